@@ -168,9 +168,10 @@ fn urls(criterion: &mut Criterion, records: &[&[u8]], originals: &Originals, set
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 for record in records {
-                    black_box(session.classify(&[record]).expect("whole"));
+                    let mut answers = session.decide(&[record]).expect("whole");
+                    black_box(answers.decisions());
                     if reads_rules {
-                        black_box(session.full_decision(0, 0).expect("whole"));
+                        black_box(answers.rule(0).expect("whole"));
                     }
                 }
             });

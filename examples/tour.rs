@@ -22,14 +22,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let agents = agents.into_iter().collect::<Result<_, _>>()?;
     let mut session = Session::new(Classifier::new(set, agents)?, None);
     let urls = ["https://shop.example/cart/?a=1", "https://nobody.example/"];
-    let decisions = session.classify(&urls)?;
+    let mut answers = session.decide(&urls)?;
+    let decisions = answers.decisions();
     for (url, decisions) in urls.iter().zip(decisions.chunks(2)) {
         println!("{url} GPTBot: {}, CCBot: {}", decisions[0].verdict, decisions[1].verdict);
     }
     assert_eq!(decisions[2].verdict, Verdict::Unknown);
 
     // The rule behind a decision.
-    let first = session.full_decision(0, 0)?;
+    let first = answers.rule(0)?;
     println!("line {:?}: {:?}", first.decision.line, first.rule.map(<[u8]>::escape_ascii));
     Ok(())
 }

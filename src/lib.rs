@@ -52,11 +52,11 @@
 //! let classifier = Classifier::new(set, agents)?; // threads share it
 //! let mut session = Session::new(classifier, None); // one per thread
 //! let urls = ["https://a.example/search?q=1", "https://b.example:8443/"];
-//! let decisions = session.classify(&urls)?; // per URL, per agent
-//! let verdicts: Vec<_> = decisions.iter().map(|decision| decision.verdict).collect();
+//! let mut answers = session.decide(&urls)?; // per URL, per agent
+//! let verdicts: Vec<_> = answers.decisions().iter().map(|decision| decision.verdict).collect();
 //! use Verdict::{Allow, Disallow};
 //! assert_eq!(verdicts, [Disallow, Disallow, Disallow, Allow]);
-//! assert_eq!(session.full_decision(0, 0)?.rule, Some(&b"/search"[..]));
+//! assert_eq!(answers.rule(0)?.rule, Some(&b"/search"[..]));
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -105,7 +105,7 @@ pub use portcullis_robots::{Agent, AgentRules, AgentUsage, Robots};
 pub use portcullis_set::PolicySet;
 #[cfg(feature = "set")]
 #[doc(inline)]
-pub use portcullis_set::batch::{Classifier, Session};
+pub use portcullis_set::batch::{Answers, Classifier, Records, Session};
 
 /// The parts of a file: groups, rules, other records and notes, with their lines.
 pub mod file {

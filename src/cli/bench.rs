@@ -94,8 +94,7 @@ fn corpus(
             urls.clear();
             piece.read(1, |block, rejects| {
                 // Finds the records that are not URLs, so that another kind of file is an error.
-                session.classify(block)?;
-                rejects.add_block(block, session);
+                rejects.add_block(block, &session.decide(&**block)?);
                 urls.extend(block.iter().map(|record| record.url().to_vec()));
                 Ok(true)
             })

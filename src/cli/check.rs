@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_report::{explanation, explanation_json};
-use portcullis_set::batch::Session;
+use portcullis_set::batch::{Answers, Session};
 use portcullis_text::visible::visible;
 
 use super::args::{CheckArgs, Color};
@@ -30,10 +30,11 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let mut out = Vec::new();
     for url in &args.urls {
         let url = url.as_encoded_bytes();
-        let decisions = session.classify(&[url])?.to_vec();
+        let mut answers = session.decide(&[url])?;
+        let decisions = answers.decisions().to_vec();
         all_allowed &= decisions.iter().all(|decision| decision.verdict == Verdict::Allow);
         if !args.json {
-            let mut preferences = session.preferences().iter();
+            let mut preferences = answers.preferences().iter();
             for decision in &decisions {
                 push_verdict(decision.verdict, colored, &mut out);
                 for preference in preferences.by_ref().take(labels.len()) {
@@ -49,7 +50,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
         }
         if args.explain || args.json {
             for (agent, decision) in decisions.iter().enumerate() {
-                explain(&mut session, (url, agent, decision), args.json, &mut out)?;
+                explain(&mut answers, (url, agent, decision), args.json, &mut out)?;
             }
         }
     }
@@ -62,15 +63,15 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
 
 /// Appends the explanation for one agent as text or as a JSON object.
 fn explain(
-    session: &mut Session,
+    answers: &mut Answers<'_>,
     (url, agent, decision): (&[u8], usize, &Decision),
     json: bool,
     out: &mut Vec<u8>,
 ) -> anyhow::Result<()> {
-    let classifier = Arc::clone(session.classifier());
+    let classifier = Arc::clone(answers.session().classifier());
     let name = classifier.agents()[agent].name();
     let dialect = classifier.dialect();
-    let (explained, problem) = match session.explain(url, agent, None)? {
+    let (explained, problem) = match answers.session().explain(url, agent, None)? {
         Ok(explained) => (explained, None),
         Err(problem) => (None, Some(problem.to_string())),
     };
@@ -78,7 +79,7 @@ fn explain(
     let labels = classifier.labels();
     let found = explanation_json::Facts { explained, problem, dialect, labels };
     if json {
-        explanation_json::write(url, name, session.full_decision(0, agent)?, found, out);
+        explanation_json::write(url, name, answers.rule(agent)?, found, out);
         return Ok(());
     }
     Ok(explanation::write(name, decision, found, out)?)

@@ -44,7 +44,7 @@ fn every_small_file_has_the_delays_of_the_oracle() {
             let classifier = Classifier::new(Arc::clone(&set), chains.clone()).unwrap();
             let mut session = Session::new(classifier, None);
             let urls: Vec<String> = (0..files.len()).map(|file| origin(file) + "/").collect();
-            session.classify(&urls).unwrap();
+            let mut answers = session.decide(&urls).unwrap();
             for (number, text) in files.iter().enumerate() {
                 let robots = Robots::parse_as(text, dialect);
                 let at = parsed_origin(number);
@@ -52,7 +52,7 @@ fn every_small_file_has_the_delays_of_the_oracle() {
                 let (policy, capture) =
                     set.origin(scheme.as_bytes(), key.as_bytes()).unwrap().expect("it has a file");
                 let stored = capture.crawl_delays(&set.policy(policy).unwrap(), &chains).unwrap();
-                assert_eq!(session.crawl_delays(number).unwrap(), stored);
+                assert_eq!(answers.delays(number).unwrap(), stored);
                 for (agent, stored) in AGENTS.iter().zip(stored) {
                     let judge = Judge::new(dialect, text.as_bytes(), None, &[agent]);
                     let (seconds, odd) = judge.crawl_delay();

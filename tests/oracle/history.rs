@@ -11,7 +11,7 @@ use portcullis_files::scratch::Scratch;
 use portcullis_oracle::{Archive, Archived, LongOutageChoice, Policy};
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_set::PolicySet;
-use portcullis_set::batch::{Classifier, InForce, Session, Times};
+use portcullis_set::batch::{Classifier, InForce, Records, Session, Times};
 use portcullis_testkit::{Captures, Random, agents, compiled, ingested, names};
 use rayon::prelude::*;
 use serde_json::json;
@@ -163,9 +163,10 @@ fn assert_period(archive: &Archive<'_>, url: &str, time: u64, InForce { period, 
 fn compare(session: &mut Session, archive: &Archive<'_>, block: &[(&str, u64)]) -> Tally {
     let records: Vec<&str> = block.iter().map(|(url, _)| *url).collect();
     let times: Vec<_> = block.iter().map(|(_, time)| Some(UnixSeconds(*time))).collect();
-    session.classify_at(&records, Times::Each(&times)).expect("a sound set");
-    let decisions = session.decisions_with_rules().expect("a sound set");
     let chains = session.classifier().agents().to_vec();
+    let records = Records::from(&records).at(Times::Each(&times));
+    let mut answers = session.decide(records).expect("a sound set");
+    let decisions = answers.decisions_with_rules().expect("a sound set");
     let mut tally = Tally { compared: decisions.len(), ..Tally::default() };
     for (answer, decision) in decisions.into_iter().enumerate() {
         let record = answer / chains.len();
@@ -179,8 +180,8 @@ fn compare(session: &mut Session, archive: &Archive<'_>, block: &[(&str, u64)]) 
         let policy = archive.policy(url, time);
         let state = policy.map_or(PolicyState::Unknown, state_of);
         let is_url = decision.reason != Reason::BadUrl;
-        assert_eq!(session.state(record).expect("a sound set"), is_url.then_some(state));
-        let in_force = session.in_force(record).expect("a sound set");
+        assert_eq!(answers.state(record).expect("a sound set"), is_url.then_some(state));
+        let in_force = answers.in_force(record).expect("a sound set");
         assert_eq!(in_force.is_some(), policy.is_some(), "{url} {time}");
         in_force.into_iter().for_each(|it| assert_period(archive, url, time, it));
     }

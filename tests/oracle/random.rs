@@ -15,8 +15,8 @@ use portcullis_oracle as oracle;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_testkit::{
-    Configuration, Difference, Engine, Form, Random, World, agree, configurations, names, origin,
-    scattered, set_everywhere,
+    Configuration, Difference, Engine, Form, Given, Random, World, agree, configurations, names,
+    origin, scattered, set_everywhere,
 };
 use rayon::prelude::*;
 
@@ -169,15 +169,16 @@ fn check_texts(world: &World, engine: &Engine) {
     let files: Vec<RobotsTxt<'_>> = world.files.iter().map(|text| parse(text)).collect();
     let urls: Vec<&[u8]> = world.questions.iter().map(|question| &question.url[..]).collect();
     let mut memory = engine.memory();
-    let decisions = engine.decide(&urls, &mut memory).to_vec();
+    let Given { decisions, mut answers } = engine.ask(&urls, &mut memory);
     for (record, question) in world.questions.iter().enumerate() {
         for agent in 0..world.agents.len() {
-            let decision = decisions[record * world.agents.len() + agent];
+            let answer = record * world.agents.len() + agent;
+            let decision = decisions[answer];
             let rule = decision.rule.map(|rule| files[question.file].rules()[rule.index()].value);
-            let [text, group] = engine.texts(record, agent, &mut memory);
-            assert_eq!(text.as_deref(), rule, "{question:?}");
+            let full = answers.rule(answer).expect("a whole set");
+            assert_eq!(full.rule, rule, "{question:?}");
             let has_group = matches!(decision.reason, Reason::Rule | Reason::NoRule);
-            assert_eq!(group.is_some(), has_group, "{question:?} {decision:?}");
+            assert_eq!(full.group.is_some(), has_group, "{question:?} {decision:?}");
         }
     }
 }

@@ -34,8 +34,8 @@ fn one_file_and_a_set_agree() {
         for _ in 0..2 {
             scope.spawn(|| {
                 let mut session = Session::new(Arc::clone(&classifier), None);
-                session.classify(&urls).unwrap();
-                let decisions = session.decisions_with_rules().unwrap();
+                let answers = session.decide(&urls).unwrap();
+                let decisions = answers.decisions_with_rules().unwrap();
                 for (url, decisions) in urls.iter().zip(decisions.chunks(2)) {
                     let alone: Vec<_> = rules.iter().map(|rules| rules.decide(url)).collect();
                     assert_eq!(decisions, alone, "{url}");

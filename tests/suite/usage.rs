@@ -31,9 +31,8 @@ fn answers(check: &Check) -> Vec<(&'static str, ExpectedUsage)> {
         let engine = Engine::new(set, &[chain(check)], &Configuration::default());
         let engine = engine.with_usage(&Label::ALL);
         let mut memory = engine.memory();
-        engine.decide(&[url], &mut memory);
-        let stated = |label: Label| engine.stated(0, 0, label as usize, &memory);
-        (name, of(stated, engine.licences(0, 0, &memory)))
+        let given = engine.ask(&[url], &mut memory);
+        (name, of(|label| given.stated(0, label as usize), given.licences(0)))
     };
     let alone = [
         ("oracle", of(|label| judged.of(label), licences)),

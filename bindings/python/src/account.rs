@@ -7,7 +7,7 @@ use portcullis_dialect::Label;
 use portcullis_report::filter::Plan;
 use portcullis_report::{Account, Counts, Detail, Drops, Filtered, Run, Selection};
 use portcullis_set::Damage;
-use portcullis_set::batch::Session;
+use portcullis_set::batch::Answers;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -56,15 +56,15 @@ impl Collect for Counted {
     fn add(
         &self,
         urls: &[&[u8]],
-        session: &mut Session,
+        answers: &mut Answers<'_>,
         rows: &mut RowCounts,
     ) -> Result<(), Damage> {
-        rows.counts.add_block(urls, 0, session)?;
-        rows.counts.add_preferences(session);
-        rows.drops.add_block(&self.plan, urls, session);
-        rows.filtered.kept += self.plan.kept(&self.plan.verdicts(session));
+        rows.counts.add_block(urls, 0, answers)?;
+        rows.counts.add_preferences(answers);
+        rows.drops.add_block(&self.plan, urls, answers);
+        rows.filtered.kept += self.plan.kept(&self.plan.verdicts(answers));
         rows.filtered.unstated =
-            rows.filtered.unstated.map(|count| count + self.plan.unstated(session));
+            rows.filtered.unstated.map(|count| count + self.plan.unstated(answers));
         Ok(())
     }
 

@@ -26,7 +26,7 @@ use portcullis_report::{AgentList, explanation_json};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::Damage;
-use portcullis_set::batch::{self, BeforeFirst, Session, Times};
+use portcullis_set::batch::{self, BeforeFirst, Records, Session, Times};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -319,8 +319,8 @@ fn decide_rows<C: Collect>(
         }
         let rows = start..rows.end.min(start + RECORDS_AT_ONCE);
         urls.read(rows.clone(), &mut block);
-        session.classify_at(&block, times.of(rows))?;
-        collect.add(&block, session, &mut collected)?;
+        let mut answers = session.decide(Records::from(&block).at(times.of(rows)))?;
+        collect.add(&block, &mut answers, &mut collected)?;
     }
     session.classifier().set().is_whole()?;
     Ok(collect.finish(collected))
@@ -569,18 +569,20 @@ fn explain(
     at: Option<UnixSeconds>,
     session: &mut Session,
 ) -> Result<Vec<u8>, Damage> {
-    session.classify_at(&[url], at.map_or(Times::Now, Times::At))?;
-    let (explained, problem) = match session.explain(url, agent, at)? {
+    let urls = [url];
+    let records = Records::from(&urls).at(at.map_or(Times::Now, Times::At));
+    let mut answers = session.decide(records)?;
+    let (explained, problem) = match answers.session().explain(url, agent, at)? {
         Ok(explained) => (explained, None),
         Err(problem) => (None, Some(problem.to_string())),
     };
-    let classifier = Arc::clone(session.classifier());
+    let classifier = Arc::clone(answers.session().classifier());
     let (explained, problem) = (explained.as_ref(), problem.as_deref());
     let (dialect, labels) = (classifier.dialect(), classifier.labels());
     let facts = explanation_json::Facts { explained, problem, dialect, labels };
     let name = classifier.agents()[agent].name();
     let mut json = Vec::new();
-    explanation_json::write(url, name, session.full_decision(0, agent)?, facts, &mut json);
+    explanation_json::write(url, name, answers.rule(agent)?, facts, &mut json);
     classifier.set().is_whole()?;
     Ok(json)
 }

@@ -23,7 +23,7 @@ use portcullis_report::columns;
 use portcullis_report::filter::Plan;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::Damage;
-use portcullis_set::batch::Session;
+use portcullis_set::batch::Answers;
 
 /// Collects the decisions on blocks of URLs.
 pub trait Collect: Sync {
@@ -34,11 +34,11 @@ pub trait Collect: Sync {
 
     fn begin(&self, rows: usize) -> Self::Rows;
 
-    /// Adds the rows of the last block of `session`, whose URLs are `urls`.
+    /// Adds the answers on a block, whose URLs are `urls`.
     fn add(
         &self,
         urls: &[&[u8]],
-        session: &mut Session,
+        answers: &mut Answers<'_>,
         rows: &mut Self::Rows,
     ) -> Result<(), Damage>;
 
@@ -105,8 +105,8 @@ impl Collect for Table {
         Added::new(&self.columns, self.agents)
     }
 
-    fn add(&self, _: &[&[u8]], session: &mut Session, rows: &mut Added) -> Result<(), Damage> {
-        columns::read(&self.columns, session, rows)
+    fn add(&self, _: &[&[u8]], answers: &mut Answers<'_>, rows: &mut Added) -> Result<(), Damage> {
+        columns::read(&self.columns, answers, rows).map(|_| ())
     }
 
     fn finish(&self, rows: Added) -> ArrayRef {
@@ -187,10 +187,10 @@ impl Collect for Allowed {
     fn add(
         &self,
         _: &[&[u8]],
-        session: &mut Session,
+        answers: &mut Answers<'_>,
         rows: &mut BooleanBuilder,
     ) -> Result<(), Damage> {
-        for verdict in self.0.verdicts(session) {
+        for verdict in self.0.verdicts(answers) {
             rows.append_value(verdict == Verdict::Allow);
         }
         Ok(())

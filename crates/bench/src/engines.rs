@@ -127,7 +127,7 @@ impl Numbered {
     fn decide(&mut self, texts: impl Iterator<Item = usize>, paths: &[&[u8]]) -> &[Decision] {
         self.asked.clear();
         self.asked.extend(texts.map(|text| self.policies[text]));
-        let decided = self.session.decide(&self.asked, paths);
+        let decided = self.session.decide_paths(&self.asked, paths);
         decided.expect("what was just compiled is whole")
     }
 
@@ -194,8 +194,8 @@ impl Matcher for OneSet<'_> {
             if block.is_empty() {
                 return Ok(Pass { time: start.elapsed(), tally });
             }
-            let decided = session.classify(&block);
-            for decision in decided.map_err(|error| failed(&error))? {
+            let answers = session.decide(&block).map_err(|error| failed(&error))?;
+            for decision in answers.decisions() {
                 tally.add(decision.verdict == Verdict::Allow);
             }
         }

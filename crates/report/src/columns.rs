@@ -1,4 +1,4 @@
-//! Reads the values of the added columns from the session that decided a block.
+//! Reads the values of the added columns from the answers on a block.
 //!
 //! Cost: verdict, reason and bits are already decided. State, times and delay are one look-up per record.
 //! Line, rule and group are looked up for each record and agent, which takes a few hundred nanoseconds.
@@ -7,19 +7,23 @@ use portcullis_io::output::Added;
 use portcullis_io::output::columns::{Column, Columns, FieldKind};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::Damage;
-use portcullis_set::batch::{InForce, Session};
+use portcullis_set::batch::{Answers, InForce};
 use portcullis_text::visible::cut_to_show;
 
-/// Appends the values of the last block of `session` to `added`.
+/// Appends the values of a block to `added`. Returns the number of records with a crawl delay that is
+/// not a number; `None` if no column has delays.
 ///
 /// # Errors
 ///
 /// If a part of the set that is read is damaged.
 #[inline]
-pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Result<(), Damage> {
-    let (agents, labels) =
-        (session.classifier().answers_per_record(), session.classifier().labels());
-    let decisions = session.decisions();
+pub fn read(
+    columns: &Columns,
+    answers: &mut Answers<'_>,
+    added: &mut Added,
+) -> Result<Option<u64>, Damage> {
+    let (agents, classifier) = (answers.per_record(), answers.session().classifier());
+    let (labels, decisions) = (classifier.labels(), answers.decisions());
     let rows = decisions.len() / agents;
     for (place, kind) in columns.kinds(agents).enumerate() {
         let of_agent = |agent| decisions.iter().skip(agent).step_by(agents);
@@ -28,7 +32,7 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
                 added.push_words(place, of_agent(agent).map(|it| it.verdict as u8));
             }
             FieldKind::Agent(agent, Column::Now) => {
-                let now = session.now().expect("the session decides as of now too");
+                let now = answers.now().expect("the session decides as of now too");
                 let of_agent = now.decisions.iter().skip(agent).step_by(agents);
                 added.push_words(place, of_agent.map(|it| it.verdict as u8));
             }
@@ -39,8 +43,8 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
                 let number = labels.iter().position(|it| *it == label);
                 let first = agent * labels.len() + number.expect("all labels are asked about");
                 let preferences = match column {
-                    Column::Usage(_) => session.preferences(),
-                    _ => &session.now().expect("the session decides as of now too").preferences,
+                    Column::Usage(_) => answers.preferences(),
+                    _ => &answers.now().expect("the session decides as of now too").preferences,
                 };
                 let of_agent = preferences.iter().skip(first).step_by(agents * labels.len());
                 added.push_words(place, of_agent.map(|it| *it as u8));
@@ -50,13 +54,13 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
             }
             FieldKind::RecordAgent => {
                 for row in 0..rows {
-                    let agent = session.agent_of(row).map(|agent| agent.name().as_bytes());
-                    added.push_text(place, agent);
+                    let agent = answers.agent(row).map(|agent| &classifier.agents()[agent]);
+                    added.push_text(place, agent.map(|agent| agent.name().as_bytes()));
                 }
             }
             FieldKind::State => {
                 for row in 0..rows {
-                    added.push_word(place, session.state(row)?.map(|state| state as u8));
+                    added.push_word(place, answers.state(row)?.map(|state| state as u8));
                 }
             }
             // Below, once for all of them.
@@ -68,7 +72,7 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
     }
     if columns.need_times() {
         for row in 0..rows {
-            let [captured, since, until] = times(session.in_force(row)?);
+            let [captured, since, until] = times(answers.in_force(row)?);
             for (place, kind) in columns.kinds(agents).enumerate() {
                 match kind {
                     FieldKind::Captured => added.push_time(place, captured),
@@ -79,25 +83,28 @@ pub fn read(columns: &Columns, session: &mut Session, added: &mut Added) -> Resu
             }
         }
     }
+    let mut unreadable = None;
     if columns.need_delays() {
         let places = columns.kinds(agents).enumerate().filter_map(|(place, kind)| match kind {
             FieldKind::Agent(agent, Column::Delay) => Some((place, agent)),
             _ => None,
         });
         let places: Vec<(usize, usize)> = places.collect();
+        let unreadable = unreadable.insert(0);
         for row in 0..rows {
-            let delays = session.crawl_delays(row)?;
+            let delays = answers.delays(row)?;
             for &(place, agent) in &places {
                 added.push_doubles(place, std::iter::once(delays[agent].seconds));
             }
+            *unreadable += u64::from(delays.iter().any(|delay| delay.unreadable > 0));
         }
     }
     if columns.need_rules() {
-        for row in 0..rows {
-            (0..agents).try_for_each(|agent| read_rule(columns, session, (row, agent), added))?;
+        for answer in 0..rows * agents {
+            read_rule(columns, answers, answer, added)?;
         }
     }
-    Ok(())
+    Ok(unreadable)
 }
 
 /// Returns when the policy that was in force was captured, begins and ends. A policy without a date
@@ -110,12 +117,12 @@ pub(crate) fn times(in_force: Option<InForce>) -> [Option<UnixSeconds>; 3] {
 /// Appends the line, the rule and the group of one decision.
 fn read_rule(
     columns: &Columns,
-    session: &mut Session,
-    (row, agent): (usize, usize),
+    answers: &mut Answers<'_>,
+    answer: usize,
     added: &mut Added,
 ) -> Result<(), Damage> {
-    let full = session.full_decision(row, agent)?;
-    let first = columns.first_of_agent(agent);
+    let first = columns.first_of_agent(answer % answers.per_record());
+    let full = answers.rule(answer)?;
     for (place, column) in (first..).zip(columns.per_agent()) {
         match column {
             Column::Line => added.push_number(place, full.decision.line.map(|line| line.get())),

@@ -12,7 +12,7 @@ use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::Preference;
 use portcullis_io::list::Block;
 use portcullis_set::Damage;
-use portcullis_set::batch::{AgeCounts, Session};
+use portcullis_set::batch::{AgeCounts, Answers, OriginRecords};
 
 use super::{NameCounts, RecordAgentCounts};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
@@ -90,8 +90,7 @@ impl Counts {
         *self = Counts { unknown_hosts, hosts_max, ..Counts::new(agents) };
     }
 
-    /// Counts the block that `session` decided last. Its URLs are `urls`, and its records have
-    /// `bytes` bytes.
+    /// Counts a block. Its URLs are `urls`, and its records have `bytes` bytes.
     ///
     /// # Errors
     ///
@@ -105,10 +104,10 @@ impl Counts {
         &mut self,
         urls: &[R],
         bytes: u64,
-        session: &mut Session,
+        answers: &Answers<'_>,
     ) -> Result<(), Damage> {
         let agents = self.agents.len();
-        let decisions = session.decisions();
+        let decisions = answers.decisions();
         assert_eq!(decisions.len(), urls.len() * agents, "one decision for each URL and agent");
         let rare = self.rare();
         self.records += urls.len() as u64;
@@ -120,16 +119,16 @@ impl Counts {
             }
         }
         if self.rare() != rare {
-            self.add_rare(urls, session)?;
+            self.add_rare(urls, answers)?;
         }
-        self.ages.merge(session.take_ages());
+        self.ages.merge(answers.ages());
         Ok(())
     }
 
-    /// Counts the block that `session` decided last by the agent of each record.
-    pub fn add_record_agents(&mut self, block: &Block<'_>, session: &Session) {
+    /// Counts a block by the agent of each record.
+    pub fn add_record_agents(&mut self, block: &Block<'_>, answers: &Answers<'_>) {
         let counts = self.record_agents.get_or_insert_default();
-        counts.add_block(block, session, self.hosts_max > 0);
+        counts.add_block(block, answers, self.hosts_max > 0);
     }
 
     /// Returns the records by the agent of each; `None` unless they were counted.
@@ -137,10 +136,11 @@ impl Counts {
         self.record_agents.as_deref()
     }
 
-    /// Counts the records of the blocks since the last call for which `session` found a crawl delay that
-    /// is not a number.
-    pub fn add_delays(&mut self, session: &mut Session) {
-        *self.unreadable_delays.get_or_insert(0) += session.take_unreadable_delays();
+    /// Counts records with a crawl delay that is not a number; `None` if no delay was read.
+    pub fn add_delays(&mut self, unreadable: Option<u64>) {
+        if let Some(records) = unreadable {
+            *self.unreadable_delays.get_or_insert(0) += records;
+        }
     }
 
     /// Counts the preferences of the following blocks about `labels` labels too.
@@ -148,11 +148,11 @@ impl Counts {
         self.preferences = Some(vec![Default::default(); self.agents.len() * labels]);
     }
 
-    /// Counts the preferences on the block that `session` decided last, if they are asked for.
+    /// Counts the preferences on a block, if they are asked for.
     #[inline]
-    pub fn add_preferences(&mut self, session: &Session) {
+    pub fn add_preferences(&mut self, answers: &Answers<'_>) {
         if let Some(counts) = self.preferences.as_mut().filter(|counts| !counts.is_empty()) {
-            for record in session.preferences().chunks_exact(counts.len()) {
+            for record in answers.preferences().chunks_exact(counts.len()) {
                 let counted = counts.iter_mut().zip(record);
                 counted.for_each(|(counts, preference)| counts[*preference as usize] += 1);
             }
@@ -180,13 +180,17 @@ impl Counts {
 
     /// Looks up and counts unknown hosts, and states that reasons do not determine, in a block.
     #[cold]
-    fn add_rare<R: AsRef<[u8]>>(&mut self, urls: &[R], session: &Session) -> Result<(), Damage> {
+    fn add_rare<R: AsRef<[u8]>>(
+        &mut self,
+        urls: &[R],
+        answers: &Answers<'_>,
+    ) -> Result<(), Damage> {
         // These reasons do not depend on the agent, so the first agent's are enough.
-        let decisions = session.decisions().chunks_exact(self.agents.len());
+        let decisions = answers.decisions().chunks_exact(self.agents.len());
         let reasons: Vec<Reason> = decisions.map(|decisions| decisions[0].reason).collect();
         for (place, reason) in reasons.iter().enumerate() {
             if STATELESS.contains(reason)
-                && let Some(state) = session.state(place)?
+                && let Some(state) = answers.state(place)?
             {
                 self.states[state as usize] += 1;
             }
@@ -194,11 +198,9 @@ impl Counts {
         if self.hosts_max == 0 {
             return Ok(());
         }
-        let mut origins = session.origins(urls).peekable();
-        while let Some((first, _, host)) = origins.next() {
-            let end = origins.peek().map_or(urls.len(), |&(next, ..)| next);
-            if reasons[first] == Reason::NoPolicy {
-                self.unknown_hosts.add(host, (end - first) as u64, self.hosts_max);
+        for OriginRecords { records, key, .. } in answers.origins(urls) {
+            if reasons[records.start] == Reason::NoPolicy {
+                self.unknown_hosts.add(key, records.len() as u64, self.hosts_max);
             }
         }
         Ok(())
@@ -224,9 +226,7 @@ impl Counts {
             let both = counts.as_flattened_mut().iter_mut().zip(next.as_flattened());
             both.for_each(|(count, next)| *count += next);
         }
-        if let Some(records) = next.unreadable_delays {
-            *self.unreadable_delays.get_or_insert(0) += records;
-        }
+        self.add_delays(next.unreadable_delays);
         if let Some(next) = &next.record_agents {
             self.record_agents.get_or_insert_default().merge(next);
         }
@@ -326,6 +326,8 @@ impl Display for Figures {
 
 #[cfg(test)]
 mod tests {
+    use portcullis_set::batch::Session;
+
     use super::*;
     use crate::tests::{SCHEME, classifier};
 
@@ -367,8 +369,7 @@ mod tests {
         let mut counts = Counts::default();
         for (hosts_max, expected) in [(9, 2), (0, 0)] {
             counts.clear(1, hosts_max);
-            session.classify(&urls).unwrap();
-            counts.add_block(&urls, 0, &mut session).unwrap();
+            counts.add_block(&urls, 0, &session.decide(&urls).unwrap()).unwrap();
             assert_eq!(counts.unknown_hosts().names(), expected);
             assert_eq!(counts.state(PolicyState::Unknown), 3);
             assert_eq!(counts.state(PolicyState::Rules), 2, "one is of a robots.txt");
@@ -380,7 +381,6 @@ mod tests {
     fn a_lost_column_is_a_bug() {
         let mut session = Session::new(classifier(&["a"], &[], 1), SCHEME);
         let urls = ["a/x"];
-        session.classify(&urls).unwrap();
-        Counts::new(2).add_block(&urls, 0, &mut session).unwrap();
+        Counts::new(2).add_block(&urls, 0, &session.decide(&urls).unwrap()).unwrap();
     }
 }

@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use portcullis_dialect::usage::Label;
-use portcullis_set::batch::Session;
+use portcullis_set::batch::{Answers, OriginRecords};
 
 use super::filter::{Fate, Plan, Quantifier};
 use super::{Figures, NameCounts};
@@ -61,17 +61,15 @@ pub struct Drops {
 }
 
 impl Drops {
-    /// Counts the block that `session` decided last.
-    pub fn add_block<R: AsRef<[u8]>>(&mut self, plan: &Plan, block: &[R], session: &Session) {
-        let causes = plan.causes(session);
+    /// Counts a block, whose URLs are `urls`.
+    pub fn add_block<R: AsRef<[u8]>>(&mut self, plan: &Plan, urls: &[R], answers: &Answers<'_>) {
+        let causes = plan.causes(answers);
         causes.iter().flatten().for_each(|cause| self.causes[*cause as usize] += 1);
-        let mut origins = session.origins(block).peekable();
-        while let Some((first, _, host)) = origins.next() {
-            let end = origins.peek().map_or(block.len(), |&(next, ..)| next);
-            let dropped = causes[first..end].iter().flatten().count() as u64;
+        for OriginRecords { records, key, .. } in answers.origins(urls) {
+            let dropped = causes[records].iter().flatten().count() as u64;
             // A record that is not a URL has no host.
-            if dropped > 0 && !host.is_empty() {
-                self.hosts.add(host, dropped, ACCOUNT_DROPPED_HOSTS_MAX);
+            if dropped > 0 && !key.is_empty() {
+                self.hosts.add(key, dropped, ACCOUNT_DROPPED_HOSTS_MAX);
             }
         }
     }
@@ -148,6 +146,7 @@ mod tests {
     use crate::tests::{SCHEME, classifier, piece};
     use crate::{Counts, Rejects};
     use portcullis_io::input::Terminator;
+    use portcullis_set::batch::Session;
 
     /// Returns the records that are not kept by cause, and those of `a`, `d` and other hosts.
     fn dropped(plan: &Plan, agents: usize) -> ([u64; Cause::ALL.len()], [u64; 3]) {

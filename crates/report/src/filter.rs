@@ -11,7 +11,7 @@ use portcullis_io::input::Record;
 use portcullis_io::limits::PARQUET_PART_ROWS_MAX;
 use portcullis_io::list::List;
 use portcullis_io::output::parquet::keep;
-use portcullis_set::batch::Session;
+use portcullis_set::batch::{Answers, Session};
 
 use super::{Cause, ChunkError, Counts, Drops, Encoded, Piece, decide_block};
 
@@ -70,12 +70,12 @@ impl Purpose {
 }
 
 impl Plan {
-    /// Returns the verdict of each record in the session's last block. If the block is also decided
+    /// Returns the verdict of each record in a block. If the block is also decided
     /// as of now, an agent must be allowed at both times.
-    pub fn verdicts(&self, session: &Session) -> Vec<Verdict> {
-        let agents = session.classifier().answers_per_record();
-        let decisions = session.decisions();
-        let (then, now) = answers(session);
+    pub fn verdicts(&self, answers: &Answers<'_>) -> Vec<Verdict> {
+        let agents = answers.per_record();
+        let decisions = answers.decisions();
+        let (then, now) = sides(answers);
         if agents == 1 && now.is_none() && self.purpose.is_none() {
             // Nothing to combine, and one byte to copy.
             return decisions.iter().map(|decision| decision.verdict).collect();
@@ -90,12 +90,12 @@ impl Plan {
             .collect()
     }
 
-    /// Returns the number of records in the session's last block on which a preference is unstated.
-    pub fn unstated(&self, session: &Session) -> u64 {
-        let (then, now) = answers(session);
-        let agents = session.classifier().answers_per_record();
+    /// Returns the number of records in a block on which a preference is unstated.
+    pub fn unstated(&self, answers: &Answers<'_>) -> u64 {
+        let (then, now) = sides(answers);
+        let agents = answers.per_record();
         let is_unstated = |record: &usize| {
-            let preferences = |(_, preferences): Answers<'_>| {
+            let preferences = |(_, preferences): Side<'_>| {
                 preferences[record * agents..][..agents].contains(&Preference::Unstated)
             };
             preferences(then) || now.is_some_and(preferences)
@@ -105,7 +105,7 @@ impl Plan {
 
     /// Returns the verdict of one answer, by access and the preference about the purpose.
     #[inline]
-    fn of_agent(&self, answer: usize, (decisions, preferences): Answers<'_>) -> Verdict {
+    fn of_agent(&self, answer: usize, (decisions, preferences): Side<'_>) -> Verdict {
         match (decisions[answer].verdict, self.purpose) {
             (Verdict::Allow, Some(purpose)) if !purpose.allows(preferences[answer]) => {
                 Verdict::Disallow
@@ -136,35 +136,35 @@ impl Plan {
         }
     }
 
-    /// Returns why each record in the session's last block is not kept; `None` for a record that is.
-    pub fn causes(&self, session: &Session) -> Vec<Option<Cause>> {
+    /// Returns why each record in a block is not kept; `None` for a record that is.
+    pub fn causes(&self, answers: &Answers<'_>) -> Vec<Option<Cause>> {
         let cause = |(record, verdict)| match verdict {
             Verdict::Allow => Cause::Allowed,
-            Verdict::Disallow => self.cause_of_disallowed(session, record),
+            Verdict::Disallow => self.cause_of_disallowed(answers, record),
             Verdict::Unknown => Cause::Unknown,
             Verdict::Invalid => Cause::Invalid,
         };
-        let verdicts = self.verdicts(session).into_iter().enumerate();
+        let verdicts = self.verdicts(answers).into_iter().enumerate();
         verdicts.map(|it| (self.fate(it.1) != Fate::Keep).then(|| cause(it))).collect()
     }
 
     /// Returns why a record is disallowed. The cause of an agent is that at the record's time, or else
     /// that of now. If all agents must be allowed, it is the worst of their causes; if one is enough,
     /// the best.
-    fn cause_of_disallowed(&self, session: &Session, record: usize) -> Cause {
-        let (then, now) = answers(session);
-        let at = |answer: usize, answers: Answers<'_>| match (
-            self.of_agent(answer, answers),
-            answers.0[answer].verdict,
+    fn cause_of_disallowed(&self, answers: &Answers<'_>, record: usize) -> Cause {
+        let (then, now) = sides(answers);
+        let at = |answer: usize, side: Side<'_>| match (
+            self.of_agent(answer, side),
+            side.0[answer].verdict,
         ) {
-            (Verdict::Disallow, Verdict::Allow) => match answers.1[answer] {
+            (Verdict::Disallow, Verdict::Allow) => match side.1[answer] {
                 Preference::Unstated => Some(Cause::NotStated),
                 _ => Some(Cause::NotPermitted),
             },
             (Verdict::Disallow, _) => Some(Cause::Disallowed),
             _ => None,
         };
-        let agents = session.classifier().answers_per_record();
+        let agents = answers.per_record();
         let causes = (record * agents..(record + 1) * agents)
             .filter_map(|answer| at(answer, then).or_else(|| now.and_then(|now| at(answer, now))));
         let cause = match self.quantifier {
@@ -199,12 +199,12 @@ impl Plan {
 }
 
 /// The decisions on a block at one time, and the preferences if a purpose is asked about.
-type Answers<'a> = (&'a [Decision], &'a [Preference]);
+type Side<'a> = (&'a [Decision], &'a [Preference]);
 
-/// Returns the answers on the session's last block, and those as of now if they are asked for.
-fn answers(session: &Session) -> (Answers<'_>, Option<Answers<'_>>) {
-    let now = session.now().map(|now| (&now.decisions[..], &now.preferences[..]));
-    ((session.decisions(), session.preferences()), now)
+/// Returns what was decided about a block, and the same as of now if it is asked for.
+fn sides<'a>(answers: &'a Answers<'_>) -> (Side<'a>, Option<Side<'a>>) {
+    let now = answers.now().map(|now| (&now.decisions[..], &now.preferences[..]));
+    ((answers.decisions(), answers.preferences()), now)
 }
 
 /// Combines the verdicts of an agent at two times. One that is known to be disallowed at either time
@@ -245,18 +245,18 @@ impl Output {
         }
     }
 
-    /// Counts the session's last block, and returns the verdicts of its records.
+    /// Counts a block, and returns the verdicts of its records.
     fn count_block(
         &mut self,
         block: &[Record<'_>],
         plan: &Plan,
-        session: &Session,
+        answers: &Answers<'_>,
     ) -> Vec<Verdict> {
-        let verdicts = plan.verdicts(session);
+        let verdicts = plan.verdicts(answers);
         self.kept_records += plan.kept(&verdicts);
-        self.unstated_records += plan.unstated(session);
+        self.unstated_records += plan.unstated(answers);
         if let Some(drops) = &mut self.drops {
-            drops.add_block(plan, block, session);
+            drops.add_block(plan, block, answers);
         }
         verdicts
     }
@@ -284,8 +284,8 @@ pub fn write_chunk(
     let mut start = 0;
     let writes = !out.counts_only || [plan.unknown, plan.invalid].contains(&Fate::Aside);
     piece.read(0, |block, rejects| {
-        decide_block(block, session, counts, rejects)?;
-        let verdicts = out.count_block(block, plan, session);
+        let answers = decide_block(block, session, counts, rejects)?;
+        let verdicts = out.count_block(block, plan, &answers);
         for (record, &verdict) in block.iter().zip(if writes { &verdicts[..] } else { &[] }) {
             let end = start + record.whole().len();
             match (plan.fate(verdict), joined) {
@@ -333,8 +333,8 @@ pub fn write_rows(
     };
     let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
     piece.read(0, |block, rejects| {
-        decide_block(block, session, counts, rejects)?;
-        let verdicts = out.count_block(block, plan, session).into_iter();
+        let answers = decide_block(block, session, counts, rejects)?;
+        let verdicts = out.count_block(block, plan, &answers).into_iter();
         outputs.extend(verdicts.map(|verdict| match (plan.fate(verdict), verdict) {
             (Fate::Keep, _) => 1,
             (Fate::Aside, Verdict::Unknown) => 2,

@@ -25,6 +25,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -41,7 +42,7 @@ use portcullis_io::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_io::list::{List, ListFormat};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::Damage;
-use portcullis_set::batch::{FullDecision, Session};
+use portcullis_set::batch::{Answers, FullDecision, Session};
 use portcullis_text::json::write_json;
 use portcullis_text::visible::{SHOWN_BYTES_MAX, cut_to_show};
 
@@ -62,23 +63,24 @@ impl Format for JsonLines<'_> {
         counts: &mut Counts,
         out: &mut Encoded,
     ) -> Result<(), ChunkError> {
-        let answers = session.classifier().answers_per_record();
+        let classifier = Arc::clone(session.classifier());
+        let per_record = classifier.answers_per_record();
+        let is_each = classifier.has_agent_per_record();
         let list = piece.rows().list();
         let mut added = Vec::new();
-        piece.read(answers, |block, rejects| {
-            decide_block(block, session, counts, rejects)?;
+        piece.read(per_record, |block, rejects| {
+            let mut answers = decide_block(block, session, counts, rejects)?;
             for (row, record) in block.iter().enumerate() {
                 let own = Own::of(list, record);
-                for number in 0..answers {
-                    let is_each = session.classifier().has_agent_per_record();
-                    let each =
-                        is_each.then(|| session.agent_of(row).map(|it| it.name().to_owned()));
-                    let agent =
-                        each.as_ref().map_or_else(|| self.agents.get(number), Option::as_ref);
-                    let usage = UsageObject::read(session, row, number)?;
-                    let time = TimeObject::read(session, row, number)?;
-                    let full = session.full_decision(row, number)?;
-                    let line = Line::new(record.url(), agent.map(|it| &**it), full, usage);
+                for answer in row * per_record..(row + 1) * per_record {
+                    let agent = answers.agent(answer).and_then(|agent| match is_each {
+                        true => Some(classifier.agents()[agent].name()),
+                        false => self.agents.get(agent).map(String::as_str),
+                    });
+                    let usage = UsageObject::read(&answers, answer)?;
+                    let time = TimeObject::read(&mut answers, answer)?;
+                    let full = answers.rule(answer)?;
+                    let line = Line::new(record.url(), agent, full, usage);
                     let line = Line { time, ..line };
                     let Some(own) = &own else {
                         write_object(&line, &mut out.text);
@@ -93,7 +95,7 @@ impl Format for JsonLines<'_> {
             }
             Ok::<bool, ChunkError>(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
         })?;
-        Ok(session.classifier().set().is_whole()?)
+        Ok(classifier.set().is_whole()?)
     }
 }
 
@@ -271,17 +273,15 @@ struct TimeObject {
 }
 
 impl TimeObject {
-    /// Returns the members of a row and an agent; `None` if rows have no times.
-    fn read(session: &mut Session, row: usize, agent: usize) -> Result<Option<TimeObject>, Damage> {
-        if !session.has_times() {
+    /// Returns the members of an answer; `None` if records have no times.
+    fn read(answers: &mut Answers<'_>, answer: usize) -> Result<Option<TimeObject>, Damage> {
+        if !answers.has_times() {
             return Ok(None);
         }
-        let [captured, since, until] = times(session.in_force(row)?);
-        let agents = session.classifier().answers_per_record();
-        let answer = row * agents + agent;
-        let now = session.now().map(|now| now.decisions[answer].verdict.as_str());
-        let labels = session.classifier().labels();
-        let preferences = session.now().map_or(&[][..], |now| &now.preferences);
+        let [captured, since, until] = times(answers.in_force(answer / answers.per_record())?);
+        let now = answers.now().map(|now| now.decisions[answer].verdict.as_str());
+        let labels = answers.session().classifier().labels();
+        let preferences = answers.now().map_or(&[][..], |now| &now.preferences);
         let of_answer = preferences.iter().skip(answer * labels.len());
         let of_label =
             |(label, preference): (&Label, &Preference)| (label.as_str(), preference.as_str());
@@ -344,19 +344,17 @@ impl UsageObject {
         self.usage_source.insert(name, at.map(|(_, source, _)| source.as_str()));
     }
 
-    /// Reads the preferences for an agent about a row. `None` if no label is requested.
-    fn read(session: &Session, row: usize, agent: usize) -> Result<Option<UsageObject>, Damage> {
-        let labels = session.classifier().labels();
+    /// Reads the preferences of an answer. `None` if no label is requested.
+    fn read(answers: &Answers<'_>, answer: usize) -> Result<Option<UsageObject>, Damage> {
+        let labels = answers.session().classifier().labels();
         if labels.is_empty() {
             return Ok(None);
         }
-        let mut object = UsageObject::new(session.licenses(row, agent)?)?;
-        let agents = session.classifier().agents().len();
+        let mut object = UsageObject::new(answers.licenses(answer)?)?;
         for (number, label) in labels.iter().enumerate() {
-            let answer = (row * agents + agent) * labels.len() + number;
-            let at = session.stated_at(row, agent, number)?;
+            let at = answers.stated_at(answer, number)?;
             let at = at.as_ref().map(|at| (at.line, at.source, &*at.value));
-            object.add(*label, session.preferences()[answer], at);
+            object.add(*label, answers.preference(answer, number), at);
         }
         Ok(Some(object))
     }

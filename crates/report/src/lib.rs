@@ -74,7 +74,7 @@ use portcullis_io::output::columns::Columns;
 use portcullis_io::output::parquet::{AddedColumns, EncodedGroup, ParquetError};
 use portcullis_io::output::{Added, TextRows};
 use portcullis_set::Damage;
-use portcullis_set::batch::{Session, Times};
+use portcullis_set::batch::{Answers, Records, Session, Times};
 
 /// The records of a chunk, and the rejects of the thread that reads them.
 pub struct Piece<'p, 'c> {
@@ -188,13 +188,10 @@ impl Format for Text<'_> {
         let (list, agents) = (piece.rows().list(), counts.agents().len());
         let mut added = Added::new(self.columns, agents);
         piece.read(agents, |block, rejects| {
-            decide_block(block, session, counts, rejects)?;
+            let mut answers = decide_block(block, session, counts, rejects)?;
             added.clear();
-            columns::read(self.columns, session, &mut added)?;
+            counts.add_delays(columns::read(self.columns, &mut answers, &mut added)?);
             self.rows.push(list, block, &added, &mut out.text);
-            if self.columns.need_delays() {
-                counts.add_delays(session);
-            }
             Ok::<bool, ChunkError>(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
         })?;
         // Once a chunk, and before any of its rows are used: a mapped set may have been written to.
@@ -220,12 +217,11 @@ impl Format for Parquet<'_> {
     ) -> Result<(), ChunkError> {
         out.group = self.encoder.encode(piece.rows().part(), |rows| {
             piece.read(0, |block, rejects| {
-                decide_block(block, session, counts, rejects)?;
-                let mut read = |added: &mut Added| columns::read(self.columns, session, added);
-                rows.add(block, |added| read(added).map_err(ChunkError::from))?;
-                if self.columns.need_delays() {
-                    counts.add_delays(session);
-                }
+                let mut answers = decide_block(block, session, counts, rejects)?;
+                rows.add(block, |added| {
+                    counts.add_delays(columns::read(self.columns, &mut answers, added)?);
+                    Ok::<(), ChunkError>(())
+                })?;
                 Ok::<bool, ChunkError>(true)
             })
         })?;
@@ -250,27 +246,23 @@ pub fn bytes(records: &[Record<'_>]) -> u64 {
 ///
 /// If the records have times and the set has no history.
 // Not marked for other crates to inline: the loops over records belong into this crate's one unit.
-pub fn decide_block(
+pub fn decide_block<'s>(
     block: &Block<'_>,
-    session: &mut Session,
+    session: &'s mut Session,
     counts: &mut Counts,
     rejects: &mut Rejects,
-) -> Result<(), Damage> {
-    let times = block.times().map(Times::Each);
-    match (session.classifier().has_agent_per_record(), times) {
-        (false, None) => session.classify(block)?,
-        (false, Some(times)) => session.classify_at(block, times)?,
-        (true, times) => {
-            let agents: Vec<&[u8]> = (0..block.len()).map(|record| block.agent(record)).collect();
-            session.classify_as(block, times.unwrap_or_default(), &agents)?
-        }
-    };
+) -> Result<Answers<'s>, Damage> {
+    let times = block.times().map_or(Times::Now, Times::Each);
+    let has_agents = session.classifier().has_agent_per_record();
+    let agents = if has_agents { 0..block.len() } else { 0..0 };
+    let agents: Vec<&[u8]> = agents.map(|record| block.agent(record)).collect();
+    let answers = session.decide(Records { urls: block, times, agents: &agents })?;
     let invalid = counts.invalid();
-    counts.add_block(block, bytes(block), session)?;
-    counts.add_preferences(session);
-    if session.classifier().has_agent_per_record() {
-        counts.add_record_agents(block, session);
+    counts.add_block(block, bytes(block), &answers)?;
+    counts.add_preferences(&answers);
+    if has_agents {
+        counts.add_record_agents(block, &answers);
     }
-    rejects.add_counted(block, session, counts.invalid() > invalid);
-    Ok(())
+    rejects.add_counted(block, &answers, counts.invalid() > invalid);
+    Ok(answers)
 }

@@ -6,7 +6,7 @@
 
 use portcullis_dialect::decision::Verdict;
 use portcullis_io::list::Block;
-use portcullis_set::batch::Session;
+use portcullis_set::batch::{Answers, OriginRecords};
 use portcullis_set::limits::RECORD_AGENT_BYTES_CACHED_MAX;
 use serde::Serialize;
 
@@ -25,13 +25,13 @@ pub struct RecordAgentCounts {
 }
 
 impl RecordAgentCounts {
-    /// Counts the block that `session` decided last. Without `tables`, only verdicts are counted.
-    pub fn add_block(&mut self, block: &Block<'_>, session: &Session, tables: bool) {
-        let agents = session.classifier().agents().len();
+    /// Counts a block. Without `tables`, only verdicts are counted.
+    pub fn add_block(&mut self, block: &Block<'_>, answers: &Answers<'_>, tables: bool) {
+        let agents = answers.session().classifier().agents().len();
         self.verdicts.resize(agents + 1, Default::default());
         let mut has_disallowed = false;
-        for (record, decision) in session.decisions().iter().enumerate() {
-            let agent = session.agent_index_of(record).unwrap_or(agents);
+        for (record, decision) in answers.decisions().iter().enumerate() {
+            let agent = answers.agent(record).unwrap_or(agents);
             self.verdicts[agent][decision.verdict as usize] += 1;
             has_disallowed |= decision.verdict == Verdict::Disallow;
             // The agent without a name is the last one of the classifier.
@@ -42,18 +42,16 @@ impl RecordAgentCounts {
             }
         }
         if tables && has_disallowed {
-            self.add_hosts(block, session);
+            self.add_hosts(block, answers);
         }
     }
 
-    fn add_hosts(&mut self, block: &Block<'_>, session: &Session) {
-        let mut origins = session.origins(block).peekable();
-        while let Some((first, _, host)) = origins.next() {
-            let end = origins.peek().map_or(block.len(), |&(next, ..)| next);
-            let decisions = session.decisions()[first..end].iter();
+    fn add_hosts(&mut self, block: &Block<'_>, answers: &Answers<'_>) {
+        for OriginRecords { records, key, .. } in answers.origins(block) {
+            let decisions = answers.decisions()[records].iter();
             let urls = decisions.filter(|it| it.verdict == Verdict::Disallow).count();
             if urls > 0 {
-                self.disallowed_hosts.add(host, urls as u64, SUMMARY_UNKNOWN_HOSTS_MAX);
+                self.disallowed_hosts.add(key, urls as u64, SUMMARY_UNKNOWN_HOSTS_MAX);
             }
         }
     }

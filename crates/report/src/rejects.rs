@@ -11,7 +11,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_io::input::{InputError, Record};
 use portcullis_io::list::{List, ListFormat, Problem};
-use portcullis_set::batch::Session;
+use portcullis_set::batch::{Answers, Session};
 use portcullis_text::figures::counted;
 use portcullis_text::visible::{cut_to_show, visible};
 use serde::Serialize;
@@ -106,35 +106,33 @@ impl Rejects {
         *self = Rejects { keeps_all, found: std::mem::take(&mut self.found), ..Rejects::default() };
     }
 
-    /// Counts the records of a block that `session` classified last. `has_invalid` is false only if
+    /// Counts the records of a block. `has_invalid` is false only if
     /// all of them are URLs.
     #[inline]
     pub(crate) fn add_counted(
         &mut self,
         block: &[Record<'_>],
-        session: &Session,
+        answers: &Answers<'_>,
         has_invalid: bool,
     ) {
         match has_invalid || self.keeps_all {
-            true => self.add_block(block, session),
+            true => self.add_block(block, answers),
             false => self.records += block.len() as u64,
         }
     }
 
-    /// Counts the records of the block that `session` classified last, and notes the ones that are
-    /// not URLs.
-    pub fn add_block(&mut self, block: &[Record<'_>], session: &Session) {
+    /// Counts the records of a block, and notes the ones that are not URLs.
+    pub fn add_block(&mut self, block: &[Record<'_>], answers: &Answers<'_>) {
         if !self.keeps_all && block.iter().all(is_blank) {
             // Records without a byte are no URLs, and no samples.
             self.kinds[Kind::Empty.index()] += block.len() as u64;
             self.records += block.len() as u64;
             return;
         }
-        let decisions = session.decisions();
-        let agents = decisions.len() / block.len().max(1);
-        for (place, first) in decisions.iter().step_by(agents.max(1)).enumerate() {
+        let firsts = answers.decisions().iter().step_by(answers.per_record().max(1));
+        for (place, first) in firsts.enumerate() {
             if first.verdict == Verdict::Invalid {
-                self.reject(place, &block[place], session);
+                self.reject(place, &block[place], answers.session());
             } else if self.keeps_all {
                 match first.reason {
                     Reason::NoTime => self.set_aside(place, &block[place], NO_TIME),

@@ -6,7 +6,7 @@ use portcullis_build::{LoadConfig, load_text};
 use portcullis_dialect::decision::Reason;
 use portcullis_dialect::dialect::{Dialect, NamesAgent, RFC_9309};
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::batch::{AgentKind, AskError, Classifier, Session, Times};
+use portcullis_set::batch::{AgentKind, AskError, Classifier, Records, Session};
 
 const SHARED: &str = "User-agent: a\nUser-agent: b\nDisallow: /x\n\nUser-agent: c\nAllow: /\n";
 
@@ -56,10 +56,10 @@ fn a_header_is_the_chain_of_its_tokens() {
                 let agent = AgentChain::from_header(header, dialect).unwrap();
                 let alone = Classifier::new(Arc::new(set), vec![agent]).unwrap();
                 let mut alone = Session::new(alone, None);
-                let expected = alone.classify(&urls).unwrap().to_vec();
+                let expected = alone.decide(&urls).unwrap().decisions().to_vec();
                 let agents = vec![header.as_bytes(); urls.len()];
-                let decisions = each.classify_as(&urls, Times::Now, &agents).unwrap().to_vec();
-                let is_known = each.agent_of(0).is_some();
+                let answers = each.decide(Records::from(&urls).by(&agents)).unwrap();
+                let (decisions, is_known) = (answers.decisions(), answers.agent(0).is_some());
                 assert!(decisions.iter().all(|it| (it.reason == Reason::NoAgent) != is_known));
                 // What only the file names is not decided, and everything else as for the header
                 // but for the fallback that was asked for.
@@ -93,13 +93,14 @@ fn a_set_for_some_agents_does_not_say_who_is_named() {
 fn an_agent_that_shares_the_rules_of_another_is_asked_alone() {
     // The second agent's answers begin where the first one's do, which no record asks about.
     let mut all = Session::new(classifier(&["a", "b"]), None);
-    all.classify(&["https://h.example/x"]).unwrap();
-    let all = all.decisions().to_vec();
+    let all = all.decide(&["https://h.example/x"]).unwrap();
+    let all = all.decisions();
     let each = classifier(&["a", "b"]).with_agent_per_record(AgentKind::Token).unwrap();
     let mut each = Session::new(each, None);
     for name in [&b"b"[..], b"a"] {
-        let decisions = each.classify_as(&["https://h.example/x"], Times::Now, &[name]);
-        assert_eq!(decisions.unwrap(), [all[0]]);
+        let (urls, agents) = (["https://h.example/x"], [name]);
+        let answers = each.decide(Records::from(&urls).by(&agents)).unwrap();
+        assert_eq!(answers.decisions(), [all[0]]);
         assert_eq!(all[0], all[1]);
     }
 }
@@ -109,10 +110,12 @@ fn a_header_names_the_agent_that_the_file_names() {
     let header = classifier(&["a", "a-news", "c"]).with_agent_per_record(AgentKind::Header);
     let mut session = Session::new(header.unwrap(), None);
     let mut agent = |text: &[u8]| {
-        session.classify_as(&["https://h.example/x"], Times::Now, &[text]).unwrap();
-        let reason = session.decisions()[0].reason;
-        assert_eq!(session.agent_of(0).is_none(), reason == Reason::NoAgent);
-        session.agent_of(0).map(|agent| agent.name().to_owned())
+        let (urls, agents) = (["https://h.example/x"], [text]);
+        let answers = session.decide(Records::from(&urls).by(&agents)).unwrap();
+        let reason = answers.decisions()[0].reason;
+        assert_eq!(answers.agent(0).is_none(), reason == Reason::NoAgent);
+        let agents = answers.session().classifier().agents();
+        answers.agent(0).map(|agent| agents[agent].name().to_owned())
     };
     let browser =
         b"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131";

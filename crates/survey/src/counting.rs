@@ -23,7 +23,7 @@ use portcullis_dialect::usage::{Label, Preference};
 use portcullis_io::input::Record;
 use portcullis_report::{ChunkError, Counts, NameCounts, Piece, decide_block};
 use portcullis_set::Damage;
-use portcullis_set::batch::{NO_POLICY, NO_URL, Session};
+use portcullis_set::batch::{Answers, NO_POLICY, NO_URL, OriginRecords, Session};
 use portcullis_text::visible::cut_to_show;
 
 /// A stored text.
@@ -213,8 +213,8 @@ impl<'a> Worker<'a> {
         let Worker { session, counting } = self;
         counting.in_chunk.clear();
         piece.read(0, |block, rejects| {
-            decide_block(block, session, &mut counting.tally.counts, rejects)?;
-            counting.block(block, session, findings)?;
+            let answers = decide_block(block, session, &mut counting.tally.counts, rejects)?;
+            counting.block(block, &answers, findings)?;
             Ok::<bool, ChunkError>(true)
         })?;
         // A map of all hosts in each thread would take too much memory.
@@ -229,22 +229,20 @@ impl Counting<'_> {
     fn block(
         &mut self,
         block: &[Record<'_>],
-        session: &Session,
+        answers: &Answers<'_>,
         findings: &mut ChunkFindings,
     ) -> Result<(), Damage> {
-        let agents = session.classifier().agents().len();
-        let decisions = session.decisions_with_rules()?;
-        self.tally.has_times |= session.has_times();
-        for preferences in session.preferences().chunks_exact(self.tally.usage.len()) {
+        let agents = answers.per_record();
+        let decisions = answers.decisions_with_rules()?;
+        self.tally.has_times |= answers.has_times();
+        for preferences in answers.preferences().chunks_exact(self.tally.usage.len()) {
             for (counts, preference) in self.tally.usage.iter_mut().zip(preferences) {
                 counts[*preference as usize] += 1;
             }
         }
-        let mut origins = session.origins(block).peekable();
-        while let Some((first, scheme, key)) = origins.next() {
-            let end = origins.peek().map_or(block.len(), |&(next, ..)| next);
-            let mut start = first;
-            for policies in session.policies()[first..end].chunk_by(|one, next| one == next) {
+        for OriginRecords { records, scheme, key } in answers.origins(block) {
+            let mut start = records.start;
+            for policies in answers.policies()[records].chunk_by(|one, next| one == next) {
                 let records = &block[start..start + policies.len()];
                 let decisions = &decisions[start * agents..(start + policies.len()) * agents];
                 match policies[0] {

@@ -228,8 +228,8 @@ fn the_reach_of_rule_sets_agrees_with_decisions() {
                     let path = path.strip_prefix('/').unwrap_or(&path).to_owned();
                     let origin = &policy.origins[0];
                     let url = format!("{origin}/{path}");
-                    let decisions = session.classify(&[url.as_bytes()]);
-                    verdicts.insert(decisions.unwrap()[0].verdict);
+                    let answers = session.decide(&[url.as_bytes()]);
+                    verdicts.insert(answers.unwrap().decisions()[0].verdict);
                 }
                 let reach = robot.reach.unwrap();
                 match reach {

@@ -5,7 +5,7 @@ use portcullis_dialect::usage::{Label, Stated, Usage};
 use rayon::prelude::*;
 
 use crate::companions::Companions;
-use crate::{Engine, Memory};
+use crate::{Engine, Given, Memory};
 
 /// The most differences that are kept.
 const KEPT_MAX: usize = 10;
@@ -159,9 +159,9 @@ fn ask(
         url.clear();
         oracle.write_url(question, url);
     }
-    engine.decide(urls, memory);
+    let given = engine.ask(urls, memory);
     for (record, &question) in block.iter().enumerate() {
-        compare(engine, memory, oracle, (record, question), found);
+        compare(engine, &given, oracle, (record, question), found);
     }
 }
 
@@ -182,7 +182,7 @@ pub fn agree_in_shares(
 
 fn compare(
     engine: &Engine,
-    memory: &Memory,
+    given: &Given<'_>,
     oracle: &dyn Oracle,
     (record, question): (usize, usize),
     found: &mut Agreement,
@@ -190,7 +190,8 @@ fn compare(
     let agents = engine.positions().len();
     for (number, &agent) in engine.positions().iter().enumerate() {
         let Some(judged) = oracle.judged(question, agent) else { continue };
-        let answer = memory.decisions()[record * agents + number];
+        let place = record * agents + number;
+        let answer = given.decisions[place];
         let expected = engine.configuration().expected(judged.access);
         let mut differ = |text: String| {
             found.differing += 1;
@@ -208,16 +209,16 @@ fn compare(
             continue;
         };
         let usage = Usage::new(answer, *stated);
-        for (place, &label) in engine.labels().iter().enumerate() {
-            let (given, wanted) = (engine.stated(record, number, place, memory), usage.of(label));
-            if given != wanted {
-                differ(format!("{label} {given:?}, not {wanted:?}"));
+        for (number, &label) in engine.labels().iter().enumerate() {
+            let (stated, wanted) = (given.stated(place, number), usage.of(label));
+            if stated != wanted {
+                differ(format!("{label} {stated:?}, not {wanted:?}"));
             }
         }
-        let given = engine.licences(record, number, memory);
+        let said = given.licences(place);
         let wanted = if answer.verdict == Verdict::Allow { licences } else { &[] };
-        if given != wanted {
-            differ(format!("licences {given:?}, not {wanted:?}"));
+        if said != wanted {
+            differ(format!("licences {said:?}, not {wanted:?}"));
         }
         found.compared += engine.labels().len() as u64;
     }

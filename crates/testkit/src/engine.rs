@@ -7,7 +7,7 @@ use portcullis_dialect::usage::{Label, Stated};
 use portcullis_engine::Limits;
 use portcullis_engine::vectors::Vectors;
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::batch::{Classifier, Session};
+use portcullis_set::batch::{Answers, Classifier, Session};
 use portcullis_set::{Damage, PolicySet};
 
 use crate::companions::Companions;
@@ -20,14 +20,34 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Returns the decisions of the last block, with rules if the configuration asks for them.
-    pub fn decisions(&self) -> &[Decision] {
-        &self.decisions
-    }
-
     /// Returns the session.
     pub fn session(&self) -> &Session {
         &self.session
+    }
+}
+
+/// The answers on a block.
+#[derive(Debug)]
+pub struct Given<'m> {
+    /// The decisions, with rules if the configuration asks for them.
+    pub decisions: &'m [Decision],
+    /// The answers of the session.
+    pub answers: Answers<'m>,
+}
+
+impl Given<'_> {
+    /// Returns what is stated for an answer about the label at `label`.
+    pub fn stated(&self, answer: usize, label: usize) -> Stated {
+        let preference = self.answers.preference(answer, label);
+        let place = self.answers.stated_at(answer, label).expect("a whole set");
+        let (source, line) = place.map(|place| (place.source, place.line)).unzip();
+        Stated { preference, source, line }
+    }
+
+    /// Returns the licences for an answer.
+    pub fn licences(&self, answer: usize) -> Vec<Vec<u8>> {
+        let licences = self.answers.licenses(answer).expect("a whole set");
+        licences.map(|licence| licence.expect("a whole set")).collect()
     }
 }
 
@@ -138,7 +158,7 @@ impl Engine {
 
     /// Asks about URLs, one of which meets damage.
     pub(crate) fn fail(&self, urls: &[Vec<u8>], memory: &mut Memory) {
-        memory.session.classify(urls).expect_err("a part of the set is damaged");
+        memory.session.decide(urls).expect_err("a part of the set is damaged");
     }
 
     /// Uses vectors of this width.
@@ -164,15 +184,20 @@ impl Engine {
         Memory { session, decisions: Vec::new() }
     }
 
+    /// Returns the answers on URLs.
+    pub fn ask<'m, U: AsRef<[u8]>>(&self, urls: &[U], memory: &'m mut Memory) -> Given<'m> {
+        let Memory { session, decisions } = memory;
+        let answers = session.decide(urls).expect("a whole set");
+        match self.configuration.rules {
+            true => *decisions = answers.decisions_with_rules().expect("a whole set"),
+            false => answers.decisions().clone_into(decisions),
+        }
+        Given { decisions, answers }
+    }
+
     /// Returns one decision for each URL and agent.
     pub fn decide<'m, U: AsRef<[u8]>>(&self, urls: &[U], memory: &'m mut Memory) -> &'m [Decision] {
-        let Memory { session, decisions } = memory;
-        decisions.clear();
-        decisions.extend_from_slice(session.classify(urls).expect("a whole set"));
-        if self.configuration.rules {
-            *decisions = session.decisions_with_rules().expect("a whole set");
-        }
-        decisions
+        self.ask(urls, memory).decisions
     }
 
     /// Returns the positions of the agents in the oracle's list.
@@ -188,30 +213,6 @@ impl Engine {
     /// Returns the labels that it is asked about.
     pub fn labels(&self) -> &[Label] {
         self.classifier.labels()
-    }
-
-    /// Returns what is stated about the label at `label`, for a record and an agent of the last
-    /// block.
-    pub fn stated(&self, record: usize, agent: usize, label: usize, memory: &Memory) -> Stated {
-        let answer = record * self.positions.len() + agent;
-        let preference = memory.session.preferences()[answer * self.labels().len() + label];
-        let place = memory.session.stated_at(record, agent, label);
-        let (source, line) =
-            place.expect("a whole set").map(|place| (place.source, place.line)).unzip();
-        Stated { preference, source, line }
-    }
-
-    /// Returns the licences for a record and an agent of the last block.
-    pub fn licences(&self, record: usize, agent: usize, memory: &Memory) -> Vec<Vec<u8>> {
-        let licences = memory.session.licenses(record, agent).expect("a whole set");
-        licences.map(|licence| licence.expect("a whole set")).collect()
-    }
-
-    /// Returns the value of the rule that decides a record for an agent of the last block, and of the
-    /// user-agent line of the group that applies.
-    pub fn texts(&self, record: usize, agent: usize, memory: &mut Memory) -> [Option<Vec<u8>>; 2] {
-        let full = memory.session.full_decision(record, agent).expect("a whole set");
-        [full.rule, full.group].map(|text| text.map(<[u8]>::to_vec))
     }
 
     /// Describes the engine in a message.
@@ -291,11 +292,11 @@ fn ask_block(
     agents: usize,
     urls: &[impl AsRef<[u8]>],
 ) -> Result<Vec<Told>, Damage> {
-    let answers = session.classify(urls)?.len();
-    let answers = (0..answers).map(|answer| {
-        let full = session.full_decision(answer / agents, answer % agents)?;
+    let mut answers = session.decide(urls)?;
+    let told = (0..urls.len() * agents).map(|answer| {
+        let full = answers.rule(answer)?;
         let [rule, group] = [full.rule, full.group].map(|text| text.map(<[u8]>::to_vec));
         Ok(Told { decision: full.decision, rule, group })
     });
-    answers.collect()
+    told.collect()
 }

@@ -42,7 +42,7 @@ pub use self::agree::{Agreement, Difference, Judged, Oracle, agree, agree_in_sha
 pub use self::archive::{Captures, compiled, ingested, random_file};
 pub use self::companions::set_to_compare;
 pub use self::engine::{
-    Configuration, Engine, Memory, Refusal, Told, ask, classifier, configurations,
+    Configuration, Engine, Given, Memory, Refusal, Told, ask, classifier, configurations,
 };
 pub use self::random::Random;
 pub use self::sets::{

@@ -5,7 +5,7 @@ use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, R
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{AgentChain, LabelRules, UsageRules, combined, stated};
-use portcullis_set::batch::{Explained, InForce, StatedPlace, Times};
+use portcullis_set::batch::{Explained, InForce, Records, StatedPlace, Times};
 use portcullis_set::lists::read_extract;
 use portcullis_testkit::Random;
 
@@ -63,9 +63,10 @@ fn agents(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
 fn ask(set: &Arc<PolicySet>, questions: &Questions<'_>) -> Result<Asked, Damage> {
     let Questions { names, urls, times } = questions;
     let mut session = asked(set, agents(names, set.dialect()))?;
-    session.classify_at(urls, times.as_deref().map_or(Times::Now, Times::Each))?;
-    let decisions = session.decisions_with_rules()?;
-    let preferences = session.preferences().to_vec();
+    let times = times.as_deref().map_or(Times::Now, Times::Each);
+    let mut answers = session.decide(Records::from(urls).at(times))?;
+    let decisions = answers.decisions_with_rules()?;
+    let preferences = answers.preferences().to_vec();
     let mut asked = Asked {
         decisions,
         origins: Vec::new(),
@@ -76,16 +77,18 @@ fn ask(set: &Arc<PolicySet>, questions: &Questions<'_>) -> Result<Asked, Damage>
         licenses: Vec::new(),
     };
     for (record, url) in urls.iter().enumerate() {
-        asked.in_force.push(session.in_force(record)?);
+        asked.in_force.push(answers.in_force(record)?);
         for agent in 0..names.len() {
-            let full = session.full_decision(record, agent)?;
+            let answer = record * names.len() + agent;
+            let full = answers.rule(answer)?;
             asked.origins.push([full.rule, full.group].map(|bytes| bytes.map(Into::into)));
-            let explained = session.explain(url.as_bytes(), agent, questions.time(record))?;
+            let explained =
+                answers.session().explain(url.as_bytes(), agent, questions.time(record))?;
             asked.explanations.push(explained.unwrap());
-            let licenses = session.licenses(record, agent)?;
+            let licenses = answers.licenses(answer)?;
             asked.licenses.push(licenses.collect::<Result<_, _>>()?);
-            for label in 0..session.classifier().labels().len() {
-                asked.places.push(session.stated_at(record, agent, label)?);
+            for label in 0..Label::ALL.len() {
+                asked.places.push(answers.stated_at(answer, label)?);
             }
         }
     }

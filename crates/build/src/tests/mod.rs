@@ -107,7 +107,7 @@ fn a_policy_that_is_not_there_is_no_answer() {
     let agents = vec![AgentChain::parse("x", &RFC_9309).unwrap()];
     let policies = [set.counts().policies as u32];
     let mut session = asked(&set, agents).unwrap();
-    session.decide(&policies, &[b"/"]).unwrap();
+    session.decide_paths(&policies, &[b"/"]).unwrap();
 }
 
 /// Zeros instead of the end of a policy, as read from a truncated mapped file.
@@ -117,7 +117,7 @@ fn a_policy_without_its_end_has_no_group_to_miss() {
     let ask = |parts: &Parts| -> Result<Vec<Decision>, Damage> {
         let set = Arc::new(parts.open().unwrap());
         let agents = vec![AgentChain::parse("Example", &RFC_9309).unwrap()];
-        Ok(asked(&set, agents)?.classify(&["http://b.example/~x"])?.to_vec())
+        Ok(asked(&set, agents)?.decide(&["http://b.example/~x"])?.decisions().to_vec())
     };
     assert_eq!(ask(&whole).unwrap()[0].verdict, Verdict::Disallow);
     let mut damaged = 0;

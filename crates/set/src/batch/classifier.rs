@@ -26,6 +26,7 @@ use super::freshness::Freshness;
 use super::pieces::{Host, Pieces, Written};
 use super::times::{BeforeFirst, Times};
 use super::usage::UsageQuestions;
+use crate::layout::{EVERY_HOST, NONE};
 use crate::stored::{
     AgentTokens, HostTable, Place, PolicyNumber, Selected, SelectedRules, StoredCapture, ordered,
 };
@@ -161,7 +162,7 @@ impl Classifier {
     }
 
     /// Also finds usage preferences for these labels, in their order; none for access alone. See
-    /// [`Session::preferences`](super::Session::preferences).
+    /// [`Answers::preferences`](super::Answers::preferences).
     ///
     /// The automata of access and those of usage have half of the thread's budget each then.
     ///
@@ -269,6 +270,19 @@ impl Classifier {
         })?;
         let (outage, file_notes) = (capture.facts.outage, capture.facts.file_notes);
         Ok(Ok(Some(Explained { explanation, outage, file_notes })))
+    }
+
+    /// Returns the number of the capture of a host with a policy, as of now.
+    #[inline]
+    pub(super) fn capture_of(&self, host: &Host) -> Result<u32, Damage> {
+        let position = match self.set.is_universal() {
+            false => host.candidate.position(),
+            true => self.set.position_of(EVERY_HOST)?,
+        };
+        let is_https = host.place == Place::Https;
+        let capture = position.map(|position| self.set.capture_of(position, is_https));
+        let missing = || self.set.malformed_host("an origin has a policy and no capture");
+        capture.transpose()?.filter(|&capture| capture != NONE).ok_or_else(missing)
     }
 
     /// Returns the policy of an origin and its capture, as of a time or after all captures.

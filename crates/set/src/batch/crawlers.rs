@@ -29,7 +29,6 @@ use portcullis_robots::policy::AgentChain;
 
 use super::asking::{NO_POLICY, NO_URL, Questions, Starts};
 use super::classifier::{AskError, BlockAnswers, by_entry};
-use super::times::Times;
 use super::{Classifier, Session};
 use crate::Damage;
 use crate::layout::NONE;
@@ -108,7 +107,7 @@ pub(super) struct RecordAgents {
 
 impl Classifier {
     /// Decides each record for an agent of its own, among those of this classifier. See
-    /// [`Session::classify_as`]. Adds an agent called `*`, which no file names.
+    /// [`Records::agents`](super::Records::agents). Adds an agent called `*`, which no file names.
     ///
     /// # Errors
     ///
@@ -278,58 +277,24 @@ impl Classifier {
     }
 }
 
+impl RecordAgents {
+    /// Returns the agent of a record, or [`NONE`].
+    #[inline]
+    pub fn of(&self, record: usize) -> u32 {
+        self.agents[record]
+    }
+}
+
 impl Session {
-    /// Returns one decision for each record, for the agent that `agents` has for it: a product
-    /// token or a User-Agent header, as [`Classifier::with_agent_per_record`] says. An agent that is
-    /// empty or unreadable is unknown.
-    ///
-    /// ```
-    /// use portcullis_dialect::decision::{Reason, Verdict};
-    /// use portcullis_dialect::dialect::RFC_9309;
-    /// use portcullis_robots::policy::AgentChain;
-    /// use portcullis_set::batch::{AgentKind, Classifier, Session, Times};
-    /// use portcullis_set::PolicySet;
-    /// use portcullis_build::{LoadConfig, load_text};
-    ///
-    /// let text = b"User-agent: ABot\nDisallow: /\n\nUser-agent: *\nAllow: /\n";
-    /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
-    /// let agents = vec![AgentChain::parse("ABot", &RFC_9309)?];
-    /// let classifier = Classifier::new(set, agents)?.with_agent_per_record(AgentKind::Header)?;
-    /// let mut session = Session::new(classifier, None);
-    /// let agents: [&[u8]; 3] = [b"Mozilla/5.0 (compatible; ABot/1.0)", b"Mozilla/5.0 Firefox", b""];
-    /// let decisions = session.classify_as(&["https://a.example/"; 3], Times::Now, &agents)?;
-    /// assert_eq!(decisions[0].verdict, Verdict::Disallow);
-    /// assert_eq!(decisions[1].verdict, Verdict::Allow);
-    /// assert_eq!(decisions[2].reason, Reason::NoAgent);
-    /// assert_eq!(session.agent_of(1).map(AgentChain::name), Some("*"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As for [`Session::classify`].
-    ///
-    /// # Panics
-    ///
-    /// As [`Session::classify_at`]; if the classifier has no agent per record, or the numbers of
-    /// agents and records differ.
-    pub fn classify_as<R: AsRef<[u8]>>(
-        &mut self,
-        records: &[R],
-        times: Times<'_>,
-        agents: &[&[u8]],
-    ) -> Result<&[Decision], Damage> {
-        assert_eq!(records.len(), agents.len(), "one agent per record");
-        let Session {
-            classifier, agents: RecordAgents { agents: found, chains, known, .. }, ..
-        } = self;
-        let crawlers =
-            classifier.crawlers.as_ref().expect("the classifier has an agent per record");
-        found.clear();
+    /// Finds the agents of the records of a block by their texts.
+    pub(super) fn recognise(&mut self, texts: &[&[u8]]) -> Result<(), Damage> {
+        let Session { classifier, agents: RecordAgents { agents, chains, known, .. }, .. } = self;
+        let Some(crawlers) = &classifier.crawlers else { return Ok(()) };
+        agents.clear();
         chains.clear();
-        for (record, &text) in (0..).zip(agents) {
-            if record > 0 && agents[record as usize - 1] == text {
-                found.push(found[record as usize - 1]);
+        for (record, &text) in (0..).zip(texts) {
+            if record > 0 && texts[record as usize - 1] == text {
+                agents.push(agents[record as usize - 1]);
                 let last = chains.last().filter(|(last, _)| *last == record - 1);
                 let again = last.map(|(_, chain)| (record, Arc::clone(chain)));
                 chains.extend(again);
@@ -348,47 +313,13 @@ impl Session {
                 }
             };
             match named {
-                Named::Agent(agent) => found.push(agent),
+                Named::Agent(agent) => agents.push(agent),
                 Named::Chain(chain) => {
-                    found.push(chain.otherwise);
+                    agents.push(chain.otherwise);
                     chains.push((record, chain));
                 }
             }
         }
-        let times = match times {
-            Times::Now => self.classifier.times,
-            times => times,
-        };
-        self.decide_records(records, times)
-    }
-
-    /// Returns the agent of the record at `record` of the last block; `None` if it has none that is
-    /// asked about.
-    ///
-    /// # Panics
-    ///
-    /// If the last block has no such record, or no agent per record.
-    pub fn agent_of(&self, record: usize) -> Option<&AgentChain> {
-        self.classifier.agents.get(self.agents.agents[record] as usize)
-    }
-
-    /// Returns the index of the agent of the record at `record` of the last block among
-    /// [`Classifier::agents`]; `None` as for [`Session::agent_of`].
-    ///
-    /// # Panics
-    ///
-    /// As [`Session::agent_of`].
-    #[inline]
-    pub fn agent_index_of(&self, record: usize) -> Option<usize> {
-        Some(self.agents.agents[record]).filter(|&agent| agent != NONE).map(|agent| agent as usize)
-    }
-
-    /// Returns the index of the agent that an answer of the last block is for. There may be no such
-    /// agent if each record has its own.
-    pub(super) fn asked_agent(&self, answer: usize) -> usize {
-        match self.classifier.crawlers {
-            None => answer % self.classifier.agents.len(),
-            Some(_) => self.agents.agents[answer] as usize,
-        }
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use portcullis_dialect::decision::{Decision, Reason};
 use portcullis_dialect::id::{LineNumber, RuleID};
 use portcullis_robots::policy::robot_named;
 
-use super::{Classifier, Session};
+use super::{Answers, Classifier, Session};
 use crate::Damage;
 use crate::layout::{NONE, policy, record};
 use crate::stored::{PolicyNumber, RecordList, SelectedRules, StoredPolicy, ordered};
@@ -48,31 +48,14 @@ struct RulePlace {
     group: u32,
 }
 
-impl Session {
-    /// Returns the decision for `agent` on the record at index `record` of the last block, with its
-    /// rule, its line, and the text of the rule and of the user-agent value. With an agent per
-    /// record, the agent is that of the record, and `agent` is 0.
-    ///
-    /// If the set is mapped, call [`PolicySet::is_whole`](crate::PolicySet::is_whole) before you use
-    /// what was read.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
-    ///
-    /// # Panics
-    ///
-    /// If the last block has no such record, or there is no such agent.
-    pub fn full_decision(
-        &mut self,
-        record: usize,
-        agent: usize,
-    ) -> Result<FullDecision<'_>, Damage> {
-        let answer = record * self.classifier.answers_per_record() + agent;
-        let (agent, asked) = (self.asked_agent(answer), self.asked(answer));
-        let Session { classifier, block, rule, group, .. } = self;
+impl Answers<'_> {
+    /// Returns the decision of an answer with its rule and line, the text of the rule, and that of the
+    /// user-agent value.
+    pub fn rule(&mut self, answer: usize) -> Result<FullDecision<'_>, Damage> {
+        let asked = self.asked(answer);
+        let Session { classifier, block, rule, group, .. } = &mut *self.session;
         let mut full = FullDecision::from(block.decisions[answer]);
-        let Some((policy, pattern)) = asked else { return Ok(full) };
+        let Some((policy, agent, pattern)) = asked else { return Ok(full) };
         let Some(found) = classifier.origin_of(policy, agent, pattern)? else {
             return Ok(full);
         };
@@ -92,37 +75,31 @@ impl Session {
         Ok(full)
     }
 
-    /// Returns the decisions of the last block, each with its rule and line.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Session::full_decision`].
+    /// Returns the decisions, each with its rule and line.
     pub fn decisions_with_rules(&self) -> Result<Vec<Decision>, Damage> {
-        let Session { classifier, block, .. } = self;
+        let classifier = &self.session.classifier;
         let with_rule = |(answer, &decision): (usize, &Decision)| {
             let found = match self.asked(answer) {
-                Some((policy, pattern)) => {
-                    classifier.origin_of(policy, self.asked_agent(answer), pattern)?
-                }
+                Some((policy, agent, pattern)) => classifier.origin_of(policy, agent, pattern)?,
                 None => None,
             };
             let place = found.and_then(|found| found.rule);
             let (rule, line) = place.map(|place| (place.rule, place.line)).unzip();
             Ok(Decision { rule, line, ..decision })
         };
-        let decisions = block.decisions.iter().enumerate().map(with_rule).collect();
+        let decisions = self.decisions().iter().enumerate().map(with_rule).collect();
         classifier.set.has_length()?;
         decisions
     }
 
-    /// Returns the policy whose rules were asked for an answer of the last block, and the pattern that
+    /// Returns the policy and the agent whose rules were asked for an answer, and the pattern that
     /// decides, if one does; `None` if no rules were asked.
-    fn asked(&self, answer: usize) -> Option<(PolicyNumber, Option<usize>)> {
-        let is_asked = matches!(self.block.decisions[answer].reason, Reason::Rule | Reason::NoRule);
-        is_asked.then(|| {
-            let policy = self.policies[answer / self.classifier.answers_per_record()];
-            (PolicyNumber(policy), self.block.asked.outcomes()[answer].pattern())
-        })
+    fn asked(&self, answer: usize) -> Option<(PolicyNumber, usize, Option<usize>)> {
+        let Session { block, policies, .. } = &*self.session;
+        let is_asked = matches!(block.decisions[answer].reason, Reason::Rule | Reason::NoRule);
+        let agent = self.agent(answer).filter(|_| is_asked)?;
+        let policy = PolicyNumber(policies[answer / self.per_record()]);
+        Some((policy, agent, block.asked.outcomes()[answer].pattern()))
     }
 }
 

@@ -6,14 +6,14 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_robots::policy::CrawlDelay;
 
-use super::{Classifier, Session};
+use super::Answers;
 use crate::Damage;
 use crate::layout::NONE;
 use crate::limits::CRAWL_DELAYS_KEPT_MAX;
-use crate::stored::{Place, PolicyNumber, StoredCapture};
+use crate::stored::PolicyNumber;
 
 /// The delays that a thread has read.
 #[derive(Clone, Debug, Default)]
@@ -22,14 +22,11 @@ pub(super) struct DelayMemory {
     rows: Vec<CrawlDelay>,
     /// The start of the row for the number of a policy and the position of other records.
     known: HashMap<(u32, u32), usize, RandomState>,
-    /// The number of records that were asked about and have a line that is no number for some agent.
-    unreadable: u64,
 }
 
-impl Session {
-    /// Returns the crawl delays for the record at `record` of the last block, in the order of its
-    /// decisions: one for each agent, or that of the record's own agent. There is none where the record
-    /// is unknown or invalid. Counts records with a value that is not a number.
+impl Answers<'_> {
+    /// Returns the crawl delays of a record, in the order of its answers. There is none where the record
+    /// is unknown or invalid.
     ///
     /// ```
     /// use portcullis_dialect::dialect::RFC_9309;
@@ -42,86 +39,49 @@ impl Session {
     /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
     /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
     /// let mut session = Session::new(Classifier::new(set, agents)?, None);
-    /// session.classify(&["https://a.example/"])?;
-    /// assert_eq!(session.crawl_delays(0)?[0].seconds, Some(1.5));
-    /// assert_eq!(session.take_unreadable_delays(), 1);
+    /// let mut answers = session.decide(&["https://a.example/"])?;
+    /// let delay = answers.delays(0)?[0];
+    /// assert_eq!((delay.seconds, delay.unreadable), (Some(1.5), 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged. If the set is mapped, call
-    /// [`PolicySet::is_whole`](crate::PolicySet::is_whole) before you use what was read.
-    ///
-    /// # Panics
-    ///
-    /// If the last block has no such record, or was not a block of records.
-    pub fn crawl_delays(&mut self, record: usize) -> Result<&[CrawlDelay], Damage> {
-        let agents = self.classifier.agents.len();
-        if self.delays.rows.len() + self.delays.known.len() > CRAWL_DELAYS_KEPT_MAX {
-            self.delays.known.clear();
-            self.delays.rows.clear();
+    pub fn delays(&mut self, record: usize) -> Result<&[CrawlDelay], Damage> {
+        let (count, first) = (self.per_record(), record * self.per_record());
+        let agents = self.session.classifier.agents.len();
+        let delays = &mut self.session.delays;
+        if delays.rows.len() + delays.known.len() > CRAWL_DELAYS_KEPT_MAX {
+            *delays = DelayMemory::default();
         }
-        if self.delays.rows.is_empty() {
-            self.delays.rows.resize(agents, CrawlDelay::default());
+        if delays.rows.is_empty() {
+            delays.rows.resize(agents, CrawlDelay::default());
         }
-        let answers = self.classifier.answers_per_record();
-        let verdict = self.decisions().get(record * answers).map(|decision| decision.verdict);
-        let start = match verdict {
-            Some(Verdict::Unknown | Verdict::Invalid) | None => 0,
-            // A row has all agents, because records of one origin have different ones.
-            Some(_) => self.row_of(record)? + self.asked_agent(record * answers),
+        let has_delay = |it: &&Decision| matches!(it.verdict, Verdict::Allow | Verdict::Disallow);
+        let decision = self.decisions().get(first).filter(has_delay);
+        let start = match decision.and_then(|_| self.agent(first)) {
+            // A row has all agents, because records of one origin may have different ones.
+            Some(agent) => self.row_of(record)? + agent,
+            None => 0,
         };
-        let row = &self.delays.rows[start..start + answers];
-        self.delays.unreadable += u64::from(row.iter().any(|delay| delay.unreadable > 0));
-        Ok(row)
+        Ok(&self.session.delays.rows[start..start + count])
     }
 
-    /// Returns the number of records with a value that is not a number since the last call.
-    pub fn take_unreadable_delays(&mut self) -> u64 {
-        std::mem::take(&mut self.delays.unreadable)
-    }
-
-    /// Returns the start of the row of a record's origin.
+    /// Returns the start of the row of a record's capture.
     fn row_of(&mut self, record: usize) -> Result<usize, Damage> {
-        let classifier = &self.classifier;
-        let capture = self.capture_of(record)?;
-        if capture.others == NONE {
-            return Ok(0);
-        }
-        let policy = self.policies[record];
-        let key = (policy, capture.others);
-        if let Some(&start) = self.delays.known.get(&key) {
+        let capture = self.capture(record)?;
+        let Some(capture) = capture.filter(|it| it.others != NONE) else { return Ok(0) };
+        let key = (self.session.policies[record], capture.others);
+        if let Some(&start) = self.session.delays.known.get(&key) {
             return Ok(start);
         }
-        let policy = classifier.set.policy(PolicyNumber(policy))?;
-        let delays = capture.crawl_delays(&policy, &classifier.agents)?;
-        let has_none = delays.iter().all(|delay| *delay == CrawlDelay::default());
-        let start = if has_none { 0 } else { self.delays.rows.len() };
+        let classifier = &self.session.classifier;
+        let policy = classifier.set.policy(PolicyNumber(key.0))?;
+        let row = capture.crawl_delays(&policy, &classifier.agents)?;
+        let has_none = row.iter().all(|delay| *delay == CrawlDelay::default());
+        let DelayMemory { rows, known } = &mut self.session.delays;
+        let start = if has_none { 0 } else { rows.len() };
         if !has_none {
-            self.delays.rows.extend(delays);
+            rows.extend(row);
         }
-        self.delays.known.insert(key, start);
+        known.insert(key, start);
         Ok(start)
-    }
-
-    /// Returns the capture of a record's origin at its time.
-    fn capture_of(&self, record: usize) -> Result<StoredCapture<'_>, Damage> {
-        let classifier: &Classifier = &self.classifier;
-        if self.has_times() {
-            let capture = classifier.capture_at(self.found[record])?;
-            return capture.ok_or_else(|| classifier.set.malformed_host("a moment is missing"));
-        }
-        if let Some(host) = classifier.set.every_host()? {
-            return host.capture_of_policy(Place::Https);
-        }
-        let host = self.pieces.host_of_url(record);
-        let missing = || classifier.set.malformed_host("an origin has a policy and no capture");
-        let position = host.candidate.position().ok_or_else(missing)?;
-        let capture = classifier.set.capture_of(position, host.place == Place::Https)?;
-        match capture {
-            NONE => Err(missing()),
-            capture => classifier.set.capture_at(capture),
-        }
     }
 }

@@ -14,6 +14,7 @@ use portcullis_robots::url::{
     BadUrl, EachUrl, PlainUrl, UrlHead, compared_path, host_key, plain_urls, split_assuming,
 };
 
+use super::answers::OriginRecords;
 use crate::stored::{Candidate, HostTable, Place, Search, place};
 
 /// A range of a record, or of the buffer.
@@ -277,15 +278,15 @@ impl Pieces {
         self.hosts[number].url()..end
     }
 
-    /// Returns scheme and key of each host, in the order of their URLs.
+    /// Returns the URLs of each host with scheme and key, in their order.
     pub(super) fn origins<'p, R: AsRef<[u8]>>(
         &'p self,
-        records: &'p [R],
-    ) -> impl ExactSizeIterator<Item = (usize, &'p [u8], &'p [u8])> + use<'p, R> {
-        self.hosts.iter().map(|host| {
-            let record = records[host.url()].as_ref();
-            let [scheme, key] = host.scheme_and_key(&self.written, record);
-            (host.url(), scheme, key)
+        urls: &'p [R],
+    ) -> impl Iterator<Item = OriginRecords<'p>> + use<'p, R> {
+        assert_eq!(urls.len(), self.urls, "these are other URLs");
+        self.hosts.iter().enumerate().map(|(number, host)| {
+            let [scheme, key] = host.scheme_and_key(&self.written, urls[host.url()].as_ref());
+            OriginRecords { records: self.urls_of_host(number), scheme, key }
         })
     }
 
@@ -352,7 +353,8 @@ mod tests {
                     if is_next && pieces.hosts()[number + 1].url() == url {
                         number += 1;
                     }
-                    let (_, scheme, key) = pieces.origins(&records).nth(number).unwrap();
+                    let OriginRecords { scheme, key, .. } =
+                        pieces.origins(&records).nth(number).unwrap();
                     let Host { is_invalid, place, .. } = pieces.hosts()[number];
                     assert!(pieces.urls_of_host(number).contains(&url));
                     assert!(is_invalid || place == crate::stored::place(scheme));

@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
-use portcullis_dialect::usage::Preference;
+use portcullis_dialect::decision::Decision;
 use portcullis_engine::StepCounts;
 use portcullis_robots::url::BadUrl;
 
-use super::asking::{NO_POLICY, NO_URL};
+use super::answers::{Answers, Records};
+use super::asking::NO_URL;
 use super::classifier::{BlockAnswers, Classifier, Explained};
 use super::crawlers::RecordAgents;
 use super::delays::DelayMemory;
-use super::freshness::{AgeCounts, Freshness};
+use super::freshness::AgeCounts;
 use super::pieces::Pieces;
-use super::times::{Answers, Found, Times};
-use super::usage::{Licenses, StatedPlace, UsageMemory};
+use super::times::{Found, Now, Times};
+use super::usage::UsageMemory;
 use portcullis_robots::access::UnixSeconds;
 
 use crate::Damage;
-use crate::stored::{Period, PolicyNumber};
+use crate::stored::Period;
 
 /// A [`Classifier`], the scheme to assume, and the memory of one thread.
 ///
@@ -36,10 +36,10 @@ use crate::stored::{Period, PolicyNumber};
 /// let set = load_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
 /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
 /// let mut session = Session::new(Classifier::new(set, agents)?, Some(b"https"));
-/// let decisions = session.classify(&["a.example/private/page", "https://a.example/"])?;
-/// assert_eq!(decisions[0].verdict, Verdict::Disallow);
-/// assert_eq!(decisions[1].verdict, Verdict::Allow);
-/// let first = session.full_decision(0, 0)?;
+/// let mut answers = session.decide(&["a.example/private/page", "https://a.example/"])?;
+/// assert_eq!(answers.decisions()[0].verdict, Verdict::Disallow);
+/// assert_eq!(answers.decisions()[1].verdict, Verdict::Allow);
+/// let first = answers.rule(0)?;
 /// assert_eq!(first.decision.line.unwrap().get(), 2);
 /// assert_eq!((first.rule, first.group), (Some(&b"/private"[..]), Some(&b"*"[..])));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -52,13 +52,13 @@ pub struct Session {
     /// The number of the policy of each record, or the marker for none.
     pub(super) policies: Vec<u32>,
     pub(super) block: BlockAnswers,
-    usage: UsageMemory,
+    pub(super) usage: UsageMemory,
     pub(super) rule: Vec<u8>,
     pub(super) group: Vec<u8>,
-    ages: AgeCounts,
+    pub(super) ages: AgeCounts,
     /// What was found for each record of a block with times; empty without times.
     pub(super) found: Vec<Found>,
-    pub(super) now: Answers,
+    pub(super) now: Now,
     /// The agents of the records of the last block; empty unless each record has its own.
     pub(super) agents: RecordAgents,
     /// The last period that was looked up, and the capture of its origin.
@@ -83,7 +83,7 @@ impl Session {
             group: Vec::new(),
             ages: AgeCounts::default(),
             found: Vec::new(),
-            now: Answers::default(),
+            now: Now::default(),
             agents: RecordAgents::default(),
             last_period: None,
             delays: DelayMemory::default(),
@@ -101,31 +101,22 @@ impl Session {
         self.assumed_scheme.as_deref()
     }
 
-    /// Returns one decision for each record and agent, record by record, without its rule: see
-    /// [`Session::full_decision`]. Records are URLs as they appear in a list.
+    /// Decides a block of records: each for every agent, or for its own.
     ///
-    /// Classify at least some dozens of records per call: each lookup stage runs over the whole
-    /// block, so a record in a block costs less than a record alone.
+    /// Decide at least some dozens of records per call: each lookup stage runs over the whole block, so
+    /// a record in a block costs less than a record alone.
     ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged, or the set is mapped from a file that became
-    /// shorter.
-    #[inline]
-    pub fn classify<R: AsRef<[u8]>>(&mut self, records: &[R]) -> Result<&[Decision], Damage> {
-        self.classify_at(records, self.classifier.times)
-    }
-
-    /// Like [`Session::classify`], as of a time for each record: by the policy that was in force
-    /// then. An origin that had not been captured by then is unknown, unless
-    /// [`Classifier::with_before_first`] says otherwise. Ages are those at the time of the record.
+    /// With times, a record is decided by the policy that was in force then. An origin that had not been
+    /// captured by then is unknown, unless [`Classifier::with_before_first`] says otherwise. Ages are
+    /// those at the time of the record. [`Times::Now`] is the time of [`Classifier::as_of`], if there is
+    /// one.
     ///
     /// ```
     /// use portcullis_dialect::decision::Reason;
     /// use portcullis_dialect::dialect::RFC_9309;
     /// use portcullis_robots::access::UnixSeconds;
     /// use portcullis_robots::policy::AgentChain;
-    /// use portcullis_set::batch::{Classifier, Session, Times};
+    /// use portcullis_set::batch::{Classifier, Records, Session, Times};
     /// use portcullis_build::compile::{CompileConfig, to_vec};
     /// use portcullis_set::PolicySet;
     /// use portcullis_build::{IngestConfig, Input, ingest};
@@ -136,54 +127,87 @@ impl Session {
     /// let set = PolicySet::of_bytes("sample", to_vec(&ingested.standings, &config)?)?;
     /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
     /// let mut session = Session::new(Classifier::new(set, agents)?, None);
-    /// let (records, time) = (["https://anchors.example/"; 2], Some(UnixSeconds(1_700_000_000)));
-    /// let decisions = session.classify_at(&records, Times::Each(&[time, None]))?;
-    /// assert_ne!(decisions[0].reason, Reason::NoTime);
-    /// assert_eq!(decisions[1].reason, Reason::NoTime);
+    /// let (urls, time) = (["https://anchors.example/"; 2], Some(UnixSeconds(1_700_000_000)));
+    /// let times = Times::Each(&[time, None]);
+    /// let mut answers = session.decide(Records { urls: &urls, times, agents: &[] })?;
+    /// assert_ne!(answers.decisions()[0].reason, Reason::NoTime);
+    /// assert_eq!(answers.decisions()[1].reason, Reason::NoTime);
     /// // The files of a folder have no dates, so they are older than any time.
-    /// assert_eq!(session.in_force(0)?.unwrap().captured_at, None);
+    /// assert_eq!(answers.in_force(0)?.unwrap().captured_at, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// If the classifier has [an agent per record](Classifier::with_agent_per_record), each record names
+    /// one: by a product token or a User-Agent header. An agent that is empty or unreadable is unknown.
+    ///
+    /// ```
+    /// use portcullis_dialect::decision::{Reason, Verdict};
+    /// use portcullis_dialect::dialect::RFC_9309;
+    /// use portcullis_robots::policy::AgentChain;
+    /// use portcullis_set::batch::{AgentKind, Classifier, Records, Session};
+    /// use portcullis_build::{LoadConfig, load_text};
+    ///
+    /// let text = b"User-agent: ABot\nDisallow: /\n\nUser-agent: *\nAllow: /\n";
+    /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
+    /// let agents = vec![AgentChain::parse("ABot", &RFC_9309)?];
+    /// let classifier = Classifier::new(set, agents)?.with_agent_per_record(AgentKind::Header)?;
+    /// let mut session = Session::new(classifier, None);
+    /// let agents: [&[u8]; 3] = [b"Mozilla/5.0 (compatible; ABot/1.0)", b"Mozilla/5.0 Firefox", b""];
+    /// let answers = session.decide(Records::from(&["https://a.example/"; 3]).by(&agents))?;
+    /// assert_eq!(answers.decisions()[0].verdict, Verdict::Disallow);
+    /// assert_eq!(answers.decisions()[1].verdict, Verdict::Allow);
+    /// assert_eq!(answers.decisions()[2].reason, Reason::NoAgent);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As for [`Session::classify`].
+    /// If a part of the set that is read is damaged, or the set is mapped from a file that became
+    /// shorter.
     ///
     /// # Panics
     ///
     /// If there are times and the set has no history
     /// ([`PolicySet::has_history`](crate::PolicySet::has_history)), or the numbers of times and
-    /// records differ, or the classifier has an agent per record.
+    /// records differ, or those of agents and records.
     #[inline]
-    pub fn classify_at<R: AsRef<[u8]>>(
+    pub fn decide<'r, R: AsRef<[u8]> + 'r>(
         &mut self,
-        records: &[R],
-        times: Times<'_>,
-    ) -> Result<&[Decision], Damage> {
-        assert!(self.classifier.crawlers.is_none(), "each record has an agent of its own");
-        self.decide_records(records, times)
+        records: impl Into<Records<'r, R>>,
+    ) -> Result<Answers<'_>, Damage> {
+        self.decide_records(records.into())?;
+        Ok(Answers { session: self })
     }
 
-    /// Decides records, with an agent per record for those in `agents`.
     #[inline]
-    pub(super) fn decide_records<R: AsRef<[u8]>>(
+    fn decide_records<R: AsRef<[u8]>>(
         &mut self,
-        records: &[R],
-        times: Times<'_>,
-    ) -> Result<&[Decision], Damage> {
+        Records { urls: records, times, agents }: Records<'_, R>,
+    ) -> Result<(), Damage> {
+        let times = match times {
+            Times::Now => self.classifier.times,
+            times => times,
+        };
         let has_times = !matches!(times, Times::Now);
         assert!(!has_times || self.classifier.set.has_history(), "the set has no history");
         if let Times::Each(times) = times {
             assert_eq!(times.len(), records.len(), "one time per record");
         }
+        match self.classifier.crawlers {
+            None => assert!(agents.is_empty(), "the classifier has no agent per record"),
+            Some(_) => assert_eq!(agents.len(), records.len(), "one agent per record"),
+        }
+        let last_blank = std::mem::take(&mut self.blank);
+        self.recognise(agents)?;
         let is_blank =
             !matches!(times, Times::Each(_)) && records.iter().all(|it| it.as_ref().is_empty());
-        let last_blank = std::mem::take(&mut self.blank);
-        if is_blank && last_blank == records.len() && last_blank > 0 {
+        let is_again = last_blank == records.len() && self.found.is_empty() != has_times;
+        if is_blank && is_again && last_blank > 0 {
             // A small compressed file may be line ends without number. Their block is decided once.
             self.blank = last_blank;
-            return Ok(&self.block.decisions);
+            return Ok(());
         }
+        self.ages = AgeCounts::default();
         let Session { classifier, pieces, policies, .. } = self;
         let (scheme, vectors) = (self.assumed_scheme.as_deref(), classifier.settings.vectors);
         let splitting = (&classifier.dialect().paths, scheme, vectors);
@@ -216,135 +240,45 @@ impl Session {
         decide(policies, block)?;
         if has_times {
             let decisions = &mut block.decisions[..];
-            ages.merge(classifier.judge_moments((search, found), times, decisions)?);
+            *ages = classifier.judge_moments((search, found), times, decisions)?;
         } else if let Some(freshness) = &classifier.freshness {
             let decisions = &mut block.decisions[..];
-            ages.merge(classifier.judge_ages(freshness, policies, pieces, decisions)?);
+            *ages = classifier.judge_ages(freshness, policies, pieces, decisions)?;
         }
         // Last: what is expired has no preference.
         classifier.find_preferences(policies, paths, &block.decisions, usage)?;
         if is_blank {
             self.blank = records.len();
         }
-        Ok(&self.block.decisions)
+        Ok(())
     }
 
-    /// Like [`Session::classify`], for paths and the numbers of their policies.
-    /// [`NO_POLICY`] and [`NO_URL`] mean that there is none. Compares no ages.
+    /// Returns one decision for each path and agent, for paths in normal form and the numbers of their
+    /// policies. [`NO_POLICY`](super::NO_POLICY) and [`NO_URL`] mean that there is none. Compares no
+    /// ages.
     ///
     /// # Errors
     ///
-    /// As for [`Session::classify`].
+    /// As for [`Session::decide`].
     ///
     /// # Panics
     ///
     /// If the numbers of paths and policies differ, or there is no such policy.
-    pub fn decide(&mut self, policies: &[u32], paths: &[&[u8]]) -> Result<&[Decision], Damage> {
-        let Session { classifier, block, usage, .. } = self;
-        let count = classifier.set.policy_count();
+    pub fn decide_paths(
+        &mut self,
+        policies: &[u32],
+        paths: &[&[u8]],
+    ) -> Result<&[Decision], Damage> {
+        let count = self.classifier.set.policy_count();
         let is_there = |&policy: &u32| policy < count || policy >= NO_URL;
         assert!(policies.iter().all(is_there), "there is no such policy");
         self.blank = 0;
-        self.policies.clear();
-        self.policies.extend_from_slice(policies);
-        classifier.decide(policies, paths, block)?;
-        classifier.find_preferences(policies, paths, &block.decisions, usage)?;
-        Ok(&block.decisions)
+        self.classifier.decide(policies, paths, &mut self.block)?;
+        Ok(&self.block.decisions)
     }
 
-    /// Returns the decisions of the last block again.
-    pub fn decisions(&self) -> &[Decision] {
-        &self.block.decisions
-    }
-
-    /// Returns the preferences on the last block, by record, agent and label of
-    /// [`Classifier::with_usage`]; empty if no label is asked about.
-    pub fn preferences(&self) -> &[Preference] {
-        self.usage.preferences()
-    }
-
-    /// Returns the place that states the preference for the label at `label` and `agent` on the
-    /// record at `record` of the last block; `None` if it is not stated.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
-    ///
-    /// # Panics
-    ///
-    /// If the last block has no such record, or there is no such agent or label.
-    pub fn stated_at(
-        &self,
-        record: usize,
-        agent: usize,
-        label: usize,
-    ) -> Result<Option<StatedPlace>, Damage> {
-        let classifier = &self.classifier;
-        let answer = (record * classifier.agents.len() + agent) * classifier.labels().len() + label;
-        classifier.stated_place(answer, &self.usage)
-    }
-
-    /// Returns the licences that hold for `agent` on the record at `record` of the last block, as
-    /// written; none if access is not allowed.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
-    ///
-    /// # Panics
-    ///
-    /// If the last block has no such record, or there is no such agent.
-    pub fn licenses(&self, record: usize, agent: usize) -> Result<Licenses<'_>, Damage> {
-        let answer = record * self.classifier.agents.len() + agent;
-        match self.decisions()[answer].verdict {
-            Verdict::Allow => self.classifier.licenses(self.policies[record], agent),
-            Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => {
-                Ok(Box::new(std::iter::empty()))
-            }
-        }
-    }
-
-    /// Returns the numbers of the policies that decide the records of the last block, with times
-    /// those in force. [`NO_POLICY`] and [`NO_URL`] mean that there is none.
-    pub fn policies(&self) -> &[u32] {
-        &self.policies
-    }
-
-    /// Returns the state of the origin of the record at index `record` of the last block, or `None`
-    /// if the record is not a URL.
-    ///
-    /// # Errors
-    ///
-    /// If the set is damaged where it is read.
-    ///
-    /// # Panics
-    ///
-    /// If the last block has no such record.
-    pub fn state(&self, record: usize) -> Result<Option<PolicyState>, Damage> {
-        match self.policies[record] {
-            NO_URL => Ok(None),
-            NO_POLICY => Ok(Some(PolicyState::Unknown)),
-            policy => self.classifier.set.policy(PolicyNumber(policy))?.state().map(Some),
-        }
-    }
-
-    /// Returns the origins of the last block, which must be `records`. Each has the index of its
-    /// first record, its scheme as written, and the key of its host (see
-    /// [`host_key`](portcullis_robots::url::host_key)). It holds up to the first record of the
-    /// next origin. Scheme and key are empty for a record that is not a URL.
-    ///
-    /// # Panics
-    ///
-    /// If `records` is another block.
-    pub fn origins<'p, R: AsRef<[u8]>>(
-        &'p self,
-        records: &'p [R],
-    ) -> impl ExactSizeIterator<Item = (usize, &'p [u8], &'p [u8])> + use<'p, R> {
-        self.pieces.origins(records)
-    }
-
-    /// Explains the decision for `agent` on `record`, which need not be of the last block, as of a
-    /// time or as [`Session::classify`] decides; see [`Classifier::explain`].
+    /// Explains the decision for `agent` on `record`, as of a time or as [`Session::decide`] decides; see
+    /// [`Classifier::explain`].
     ///
     /// # Errors
     ///
@@ -362,11 +296,6 @@ impl Session {
         self.classifier.explain(record, self.assumed_scheme(), agent, at)
     }
 
-    /// Returns the number of records by age of their capture since the last call.
-    pub fn take_ages(&mut self) -> AgeCounts {
-        std::mem::take(&mut self.ages)
-    }
-
     /// Returns how many decisions each method made, usage preferences included.
     pub fn step_counts(&self) -> StepCounts {
         let mut counts = self.block.asked.step_counts();
@@ -377,44 +306,5 @@ impl Session {
     /// Returns the bytes held for the automata of rule sets.
     pub fn automata_bytes(&self) -> usize {
         self.block.asked.memory_bytes() + self.usage.memory_bytes()
-    }
-}
-
-impl Classifier {
-    /// Counts the records of a block by age of their capture. With [`Freshness::withdraws`],
-    /// replaces the decisions from captures that are not fresh.
-    #[inline(never)]
-    fn judge_ages(
-        &self,
-        freshness: &Freshness,
-        policies: &[u32],
-        pieces: &Pieces,
-        decisions: &mut [Decision],
-    ) -> Result<AgeCounts, Damage> {
-        let agents = self.answers_per_record();
-        let mut ages = AgeCounts::default();
-        let every = self.set.every_host()?;
-        for (number, host) in pieces.hosts().iter().enumerate() {
-            let urls = pieces.urls_of_host(number);
-            if matches!(policies[urls.start], NO_POLICY | NO_URL) {
-                continue;
-            }
-            let position = host.candidate.position();
-            let found = || position.map(|position| self.set.host_at(position)).transpose();
-            let stored = match every {
-                None => found()?,
-                every => every,
-            };
-            let capture = stored.map(|stored| stored.capture_of_policy(host.place)).transpose()?;
-            let lost = || self.set.malformed_host("an origin has lost its host");
-            let age = freshness.age(&capture.ok_or_else(lost)?.facts);
-            ages.add(age, urls.len() as u64);
-            if let Some(decision) = age.withdrawn().filter(|_| freshness.withdraws) {
-                let answers = urls.start * agents..urls.end * agents;
-                decisions[answers].fill(decision);
-            }
-        }
-        self.set.has_length()?;
-        Ok(ages)
     }
 }

@@ -11,19 +11,19 @@ use portcullis_dialect::decision::Decision;
 use portcullis_dialect::usage::Preference;
 use portcullis_robots::access::UnixSeconds;
 
-use super::Classifier;
 use super::asking::{NO_POLICY, NO_URL};
 use super::freshness::{Age, AgeCounts};
 use super::pieces::Pieces;
-use super::session::Session;
+use super::{Answers, Classifier, Session};
 use crate::Damage;
 use crate::layout::NONE;
-use crate::stored::{Period, Place, PolicyNumber, StoredCapture, StoredTimeline};
+use crate::stored::{Period, PolicyNumber, StoredCapture, StoredTimeline};
 
 /// The times as of which the records of a block are decided.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Times<'t> {
-    /// After all captures: the newest policy of each origin counts.
+    /// After all captures, so that the newest policy of each origin counts, or as of the time of
+    /// [`Classifier::as_of`].
     #[default]
     Now,
     /// One time for all records.
@@ -61,12 +61,12 @@ pub struct InForce {
     pub period: Period,
 }
 
-/// The answers on a block by the newest policies.
+/// What a block is answered by the newest policies.
 #[derive(Clone, Debug, Default)]
-pub struct Answers {
-    /// The decisions, by record and agent.
+pub struct Now {
+    /// The decision of each answer.
     pub decisions: Vec<Decision>,
-    /// The preferences, by record, agent and label; empty if no label is asked about.
+    /// The preferences, by answer and label; empty if no label is asked about.
     pub preferences: Vec<Preference>,
 }
 
@@ -122,7 +122,7 @@ impl Classifier {
     }
 
     /// Also decides each block with times as of now: by the newest policies, whatever their age. See
-    /// [`Session::now`]. Costs a second decision per record and agent.
+    /// [`Answers::now`]. Costs a second decision per record and agent.
     #[must_use]
     pub fn with_now(mut self, and_now: bool) -> Classifier {
         self.and_now = and_now;
@@ -142,15 +142,7 @@ impl Classifier {
         let mut captures = Vec::with_capacity(pieces.hosts().len());
         for (number, host) in pieces.hosts().iter().enumerate() {
             let first = pieces.urls_of_host(number).start;
-            let capture = match host.candidate.position() {
-                Some(position) if policies[first] < NO_URL => {
-                    self.set.capture_of(position, host.place == Place::Https)?
-                }
-                _ => NONE,
-            };
-            if capture == NONE && policies[first] < NO_URL {
-                return Err(self.set.malformed_host("an origin has a policy and no capture"));
-            }
+            let capture = if policies[first] < NO_URL { self.capture_of(host)? } else { NONE };
             self.set.prefetch_timeline(capture);
             captures.push(capture);
         }
@@ -268,33 +260,26 @@ impl Classifier {
     }
 }
 
-impl Session {
-    /// Returns whether the last block had times.
+impl Answers<'_> {
+    /// Returns whether the records were decided as of times.
     pub fn has_times(&self) -> bool {
-        !self.found.is_empty()
+        !self.session.found.is_empty()
     }
 
-    /// Returns the answers as of now on the last block; `None` unless it had times and
+    /// Returns the answers as of now; `None` unless the records have times and
     /// [`Classifier::with_now`] asks for them.
-    pub fn now(&self) -> Option<&Answers> {
-        (self.classifier.and_now && self.has_times()).then_some(&self.now)
+    pub fn now(&self) -> Option<&Now> {
+        let Session { classifier, now, .. } = &*self.session;
+        (classifier.and_now && self.has_times()).then_some(now)
     }
 
-    /// Returns when the policy for the record at `record` of the last block was in force. `None` if
-    /// the block had no times, or no policy was found for the record.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
-    ///
-    /// # Panics
-    ///
-    /// If the last block had times and has no such record.
+    /// Returns when the policy of a record was in force. `None` without times, or if no policy was found
+    /// for the record.
     pub fn in_force(&mut self, record: usize) -> Result<Option<InForce>, Damage> {
         if !self.has_times() {
             return Ok(None);
         }
-        let Session { classifier, found, last_period, .. } = self;
+        let Session { classifier, found, last_period, .. } = &mut *self.session;
         let found = found[record];
         let Some(timeline) = classifier.timeline_of(found)? else { return Ok(None) };
         let index = found.moment as usize;

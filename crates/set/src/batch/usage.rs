@@ -16,9 +16,9 @@ use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_engine::{RuleSetBuf, StepCounts};
 use portcullis_robots::policy::{LabelRules, UsageRules};
 
-use super::Classifier;
 use super::asking::{self, Asked, NO_POLICY, NO_URL, Numbers, Questions, Starts};
 use super::classifier::{AskError, by_entry};
+use super::{Answers, Classifier, Session};
 use crate::Damage;
 use crate::layout::NONE;
 use crate::stored::{Column, PolicyNumber, RuleSetNumber, columns};
@@ -216,29 +216,6 @@ impl Classifier {
         Ok(())
     }
 
-    /// Returns the place that states the preference of an answer of the block that `memory` was used for
-    /// last; `None` if it is not stated.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such question, agent or label.
-    pub(super) fn stated_place(
-        &self,
-        answer: usize,
-        memory: &UsageMemory,
-    ) -> Result<Option<StatedPlace>, Damage> {
-        let (policy, record) = memory.records[answer];
-        let is_stated = matches!(memory.preferences[answer], Preference::Yes | Preference::No);
-        if record == NONE || !is_stated {
-            return Ok(None);
-        }
-        let policy = self.set.policy(PolicyNumber(policy))?;
-        let (kind, place, value) = policy.usage_record(record)?;
-        let malformed = || policy.malformed("a licence states a preference");
-        let source = UsageSource::of(kind.field).ok_or_else(malformed)?;
-        Ok(Some(StatedPlace { line: place, source, value }))
-    }
-
     /// Returns the licences of a policy that hold for `agent`, as written. Each is read when it is
     /// taken, because a file may have thousands.
     ///
@@ -279,6 +256,44 @@ impl Classifier {
     ) -> Result<u32, Damage> {
         let records = self.statements_of(asking, entry)?.records;
         records.get(pattern).copied().ok_or_else(lost(self))
+    }
+}
+
+impl Answers<'_> {
+    /// Returns the preferences, by answer and label of [`Classifier::with_usage`]; empty if no label is
+    /// asked about.
+    pub fn preferences(&self) -> &[Preference] {
+        &self.session.usage.preferences
+    }
+
+    /// Returns the preference of an answer about the label at `label`.
+    pub fn preference(&self, answer: usize, label: usize) -> Preference {
+        self.preferences()[answer * self.session.classifier.labels().len() + label]
+    }
+
+    /// Returns the place that states the preference of an answer about the label at `label`; `None` if
+    /// it is not stated.
+    pub fn stated_at(&self, answer: usize, label: usize) -> Result<Option<StatedPlace>, Damage> {
+        let Session { classifier, usage, .. } = &*self.session;
+        let (policy, record) = usage.records[answer * classifier.labels().len() + label];
+        let is_stated = matches!(self.preference(answer, label), Preference::Yes | Preference::No);
+        if record == NONE || !is_stated {
+            return Ok(None);
+        }
+        let policy = classifier.set.policy(PolicyNumber(policy))?;
+        let (kind, place, value) = policy.usage_record(record)?;
+        let malformed = || policy.malformed("a licence states a preference");
+        let source = UsageSource::of(kind.field).ok_or_else(malformed)?;
+        Ok(Some(StatedPlace { line: place, source, value }))
+    }
+
+    /// Returns the licences that hold for an answer, as written; none if access is not allowed.
+    pub fn licenses(&self, answer: usize) -> Result<Licenses<'_>, Damage> {
+        let policy = self.policies()[answer / self.per_record()];
+        match (self.decisions()[answer].verdict, self.agent(answer)) {
+            (Verdict::Allow, Some(agent)) => self.session.classifier.licenses(policy, agent),
+            _ => Ok(Box::new(std::iter::empty())),
+        }
     }
 }
 

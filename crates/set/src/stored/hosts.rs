@@ -145,11 +145,6 @@ impl PolicySet {
         Ok(Some((policy, host.capture_of_policy(place)?)))
     }
 
-    /// Returns the host whose policy applies to every URL, if the set has one.
-    pub(crate) fn every_host(&self) -> Result<Option<StoredHost<'_>>, Damage> {
-        if self.is_universal { self.host(EVERY_HOST) } else { Ok(None) }
-    }
-
     pub(super) fn host_of(
         &self,
         scheme: &[u8],

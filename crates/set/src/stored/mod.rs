@@ -149,7 +149,7 @@ impl PolicySet {
     /// in place as shared slices. Renaming another file over it is safe, and what `compile` does.
     ///
     /// If the file is truncated nevertheless, touching a lost page raises SIGBUS, and the rest of
-    /// the last page reads as zeros. [`Session::classify`](crate::batch::Session::classify)
+    /// the last page reads as zeros. [`Session::decide`](crate::batch::Session::decide)
     /// compares the length after every block and then returns an error. Other readers must call
     /// [`PolicySet::is_whole`] before they use what they read.
     pub unsafe fn map(path: &Path) -> Result<PolicySet, SetError> {

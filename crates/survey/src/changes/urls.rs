@@ -276,41 +276,38 @@ pub fn write_chunk(
     out: &mut Vec<u8>,
 ) -> Result<(), ChunkError> {
     let labels = new.classifier().labels().to_vec();
-    let mut decisions = (Vec::new(), Vec::new());
     piece.read(agents.len(), |block, rejects| {
-        decisions.0.clear();
-        decisions.0.extend_from_slice(old.classify(block)?);
-        decisions.1.clear();
-        decisions.1.extend_from_slice(new.classify(block)?);
+        let (mut old, mut new) = (old.decide(&**block)?, new.decide(&**block)?);
         let count = block.len() * agents.len();
-        assert_eq!((decisions.0.len(), decisions.1.len()), (count, count), "one for each agent");
-        rejects.add_block(block, new);
+        let counted = [&old, &new].map(|answers| answers.decisions().len());
+        assert_eq!(counted, [count; 2], "one for each agent");
+        rejects.add_block(block, &new);
         let first = counts.records;
         counts.records += block.len() as u64;
         counts.bytes += bytes(block);
-        let pairs = decisions.0.iter().zip(&decisions.1).enumerate();
-        for (index, (before, after)) in pairs {
-            let (record, agent) = (index / agents.len(), index % agents.len());
+        for answer in 0..count {
+            let (record, agent) = (answer / agents.len(), answer % agents.len());
+            let (before, after) =
+                (old.decisions()[answer].verdict, new.decisions()[answer].verdict);
             let (number, url) = (first + record as u64, block[record].url());
             let change = Change { record: number, url, agents, agent };
             let UrlCounts { per_agent, groups, .. } = counts;
             let counts = &mut per_agent[agent];
-            counts.verdicts.counts[before.verdict as usize][after.verdict as usize] += 1;
-            if before.verdict != after.verdict {
-                let sides = [old.full_decision(record, agent)?, new.full_decision(record, agent)?];
+            counts.verdicts.counts[before as usize][after as usize] += 1;
+            if before != after {
+                let sides = [old.rule(answer)?, new.rule(answer)?];
                 let word = (!labels.is_empty()).then_some("access");
                 change.write((form, word, None), sides.map(Side::Access), groups, out);
             }
             for (number, (label, turns)) in counts.usage.iter_mut().enumerate() {
-                let answer = index * labels.len() + number;
-                let (was, is) = (old.preferences()[answer], new.preferences()[answer]);
+                let (was, is) = (old.preference(answer, number), new.preference(answer, number));
                 turns.counts[was as usize][is as usize] += 1;
                 if was != is {
-                    let before = old.stated_at(record, agent, number)?;
-                    let after = new.stated_at(record, agent, number)?;
+                    let before = old.stated_at(answer, number)?;
+                    let after = new.stated_at(answer, number)?;
                     let sides = [
-                        Side::Usage(was, before.as_ref(), old.full_decision(record, agent)?),
-                        Side::Usage(is, after.as_ref(), new.full_decision(record, agent)?),
+                        Side::Usage(was, before.as_ref(), old.rule(answer)?),
+                        Side::Usage(is, after.as_ref(), new.rule(answer)?),
                     ];
                     change.write((form, Some(label), Some(label)), sides, groups, out);
                 }

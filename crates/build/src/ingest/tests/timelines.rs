@@ -10,7 +10,7 @@ use portcullis_robots::access::LongOutage;
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{
-    AgentKind, BeforeFirst, Classifier, Freshness, InForce, Session, Times,
+    AgentKind, Answers, BeforeFirst, Classifier, Freshness, InForce, Records, Session, Times,
 };
 use portcullis_set::stored::Period;
 use portcullis_testkit::Random;
@@ -51,7 +51,8 @@ fn random_capture(random: &mut Random) -> Made {
         _ => made(&format!("h{host} {date} {rest}")),
     };
     if capture.answer == Answer::Status(200) && random.one_in(2) {
-        capture.body += "Content-Usage: train-ai=n\nUser-agent: b\nAllow: /0\nDisallow: /1\n";
+        capture.body += "Content-Usage: train-ai=n\nCrawl-delay: 2\n\
+            User-agent: b\nAllow: /0\nDisallow: /1\nCrawl-delay: 3\n";
     }
     capture
 }
@@ -136,21 +137,68 @@ fn a_timeline_is_what_the_captures_up_to_each_time_give() {
     }
 }
 
-/// Everything that a session says of a record.
-type Answers = (Vec<String>, Vec<Preference>, Option<PolicyState>);
+/// The sizes of the blocks that a session decides, in turn.
+const SIZES: [usize; 4] = [7, 2, 16, 1];
 
-/// Returns the answers on each record of the last block.
-fn answers_on(session: &mut Session, records: usize) -> Vec<Answers> {
-    let agents = session.classifier().agents().len();
-    let labels = session.classifier().labels().len();
-    let preferences = session.preferences().to_vec();
-    let answers = |record: usize| {
-        let full = |agent| format!("{:?}", session.full_decision(record, agent).unwrap());
-        let decisions = (0..agents).map(full).collect();
-        let preferences = &preferences[record * agents * labels..(record + 1) * agents * labels];
-        (decisions, preferences.to_vec(), session.state(record).unwrap())
-    };
-    (0..records).map(answers).collect()
+/// Everything that is said of a record, but for when a policy was in force.
+#[derive(Clone, Debug, PartialEq)]
+struct Told {
+    /// By answer: the decision with its rule, the preferences, and the crawl delay.
+    answers: Vec<String>,
+    decisions: Vec<Decision>,
+    now: Vec<Decision>,
+    state: Option<PolicyState>,
+    agent: Option<String>,
+}
+
+/// Returns what one session says of each record, and when its policy was in force. It decides blocks of
+/// these sizes in turn.
+fn told(
+    session: &mut Session,
+    Records { urls, times, agents }: Records<'_, String>,
+    sizes: &[usize],
+) -> Vec<(Told, String)> {
+    let (mut told, mut start, mut sizes) = (Vec::new(), 0, sizes.iter().cycle());
+    while start < urls.len() {
+        let end = urls.len().min(start + sizes.next().unwrap());
+        let own = start..end;
+        let times = match times {
+            Times::Each(times) => Times::Each(&times[own.clone()]),
+            times => times,
+        };
+        let agents = agents.get(own.clone()).unwrap_or_default();
+        let mut answers = session.decide(Records { urls: &urls[own], times, agents }).unwrap();
+        let labels = answers.session().classifier().labels().len();
+        for record in 0..end - start {
+            let own = record * answers.per_record()..(record + 1) * answers.per_record();
+            let shown = own.clone().map(|answer| {
+                let about = (0..labels).map(|label| answers.preference(answer, label));
+                let about: Vec<Preference> = about.collect();
+                let delay = answers.delays(record).unwrap()[answer - own.start];
+                format!("{:?} {about:?} {delay:?}", answers.rule(answer).unwrap())
+            });
+            let shown = shown.collect();
+            let agent = answers
+                .agent(own.start)
+                .map(|agent| answers.session().classifier().agents()[agent].name().to_owned());
+            let in_force = answers.in_force(record).unwrap();
+            let facts = answers.capture(record).unwrap().map(|capture| capture.facts);
+            assert!(
+                in_force.is_none()
+                    || in_force.map(|it| it.captured_at) == facts.map(|it| it.captured_at)
+            );
+            let one = Told {
+                answers: shown,
+                decisions: answers.decisions()[own.clone()].to_vec(),
+                now: answers.now().map_or(Vec::new(), |now| now.decisions[own].to_vec()),
+                state: answers.state(record).unwrap(),
+                agent,
+            };
+            told.push((one, format!("{in_force:?} {facts:?}")));
+        }
+        start = end;
+    }
+    told
 }
 
 fn session(set: PolicySet, dialect: &'static Dialect) -> Session {
@@ -171,41 +219,43 @@ fn a_session_answers_as_of_each_time_as_the_set_of_that_time() {
         let inputs = random_inputs(random);
         let Ok(all) = ingest_pieces(&inputs, &history(config(dialect)), 1) else { continue };
         let mut asked = session(set_of(&all, dialect), dialect);
-        let mut expected: Vec<(UnixSeconds, Vec<Answers>)> = Vec::new();
+        let mut expected: Vec<(UnixSeconds, Vec<Told>)> = Vec::new();
         for time in times(&inputs) {
             let outages = OutageConfig { as_of: Some(time), ..OutageConfig::default() };
             let config = IngestConfig { outages, ..config(dialect) };
             // Before the first capture of all there is no set.
             let Ok(until) = ingest_pieces(&inputs, &config, 1) else { continue };
-            let mut until = session(set_of(&until, dialect), dialect);
-            until.classify(&urls).unwrap();
-            let mut answers = answers_on(&mut until, urls.len());
-            let compiled = crate::as_of(
-                asked.classifier().set(),
-                (time, BeforeFirst::Unknown),
-                &Scratch::in_memory(),
-            );
+            let of_set = |set: PolicySet, times| {
+                let records = Records::from(&urls).at(times);
+                let told = told(&mut session(set, dialect), records, &[urls.len()]);
+                told.into_iter().map(|(told, _)| told).collect::<Vec<_>>()
+            };
+            let mut answers = of_set(set_of(&until, dialect), Times::Now);
+            let at = (time, BeforeFirst::Unknown);
+            let compiled = crate::as_of(asked.classifier().set(), at, &Scratch::in_memory());
             let compiled = compiled.unwrap();
-            let mut compiled = session(compiled, dialect);
-            compiled.classify(&urls).unwrap();
-            assert_eq!(answers_on(&mut compiled, urls.len()), answers, "{seed} {time:?}");
-            for (url, (decisions, ..)) in urls.iter().zip(&mut answers) {
+            assert_eq!(of_set(compiled, Times::Now), answers, "{seed} {time:?}");
+            for (url, told) in urls.iter().zip(&mut answers) {
                 if Origin::of_url(url.as_bytes()).is_ok() && all.find(url).is_some() {
-                    for decision in decisions {
-                        *decision = decision.replace("NoPolicy", "BeforeFirst");
+                    for decision in &mut told.decisions {
+                        if decision.reason == Reason::NoPolicy {
+                            decision.reason = Reason::BeforeFirst;
+                        }
+                    }
+                    for answer in &mut told.answers {
+                        *answer = answer.replace("NoPolicy", "BeforeFirst");
                     }
                 }
             }
-            asked.classify_at(&urls, Times::At(time)).unwrap();
-            assert_eq!(answers_on(&mut asked, urls.len()), answers, "{seed} {time:?}");
+            let found = told(&mut asked, Records::from(&urls).at(Times::At(time)), &SIZES);
+            assert!(found.iter().map(|it| &it.0).eq(&answers), "{seed} {time:?}");
             expected.push((time, answers));
         }
-        let picked: Vec<&(UnixSeconds, Vec<Answers>)> =
+        let picked: Vec<&(UnixSeconds, Vec<Told>)> =
             urls.iter().map(|_| random.pick(&expected)).collect();
         let times: Vec<_> = picked.iter().map(|(time, _)| Some(*time)).collect();
-        asked.classify_at(&urls, Times::Each(&times)).unwrap();
-        let found = answers_on(&mut asked, urls.len());
-        for (url, (found, (_, expected))) in found.iter().zip(picked).enumerate() {
+        let found = told(&mut asked, Records::from(&urls).at(Times::Each(&times)), &SIZES);
+        for (url, ((found, _), (_, expected))) in found.iter().zip(picked).enumerate() {
             assert_eq!(*found, expected[url], "{seed} {}", urls[url]);
         }
     }
@@ -234,10 +284,7 @@ fn a_record_with_an_agent_is_answered_as_for_that_agent_alone() {
             let expected = names.map(|name| {
                 let name = if name.is_empty() { "nobody" } else { name };
                 let mut alone = Session::new(classifier(&[name]), None);
-                alone.classify_at(&urls, times).unwrap();
-                let now = alone.now().map(|now| now.decisions.clone());
-                let full = |it| format!("{:?}", alone.full_decision(it, 0).unwrap());
-                ((0..urls.len()).map(full).collect::<Vec<_>>(), now)
+                told(&mut alone, Records::from(&urls).at(times), &[urls.len()])
             });
             for (kind, known) in [
                 (AgentKind::Token, &["a", "b"][..]),
@@ -256,32 +303,31 @@ fn a_record_with_an_agent_is_answered_as_for_that_agent_alone() {
                 };
                 let texts: Vec<String> = picked.iter().map(text).collect();
                 let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
-                each.classify_as(&urls, times, &texts).unwrap();
-                let now = each.now().map(|now| now.decisions.clone());
+                let records = Records::from(&urls).at(times).by(&texts);
+                let found = told(&mut each, records, &SIZES);
                 let is_named = set.names_agent(&AgentChain::parse("b", dialect).unwrap()).unwrap();
                 for (record, &name) in picked.iter().enumerate() {
-                    let expected = &expected[name];
-                    let found = each.full_decision(record, 0).unwrap();
+                    let ((found, found_behind), (expected, behind)) =
+                        (&found[record], &expected[name][record]);
                     let asks = !names[name].is_empty()
                         && (names[name] != "b" || known.contains(&"b") || !is_named);
+                    let has_policy = ![Reason::BadUrl, Reason::NoPolicy, Reason::BeforeFirst]
+                        .contains(&expected.decisions[0].reason);
+                    assert_eq!(found_behind, behind, "{seed} {name}");
+                    assert_eq!(found.state, expected.state, "{seed} {name}");
                     if asks {
-                        let now = now.as_ref().map(|now| now[record]);
-                        assert_eq!(now, expected.1.as_ref().map(|now| now[record]), "{seed}");
-                        assert_eq!(format!("{found:?}"), expected.0[record], "{seed} {name}");
-                    } else if ["BadUrl", "NoPolicy", "BeforeFirst"]
-                        .iter()
-                        .any(|reason| expected.0[record].contains(reason))
-                    {
-                        // Without a policy, the agent does not matter.
-                        assert_eq!(format!("{found:?}"), expected.0[record], "{seed} {name}");
-                    } else {
-                        assert_eq!(found.decision, Decision::NO_AGENT, "{seed} {name}");
+                        assert_eq!(found.now, expected.now, "{seed} {name}");
                     }
-                    let agent = each.agent_of(record).map(AgentChain::name);
+                    if asks || !has_policy {
+                        // Without a policy, the agent does not matter.
+                        assert_eq!(found.answers, expected.answers, "{seed} {name}");
+                    } else {
+                        assert_eq!(found.decisions, [Decision::NO_AGENT], "{seed} {name}");
+                    }
                     let own = names[name].to_ascii_lowercase();
                     let is_known = known.contains(&own.as_str());
                     let expected = if is_known { Some(own.as_str()) } else { Some("*") };
-                    assert_eq!(agent, expected.filter(|_| asks), "{seed}");
+                    assert_eq!(found.agent.as_deref(), expected.filter(|_| asks), "{seed}");
                 }
             }
         }
@@ -299,21 +345,22 @@ fn a_record_without_time_or_before_the_first_capture_is_unknown() {
     let mut session = Session::new(classifier(), None);
     let time = |seconds| Some(UnixSeconds(seconds));
     let times = [time(9), None, None, None];
-    let reasons = |session: &mut Session, times: &[_]| {
-        let decisions = session.classify_at(&records, Times::Each(times)).unwrap();
-        decisions.iter().map(|it| it.reason).collect::<Vec<_>>()
-    };
+    let reasons =
+        |answers: &Answers<'_>| answers.decisions().iter().map(|it| it.reason).collect::<Vec<_>>();
+    let at = |times| Records::from(&records).at(Times::Each(times));
     let expected = [Reason::BeforeFirst, Reason::NoTime, Reason::NoTime, Reason::BadUrl];
-    assert_eq!(reasons(&mut session, &times), expected);
-    assert_eq!(session.in_force(0).unwrap(), None);
+    let mut answers = session.decide(at(&times)).unwrap();
+    assert_eq!(reasons(&answers), expected);
+    assert_eq!(answers.in_force(0).unwrap(), None);
     let mut session = Session::new(classifier().with_before_first(BeforeFirst::Oldest), None);
     let times = [time(9), time(19), time(9), time(20)];
     let expected = [Reason::Rule, Reason::Rule, Reason::NoPolicy, Reason::BadUrl];
-    assert_eq!(reasons(&mut session, &times), expected);
-    assert_eq!(session.take_ages().before_first, 1);
+    let mut answers = session.decide(at(&times)).unwrap();
+    assert_eq!(reasons(&answers), expected);
+    assert_eq!(answers.ages().before_first, 1);
     let period = Period { since: UnixSeconds(10), until: time(20) };
     let in_force = InForce { captured_at: time(10), period };
-    assert_eq!(session.in_force(1).unwrap(), Some(in_force));
+    assert_eq!(answers.in_force(1).unwrap(), Some(in_force));
 }
 
 #[test]
@@ -331,8 +378,9 @@ fn a_period_lasts_as_long_as_the_policy() {
     let mut session = session(set_of(&all, &RFC_9309), &RFC_9309);
     let periods = [(10, Some(30)), (30, Some(50)), (50, Some(60)), (60, None)];
     for time in 10..70 {
-        session.classify_at(&["https://a.example/"], Times::At(UnixSeconds(time))).unwrap();
-        let InForce { captured_at, period } = session.in_force(0).unwrap().unwrap();
+        let records = Records::from(&["https://a.example/"]).at(Times::At(UnixSeconds(time)));
+        let in_force = session.decide(records).unwrap().in_force(0).unwrap();
+        let InForce { captured_at, period } = in_force.unwrap();
         assert_eq!(captured_at, Some(UnixSeconds(time / 10 * 10)));
         let expected = periods.iter().rfind(|(since, _)| *since <= time).unwrap();
         assert_eq!((period.since.0, period.until.map(|it| it.0)), *expected, "{time}");
@@ -422,18 +470,19 @@ fn a_redirect_is_not_confirmed_by_each_capture_of_its_target() {
     crate::verify(&set, &Scratch::in_memory()).unwrap();
     let mut session = session(set, &RFC_9309);
     let last = (CAPTURES + 1) * DAY;
+    let mut in_force = None;
     for (time, reason) in [
         (DAY, Reason::Unreachable),
         (DAY + 7, Reason::Rule),
         (last - 1, Reason::Rule),
         (last, Reason::NoRule),
     ] {
-        let decided = session
-            .classify_at(&["https://h7.example/x"], Times::At(UnixSeconds(time)))
-            .unwrap()[0];
-        assert_eq!(decided.reason, reason, "{time}");
+        let records = Records::from(&["https://h7.example/x"]).at(Times::At(UnixSeconds(time)));
+        let mut answers = session.decide(records).unwrap();
+        assert_eq!(answers.decisions()[0].reason, reason, "{time}");
+        in_force = answers.in_force(0).unwrap();
     }
-    let in_force = session.in_force(0).unwrap().unwrap();
+    let in_force = in_force.unwrap();
     assert_eq!((in_force.captured_at, in_force.period.since.0), (Some(UnixSeconds(DAY)), last));
 }
 
@@ -468,7 +517,8 @@ fn a_time_before_the_first_capture_is_not_fresh() {
     let mut session = Session::new(classifier.with_freshness(Some(freshness)), None);
     let url = ["https://a.example/x"];
     for (time, reason) in [(9, Reason::NotYet), (10, Reason::Rule), (110, Reason::Expired)] {
-        let decided = session.classify_at(&url, Times::At(UnixSeconds(time))).unwrap()[0];
+        let records = Records::from(&url).at(Times::At(UnixSeconds(time)));
+        let decided = session.decide(records).unwrap().decisions()[0];
         assert_eq!(decided.reason, reason, "{time}");
     }
 }
