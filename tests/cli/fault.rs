@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_dialect::decision::Verdict;
+use portcullis_io::limits::CHUNK_BYTES;
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_testkit::{agents, ask};
@@ -160,6 +161,36 @@ fn a_set_that_is_overwritten_while_it_is_mapped() {
             assert!(!rest.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"disallow")));
             assert!(rest.len() < LIST_BYTES, "what was decided afterwards is reported");
         }
+    }
+}
+
+/// A run that waits for more records does not decide them by a set that was copied over its own.
+#[test]
+fn a_set_that_is_copied_over_while_standard_input_waits() {
+    let folder = Folder::new();
+    let [old, new] = two_sets(&folder);
+    let other = folder.write("new.set", &new);
+    let line = format!("https://a.example/{}\n", "x".repeat(1_000));
+    let records = line.repeat(2 * CHUNK_BYTES / line.len());
+    for command in ["classify", "classify --format jsonl", "filter"] {
+        let path = folder.write("a.set", &old);
+        std::thread::sleep(CLOCK_TICK);
+        let mut process = folder.process(&format!("{command} -p a.set -a Bot -j 1 --no-summary"));
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = process.spawn().unwrap();
+        let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut run = Run { child, output: BufReader::new(output) };
+        input.write_all(records.as_bytes()).unwrap();
+        let mut first = String::new();
+        run.output.read_line(&mut first).unwrap();
+        assert!(first.contains("https://a.example/xxx") && !first.contains("disallow"), "{first}");
+        fs::copy(&other, &path).unwrap();
+        let rest = std::thread::spawn(move || run.fails(&["a.set", "while it was"]));
+        // The program may have ended.
+        let _ = input.write_all(records.as_bytes());
+        drop(input);
+        let rest = rest.join().unwrap();
+        assert!(!String::from_utf8(rest).unwrap().contains("disallow"), "{command}");
     }
 }
 
