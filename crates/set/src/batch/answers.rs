@@ -1,65 +1,18 @@
-//! The records of a block, and everything that can be asked about them once they are decided.
+//! The answers on a block of records, and everything that can be asked about them.
 
-use std::ops::Range;
-
-use portcullis_dialect::decision::{Decision, PolicyState};
+use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
+use portcullis_dialect::usage::Preference;
+use portcullis_robots::policy::CrawlDelay;
 
 use super::asking::{NO_POLICY, NO_URL};
 use super::freshness::AgeCounts;
-use super::session::Session;
-use super::times::Times;
+use super::pieces::OriginRecords;
+use super::session::{Records, Session};
+use super::times::{InForce, Now};
+use super::usage::{Licenses, StatedPlace};
 use crate::Damage;
 use crate::layout::NONE;
 use crate::stored::{PolicyNumber, StoredCapture};
-
-/// A block of records to decide: URLs as they appear in a list, and what belongs to each.
-///
-/// A slice, an array or a `Vec` of URLs is a block as well.
-#[derive(Debug)]
-pub struct Records<'r, R> {
-    /// The URLs.
-    pub urls: &'r [R],
-    /// The times as of which they are decided.
-    pub times: Times<'r>,
-    /// The agent of each record, if the classifier has
-    /// [an agent per record](super::Classifier::with_agent_per_record); empty otherwise.
-    pub agents: &'r [&'r [u8]],
-}
-
-impl<'r, R> Records<'r, R> {
-    /// Returns the same records as of these times.
-    #[must_use]
-    pub fn at(self, times: Times<'r>) -> Records<'r, R> {
-        Records { times, ..self }
-    }
-
-    /// Returns the same records with these agents.
-    #[must_use]
-    pub fn by(self, agents: &'r [&'r [u8]]) -> Records<'r, R> {
-        Records { agents, ..self }
-    }
-}
-
-impl<'r, R> From<&'r [R]> for Records<'r, R> {
-    #[inline]
-    fn from(urls: &'r [R]) -> Records<'r, R> {
-        Records { urls, times: Times::Now, agents: &[] }
-    }
-}
-
-impl<'r, R, const N: usize> From<&'r [R; N]> for Records<'r, R> {
-    #[inline]
-    fn from(urls: &'r [R; N]) -> Records<'r, R> {
-        Records::from(&urls[..])
-    }
-}
-
-impl<'r, R> From<&'r Vec<R>> for Records<'r, R> {
-    #[inline]
-    fn from(urls: &'r Vec<R>) -> Records<'r, R> {
-        Records::from(&urls[..])
-    }
-}
 
 /// The answers on a block of records. They borrow the session, which decides the next block when they
 /// are no longer used.
@@ -76,16 +29,86 @@ pub struct Answers<'s> {
     pub(super) session: &'s mut Session,
 }
 
-/// Records of a block, one after the other, that share scheme and host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OriginRecords<'p> {
-    /// The records.
-    pub records: Range<usize>,
-    /// The scheme as written; empty if the record is not a URL.
-    pub scheme: &'p [u8],
-    /// The key of the host (see [`host_key`](portcullis_robots::url::host_key)); empty if the record is
-    /// not a URL.
-    pub key: &'p [u8],
+impl Session {
+    /// Decides a block of records: each for every agent, or for its own.
+    ///
+    /// Decide at least some dozens of records per call: each lookup stage runs over the whole block, so
+    /// a record in a block costs less than a record alone.
+    ///
+    /// With times, a record is decided by the policy that was in force then. An origin that had not been
+    /// captured by then is unknown, unless
+    /// [`Classifier::with_before_first`](super::Classifier::with_before_first) says otherwise. Ages are
+    /// those at the time of the record. [`Times::Now`](super::Times::Now) is the time of
+    /// [`Classifier::as_of`](super::Classifier::as_of), if there is one.
+    ///
+    /// ```
+    /// use portcullis_dialect::decision::Reason;
+    /// use portcullis_dialect::dialect::RFC_9309;
+    /// use portcullis_robots::access::UnixSeconds;
+    /// use portcullis_robots::policy::AgentChain;
+    /// use portcullis_set::batch::{Classifier, Records, Session, Times};
+    /// use portcullis_build::compile::{CompileConfig, to_vec};
+    /// use portcullis_set::PolicySet;
+    /// use portcullis_build::{IngestConfig, Input, ingest};
+    ///
+    /// let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
+    /// let ingested = ingest(&[Input::new("../../corpora/sample/robots")], &config, &())?;
+    /// let config = CompileConfig::of(&ingested, &RFC_9309, None);
+    /// let set = PolicySet::of_bytes("sample", to_vec(&ingested.standings, &config)?)?;
+    /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
+    /// let mut session = Session::new(Classifier::new(set, agents)?, None);
+    /// let (urls, time) = (["https://anchors.example/"; 2], Some(UnixSeconds(1_700_000_000)));
+    /// let times = Times::Each(&[time, None]);
+    /// let mut answers = session.decide(Records { urls: &urls, times, agents: &[] })?;
+    /// assert_ne!(answers.decisions()[0].reason, Reason::NoTime);
+    /// assert_eq!(answers.decisions()[1].reason, Reason::NoTime);
+    /// // The files of a folder have no dates, so they are older than any time.
+    /// assert_eq!(answers.in_force(0)?.unwrap().captured_at, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// If the classifier has [an agent per record](super::Classifier::with_agent_per_record), each record
+    /// names one: by a product token or a User-Agent header. An agent that is empty or unreadable is
+    /// unknown.
+    ///
+    /// ```
+    /// use portcullis_dialect::decision::{Reason, Verdict};
+    /// use portcullis_dialect::dialect::RFC_9309;
+    /// use portcullis_robots::policy::AgentChain;
+    /// use portcullis_set::batch::{AgentKind, Classifier, Records, Session};
+    /// use portcullis_build::{LoadConfig, load_text};
+    ///
+    /// let text = b"User-agent: ABot\nDisallow: /\n\nUser-agent: *\nAllow: /\n";
+    /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
+    /// let agents = vec![AgentChain::parse("ABot", &RFC_9309)?];
+    /// let classifier = Classifier::new(set, agents)?.with_agent_per_record(AgentKind::Header)?;
+    /// let mut session = Session::new(classifier, None);
+    /// let agents: [&[u8]; 3] = [b"Mozilla/5.0 (compatible; ABot/1.0)", b"Mozilla/5.0 Firefox", b""];
+    /// let answers = session.decide(Records::from(&["https://a.example/"; 3]).by(&agents))?;
+    /// assert_eq!(answers.decisions()[0].verdict, Verdict::Disallow);
+    /// assert_eq!(answers.decisions()[1].verdict, Verdict::Allow);
+    /// assert_eq!(answers.decisions()[2].reason, Reason::NoAgent);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged, or the set is mapped from a file that became
+    /// shorter.
+    ///
+    /// # Panics
+    ///
+    /// If there are times and the set has no history
+    /// ([`PolicySet::has_history`](crate::PolicySet::has_history)), or the numbers of times and
+    /// records differ, or those of agents and records.
+    #[inline]
+    pub fn decide<'r, R: AsRef<[u8]> + 'r>(
+        &mut self,
+        records: impl Into<Records<'r, R>>,
+    ) -> Result<Answers<'_>, Damage> {
+        self.decide_records(records.into())?;
+        Ok(Answers { session: self })
+    }
 }
 
 impl Answers<'_> {
@@ -125,14 +148,7 @@ impl Answers<'_> {
     /// `None` if no policy is known.
     pub fn capture(&self, record: usize) -> Result<Option<StoredCapture<'_>>, Damage> {
         let Session { classifier, pieces, policies, found, .. } = &*self.session;
-        if policies[record] >= NO_URL {
-            return Ok(None);
-        }
-        if let Some(&found) = found.get(record) {
-            return classifier.capture_at(found);
-        }
-        let capture = classifier.capture_of(pieces.host_of_url(record))?;
-        classifier.set.capture_at(capture).map(Some)
+        classifier.capture_of_record(pieces, policies, found, record)
     }
 
     /// Returns the origins, in the order of their records. `urls` are those that were decided.
@@ -162,5 +178,88 @@ impl Answers<'_> {
             None => Some(answer % classifier.agents.len()),
             Some(_) => Some(agents.of(answer)).filter(|&it| it != NONE).map(|agent| agent as usize),
         }
+    }
+
+    /// Returns whether the records were decided as of times.
+    pub fn has_times(&self) -> bool {
+        !self.session.found.is_empty()
+    }
+
+    /// Returns the answers as of now; `None` unless the records have times and
+    /// [`Classifier::with_now`](super::Classifier::with_now) asks for them.
+    pub fn now(&self) -> Option<&Now> {
+        let Session { classifier, now, .. } = &*self.session;
+        (classifier.and_now && self.has_times()).then_some(now)
+    }
+
+    /// Returns when the policy of a record was in force. `None` without times, or if no policy was found
+    /// for the record.
+    pub fn in_force(&mut self, record: usize) -> Result<Option<InForce>, Damage> {
+        if !self.has_times() {
+            return Ok(None);
+        }
+        let Session { classifier, found, last_period, .. } = &mut *self.session;
+        classifier.in_force(found[record], last_period)
+    }
+
+    /// Returns the preferences, by answer and label of
+    /// [`Classifier::with_usage`](super::Classifier::with_usage); empty if no label is asked about.
+    pub fn preferences(&self) -> &[Preference] {
+        self.session.usage.preferences()
+    }
+
+    /// Returns the preference of an answer about the label at `label`.
+    pub fn preference(&self, answer: usize, label: usize) -> Preference {
+        self.preferences()[answer * self.session.classifier.labels().len() + label]
+    }
+
+    /// Returns the place that states the preference of an answer about the label at `label`; `None` if
+    /// it is not stated.
+    pub fn stated_at(&self, answer: usize, label: usize) -> Result<Option<StatedPlace>, Damage> {
+        let Session { classifier, usage, .. } = &*self.session;
+        classifier.stated_at(answer * classifier.labels().len() + label, usage)
+    }
+
+    /// Returns the licences that hold for an answer, as written; none if access is not allowed.
+    pub fn licenses(&self, answer: usize) -> Result<Licenses<'_>, Damage> {
+        let policy = self.policies()[answer / self.per_record()];
+        match (self.decisions()[answer].verdict, self.agent(answer)) {
+            (Verdict::Allow, Some(agent)) => self.session.classifier.licenses(policy, agent),
+            _ => Ok(Box::new(std::iter::empty())),
+        }
+    }
+
+    /// Returns the crawl delays of a record, in the order of its answers. There is none where the record
+    /// is unknown or invalid.
+    ///
+    /// ```
+    /// use portcullis_dialect::dialect::RFC_9309;
+    /// use portcullis_robots::policy::AgentChain;
+    /// use portcullis_set::batch::{Classifier, Session};
+    /// use portcullis_set::PolicySet;
+    /// use portcullis_build::{LoadConfig, load_text};
+    ///
+    /// let text = b"User-agent: *\nCrawl-delay: 1.5\nCrawl-delay: 2s\n";
+    /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
+    /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
+    /// let mut session = Session::new(Classifier::new(set, agents)?, None);
+    /// let mut answers = session.decide(&["https://a.example/"])?;
+    /// let delay = answers.delays(0)?[0];
+    /// assert_eq!((delay.seconds, delay.unreadable), (Some(1.5), 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn delays(&mut self, record: usize) -> Result<&[CrawlDelay], Damage> {
+        let (count, first) = (self.per_record(), record * self.per_record());
+        let has_delay = |it: &&Decision| matches!(it.verdict, Verdict::Allow | Verdict::Disallow);
+        let decision = self.decisions().get(first).filter(has_delay);
+        let agent = decision.and_then(|_| self.agent(first));
+        let Session { classifier, pieces, policies, found, delays, .. } = &mut *self.session;
+        let capture = match agent {
+            Some(_) => classifier.capture_of_record(pieces, policies, found, record)?,
+            None => None,
+        };
+        // A row has all agents, because records of one origin may have different ones.
+        let row = delays.row_of(classifier, policies[record], capture)?;
+        Ok(&row[agent.unwrap_or(0)..][..count])
     }
 }

@@ -9,6 +9,9 @@
 
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
 use portcullis_dialect::usage::Label;
@@ -20,15 +23,15 @@ use portcullis_robots::policy::{AgentChain, Explanation, OrderedRules, explain};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::url::{BadUrl, compared_path, host_key, split_assuming};
 
-use super::asking::{self, Asked, NO_POLICY, NO_URL, Questions, Starts, Table, decision_of};
-use super::crawlers::Crawlers;
+use super::asking::{
+    self, Asked, NO_POLICY, NO_URL, Numbers, Questions, Starts, Table, decision_of,
+};
 use super::freshness::Freshness;
 use super::pieces::{Host, Pieces, Written};
-use super::times::{BeforeFirst, Times};
-use super::usage::UsageQuestions;
 use crate::layout::{EVERY_HOST, NONE};
 use crate::stored::{
-    AgentTokens, HostTable, Place, PolicyNumber, Selected, SelectedRules, StoredCapture, ordered,
+    AgentTokens, Column, HostTable, Place, PolicyNumber, Selected, SelectedRules, StoredCapture,
+    columns, ordered,
 };
 use crate::{Damage, PolicySet};
 
@@ -48,12 +51,45 @@ pub struct Classifier {
     /// How the age of captures is compared; `None` to ignore it.
     pub(super) freshness: Option<Freshness>,
     pub(super) before_first: BeforeFirst,
-    /// The time as of which records without times of their own are decided.
-    pub(super) times: Times<'static>,
+    /// The time as of which records without times of their own are decided; `None` for after all
+    /// captures.
+    pub(super) at: Option<UnixSeconds>,
     /// Whether a block with times is also decided as of now.
     pub(super) and_now: bool,
     /// How the agent of each record is found; `None` if each record is decided for all agents.
     pub(super) crawlers: Option<Crawlers>,
+}
+
+/// The labels that a query asks about, and the starts of their answers.
+#[derive(Debug)]
+pub(super) struct UsageQuestions {
+    pub labels: Vec<Label>,
+    pub columns: Vec<Column>,
+    /// By policy, agent and column: where answers begin.
+    pub starts: Starts,
+    /// By policy, agent and column: the position of the order; [`NONE`] for a rule set without one.
+    pub orders: Numbers,
+}
+
+/// How the agent of a record is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AgentKind {
+    /// A product token, or several joined by `+`.
+    #[default]
+    Token,
+    /// A User-Agent header. Its crawler is the chain of its tokens, longest first, as
+    /// [`AgentChain::from_header`] reads it: in each file, the agent whose token the file names first.
+    Header,
+}
+
+/// How the agent of each record is found.
+#[derive(Debug)]
+pub(super) struct Crawlers {
+    pub kind: AgentKind,
+    /// The agents by name and by first token, in lower case.
+    by_name: HashMap<Vec<u8>, u32, RandomState>,
+    /// The agent that no file names.
+    pub unnamed: u32,
 }
 
 /// An error that prevents queries of a set.
@@ -84,6 +120,17 @@ pub enum AskError {
         /// Whether the system refused the memory.
         memory: bool,
     },
+}
+
+/// The decision for a time before the first capture of an origin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BeforeFirst {
+    /// It is unknown, with the reason `before-first`.
+    #[default]
+    Unknown,
+    /// It is that of the first capture.
+    /// [`AgeCounts::before_first`](super::AgeCounts::before_first) counts such records.
+    Oldest,
 }
 
 /// The explanation of one decision.
@@ -148,7 +195,7 @@ impl Classifier {
             usage: None,
             freshness: None,
             before_first: BeforeFirst::Unknown,
-            times: Times::Now,
+            at: None,
             and_now: false,
             crawlers: None,
         })
@@ -159,6 +206,37 @@ impl Classifier {
     pub fn with_vectors(mut self, vectors: Vectors) -> Classifier {
         self.settings.vectors = vectors;
         self
+    }
+
+    /// Decides each record for an agent of its own, among those of this classifier. See
+    /// [`Records::agents`](super::Records::agents). Adds an agent called `*`, which no file names.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Classifier::with_limits`]; if the set was compiled for some agents.
+    ///
+    /// # Panics
+    ///
+    /// If labels of usage are asked about.
+    pub fn with_agent_per_record(mut self, kind: AgentKind) -> Result<Classifier, AskError> {
+        assert!(self.usage.is_none(), "usage is not asked about with an agent per record");
+        let mut by_name: HashMap<Vec<u8>, u32, RandomState> = HashMap::default();
+        for (number, agent) in (0..).zip(&self.agents) {
+            for name in std::iter::once(agent.name()).chain(agent.tokens().take(1)) {
+                by_name.entry(name.to_ascii_lowercase().into()).or_insert(number);
+            }
+        }
+        let (unnamed, chain) = (self.agents.len() as u32, AgentChain::unnamed());
+        if !self.set.has_all_robots() {
+            // An agent that a file names would pass for one that none names.
+            return Err(AskError::OtherAgents { agent: chain.name().to_owned() });
+        }
+        self.tokens.push(self.set.tokens_of(&chain)?);
+        self.agents.push(chain);
+        // Starts of this classifier may refer to other agents, so none of them is kept.
+        self.starts = by_entry(self.set.policy_count(), self.agents.len(), 1, Starts::new)?;
+        self.crawlers = Some(Crawlers { kind, by_name, unnamed });
+        Ok(self)
     }
 
     /// Also finds usage preferences for these labels, in their order; none for access alone. See
@@ -199,6 +277,38 @@ impl Classifier {
     #[must_use]
     pub fn with_freshness(self, freshness: Option<Freshness>) -> Classifier {
         Classifier { freshness, ..self }
+    }
+
+    /// Decides records as of `time` unless they have times of their own; `None` for after all captures.
+    ///
+    /// # Panics
+    ///
+    /// If there is a time and the set has no history.
+    #[must_use]
+    pub fn as_of(mut self, time: Option<UnixSeconds>) -> Classifier {
+        assert!(time.is_none() || self.set.has_history(), "the set has no history");
+        self.at = time;
+        self
+    }
+
+    /// Returns the one time of [`Classifier::as_of`], and what applies before the first capture.
+    pub fn one_time(&self) -> Option<(UnixSeconds, BeforeFirst)> {
+        Some((self.at?, self.before_first))
+    }
+
+    /// Sets what applies before the first capture of an origin.
+    #[must_use]
+    pub fn with_before_first(mut self, before_first: BeforeFirst) -> Classifier {
+        self.before_first = before_first;
+        self
+    }
+
+    /// Also decides each block with times as of now: by the newest policies, whatever their age. See
+    /// [`Answers::now`](super::Answers::now). Costs a second decision per record and agent.
+    #[must_use]
+    pub fn with_now(mut self, and_now: bool) -> Classifier {
+        self.and_now = and_now;
+        self
     }
 
     /// Returns the set.
@@ -292,7 +402,7 @@ impl Classifier {
         key: &[u8],
         at: Option<UnixSeconds>,
     ) -> Result<Option<(PolicyNumber, StoredCapture<'_>)>, Damage> {
-        let Some(at) = at.or(self.times.of(0)) else { return self.set.origin(scheme, key) };
+        let Some(at) = at.or(self.at) else { return self.set.origin(scheme, key) };
         let Some(timeline) = self.set.timeline_of(scheme, key)? else { return Ok(None) };
         let oldest = || match self.before_first {
             BeforeFirst::Oldest => Ok((timeline.len()? > 0).then_some(0)),
@@ -484,6 +594,27 @@ impl Classifier {
             None => Ok(OrderedRules::default()),
             Some(rules) => ordered(&self.set, &rules).map(|(rules, _)| rules),
         }
+    }
+}
+
+impl UsageQuestions {
+    /// Creates the questions about so many policies and agents.
+    pub fn new(
+        labels: Vec<Label>,
+        policies: u32,
+        agents: usize,
+    ) -> Result<UsageQuestions, AskError> {
+        let columns: Vec<Column> = columns(&labels).collect();
+        let starts = by_entry(policies, agents, columns.len(), Starts::new)?;
+        let orders = by_entry(policies, agents, columns.len(), Numbers::new)?;
+        Ok(UsageQuestions { labels, columns, starts, orders })
+    }
+}
+
+impl Crawlers {
+    /// Returns the agent with this name or first token, in any case.
+    pub fn known(&self, name: &str) -> Option<u32> {
+        self.by_name.get(name.to_ascii_lowercase().as_bytes()).copied()
     }
 }
 

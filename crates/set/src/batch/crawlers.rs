@@ -27,41 +27,12 @@ use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{NamesAgent, RFC_9309};
 use portcullis_robots::policy::AgentChain;
 
-use super::asking::{NO_POLICY, NO_URL, Questions, Starts};
-use super::classifier::{AskError, BlockAnswers, by_entry};
-use super::{Classifier, Session};
+use super::asking::{NO_POLICY, NO_URL, Questions};
+use super::classifier::{AgentKind, BlockAnswers, Classifier, Crawlers};
 use crate::Damage;
 use crate::layout::NONE;
 use crate::limits::{RECORD_AGENT_BYTES_CACHED_MAX, RECORD_AGENTS_CACHED_MAX};
 use crate::stored::{AgentTokens, PolicyNumber};
-
-/// How the agent of a record is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AgentKind {
-    /// A product token, or several joined by `+`.
-    #[default]
-    Token,
-    /// A User-Agent header. Its crawler is the chain of its tokens, longest first, as
-    /// [`AgentChain::from_header`] reads it: in each file, the agent whose token the file names first.
-    Header,
-}
-
-/// How the agent of each record is found.
-#[derive(Debug)]
-pub(super) struct Crawlers {
-    kind: AgentKind,
-    /// The agents by name and by first token, in lower case.
-    by_name: HashMap<Vec<u8>, u32, RandomState>,
-    /// The agent that no file names.
-    unnamed: u32,
-}
-
-impl Crawlers {
-    /// Returns the agent with this name or first token, in any case.
-    fn known(&self, name: &str) -> Option<u32> {
-        self.by_name.get(name.to_ascii_lowercase().as_bytes()).copied()
-    }
-}
 
 /// The agent that a text names.
 #[derive(Clone, Debug)]
@@ -106,37 +77,6 @@ pub(super) struct RecordAgents {
 }
 
 impl Classifier {
-    /// Decides each record for an agent of its own, among those of this classifier. See
-    /// [`Records::agents`](super::Records::agents). Adds an agent called `*`, which no file names.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Classifier::with_limits`]; if the set was compiled for some agents.
-    ///
-    /// # Panics
-    ///
-    /// If labels of usage are asked about.
-    pub fn with_agent_per_record(mut self, kind: AgentKind) -> Result<Classifier, AskError> {
-        assert!(self.usage.is_none(), "usage is not asked about with an agent per record");
-        let mut by_name: HashMap<Vec<u8>, u32, RandomState> = HashMap::default();
-        for (number, agent) in (0..).zip(&self.agents) {
-            for name in std::iter::once(agent.name()).chain(agent.tokens().take(1)) {
-                by_name.entry(name.to_ascii_lowercase().into()).or_insert(number);
-            }
-        }
-        let (unnamed, chain) = (self.agents.len() as u32, AgentChain::unnamed());
-        if !self.set.has_all_robots() {
-            // An agent that a file names would pass for one that none names.
-            return Err(AskError::OtherAgents { agent: chain.name().to_owned() });
-        }
-        self.tokens.push(self.set.tokens_of(&chain)?);
-        self.agents.push(chain);
-        // Starts of this classifier may refer to other agents, so none of them is kept.
-        self.starts = by_entry(self.set.policy_count(), self.agents.len(), 1, Starts::new)?;
-        self.crawlers = Some(Crawlers { kind, by_name, unnamed });
-        Ok(self)
-    }
-
     /// Returns the agent that `text` names: none if it names none, or one that is not asked about and
     /// that a file of the set names.
     fn recognise(&self, crawlers: &Crawlers, text: &[u8]) -> Result<Named, Damage> {
@@ -283,12 +223,10 @@ impl RecordAgents {
     pub fn of(&self, record: usize) -> u32 {
         self.agents[record]
     }
-}
 
-impl Session {
     /// Finds the agents of the records of a block by their texts.
-    pub(super) fn recognise(&mut self, texts: &[&[u8]]) -> Result<(), Damage> {
-        let Session { classifier, agents: RecordAgents { agents, chains, known, .. }, .. } = self;
+    pub fn recognise(&mut self, classifier: &Classifier, texts: &[&[u8]]) -> Result<(), Damage> {
+        let RecordAgents { agents, chains, known, .. } = self;
         let Some(crawlers) = &classifier.crawlers else { return Ok(()) };
         agents.clear();
         chains.clear();

@@ -8,7 +8,9 @@ use portcullis_dialect::decision::{Decision, Reason};
 use portcullis_dialect::id::{LineNumber, RuleID};
 use portcullis_robots::policy::robot_named;
 
-use super::{Answers, Classifier, Session};
+use super::answers::Answers;
+use super::classifier::Classifier;
+use super::session::Session;
 use crate::Damage;
 use crate::layout::{NONE, policy, record};
 use crate::stored::{PolicyNumber, RecordList, SelectedRules, StoredPolicy, ordered};

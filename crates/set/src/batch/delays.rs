@@ -6,14 +6,13 @@
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
-use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_robots::policy::CrawlDelay;
 
-use super::Answers;
+use super::classifier::Classifier;
 use crate::Damage;
 use crate::layout::NONE;
 use crate::limits::CRAWL_DELAYS_KEPT_MAX;
-use crate::stored::PolicyNumber;
+use crate::stored::{PolicyNumber, StoredCapture};
 
 /// The delays that a thread has read.
 #[derive(Clone, Debug, Default)]
@@ -24,64 +23,50 @@ pub(super) struct DelayMemory {
     known: HashMap<(u32, u32), usize, RandomState>,
 }
 
-impl Answers<'_> {
-    /// Returns the crawl delays of a record, in the order of its answers. There is none where the record
-    /// is unknown or invalid.
-    ///
-    /// ```
-    /// use portcullis_dialect::dialect::RFC_9309;
-    /// use portcullis_robots::policy::AgentChain;
-    /// use portcullis_set::batch::{Classifier, Session};
-    /// use portcullis_set::PolicySet;
-    /// use portcullis_build::{LoadConfig, load_text};
-    ///
-    /// let text = b"User-agent: *\nCrawl-delay: 1.5\nCrawl-delay: 2s\n";
-    /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
-    /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
-    /// let mut session = Session::new(Classifier::new(set, agents)?, None);
-    /// let mut answers = session.decide(&["https://a.example/"])?;
-    /// let delay = answers.delays(0)?[0];
-    /// assert_eq!((delay.seconds, delay.unreadable), (Some(1.5), 1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn delays(&mut self, record: usize) -> Result<&[CrawlDelay], Damage> {
-        let (count, first) = (self.per_record(), record * self.per_record());
-        let agents = self.session.classifier.agents.len();
-        let delays = &mut self.session.delays;
-        if delays.rows.len() + delays.known.len() > CRAWL_DELAYS_KEPT_MAX {
-            *delays = DelayMemory::default();
+impl DelayMemory {
+    /// Returns the delays of a policy and its capture, one for each agent. Without a capture there is
+    /// none.
+    pub fn row_of(
+        &mut self,
+        classifier: &Classifier,
+        policy: u32,
+        capture: Option<StoredCapture<'_>>,
+    ) -> Result<&[CrawlDelay], Damage> {
+        let agents = &classifier.agents;
+        if self.rows.len() + self.known.len() > CRAWL_DELAYS_KEPT_MAX {
+            *self = DelayMemory::default();
         }
-        if delays.rows.is_empty() {
-            delays.rows.resize(agents, CrawlDelay::default());
+        if self.rows.is_empty() {
+            self.rows.resize(agents.len(), CrawlDelay::default());
         }
-        let has_delay = |it: &&Decision| matches!(it.verdict, Verdict::Allow | Verdict::Disallow);
-        let decision = self.decisions().get(first).filter(has_delay);
-        let start = match decision.and_then(|_| self.agent(first)) {
-            // A row has all agents, because records of one origin may have different ones.
-            Some(agent) => self.row_of(record)? + agent,
-            None => 0,
+        let start = match capture {
+            Some(capture) if capture.others != NONE => {
+                self.start_of(classifier, policy, &capture)?
+            }
+            _ => 0,
         };
-        Ok(&self.session.delays.rows[start..start + count])
+        Ok(&self.rows[start..start + agents.len()])
     }
 
-    /// Returns the start of the row of a record's capture.
-    fn row_of(&mut self, record: usize) -> Result<usize, Damage> {
-        let capture = self.capture(record)?;
-        let Some(capture) = capture.filter(|it| it.others != NONE) else { return Ok(0) };
-        let key = (self.session.policies[record], capture.others);
-        if let Some(&start) = self.session.delays.known.get(&key) {
+    /// Returns the start of the row of a capture with other records.
+    fn start_of(
+        &mut self,
+        classifier: &Classifier,
+        policy: u32,
+        capture: &StoredCapture<'_>,
+    ) -> Result<usize, Damage> {
+        let key = (policy, capture.others);
+        if let Some(&start) = self.known.get(&key) {
             return Ok(start);
         }
-        let classifier = &self.session.classifier;
-        let policy = classifier.set.policy(PolicyNumber(key.0))?;
+        let policy = classifier.set.policy(PolicyNumber(policy))?;
         let row = capture.crawl_delays(&policy, &classifier.agents)?;
         let has_none = row.iter().all(|delay| *delay == CrawlDelay::default());
-        let DelayMemory { rows, known } = &mut self.session.delays;
-        let start = if has_none { 0 } else { rows.len() };
+        let start = if has_none { 0 } else { self.rows.len() };
         if !has_none {
-            rows.extend(row);
+            self.rows.extend(row);
         }
-        known.insert(key, start);
+        self.known.insert(key, start);
         Ok(start)
     }
 }

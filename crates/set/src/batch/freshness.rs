@@ -7,10 +7,6 @@
 use portcullis_dialect::decision::Decision;
 use portcullis_robots::access::UnixSeconds;
 
-use super::Classifier;
-use super::asking::NO_URL;
-use super::pieces::Pieces;
-use crate::Damage;
 use crate::stored::CaptureFacts;
 
 /// Settings for the age of captures.
@@ -101,37 +97,6 @@ impl AgeCounts {
         self.undated += other.undated;
         self.not_yet += other.not_yet;
         self.before_first += other.before_first;
-    }
-}
-
-impl Classifier {
-    /// Counts the records of a block by age of their capture. With [`Freshness::withdraws`],
-    /// replaces the decisions from captures that are not fresh.
-    #[inline(never)]
-    pub(super) fn judge_ages(
-        &self,
-        freshness: &Freshness,
-        policies: &[u32],
-        pieces: &Pieces,
-        decisions: &mut [Decision],
-    ) -> Result<AgeCounts, Damage> {
-        let agents = self.answers_per_record();
-        let mut ages = AgeCounts::default();
-        for (number, host) in pieces.hosts().iter().enumerate() {
-            let urls = pieces.urls_of_host(number);
-            if policies[urls.start] >= NO_URL {
-                continue;
-            }
-            let capture = self.set.capture_at(self.capture_of(host)?)?;
-            let age = freshness.age(&capture.facts);
-            ages.add(age, urls.len() as u64);
-            if let Some(decision) = age.withdrawn().filter(|_| freshness.withdraws) {
-                let answers = urls.start * agents..urls.end * agents;
-                decisions[answers].fill(decision);
-            }
-        }
-        self.set.has_length()?;
-        Ok(ages)
     }
 }
 

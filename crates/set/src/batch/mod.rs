@@ -22,14 +22,14 @@ mod session;
 mod times;
 mod usage;
 
-pub use answers::{Answers, OriginRecords, Records};
+pub use answers::Answers;
 pub use asking::{NO_POLICY, NO_URL};
-pub use classifier::{AskError, Classifier, Explained};
-pub use crawlers::AgentKind;
+pub use classifier::{AgentKind, AskError, BeforeFirst, Classifier, Explained};
 pub use deciding::FullDecision;
 pub use freshness::{AgeCounts, Freshness};
-pub use session::Session;
-pub use times::{BeforeFirst, InForce, Now, Times};
+pub use pieces::OriginRecords;
+pub use session::{Records, Session};
+pub use times::{InForce, Now, Times};
 pub use usage::{Licenses, StatedPlace};
 
 pub use portcullis_engine::vectors::Vectors;

@@ -14,8 +14,19 @@ use portcullis_robots::url::{
     BadUrl, EachUrl, PlainUrl, UrlHead, compared_path, host_key, plain_urls, split_assuming,
 };
 
-use super::answers::OriginRecords;
 use crate::stored::{Candidate, HostTable, Place, Search, place};
+
+/// Records of a block, one after the other, that share scheme and host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OriginRecords<'p> {
+    /// The records.
+    pub records: Range<usize>,
+    /// The scheme as written; empty if the record is not a URL.
+    pub scheme: &'p [u8],
+    /// The key of the host (see [`host_key`](portcullis_robots::url::host_key)); empty if the record is
+    /// not a URL.
+    pub key: &'p [u8],
+}
 
 /// A range of a record, or of the buffer.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,7 +6,6 @@ use portcullis_dialect::decision::Decision;
 use portcullis_engine::StepCounts;
 use portcullis_robots::url::BadUrl;
 
-use super::answers::{Answers, Records};
 use super::asking::NO_URL;
 use super::classifier::{BlockAnswers, Classifier, Explained};
 use super::crawlers::RecordAgents;
@@ -19,6 +18,55 @@ use portcullis_robots::access::UnixSeconds;
 
 use crate::Damage;
 use crate::stored::Period;
+
+/// A block of records to decide: URLs as they appear in a list, and what belongs to each.
+///
+/// A slice, an array or a `Vec` of URLs is a block as well.
+#[derive(Debug)]
+pub struct Records<'r, R> {
+    /// The URLs.
+    pub urls: &'r [R],
+    /// The times as of which they are decided.
+    pub times: Times<'r>,
+    /// The agent of each record, if the classifier has
+    /// [an agent per record](super::Classifier::with_agent_per_record); empty otherwise.
+    pub agents: &'r [&'r [u8]],
+}
+
+impl<'r, R> Records<'r, R> {
+    /// Returns the same records as of these times.
+    #[must_use]
+    pub fn at(self, times: Times<'r>) -> Records<'r, R> {
+        Records { times, ..self }
+    }
+
+    /// Returns the same records with these agents.
+    #[must_use]
+    pub fn by(self, agents: &'r [&'r [u8]]) -> Records<'r, R> {
+        Records { agents, ..self }
+    }
+}
+
+impl<'r, R> From<&'r [R]> for Records<'r, R> {
+    #[inline]
+    fn from(urls: &'r [R]) -> Records<'r, R> {
+        Records { urls, times: Times::Now, agents: &[] }
+    }
+}
+
+impl<'r, R, const N: usize> From<&'r [R; N]> for Records<'r, R> {
+    #[inline]
+    fn from(urls: &'r [R; N]) -> Records<'r, R> {
+        Records::from(&urls[..])
+    }
+}
+
+impl<'r, R> From<&'r Vec<R>> for Records<'r, R> {
+    #[inline]
+    fn from(urls: &'r Vec<R>) -> Records<'r, R> {
+        Records::from(&urls[..])
+    }
+}
 
 /// A [`Classifier`], the scheme to assume, and the memory of one thread.
 ///
@@ -101,92 +149,15 @@ impl Session {
         self.assumed_scheme.as_deref()
     }
 
-    /// Decides a block of records: each for every agent, or for its own.
-    ///
-    /// Decide at least some dozens of records per call: each lookup stage runs over the whole block, so
-    /// a record in a block costs less than a record alone.
-    ///
-    /// With times, a record is decided by the policy that was in force then. An origin that had not been
-    /// captured by then is unknown, unless [`Classifier::with_before_first`] says otherwise. Ages are
-    /// those at the time of the record. [`Times::Now`] is the time of [`Classifier::as_of`], if there is
-    /// one.
-    ///
-    /// ```
-    /// use portcullis_dialect::decision::Reason;
-    /// use portcullis_dialect::dialect::RFC_9309;
-    /// use portcullis_robots::access::UnixSeconds;
-    /// use portcullis_robots::policy::AgentChain;
-    /// use portcullis_set::batch::{Classifier, Records, Session, Times};
-    /// use portcullis_build::compile::{CompileConfig, to_vec};
-    /// use portcullis_set::PolicySet;
-    /// use portcullis_build::{IngestConfig, Input, ingest};
-    ///
-    /// let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
-    /// let ingested = ingest(&[Input::new("../../corpora/sample/robots")], &config, &())?;
-    /// let config = CompileConfig::of(&ingested, &RFC_9309, None);
-    /// let set = PolicySet::of_bytes("sample", to_vec(&ingested.standings, &config)?)?;
-    /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
-    /// let mut session = Session::new(Classifier::new(set, agents)?, None);
-    /// let (urls, time) = (["https://anchors.example/"; 2], Some(UnixSeconds(1_700_000_000)));
-    /// let times = Times::Each(&[time, None]);
-    /// let mut answers = session.decide(Records { urls: &urls, times, agents: &[] })?;
-    /// assert_ne!(answers.decisions()[0].reason, Reason::NoTime);
-    /// assert_eq!(answers.decisions()[1].reason, Reason::NoTime);
-    /// // The files of a folder have no dates, so they are older than any time.
-    /// assert_eq!(answers.in_force(0)?.unwrap().captured_at, None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// If the classifier has [an agent per record](Classifier::with_agent_per_record), each record names
-    /// one: by a product token or a User-Agent header. An agent that is empty or unreadable is unknown.
-    ///
-    /// ```
-    /// use portcullis_dialect::decision::{Reason, Verdict};
-    /// use portcullis_dialect::dialect::RFC_9309;
-    /// use portcullis_robots::policy::AgentChain;
-    /// use portcullis_set::batch::{AgentKind, Classifier, Records, Session};
-    /// use portcullis_build::{LoadConfig, load_text};
-    ///
-    /// let text = b"User-agent: ABot\nDisallow: /\n\nUser-agent: *\nAllow: /\n";
-    /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
-    /// let agents = vec![AgentChain::parse("ABot", &RFC_9309)?];
-    /// let classifier = Classifier::new(set, agents)?.with_agent_per_record(AgentKind::Header)?;
-    /// let mut session = Session::new(classifier, None);
-    /// let agents: [&[u8]; 3] = [b"Mozilla/5.0 (compatible; ABot/1.0)", b"Mozilla/5.0 Firefox", b""];
-    /// let answers = session.decide(Records::from(&["https://a.example/"; 3]).by(&agents))?;
-    /// assert_eq!(answers.decisions()[0].verdict, Verdict::Disallow);
-    /// assert_eq!(answers.decisions()[1].verdict, Verdict::Allow);
-    /// assert_eq!(answers.decisions()[2].reason, Reason::NoAgent);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged, or the set is mapped from a file that became
-    /// shorter.
-    ///
-    /// # Panics
-    ///
-    /// If there are times and the set has no history
-    /// ([`PolicySet::has_history`](crate::PolicySet::has_history)), or the numbers of times and
-    /// records differ, or those of agents and records.
+    /// Decides a block of records, as [`Session::decide`] says.
     #[inline]
-    pub fn decide<'r, R: AsRef<[u8]> + 'r>(
-        &mut self,
-        records: impl Into<Records<'r, R>>,
-    ) -> Result<Answers<'_>, Damage> {
-        self.decide_records(records.into())?;
-        Ok(Answers { session: self })
-    }
-
-    #[inline]
-    fn decide_records<R: AsRef<[u8]>>(
+    pub(super) fn decide_records<R: AsRef<[u8]>>(
         &mut self,
         Records { urls: records, times, agents }: Records<'_, R>,
     ) -> Result<(), Damage> {
-        let times = match times {
-            Times::Now => self.classifier.times,
-            times => times,
+        let times = match (times, self.classifier.at) {
+            (Times::Now, Some(time)) => Times::At(time),
+            (times, _) => times,
         };
         let has_times = !matches!(times, Times::Now);
         assert!(!has_times || self.classifier.set.has_history(), "the set has no history");
@@ -198,7 +169,7 @@ impl Session {
             Some(_) => assert_eq!(agents.len(), records.len(), "one agent per record"),
         }
         let last_blank = std::mem::take(&mut self.blank);
-        self.recognise(agents)?;
+        self.agents.recognise(&self.classifier, agents)?;
         let is_blank =
             !matches!(times, Times::Each(_)) && records.iter().all(|it| it.as_ref().is_empty());
         let is_again = last_blank == records.len() && self.found.is_empty() != has_times;

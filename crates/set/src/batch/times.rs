@@ -12,9 +12,9 @@ use portcullis_dialect::usage::Preference;
 use portcullis_robots::access::UnixSeconds;
 
 use super::asking::{NO_POLICY, NO_URL};
-use super::freshness::{Age, AgeCounts};
+use super::classifier::{BeforeFirst, Classifier};
+use super::freshness::{Age, AgeCounts, Freshness};
 use super::pieces::Pieces;
-use super::{Answers, Classifier, Session};
 use crate::Damage;
 use crate::layout::NONE;
 use crate::stored::{Period, PolicyNumber, StoredCapture, StoredTimeline};
@@ -40,16 +40,6 @@ impl Times<'_> {
             Times::Each(times) => times[record],
         }
     }
-}
-
-/// The decision for a time before the first capture of an origin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BeforeFirst {
-    /// It is unknown, with the reason `before-first`.
-    #[default]
-    Unknown,
-    /// It is that of the first capture. [`AgeCounts::before_first`] counts such records.
-    Oldest,
 }
 
 /// The policy that was in force for a record.
@@ -97,38 +87,6 @@ pub(super) struct Search {
 }
 
 impl Classifier {
-    /// Decides records as of `time` unless they have times of their own; `None` for after all captures.
-    ///
-    /// # Panics
-    ///
-    /// If there is a time and the set has no history.
-    #[must_use]
-    pub fn as_of(mut self, time: Option<UnixSeconds>) -> Classifier {
-        assert!(time.is_none() || self.set.has_history(), "the set has no history");
-        self.times = time.map_or(Times::Now, Times::At);
-        self
-    }
-
-    /// Returns the one time of [`Classifier::as_of`], and what applies before the first capture.
-    pub fn one_time(&self) -> Option<(UnixSeconds, BeforeFirst)> {
-        Some((self.times.of(0)?, self.before_first))
-    }
-
-    /// Sets what applies before the first capture of an origin.
-    #[must_use]
-    pub fn with_before_first(mut self, before_first: BeforeFirst) -> Classifier {
-        self.before_first = before_first;
-        self
-    }
-
-    /// Also decides each block with times as of now: by the newest policies, whatever their age. See
-    /// [`Answers::now`]. Costs a second decision per record and agent.
-    #[must_use]
-    pub fn with_now(mut self, and_now: bool) -> Classifier {
-        self.and_now = and_now;
-        self
-    }
-
     /// Replaces the newest policy of each record in `policies` by the one that was in force.
     pub(super) fn find_moments(
         &self,
@@ -199,6 +157,35 @@ impl Classifier {
         Ok((Found { capture: timeline.capture(), moment: index as u32 }, policy))
     }
 
+    /// Counts the records of a block by age of their capture. With [`Freshness::withdraws`],
+    /// replaces the decisions from captures that are not fresh.
+    #[inline(never)]
+    pub(super) fn judge_ages(
+        &self,
+        freshness: &Freshness,
+        policies: &[u32],
+        pieces: &Pieces,
+        decisions: &mut [Decision],
+    ) -> Result<AgeCounts, Damage> {
+        let agents = self.answers_per_record();
+        let mut ages = AgeCounts::default();
+        for (number, host) in pieces.hosts().iter().enumerate() {
+            let urls = pieces.urls_of_host(number);
+            if policies[urls.start] >= NO_URL {
+                continue;
+            }
+            let capture = self.set.capture_at(self.capture_of(host)?)?;
+            let age = freshness.age(&capture.facts);
+            ages.add(age, urls.len() as u64);
+            if let Some(decision) = age.withdrawn().filter(|_| freshness.withdraws) {
+                let answers = urls.start * agents..urls.end * agents;
+                decisions[answers].fill(decision);
+            }
+        }
+        self.set.has_length()?;
+        Ok(ages)
+    }
+
     /// Replaces the decisions of records whose time, or whose origin at that time, is not known, and
     /// judges the age of each record's capture at its time.
     pub(super) fn judge_moments(
@@ -246,42 +233,34 @@ impl Classifier {
         Ok(age.withdrawn().filter(|_| freshness.withdraws))
     }
 
-    /// Returns the capture of the moment that was found.
-    pub(super) fn capture_at(&self, found: Found) -> Result<Option<StoredCapture<'_>>, Damage> {
-        let Some(timeline) = self.timeline_of(found)? else { return Ok(None) };
-        timeline.moment(found.moment as usize).map(|moment| Some(moment.capture))
-    }
-
-    /// Returns the timeline of the moment that was found.
-    fn timeline_of(&self, found: Found) -> Result<Option<StoredTimeline<'_>>, Damage> {
-        // The number of the policy is not needed where the moment is known.
-        let timeline = || self.set.timeline(PolicyNumber(NONE), found.capture);
-        (found.capture != NONE).then(timeline).transpose()
-    }
-}
-
-impl Answers<'_> {
-    /// Returns whether the records were decided as of times.
-    pub fn has_times(&self) -> bool {
-        !self.session.found.is_empty()
-    }
-
-    /// Returns the answers as of now; `None` unless the records have times and
-    /// [`Classifier::with_now`] asks for them.
-    pub fn now(&self) -> Option<&Now> {
-        let Session { classifier, now, .. } = &*self.session;
-        (classifier.and_now && self.has_times()).then_some(now)
-    }
-
-    /// Returns when the policy of a record was in force. `None` without times, or if no policy was found
-    /// for the record.
-    pub fn in_force(&mut self, record: usize) -> Result<Option<InForce>, Damage> {
-        if !self.has_times() {
+    /// Returns the capture that a record's policy comes from, with times that of the moment in force;
+    /// `None` if no policy is known.
+    pub(super) fn capture_of_record(
+        &self,
+        pieces: &Pieces,
+        policies: &[u32],
+        found: &[Found],
+        record: usize,
+    ) -> Result<Option<StoredCapture<'_>>, Damage> {
+        if policies[record] >= NO_URL {
             return Ok(None);
         }
-        let Session { classifier, found, last_period, .. } = &mut *self.session;
-        let found = found[record];
-        let Some(timeline) = classifier.timeline_of(found)? else { return Ok(None) };
+        if let Some(&found) = found.get(record) {
+            let Some(timeline) = self.timeline_of(found)? else { return Ok(None) };
+            return timeline.moment(found.moment as usize).map(|moment| Some(moment.capture));
+        }
+        let capture = self.capture_of(pieces.host_of_url(record))?;
+        self.set.capture_at(capture).map(Some)
+    }
+
+    /// Returns when the policy of the moment that was found was in force. `last` is the capture and the
+    /// period that were returned before.
+    pub(super) fn in_force(
+        &self,
+        found: Found,
+        last: &mut Option<(u32, Period)>,
+    ) -> Result<Option<InForce>, Damage> {
+        let Some(timeline) = self.timeline_of(found)? else { return Ok(None) };
         let index = found.moment as usize;
         let moment = timeline.moment(index)?;
         // A period may have many moments, and records often fall in the same one.
@@ -290,11 +269,18 @@ impl Answers<'_> {
             let has_not_ended = period.until.is_none_or(|until| moment.since < until);
             *capture == found.capture && has_begun && has_not_ended
         };
-        let period = match last_period.filter(is_same) {
+        let period = match last.filter(is_same) {
             Some((_, period)) => period,
             None => timeline.period(index)?,
         };
-        *last_period = Some((found.capture, period));
+        *last = Some((found.capture, period));
         Ok(Some(InForce { captured_at: moment.capture.facts.captured_at, period }))
+    }
+
+    /// Returns the timeline of the moment that was found.
+    fn timeline_of(&self, found: Found) -> Result<Option<StoredTimeline<'_>>, Damage> {
+        // The number of the policy is not needed where the moment is known.
+        let timeline = || self.set.timeline(PolicyNumber(NONE), found.capture);
+        (found.capture != NONE).then(timeline).transpose()
     }
 }

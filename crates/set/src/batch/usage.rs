@@ -12,30 +12,18 @@ use zerocopy::little_endian::U32;
 
 use portcullis_dialect::LineNumber;
 use portcullis_dialect::decision::{Decision, Verdict};
-use portcullis_dialect::usage::{Label, Preference, UsageSource};
+use portcullis_dialect::usage::{Preference, UsageSource};
 use portcullis_engine::{RuleSetBuf, StepCounts};
 use portcullis_robots::policy::{LabelRules, UsageRules};
 
-use super::asking::{self, Asked, NO_POLICY, NO_URL, Numbers, Questions, Starts};
-use super::classifier::{AskError, by_entry};
-use super::{Answers, Classifier, Session};
+use super::asking::{self, Asked, NO_POLICY, NO_URL, Questions};
+use super::classifier::{Classifier, UsageQuestions};
 use crate::Damage;
 use crate::layout::NONE;
-use crate::stored::{Column, PolicyNumber, RuleSetNumber, columns};
+use crate::stored::{PolicyNumber, RuleSetNumber};
 
 /// The licences that hold for an agent.
 pub type Licenses<'s> = Box<dyn ExactSizeIterator<Item = Result<Vec<u8>, Damage>> + 's>;
-
-/// The labels that a query asks about, and the starts of their answers.
-#[derive(Debug)]
-pub(super) struct UsageQuestions {
-    pub labels: Vec<Label>,
-    pub columns: Vec<Column>,
-    /// By policy, agent and column: where answers begin.
-    pub starts: Starts,
-    /// By policy, agent and column: the position of the order; [`NONE`] for a rule set without one.
-    orders: Numbers,
-}
 
 /// The memory of one thread for questions about usage.
 #[derive(Clone, Debug, Default)]
@@ -74,20 +62,6 @@ pub struct StatedPlace {
     pub source: UsageSource,
     /// The value of the record, as written.
     pub value: Vec<u8>,
-}
-
-impl UsageQuestions {
-    /// Creates the questions about so many policies and agents.
-    pub fn new(
-        labels: Vec<Label>,
-        policies: u32,
-        agents: usize,
-    ) -> Result<UsageQuestions, AskError> {
-        let columns: Vec<Column> = columns(&labels).collect();
-        let starts = by_entry(policies, agents, columns.len(), Starts::new)?;
-        let orders = by_entry(policies, agents, columns.len(), Numbers::new)?;
-        Ok(UsageQuestions { labels, columns, starts, orders })
-    }
 }
 
 impl Classifier {
@@ -216,6 +190,24 @@ impl Classifier {
         Ok(())
     }
 
+    /// Returns the place that states the preference at a place of a block; `None` if it is not stated.
+    pub(super) fn stated_at(
+        &self,
+        place: usize,
+        memory: &UsageMemory,
+    ) -> Result<Option<StatedPlace>, Damage> {
+        let (policy, record) = memory.records[place];
+        let is_stated = matches!(memory.preferences[place], Preference::Yes | Preference::No);
+        if record == NONE || !is_stated {
+            return Ok(None);
+        }
+        let policy = self.set.policy(PolicyNumber(policy))?;
+        let (kind, line, value) = policy.usage_record(record)?;
+        let malformed = || policy.malformed("a licence states a preference");
+        let source = UsageSource::of(kind.field).ok_or_else(malformed)?;
+        Ok(Some(StatedPlace { line, source, value }))
+    }
+
     /// Returns the licences of a policy that hold for `agent`, as written. Each is read when it is
     /// taken, because a file may have thousands.
     ///
@@ -256,44 +248,6 @@ impl Classifier {
     ) -> Result<u32, Damage> {
         let records = self.statements_of(asking, entry)?.records;
         records.get(pattern).copied().ok_or_else(lost(self))
-    }
-}
-
-impl Answers<'_> {
-    /// Returns the preferences, by answer and label of [`Classifier::with_usage`]; empty if no label is
-    /// asked about.
-    pub fn preferences(&self) -> &[Preference] {
-        &self.session.usage.preferences
-    }
-
-    /// Returns the preference of an answer about the label at `label`.
-    pub fn preference(&self, answer: usize, label: usize) -> Preference {
-        self.preferences()[answer * self.session.classifier.labels().len() + label]
-    }
-
-    /// Returns the place that states the preference of an answer about the label at `label`; `None` if
-    /// it is not stated.
-    pub fn stated_at(&self, answer: usize, label: usize) -> Result<Option<StatedPlace>, Damage> {
-        let Session { classifier, usage, .. } = &*self.session;
-        let (policy, record) = usage.records[answer * classifier.labels().len() + label];
-        let is_stated = matches!(self.preference(answer, label), Preference::Yes | Preference::No);
-        if record == NONE || !is_stated {
-            return Ok(None);
-        }
-        let policy = classifier.set.policy(PolicyNumber(policy))?;
-        let (kind, place, value) = policy.usage_record(record)?;
-        let malformed = || policy.malformed("a licence states a preference");
-        let source = UsageSource::of(kind.field).ok_or_else(malformed)?;
-        Ok(Some(StatedPlace { line: place, source, value }))
-    }
-
-    /// Returns the licences that hold for an answer, as written; none if access is not allowed.
-    pub fn licenses(&self, answer: usize) -> Result<Licenses<'_>, Damage> {
-        let policy = self.policies()[answer / self.per_record()];
-        match (self.decisions()[answer].verdict, self.agent(answer)) {
-            (Verdict::Allow, Some(agent)) => self.session.classifier.licenses(policy, agent),
-            _ => Ok(Box::new(std::iter::empty())),
-        }
     }
 }
 
