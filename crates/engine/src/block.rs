@@ -27,7 +27,6 @@
 //! assert_eq!(memory.outcomes(), [Outcome::new(1, false), Outcome::NONE, Outcome::opaque(7)]);
 //! ```
 
-use zerocopy::IntoBytes;
 
 use crate::automaton::Cache;
 use crate::bytes::Line;
@@ -36,7 +35,7 @@ use crate::limits::Settings;
 use crate::outcome::{OPAQUE, Outcome};
 use crate::ruleset::RuleSet;
 use crate::strategy::{Question, StepCounts};
-use crate::vectors::{FOUR, Kernels, Kind, Work, prefetch};
+use crate::vectors::{FOUR, Kernels, Kind, Work, prefetch_lines};
 
 /// Where an answer comes from: a rule set, or the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,11 +74,7 @@ impl Start {
     /// Starts to load what step 1 and, mostly, step 2 read of the rule set.
     #[inline(always)]
     pub fn prefetch(self, lines: &[Line]) {
-        // The last lines if there is none: a branch would be mispredicted.
-        let first = (self.0 as usize).min(lines.len().saturating_sub(3));
-        if let Some(three) = lines.get(first..).and_then(<[Line]>::first_chunk::<3>) {
-            three.iter().for_each(|line| prefetch(&line.as_bytes()[0]));
-        }
+        prefetch_lines::<3>(lines, self.0 as usize);
     }
 }
 

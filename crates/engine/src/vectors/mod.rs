@@ -168,6 +168,25 @@ pub fn prefetch(byte: &u8) {
     std::hint::black_box(*byte);
 }
 
+/// Starts to load lines from `first` on, those that there are.
+#[inline(always)]
+pub fn prefetch_lines<const COUNT: usize>(lines: &[Line], first: usize) {
+    // The end if there is none: a branch would be mispredicted, and an address is no access.
+    let first = first.min(lines.len());
+    #[cfg(target_arch = "x86_64")]
+    #[allow(unsafe_code, reason = "calls an instruction of the processor")]
+    for line in 0..COUNT {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let address = lines.as_ptr().wrapping_add(first + line);
+        // SAFETY: SSE is part of x86-64, and prefetching any address has no effect but on the caches.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    for line in lines.iter().skip(first).take(COUNT) {
+        prefetch(&line.as_bytes()[0]);
+    }
+}
+
 /// Other processors: no value of this type exists.
 #[cfg(not(target_arch = "x86_64"))]
 mod absent {

@@ -57,13 +57,13 @@ impl Numbers {
 
 /// The start of each entry.
 ///
-/// Two more belong to questions without a policy, [`NO_URL`] and [`NO_POLICY`]: lists have such questions
-/// at random, and a branch would be mispredicted.
+/// The first [`MARKERS`] belong to questions without a policy, [`NO_URL`] and [`NO_POLICY`]: lists have such
+/// questions at random, and a branch would be mispredicted.
 #[derive(Debug)]
-pub(super) struct Starts {
-    numbers: Numbers,
-    entries: usize,
-}
+pub(super) struct Starts(Numbers);
+
+/// The markers of questions without a policy. Added to one of them, this gives its place.
+const MARKERS: u32 = 2;
 
 /// The start of an entry that is not known yet. Its answer is unknown.
 const UNRESOLVED: u32 = u32::MAX;
@@ -83,9 +83,10 @@ const RULES: u32 = 35;
 /// The last number, also of outcomes that have none.
 const LAST: u32 = 38;
 
-/// The decisions by number, without their rules.
-static DECISIONS: [Decision; LAST as usize + 1] = {
-    let mut decisions = [Decision::UNKNOWN; LAST as usize + 1];
+/// The decisions by number, without their rules; unknown for numbers that have none. Their number is a power
+/// of two, by which any number is taken.
+static DECISIONS: [Decision; 64] = {
+    let mut decisions = [Decision::UNKNOWN; 64];
     let mut state = 0;
     while state < PolicyState::ALL.len() {
         let mut verdict = 0;
@@ -116,7 +117,8 @@ const fn of_access(outcome: AccessOutcome) -> u32 {
 pub(super) fn decision_of(outcome: Outcome) -> Decision {
     // Numbers instead of branches, which would be mispredicted.
     let of_rules = RULES + u32::from(outcome != Outcome::NONE) + u32::from(outcome.allows());
-    DECISIONS[outcome.as_opaque().unwrap_or(of_rules).min(LAST) as usize]
+    let number = outcome.as_opaque().map_or(of_rules, |opaque| opaque.min(LAST));
+    DECISIONS[number as usize % DECISIONS.len()]
 }
 
 /// The start of an entry for which one decision holds.
@@ -136,20 +138,20 @@ impl Starts {
     /// Returns the starts of so many entries, none of which is known. `None` if the system refuses the
     /// memory.
     pub fn new(entries: usize) -> Option<Starts> {
-        let numbers = Numbers::new(entries.checked_add(2)?)?;
-        numbers.set(entries, [INVALID, UNKNOWN].map(|number| Start::opaque(number).word()));
-        Some(Starts { numbers, entries })
+        let numbers = Numbers::new(entries.checked_add(MARKERS as usize)?)?;
+        numbers.set(0, [INVALID, UNKNOWN].map(|number| Start::opaque(number).word()));
+        Some(Starts(numbers))
     }
 
     /// Returns whether the start of an entry, or of a marker, is known.
     #[inline(always)]
     pub fn has(&self, entry: usize) -> bool {
-        self.numbers.get(entry) != UNRESOLVED
+        self.0.get(entry + MARKERS as usize) != UNRESOLVED
     }
 
     /// Stores the starts of a policy, by column.
     pub fn set(&self, first: usize, starts: &[Start]) {
-        self.numbers.set(first, starts.iter().map(|start| start.word()));
+        self.0.set(first + MARKERS as usize, starts.iter().map(|start| start.word()));
     }
 
     /// Appends the starts of each policy to `starts`, and prefetches their rule sets. Returns the largest
@@ -164,32 +166,31 @@ impl Starts {
     ) -> u32 {
         let mut largest = 0;
         let mut load = |entry: usize| {
-            let word = self.numbers.get(entry);
+            let word = self.0.get(entry);
             largest = largest.max(word);
             let start = Start::of_word(word);
             start.prefetch(lines);
             start
         };
-        let of_marker = |policy: u32| self.entries + policy.wrapping_sub(NO_URL) as usize;
-        all.clear();
+        all.resize(policies.len() * columns, ON_DEMAND);
         if columns == 1 {
             // Neighbours in a grouped list share a policy, and those of others nearly never do.
             let (mut last, mut start) = (NO_POLICY, Start::opaque(UNKNOWN));
-            all.extend(policies.iter().map(|&policy| {
+            for (own, &policy) in all.iter_mut().zip(policies) {
                 if policy != last {
-                    let entry = if policy < NO_URL { policy as usize } else { of_marker(policy) };
-                    (last, start) = (policy, load(entry));
+                    (last, start) = (policy, load(policy.wrapping_add(MARKERS) as usize));
                 }
-                start
-            }));
+                *own = start;
+            }
             return largest;
         }
-        for &policy in policies {
+        for (starts, &policy) in all.chunks_exact_mut(columns.max(1)).zip(policies) {
             match policy {
-                NO_POLICY | NO_URL => {
-                    all.extend(std::iter::repeat_n(load(of_marker(policy)), columns));
+                NO_POLICY | NO_URL => starts.fill(load(policy.wrapping_add(MARKERS) as usize)),
+                _ => {
+                    let first = policy as usize * columns + MARKERS as usize;
+                    starts.iter_mut().zip(first..).for_each(|(own, entry)| *own = load(entry));
                 }
-                _ => all.extend((0..columns).map(|it| load(policy as usize * columns + it))),
             }
         }
         largest

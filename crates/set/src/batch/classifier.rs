@@ -507,8 +507,9 @@ impl Classifier {
         let rules = &self.dialect().paths;
         if rules.robots_txt == RobotsTxtUrl::AlwaysAllowed {
             // Whatever was answered.
-            for (question, path) in questions.paths.iter().enumerate() {
-                if rules.always_allows(path) && questions.policies[question] < NO_URL {
+            let asked = questions.paths.iter().zip(questions.policies).enumerate();
+            for (question, (path, &policy)) in asked {
+                if rules.always_allows(path) && policy < NO_URL {
                     let answers = question * table.columns..(question + 1) * table.columns;
                     decisions[answers].fill(Decision::ROBOTS_TXT);
                 }
