@@ -1,7 +1,8 @@
 //! `portcullis compile` and `portcullis merge`: policy sets from archives and from other sets.
 
-use std::io::{self, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ use portcullis_build::{
 };
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
+use portcullis_files::kind::POLICY_SET;
 use portcullis_io::{CaptureConfig, CaptureFormat, FieldMap};
 use portcullis_report::Figures;
 use portcullis_robots::access::{CaptureNote, DateSpan, UnixSeconds};
@@ -24,7 +26,9 @@ use portcullis_text::figures::seconds;
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
-use super::args::{CapturePath, CompileArgs, MergeArgs, OutageArgs};
+use super::args::{
+    CapturePath, CompileArgs, CompileMemoryArgs, MergeArgs, OutageArgs, RunArgs, SetOutputArgs,
+};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::lists;
@@ -39,8 +43,12 @@ const PROBLEMS_SHOWN_MAX: usize = 10;
 
 pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    let (output, dialect) = (args.output.output, args.text.dialect());
-    plan::set_output(&output)?;
+    let dialect = args.text.dialect();
+    plan::set_output(&args.output.output)?;
+    if let Some(sets) = sets_to_compile(&args)? {
+        return compile_sets(&sets, &args.outages, &args.output, &args.run, &args.memory);
+    }
+    let output = args.output.output;
     plan::long_outage(args.outages.long_outage, dialect)?;
     let fields = FieldMap::new(args.fields).map_err(|error| anyhow!("--field: {error}"))?;
     let engine = Engine::new(args.run.threads.threads)?;
@@ -69,22 +77,78 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
 }
 
 pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
-    let started = Instant::now();
     plan::set_output(&args.output.output)?;
-    let OutageArgs { as_of, long_outage } = args.outages;
-    // One set at a time is open, so that any number can be merged.
+    compile_sets(&args.sets, &args.outages, &args.output, &args.run, &args.memory)
+}
+
+/// Returns the inputs if they are policy sets; `None` if none of them is.
+fn sets_to_compile(args: &CompileArgs) -> anyhow::Result<Option<Vec<PathBuf>>> {
+    let is_set = |input: &CapturePath| starts_like_a_set(input.path());
+    let Some(first) = args.inputs.iter().find(|input| is_set(input)) else { return Ok(None) };
+    let set = first.path().display();
+    if let Some(other) = args.inputs.iter().find(|input| !is_set(input)) {
+        let other = other.path().display();
+        anyhow::bail!(
+            "{set} is a policy set, {other} is not: compile {other} to a set first, then both sets"
+        );
+    }
+    let CompileArgs { text, history, input_format, fields, strict, lenient, .. } = args;
+    let of_archives = [
+        ("--max-robots-size", text.max_robots_size.is_some()),
+        ("--history", *history),
+        ("--input-format", input_format.is_some()),
+        ("--field", !fields.is_empty()),
+        ("--strict", strict.strict),
+        ("--lenient", lenient.lenient),
+    ];
+    if let Some((flag, _)) = of_archives.into_iter().find(|&(_, is_given)| is_given) {
+        anyhow::bail!("{flag} is about archives, and {set} is a policy set; leave it out");
+    }
+    let sets: Vec<PathBuf> = args.inputs.iter().map(|input| input.path().to_owned()).collect();
+    if let Some(dialect) = text.dialect {
+        let of_first = mapped::set_to_compile(&sets[0])?.dialect();
+        anyhow::ensure!(
+            of_first == dialect,
+            "{} was compiled with --dialect {}: compile its captures again for {}",
+            sets[0].display(),
+            of_first.name,
+            dialect.name
+        );
+    }
+    Ok(Some(sets))
+}
+
+/// Returns whether a file begins like a policy set. One that cannot be read does not; reading it as an
+/// archive says why.
+fn starts_like_a_set(path: &Path) -> bool {
+    let mut first = [0; POLICY_SET.len()];
+    let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
+    let mut read = || File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    is_file && read().is_ok() && first == *POLICY_SET
+}
+
+/// Compiles the captures of policy sets, as if their inputs had been compiled together.
+fn compile_sets(
+    paths: &[PathBuf],
+    &OutageArgs { as_of, long_outage }: &OutageArgs,
+    output: &SetOutputArgs,
+    run: &RunArgs,
+    memory: &CompileMemoryArgs,
+) -> anyhow::Result<ExitStatus> {
+    let started = Instant::now();
+    // Few sets at a time are open, so that any number can be merged.
     let mut of_sets: Vec<MergedSet> = Vec::new();
-    let opened = args.sets.iter().map(|path| {
-        let set = mapped::set(path)?;
+    let opened = paths.iter().map(|path| {
+        let set = mapped::set_to_compile(path)?;
         of_sets.push(MergedSet::of(&set));
         Ok::<_, anyhow::Error>(set)
     });
     let settings = MergeSettings::of_each(opened, as_of, long_outage)?;
     plan::long_outage(long_outage, settings.dialect)?;
-    let engine = Engine::new(args.run.threads.threads)?;
-    let scratch = args.memory.scratch(Some(&args.output.output));
+    let engine = Engine::new(run.threads.threads)?;
+    let scratch = memory.scratch(Some(&output.output));
     let (merged, config) = {
-        let progress = Progress::over(&args.sets, !args.run.no_progress);
+        let progress = Progress::over(paths, !run.no_progress);
         let mut bar = Bar::default();
         let mut joined = |set: &PolicySet| {
             progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
@@ -97,17 +161,17 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
             Ok::<_, ReadBackError>(())
         };
         let mut open = Vec::new();
-        for (index, (path, before)) in args.sets.iter().zip(&of_sets).enumerate() {
-            let set = mapped::set(path)?;
+        for (index, (path, before)) in paths.iter().zip(&of_sets).enumerate() {
+            let set = mapped::set_to_compile(path)?;
             anyhow::ensure!(
                 MergedSet::of(&set) == *before,
                 "{}: replaced while it was merged; run again",
                 set.name()
             );
             // Of equal sets, the last one counts.
-            let others = args.sets.iter().zip(&of_sets).skip(index + 1);
+            let others = paths.iter().zip(&of_sets).skip(index + 1);
             match others.into_iter().find(|(_, other)| other.set_hash == before.set_hash) {
-                Some((other, _)) if set.is_same(&mapped::set(other)?)? => {}
+                Some((other, _)) if set.is_same(&mapped::set_to_compile(other)?)? => {}
                 _ => open.push(set),
             }
             if open.len() == SETS_AT_ONCE {
@@ -118,9 +182,9 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
         engine.install(|| settings.finish(merger, &scratch))?
     };
     let target = Target {
-        output: &args.output.output,
+        output: &output.output,
         dialect: settings.dialect,
-        summary: plan::summary_form(&args.run),
+        summary: plan::summary_form(run),
         notes: Vec::new(),
     };
     write(&target, &of_sets, (&merged, &config), &engine, started)

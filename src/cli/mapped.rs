@@ -29,6 +29,16 @@ pub fn set(path: &Path) -> Result<PolicySet, SetError> {
     unsafe { PolicySet::map(path) }
 }
 
+/// Maps the policy set at `path` to compile its captures again; it may be of an older version.
+///
+/// # Errors
+///
+/// If the file cannot be opened or is not a policy set.
+pub fn set_to_compile(path: &Path) -> Result<PolicySet, SetError> {
+    // SAFETY: see the module.
+    unsafe { PolicySet::map_to_compile(path) }
+}
+
 /// Returns how lists of URLs are opened: mapped if they are regular uncompressed files.
 pub fn opening() -> OpenConfig {
     // SAFETY: see the module.

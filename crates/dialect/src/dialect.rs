@@ -21,9 +21,14 @@ pub use crate::presets::{DRAFT_2019, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_930
 pub struct Dialect {
     /// The name on the command line.
     pub name: &'static str,
-    /// The revision of what it decides, stored in policy sets: a set that was compiled by another
-    /// revision is rejected. Raise it with every change of an answer.
-    pub revision: u32,
+    /// The revision of how files are read, stored in policy sets: the records of a set that was read by
+    /// another revision are not those of its files. Raise it with every change of lines, records or
+    /// access.
+    pub reading: u32,
+    /// The revision of how groups are selected and paths are matched, stored in policy sets: a set that was
+    /// compiled by another revision has to be compiled again, from its captures. Raise it with every
+    /// other change of an answer.
+    pub matching: u32,
     /// The document that it follows.
     pub source: &'static str,
     /// How bytes become lines and records.

@@ -27,7 +27,6 @@
 //! assert_eq!(memory.outcomes(), [Outcome::new(1, false), Outcome::NONE, Outcome::opaque(7)]);
 //! ```
 
-
 use crate::automaton::Cache;
 use crate::bytes::Line;
 use crate::filter::head::Open;

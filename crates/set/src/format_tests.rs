@@ -56,9 +56,9 @@ fn tables_are_those_of_the_constants() {
         (
             3,
             0,
-            offsets!(StoredHeader: version "format version" sections "number of sections"
+            offsets!(StoredHeader: version "format version" minor_version "minor version" sections "number of sections"
             file_bytes "bytes of the whole file" content_hash "content hash" root "root checksum"
-            dialect_revision "revision" robots_bytes_max "bytes of a robots.txt" flags "flags"
+            reading_revision "files are read" matching_revision "paths are matched" robots_bytes_max "bytes of a robots.txt" flags "flags"
             dialect_name "name of the dialect" counts "counts" table "table of sections"
             checksum "checksum"),
             None,

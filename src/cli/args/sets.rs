@@ -46,8 +46,10 @@ Input formats:
 #[derive(Args)]
 #[command(after_long_help = SCHEMAS)]
 pub struct CompileArgs {
-    /// WARC files, JSON Lines, Parquet files, folders or patterns (`*.warc.gz`); `-` is standard input
+    /// WARC files, JSON Lines, Parquet files, folders or patterns (`*.warc.gz`), or policy sets; `-` is standard
+    /// input
     ///
+    /// Policy sets are merged, as if their captures had been compiled together; one alone is compiled again.
     /// The format is detected by the first bytes, then by name; gzip and zstd files are
     /// decompressed. A folder has robots.txt files named by host, or archives, of which all below it
     /// are read, sorted by name, except names that begin with `.` or `_`. `@NAMES` is a file with an

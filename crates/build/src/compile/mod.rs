@@ -289,7 +289,8 @@ impl<'c> Compiled<'c> {
         counts[count::HOST_SEED] = self.slots.seed;
         HeaderFields {
             dialect_name: config.dialect.name.to_owned(),
-            dialect_revision: config.dialect.revision.into(),
+            reading_revision: config.dialect.reading,
+            matching_revision: config.dialect.matching,
             robots_bytes_max: config.robots_bytes_max.map(|bytes| bytes as u64),
             flags: 0,
             counts,

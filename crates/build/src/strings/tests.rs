@@ -12,7 +12,8 @@ use crate::writer::{SectionSink, SetFileWriter};
 fn fields() -> HeaderFields {
     HeaderFields {
         dialect_name: "rfc9309".into(),
-        dialect_revision: 0,
+        reading_revision: 0,
+        matching_revision: 0,
         robots_bytes_max: None,
         flags: 0,
         counts: [0; 16],

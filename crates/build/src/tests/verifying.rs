@@ -10,6 +10,7 @@ use portcullis_set::layout::{
 use portcullis_testkit::Captures;
 
 use super::*;
+use crate::compile::CompileConfig;
 use crate::limits::SET_TEXT_BYTES_FREE;
 
 #[test]
@@ -44,7 +45,7 @@ fn a_dialect_that_is_not_known_or_behaves_otherwise_is_refused() {
     let whole = Parts::of(sample::small(&RFC_9309));
     let changes: [fn(&mut Parts); 2] = [
         |parts| parts.fields.dialect_name = "rfc9999".into(),
-        |parts| parts.fields.dialect_revision ^= 1,
+        |parts| parts.fields.reading_revision ^= 1,
     ];
     for change in changes {
         let mut parts = whole.clone();
@@ -54,6 +55,25 @@ fn a_dialect_that_is_not_known_or_behaves_otherwise_is_refused() {
         let text = error.to_string();
         assert!(text.contains(&parts.fields.dialect_name) && text.contains("compile"), "{text}");
     }
+}
+
+#[test]
+fn a_set_of_an_older_matching_is_compiled_again() {
+    let whole = sample::with_history(&RFC_9309);
+    let mut parts = Parts::of(whole.clone());
+    parts.fields.matching_revision -= 1;
+    let text = parts.open().unwrap_err().to_string();
+    assert!(text.contains("`portcullis compile -o NEW a.set`"), "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.pcs");
+    std::fs::write(&path, parts.sealed()).unwrap();
+    let old = PolicySet::open_to_compile(&path).unwrap();
+    let again = crate::settled(&old, &Scratch::in_memory()).unwrap();
+    let config = CompileConfig::like(&old, &Scratch::in_memory()).unwrap();
+    assert!(crate::compile::to_vec(&again.standings, &config).unwrap() == whole);
+    let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
+    let refused = Classifier::new(old, agents).unwrap_err();
+    assert!(matches!(refused, AskError::OtherMatching { .. }), "{refused}");
 }
 
 /// Returns where the text words of the first document begin, and where it ends.

@@ -21,7 +21,8 @@ const TEXT: SectionKind = SectionKind(903);
 fn fields() -> HeaderFields {
     HeaderFields {
         dialect_name: "rfc9309".into(),
-        dialect_revision: 0x0123_4567_89AB_CDEF,
+        reading_revision: 0x89AB_CDEF,
+        matching_revision: 0x0123_4567,
         robots_bytes_max: Some(512_000),
         flags: 5,
         counts: std::array::from_fn(|index| index as u64 * 1_000),

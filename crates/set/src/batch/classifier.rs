@@ -99,6 +99,12 @@ pub enum AskError {
     /// A part of the set that is read is damaged.
     #[error(transparent)]
     Damaged(#[from] Damage),
+    /// The set was opened to be compiled again ([`PolicySet::map_to_compile`]).
+    #[error("{set} was compiled by an older version, which matched paths differently")]
+    OtherMatching {
+        /// The set.
+        set: String,
+    },
     /// The set was compiled for other agents (`LoadConfig::agents`).
     #[error("the policies were compiled for other agents than {agent}; compile them for it too")]
     OtherAgents {
@@ -179,6 +185,9 @@ impl Classifier {
         limits: Limits,
     ) -> Result<Classifier, AskError> {
         let set = set.into();
+        if !set.matches_as_now() {
+            return Err(AskError::OtherMatching { set: set.name().to_owned() });
+        }
         if let Some(other) = set.not_compiled_for(&agents) {
             return Err(AskError::OtherAgents { agent: other.name().to_owned() });
         }

@@ -78,9 +78,17 @@ pub enum SetError {
         /// The file.
         name: String,
         /// The format version of the file.
-        version: u32,
+        version: u16,
         /// The newest version that this program reads.
-        newest: u32,
+        newest: u16,
+    },
+    /// The set has a section that has to be known by whoever reads it.
+    #[error("{name} has {kind}, which this portcullis has to know to read it: update portcullis")]
+    UnknownSection {
+        /// The file.
+        name: String,
+        /// The section.
+        kind: SectionKind,
     },
     /// The format is no longer supported.
     #[error(
@@ -91,9 +99,9 @@ pub enum SetError {
         /// The file.
         name: String,
         /// The format version of the file.
-        version: u32,
+        version: u16,
         /// The oldest version that this program reads.
-        oldest: u32,
+        oldest: u16,
     },
     /// The machine is big-endian.
     #[error(
@@ -104,7 +112,16 @@ pub enum SetError {
         /// The file.
         name: String,
     },
-    /// The dialect is unknown to this version, or behaves differently now.
+    /// Groups or paths are matched differently now.
+    #[error(
+        "{name} was compiled by an older portcullis, which matched paths differently: \
+         `portcullis compile -o NEW {name}` compiles its captures again"
+    )]
+    OtherMatching {
+        /// The file.
+        name: String,
+    },
+    /// The dialect is unknown to this version, or reads files differently now.
     #[error(
         "{name} was compiled for the dialect {dialect} as this version does not know it: \
          run `portcullis compile` again"

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
-use zerocopy::little_endian::{U32, U64};
+use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use portcullis_files::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
@@ -23,7 +23,14 @@ pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
 
 /// The format version that this program writes and reads. It increases if the meaning of any bytes
 /// changes.
-pub const VERSION: u32 = 9;
+pub const VERSION: u16 = 9;
+
+/// The minor version that this program writes. It increases with a section or a count that an older reader
+/// may ignore, so every minor version is read.
+pub const MINOR_VERSION: u16 = 0;
+
+/// The flag of an entry whose section has to be known by whoever reads the set.
+const REQUIRED: u32 = 1;
 
 /// The number of counts that the header can hold.
 pub const COUNTS: usize = 16;
@@ -36,12 +43,14 @@ const NAME_BYTES: usize = 64;
 #[repr(C)]
 pub struct Stored {
     pub magic: [u8; 8],
-    pub version: U32,
+    pub version: U16,
+    pub minor_version: U16,
     pub sections: U32,
     pub file_bytes: U64,
     pub content_hash: U64,
     pub root: U64,
-    pub dialect_revision: U64,
+    pub reading_revision: U32,
+    pub matching_revision: U32,
     pub robots_bytes_max: U64,
     pub flags: U64,
     pub dialect_name: [u8; NAME_BYTES],
@@ -56,7 +65,7 @@ pub struct Stored {
 #[repr(C)]
 pub struct Entry {
     pub kind: U32,
-    pub unused: U32,
+    pub flags: U32,
     pub start: U64,
     pub bytes: U64,
 }
@@ -76,9 +85,12 @@ pub(super) use at;
 pub struct HeaderFields {
     /// The dialect's name: 1 to 64 ASCII characters without blanks.
     pub dialect_name: String,
-    /// The revision of the dialect
-    /// ([`Dialect::revision`](portcullis_dialect::dialect::Dialect::revision)).
-    pub dialect_revision: u64,
+    /// The revision by which files were read
+    /// ([`Dialect::reading`](portcullis_dialect::dialect::Dialect::reading)).
+    pub reading_revision: u32,
+    /// The revision by which groups and paths are matched
+    /// ([`Dialect::matching`](portcullis_dialect::dialect::Dialect::matching)).
+    pub matching_revision: u32,
     /// The maximum number of bytes read per robots.txt file; `None` if there was no limit.
     pub robots_bytes_max: Option<u64>,
     /// See `FORMAT.md`.
@@ -129,17 +141,20 @@ impl Header {
         let mut stored = Stored::new_box_zeroed().expect("a block of memory");
         stored.magic = MAGIC;
         stored.version = VERSION.into();
+        stored.minor_version = MINOR_VERSION.into();
         stored.sections = (sections.len() as u32).into();
         stored.file_bytes = self.layout.file_bytes().into();
         stored.content_hash = self.content_hash.into();
         stored.root = self.root.into();
-        stored.dialect_revision = fields.dialect_revision.into();
+        stored.reading_revision = fields.reading_revision.into();
+        stored.matching_revision = fields.matching_revision.into();
         stored.robots_bytes_max = fields.robots_bytes_max.unwrap_or(u64::MAX).into();
         stored.flags = fields.flags.into();
         stored.dialect_name[..name.len()].copy_from_slice(name);
         stored.counts = fields.counts.map(U64::new);
         for (entry, section) in stored.table[..sections.len()].iter_mut().zip(sections) {
             entry.kind = section.kind.0.into();
+            entry.flags = if section.kind.is_required() { REQUIRED } else { 0 }.into();
             entry.start = section.start.into();
             entry.bytes = section.bytes.into();
         }
@@ -232,30 +247,35 @@ impl Reader<'_> {
     }
 
     /// Decodes the sections, each at the offset that follows from the previous one.
-    fn sections(&self) -> Result<Vec<Section>, Damage> {
+    fn sections(&self) -> Result<Vec<Section>, SetError> {
         let number = self.stored.sections.get() as usize;
         let Some(entries) = self.stored.table.get(..number) else {
             let what = "there are more sections than a set can have";
-            return Err(self.malformed(at!(sections), what));
+            return Err(self.malformed(at!(sections), what).into());
         };
         let mut sections: Vec<Section> = Vec::with_capacity(number);
         for (index, stored) in entries.iter().enumerate() {
             let entry = self.entry(index);
-            self.check_zeros(entry + 4..entry + 8)?;
-            let section = Section {
-                kind: SectionKind(stored.kind.get()),
-                start: stored.start.get(),
-                bytes: stored.bytes.get(),
-            };
+            let kind = SectionKind(stored.kind.get());
+            match (stored.flags.get(), kind.name()) {
+                (0, _) | (REQUIRED, Some(_)) => {}
+                (REQUIRED, None) => {
+                    return Err(SetError::UnknownSection { name: self.name.to_string(), kind });
+                }
+                _ => return Err(self.malformed(entry + 4, "a section has unknown flags").into()),
+            }
+            let section = Section { kind, start: stored.start.get(), bytes: stored.bytes.get() };
             let expected = align_section(sections.last().map_or(BLOCK, Section::end));
             if expected != Some(section.start) {
-                return Err(self.malformed(entry + 8, "a section begins at another place"));
+                return Err(self.malformed(entry + 8, "a section begins at another place").into());
             }
             if section.start.checked_add(section.bytes).is_none() {
-                return Err(self.malformed(entry + 16, "a section has more bytes than the file"));
+                return Err(self
+                    .malformed(entry + 16, "a section has more bytes than the file")
+                    .into());
             }
             if sections.iter().any(|other| other.kind == section.kind) {
-                return Err(self.malformed(entry, "two sections are of one kind"));
+                return Err(self.malformed(entry, "two sections are of one kind").into());
             }
             sections.push(section);
         }
@@ -273,7 +293,8 @@ impl Reader<'_> {
         self.check_zeros(at!(dialect_name) + bytes..at!(counts))?;
         Ok(HeaderFields {
             dialect_name: dialect_name.to_owned(),
-            dialect_revision: self.stored.dialect_revision.get(),
+            reading_revision: self.stored.reading_revision.get(),
+            matching_revision: self.stored.matching_revision.get(),
             robots_bytes_max: Some(robots_bytes_max.get()).filter(|&bytes| bytes != u64::MAX),
             flags: self.stored.flags.get(),
             counts: self.stored.counts.map(U64::get),

@@ -143,6 +143,23 @@ kinds! {
     22 LOG_INDEX "log index": "Where each block of the log begins.",
 }
 
+impl SectionKind {
+    /// Returns whether a reader that does not know the section must not use the set.
+    pub const fn is_required(self) -> bool {
+        use SectionKind as Kind;
+        matches!(
+            self,
+            Kind::SLOTS
+                | Kind::HOSTS
+                | Kind::POLICY_INDEX
+                | Kind::POLICIES
+                | Kind::RULE_SET_INDEX
+                | Kind::RULE_SETS
+                | Kind::TOKENS
+        )
+    }
+}
+
 impl fmt::Display for SectionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {

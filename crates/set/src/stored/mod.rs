@@ -162,7 +162,36 @@ impl PolicySet {
         PolicySet::of(SetFile::open(Storage::owned(name, bytes.as_ref().into()))?)
     }
 
+    /// Like [`PolicySet::open`], to compile the captures of the set again: it may have been compiled by an
+    /// older version that matches paths differently, and then a classifier refuses it.
+    pub fn open_to_compile(path: &Path) -> Result<PolicySet, SetError> {
+        PolicySet::to_compile(SetFile::open(Storage::open(path)?)?)
+    }
+
+    /// Like [`PolicySet::map`] and [`PolicySet::open_to_compile`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`PolicySet::map`].
+    pub unsafe fn map_to_compile(path: &Path) -> Result<PolicySet, SetError> {
+        // SAFETY: the caller upholds the contract.
+        PolicySet::to_compile(SetFile::open(unsafe { Storage::map(path)? })?)
+    }
+
     fn of(file: SetFile) -> Result<PolicySet, SetError> {
+        let set = PolicySet::to_compile(file)?;
+        match set.matches_as_now() {
+            true => Ok(set),
+            false => Err(SetError::OtherMatching { name: set.name().to_owned() }),
+        }
+    }
+
+    /// Returns whether the set was compiled by the present revision of matching.
+    pub(crate) fn matches_as_now(&self) -> bool {
+        self.file.fields().matching_revision == self.dialect.matching
+    }
+
+    fn to_compile(file: SetFile) -> Result<PolicySet, SetError> {
         let dialect = dialect(&file)?;
         if file.fields().flags != 0 {
             return Err(file
@@ -386,14 +415,12 @@ impl PolicySet {
     }
 }
 
-/// Returns the dialect that a set was compiled for, if it still behaves the same.
+/// Returns the dialect that a set was compiled for, if it still reads files in the same way.
 fn dialect(file: &SetFile) -> Result<&'static Dialect, SetError> {
     let fields = file.fields();
     let known = Dialect::by_name(&fields.dialect_name);
-    known.filter(|dialect| u64::from(dialect.revision) == fields.dialect_revision).ok_or_else(
-        || SetError::OtherDialect {
-            name: file.name().to_owned(),
-            dialect: fields.dialect_name.clone(),
-        },
-    )
+    known.filter(|dialect| dialect.reading == fields.reading_revision).ok_or_else(|| {
+        let (name, dialect) = (file.name().to_owned(), fields.dialect_name.clone());
+        SetError::OtherDialect { name, dialect }
+    })
 }

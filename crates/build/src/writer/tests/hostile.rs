@@ -37,7 +37,9 @@ fn a_version_from_the_future_asks_for_an_update() {
     );
     // The rest of a future header is arbitrary.
     let future = with_header(&[(at!(version), &[0xFF; 4]), (at!(sections), &[0xFF; 4_000])]);
-    assert!(matches!(opened(future).unwrap_err(), SetError::Newer { version: u32::MAX, .. }));
+    assert!(matches!(opened(future).unwrap_err(), SetError::Newer { version: u16::MAX, .. }));
+    // A newer minor version has nothing that an older reader must know.
+    opened(with_header(&[(at!(minor_version), &[7])])).unwrap();
     for older in 0..VERSION as u8 {
         let error = opened(with_header(&[(at!(version), &[older])])).unwrap_err();
         assert!(error.to_string().contains("run `portcullis compile` again"), "{error}");
@@ -61,7 +63,9 @@ fn headers_that_do_not_fit_their_file() {
         ("bytes were appended", at!(file_bytes), &[0; 8]),
         ("of one kind", entry(1), &WORDS.0.to_le_bytes()),
         ("of one kind", entry(2), &EMPTY.0.to_le_bytes()),
-        ("not zero", entry(0) + 4, &[1]),
+        ("has section 901, which this portcullis has to know", entry(0) + 4, &[1]),
+        ("unknown flags", entry(0) + 4, &[2]),
+        ("unknown flags", entry(0) + 4, &[1, 1]),
         ("at another place", entry(0) + 8, &[64]),
         ("at another place", entry(0) + 8, &[0; 8]),
         ("at another place", entry(1) + 8, &[0; 8]),

@@ -53,7 +53,7 @@ fn the_content_hash_is_of_the_content() {
     let mut writer = SetFileWriter::in_memory(0).unwrap();
     writer.begin(TEXT).unwrap();
     writer.write(b"ab").unwrap();
-    let other_fields = HeaderFields { dialect_revision: 1, flags: 0, ..fields() };
+    let other_fields = HeaderFields { reading_revision: 1, flags: 0, ..fields() };
     assert_eq!(writer.finish(&other_fields).unwrap().content_hash, hashes[0]);
 }
 
