@@ -133,7 +133,7 @@ fn main() -> Result<ExitCode, Failure> {
     let questions = table.0.len() * agents.len();
     println!(
         "{questions} verdicts on {} URLs compared, each {} times: {} differ in verdict or rule line; \
-         {:.2} s, of which {:.2} s to open set {:016x} of {} origins",
+         {:.2} s, of which {:.2} s to open set {:.16} of {} origins",
         table.0.len(),
         found.compared / questions.max(1) as u64,
         found.differing,

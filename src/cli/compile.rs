@@ -344,7 +344,7 @@ impl MergedSet {
     fn of(set: &PolicySet) -> MergedSet {
         MergedSet {
             name: set.name().to_owned(),
-            set_hash: format!("{:016x}", set.hash()),
+            set_hash: set.hash().to_string(),
             origins: set.counts().origins,
         }
     }
@@ -404,7 +404,7 @@ impl<'r> Summary<'r> {
         let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
         Summary {
             version: env!("CARGO_PKG_VERSION"),
-            set_hash: format!("{:016x}", written.hash),
+            set_hash: written.hash.to_string(),
             dialect: target.dialect.name,
             output: target.output.display().to_string(),
             output_bytes: written.bytes,
@@ -444,7 +444,7 @@ impl<'r> Summary<'r> {
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,
-            "portcullis {}, set {}, dialect {}, {}, {}",
+            "portcullis {}, set {:.16}, dialect {}, {}, {}",
             self.version,
             self.set_hash,
             self.dialect,
@@ -453,7 +453,7 @@ impl<'r> Summary<'r> {
         )?;
         for set in self.sets {
             let origins = counted(set.origins, "origin");
-            writeln!(out, "{}: set {}, {origins}", visible(&set.name), set.set_hash)?;
+            writeln!(out, "{}: set {:.16}, {origins}", visible(&set.name), set.set_hash)?;
         }
         // What a folder leaves out are files whose names are not hosts, and such.
         let of_folders = |input: &&InputReport| input.format == Some(CaptureFormat::Folder);

@@ -477,7 +477,7 @@ impl<'r> SetObject<'r> {
     fn new(set: &'r PolicySet, as_of: Option<UnixSeconds>) -> SetObject<'r> {
         SetObject {
             name: set.name(),
-            set_hash: format!("{:016x}", set.hash()),
+            set_hash: set.hash().to_string(),
             dialect: set.dialect().name,
             max_robots_size: set.robots_bytes_max(),
             origins: set.counts().origins,
@@ -558,7 +558,7 @@ impl<'r> SetSummary<'r> {
             let (name, origins) = (visible(set.name), counted(*origins, "origin"));
             writeln!(
                 out,
-                "{side}: {name}, set {set_hash}, dialect {dialect}, {origins}, {captured}{as_of}"
+                "{side}: {name}, set {set_hash:.16}, dialect {dialect}, {origins}, {captured}{as_of}"
             )?;
         }
         let (old, new) = (&self.old, &self.new);

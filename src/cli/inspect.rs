@@ -103,7 +103,7 @@ fn verify_set(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
     let verified = Engine::new(THREADS)?.install(|| portcullis_build::verify(set, scratch))?;
     let (blocks, records, counts) = (verified.blocks, verified.records, verified.counts);
     say(format_args!(
-        "{}: all {} are intact; set {:016x}, {}",
+        "{}: all {} are intact; set {:.16}, {}",
         set.name(),
         counted(blocks, "block"),
         set.hash(),
@@ -137,7 +137,7 @@ struct SetObject<'s> {
 
 impl SetObject<'_> {
     fn new(set: &PolicySet) -> SetObject<'_> {
-        let set_hash = format!("{:016x}", set.hash());
+        let set_hash = set.hash().to_string();
         SetObject { set: set.name(), set_hash, dialect: set.dialect().name }
     }
 }

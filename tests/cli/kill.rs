@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use portcullis_files::scratch::Scratch;
 use portcullis_set::PolicySet;
+use portcullis_set::file::ContentHash;
 
 use super::*;
 
@@ -19,8 +20,8 @@ const MOMENTS_OF_WRITING: u32 = 10;
 struct Sets {
     folder: Folder,
     old: Vec<u8>,
-    old_hash: u64,
-    new_hash: u64,
+    old_hash: ContentHash,
+    new_hash: ContentHash,
     /// The time to compile the new set.
     duration: Duration,
 }
@@ -57,7 +58,7 @@ impl Sets {
         if status.signal().is_none() {
             assert_eq!((status.code(), found), (Some(0), self.new_hash));
         }
-        assert!(found == self.old_hash || found == self.new_hash, "{found:016x}");
+        assert!(found == self.old_hash || found == self.new_hash, "{found}");
         let expected = ["a.set", "new", "old", "whole.set"];
         let mut names = self.folder.names();
         names.retain(|name| !expected.contains(&name.as_str()));
@@ -83,7 +84,7 @@ fn unfinished(folder: &Folder) -> Vec<String> {
 
 /// Returns the hash of an intact set.
 #[track_caller]
-fn hash(folder: &Folder, name: &str) -> u64 {
+fn hash(folder: &Folder, name: &str) -> ContentHash {
     let set = PolicySet::open(&folder.path(name)).unwrap();
     portcullis_build::verify(&set, &Scratch::in_memory()).unwrap();
     set.hash()

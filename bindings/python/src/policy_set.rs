@@ -324,7 +324,7 @@ impl PyPolicySet {
     /// Returns the hash of the content, as on the command line.
     #[getter]
     fn hash(&self) -> String {
-        format!("{:016x}", self.set.hash())
+        self.set.hash().to_string()
     }
 
     /// Whether the set has history, which the argument `at` of a classifier needs.

@@ -22,7 +22,7 @@ use crate::compile::{CompileConfig, CompileError, Compiled};
 use crate::hosts::Standings;
 use crate::ingest::ReadBackError;
 use crate::merging::settled;
-use crate::writer::SectionSink;
+use crate::writer::{ContentHasher, SectionSink};
 
 /// The numbers of verified items, all of which are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,13 +76,18 @@ fn compile_again(
     scratch: &Scratch,
 ) -> Result<(), ReadBackError> {
     let config = CompileConfig::like(set, scratch)?;
-    let mut comparison = Comparison { set, sections: 0, section: None, at: 0 };
+    let mut comparison =
+        Comparison { set, sections: 0, section: None, at: 0, hasher: ContentHasher::default() };
     let compiled = Compiled::of(standings, &config).map_err(|error| match error {
         CompileError::Write(error) => ReadBackError::Scratch(error),
         _ => set.file().malformed_header("its content cannot be compiled").into(),
     })?;
     compiled.write(&mut comparison)?;
     comparison.end()?;
+    if std::mem::take(&mut comparison.hasher).finish() != set.hash() {
+        let what = "the content hash is that of another content";
+        return Err(set.file().malformed_header(what).into());
+    }
     if comparison.sections != set.file().sections().len() {
         return Err(set.file().malformed_header("it has a section that is not compiled").into());
     }
@@ -104,6 +109,7 @@ struct Comparison<'s> {
     section: Option<Section>,
     /// The bytes of the section that were compared.
     at: u64,
+    hasher: ContentHasher,
 }
 
 impl Comparison<'_> {
@@ -130,6 +136,7 @@ impl SectionSink for Comparison<'_> {
     fn begin(&mut self, kind: SectionKind) -> Result<(), ReadBackError> {
         self.end()?;
         self.sections += 1;
+        self.hasher.begin(kind);
         (self.section, self.at) = (Some(self.set.file().required(kind)?), 0);
         Ok(())
     }
@@ -143,6 +150,7 @@ impl SectionSink for Comparison<'_> {
             let differs = differs.unwrap_or(own.len()) as u64;
             return Err(self.differs(section, self.at + differs).into());
         }
+        self.hasher.update(bytes);
         let before = self.at / BYTES_PER_RELEASE;
         self.at += bytes.len() as u64;
         if self.at / BYTES_PER_RELEASE > before {

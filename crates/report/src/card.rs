@@ -36,7 +36,7 @@ impl Account {
     fn write_run(&self, out: &mut impl Write) -> io::Result<()> {
         let run = &self.run;
         writeln!(out, "- Program: {} {}", run.tool, run.version)?;
-        write!(out, "- Policies: set `{:016x}`, dialect {}", run.set_hash, run.dialect)?;
+        write!(out, "- Policies: set `{:.16}`, dialect {}", run.set_hash, run.dialect)?;
         match run.origins {
             Some(origins) => write!(out, ", {} origins", grouped(origins as u64))?,
             None => write!(out, ", one file for every URL")?,

@@ -15,6 +15,7 @@ use crate::limits::{ACCOUNT_DROPPED_HOSTS_SHOWN, SUMMARY_UNKNOWN_HOSTS_SHOWN};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_robots::access::DateSpan;
+use portcullis_set::file::ContentHash;
 use portcullis_text::figures::{counted, seconds};
 use portcullis_text::json::write_json;
 use portcullis_text::visible::visible;
@@ -28,7 +29,7 @@ pub struct Run {
     pub version: &'static str,
     /// The hash of the policy set.
     #[serde(serialize_with = "hexadecimal")]
-    pub set_hash: u64,
+    pub set_hash: ContentHash,
     /// The number of origins with a policy. `None` if one policy applies to every URL.
     pub origins: Option<usize>,
     /// The name of the dialect.
@@ -74,7 +75,7 @@ impl Run {
         };
         writeln!(
             out,
-            "{tool} {version}, set {set_hash:016x}, dialect {dialect}, {origins}, {captured}"
+            "{tool} {version}, set {set_hash:.16}, dialect {dialect}, {origins}, {captured}"
         )?;
         if let Some(at) = &self.at {
             writeln!(out, "decided as of {}", visible(at))?;
@@ -284,8 +285,8 @@ impl HostsObject {
     }
 }
 
-fn hexadecimal<S: Serializer>(hash: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&format_args!("{hash:016x}"))
+fn hexadecimal<S: Serializer>(hash: &ContentHash, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(hash)
 }
 
 impl Serialize for Account {

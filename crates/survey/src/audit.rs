@@ -191,7 +191,7 @@ impl Audit {
         PolicyFacts {
             kind: if counts.is_some() { "set" } else { "file" },
             name: String::new(),
-            hash: format!("{:016x}", set.hash()),
+            hash: set.hash().to_string(),
             dialect: set.dialect().name,
             robots_bytes_max: set.robots_bytes_max(),
             hosts: counts.as_ref().map(|counts| counts.hosts),

@@ -67,7 +67,7 @@ pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'
         None => "files of any length".into(),
     };
     text.line(format_args!(
-        "{}: set {:016x}, dialect {}, {limit}, {}",
+        "{}: set {:.16}, dialect {}, {limit}, {}",
         visible(set.name()),
         set.hash(),
         set.dialect().name,

@@ -3,7 +3,7 @@
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Scratch;
-use portcullis_set::file::Damage;
+use portcullis_set::file::{ContentHash, Damage};
 use portcullis_set::layout::NONE;
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 use portcullis_set::stored::{CompiledFor, PolicySet};
@@ -68,7 +68,7 @@ pub struct CompiledSet {
     /// The size of the file, in bytes.
     pub bytes: u64,
     /// The hash of the content, which identifies the set.
-    pub hash: u64,
+    pub hash: ContentHash,
     /// The number of hosts.
     pub hosts: u64,
     /// The number of origins with a known policy.

@@ -87,9 +87,10 @@ impl Parts {
 fn the_content_stays_as_it_is() {
     let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();
     let samples = [sample::small, sample::with_history];
-    let hashes = samples.map(|sample| [&RFC_9309, &GOOGLE].map(|it| set(sample(it)).hash()));
-    let small = [13_459_176_959_337_687_277, 12_881_944_253_409_992_616];
-    let with_history = [15_657_116_150_227_558_552, 11_261_575_334_315_381_153];
+    let hashes = samples
+        .map(|sample| [&RFC_9309, &GOOGLE].map(|it| format!("{:.16}", set(sample(it)).hash())));
+    let small = ["1147ef5a628be54e", "6cc0671f78a1e9ad"];
+    let with_history = ["2e68f22b7a5b3609", "e18122753b1358af"];
     assert_eq!(hashes, [small, with_history]);
 }
 

@@ -4,9 +4,11 @@ use zerocopy::{FromBytes, IntoBytes};
 
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_engine::{Line, RuleSet};
+use portcullis_set::file::StoredHeader;
 use portcullis_set::layout::{
     CaptureRow, LINE_SLOTS, MomentRow, SlotLine, count, host, policy, record, usage,
 };
+use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_testkit::Captures;
 
 use super::*;
@@ -55,6 +57,17 @@ fn a_dialect_that_is_not_known_or_behaves_otherwise_is_refused() {
         let text = error.to_string();
         assert!(text.contains(&parts.fields.dialect_name) && text.contains("compile"), "{text}");
     }
+}
+
+#[test]
+fn another_content_hash_is_damage() {
+    let mut file = sample::small(&RFC_9309);
+    let header = StoredHeader::mut_from_bytes(&mut file[..SET_BLOCK_BYTES]).unwrap();
+    header.content_hash[31] ^= 1;
+    header.seal();
+    let set = PolicySet::of_bytes("a.set", file).unwrap();
+    let text = crate::verify(&set, &Scratch::in_memory()).unwrap_err().to_string();
+    assert!(text.contains("the content hash is that of another content"), "{text}");
 }
 
 #[test]

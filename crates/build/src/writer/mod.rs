@@ -17,7 +17,7 @@ use portcullis_files::error::WriteError;
 use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::Spool;
 use portcullis_set::file::{
-    BLOCK, Header, HeaderFields, Layout, SECTION_ALIGNMENT, Section, SectionKind, content_hash,
+    BLOCK, ContentHash, Header, HeaderFields, Layout, SECTION_ALIGNMENT, Section, SectionKind,
 };
 use portcullis_set::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 
@@ -110,11 +110,58 @@ impl Destination for MemoryFile {
     }
 }
 
+/// Hashes the content of a set, section by section.
+#[derive(Default)]
+pub struct ContentHasher {
+    /// The kind, the length and the hash of each section before the last one.
+    sections: blake3::Hasher,
+    last: Option<(SectionKind, u64, blake3::Hasher)>,
+    /// The last bytes: many of them are hashed several times as fast as few.
+    bytes: Vec<u8>,
+}
+
+/// The bytes that are hashed at once.
+const HASHED_BYTES: usize = 64 * 1024;
+
+impl ContentHasher {
+    /// Begins a section, which ends the one before it.
+    pub fn begin(&mut self, kind: SectionKind) {
+        self.end();
+        self.last = Some((kind, 0, blake3::Hasher::new()));
+    }
+
+    /// Adds bytes to the section.
+    pub fn update(&mut self, bytes: &[u8]) {
+        let (_, length, hasher) = self.last.as_mut().expect("a section is begun before its bytes");
+        *length += bytes.len() as u64;
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() >= HASHED_BYTES {
+            hasher.update(&self.bytes);
+            self.bytes.clear();
+        }
+    }
+
+    fn end(&mut self) {
+        let Some((kind, length, mut hasher)) = self.last.take() else { return };
+        hasher.update(&self.bytes);
+        self.bytes.clear();
+        self.sections.update(&kind.0.to_le_bytes());
+        self.sections.update(&length.to_le_bytes());
+        self.sections.update(hasher.finalize().as_bytes());
+    }
+
+    /// Returns the hash of all sections.
+    pub fn finish(mut self) -> ContentHash {
+        self.end();
+        ContentHash(self.sections.finalize().into())
+    }
+}
+
 /// A written file.
 #[derive(Debug)]
 pub struct Written<F> {
     /// The hash that identifies its content.
-    pub content_hash: u64,
+    pub content_hash: ContentHash,
     /// The size of the file, in bytes.
     pub file_bytes: u64,
     /// The result of the destination: the bytes, if it was written to memory.
@@ -134,6 +181,7 @@ pub struct SetFileWriter<D> {
     /// The stored form of the checksum of each block of data.
     checksums: Vec<u8>,
     sections: Vec<Section>,
+    hasher: ContentHasher,
     /// Whether a write has failed, so that bytes are missing.
     is_broken: bool,
 }
@@ -168,6 +216,7 @@ impl<D: Destination> SectionSink for SetFileWriter<D> {
         assert!(self.sections.iter().all(|section| section.kind != kind), "{kind} begins twice");
         assert!(self.sections.len() < SET_SECTIONS_MAX, "{kind} is one section too many");
         self.pad(SECTION_ALIGNMENT)?;
+        self.hasher.begin(kind);
         self.sections.push(Section { kind, start: self.position(), bytes: 0 });
         Ok(())
     }
@@ -180,6 +229,7 @@ impl<D: Destination> SectionSink for SetFileWriter<D> {
     fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         let section = self.sections.last_mut().expect("a section is begun before it is written");
         section.bytes += bytes.len() as u64;
+        self.hasher.update(bytes);
         self.append(bytes)
     }
 }
@@ -194,6 +244,7 @@ impl<D: Destination> SetFileWriter<D> {
             blocks: 0,
             checksums: Vec::new(),
             sections: Vec::new(),
+            hasher: ContentHasher::default(),
             is_broken: false,
         };
         let header = [0; SET_BLOCK_BYTES];
@@ -218,7 +269,7 @@ impl<D: Destination> SetFileWriter<D> {
         let layout = Layout::of_data(data_end).expect("what was written can be counted");
         let header = Header {
             fields: fields.clone(),
-            content_hash: content_hash(&self.sections, &self.checksums),
+            content_hash: std::mem::take(&mut self.hasher).finish(),
             root: self.write_levels()?,
             sections: std::mem::take(&mut self.sections),
             layout,

@@ -139,7 +139,7 @@ fn a_set_of_several_levels() {
 fn a_set_without_content() {
     let empty = written(&[]);
     assert_eq!(empty.finished.len(), SET_BLOCK_BYTES);
-    assert_eq!(empty.finished[32..40], 0x2D06_8005_38D3_94C2_u64.to_le_bytes());
+    assert_eq!(empty.finished[56..64], 0x2D06_8005_38D3_94C2_u64.to_le_bytes());
     opened(empty.finished).unwrap().verify().unwrap();
     let holed = written(&[(EMPTY, b""), (TEXT, b"")]).finished;
     opened(holed).unwrap().verify().unwrap();

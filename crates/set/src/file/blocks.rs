@@ -14,10 +14,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::error::{Damage, Fault, Place};
-use super::header::{Header, at};
+use super::header::Header;
 use super::section::{BLOCK, CHECKSUM, Section};
 
 /// The blocks that are verified before the pages that were touched for them may be released: 64 MiB.
@@ -183,10 +183,7 @@ impl<'f> BlockReader<'f> {
         match damages.min_by_key(Damage::offset) {
             Some(damage) => Err(damage),
             None => {
-                self.gaps()
-                    .into_iter()
-                    .try_for_each(|(gap, place)| self.check_zeros(gap, place))?;
-                self.check_content_hash()
+                self.gaps().into_iter().try_for_each(|(gap, place)| self.check_zeros(gap, place))
             }
         }
     }
@@ -217,34 +214,6 @@ impl<'f> BlockReader<'f> {
             }
         }
     }
-
-    fn check_content_hash(&self) -> Result<(), Damage> {
-        let checksums = match self.header.layout.levels() {
-            [data, first, ..] => {
-                let bytes = &self.file[(first.first_block * BLOCK) as usize..];
-                &bytes[..(data.blocks * CHECKSUM) as usize]
-            }
-            _ => &[],
-        };
-        if content_hash(&self.header.sections, checksums) == self.header.content_hash {
-            return Ok(());
-        }
-        let fault = Fault::Malformed("the content hash is that of another content");
-        Err(self.damage(Place::Header, at!(content_hash) as u64, fault))
-    }
-}
-
-/// Returns the hash that identifies a set's content. `checksums` is the first level without its
-/// padding.
-pub fn content_hash(sections: &[Section], checksums: &[u8]) -> u64 {
-    let mut hash = Xxh3::new();
-    hash.update(&(sections.len() as u64).to_le_bytes());
-    for section in sections {
-        hash.update(&section.kind.0.to_le_bytes());
-        hash.update(&section.bytes.to_le_bytes());
-    }
-    hash.update(checksums);
-    hash.digest()
 }
 
 #[cfg(test)]

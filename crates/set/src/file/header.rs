@@ -16,7 +16,7 @@ use portcullis_files::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
 use portcullis_files::limits::FILE_READ_BYTES;
 
 use super::error::{Damage, Fault, Place, SetError};
-use super::section::{BLOCK, Layout, Section, SectionKind, align_section};
+use super::section::{BLOCK, ContentHash, Layout, Section, SectionKind, align_section};
 use crate::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 
 pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
@@ -36,7 +36,7 @@ const REQUIRED: u32 = 1;
 pub const COUNTS: usize = 16;
 
 /// The maximum length of a dialect's name, in bytes.
-const NAME_BYTES: usize = 64;
+const NAME_BYTES: usize = 40;
 
 /// The header as it is stored.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -47,7 +47,7 @@ pub struct Stored {
     pub minor_version: U16,
     pub sections: U32,
     pub file_bytes: U64,
-    pub content_hash: U64,
+    pub content_hash: [u8; 32],
     pub root: U64,
     pub reading_revision: U32,
     pub matching_revision: U32,
@@ -78,12 +78,11 @@ macro_rules! at {
         std::mem::offset_of!($crate::file::header::Stored, $field)
     };
 }
-pub(super) use at;
 
 /// The fields that the writer of a set chooses. The container stores them unchecked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderFields {
-    /// The dialect's name: 1 to 64 ASCII characters without blanks.
+    /// The dialect's name: 1 to 40 ASCII characters without blanks.
     pub dialect_name: String,
     /// The revision by which files were read
     /// ([`Dialect::reading`](portcullis_dialect::dialect::Dialect::reading)).
@@ -104,7 +103,7 @@ pub struct HeaderFields {
 pub struct Header {
     pub fields: HeaderFields,
     pub sections: Vec<Section>,
-    pub content_hash: u64,
+    pub content_hash: ContentHash,
     pub root: u64,
     pub layout: Layout,
 }
@@ -125,7 +124,7 @@ impl Header {
         Ok(Header {
             fields: reader.fields()?,
             sections,
-            content_hash: stored.content_hash.get(),
+            content_hash: ContentHash(stored.content_hash),
             root: stored.root.get(),
             layout,
         })
@@ -144,7 +143,7 @@ impl Header {
         stored.minor_version = MINOR_VERSION.into();
         stored.sections = (sections.len() as u32).into();
         stored.file_bytes = self.layout.file_bytes().into();
-        stored.content_hash = self.content_hash.into();
+        stored.content_hash = self.content_hash.0;
         stored.root = self.root.into();
         stored.reading_revision = fields.reading_revision.into();
         stored.matching_revision = fields.matching_revision.into();

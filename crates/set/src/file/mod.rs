@@ -32,11 +32,10 @@ use self::blocks::{BlockReader, CheckedBlocks};
 use self::error::Fault;
 use self::storage::Compared;
 
-pub use self::blocks::content_hash;
 pub use self::error::{Damage, Place, SetError};
 pub use self::header::{COUNTS, Entry, Header, HeaderFields, Stored as StoredHeader, VERSION};
 pub use self::ranges::lose_set_mapped_at;
-pub use self::section::{BLOCK, Layout, SECTION_ALIGNMENT, Section, SectionKind};
+pub use self::section::{BLOCK, ContentHash, Layout, SECTION_ALIGNMENT, Section, SectionKind};
 pub use self::storage::Storage;
 
 /// The most blocks whose bits are scanned to find out whether a whole section was compared: 16 MiB.
@@ -85,7 +84,7 @@ impl SetFile {
     }
 
     /// Returns the hash that identifies the content, independent of where and when it was compiled.
-    pub fn content_hash(&self) -> u64 {
+    pub fn content_hash(&self) -> ContentHash {
         self.header.content_hash
     }
 

@@ -160,6 +160,19 @@ impl SectionKind {
     }
 }
 
+/// What identifies the content of a set, independent of where and when it was compiled: BLAKE3, of 256 bits.
+/// `FORMAT.md`, section 6, says of what. Shown as 64 hexadecimal digits; a precision (`{:.16}`) shortens
+/// them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentHash(pub [u8; 32]);
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits: String = self.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        f.pad(&digits)
+    }
+}
+
 impl fmt::Display for SectionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {

@@ -39,7 +39,7 @@ use portcullis_robots::access::{DateSpan, UnixSeconds};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::NoteKind;
 
-use super::file::{Damage, Section, SectionKind, SetError, SetFile, Storage};
+use super::file::{ContentHash, Damage, Section, SectionKind, SetError, SetFile, Storage};
 use super::layout::{SlotLine, count};
 use super::strings::Strings;
 
@@ -308,7 +308,7 @@ impl PolicySet {
     }
 
     /// Returns the content hash. Sets that were compiled from the same captures have the same hash.
-    pub fn hash(&self) -> u64 {
+    pub fn hash(&self) -> ContentHash {
         self.file.content_hash()
     }
 
