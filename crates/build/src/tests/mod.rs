@@ -3,6 +3,7 @@
 //! Each set is queried and verified. Queries end with an answer or with damage, and never panic. If
 //! an answer does not match the texts, verifying reports it.
 
+mod fixtures;
 mod hostile;
 mod sample;
 mod verifying;
