@@ -210,6 +210,9 @@ fn write(
     let ingesting = started.elapsed();
     let write = || compile::write(&ingested.standings, config, target.output);
     let written = engine.install(write)?;
+    if sets.is_empty() && target.summary != SummaryForm::Json {
+        show_file_notes(&written.counts, target.dialect);
+    }
     let times = (ingesting, started.elapsed());
     let summary = Summary::new(target, sets, (ingested, config), &written, times);
     summary::show_object(target.summary, &summary, |text| summary.write_text(text));
@@ -250,9 +253,6 @@ fn ingest(
         let error = anyhow!(error);
         anyhow!("{error:#}; nothing was compiled{advice}")
     })?;
-    if summary != SummaryForm::Json {
-        show_file_notes(&ingested.counts, config.dialect);
-    }
     Ok(ingested)
 }
 
@@ -398,7 +398,7 @@ impl<'r> Summary<'r> {
         written: &CompiledSet,
         (ingesting, all): (Duration, Duration),
     ) -> Summary<'r> {
-        let Ingested { inputs, counts, .. } = ingested;
+        let (inputs, counts) = (&ingested.inputs, &written.counts);
         let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum();
         // A set stores no origin without a policy.
         let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
@@ -428,7 +428,7 @@ impl<'r> Summary<'r> {
                 counts.with_file_note(kind)
             }),
             in_outage: counts.in_outage,
-            periods: ingested.standings.hosts.has_history().then_some(counts.periods),
+            periods: ingested.standings.has_history().then_some(counts.periods),
             as_of: ingested.outages.time().map(UnixSeconds::to_rfc3339),
             policies: written.policies,
             rule_sets: written.rule_sets,

@@ -88,7 +88,7 @@ fn merging_equals_compiling_at_once() {
         }
         portcullis_build::verify(&open(&at_once), &Scratch::in_memory()).unwrap();
         let ingested = ingested(&paths, dialect, outages);
-        let hosts = ingested.standings.hosts.to_vec().unwrap();
+        let hosts = ingested.standings.to_vec().unwrap();
         let all = hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten();
         all.filter_map(|it| it.facts.outage).for_each(|it| changes[it.change as usize] += 1);
     }
@@ -121,7 +121,7 @@ fn a_set_without_inputs_counts_as_one() {
     let settled = settled(&silent, &Scratch::in_memory()).unwrap();
     assert_eq!(settled.inputs.len(), 1);
     assert_eq!(settled.inputs[0].name, "a set in memory");
-    let hosts = settled.standings.hosts.to_vec().unwrap();
+    let hosts = settled.standings.to_vec().unwrap();
     let standing = hosts.iter().flat_map(|host| [host.http, host.https]).flatten();
     assert!(standing.clone().count() > 20);
     assert!(standing.into_iter().all(|standing| standing.facts.input == 0));

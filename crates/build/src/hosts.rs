@@ -1,126 +1,115 @@
-//! Sequences of hosts, before they are stored in a set: in memory or in a temporary file.
+//! The hosts that a set is compiled from, in the order of their keys, piece by piece.
+
+use std::borrow::Cow;
 
 use portcullis_files::error::WriteError;
-use portcullis_files::scratch::{Scratch, Spool, SpoolReader};
 
-use crate::codec;
-use crate::ingest::Captured;
-use crate::limits::CAPTURES_AT_ONCE;
+use crate::ingest::{Captured, Settler, Settling, StandingCounts};
 use crate::pool::BlobPool;
 use crate::standing::HostStanding;
 
 /// What is known about each origin: what a set is compiled from.
 #[derive(Debug, Default)]
 pub struct Standings {
-    /// The hosts, sorted by key.
-    pub hosts: Hosts,
+    source: Source,
     /// The content of their files.
     pub pool: BlobPool,
-    /// The captures that count, from which the hosts follow: the log of the set. `None` for files that
-    /// were never captured, and for what is asked and not stored.
-    pub captured: Option<Captured>,
+}
+
+/// Where hosts come from.
+#[derive(Debug)]
+enum Source {
+    /// Hosts that were never captured, sorted by key.
+    Known(Vec<HostStanding>),
+    /// Captures, from which the hosts follow each time that they are read.
+    Captured(Box<Settling>),
+}
+
+impl Default for Source {
+    fn default() -> Source {
+        Source::Known(Vec::new())
+    }
 }
 
 impl Standings {
-    /// Creates standings of hosts in the order of their keys, in memory, without history.
+    /// Creates standings of hosts in the order of their keys, in memory.
     pub fn in_memory(hosts: impl IntoIterator<Item = HostStanding>, pool: BlobPool) -> Standings {
-        let mut standings = Standings { pool, ..Standings::default() };
-        for host in hosts {
-            standings.hosts.push(&host).expect("memory does not fail");
+        Standings { source: Source::Known(hosts.into_iter().collect()), pool }
+    }
+
+    pub(crate) fn of_captures(settling: Settling, pool: BlobPool) -> Standings {
+        Standings { source: Source::Captured(Box::new(settling)), pool }
+    }
+
+    /// Returns the captures that count: the log of the set. `None` for files that were never captured,
+    /// and for what is known as of another time, which is asked and not stored.
+    pub(crate) fn log(&self) -> Option<&Captured> {
+        match &self.source {
+            Source::Known(_) => None,
+            Source::Captured(settling) => settling.at.is_none().then_some(&settling.captured),
         }
-        standings
-    }
-}
-
-/// Hosts in the order of their keys, in memory or in a temporary file.
-#[derive(Debug, Default)]
-pub struct Hosts {
-    records: Spool,
-    count: u64,
-    /// Whether some host has timelines.
-    has_history: bool,
-    record: Vec<u8>,
-}
-
-impl Hosts {
-    /// Creates an empty list.
-    pub fn new(scratch: &Scratch) -> Hosts {
-        Hosts { records: Spool::new(scratch), ..Hosts::default() }
     }
 
-    /// Appends a host, whose key is greater than those before it.
-    pub fn push(&mut self, host: &HostStanding) -> Result<(), WriteError> {
-        self.record.clear();
-        codec::push_host(&mut self.record, host);
-        self.count += 1;
-        self.has_history |= host.timelines.is_some();
-        self.records.write_record(&self.record)
-    }
-
-    /// Returns the number of hosts.
-    pub fn len(&self) -> u64 {
-        self.count
-    }
-
-    /// Returns whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Returns whether the history of some host was kept.
+    /// Returns whether the history of hosts is known.
     pub fn has_history(&self) -> bool {
-        self.has_history
+        match &self.source {
+            Source::Known(hosts) => hosts.iter().any(|host| host.timelines.is_some()),
+            Source::Captured(settling) => settling.has_history(),
+        }
     }
 
-    /// Reads all hosts into memory.
+    /// Reads the hosts in order.
+    pub(crate) fn pieces(&self) -> HostPieces<'_> {
+        match &self.source {
+            Source::Known(hosts) => HostPieces::Known(hosts),
+            Source::Captured(settling) => {
+                HostPieces::Settled(Box::new(settling.settler(&self.pool)))
+            }
+        }
+    }
+
+    /// Returns all hosts.
     ///
     /// # Errors
     ///
     /// If a temporary file cannot be read.
     pub fn to_vec(&self) -> Result<Vec<HostStanding>, WriteError> {
-        self.iter().collect()
+        let mut hosts = Vec::new();
+        let mut pieces = self.pieces();
+        while let Some(piece) = pieces.next_piece()? {
+            hosts.extend(piece.into_owned());
+        }
+        Ok(hosts)
     }
 
-    /// Reads the hosts in order.
-    pub fn iter(&self) -> HostReader<'_> {
-        HostReader { hosts: self, reader: self.records.reader(), record: Vec::new() }
-    }
-}
-
-/// Reads [`Hosts`].
-#[derive(Debug)]
-pub struct HostReader<'h> {
-    hosts: &'h Hosts,
-    reader: SpoolReader<'h>,
-    record: Vec<u8>,
-}
-
-impl HostReader<'_> {
-    fn read(&mut self) -> Result<HostStanding, WriteError> {
-        self.reader.read_record(&mut self.record)?;
-        codec::host(&self.record).ok_or_else(|| self.hosts.records.changed())
-    }
-}
-
-impl Iterator for HostReader<'_> {
-    type Item = Result<HostStanding, WriteError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        (!self.reader.is_at_end()).then(|| self.read())
+    /// Counts all hosts and origins, as compiling them does.
+    ///
+    /// # Errors
+    ///
+    /// If a temporary file cannot be read.
+    pub fn counts(&self) -> Result<StandingCounts, WriteError> {
+        let mut counts = StandingCounts::default();
+        let mut pieces = self.pieces();
+        while let Some(piece) = pieces.next_piece()? {
+            piece.iter().try_for_each(|host| counts.add_host(host, &self.pool))?;
+        }
+        Ok(counts)
     }
 }
 
-/// Reads hosts until they have [`CAPTURES_AT_ONCE`] captures, which `captures` counts.
-pub(crate) fn next_piece<T>(
-    reader: &mut impl Iterator<Item = Result<T, WriteError>>,
-    captures: impl Fn(&T) -> usize,
-) -> Result<Vec<T>, WriteError> {
-    let (mut piece, mut count) = (Vec::new(), 0);
-    while count < CAPTURES_AT_ONCE
-        && let Some(host) = reader.next().transpose()?
-    {
-        count += captures(&host);
-        piece.push(host);
+/// Reads hosts in the order of their keys.
+pub(crate) enum HostPieces<'s> {
+    Known(&'s [HostStanding]),
+    Settled(Box<Settler<'s>>),
+}
+
+impl<'s> HostPieces<'s> {
+    /// Returns the next hosts; `None` after the last.
+    pub(crate) fn next_piece(&mut self) -> Result<Option<Cow<'s, [HostStanding]>>, WriteError> {
+        let piece = match self {
+            HostPieces::Known(hosts) => Cow::Borrowed(std::mem::take(hosts)),
+            HostPieces::Settled(settler) => Cow::Owned(settler.next_piece()?),
+        };
+        Ok(Some(piece).filter(|piece| !piece.is_empty()))
     }
-    Ok(piece)
 }

@@ -18,7 +18,6 @@
 //! Cost: compiling parses each distinct file once. Every error says what to do: [`LoadError`],
 //! [`IngestError`], [`CompileError`](compile::CompileError) and [`MergeError`].
 
-mod codec;
 pub mod compile;
 mod hosts;
 mod ingest;
@@ -34,7 +33,7 @@ mod tests;
 mod verify;
 mod writer;
 
-pub use hosts::{HostReader, Hosts, Standings};
+pub use hosts::Standings;
 pub use ingest::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, Merger, Progress, ReadBackError,
     StandingCounts, Strictness, ingest, outages,

@@ -14,15 +14,15 @@ pub const SET_HOST_SEEDS_MAX: usize = 16;
 /// `crates/set/src/FORMAT.md`.
 pub const POLICY_PATTERN_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Policies per batch when a set is compiled.
+/// Policies per batch when a set is compiled. One batch is planned while another is added.
 ///
 /// Source: our choice. Each thread gets hundreds of them, so few threads wait for the last one.
-pub const PLANNED_POLICIES_MAX: usize = 4_096;
+pub const PLANNED_POLICIES_MAX: usize = 1_024;
 
-/// Bytes per thread of the policies in one batch when a set is compiled: 64 MiB, or one policy.
+/// Bytes per thread of the policies in one batch when a set is compiled: 32 MiB, or one policy.
 ///
 /// Source: our choice; hundreds of usual files, or one or two hostile ones of 500 KiB.
-pub const PLANNED_BYTES_PER_THREAD_MAX: usize = 64 * 1024 * 1024;
+pub const PLANNED_BYTES_PER_THREAD_MAX: usize = 32 * 1024 * 1024;
 
 /// Broken records of one input that are listed; the rest is counted.
 ///

@@ -398,14 +398,14 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
         .into_iter()
         .map(|it| LoadNote { place: place(&it.place), kind: LoadNoteKind::LeftOut(it.problem) });
     let mut notes: Vec<LoadNote> = left_out.collect();
-    for host in standings.hosts.iter() {
-        let host = host.map_err(CompileError::from)?;
+    let hosts = standings.to_vec().map_err(CompileError::from)?;
+    for host in &hosts {
         let standing = host.http.or(host.https);
         let kinds = standing.into_iter().flat_map(|it| notes_of_file(it.facts.file_notes));
         let place = || place(&String::from_utf8_lossy(&host.key));
         notes.extend(kinds.map(|kind| LoadNote { place: place(), kind: LoadNoteKind::File(kind) }));
     }
-    let set = compiled(&path.display().to_string(), standings, config)?;
+    let set = of_hosts(&path.display().to_string(), hosts, standings.pool, config)?;
     Ok(Loaded { set, notes, left_out: broken })
 }
 

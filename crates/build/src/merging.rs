@@ -11,7 +11,7 @@
 //! let set = load_text(b"User-agent: *\nDisallow: /\n", &LoadConfig::new(&RFC_9309));
 //! let settings = MergeSettings::of(&[&set], None, None)?;
 //! let (merged, _) = settings.merge(&[&set], &Scratch::in_memory())?;
-//! assert_eq!(merged.counts.origins, set.counts().origins);
+//! assert_eq!(merged.standings.counts()?.origins, set.counts().origins);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -78,9 +78,14 @@ fn compile_again(
     let config = CompileConfig::like(set, scratch)?;
     let mut comparison =
         Comparison { set, sections: 0, section: None, at: 0, hasher: ContentHasher::default() };
-    let compiled = Compiled::of(standings, &config).map_err(|error| match error {
-        CompileError::Write(error) => ReadBackError::Scratch(error),
-        _ => set.file().malformed_header("its content cannot be compiled").into(),
+    comparison.begin(SectionKind::RULE_SETS)?;
+    let take = |rule_sets: &[u8]| comparison.write(rule_sets).map_err(Difference::Found);
+    let compiled = Compiled::of(standings, &config, take).map_err(|error| match error {
+        Difference::Found(error) => error,
+        Difference::Compile(CompileError::Write(error)) => ReadBackError::Scratch(error),
+        Difference::Compile(_) => {
+            set.file().malformed_header("its content cannot be compiled").into()
+        }
     })?;
     compiled.write(&mut comparison)?;
     comparison.end()?;
@@ -95,6 +100,19 @@ fn compile_again(
     match *set.file().fields() == fields {
         true => Ok(()),
         false => Err(set.file().malformed_header("it counts other things than are there").into()),
+    }
+}
+
+/// Why compiling ends early.
+enum Difference {
+    /// A rule set differs.
+    Found(ReadBackError),
+    Compile(CompileError),
+}
+
+impl<E: Into<CompileError>> From<E> for Difference {
+    fn from(error: E) -> Difference {
+        Difference::Compile(error.into())
     }
 }
 

@@ -196,9 +196,10 @@ pub fn set_to_compare(
     let damaged = damaged();
     let companions = [(origin_of(CROWDED), &crowded[..]), (origin_of(DAMAGED), &damaged)];
     let others = standings_at(&companions, (dialect, None));
-    let Standings { hosts, mut pool, .. } = standings_at(&files, (dialect, robots_bytes_max));
-    let mut hosts = hosts.to_vec().expect("memory does not fail");
-    for mut host in others.hosts.to_vec().expect("memory does not fail") {
+    let standings = standings_at(&files, (dialect, robots_bytes_max));
+    let mut hosts = standings.to_vec().expect("memory does not fail");
+    let mut pool = standings.pool;
+    for mut host in others.to_vec().expect("memory does not fail") {
         for standing in [&mut host.http, &mut host.https].into_iter().flatten() {
             let Content::File { extract, others: records, .. } = &mut standing.content else {
                 unreachable!("companions of this kind are files");

@@ -8,7 +8,7 @@ use portcullis_set::layout::NONE;
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 use portcullis_set::stored::{CompiledFor, PolicySet};
 
-use crate::ingest::Ingested;
+use crate::ingest::{Ingested, StandingCounts};
 use crate::limits::SET_HOST_SEEDS_MAX;
 use crate::provenance::Provenance;
 use crate::strings::StringError;
@@ -63,20 +63,18 @@ impl CompileConfig {
 }
 
 /// The set that was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompiledSet {
     /// The size of the file, in bytes.
     pub bytes: u64,
     /// The hash of the content, which identifies the set.
     pub hash: ContentHash,
-    /// The number of hosts.
-    pub hosts: u64,
-    /// The number of origins with a known policy.
-    pub origins: u64,
     /// The number of distinct policies.
     pub policies: u64,
     /// The number of distinct rule sets.
     pub rule_sets: u64,
+    /// Counts of hosts and origins.
+    pub counts: StandingCounts,
 }
 
 /// An error that prevents a set from being compiled.

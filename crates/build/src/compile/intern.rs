@@ -23,7 +23,11 @@ pub fn push(words: &mut Vec<U32>, number: u32) {
 ///
 /// If the section has 2^32 items, which is beyond the size of one set.
 pub fn end<T: IntoBytes + Immutable>(items: &Items<T>) -> Result<u32, CompileError> {
-    let position = u32::try_from(items.len()).ok().filter(|&position| position < NONE);
+    position(items.len())
+}
+
+fn position(items: u64) -> Result<u32, CompileError> {
+    let position = u32::try_from(items).ok().filter(|&position| position < NONE);
     position.ok_or(CompileError::TooLarge)
 }
 
@@ -57,17 +61,26 @@ impl<T: IntoBytes + Immutable> Lists<T> {
 pub struct RuleSets {
     /// The first line and the number of lines of each rule set, by number.
     pub index: Vec<U32>,
-    /// The lines of all rule sets.
-    pub lines: Items<Line>,
+    /// The number of lines of all rule sets.
+    pub line_count: u64,
+    /// The lines that were not passed on yet.
+    new: Vec<Line>,
     /// The number of rule sets that are built lazily from a policy's groups.
     pub of_groups: u64,
     known: Fingerprints,
 }
 
 impl RuleSets {
-    pub fn new(scratch: &Scratch) -> RuleSets {
-        let (index, known) = (Vec::new(), Fingerprints::default());
-        RuleSets { index, lines: Items::new(scratch), of_groups: 0, known }
+    pub fn new() -> RuleSets {
+        let (index, new, known) = (Vec::new(), Vec::new(), Fingerprints::default());
+        RuleSets { index, line_count: 0, new, of_groups: 0, known }
+    }
+
+    /// Passes the lines of new rule sets to `take`, in order.
+    pub fn pass<E>(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        take(self.new.as_bytes())?;
+        self.new.clear();
+        Ok(())
     }
 
     /// Returns the number of a rule set with this fingerprint, which is stored if it is new.
@@ -76,10 +89,11 @@ impl RuleSets {
         rules: &RuleSetBuf,
         fingerprint: Fingerprint,
     ) -> Result<u32, CompileError> {
-        let RuleSets { index, lines, known, .. } = self;
+        let RuleSets { index, line_count, new, known, .. } = self;
         known.number(fingerprint, || {
-            let start = end(lines)?;
-            lines.push(rules.as_lines())?;
+            let start = position(*line_count)?;
+            *line_count += rules.as_lines().len() as u64;
+            new.extend_from_slice(rules.as_lines());
             Ok(pushed(index, [start, rules.as_lines().len() as u32]))
         })
     }

@@ -9,8 +9,10 @@
 //! in the order of hosts, and work is split into pieces whose results are joined in order. So the
 //! same input gives the same file with any number of threads.
 //!
-//! Hosts are read once, in order, and every section but the table of hosts is a stream: it grows in a
-//! [`Spool`] and is copied to the set in the end.
+//! Hosts are read once, in order, and every section but the table of hosts is a stream. That of rule
+//! sets, the largest, is passed on while hosts are read, so it is the first section of a file; the others
+//! grow in [`Spool`]s and are copied to the set in the end. While hosts or policies are added, the next
+//! ones are settled or planned.
 //!
 //! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some
 //! 30 bytes for each distinct file, rule set and order, 4 for each string and name, 13 for each
@@ -34,6 +36,8 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::dialect::Dialect;
+use portcullis_engine::Line;
+use portcullis_files::error::WriteError;
 use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::Spool;
 use portcullis_set::file::{COUNTS, HeaderFields, SectionKind};
@@ -41,20 +45,21 @@ use portcullis_set::layout::{MomentRow, OutageRow, count, record};
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 
 use super::strings::StringTable;
-use crate::hosts::{Standings, next_piece};
-use crate::ingest::{Captured, Role};
+use crate::hosts::Standings;
+use crate::ingest::{Captured, Role, StandingCounts};
 use crate::limits::{
     PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
     SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
 };
 use crate::pool::{BlobID, BlobPool};
 use crate::standing::{Content, HostStanding};
-use crate::writer::{SectionSink, SetFileWriter, Written};
+use crate::writer::{SectionSink, SetFileWriter};
 
 use self::config::Scope;
 use self::hosts::HostSections;
 use self::intern::{DistinctPolicies, PolicyOrigin};
 use self::names::{NameTable, OF_POLICY, OF_USAGE};
+use self::plan::PolicyPlan;
 use self::policies::PolicySections;
 use self::slots::HostSlots;
 use self::texts::numbered;
@@ -74,12 +79,22 @@ pub fn write(
     config: &CompileConfig,
     path: &Path,
 ) -> Result<CompiledSet, CompileError> {
-    let compiled = Compiled::of(standings, config)?;
     let mut writer = SetFileWriter::create(path)?;
+    writer.begin(SectionKind::RULE_SETS)?;
+    let compiled = Compiled::of(standings, config, |rule_sets| {
+        writer.write(rule_sets).map_err(CompileError::from)
+    })?;
     compiled.write(&mut writer)?;
     let fields = compiled.fields();
     config.scratch.go_on()?;
-    Ok(summary(&writer.finish(&fields)?, &fields))
+    let written = writer.finish(&fields)?;
+    Ok(CompiledSet {
+        bytes: written.file_bytes,
+        hash: written.content_hash,
+        policies: fields.counts[count::POLICIES],
+        rule_sets: fields.counts[count::RULE_SETS],
+        counts: compiled.counts,
+    })
 }
 
 /// Like [`write`](fn@write), into memory.
@@ -88,7 +103,10 @@ pub fn write(
 ///
 /// If the content exceeds the limits of a set, or a temporary file fails.
 pub fn to_vec(standings: &Standings, config: &CompileConfig) -> Result<Vec<u8>, CompileError> {
-    Ok(Compiled::of(standings, config)?.in_memory()?.to_vec())
+    let mut rule_sets = Spool::new(&config.scratch);
+    let take = |lines: &[u8]| rule_sets.write(lines).map_err(CompileError::from);
+    let compiled = Compiled::of(standings, config, take)?;
+    Ok(compiled.in_memory(&rule_sets)?.to_vec())
 }
 
 /// Like [`to_vec`], into memory from which a set can be used: only the rules that apply to some of
@@ -98,18 +116,10 @@ pub(super) fn to_memory(
     config: &CompileConfig,
     scope: Scope<'_>,
 ) -> Result<ZeroedMemory, CompileError> {
-    Compiled::within(standings, config, scope)?.in_memory()
-}
-
-fn summary<F>(written: &Written<F>, fields: &HeaderFields) -> CompiledSet {
-    CompiledSet {
-        bytes: written.file_bytes,
-        hash: written.content_hash,
-        hosts: fields.counts[count::HOSTS],
-        origins: fields.counts[count::ORIGINS],
-        policies: fields.counts[count::POLICIES],
-        rule_sets: fields.counts[count::RULE_SETS],
-    }
+    let mut rule_sets = Spool::new(&config.scratch);
+    let take = |lines: &[u8]| rule_sets.write(lines).map_err(CompileError::from);
+    let compiled = Compiled::within(standings, config, scope, take)?;
+    compiled.in_memory(&rule_sets)
 }
 
 /// The compiled sections.
@@ -124,6 +134,7 @@ pub(super) struct Compiled<'c> {
     slots: HostSlots,
     /// The bytes of the lines of all distinct files.
     text_bytes: u64,
+    counts: StandingCounts,
 }
 
 /// Returns the most bytes that the lines of all files of a set of `set_bytes` may have together.
@@ -131,37 +142,43 @@ pub(super) fn text_bytes_max(set_bytes: u64) -> u64 {
     SET_TEXT_BYTES_FREE.max(set_bytes.saturating_mul(SET_TEXT_BYTES_PER_BYTE))
 }
 
-/// Takes the sources of policies, plans them on all threads and adds the policies in order. Returns the
-/// bytes of their files.
+/// Takes the sources of policies, plans them on all threads and adds the policies in order. While some
+/// are added, the next ones are planned. Returns the bytes of their files.
 fn planned(
     sources: &mut Vec<PolicyOrigin>,
     pool: &BlobPool,
     (dialect, scope): (&'static Dialect, Scope<'_>),
     policies: &mut PolicySections,
 ) -> Result<u64, CompileError> {
-    let mut origins = &**sources;
-    while !origins.is_empty() {
-        let (piece, rest) = origins.split_at(planned_at_once(origins, pool));
-        let extract = |origin: &PolicyOrigin| match *origin {
-            PolicyOrigin::Extract(extract) => pool.get(extract),
-            PolicyOrigin::Access(_) => Ok(Cow::Borrowed(&[][..])),
-        };
-        let extracts = piece.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
-        let sources = piece.par_iter().zip(&extracts);
+    let extract = |origin: &PolicyOrigin| match *origin {
+        PolicyOrigin::Extract(extract) => pool.get(extract),
+        PolicyOrigin::Access(_) => Ok(Cow::Borrowed(&[][..])),
+    };
+    let extracts = sources.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
+    let plan = |from: usize, to: usize| {
+        let sources = sources[from..to].par_iter().zip(&extracts[from..to]);
         let plans = sources.map(|(origin, extract)| match *origin {
             PolicyOrigin::Extract(_) => plan::of_extract(extract, dialect, scope),
             PolicyOrigin::Access(outcome) => Some(plan::access(outcome)),
         });
-        for plan in plans.collect::<Vec<_>>() {
-            policies.add(plan.expect("extracts are of this program"))?;
-        }
-        origins = rest;
+        let plans = plans.map(|plan| plan.expect("extracts are of this program"));
+        plans.collect::<Vec<PolicyPlan<'_>>>()
+    };
+    let mut end = planned_at_once(sources, pool);
+    let mut plans = plan(0, end);
+    while !plans.is_empty() {
+        let next = end + planned_at_once(&sources[end..], pool);
+        let mut add = || plans.drain(..).try_for_each(|plan| policies.add(plan));
+        let (added, following) = rayon::join(&mut add, || plan(end, next));
+        added?;
+        (plans, end) = (following, next);
     }
+    drop(extracts);
     Ok(sources.drain(..).map(|origin| origin.bytes(pool) as u64).sum())
 }
 
-/// Returns how many of `origins`, at least one, to plan before the plans are joined. This bounds
-/// the memory for plans.
+/// Returns how many of `origins`, at least one if there are any, to plan at once. This bounds the memory
+/// for plans.
 fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool) -> usize {
     let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
     let mut bytes = 0;
@@ -169,7 +186,7 @@ fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool) -> usize {
         bytes += plan_bytes(origin.bytes(pool));
         bytes <= bytes_max
     });
-    within.take(PLANNED_POLICIES_MAX).count().max(1)
+    within.take(PLANNED_POLICIES_MAX).count().max(1).min(origins.len())
 }
 
 /// Returns a bound on the bytes of a file's plan: its records and its patterns. In the worst case,
@@ -190,81 +207,144 @@ fn check_moments(hosts: &[HostStanding]) -> Result<(), CompileError> {
     }
 }
 
-impl<'c> Compiled<'c> {
-    /// Compiles everything that a file of a set has.
-    pub(super) fn of(
-        standings: &'c Standings,
-        config: &'c CompileConfig,
-    ) -> Result<Compiled<'c>, CompileError> {
-        let compiled = Compiled::within(standings, config, (None, true))?;
-        let (bytes, max) = (compiled.text_bytes, text_bytes_max(compiled.bytes()));
-        match bytes <= max {
-            true => Ok(compiled),
-            false => Err(CompileError::RepeatedLines { bytes, max }),
+/// The sections that grow while hosts are read.
+struct Growing<'c> {
+    pool: &'c BlobPool,
+    config: &'c CompileConfig,
+    scope: Scope<'c>,
+    distinct: DistinctPolicies,
+    policies: PolicySections,
+    hosts: HostSections,
+    text_bytes: u64,
+    counts: StandingCounts,
+}
+
+impl<'c> Growing<'c> {
+    fn new(standings: &'c Standings, config: &'c CompileConfig, scope: Scope<'c>) -> Growing<'c> {
+        let (pool, scratch) = (&standings.pool, &config.scratch);
+        Growing {
+            pool,
+            config,
+            scope,
+            distinct: DistinctPolicies::new(pool),
+            policies: PolicySections::new(scratch),
+            hosts: HostSections::new(scratch, pool.places(), standings.has_history()),
+            text_bytes: 0,
+            counts: StandingCounts::default(),
         }
     }
 
-    fn within(
+    /// Adds the policies of hosts behind those before them.
+    fn add_policies_of(&mut self, hosts: &[HostStanding]) -> Result<(), CompileError> {
+        check_moments(hosts)?;
+        let all = hosts.iter().flat_map(HostStanding::all);
+        let mut origins = all.filter_map(|it| self.distinct.add(it)).collect();
+        self.add_policies(&mut origins)
+    }
+
+    /// Adds hosts, whose policies were added, behind those before them.
+    fn add(&mut self, hosts: &[HostStanding]) -> Result<(), CompileError> {
+        for host in hosts {
+            for standing in host.all() {
+                if let Content::File { others, .. } = standing.content {
+                    self.hosts.add_others(others, self.pool, &mut self.policies.texts)?;
+                }
+            }
+            self.hosts.add(host, &self.distinct)?;
+            self.counts.add_host(host, self.pool)?;
+        }
+        let tables = self.pool.table_bytes() + size_of_val(&*self.distinct.of_blob);
+        let tables = tables + self.policies.table_bytes() + self.hosts.table_bytes();
+        Ok(self.config.scratch.check_tables(tables)?)
+    }
+
+    fn add_policies(&mut self, origins: &mut Vec<PolicyOrigin>) -> Result<(), CompileError> {
+        let reading = (self.config.dialect, self.scope);
+        self.text_bytes += planned(origins, self.pool, reading, &mut self.policies)?;
+        Ok(())
+    }
+
+    /// Adds the files of captures that are no origin's policy now, but may become one with later
+    /// captures. Passes new rule sets to `take`.
+    fn add_other_files<E: From<CompileError> + From<WriteError>>(
+        &mut self,
+        captured: &Captured,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut unplanned = Vec::new();
+        captured.each_file(|extract, others| {
+            self.hosts.add_others(others, self.pool, &mut self.policies.texts)?;
+            unplanned.extend(self.distinct.add_file(extract));
+            if unplanned.len() < PLANNED_POLICIES_MAX {
+                return Ok(());
+            }
+            self.add_policies(&mut unplanned)?;
+            self.policies.rule_sets.pass(&mut take)
+        })?;
+        self.add_policies(&mut unplanned)?;
+        self.policies.rule_sets.pass(&mut take)
+    }
+}
+
+impl<'c> Compiled<'c> {
+    /// Compiles everything that a file of a set has. The section of rule sets is passed to `take` piece
+    /// by piece.
+    pub(super) fn of<E: From<CompileError> + From<WriteError>>(
+        standings: &'c Standings,
+        config: &'c CompileConfig,
+        take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<Compiled<'c>, E> {
+        let compiled = Compiled::within(standings, config, (None, true), take)?;
+        let (bytes, max) = (compiled.text_bytes, text_bytes_max(compiled.bytes()));
+        match bytes <= max {
+            true => Ok(compiled),
+            false => Err(CompileError::RepeatedLines { bytes, max }.into()),
+        }
+    }
+
+    fn within<E: From<CompileError> + From<WriteError>>(
         standings: &'c Standings,
         config: &'c CompileConfig,
         scope: Scope<'_>,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<Compiled<'c>, E> {
+        let mut growing = Growing::new(standings, config, scope);
+        let mut pieces = standings.pieces();
+        let mut next = pieces.next_piece()?;
+        while let Some(piece) = next {
+            growing.add_policies_of(&piece)?;
+            growing.policies.rule_sets.pass(&mut take)?;
+            let (added, following) = rayon::join(|| growing.add(&piece), || pieces.next_piece());
+            added?;
+            next = following?;
+        }
+        if let Some(captured) = standings.log() {
+            growing.add_other_files(captured, take)?;
+        }
+        Ok(Compiled::sorted(standings, config, growing)?)
+    }
+
+    /// Sorts names and strings, and makes the table of hosts.
+    fn sorted(
+        standings: &'c Standings,
+        config: &'c CompileConfig,
+        growing: Growing<'_>,
     ) -> Result<Compiled<'c>, CompileError> {
-        let Standings { hosts, pool, captured } = standings;
-        let scratch = &config.scratch;
-        let mut distinct = DistinctPolicies::new(pool);
-        let mut text_bytes = 0;
-        let mut policies = PolicySections::new(scratch);
-        let mut sections = HostSections::new(scratch, pool.places(), hosts.has_history());
-        let mut reader = hosts.iter();
-        loop {
-            let moments = |host: &HostStanding| 1 + host.timelines().map(Vec::len).sum::<usize>();
-            let piece = next_piece(&mut reader, moments)?;
-            if piece.is_empty() {
-                break;
-            }
-            check_moments(&piece)?;
-            let all = piece.iter().flat_map(HostStanding::all);
-            let mut origins = all.filter_map(|it| distinct.add(it)).collect();
-            text_bytes += planned(&mut origins, pool, (config.dialect, scope), &mut policies)?;
-            for host in &piece {
-                for standing in host.all() {
-                    if let Content::File { others, .. } = standing.content {
-                        sections.add_others(others, pool, &mut policies.texts)?;
-                    }
-                }
-                sections.add(host, &distinct)?;
-            }
-            let tables = pool.table_bytes() + size_of_val(&*distinct.of_blob);
-            let tables = tables + policies.table_bytes() + sections.table_bytes();
-            scratch.check_tables(tables)?;
-        }
-        // Files of captures that are no origin's policy now, but may become one with later captures.
-        if let Some(captured) = captured {
-            let mut unplanned = Vec::new();
-            captured.each_file(|extract, others| {
-                sections.add_others(others, pool, &mut policies.texts)?;
-                unplanned.extend(distinct.add_file(extract));
-                if unplanned.len() < PLANNED_POLICIES_MAX {
-                    return Ok(());
-                }
-                text_bytes +=
-                    planned(&mut unplanned, pool, (config.dialect, scope), &mut policies)?;
-                Ok::<_, CompileError>(())
-            })?;
-            text_bytes += planned(&mut unplanned, pool, (config.dialect, scope), &mut policies)?;
-        }
-        if sections.timelines.as_ref().is_some_and(|it| it.moments.len() > u32::MAX.into()) {
+        let Growing { distinct, mut policies, hosts, text_bytes, counts, .. } = growing;
+        if hosts.timelines.as_ref().is_some_and(|it| it.moments.len() > u32::MAX.into()) {
             return Err(CompileError::LongHistory);
         }
         let names = policies.take_names()?;
-        let strings = policies.texts.take_strings().finish()?;
-        let of_moments = sections.timelines.as_ref().map(|it| it.captures.rows.spool());
+        let strings = policies.texts.take_strings();
+        let of_moments = hosts.timelines.as_ref().map(|it| it.captures.rows.spool());
         let captures: Vec<&Spool> =
-            std::iter::once(sections.captures.rows.spool()).chain(of_moments).collect();
-        let slots = HostSlots::new(sections.hosts.spool(), hosts.len(), &captures)?;
-        let slots = slots.ok_or(CompileError::CollidingHosts)?;
-        let text_bytes = text_bytes + sections.other_bytes;
-        let hosts = sections;
+            std::iter::once(hosts.captures.rows.spool()).chain(of_moments).collect();
+        let (strings, slots) = rayon::join(
+            || strings.finish(),
+            || HostSlots::new(hosts.hosts.spool(), counts.hosts, &captures),
+        );
+        let (strings, slots) = (strings?, slots?.ok_or(CompileError::CollidingHosts)?);
+        let text_bytes = text_bytes + hosts.other_bytes;
         Ok(Compiled {
             config,
             standings,
@@ -275,6 +355,7 @@ impl<'c> Compiled<'c> {
             strings,
             slots,
             text_bytes,
+            counts,
         })
     }
 
@@ -297,8 +378,9 @@ impl<'c> Compiled<'c> {
         }
     }
 
-    fn in_memory(&self) -> Result<ZeroedMemory, CompileError> {
+    fn in_memory(&self, rule_sets: &Spool) -> Result<ZeroedMemory, CompileError> {
         let mut writer = SetFileWriter::in_memory(self.bytes() as usize)?;
+        writer.spool(SectionKind::RULE_SETS, rule_sets)?;
         self.write(&mut writer)?;
         Ok(writer.finish(&self.fields())?.finished)
     }
@@ -306,22 +388,22 @@ impl<'c> Compiled<'c> {
     /// Returns the size of the large sections, in bytes.
     fn bytes(&self) -> u64 {
         let Compiled { standings, policies, hosts, strings, slots, .. } = self;
-        let log = standings.captured.as_ref().map_or(0, Captured::bytes);
+        let log = standings.log().map_or(0, Captured::bytes);
         let spools = [
             hosts.hosts.spool(),
             hosts.captures.rows.spool(),
             hosts.others.spool(),
             policies.words.spool(),
-            policies.rule_sets.lines.spool(),
             policies.orders.items.spool(),
             policies.texts.documents.spool(),
             policies.usage.spool(),
         ];
         let in_memory = strings.bytes() + size_of_val(&*slots.lines) as u64;
-        spools.map(Spool::len).iter().sum::<u64>() + in_memory + log
+        let rule_sets = policies.rule_sets.line_count * size_of::<Line>() as u64;
+        spools.map(Spool::len).iter().sum::<u64>() + in_memory + rule_sets + log
     }
 
-    /// Writes all sections.
+    /// Writes all sections but the first, that of rule sets.
     pub(super) fn write<S: SectionSink>(&self, writer: &mut S) -> Result<(), S::Error> {
         let Compiled { standings, distinct, policies, hosts, names, strings, slots, .. } = self;
         let PolicySections { rule_sets, texts, .. } = policies;
@@ -335,7 +417,6 @@ impl<'c> Compiled<'c> {
         writer.begin(SectionKind::POLICIES)?;
         names.numbered(policies.words.spool(), OF_POLICY, |policy| writer.write(policy))?;
         writer.section(SectionKind::RULE_SET_INDEX, rule_sets.index.as_bytes())?;
-        writer.spool(SectionKind::RULE_SETS, rule_sets.lines.spool())?;
         writer.spool(SectionKind::ORDERS, policies.orders.items.spool())?;
         names.write(writer)?;
         writer.begin(SectionKind::DOCUMENTS)?;
@@ -353,7 +434,7 @@ impl<'c> Compiled<'c> {
             let shift = |row: &mut OutageRow| row.capture += first;
             captures.outages.each_changed(shift, |rows| writer.write(rows))?;
         }
-        if let Some(captured) = &standings.captured {
+        if let Some(captured) = standings.log() {
             writer.begin(SectionKind::LOG)?;
             let number = |role: Role, blob: BlobID| match role {
                 Role::Others => hosts.others_of(blob).wrapping_add(1),

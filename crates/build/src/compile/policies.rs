@@ -39,7 +39,7 @@ impl PolicySections {
             index: Items::new(scratch),
             usage: Items::new(scratch),
             usage_index: Items::new(scratch),
-            rule_sets: RuleSets::new(scratch),
+            rule_sets: RuleSets::new(),
             orders: Lists::new(scratch),
             names: StringTableBuilder::new(scratch),
             scratch: scratch.clone(),

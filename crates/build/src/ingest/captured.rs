@@ -25,10 +25,12 @@ use portcullis_files::scratch::{Scratch, Spool, SpoolReader, take_record};
 
 use zerocopy::little_endian::U64;
 
-use super::log::{Form, Place, Reference, Role, failures, push_failures, push_key, take_key};
+use super::log::{
+    Fields, Form, Place, Reference, Role, failures, push_bytes, push_failures, push_key, take_key,
+};
 use super::newest::{Failures, Held, Known, Target, Targets};
-use super::place::Slot;
-use crate::codec::{Fields, push_bytes};
+use super::place::{self, Slot};
+use crate::limits::CAPTURES_AT_ONCE;
 use crate::pool::{BlobID, BlobPool};
 
 /// The bytes of records that share a place in the index.
@@ -161,6 +163,8 @@ pub struct Captured {
     /// The first key of each block, and where it begins.
     blocks: Vec<(Box<[u8]>, u64)>,
     resources: u64,
+    /// Whether some resource is that of an origin.
+    has_origin: bool,
     /// The last key of the last block.
     last: Vec<u8>,
     record: Vec<u8>,
@@ -177,6 +181,7 @@ impl Captured {
             failures: Spool::new(scratch),
             blocks: Vec::new(),
             resources: 0,
+            has_origin: false,
             last: Vec::new(),
             record: Vec::new(),
         }
@@ -300,6 +305,11 @@ impl Captured {
         self.resources
     }
 
+    /// Returns whether some origin was captured.
+    pub(super) fn has_origin(&self) -> bool {
+        self.has_origin
+    }
+
     /// Returns whether all captures are kept.
     pub(super) fn keeps_all(&self) -> bool {
         self.form.keeps_all
@@ -311,6 +321,7 @@ impl Captured {
             self.blocks.push((key.into(), at));
             self.last.clear();
         }
+        self.has_origin = self.has_origin || place::is_origin(key);
         for target in targets.iter().flatten() {
             self.resources += 1;
             if !target.failures.dates.is_empty() {
@@ -402,6 +413,20 @@ impl CapturedReader<'_> {
             target.failures = failures.ok_or_else(|| captured.failures.changed())?;
         }
         Ok((key.as_slice().into(), targets))
+    }
+}
+
+impl CapturedReader<'_> {
+    /// Reads keys until they have [`CAPTURES_AT_ONCE`] captures.
+    pub(super) fn next_piece(&mut self) -> Result<Vec<Keyed>, WriteError> {
+        let (mut piece, mut count) = (Vec::new(), 0);
+        while count < CAPTURES_AT_ONCE
+            && let Some((key, targets)) = self.next().transpose()?
+        {
+            count += targets.iter().flatten().map(|it| it.captures().count()).sum::<usize>();
+            piece.push((key, targets));
+        }
+        Ok(piece)
     }
 }
 

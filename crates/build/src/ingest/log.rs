@@ -10,13 +10,12 @@
 use std::collections::BTreeSet;
 
 use portcullis_dialect::AccessRules;
-use portcullis_engine::bytes::push_varint;
+use portcullis_engine::bytes::{push_varint, take_varint};
 use portcullis_robots::access::{CaptureNotes, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_set::stored::CaptureFacts;
 
 use super::newest::{Failures, Held, Known, Position, Target};
-use crate::codec::{Fields, push_bytes};
 
 /// What a capture refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +78,40 @@ const FILE_WITH_RULES: u8 = 4;
 /// What follows the captures.
 const FAILURES_FOLLOW: u8 = 0;
 const FAILURES: u8 = 1;
+
+/// Appends bytes, and the number of them before them.
+pub(super) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    push_varint(out, bytes.len() as u32);
+    out.extend_from_slice(bytes);
+}
+
+/// Reads fields from the front of bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Fields<'b> {
+    pub(super) rest: &'b [u8],
+}
+
+impl<'b> Fields<'b> {
+    pub(super) fn number(&mut self) -> Option<u32> {
+        take_varint(&mut self.rest)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.take(1).map(|bytes| bytes[0])
+    }
+
+    fn take(&mut self, count: u32) -> Option<&'b [u8]> {
+        let (bytes, rest) = self.rest.split_at_checked(count as usize)?;
+        self.rest = rest;
+        Some(bytes)
+    }
+
+    /// Reads what [`push_bytes`] wrote.
+    pub(super) fn bytes(&mut self) -> Option<&'b [u8]> {
+        let count = self.number()?;
+        self.take(count)
+    }
+}
 
 /// Appends a key that differs from the one before it at the end.
 pub(super) fn push_key(out: &mut Vec<u8>, last: &[u8], key: &[u8]) {

@@ -43,7 +43,7 @@
 //! let config = IngestConfig::new(&RFC_9309, Some(ROBOTS_BYTES_MAX));
 //! let inputs = [Input::new("../../corpora/sample/robots")];
 //! let ingested = ingest(&inputs, &config, &())?;
-//! assert_eq!(ingested.counts.hosts, ingested.standings.hosts.len());
+//! assert_eq!(ingested.standings.counts()?.hosts, ingested.standings.to_vec()?.len() as u64);
 //! # Ok::<(), portcullis_build::IngestError>(())
 //! ```
 
@@ -70,14 +70,13 @@ use portcullis_set::stored::CaptureFacts;
 use crate::hosts::Standings;
 use crate::provenance::{InputReport, OutageConfig};
 
-pub use captured::Captured;
+pub(super) use captured::Captured;
 pub(super) use log::Role;
 pub(super) use parts::inputs;
 pub use parts::{Merger, ReadBackError, outages};
 pub(super) use read::file_of;
-pub(super) use settle::AsOf;
-use settle::Settling;
 pub use settle::StandingCounts;
+pub(super) use settle::{AsOf, Settler, Settling};
 
 /// How strictly bad input is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -152,17 +151,15 @@ impl IngestConfig {
     }
 }
 
-/// The standings of the origins of all inputs.
+/// The captures of all inputs.
 #[derive(Debug)]
 pub struct Ingested {
-    /// The standings.
+    /// The standings that follow from them.
     pub standings: Standings,
     /// A report on each input.
     pub inputs: Vec<InputReport>,
     /// How outages were judged.
     pub outages: OutageConfig,
-    /// Counts.
-    pub counts: StandingCounts,
     /// The number of captures that are not the newest of their origin, and so do not count; 0 if the
     /// history was kept. A capture of both http and https counts for each.
     pub superseded: u64,
@@ -317,7 +314,8 @@ pub struct Progress {
     pub broken: u64,
 }
 
-/// Reads `inputs`, which may have different formats, and settles the standing of each origin.
+/// Reads `inputs`, which may have different formats, and sorts their captures. What follows from them
+/// for each origin is settled when it is read.
 ///
 /// Runs on the calling thread's rayon pool.
 ///
@@ -340,16 +338,19 @@ pub fn ingest(
 
 /// Returns the error about files with a note of [`NoteKind::OF_FILES`]: the first host with one, and
 /// the number of origins. `None` if there is none.
-fn noted(ingested: &Ingested) -> Result<Option<(String, NoteKind, u64)>, WriteError> {
+fn noted(standings: &Standings) -> Result<Option<(String, NoteKind, u64)>, WriteError> {
     let note = |facts: &CaptureFacts| {
         NoteKind::OF_FILES.into_iter().find(|&kind| facts.file_notes.contains(kind))
     };
     let (mut first, mut origins) = (None, 0);
-    for host in ingested.standings.hosts.iter() {
-        let host = host?;
-        for kind in settle::standings(&host).filter_map(|standing| note(&standing.facts)) {
-            origins += 1;
-            first.get_or_insert_with(|| (String::from_utf8_lossy(&host.key).into_owned(), kind));
+    let mut pieces = standings.pieces();
+    while let Some(piece) = pieces.next_piece()? {
+        for host in &*piece {
+            for kind in settle::standings(host).filter_map(|standing| note(&standing.facts)) {
+                origins += 1;
+                let name = || String::from_utf8_lossy(&host.key).into_owned();
+                first.get_or_insert_with(|| (name(), kind));
+            }
         }
     }
     Ok(first.map(|(host, kind)| (host, kind, origins)))
@@ -373,15 +374,15 @@ fn ingest_from(
     }
     let rules = newest.rules;
     let (captured, pool, superseded) = newest.finish()?;
-    let settling = Settling { captured, pool, rules, superseded, at: None };
-    let ingested = settle::settle(settling, inputs, config.outages, &config.scratch)?;
-    if ingested.standings.hosts.is_empty() {
-        return Err(IngestError::NothingCaptured { inputs: ingested.inputs });
+    if !captured.has_origin() {
+        return Err(IngestError::NothingCaptured { inputs });
     }
+    let outages = config.outages;
+    let standings = Standings::of_captures(Settling { captured, rules, outages, at: None }, pool);
     if config.strictness == Strictness::Strict
-        && let Some((host, note, origins)) = noted(&ingested)?
+        && let Some((host, note, origins)) = noted(&standings)?
     {
-        return Err(IngestError::Noted { host, note, origins, inputs: ingested.inputs });
+        return Err(IngestError::Noted { host, note, origins, inputs });
     }
-    Ok(ingested)
+    Ok(Ingested { standings, inputs, outages, superseded })
 }

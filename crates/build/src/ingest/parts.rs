@@ -26,12 +26,12 @@ use portcullis_set::stored::{CaptureFacts, PolicyNumber, PolicySet};
 
 use super::Ingested;
 use super::captured::{Captured, Keyed};
-use super::log::{self, Form, Reference, Resources, take_key};
+use super::log::{self, Fields, Form, Reference, Resources, take_key};
 use super::newest::{Failures, Held, Known, Target, Targets};
 use super::place::{self, Place, Slot};
-use super::settle::{AsOf, Settling, settle};
-use crate::codec::Fields;
+use super::settle::{AsOf, Settling};
 use crate::compile::text_bytes_max;
+use crate::hosts::Standings;
 use crate::pool::{BlobID, BlobPool, Fingerprint};
 use crate::provenance::{InputReport, OutageConfig, Provenance};
 
@@ -164,8 +164,9 @@ impl Merger {
         };
         let superseded =
             if self.keeps_all { 0 } else { self.captures.saturating_sub(captured.resources()) };
-        let settling = Settling { captured, pool: self.pool, rules: form.0, superseded, at };
-        settle(settling, self.inputs, outages, &self.scratch)
+        let settling = Settling { captured, rules: form.0, outages, at };
+        let standings = Standings::of_captures(settling, self.pool);
+        Ok(Ingested { standings, inputs: self.inputs, outages, superseded })
     }
 }
 

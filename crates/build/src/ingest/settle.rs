@@ -35,7 +35,6 @@ use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
 use portcullis_dialect::{Access, AccessOutcome, AccessRules, Answer};
 use portcullis_files::error::WriteError;
-use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{
     CaptureNote, DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, location, serving,
 };
@@ -44,27 +43,46 @@ use portcullis_set::limits::TIMELINE_SECONDS_END;
 use portcullis_set::lists::decide_alike;
 use portcullis_set::stored::CaptureFacts;
 
-use super::Ingested;
-use super::captured::Captured;
+use super::captured::{Captured, CapturedReader, Keyed};
 use super::newest::{Held, Known, Targets};
 use super::place::{self, Place, Slot};
 use super::tracks::{Kept, Track, View};
-use crate::hosts::{Hosts, Standings, next_piece};
 use crate::limits::{CAPTURES_AT_ONCE, REDIRECTS_KNOWN_MAX};
 use crate::pool::{BlobID, BlobPool};
-use crate::provenance::{InputReport, OutageConfig};
+use crate::provenance::OutageConfig;
 use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
 
-/// Captures to settle.
-pub(super) struct Settling {
-    pub(super) captured: Captured,
-    /// The content of the files of captures.
-    pub(super) pool: BlobPool,
+/// Captures to settle, and how.
+#[derive(Debug)]
+pub(crate) struct Settling {
+    pub(crate) captured: Captured,
     pub(super) rules: &'static AccessRules,
-    /// The number of captures that do not count.
-    pub(super) superseded: u64,
+    pub(super) outages: OutageConfig,
     /// The time as of which origins are settled, instead of with history. All captures are kept then.
-    pub(super) at: Option<AsOf>,
+    pub(crate) at: Option<AsOf>,
+}
+
+impl Settling {
+    /// Returns whether each origin has a history.
+    pub(crate) fn has_history(&self) -> bool {
+        self.captured.keeps_all() && self.at.is_none()
+    }
+
+    /// Settles the captures, whose files are in `pool`.
+    pub(crate) fn settler<'s>(&'s self, pool: &'s BlobPool) -> Settler<'s> {
+        let resolver = Resolver {
+            captured: &self.captured,
+            keeps_all: self.captured.keeps_all(),
+            at: self.at,
+            pool,
+            rules: self.rules,
+            as_of: self.outages.time(),
+            long_outage: self.outages.long_outage,
+            recent: Mutex::default(),
+        };
+        let reader = self.captured.reader();
+        Settler { resolver, reader, waiting: Vec::new(), at_once: CAPTURES_AT_ONCE }
+    }
 }
 
 /// A time to settle origins as of.
@@ -76,59 +94,49 @@ pub(crate) struct AsOf {
 }
 
 /// Settles the standing of each captured origin, and its history if all captures were kept.
-pub(super) fn settle(
-    Settling { captured, pool, rules, superseded, at }: Settling,
-    inputs: Vec<InputReport>,
-    outages: OutageConfig,
-    scratch: &Scratch,
-) -> Result<Ingested, WriteError> {
-    let resolver = Resolver {
-        captured: &captured,
-        keeps_all: captured.keeps_all(),
-        at,
-        pool: &pool,
-        rules,
-        as_of: outages.time(),
-        long_outage: outages.long_outage,
-        recent: Mutex::default(),
-    };
-    let mut hosts = Hosts::new(scratch);
-    let mut counts = StandingCounts::default();
-    let mut reader = captured.reader();
-    let mut at_once = CAPTURES_AT_ONCE;
-    loop {
-        let captures = |(_, targets): &(Box<[u8]>, Targets)| {
-            targets.iter().flatten().map(|target| target.captures().count()).sum()
-        };
-        let mut piece = next_piece(&mut reader, captures)?;
-        if piece.is_empty() {
-            break;
-        }
-        // Hosts may have many moments of captures that they share: a piece then takes several rounds.
-        while !piece.is_empty() {
-            let made = Moments::default();
-            let now = piece[..at_once.min(piece.len())].par_iter().enumerate();
-            let settled = now.map(|(index, (key, targets))| {
-                // The first host is always settled.
-                resolver.host(key, targets, (index > 0).then_some(&made))
-            });
-            let settled = settled.collect::<Result<Vec<_>, _>>()?;
-            let done = settled.iter().position(Option::is_none);
-            let done = done.unwrap_or(settled.len());
-            at_once = if done < settled.len() { done } else { at_once.saturating_mul(2) };
-            for ((key, _), mut host) in piece.drain(..done).zip(settled.into_iter().flatten()) {
-                if standings(&host).next().is_some() {
-                    host.key = key;
-                    counts.add_host(&host, &pool)?;
-                    hosts.push(&host)?;
-                }
+pub(crate) struct Settler<'s> {
+    resolver: Resolver<'s>,
+    reader: CapturedReader<'s>,
+    /// Captures that were read and not settled.
+    waiting: Vec<Keyed>,
+    /// The keys that are settled at once.
+    at_once: usize,
+}
+
+impl Settler<'_> {
+    /// Returns the next hosts in the order of their keys; none after the last.
+    pub(crate) fn next_piece(&mut self) -> Result<Vec<HostStanding>, WriteError> {
+        let mut hosts = Vec::new();
+        while hosts.is_empty() {
+            if self.waiting.is_empty() {
+                self.waiting = self.reader.next_piece()?;
             }
+            if self.waiting.is_empty() {
+                break;
+            }
+            hosts = self.settled()?;
         }
+        Ok(hosts)
     }
-    // What is known as of another time is asked, not merged.
-    let captured = at.is_none().then_some(captured);
-    let standings = Standings { hosts, pool, captured };
-    Ok(Ingested { standings, inputs, outages, counts, superseded })
+
+    /// Settles some of the captures that wait. Hosts may have many moments of captures that they share:
+    /// what was read then takes several rounds.
+    fn settled(&mut self) -> Result<Vec<HostStanding>, WriteError> {
+        let Settler { resolver, waiting, at_once, .. } = self;
+        let made = Moments::default();
+        let now = waiting[..waiting.len().min(*at_once)].par_iter().enumerate();
+        let settled = now.map(|(index, (key, targets))| {
+            // The first host is always settled.
+            resolver.host(key, targets, (index > 0).then_some(&made))
+        });
+        let settled = settled.collect::<Result<Vec<_>, _>>()?;
+        let done = settled.iter().position(Option::is_none);
+        let done = done.unwrap_or(settled.len());
+        *at_once = if done < settled.len() { done } else { at_once.saturating_mul(2) };
+        let hosts = waiting.drain(..done).zip(settled.into_iter().flatten());
+        let hosts = hosts.map(|((key, _), host)| HostStanding { key, ..host });
+        Ok(hosts.filter(|host| standings(host).next().is_some()).collect())
+    }
 }
 
 /// The moments of hosts that are settled at once.
@@ -571,7 +579,11 @@ pub struct StandingCounts {
 
 impl StandingCounts {
     /// Counts a host.
-    fn add_host(&mut self, host: &HostStanding, pool: &BlobPool) -> Result<(), WriteError> {
+    pub(crate) fn add_host(
+        &mut self,
+        host: &HostStanding,
+        pool: &BlobPool,
+    ) -> Result<(), WriteError> {
         self.hosts += 1;
         for standing in standings(host) {
             let state = match standing.content {

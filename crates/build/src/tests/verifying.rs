@@ -208,7 +208,7 @@ fn a_faulty_writer_is_found_out() {
         ("section 'orders'", |parts| {
             parts.section(SectionKind::ORDERS)[0] = 3;
         }),
-        ("section 'policy index'", |parts| {
+        ("section 'rule sets'", |parts| {
             let second = parts.word(SectionKind::POLICY_INDEX, 1);
             parts.set_word(SectionKind::POLICY_INDEX, 0, second);
         }),
@@ -234,7 +234,7 @@ fn a_faulty_writer_is_found_out() {
             parts.section(SectionKind::LOG)[2].make_ascii_uppercase();
         }),
         ("section 'others'", |parts| parts.section(SectionKind::OTHERS).push(0)),
-        ("section 'policies'", |parts| {
+        ("section 'rule sets'", |parts| {
             // The second usage follows the first.
             let second = parts.word(SectionKind::USAGE, usage::WORDS);
             parts.set_word(SectionKind::USAGE_INDEX, 0, second);
@@ -242,7 +242,7 @@ fn a_faulty_writer_is_found_out() {
         ("section 'usage index'", |parts| {
             parts.section(SectionKind::USAGE_INDEX).extend([0xff; 4]);
         }),
-        ("section 'policies'", |parts| {
+        ("section 'rule sets'", |parts| {
             // A policy has lost its usage, and nothing needs its orders.
             let index = parts.section(SectionKind::USAGE_INDEX);
             let last = index.chunks(4).rposition(|word| word != [0xff; 4]).unwrap();

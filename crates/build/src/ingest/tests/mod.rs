@@ -20,7 +20,7 @@ use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_set::lists::read_extract;
 
-use super::{IngestConfig, IngestError, Ingested, Input, Merger, ingest_from};
+use super::{IngestConfig, IngestError, Ingested, Input, Merger, StandingCounts, ingest_from};
 use crate::compile::{CompileConfig, to_vec};
 use crate::ingest::Strictness;
 use crate::pool::BlobPool;
@@ -209,7 +209,11 @@ impl Ingested {
     }
 
     fn hosts(&self) -> Vec<HostStanding> {
-        self.standings.hosts.to_vec().unwrap()
+        self.standings.to_vec().unwrap()
+    }
+
+    fn counts(&self) -> StandingCounts {
+        self.standings.counts().unwrap()
     }
 
     /// Returns the bytes of the set.

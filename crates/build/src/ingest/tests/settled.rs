@@ -278,7 +278,7 @@ fn compare(name: &str, found: &Ingested, expected: &str, dialect: &Dialect) {
         assert_eq!(said, expected, "{name}, {}: {origin}", dialect.name);
         origins += u64::from(said != "nothing");
     }
-    assert_eq!(found.counts.origins, origins, "{name}: {:#?}", found.all());
+    assert_eq!(found.counts().origins, origins, "{name}: {:#?}", found.all());
     assert!(found.hosts().is_sorted_by(|one, other| one.key < other.key));
 }
 
@@ -340,7 +340,7 @@ fn a_page_instead_of_a_file_is_a_file_without_rules_and_with_a_note() {
     let expected = "a:  200@1 !html-content-type\nb:  200@1\nc:  200@1\nd:  200@1 +3\n\
                     e: -/e 200@1";
     compare("pages", &found, expected, &RFC_9309);
-    let counts = &found.counts;
+    let counts = &found.counts();
     assert_eq!((counts.hosts, counts.origins, counts.redirected), (5, 5, 1));
     assert_eq!(counts.in_state(PolicyState::NoRules), 4);
     assert_eq!(counts.in_state(PolicyState::Rules), 1);
