@@ -185,8 +185,8 @@ fn the_sample_applies_to_both_schemes() {
     let ingested = ingest_all(std::slice::from_ref(&robots));
     let files = fs::read_dir(&robots).unwrap().count();
     assert_eq!(
-        (ingested.standings.to_vec().unwrap().len(), ingested.inputs[0].captures),
-        (files, files as u64)
+        (ingested.standings.to_vec().unwrap().len() as u64, ingested.inputs[0].captures),
+        (files as u64, files as u64)
     );
     let counts = ingested.standings.counts().unwrap();
     assert_eq!(counts.origins, 2 * files as u64);
