@@ -4,8 +4,8 @@ use std::mem::offset_of;
 
 use super::file::{SectionKind, StoredHeader};
 use super::layout::{
-    CaptureRow, LINE_SLOTS, MomentRow, OutageRow, SlotLine, count, host, line_of, lines_for,
-    policy, record, rule_set, usage,
+    CaptureRow, LINE_SLOTS, MomentRow, OutageRow, PolicyHead, SlotLine, count, host, line_of,
+    lines_for, policy, record, rule_set, usage,
 };
 use crate::lists::UsageKind;
 use portcullis_dialect::decision::PolicyState;
@@ -51,8 +51,11 @@ fn tables_are_those_of_the_constants() {
     let capture = words(offsets!(CaptureRow: captured_at "lower half" serves_seconds "serves"
         status "status" capture_notes "odd" file_bytes "bytes of the file" others "`others`"
         input "input" span_seconds "newest"));
+    let head = words(offsets!(PolicyHead: rest "the rest" document "`documents`" usage "`usage`"
+        default_entry "entry of the default" default_line "first line" default_lines "number of lines"
+        names_and_state "names"));
     let outage = words(offsets!(OutageRow: capture "capture" since "lower half" copy "lower half"));
-    let rows: [Table<'_>; 15] = [
+    let rows: [Table<'_>; 16] = [
         (
             3,
             0,
@@ -132,16 +135,14 @@ fn tables_are_those_of_the_constants() {
             ],
             Some(4),
         ),
+        (14, 0, &head, Some(8)),
         (
             14,
-            0,
+            2,
             &[
-                (policy::STATE, "state"),
                 (policy::WORDS, "words of the whole"),
-                (policy::DOCUMENT, "`documents`"),
                 (policy::TOKENS, "number of robots"),
                 (policy::ENTRIES, "number of entries"),
-                (policy::DEFAULT_ENTRY, "entry of the default"),
                 (policy::DEFAULT_NAMING_LINE, "record that names the default"),
                 (policy::HEAD_WORDS, "numbers of names"),
             ],
@@ -149,7 +150,7 @@ fn tables_are_those_of_the_constants() {
         ),
         (
             14,
-            2,
+            3,
             &[(policy::RULE_SET, "rule set"), (policy::ORDER, "order"), (policy::GROUPS, "groups")],
             Some(policy::ENTRY_WORDS),
         ),

@@ -100,17 +100,50 @@ pub struct OutageRow {
     pub copy: U64,
 }
 
-/// Words of a policy before its tokens.
+/// The head of a policy: all that decides for an agent that the file does not name. Half a cache line.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct PolicyHead {
+    /// The position of the rest.
+    pub rest: U32,
+    pub document: U32,
+    pub usage: U32,
+    /// The entry of the default groups and the lines of its rule set, as the index has them.
+    pub default_entry: U32,
+    pub default_line: U32,
+    pub default_lines: U32,
+    /// A bit for each name of a robot; then, in the highest byte, the state + 1, and the verdict above
+    /// [`PolicyHead::STATE_BITS`]. The byte is never 0, so a head without its end is not a head.
+    pub names_and_state: U64,
+}
+
+impl PolicyHead {
+    /// Bits for names.
+    pub const NAME_BITS: u32 = 56;
+    pub const STATE_BITS: u32 = 4;
+
+    pub fn state_of(state: u32, verdict: u32) -> u64 {
+        u64::from((verdict << PolicyHead::STATE_BITS) + state + 1) << PolicyHead::NAME_BITS
+    }
+
+    /// Returns the bit of a name with this number.
+    #[inline]
+    pub fn name_bit(number: u32) -> u64 {
+        let hash = number.wrapping_mul(0x9e37_79b9);
+        1 << ((u64::from(hash) * u64::from(PolicyHead::NAME_BITS)) >> u32::BITS)
+    }
+}
+
+const _: () = assert!(size_of::<PolicyHead>() == 32);
+
+/// Words of the rest of a policy before its tokens.
 pub mod policy {
-    pub const STATE: usize = 0;
-    pub const WORDS: usize = 1;
-    pub const DOCUMENT: usize = 2;
-    pub const TOKENS: usize = 3;
+    pub const WORDS: usize = 0;
+    pub const TOKENS: usize = 1;
     /// The position of an entry follows from its number.
-    pub const ENTRIES: usize = 4;
-    pub const DEFAULT_ENTRY: usize = 5;
-    pub const DEFAULT_NAMING_LINE: usize = 6;
-    pub const HEAD_WORDS: usize = 7;
+    pub const ENTRIES: usize = 2;
+    pub const DEFAULT_NAMING_LINE: usize = 3;
+    pub const HEAD_WORDS: usize = 4;
 
     /// Words beside each token: its entry, and the user-agent record that names it.
     pub const ROBOT_WORDS: usize = 2;

@@ -32,16 +32,16 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use rayon::prelude::*;
-use zerocopy::IntoBytes;
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromZeros, IntoBytes};
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_engine::Line;
 use portcullis_files::error::WriteError;
 use portcullis_files::large_pages::ZeroedMemory;
-use portcullis_files::scratch::Spool;
+use portcullis_files::scratch::{Items, Spool};
 use portcullis_set::file::{COUNTS, HeaderFields, SectionKind};
-use portcullis_set::layout::{MomentRow, OutageRow, count, record};
+use portcullis_set::layout::{MomentRow, OutageRow, PolicyHead, count, record};
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 
 use super::strings::StringTable;
@@ -393,6 +393,7 @@ impl<'c> Compiled<'c> {
             hosts.hosts.spool(),
             hosts.captures.rows.spool(),
             hosts.others.spool(),
+            policies.heads.spool(),
             policies.words.spool(),
             policies.orders.items.spool(),
             policies.texts.documents.spool(),
@@ -413,9 +414,23 @@ impl<'c> Compiled<'c> {
         writer.section(SectionKind::PROVENANCE, self.config.provenance.as_bytes())?;
         writer.section(SectionKind::SLOTS, slots.lines.as_bytes())?;
         writer.spool(SectionKind::HOSTS, hosts.hosts.spool())?;
-        writer.spool(SectionKind::POLICY_INDEX, policies.index.spool())?;
         writer.begin(SectionKind::POLICIES)?;
-        names.numbered(policies.words.spool(), OF_POLICY, |policy| writer.write(policy))?;
+        let mut names_of_policies = Items::new(&self.config.scratch);
+        names.numbered(policies.words.spool(), OF_POLICY, |policy, names| {
+            let bits = names.iter().fold(0, |bits, name| bits | PolicyHead::name_bit(name.get()));
+            names_of_policies.push(&[U64::new(bits)])?;
+            writer.write(policy)
+        })?;
+        writer.begin(SectionKind::POLICY_HEADS)?;
+        let mut names_of_policies = names_of_policies.spool().reader();
+        let mut heads = policies.heads.spool().reader();
+        while !heads.is_at_end() {
+            let (mut head, mut bits) = (PolicyHead::new_zeroed(), U64::ZERO);
+            heads.read(head.as_mut_bytes())?;
+            names_of_policies.read(bits.as_mut_bytes())?;
+            head.names_and_state |= bits;
+            writer.write(head.as_bytes())?;
+        }
         writer.section(SectionKind::RULE_SET_INDEX, rule_sets.index.as_bytes())?;
         writer.spool(SectionKind::ORDERS, policies.orders.items.spool())?;
         names.write(writer)?;
@@ -444,9 +459,8 @@ impl<'c> Compiled<'c> {
             let starts = captured.write_log(pool, number, |bytes| writer.write(bytes))?;
             writer.section(SectionKind::LOG_INDEX, starts.as_bytes())?;
         }
-        writer.spool(SectionKind::USAGE_INDEX, policies.usage_index.spool())?;
         writer.begin(SectionKind::USAGE)?;
-        names.numbered(policies.usage.spool(), OF_USAGE, |usage| writer.write(usage))?;
+        names.numbered(policies.usage.spool(), OF_USAGE, |usage, _| writer.write(usage))?;
         writer.begin(SectionKind::USAGE_RECORDS)?;
         let usage = texts.usage.spool();
         numbered(usage, strings, record::USAGE_KIND_BITS, |list| writer.write(list))?;

@@ -93,12 +93,13 @@ impl NameTable {
         writer.copy(&self.bytes)
     }
 
-    /// Passes policies, or their usages, to `take` with the final numbers of names, ascending.
+    /// Passes policies, or their usages, to `take` with the final numbers of names, ascending, and these
+    /// numbers.
     pub fn numbered<E: From<WriteError>>(
         &self,
         policies: &Spool,
         at: NamesAt,
-        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+        mut take: impl FnMut(&[u8], &[U32]) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut reader = policies.reader();
         let (mut words, mut robots): (Vec<U32>, Vec<[U32; 3]>) = (Vec::new(), Vec::new());
@@ -124,7 +125,7 @@ impl NameTable {
                 names[index] = name;
                 others[2 * index..][..2].copy_from_slice(&[entry, naming]);
             }
-            take(words.as_bytes())?;
+            take(words.as_bytes(), &words[start..][..count])?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use zerocopy::little_endian::U32;
 
 use portcullis_dialect::decision::PolicyState;
 use portcullis_files::scratch::{Items, Scratch};
-use portcullis_set::layout::{NONE, count, policy, usage};
+use portcullis_set::layout::{NONE, PolicyHead, count, policy, usage};
 use portcullis_set::lists::ListedRecord;
 
 use super::config::CompileError;
@@ -16,14 +16,12 @@ use crate::strings::StringTableBuilder;
 
 /// The sections that policies consist of.
 pub struct PolicySections {
-    /// The policies, concatenated.
+    /// The heads of policies, without their names.
+    pub heads: Items<PolicyHead>,
+    /// The rest of each policy, concatenated.
     pub words: Items<U32>,
-    /// The position of each policy.
-    pub index: Items<U32>,
     /// The usage of policies, concatenated.
     pub usage: Items<U32>,
-    /// The position of the usage of each policy, or none.
-    pub usage_index: Items<U32>,
     pub rule_sets: RuleSets,
     pub orders: Lists<u8>,
     /// The names of robots, whose numbers in policies and usages are provisional.
@@ -36,9 +34,8 @@ impl PolicySections {
     pub fn new(scratch: &Scratch) -> PolicySections {
         PolicySections {
             words: Items::new(scratch),
-            index: Items::new(scratch),
+            heads: Items::new(scratch),
             usage: Items::new(scratch),
-            usage_index: Items::new(scratch),
             rule_sets: RuleSets::new(),
             orders: Lists::new(scratch),
             names: StringTableBuilder::new(scratch),
@@ -49,33 +46,41 @@ impl PolicySections {
 
     /// Adds a policy behind those before it.
     pub fn add(&mut self, plan: PolicyPlan<'_>) -> Result<(), CompileError> {
-        self.index.push(&[U32::new(end(&self.words)?)])?;
+        let rest = end(&self.words)?;
         let mut words = Vec::new();
         let is_file = matches!(plan.state, PolicyState::Rules | PolicyState::NoRules);
         let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
-        let head = [
-            plan.state as u32 | (plan.verdict as u32) << 8,
-            0,
-            NONE,
-            plan.robots.len() as u32,
-            plan.entries.len() as u32,
-            default_entry,
-            default_speaker,
-        ];
+        let head = [0, plan.robots.len() as u32, plan.entries.len() as u32, default_speaker];
         head.into_iter().for_each(|word| push(&mut words, word));
         self.push_robots(&mut words, plan.robots)?;
+        let entries_at = words.len();
         let known = self.push_entries(&mut words, plan.entries, &plan.records)?;
-        if is_file {
-            let document = self.texts.add(&plan.records, &known)?;
-            words[policy::DOCUMENT] = U32::new(document);
-        }
+        let document = match is_file {
+            true => self.texts.add(&plan.records, &known)?,
+            false => NONE,
+        };
+        let [line, lines] = match default_entry {
+            NONE => [NONE, 0],
+            entry => {
+                let at = entries_at + entry as usize * policy::ENTRY_WORDS + policy::RULE_SET;
+                self.rule_sets.lines_of(words[at].get())
+            }
+        };
         words[policy::WORDS] = U32::new(words.len() as u32);
         self.words.push(&words)?;
         let usage = match plan.usage {
             Some(usage) => self.add_usage(usage)?,
             None => NONE,
         };
-        Ok(self.usage_index.push(&[U32::new(usage)])?)
+        Ok(self.heads.push(&[PolicyHead {
+            rest: rest.into(),
+            document: document.into(),
+            usage: usage.into(),
+            default_entry: default_entry.into(),
+            default_line: line.into(),
+            default_lines: lines.into(),
+            names_and_state: PolicyHead::state_of(plan.state as u32, plan.verdict as u32).into(),
+        }])?)
     }
 
     /// Adds the usage of a policy, and returns its position.
@@ -188,7 +193,7 @@ impl PolicySections {
     }
 
     pub fn count(&self, counts: &mut [u64]) {
-        counts[count::POLICIES] = self.index.len();
+        counts[count::POLICIES] = self.heads.len();
         counts[count::RULE_SETS] = self.rule_sets.len();
         counts[count::RULE_SETS_OF_GROUPS] = self.rule_sets.of_groups;
     }

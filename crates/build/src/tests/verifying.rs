@@ -6,7 +6,7 @@ use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_engine::{Line, RuleSet};
 use portcullis_set::file::StoredHeader;
 use portcullis_set::layout::{
-    CaptureRow, LINE_SLOTS, MomentRow, SlotLine, count, host, policy, record, usage,
+    CaptureRow, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, count, host, policy, record, usage,
 };
 use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_testkit::Captures;
@@ -89,6 +89,11 @@ fn a_set_of_an_older_matching_is_compiled_again() {
     assert!(matches!(refused, AskError::OtherMatching { .. }), "{refused}");
 }
 
+/// Returns the heads of policies.
+fn heads(parts: &mut Parts) -> &mut [PolicyHead] {
+    <[PolicyHead]>::mut_from_bytes(parts.section(SectionKind::POLICY_HEADS)).unwrap()
+}
+
 /// Returns where the text words of the first document begin, and where it ends.
 fn first_list(parts: &mut Parts) -> (usize, usize) {
     let [records, runs] = [record::RECORDS, record::RUNS]
@@ -151,7 +156,19 @@ fn a_faulty_writer_is_found_out() {
             let rows = <[CaptureRow]>::mut_from_bytes(captures).unwrap();
             rows[0].redirects |= 1 << 15;
         }),
-        ("section 'policies'", |parts| parts.set_word(SectionKind::POLICIES, policy::STATE, 0x100)),
+        ("section 'policy heads'", |parts| heads(parts)[0].names_and_state |= 1 << 60),
+        // A name has no bit, so its robot gets the default rules; or one too many.
+        ("section 'policy heads'", |parts| heads(parts)[0].names_and_state &= 0xff << 56),
+        ("section 'policy heads'", |parts| heads(parts)[0].names_and_state |= 0xff_ffff),
+        ("section 'policy heads'", |parts| {
+            // All get the rule set of one policy.
+            let rows = heads(parts);
+            let has_default = |head: &&PolicyHead| head.default_lines.get() > 0;
+            let last = *rows.iter().rfind(has_default).unwrap();
+            rows[0].default_line = last.default_line;
+            rows[0].default_lines = last.default_lines;
+        }),
+        ("section 'policy heads'", |parts| heads(parts)[0].default_entry = u32::MAX.into()),
         ("section 'policies'", |parts| {
             parts.set_word(SectionKind::POLICIES, policy::DEFAULT_NAMING_LINE, 0);
         }),
@@ -208,9 +225,9 @@ fn a_faulty_writer_is_found_out() {
         ("section 'orders'", |parts| {
             parts.section(SectionKind::ORDERS)[0] = 3;
         }),
-        ("section 'rule sets'", |parts| {
-            let second = parts.word(SectionKind::POLICY_INDEX, 1);
-            parts.set_word(SectionKind::POLICY_INDEX, 0, second);
+        ("section 'policy heads'", |parts| {
+            let rows = heads(parts);
+            rows[0].rest = rows[1].rest;
         }),
         ("section 'tokens'", |parts| {
             parts.section(SectionKind::TOKENS).push(b'x');
@@ -237,16 +254,15 @@ fn a_faulty_writer_is_found_out() {
         ("section 'rule sets'", |parts| {
             // The second usage follows the first.
             let second = parts.word(SectionKind::USAGE, usage::WORDS);
-            parts.set_word(SectionKind::USAGE_INDEX, 0, second);
+            heads(parts)[0].usage = second.into();
         }),
-        ("section 'usage index'", |parts| {
-            parts.section(SectionKind::USAGE_INDEX).extend([0xff; 4]);
+        ("section 'policy heads'", |parts| {
+            parts.section(SectionKind::POLICY_HEADS).extend([0xff; 32]);
         }),
         ("section 'rule sets'", |parts| {
             // A policy has lost its usage, and nothing needs its orders.
-            let index = parts.section(SectionKind::USAGE_INDEX);
-            let last = index.chunks(4).rposition(|word| word != [0xff; 4]).unwrap();
-            index[last * 4..][..4].fill(0xff);
+            let has_usage = |head: &&mut PolicyHead| head.usage.get() != u32::MAX;
+            heads(parts).iter_mut().rfind(has_usage).unwrap().usage = u32::MAX.into();
         }),
         ("section 'usage'", |parts| {
             // The preference of the first record: `n` becomes `y`.
@@ -393,7 +409,7 @@ fn a_faulty_writer_of_timelines_is_found_out() {
 #[test]
 fn a_set_that_lacks_a_section_is_refused() {
     let whole = Parts::of(sample::small(&RFC_9309));
-    assert_eq!(whole.sections.len(), 20);
+    assert_eq!(whole.sections.len(), 19);
     let optional = [SectionKind::LOG, SectionKind::LOG_INDEX];
     let mut lean = whole.clone();
     lean.sections.retain(|(kind, _)| !optional.contains(kind));

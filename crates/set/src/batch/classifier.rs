@@ -30,7 +30,7 @@ use super::freshness::Freshness;
 use super::pieces::{Host, Pieces, Written};
 use crate::layout::{EVERY_HOST, NONE};
 use crate::stored::{
-    AgentTokens, Column, HostTable, Place, PolicyNumber, Selected, SelectedRules, StoredCapture,
+    AgentTokens, Column, Effect, HostTable, Place, PolicyNumber, SelectedRules, StoredCapture,
     columns, ordered,
 };
 use crate::{Damage, PolicySet};
@@ -490,11 +490,13 @@ impl Classifier {
         let questions = Questions { policies, paths };
         self.decide_by(table, questions, block, |unresolved| {
             unresolved.extend(policies.iter().filter(|&&policy| !self.is_resolved(policy)));
+            unresolved.sort_unstable();
             unresolved.dedup();
             let policies = || unresolved.iter().map(|&policy| PolicyNumber(policy));
-            policies().for_each(|policy| self.set.prefetch_policy_index(policy));
-            policies().for_each(|policy| self.set.prefetch_policy(policy));
-            policies().try_for_each(|policy| self.resolve(policy))
+            policies().for_each(|policy| self.set.prefetch_head(policy));
+            policies().for_each(|policy| self.set.prefetch_rules(policy, &self.tokens));
+            let mut memory = (Vec::new(), Vec::new());
+            policies().try_for_each(|policy| self.resolve(policy, &mut memory))
         })
     }
 
@@ -552,45 +554,43 @@ impl Classifier {
         policy >= NO_URL || (first..first + self.agents.len()).all(|entry| self.starts.has(entry))
     }
 
-    fn resolve(&self, number: PolicyNumber) -> Result<(), Damage> {
-        let policy = self.set.policy(number)?;
-        let first = number.index() * self.agents.len();
-        let mut entries: Vec<Option<u32>> = Vec::with_capacity(self.agents.len());
-        let mut starts = Vec::with_capacity(self.agents.len());
+    /// Finds where the answers of a policy begin, with memory to use.
+    fn resolve(
+        &self,
+        number: PolicyNumber,
+        (entries, starts): &mut (Vec<Option<u32>>, Vec<Start>),
+    ) -> Result<(), Damage> {
+        let head = self.set.policy_head(number)?;
+        entries.clear();
+        starts.clear();
         for tokens in &self.tokens {
-            let selected = policy.select(tokens)?;
-            let entry = match selected {
-                Selected::Access(_) | Selected::NoGroup => None,
-                Selected::Rules(rules) => Some(rules.entry),
+            let effect = head.effect(tokens)?;
+            let entry = match effect {
+                Effect::Access(_) | Effect::NoGroup => None,
+                Effect::Rules { entry, .. } => Some(entry),
             };
             let same = entry.and_then(|_| entries.iter().position(|other| *other == entry));
-            starts.push(
-                same.map_or_else(|| self.start_of(selected), |same| Ok(asking::shared(same)))?,
-            );
+            starts
+                .push(same.map_or_else(|| self.start_of(effect), |same| Ok(asking::shared(same)))?);
             entries.push(entry);
         }
-        self.starts.set(first, &starts);
+        self.starts.set(number.index() * self.agents.len(), starts);
         Ok(())
     }
 
     /// Returns where the answers of what applies to an agent begin.
-    pub(super) fn start_of(&self, selected: Selected) -> Result<Start, Damage> {
-        Ok(match selected {
-            Selected::Access(outcome) => asking::fixed(Some(outcome)),
-            Selected::NoGroup => asking::fixed(None),
-            Selected::Rules(rules) => {
-                self.set.start_of(rules.rule_set)?.unwrap_or(asking::ON_DEMAND)
-            }
+    pub(super) fn start_of(&self, effect: Effect) -> Result<Start, Damage> {
+        Ok(match effect {
+            Effect::Access(outcome) => asking::fixed(Some(outcome)),
+            Effect::NoGroup => asking::fixed(None),
+            Effect::Rules { lines, .. } => self.set.start_at(lines)?.unwrap_or(asking::ON_DEMAND),
         })
     }
 
     /// Returns the rules of an entry's policy that apply to its agent.
     pub(super) fn rules_of(&self, entry: usize) -> Result<Option<SelectedRules>, Damage> {
         let (policy, agent) = (entry / self.agents.len(), entry % self.agents.len());
-        match self.set.policy(PolicyNumber(policy as u32))?.select(&self.tokens[agent])? {
-            Selected::Access(_) | Selected::NoGroup => Ok(None),
-            Selected::Rules(rules) => Ok(Some(rules)),
-        }
+        self.set.policy(PolicyNumber(policy as u32))?.select(&self.tokens[agent])
     }
 
     /// Returns the rules of a policy that apply to an agent, in order of precedence. Empty if no

@@ -206,11 +206,16 @@ impl Classifier {
         unresolved.extend(entries.iter().filter(is_new));
         let columns = self.agents.len();
         let policy_of = |entry: u32| PolicyNumber((entry as usize / columns) as u32);
-        unresolved.iter().for_each(|&entry| self.set.prefetch_policy_index(policy_of(entry)));
-        unresolved.iter().for_each(|&entry| self.set.prefetch_policy(policy_of(entry)));
+        unresolved.sort_unstable();
+        unresolved.dedup();
+        let tokens_of = |entry: u32| &self.tokens[entry as usize % columns];
+        unresolved.iter().for_each(|&entry| self.set.prefetch_head(policy_of(entry)));
         for &entry in &*unresolved {
-            let tokens = &self.tokens[entry as usize % columns];
-            let start = self.start_of(self.set.policy(policy_of(entry))?.select(tokens)?)?;
+            self.set.prefetch_rules(policy_of(entry), std::slice::from_ref(tokens_of(entry)));
+        }
+        for &entry in &*unresolved {
+            let effect = self.set.policy_head(policy_of(entry))?.effect(tokens_of(entry))?;
+            let start = self.start_of(effect)?;
             self.starts.set(entry as usize, &[start]);
         }
         Ok(())

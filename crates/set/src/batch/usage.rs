@@ -93,7 +93,8 @@ impl Classifier {
             let is_allowed = allowed.iter().any(|decision| decision.verdict == Verdict::Allow);
             if !matches!(policy, NO_POLICY | NO_URL)
                 && is_allowed
-                && let Some(position) = self.set.usage_position(policy)?
+                && let Some(position) =
+                    self.set.policy_head(PolicyNumber(policy))?.usage_position()?
             {
                 self.resolve_usage(asking, policy, position)?;
                 asked.push((question, position));

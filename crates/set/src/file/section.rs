@@ -135,10 +135,9 @@ kinds! {
     14 LOG "log": "The captures that count, in the order of their keys.",
     15 TIMELINES "timelines": "The first moment of each timeline, by capture.",
     16 RULE_SETS "rule sets": "The rule sets.",
-    17 POLICY_INDEX "policy index": "The start of each policy.",
+    17 POLICY_HEADS "policy heads": "What each policy is for an agent that it does not name.",
     18 MOMENTS "moments": "The moments of timelines.",
     19 USAGE "usage": "Usage preferences, by policy.",
-    20 USAGE_INDEX "usage index": "The start of the usage of each policy.",
     21 USAGE_RECORDS "usage records": "The usage records of policies.",
     22 LOG_INDEX "log index": "Where each block of the log begins.",
 }
@@ -151,7 +150,7 @@ impl SectionKind {
             self,
             Kind::SLOTS
                 | Kind::HOSTS
-                | Kind::POLICY_INDEX
+                | Kind::POLICY_HEADS
                 | Kind::POLICIES
                 | Kind::RULE_SET_INDEX
                 | Kind::RULE_SETS

@@ -6,7 +6,7 @@ use portcullis_engine::{Cache, RuleSetBuf, Settings};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, policy};
-use super::policy::{Selected, SelectedRules};
+use super::policy::SelectedRules;
 use super::tokens::AgentTokens;
 use super::{RuleSetNumber, StoredPolicy, StoredRuleSet, ordered};
 
@@ -21,10 +21,7 @@ impl<'s> StoredPolicy<'s> {
     /// Returns the groups that apply to an agent; `None` if none does, or if there is no file with
     /// rules.
     pub fn applied_groups(&self, agent: &AgentTokens) -> Result<Option<AppliedGroups<'s>>, Damage> {
-        Ok(match self.select(agent)? {
-            Selected::Access(_) | Selected::NoGroup => None,
-            Selected::Rules(rules) => Some(AppliedGroups { policy: *self, rules }),
-        })
+        Ok(self.select(agent)?.map(|rules| AppliedGroups { policy: *self, rules }))
     }
 }
 

@@ -50,8 +50,8 @@ pub(crate) use document::RecordList;
 pub use document::{DocumentRecord, RecordKind, UsageKind};
 pub(crate) use hosts::{Candidate, HostTable, Search};
 pub use hosts::{HostPosition, Place, StoredCapture, StoredHost, key_with_scheme, place};
+pub(crate) use policy::{Effect, SelectedRules};
 pub use policy::{PolicyNumber, RuleSetNumber, StoredPolicy};
-pub(crate) use policy::{Selected, SelectedRules};
 pub(crate) use rule_set::ordered;
 pub use rule_set::{StoredRuleSet, record_order};
 pub use timelines::{Period, StoredMoment, StoredTimeline};
@@ -84,7 +84,7 @@ struct Sections {
     slots: Section,
     hosts: Section,
     captures: Section,
-    policy_index: Section,
+    policy_heads: Section,
     policies: Section,
     rule_set_index: Section,
     rule_sets: Section,
@@ -95,7 +95,6 @@ struct Sections {
     outages: Section,
     log: Option<Section>,
     log_index: Option<Section>,
-    usage_index: Section,
     usage: Section,
     usage_records: Section,
     timelines: Option<Section>,
@@ -203,7 +202,7 @@ impl PolicySet {
             slots: file.required(SectionKind::SLOTS)?,
             hosts: file.required(SectionKind::HOSTS)?,
             captures: file.required(SectionKind::CAPTURES)?,
-            policy_index: file.required(SectionKind::POLICY_INDEX)?,
+            policy_heads: file.required(SectionKind::POLICY_HEADS)?,
             policies: file.required(SectionKind::POLICIES)?,
             rule_set_index: file.required(SectionKind::RULE_SET_INDEX)?,
             rule_sets: file.required(SectionKind::RULE_SETS)?,
@@ -214,7 +213,6 @@ impl PolicySet {
             outages: file.required(SectionKind::OUTAGES)?,
             log: file.section(SectionKind::LOG),
             log_index: file.section(SectionKind::LOG_INDEX),
-            usage_index: file.required(SectionKind::USAGE_INDEX)?,
             usage: file.required(SectionKind::USAGE)?,
             usage_records: file.required(SectionKind::USAGE_RECORDS)?,
             timelines: file.section(SectionKind::TIMELINES),

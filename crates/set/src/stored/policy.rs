@@ -4,9 +4,10 @@ use zerocopy::little_endian::U32;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::AccessOutcome;
+use portcullis_engine::Line;
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, policy};
+use super::super::layout::{NONE, PolicyHead, policy};
 use super::PolicySet;
 use super::tokens::AgentTokens;
 
@@ -37,20 +38,33 @@ impl PolicyNumber {
 pub struct StoredPolicy<'s> {
     pub(crate) set: &'s PolicySet,
     number: u32,
-    pub(crate) position: u32,
+    head: &'s PolicyHead,
     pub(crate) words: &'s [U32],
 }
 
-/// The part of a policy that applies to an agent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Selected {
+/// The head of a policy.
+#[derive(Clone, Copy)]
+pub(crate) struct StoredHead<'s> {
+    set: &'s PolicySet,
+    number: u32,
+    head: &'s PolicyHead,
+}
+
+/// What decides for an agent.
+pub(crate) enum Effect {
     /// There is no file with rules: the same for every path.
     Access(AccessOutcome),
     /// No group applies to the agent.
     NoGroup,
-    /// The rules of some groups.
-    Rules(SelectedRules),
+    /// The policy's entry, and the first line and the number of lines of its rule set.
+    Rules { entry: u32, lines: (u32, u32) },
 }
+
+/// Words of a head.
+const HEAD_WORDS: u64 = (size_of::<PolicyHead>() / size_of::<U32>()) as u64;
+
+/// The lines of a rule set that are prefetched: nearly all have no more.
+const LINES_PREFETCHED: u32 = 6;
 
 /// The rules that apply to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,40 +82,112 @@ pub(crate) struct SelectedRules {
 
 impl PolicySet {
     /// Returns the policy with this number.
-    #[inline]
     pub fn policy(&self, number: PolicyNumber) -> Result<StoredPolicy<'_>, Damage> {
-        let position = self.words(self.sections.policy_index, number.0, 1)?[0].get();
-        let section = self.sections.policies;
-        let head = self.words(section, position, policy::HEAD_WORDS)?;
-        let words = head[policy::WORDS].get() as usize;
-        if words < policy::HEAD_WORDS {
-            return Err(self.malformed(section, position, "a policy is shorter than its head"));
+        self.policy_head(number)?.policy()
+    }
+
+    /// Returns the head of the policy with this number.
+    #[inline]
+    pub(crate) fn policy_head(&self, number: PolicyNumber) -> Result<StoredHead<'_>, Damage> {
+        let section = self.sections.policy_heads;
+        let head = &self.file.items::<PolicyHead>(section, number.0.into(), 1)?[0];
+        Ok(StoredHead { set: self, number: number.0, head })
+    }
+
+    /// Prefetches the head of a policy.
+    #[inline]
+    pub(crate) fn prefetch_head(&self, number: PolicyNumber) {
+        self.prefetch(self.sections.policy_heads, u64::from(number.0) * HEAD_WORDS);
+    }
+
+    /// Prefetches what decides for an agent beside the head: the rule set, or the rest of the policy.
+    #[inline]
+    pub(crate) fn prefetch_rules(&self, number: PolicyNumber, agents: &[AgentTokens]) {
+        let heads = self.file.uncompared_items::<PolicyHead>(self.sections.policy_heads);
+        let Some(head) = heads.get(number.index()) else { return };
+        let names = head.names_and_state.get();
+        if agents.iter().any(|agent| agent.may_be_in(names)) {
+            self.prefetch(self.sections.policies, head.rest.get().into());
         }
-        let words = self.words(section, position, words)?;
-        Ok(StoredPolicy { set: self, number: number.0, position, words })
-    }
-
-    #[inline]
-    pub(crate) fn prefetch_policy_index(&self, number: PolicyNumber) {
-        self.prefetch(self.sections.policy_index, number.0.into());
-    }
-
-    #[inline]
-    pub(crate) fn prefetch_policy(&self, number: PolicyNumber) {
-        if let Ok(position) = self.words(self.sections.policy_index, number.0, 1) {
-            self.prefetch(self.sections.policies, position[0].get().into());
+        let line_words = (size_of::<Line>() / size_of::<U32>()) as u64;
+        let first = u64::from(head.default_line.get());
+        let lines = u64::from(head.default_lines.get().min(LINES_PREFETCHED));
+        for line in first..first + lines {
+            self.prefetch(self.sections.rule_sets, line * line_words);
         }
     }
 
     /// Returns the number of policies.
     pub fn policy_count(&self) -> u32 {
-        let bytes = self.sections.policy_index.bytes();
-        u32::try_from(bytes / size_of::<U32>() as u64).unwrap_or(u32::MAX)
+        let bytes = self.sections.policy_heads.bytes();
+        u32::try_from(bytes / size_of::<PolicyHead>() as u64).unwrap_or(u32::MAX)
     }
 
     /// Returns all policies, by number.
     pub fn policies(&self) -> impl Iterator<Item = Result<StoredPolicy<'_>, Damage>> {
         (0..self.policy_count()).map(|number| self.policy(PolicyNumber(number)))
+    }
+}
+
+impl<'s> StoredHead<'s> {
+    /// Returns the state, and the verdict on every path if there is no file.
+    #[inline]
+    pub fn access(&self) -> Result<AccessOutcome, Damage> {
+        let byte = (self.head.names_and_state.get() >> PolicyHead::NAME_BITS) as usize;
+        let (state, verdict) = (byte & 0xf, byte >> PolicyHead::STATE_BITS);
+        let state = state.checked_sub(1).and_then(|state| PolicyState::ALL.get(state));
+        match (state, Verdict::ALL.get(verdict)) {
+            (Some(&state), Some(&verdict)) => Ok(AccessOutcome { state, verdict }),
+            _ => Err(self.malformed("a policy has no state")),
+        }
+    }
+
+    /// Returns the position of the policy's usage; `None` if it has none.
+    #[inline]
+    pub fn usage_position(&self) -> Result<Option<u32>, Damage> {
+        self.access()?;
+        let position = self.head.usage.get();
+        Ok((position != NONE).then_some(position))
+    }
+
+    /// Returns what decides for an agent. Reads the rest only for an agent that the file may name.
+    #[inline]
+    pub fn effect(&self, agent: &AgentTokens) -> Result<Effect, Damage> {
+        let access = self.access()?;
+        if access.state != PolicyState::Rules {
+            return Ok(Effect::Access(access));
+        }
+        if agent.may_be_in(self.head.names_and_state.get()) {
+            let policy = self.policy()?;
+            if let Some((entry, ..)) = policy.named(agent)? {
+                let rule_set = policy.rule_set(entry)?;
+                return Ok(Effect::Rules { entry, lines: self.set.rule_set_lines(rule_set)? });
+            }
+        }
+        let PolicyHead { default_entry, default_line, default_lines, .. } = self.head;
+        Ok(match default_entry.get() {
+            NONE => Effect::NoGroup,
+            entry => Effect::Rules { entry, lines: (default_line.get(), default_lines.get()) },
+        })
+    }
+
+    /// Returns the whole policy.
+    #[inline]
+    fn policy(self) -> Result<StoredPolicy<'s>, Damage> {
+        let StoredHead { set, number, head } = self;
+        let (section, position) = (set.sections.policies, head.rest.get());
+        let words = set.words(section, position, policy::HEAD_WORDS)?[policy::WORDS].get() as usize;
+        if words < policy::HEAD_WORDS {
+            return Err(set.malformed(section, position, "a policy is shorter than its head"));
+        }
+        let words = set.words(section, position, words)?;
+        Ok(StoredPolicy { set, number, head, words })
+    }
+
+    #[cold]
+    fn malformed(&self, what: &'static str) -> Damage {
+        let word = self.number.saturating_mul(HEAD_WORDS as u32);
+        self.set.malformed(self.set.sections.policy_heads, word, what)
     }
 }
 
@@ -111,6 +197,10 @@ impl<'s> StoredPolicy<'s> {
         PolicyNumber(self.number)
     }
 
+    pub(crate) fn head(&self) -> StoredHead<'s> {
+        StoredHead { set: self.set, number: self.number, head: self.head }
+    }
+
     /// Returns whether there is a file, or what its absence means.
     pub fn state(&self) -> Result<PolicyState, Damage> {
         self.access().map(|outcome| outcome.state)
@@ -118,19 +208,13 @@ impl<'s> StoredPolicy<'s> {
 
     /// Returns the state, and the verdict on every path if there is no file.
     pub fn access(&self) -> Result<AccessOutcome, Damage> {
-        let word = self.words[policy::STATE].get();
-        let state = PolicyState::ALL.get((word & 0xff) as usize);
-        let verdict = Verdict::ALL.get((word >> 8) as usize);
-        match (state, verdict) {
-            (Some(&state), Some(&verdict)) => Ok(AccessOutcome { state, verdict }),
-            _ => Err(self.malformed("a policy has no state")),
-        }
+        self.head().access()
     }
 
     /// Returns the damage that a policy is not what a writer stores.
     #[cold]
     pub fn malformed(&self, what: &'static str) -> Damage {
-        self.set.malformed(self.set.sections.policies, self.position, what)
+        self.set.malformed(self.set.sections.policies, self.head.rest.get(), what)
     }
 
     #[inline]
@@ -143,7 +227,7 @@ impl<'s> StoredPolicy<'s> {
 
     /// Returns the position of the policy's records.
     pub fn document(&self) -> u32 {
-        self.words[policy::DOCUMENT].get()
+        self.head.document.get()
     }
 
     pub(super) fn token_count(&self) -> usize {
@@ -170,7 +254,7 @@ impl<'s> StoredPolicy<'s> {
 
     /// Returns the entry of the default groups, if there are any.
     pub fn default_entry(&self) -> Option<u32> {
-        let entry = self.words[policy::DEFAULT_ENTRY].get();
+        let entry = self.head.default_entry.get();
         (entry != NONE).then_some(entry)
     }
 
@@ -200,30 +284,20 @@ impl<'s> StoredPolicy<'s> {
         groups.ok_or_else(|| self.malformed("a policy has fewer groups than it says"))
     }
 
-    /// Returns the part of the policy that applies to an agent.
+    /// Returns the rules that apply to an agent; `None` if there is no file with rules, or no group
+    /// applies.
     #[inline]
-    pub(crate) fn select(&self, agent: &AgentTokens) -> Result<Selected, Damage> {
-        let word = self.words[policy::STATE].get();
-        if word & 0xff != PolicyState::Rules as u32 {
-            return Ok(Selected::Access(self.access()?));
+    pub(crate) fn select(&self, agent: &AgentTokens) -> Result<Option<SelectedRules>, Damage> {
+        if self.state()? != PolicyState::Rules {
+            return Ok(None);
         }
-        let (entry, naming_line, token) = match self.named(agent)? {
-            Some(named) => named,
-            None => {
-                let entry = self.words[policy::DEFAULT_ENTRY].get();
-                if entry == NONE {
-                    // The last word is the record of a rule, or NONE. If it is zero, the file was
-                    // truncated and has lost it, and the names of robots with it.
-                    if self.words.last().is_none_or(|word| word.get() == 0) {
-                        return Err(self.malformed("a policy has no end"));
-                    }
-                    return Ok(Selected::NoGroup);
-                }
-                (entry, self.words[policy::DEFAULT_NAMING_LINE].get(), NONE)
-            }
+        let (entry, naming_line, token) = match (self.named(agent)?, self.default_entry()) {
+            (Some(named), _) => named,
+            (None, Some(entry)) => (entry, self.words[policy::DEFAULT_NAMING_LINE].get(), NONE),
+            (None, None) => return Ok(None),
         };
         let at = self.entry_at(entry);
-        Ok(Selected::Rules(SelectedRules {
+        Ok(Some(SelectedRules {
             policy: self.number,
             entry,
             rule_set: RuleSetNumber(self.word(at + policy::RULE_SET)?),
@@ -248,9 +322,12 @@ impl<'s> StoredPolicy<'s> {
     /// chain that is named.
     #[inline]
     fn named(&self, agent: &AgentTokens) -> Result<Option<(u32, u32, u32)>, Damage> {
-        if self.token_count() == 0 {
-            return Ok(None);
+        let named = agent.first_named(self.tokens()?, |index| self.naming_line(index))?;
+        // The last word is the record of a rule. If it is zero, the file was truncated and has lost it,
+        // and the names of robots with it.
+        if named.is_none() && self.words.last().is_none_or(|word| word.get() == 0) {
+            return Err(self.malformed("a policy has no end"));
         }
-        agent.first_named(self.tokens()?, |index| self.naming_line(index))
+        Ok(named)
     }
 }

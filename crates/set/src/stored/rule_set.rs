@@ -28,7 +28,7 @@ impl PolicySet {
     /// Returns the first line and the number of lines of the rule set with this number, as the index has
     /// them.
     #[inline]
-    fn rule_set_lines(&self, number: RuleSetNumber) -> Result<(u32, u32), Damage> {
+    pub(super) fn rule_set_lines(&self, number: RuleSetNumber) -> Result<(u32, u32), Damage> {
         let first = number.0.saturating_mul(rule_set::WORDS as u32);
         let words = self.words(self.sections.rule_set_index, first, rule_set::WORDS)?;
         Ok((words[rule_set::LINE].get(), words[rule_set::LINES].get()))
@@ -42,31 +42,37 @@ impl PolicySet {
 
     /// Returns the rule set with this number, after comparing its checksums and its form.
     pub fn rule_set(&self, number: RuleSetNumber) -> Result<StoredRuleSet<'_>, Damage> {
-        let (start, count) = self.rule_set_lines(number)?;
-        if start == NONE {
-            return match count {
-                0 => Ok(StoredRuleSet::OfGroups),
-                _ => Err(self.malformed_rule_set(number, "a rule set made of groups has lines")),
-            };
+        self.rule_set_at(self.rule_set_lines(number)?)
+    }
+
+    /// Returns the rule set of some lines, after comparing their checksums and their form.
+    fn rule_set_at(&self, (first, count): (u32, u32)) -> Result<StoredRuleSet<'_>, Damage> {
+        if (first, count) == (NONE, 0) {
+            return Ok(StoredRuleSet::OfGroups);
         }
         let section = self.sections.rule_sets;
-        let lines: &[Line] = self.file.items(section, start.into(), count.into())?;
+        let lines: &[Line] = self.file.items(section, first.into(), count.into())?;
         match RuleSet::from_lines(lines) {
             Ok(rules) => Ok(StoredRuleSet::Compiled(rules)),
-            Err(error) => Err(self.malformed_rule_set(number, error.what())),
+            Err(error) => Err(self.malformed_rule_set(first, error.what())),
         }
     }
 
-    /// Returns where the answers of a rule set begin, after checking it; `None` if it is not stored.
-    pub(crate) fn start_of(&self, number: RuleSetNumber) -> Result<Option<Start>, Damage> {
-        match self.rule_set(number)? {
+    /// Returns where the answers of the rule set of some lines begin, after checking it; `None` if it is
+    /// not stored.
+    pub(crate) fn start_at(&self, lines: (u32, u32)) -> Result<Option<Start>, Damage> {
+        match self.rule_set_at(lines)? {
             StoredRuleSet::OfGroups => Ok(None),
             StoredRuleSet::Compiled(_) => {
-                let start = Start::at(self.rule_set_lines(number)?.0);
-                let out_of_reach = || self.malformed_rule_set(number, "a rule set is out of reach");
-                start.map(Some).ok_or_else(out_of_reach)
+                let out_of_reach = || self.malformed_rule_set(lines.0, "it is out of reach");
+                Start::at(lines.0).map(Some).ok_or_else(out_of_reach)
             }
         }
+    }
+
+    /// Returns where the answers of a rule set begin, like [`PolicySet::start_at`].
+    pub(crate) fn start_of(&self, number: RuleSetNumber) -> Result<Option<Start>, Damage> {
+        self.start_at(self.rule_set_lines(number)?)
     }
 
     /// Returns the lines of all rule sets. Only use those of a rule set that
@@ -79,9 +85,9 @@ impl PolicySet {
     }
 
     #[cold]
-    fn malformed_rule_set(&self, number: RuleSetNumber, what: &'static str) -> Damage {
-        let first = number.0.saturating_mul(rule_set::WORDS as u32);
-        self.malformed(self.sections.rule_set_index, first, what)
+    fn malformed_rule_set(&self, first_line: u32, what: &'static str) -> Damage {
+        let start = u64::from(first_line) * size_of::<Line>() as u64;
+        self.file.malformed(self.sections.rule_sets, start, what)
     }
 }
 

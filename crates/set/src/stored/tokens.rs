@@ -7,6 +7,7 @@ use portcullis_dialect::dialect::{Dialect, NamesAgent};
 use portcullis_robots::policy::{AgentChain, is_name_of};
 
 use super::super::file::Damage;
+use super::super::layout::PolicyHead;
 use super::PolicySet;
 
 /// The tokens of the agents that a set is compiled for, in lower case.
@@ -49,6 +50,13 @@ pub struct AgentTokens {
 }
 
 impl AgentTokens {
+    /// Returns whether a policy with these names, as its head has them, may name the agent.
+    #[inline]
+    pub(crate) fn may_be_in(&self, names: u64) -> bool {
+        let numbers = self.chain.iter().flat_map(|(_, numbers)| numbers);
+        numbers.into_iter().any(|&number| names & PolicyHead::name_bit(number) != 0)
+    }
+
     /// Returns the entry, the naming record and the position in the chain of the first token of the
     /// chain that is one of `names`, which ascend. `naming` returns the entry and the record of a name
     /// by its index. If several names match the token, the first record counts.

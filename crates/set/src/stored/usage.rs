@@ -9,7 +9,7 @@ use portcullis_dialect::LineNumber;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, usage};
+use super::super::layout::usage;
 use super::policy::RuleSetNumber;
 use super::tokens::AgentTokens;
 use super::{PolicySet, StoredPolicy};
@@ -23,13 +23,6 @@ pub(crate) struct StoredUsage<'s> {
 }
 
 impl PolicySet {
-    /// Returns the position of a policy's usage; `None` if it has none.
-    #[inline]
-    pub(crate) fn usage_position(&self, policy: u32) -> Result<Option<u32>, Damage> {
-        let position = self.words(self.sections.usage_index, policy, 1)?[0].get();
-        Ok((position != NONE).then_some(position))
-    }
-
     pub(crate) fn usage_at(&self, position: u32) -> Result<StoredUsage<'_>, Damage> {
         let section = self.sections.usage;
         let head = self.words(section, position, usage::HEAD_WORDS)?;
@@ -45,12 +38,12 @@ impl PolicySet {
 impl<'s> StoredPolicy<'s> {
     /// Returns whether the file has a usage record.
     pub fn has_usage(&self) -> Result<bool, Damage> {
-        Ok(self.set.usage_position(self.number().0)?.is_some())
+        Ok(self.head().usage_position()?.is_some())
     }
 
     /// Returns the usage; `None` if the file has no usage record.
     pub(crate) fn usage(&self) -> Result<Option<StoredUsage<'s>>, Damage> {
-        let position = self.set.usage_position(self.number().0)?;
+        let position = self.head().usage_position()?;
         position.map(|position| self.set.usage_at(position)).transpose()
     }
 }
