@@ -159,15 +159,21 @@ pub(super) fn standings(host: &HostStanding) -> impl Iterator<Item = &Standing> 
 }
 
 impl Kept {
-    /// Returns the captures that count at the time of `clock`; `None` if there are none.
-    fn view(&self, clock: &mut Clock) -> Option<View> {
-        match self {
-            Kept::Newest(view) => Some(**view),
-            Kept::All(track) => {
-                clock.change_at(clock.at.and_then(|at| track.next_after(at)));
-                track.view(clock.at)
-            }
-        }
+    /// Returns the captures that count at the time of `clock`; `None` if there are none. `before` is
+    /// what was received on the way to them; `None` for those of the origin itself, each of which counts.
+    fn view(&self, clock: &mut Clock, before: Option<Received>) -> Option<View> {
+        let track = match self {
+            Kept::Newest(view) => return Some(**view),
+            Kept::All(track) => track,
+        };
+        let view = track.view(clock.at);
+        let hides =
+            |before: &Received| view.is_none_or(|view| before.hides_dates(&view.newest.facts));
+        clock.change_at(clock.at.and_then(|at| match before.filter(hides) {
+            Some(_) => track.next_unlike(at),
+            None => track.next_after(at),
+        }));
+        view
     }
 }
 
@@ -280,6 +286,12 @@ impl Received {
         }
     }
 
+    /// Returns whether an answer with these dates, or later ones, adds none to them.
+    fn hides_dates(&self, next: &CaptureFacts) -> bool {
+        let is_shorter = |expires_at| self.expires_at < Some(expires_at);
+        self.oldest < next.captured_at && next.expires_at.is_none_or(is_shorter)
+    }
+
     /// Returns `facts` with these times.
     fn apply_to(self, facts: CaptureFacts) -> CaptureFacts {
         let Received { oldest, newest, expires_at } = self;
@@ -376,7 +388,7 @@ impl Resolver<'_> {
     ) -> Result<Option<Standing>, WriteError> {
         let rules = self.rules;
         origin.forget_if_many();
-        let Some(first) = origin.kept.view(clock) else { return Ok(None) };
+        let Some(first) = origin.kept.view(clock, None) else { return Ok(None) };
         let (followed, copy) = (redirects_within(&first), first.file);
         let received = Received::of(first.newest.facts);
         let mut step = Step { view: first, followed, copy, received };
@@ -396,7 +408,7 @@ impl Resolver<'_> {
                 break step.without_end(CaptureNote::RedirectToNowhere, rules);
             };
             let found = origin.found[*found].1.as_deref();
-            let Some(view) = found.and_then(|kept| kept.view(clock)) else {
+            let Some(view) = found.and_then(|kept| kept.view(clock, Some(step.received))) else {
                 break step.without_end(CaptureNote::RedirectTargetMissing, rules);
             };
             let followed = step.followed.saturating_add(1).saturating_add(redirects_within(&view));

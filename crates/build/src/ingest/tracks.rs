@@ -8,6 +8,7 @@
 
 use portcullis_dialect::dialect::AccessRules;
 use portcullis_robots::access::UnixSeconds;
+use portcullis_set::stored::CaptureFacts;
 
 use super::newest::{Known, Target};
 use crate::pool::BlobID;
@@ -43,6 +44,30 @@ struct Entry {
     /// The position of the newest file.
     file: Option<u32>,
     failing_since: Option<UnixSeconds>,
+    /// The end of the run of entries from here on that differ in their dates alone.
+    alike_until: u32,
+}
+
+impl Entry {
+    /// Returns whether `next`, the capture after this one, makes no difference to origins behind a
+    /// redirect but for its dates: an earlier date on the way hides that of an answer, and an earlier
+    /// expiry its expiry, as long as that does not go back.
+    fn is_like(&self, next: &Entry) -> bool {
+        let [one, other] = [self, next].map(|entry| &entry.known);
+        let undated =
+            |facts| CaptureFacts { captured_at: None, expires_at: None, input: 0, ..facts };
+        let expiries = (one.facts.expires_at, other.facts.expires_at);
+        let is_same_file = match one.is_file() {
+            true => self.failing_since.is_none(),
+            false => self.file == next.file,
+        };
+        one.held == other.held
+            && undated(one.facts) == undated(other.facts)
+            && self.failing_since == next.failing_since
+            && is_same_file
+            && expiries.0 <= expiries.1
+            && expiries.0.is_some() == expiries.1.is_some()
+    }
 }
 
 impl Track {
@@ -64,7 +89,14 @@ impl Track {
                 Some(date) => failing_since = last_failure.filter(|&failure| failure == date),
                 None => {}
             }
-            entries.push(Entry { known, file, failing_since });
+            entries.push(Entry { known, file, failing_since, alike_until: 0 });
+        }
+        let mut until = entries.len();
+        for index in (0..entries.len()).rev() {
+            if entries.get(index + 1).is_some_and(|next| !entries[index].is_like(next)) {
+                until = index + 1;
+            }
+            entries[index].alike_until = until as u32;
         }
         Track { entries }
     }
@@ -73,7 +105,7 @@ impl Track {
     /// count.
     pub(super) fn view(&self, at: Option<UnixSeconds>) -> Option<View> {
         let count = at.map_or(self.entries.len(), |at| self.count_until(at));
-        let &Entry { known, file, failing_since } = self.entries[..count].last()?;
+        let &Entry { known, file, failing_since, .. } = self.entries[..count].last()?;
         let file = file.map(|file| self.entries[file as usize].known);
         Some(View { newest: known, file, failing_since })
     }
@@ -81,6 +113,16 @@ impl Track {
     /// Returns the date of the first capture after a time.
     pub(super) fn next_after(&self, at: UnixSeconds) -> Option<UnixSeconds> {
         self.entries.get(self.count_until(at))?.known.facts.captured_at
+    }
+
+    /// Returns the date of the first capture after a time that differs from the one that counts then in
+    /// more than its dates.
+    pub(super) fn next_unlike(&self, at: UnixSeconds) -> Option<UnixSeconds> {
+        let next = match self.count_until(at).checked_sub(1) {
+            Some(last) => self.entries[last].alike_until as usize,
+            None => 0,
+        };
+        self.entries.get(next)?.known.facts.captured_at
     }
 
     /// Returns the time from which the resource is known: that of the first capture, or the begin of

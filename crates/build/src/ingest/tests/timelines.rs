@@ -33,6 +33,7 @@ fn random_capture(random: &mut Random) -> Made {
         _ => (random.below(12) as u64 * 10 * DAY + random.below(2) as u64).to_string(),
     };
     let path = random.below(4);
+    let serves = [7, 5 * DAY, 40 * DAY, 400 * DAY];
     let rest = match random.below(16) {
         0 => "404".to_owned(),
         1..=4 => "503".to_owned(),
@@ -50,6 +51,9 @@ fn random_capture(random: &mut Random) -> Made {
         1 | 2 => made(&format!("*h{host}.example {date} {rest}")),
         _ => made(&format!("h{host} {date} {rest}")),
     };
+    if random.one_in(2) {
+        capture.max_age = Some(*random.pick(&serves));
+    }
     if capture.answer == Answer::Status(200) && random.one_in(2) {
         capture.body += "Content-Usage: train-ai=n\nCrawl-delay: 2\n\
             User-agent: b\nAllow: /0\nDisallow: /1\nCrawl-delay: 3\n";
@@ -361,6 +365,34 @@ fn a_record_without_time_or_before_the_first_capture_is_unknown() {
     let period = Period { since: UnixSeconds(10), until: time(20) };
     let in_force = InForce { captured_at: time(10), period };
     assert_eq!(answers.in_force(1).unwrap(), Some(in_force));
+}
+
+/// Hosts that redirect to one file, each captured twice while the file is captured every day.
+fn many_behind_one(hosts: u64, days: u64, file_of: impl Fn(u64) -> String) -> Vec<(Pieces, bool)> {
+    let own = (0..hosts).flat_map(|host| {
+        [0, days / 2].map(|day| made(&format!("h{host} {} 301 @file max-age=7", day * DAY + host)))
+    });
+    let file = (1..=days).map(|day| made(&format!("file {} {}", day * DAY, file_of(day))));
+    vec![(vec![own.chain(file).map(Record::Capture).collect()], false)]
+}
+
+/// Otherwise hosts and the captures of their file multiply.
+#[test]
+fn captures_of_an_unchanged_file_begin_no_moment_of_those_behind_it() {
+    const HOSTS: u64 = 200;
+    const DAYS: u64 = 200;
+    let unchanged =
+        [|_| "200 /x".to_owned(), |day| format!("200 /x max-age={}", DAY * (1 + day % 2) / 2)];
+    for file_of in unchanged {
+        let inputs = many_behind_one(HOSTS, DAYS, file_of);
+        let all = ingest_pieces(&inputs, &history(config(&RFC_9309)), 1).unwrap();
+        // Of each host: without the file, and with it, by both of its captures; and the file itself.
+        let moments: usize =
+            all.hosts().iter().flat_map(HostStanding::timelines).map(Vec::len).sum();
+        assert!(moments as u64 <= 5 * HOSTS + DAYS, "{moments}");
+        let set = all.compiled(&RFC_9309);
+        assert!(set.len() < 600 * HOSTS as usize, "{}", set.len());
+    }
 }
 
 #[test]
