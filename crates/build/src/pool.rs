@@ -14,7 +14,7 @@ use hashbrown::HashTable;
 use siphasher::sip128::SipHasher13;
 
 use portcullis_files::error::WriteError;
-use portcullis_files::scratch::{Scratch, Spool};
+use portcullis_files::scratch::{Scratch, Spool, Table};
 
 /// What stands for a byte string: 128 bits of a keyed hash (SipHash-1-3).
 ///
@@ -80,7 +80,7 @@ impl BlobID {
 /// Byte strings, each stored once.
 #[derive(Debug)]
 pub struct BlobPool {
-    scratch: Scratch,
+    table: Table,
     known: HashTable<BlobID>,
     blobs: Vec<Blob>,
     bytes: Spool,
@@ -102,7 +102,7 @@ impl BlobPool {
     /// Creates an empty pool.
     pub fn new(scratch: &Scratch) -> BlobPool {
         let (known, blobs, bytes) = (HashTable::new(), Vec::new(), Spool::new(scratch));
-        BlobPool { scratch: scratch.clone(), known, blobs, bytes }
+        BlobPool { table: scratch.table(), known, blobs, bytes }
     }
 
     /// Stores `bytes` if they are new. `fingerprint` is theirs.
@@ -116,7 +116,7 @@ impl BlobPool {
         blobs.push(Blob { fingerprint, start: self.bytes.len() });
         known.insert_unique(fingerprint.low, id, |id| blobs[id.index()].fingerprint.low);
         self.bytes.write(bytes)?;
-        self.scratch.check_tables(self.table_bytes())?;
+        self.table.resize(self.table_bytes())?;
         Ok(id)
     }
 
@@ -146,7 +146,7 @@ impl BlobPool {
     }
 
     /// Returns the size of the tables, in bytes.
-    pub(crate) fn table_bytes(&self) -> usize {
+    fn table_bytes(&self) -> usize {
         self.known.allocation_size() + self.blobs.capacity() * size_of::<Blob>()
     }
 }

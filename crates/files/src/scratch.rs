@@ -17,7 +17,7 @@ use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
@@ -36,6 +36,8 @@ pub struct Scratch {
     /// What errors call a temporary file.
     name: Arc<str>,
     memory: usize,
+    /// The bytes of the tables that stay in memory.
+    tables: Arc<AtomicUsize>,
     spilled: Arc<AtomicU64>,
     stop: Option<Arc<AtomicBool>>,
 }
@@ -47,6 +49,7 @@ impl Scratch {
             folder: None,
             name: "memory".into(),
             memory: usize::MAX,
+            tables: Arc::default(),
             spilled: Arc::default(),
             stop: None,
         }
@@ -127,18 +130,56 @@ impl Scratch {
         }
     }
 
-    /// Checks that tables of this size may stay in memory: half of what there is.
-    pub fn check_tables(&self, bytes: usize) -> Result<(), WriteError> {
-        let max = self.memory.max(COMPILE_MEMORY_MIN) / 2;
-        if self.folder.is_none() || bytes <= max {
-            return Ok(());
-        }
-        let needs = format!("they take {bytes} bytes, and may take {max}, half of it");
-        Err(self.failed(io::Error::new(ErrorKind::OutOfMemory, needs)))
+    /// Begins a table that stays in memory.
+    pub fn table(&self) -> Table {
+        Table { scratch: self.clone(), bytes: 0 }
     }
 
     fn failed(&self, source: io::Error) -> WriteError {
         WriteError::new(Path::new(&*self.name), source)
+    }
+}
+
+/// The bytes of a table that stays in memory. All tables of a scratch and its clones may take half of its
+/// memory together.
+#[derive(Debug)]
+pub struct Table {
+    scratch: Scratch,
+    bytes: usize,
+}
+
+impl Table {
+    /// Sets the size of the table, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the tables of the scratch are too large together.
+    pub fn resize(&mut self, bytes: usize) -> Result<(), WriteError> {
+        if bytes == self.bytes {
+            return Ok(());
+        }
+        let tables = &self.scratch.tables;
+        let before = tables.fetch_add(bytes.wrapping_sub(self.bytes), Ordering::Relaxed);
+        let all = before.wrapping_add(bytes.wrapping_sub(self.bytes));
+        self.bytes = bytes;
+        let max = self.scratch.memory.max(COMPILE_MEMORY_MIN) / 2;
+        if self.scratch.folder.is_none() || all <= max {
+            return Ok(());
+        }
+        let needs = format!("they take {all} bytes, and may take {max}, half of it");
+        Err(self.scratch.failed(io::Error::new(ErrorKind::OutOfMemory, needs)))
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        self.scratch.tables.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl Default for Table {
+    fn default() -> Table {
+        Scratch::in_memory().table()
     }
 }
 
@@ -534,10 +575,16 @@ mod tests {
     #[test]
     fn tables_that_need_more_memory_are_an_error() {
         let (_folder, disk) = on_disk();
-        assert!(disk.check_tables(COMPILE_MEMORY_MIN / 2).is_ok());
-        let error = disk.check_tables(COMPILE_MEMORY_MIN / 2 + 1).unwrap_err();
+        let (mut one, mut other) = (disk.table(), disk.clone().table());
+        assert!(one.resize(COMPILE_MEMORY_MIN / 2 - 1).is_ok());
+        assert!(other.resize(1).is_ok());
+        let error = other.resize(2).unwrap_err();
         assert!(error.to_string().starts_with("too little memory"), "{error}");
-        assert!(Scratch::in_memory().check_tables(usize::MAX).is_ok());
+        let needs = std::error::Error::source(&error).unwrap().to_string();
+        assert!(needs.contains(&(COMPILE_MEMORY_MIN / 2 + 1).to_string()), "{needs}");
+        drop(one);
+        assert!(other.resize(COMPILE_MEMORY_MIN / 2).is_ok());
+        assert!(Scratch::in_memory().table().resize(usize::MAX).is_ok());
     }
 
     #[test]

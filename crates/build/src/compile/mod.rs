@@ -39,7 +39,7 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_engine::Line;
 use portcullis_files::error::WriteError;
 use portcullis_files::large_pages::ZeroedMemory;
-use portcullis_files::scratch::{Items, Spool};
+use portcullis_files::scratch::{Items, Spool, Table};
 use portcullis_set::file::{COUNTS, HeaderFields, SectionKind};
 use portcullis_set::layout::{MomentRow, OutageRow, PolicyHead, count, record};
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
@@ -135,6 +135,8 @@ pub(super) struct Compiled<'c> {
     /// The bytes of the lines of all distinct files.
     text_bytes: u64,
     counts: StandingCounts,
+    /// What the tables take of the memory.
+    _tables: [Table; 2],
 }
 
 /// Returns the most bytes that the lines of all files of a set of `set_bytes` may have together.
@@ -217,6 +219,7 @@ struct Growing<'c> {
     hosts: HostSections,
     text_bytes: u64,
     counts: StandingCounts,
+    tables: Table,
 }
 
 impl<'c> Growing<'c> {
@@ -231,6 +234,7 @@ impl<'c> Growing<'c> {
             hosts: HostSections::new(scratch, pool.places(), standings.has_history()),
             text_bytes: 0,
             counts: StandingCounts::default(),
+            tables: scratch.table(),
         }
     }
 
@@ -253,9 +257,9 @@ impl<'c> Growing<'c> {
             self.hosts.add(host, &self.distinct)?;
             self.counts.add_host(host, self.pool)?;
         }
-        let tables = self.pool.table_bytes() + size_of_val(&*self.distinct.of_blob);
-        let tables = tables + self.policies.table_bytes() + self.hosts.table_bytes();
-        Ok(self.config.scratch.check_tables(tables)?)
+        let of_blobs = size_of_val(&*self.distinct.of_blob);
+        let tables = of_blobs + self.policies.table_bytes() + self.hosts.table_bytes();
+        Ok(self.tables.resize(tables)?)
     }
 
     fn add_policies(&mut self, origins: &mut Vec<PolicyOrigin>) -> Result<(), CompileError> {
@@ -330,7 +334,7 @@ impl<'c> Compiled<'c> {
         config: &'c CompileConfig,
         growing: Growing<'_>,
     ) -> Result<Compiled<'c>, CompileError> {
-        let Growing { distinct, mut policies, hosts, text_bytes, counts, .. } = growing;
+        let Growing { distinct, mut policies, hosts, text_bytes, counts, tables, .. } = growing;
         if hosts.timelines.as_ref().is_some_and(|it| it.moments.len() > u32::MAX.into()) {
             return Err(CompileError::LongHistory);
         }
@@ -339,9 +343,10 @@ impl<'c> Compiled<'c> {
         let of_moments = hosts.timelines.as_ref().map(|it| it.captures.rows.spool());
         let captures: Vec<&Spool> =
             std::iter::once(hosts.captures.rows.spool()).chain(of_moments).collect();
+        let mut host_table = config.scratch.table();
         let (strings, slots) = rayon::join(
             || strings.finish(),
-            || HostSlots::new(hosts.hosts.spool(), counts.hosts, &captures),
+            || HostSlots::new(hosts.hosts.spool(), counts.hosts, &captures, &mut host_table),
         );
         let (strings, slots) = (strings?, slots?.ok_or(CompileError::CollidingHosts)?);
         let text_bytes = text_bytes + hosts.other_bytes;
@@ -356,6 +361,7 @@ impl<'c> Compiled<'c> {
             slots,
             text_bytes,
             counts,
+            _tables: [tables, host_table],
         })
     }
 

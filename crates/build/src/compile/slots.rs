@@ -13,7 +13,7 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use portcullis_files::error::WriteError;
-use portcullis_files::scratch::Spool;
+use portcullis_files::scratch::{Spool, Table};
 use portcullis_set::layout::{LINE_SLOTS, SlotLine, host, is_full, line_of, lines_for};
 use portcullis_set::limits::SET_HOST_RUN_LINES_MAX;
 
@@ -33,7 +33,9 @@ impl HostSlots {
         hosts: &Spool,
         count: u64,
         captures: &[&Spool],
+        table: &mut Table,
     ) -> Result<Option<HostSlots>, WriteError> {
+        table.resize(lines_for(count as usize).saturating_mul(size_of::<SlotLine>()))?;
         let of_captures = hash(captures, 0)?;
         HostSlots::from_seed(hash(&[hosts], of_captures)?, hosts, count)
     }
@@ -123,7 +125,9 @@ mod tests {
     }
 
     fn table(hosts: &Spool, count: usize, captures: &[U32]) -> HostSlots {
-        HostSlots::new(hosts, count as u64, &[&spool(captures)]).unwrap().unwrap()
+        HostSlots::new(hosts, count as u64, &[&spool(captures)], &mut Table::default())
+            .unwrap()
+            .unwrap()
     }
 
     /// Returns keys whose first lines with this seed all fall into one sixty-fourth of a table.
@@ -198,6 +202,7 @@ mod tests {
         };
         assert_eq!(longest_run(&table(&[1, 0, 1, 1])), 3);
         assert_eq!(longest_run(&table(&[0, 0])), 0);
-        assert_eq!(HostSlots::new(&spool(&[]), 0, &[]).unwrap().unwrap().lines, table(&[0]));
+        let none = HostSlots::new(&spool(&[]), 0, &[], &mut Table::default()).unwrap();
+        assert_eq!(none.unwrap().lines, table(&[0]));
     }
 }

@@ -21,7 +21,7 @@ use portcullis_dialect::AccessRules;
 use portcullis_engine::bytes::push_varint;
 use portcullis_files::error::WriteError;
 use portcullis_files::runs::SortedRuns;
-use portcullis_files::scratch::{Scratch, Spool, SpoolReader, take_record};
+use portcullis_files::scratch::{Scratch, Spool, SpoolReader, Table, take_record};
 
 use zerocopy::little_endian::U64;
 
@@ -162,6 +162,9 @@ pub struct Captured {
     failures: Spool,
     /// The first key of each block, and where it begins.
     blocks: Vec<(Box<[u8]>, u64)>,
+    /// The bytes of the keys of blocks.
+    key_bytes: usize,
+    table: Table,
     resources: u64,
     /// Whether some resource is that of an origin.
     has_origin: bool,
@@ -180,6 +183,8 @@ impl Captured {
             records: Spool::new(scratch),
             failures: Spool::new(scratch),
             blocks: Vec::new(),
+            key_bytes: 0,
+            table: scratch.table(),
             resources: 0,
             has_origin: false,
             last: Vec::new(),
@@ -319,6 +324,9 @@ impl Captured {
         let at = self.records.len();
         if self.blocks.last().is_none_or(|(_, start)| at - start >= BLOCK_BYTES) {
             self.blocks.push((key.into(), at));
+            self.key_bytes += key.len();
+            let places = self.blocks.capacity() * size_of::<(Box<[u8]>, u64)>();
+            self.table.resize(places + self.key_bytes)?;
             self.last.clear();
         }
         self.has_origin = self.has_origin || place::is_origin(key);

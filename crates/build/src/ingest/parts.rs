@@ -19,7 +19,7 @@ use zerocopy::little_endian::U64;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
-use portcullis_files::scratch::Scratch;
+use portcullis_files::scratch::{Scratch, Table};
 use portcullis_set::file::{Damage, SetError};
 use portcullis_set::lists::{ListReader, ListWriter, Role, read_extract};
 use portcullis_set::stored::{CaptureFacts, PolicyNumber, PolicySet};
@@ -125,6 +125,7 @@ impl Merger {
                 pool: &pool,
                 extracts: HashMap::default(),
                 others: HashMap::default(),
+                table: self.scratch.table(),
                 captures: 0,
             });
             first_input += inputs.len();
@@ -228,6 +229,8 @@ struct LogReader<'m> {
     pool: &'m RefCell<BlobPool>,
     extracts: HashMap<u32, (BlobID, bool), foldhash::fast::RandomState>,
     others: HashMap<Option<u32>, BlobID, foldhash::fast::RandomState>,
+    /// The size of both tables of files.
+    table: Table,
     captures: u64,
 }
 
@@ -375,6 +378,7 @@ impl<'m> LogReader<'m> {
         }
         let blob = self.pool.borrow_mut().intern(&extract, Fingerprint::of(&extract))?;
         self.extracts.insert(policy, (blob, has_rules));
+        self.resize_table()?;
         Ok(blob)
     }
 
@@ -396,6 +400,11 @@ impl<'m> LogReader<'m> {
         }
         let blob = self.pool.borrow_mut().intern(&bytes, Fingerprint::of(&bytes))?;
         self.others.insert(position, blob);
+        self.resize_table()?;
         Ok(blob)
+    }
+
+    fn resize_table(&mut self) -> Result<(), WriteError> {
+        self.table.resize(self.extracts.allocation_size() + self.others.allocation_size())
     }
 }

@@ -219,7 +219,8 @@ struct ParsedBody {
     bytes: u32,
 }
 
-/// Parsed bodies, up to [`PARSED_BODIES_BYTES_MAX`]; then the cache is emptied.
+/// Parsed bodies, up to [`PARSED_BODIES_BYTES_MAX`] and an eighth of the memory; then the cache is
+/// emptied.
 #[derive(Default)]
 struct ParsedBodies {
     of_bodies: HashMap<Box<[u8]>, ParsedBody, RandomState>,
@@ -227,12 +228,18 @@ struct ParsedBodies {
 }
 
 impl ParsedBodies {
-    fn insert(&mut self, body: &[u8], parsed: &ParsedBody) {
+    /// What an entry takes beside its bytes: its place in the table, which may be half empty, and three
+    /// allocations.
+    const ENTRY_BYTES: usize = 2 * size_of::<(Box<[u8]>, ParsedBody)>() + 3 * 32;
+
+    fn insert(&mut self, body: &[u8], parsed: &ParsedBody, memory: usize) {
+        let max = PARSED_BODIES_BYTES_MAX.min(memory / 8);
         let bytes = body.len() + parsed.extract.bytes.len() + parsed.others.bytes.len();
-        if bytes > PARSED_BODIES_BYTES_MAX {
+        let bytes = bytes + ParsedBodies::ENTRY_BYTES;
+        if bytes > max {
             return;
         }
-        if self.bytes + bytes > PARSED_BODIES_BYTES_MAX {
+        if self.bytes + bytes > max {
             *self = ParsedBodies::default();
         }
         // Another thread may have been faster.
@@ -303,7 +310,7 @@ impl Digest<'_> {
             notes: facts.file_notes,
             bytes: facts.file_bytes,
         };
-        bodies().insert(body, &parsed);
+        bodies().insert(body, &parsed, self.config.scratch.memory());
         parsed
     }
 
