@@ -44,7 +44,7 @@ const ROWS: [Row; 19] = [
     row("robots.txt",  ["disallow",         "text",           "use --robots",    UNKNOWN_FORMAT,   "disallow"]),
     row("robots.gz",   ["disallow",         "gzip data",      "use --robots",    UNKNOWN_FORMAT,   "disallow"]),
     row("robots.zst",  ["disallow",         "zstd data",      "use --robots",    UNKNOWN_FORMAT,   "disallow"]),
-    row("policies.set",["use -p",           "disallow",       "use -p",          "merge",           "unknown"]),
+    row("policies.set",["use -p",           "disallow",       "use -p",          "disallow",        "unknown"]),
     row("urls.txt",    ["a list of URLs",   "a list of URLs", "disallow",        UNKNOWN_FORMAT,   "unknown"]),
     row("urls.gz",     ["a list of URLs",   "gzip data",      "disallow",        UNKNOWN_FORMAT,   "unknown"]),
     row("a.jsonl",     ["compile -o SET",   "compile -o SET", "compile -o SET",  "disallow",       "unknown"]),

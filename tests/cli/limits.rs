@@ -1,8 +1,12 @@
-//! A limit on processes: a command whose threads cannot start says so.
+//! Limits: a command whose threads cannot start says so, and compiling keeps to its memory.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
+use std::process::Stdio;
+use std::time::Duration;
+
+use portcullis_robots::access::UnixSeconds;
 
 use super::*;
 
@@ -69,4 +73,69 @@ fn threads_that_cannot_start_are_an_error() {
         }
         assert_eq!(failed > 0, !line.starts_with("history"), "{line}");
     }
+}
+
+/// Runs the program, and returns the most memory that it was seen to use, in KiB.
+fn peak(folder: &Folder, line: &str) -> u64 {
+    let mut process = folder.process(line);
+    let mut child = process.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let (path, mut peak) = (format!("/proc/{}/status", child.id()), 0);
+    let status = loop {
+        let status = fs::read_to_string(&path).unwrap_or_default();
+        let found = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let found = found.and_then(|found| found.split_whitespace().next()?.parse().ok());
+        peak = peak.max(found.unwrap_or(0));
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    assert!(status.success(), "{line}");
+    peak
+}
+
+/// The resident memory of a compile is at most `--memory` and 64 MiB.
+#[test]
+fn what_is_compiled_takes_little_more_than_its_memory() {
+    const KIBIBYTES_MAX: u64 = (64 + 64) * 1024;
+    const DAY: u64 = 24 * 60 * 60;
+    let folder = Folder::new();
+    let record = |host: String, time: u64, rest: serde_json::Value| {
+        let url = format!("https://{host}.example/robots.txt");
+        let mut record =
+            json!({ "url": url, "fetched_at": UnixSeconds(1_600_000_000 + time).to_rfc3339() });
+        record.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        format!("{record}\n")
+    };
+    let names = (0..9).map(|file| {
+        let names: String =
+            (0..30_000).map(|name| format!("user-agent:b{file}x{name}\n")).collect();
+        record(format!("h{file}"), 0, json!({ "status": 200, "body": names + "disallow:/\n" }))
+    });
+    folder.write("names.jsonl", names.collect::<String>());
+    let small = (0..100_000).map(|host| {
+        let body = format!("User-agent: *\nDisallow: /{host}\n");
+        record(format!("h{host}"), 0, json!({ "status": 200, "body": body }))
+    });
+    folder.write("small.jsonl", small.collect::<String>());
+    // Hosts that redirect to one file, which is captured every day.
+    let own = (0..2_000).flat_map(|host| {
+        [host, 1_000 * DAY + host].map(|time| {
+            let location = json!({ "Location": "https://file.example/robots.txt" });
+            record(format!("h{host}"), time, json!({ "status": 301, "headers": location }))
+        })
+    });
+    let file = (1..=2_000).map(|day| {
+        let body = "User-agent: *\nDisallow: /x\n";
+        record("file".into(), day * DAY, json!({ "status": 200, "body": body }))
+    });
+    folder.write("redirects.jsonl", own.chain(file).collect::<String>());
+    for (name, options) in
+        [("names", "--max-robots-size unlimited"), ("small", ""), ("redirects", "--history")]
+    {
+        let line = format!("compile --memory 64MiB {options} {name}.jsonl -o {name}.set");
+        let peak = peak(&folder, &line);
+        assert!(peak <= KIBIBYTES_MAX, "{name}: {peak} KiB");
+    }
+    assert!(folder.read("redirects.set").len() < 2_000_000);
 }

@@ -164,7 +164,7 @@ pub fn reseal(file: &mut [u8]) {
         level = start..start + bytes.next_multiple_of(SET_BLOCK_BYTES);
     }
     let root = xxh3_64(&file[level]);
-    file[32..40].copy_from_slice(&root.to_le_bytes());
+    file[56..64].copy_from_slice(&root.to_le_bytes());
     let header = xxh3_64(&file[..SET_BLOCK_BYTES - 8]);
     file[SET_BLOCK_BYTES - 8..SET_BLOCK_BYTES].copy_from_slice(&header.to_le_bytes());
 }
