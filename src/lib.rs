@@ -88,6 +88,8 @@
 mod cli;
 
 // What nearly every program needs. The modules have the rest.
+#[cfg(feature = "set")]
+#[doc(inline)]
 pub use portcullis_build::LoadConfig;
 #[doc(inline)]
 pub use portcullis_dialect::{

@@ -4,14 +4,19 @@
 //! with the settings of the other.
 //!
 //! ```
+//! use portcullis_build::compile::{CompileConfig, to_vec};
+//! use portcullis_build::{IngestConfig, Input, MergeSettings, ingest};
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_build::{LoadConfig, MergeSettings, load_text};
 //! use portcullis_files::scratch::Scratch;
+//! use portcullis_set::PolicySet;
 //!
-//! let set = load_text(b"User-agent: *\nDisallow: /\n", &LoadConfig::new(&RFC_9309));
+//! let inputs = [Input::new("../../corpora/sample/robots")];
+//! let ingested = ingest(&inputs, &IngestConfig::new(&RFC_9309, None), &())?;
+//! let compiled = to_vec(&ingested.standings, &CompileConfig::of(&ingested, &RFC_9309, None))?;
+//! let set = PolicySet::of_bytes("sample", &compiled)?;
 //! let settings = MergeSettings::of(&[&set], None, None)?;
-//! let (merged, _) = settings.merge(&[&set], &Scratch::in_memory())?;
-//! assert_eq!(merged.standings.counts()?.origins, set.counts().origins);
+//! let (merged, config) = settings.merge(&[&set], &Scratch::in_memory())?;
+//! assert!(to_vec(&merged.standings, &config)? == compiled);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
