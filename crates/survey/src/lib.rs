@@ -42,6 +42,7 @@
 //! use portcullis_set::batch::Classifier;
 //! use portcullis_set::PolicySet;
 //! use portcullis_build::{LoadConfig, load_text};
+//! use portcullis_files::scratch::Scratch;
 //!
 //! let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
 //! let set = load_text(text, &LoadConfig::new(&RFC_9309));
