@@ -183,7 +183,7 @@ pub fn prefetch_lines<const COUNT: usize>(lines: &[Line], first: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     for line in lines.iter().skip(first).take(COUNT) {
-        prefetch(&line.as_bytes()[0]);
+        prefetch(&zerocopy::IntoBytes::as_bytes(line)[0]);
     }
 }
 

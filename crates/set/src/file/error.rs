@@ -82,7 +82,7 @@ pub enum SetError {
         /// The newest version that this program reads.
         newest: u16,
     },
-    /// The set has a section that has to be known by whoever reads it.
+    /// The set has a section that this version does not know, and has to.
     #[error("{name} has {kind}, which this portcullis has to know to read it: update portcullis")]
     UnknownSection {
         /// The file.

@@ -29,7 +29,7 @@ pub const VERSION: u16 = 9;
 /// may ignore, so every minor version is read.
 pub const MINOR_VERSION: u16 = 0;
 
-/// The flag of an entry whose section has to be known by whoever reads the set.
+/// The flag of an entry whose section every reader of the set has to know.
 const REQUIRED: u32 = 1;
 
 /// The number of counts that the header can hold.
