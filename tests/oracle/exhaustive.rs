@@ -28,7 +28,7 @@ use rayon::prelude::*;
 /// The bytes of patterns.
 const PATTERN_ALPHABET: &[u8] = b"a/*$%";
 
-/// The bytes of paths. With `a` and `b` as digits, `%` starts triplets.
+/// The bytes of paths. With `a` and `b` as digits, `%` starts triplets; it comes last.
 const PATH_ALPHABET: &[u8] = b"ab/%";
 
 /// The agent; no file names it.
@@ -73,7 +73,10 @@ impl Matches {
     fn new(dialect: &Dialect, patterns: (&[u8], usize), path_bytes_max: usize) -> Matches {
         let patterns = words(patterns.0, patterns.1);
         let path = |word: &Vec<u8>| [b"/", &word[..]].concat();
-        let paths: Vec<Vec<u8>> = words(PATH_ALPHABET, path_bytes_max).iter().map(path).collect();
+        // Patterns without a `%` take one in a path for any other byte.
+        let has_percent = patterns.iter().any(|pattern| pattern.contains(&b'%'));
+        let alphabet = &PATH_ALPHABET[..PATH_ALPHABET.len() - usize::from(!has_percent)];
+        let paths: Vec<Vec<u8>> = words(alphabet, path_bytes_max).iter().map(path).collect();
         let compared = |path: &Vec<u8>| {
             let url = [b"https://example.com", &path[..]].concat();
             oracle::compared_path(dialect, &url).expect("a URL")
@@ -250,7 +253,7 @@ fn compare_single_patterns(pattern_bytes_max: usize, path_bytes_max: usize) -> u
 fn pairs_of_patterns() {
     let usual = &configurations()[..1];
     // A `%` matters to single patterns, so the longer ones have none.
-    assert!(compare_pairs_of_patterns((b"a/*$", 3), 3, usual) >= 10_000_000);
+    assert!(compare_pairs_of_patterns((b"a/*$", 3), 3, usual) >= 5_000_000);
     assert!(compare_pairs_of_patterns((PATTERN_ALPHABET, 2), 3, usual) >= 1_000_000);
 }
 
