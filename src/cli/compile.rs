@@ -26,9 +26,7 @@ use portcullis_text::figures::seconds;
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
-use super::args::{
-    CapturePath, CompileArgs, CompileMemoryArgs, MergeArgs, OutageArgs, RunArgs, SetOutputArgs,
-};
+use super::args::{CapturePath, CompileArgs, MergeArgs, OutageArgs, RunArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::lists;
@@ -43,55 +41,75 @@ const PROBLEMS_SHOWN_MAX: usize = 10;
 
 pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    let dialect = args.text.dialect();
     plan::set_output(&args.output.output)?;
-    if let Some(sets) = sets_to_compile(&args)? {
-        return compile_sets(&sets, &args.outages, &args.output, &args.run, &args.memory);
+    let summary = plan::summary_form(&args.run);
+    let mut notes = Notes { are_kept: summary == SummaryForm::Json, kept: Vec::new() };
+    let paths = args.inputs.iter().map(CapturePath::path);
+    let inputs = lists::expand_captures(paths, args.input_format, &mut notes)?.into_iter();
+    let (sets, archives): (Vec<PathBuf>, Vec<PathBuf>) =
+        inputs.map(|input| input.path).partition(|path| starts_like_a_set(path));
+    let mut sets = Sets { paths: sets, opened: Vec::new() };
+    if !sets.paths.is_empty() {
+        check_flags(&args, &sets.paths[0], archives.is_empty())?;
     }
-    let output = args.output.output;
-    plan::long_outage(args.outages.long_outage, dialect)?;
+    let mut settings = match sets.settings(&args.outages)? {
+        Some(settings) => settings,
+        None => MergeSettings {
+            dialect: args.text.dialect(),
+            robots_bytes_max: args.text.bytes_max(),
+            outages: OutageConfig {
+                as_of: args.outages.as_of,
+                long_outage: args.outages.long_outage.unwrap_or_default(),
+            },
+            has_history: false,
+        },
+    };
+    settings.has_history |= args.history;
+    plan::long_outage(args.outages.long_outage, settings.dialect)?;
     let fields = FieldMap::new(args.fields).map_err(|error| anyhow!("--field: {error}"))?;
-    let engine = Engine::new(args.run.threads.threads)?;
+    let scratch = args.memory.scratch(Some(&args.output.output));
     let config = IngestConfig {
         capture: CaptureConfig { fields, ..CaptureConfig::default() },
         strictness: plan::strictness(args.strict.strict, args.lenient.lenient),
-        outages: OutageConfig {
-            as_of: args.outages.as_of,
-            long_outage: args.outages.long_outage.unwrap_or_default(),
-        },
-        history: args.history,
-        scratch: args.memory.scratch(Some(&output)),
-        ..IngestConfig::new(dialect, args.text.bytes_max())
+        outages: settings.outages,
+        history: settings.has_history,
+        scratch,
+        ..IngestConfig::new(settings.dialect, settings.robots_bytes_max)
     };
-    let (format, summary) = (args.input_format, plan::summary_form(&args.run));
-    let mut notes = Notes { are_kept: summary == SummaryForm::Json, kept: Vec::new() };
-    let paths = args.inputs.iter().map(CapturePath::path);
-    let inputs = lists::expand_captures(paths, format, &mut notes)?.into_iter();
-    let inputs: Vec<Input> = inputs.map(|input| Input { path: input.path, format }).collect();
-    let target = Target { output: &output, dialect, summary, notes: notes.kept };
-    let ingested = ingest(&inputs, &config, &engine, !args.run.no_progress, target.summary)?;
-    let scratch = config.scratch;
-    let config = CompileConfig::of(&ingested, config.dialect, config.robots_bytes_max);
-    let config = CompileConfig { scratch, ..config };
-    write(&target, &[], (&ingested, &config), &engine, started)
+    let format = args.input_format;
+    let archives: Vec<Input> = archives.into_iter().map(|path| Input { path, format }).collect();
+    let target = Target {
+        output: &args.output.output,
+        dialect: settings.dialect,
+        summary,
+        notes: notes.kept,
+    };
+    join(&sets, &archives, (&settings, &config), &target, (&args.run, started))
 }
 
 pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
+    let started = Instant::now();
     plan::set_output(&args.output.output)?;
-    compile_sets(&args.sets, &args.outages, &args.output, &args.run, &args.memory)
+    let mut sets = Sets { paths: args.sets.clone(), opened: Vec::new() };
+    let settings = sets.settings(&args.outages)?.expect("merge requires a set");
+    plan::long_outage(args.outages.long_outage, settings.dialect)?;
+    let config = IngestConfig {
+        history: settings.has_history,
+        scratch: args.memory.scratch(Some(&args.output.output)),
+        ..IngestConfig::new(settings.dialect, settings.robots_bytes_max)
+    };
+    let target = Target {
+        output: &args.output.output,
+        dialect: settings.dialect,
+        summary: plan::summary_form(&args.run),
+        notes: Vec::new(),
+    };
+    join(&sets, &[], (&settings, &config), &target, (&args.run, started))
 }
 
-/// Returns the inputs if they are policy sets; `None` if none of them is.
-fn sets_to_compile(args: &CompileArgs) -> anyhow::Result<Option<Vec<PathBuf>>> {
-    let is_set = |input: &CapturePath| starts_like_a_set(input.path());
-    let Some(first) = args.inputs.iter().find(|input| is_set(input)) else { return Ok(None) };
-    let set = first.path().display();
-    if let Some(other) = args.inputs.iter().find(|input| !is_set(input)) {
-        let other = other.path().display();
-        anyhow::bail!(
-            "{set} is a policy set, {other} is not: compile {other} to a set first, then both sets"
-        );
-    }
+/// Checks the flags of `compile` beside policy sets: those about archives need one, and archives are
+/// read as those of the sets were.
+fn check_flags(args: &CompileArgs, set: &Path, are_all_sets: bool) -> anyhow::Result<()> {
     let CompileArgs { text, history, input_format, fields, strict, lenient, .. } = args;
     let of_archives = [
         ("--max-robots-size", text.max_robots_size.is_some()),
@@ -101,21 +119,27 @@ fn sets_to_compile(args: &CompileArgs) -> anyhow::Result<Option<Vec<PathBuf>>> {
         ("--strict", strict.strict),
         ("--lenient", lenient.lenient),
     ];
-    if let Some((flag, _)) = of_archives.into_iter().find(|&(_, is_given)| is_given) {
-        anyhow::bail!("{flag} is about archives, and {set} is a policy set; leave it out");
+    let given = of_archives.into_iter().find(|&(_, is_given)| is_given);
+    let name = set.display();
+    if let Some((flag, _)) = given.filter(|_| are_all_sets) {
+        anyhow::bail!("{flag} is about archives, and {name} is a policy set; leave it out");
     }
-    let sets: Vec<PathBuf> = args.inputs.iter().map(|input| input.path().to_owned()).collect();
-    if let Some(dialect) = text.dialect {
-        let of_first = mapped::set_to_compile(&sets[0])?.dialect();
-        anyhow::ensure!(
-            of_first == dialect,
-            "{} was compiled with --dialect {}: compile its captures again for {}",
-            sets[0].display(),
-            of_first.name,
+    let first = mapped::set_to_compile(set)?;
+    if let Some(dialect) = text.dialect
+        && first.dialect() != dialect
+    {
+        anyhow::bail!(
+            "{name} was compiled with --dialect {}: compile its captures again for {}",
+            first.dialect().name,
             dialect.name
         );
     }
-    Ok(Some(sets))
+    let own = first.robots_bytes_max().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    anyhow::ensure!(
+        text.max_robots_size.is_none() || text.bytes_max() == own,
+        "{name} was compiled with another --max-robots-size; leave it out, or compile its captures again"
+    );
+    Ok(())
 }
 
 /// Returns whether a file begins like a policy set. One that cannot be read does not; reading it as an
@@ -127,49 +151,49 @@ fn starts_like_a_set(path: &Path) -> bool {
     is_file && read().is_ok() && first == *POLICY_SET
 }
 
-/// Compiles the captures of policy sets, as if their inputs had been compiled together.
-fn compile_sets(
-    paths: &[PathBuf],
-    &OutageArgs { as_of, long_outage }: &OutageArgs,
-    output: &SetOutputArgs,
-    run: &RunArgs,
-    memory: &CompileMemoryArgs,
-) -> anyhow::Result<ExitStatus> {
-    let started = Instant::now();
-    // Few sets at a time are open, so that any number can be merged.
-    let mut of_sets: Vec<MergedSet> = Vec::new();
-    let opened = paths.iter().map(|path| {
-        let set = mapped::set_to_compile(path)?;
-        of_sets.push(MergedSet::of(&set));
-        Ok::<_, anyhow::Error>(set)
-    });
-    let settings = MergeSettings::of_each(opened, as_of, long_outage)?;
-    plan::long_outage(long_outage, settings.dialect)?;
-    let engine = Engine::new(run.threads.threads)?;
-    let scratch = memory.scratch(Some(&output.output));
-    let (merged, config) = {
-        let progress = Progress::over(paths, !run.no_progress);
+/// The policy sets among the inputs, and what was seen of each. Few are open at a time, so that any
+/// number can be merged.
+struct Sets {
+    paths: Vec<PathBuf>,
+    opened: Vec<MergedSet>,
+}
+
+impl Sets {
+    /// Returns how the sets were compiled, which has to be alike; `None` if there are none.
+    fn settings(&mut self, outages: &OutageArgs) -> anyhow::Result<Option<MergeSettings>> {
+        if self.paths.is_empty() {
+            return Ok(None);
+        }
+        let Sets { paths, opened } = self;
+        let sets = paths.iter().map(|path| {
+            let set = mapped::set_to_compile(path)?;
+            opened.push(MergedSet::of(&set));
+            Ok::<_, anyhow::Error>(set)
+        });
+        MergeSettings::of_each(sets, outages.as_of, outages.long_outage).map(Some)
+    }
+
+    /// Joins the captures of all sets. Of equal sets, the last one counts.
+    fn join(&self, merger: &mut Merger, shows_progress: bool) -> anyhow::Result<()> {
+        let progress = Progress::over(&self.paths, shows_progress);
         let mut bar = Bar::default();
-        let mut joined = |set: &PolicySet| {
-            progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
-            progress.draw(&mut bar, None);
-        };
-        let mut merger = Merger::new(settings.dialect, settings.has_history, &scratch);
         let mut join = |sets: &mut Vec<PolicySet>| {
             merger.add(&sets.iter().collect::<Vec<_>>())?;
-            sets.drain(..).for_each(|set| joined(&set));
+            for set in sets.drain(..) {
+                progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
+                progress.draw(&mut bar, None);
+            }
             Ok::<_, ReadBackError>(())
         };
         let mut open = Vec::new();
-        for (index, (path, before)) in paths.iter().zip(&of_sets).enumerate() {
+        for (index, (path, before)) in self.paths.iter().zip(&self.opened).enumerate() {
             let set = mapped::set_to_compile(path)?;
             anyhow::ensure!(
                 MergedSet::of(&set) == *before,
                 "{}: replaced while it was merged; run again",
                 set.name()
             );
-            // Of equal sets, the last one counts.
-            let others = paths.iter().zip(&of_sets).skip(index + 1);
+            let others = self.paths.iter().zip(&self.opened).skip(index + 1);
             match others.into_iter().find(|(_, other)| other.set_hash == before.set_hash) {
                 Some((other, _)) if set.is_same(&mapped::set_to_compile(other)?)? => {}
                 _ => open.push(set),
@@ -178,16 +202,29 @@ fn compile_sets(
                 join(&mut open)?;
             }
         }
-        join(&mut open)?;
-        engine.install(|| settings.finish(merger, &scratch))?
-    };
-    let target = Target {
-        output: &output.output,
-        dialect: settings.dialect,
-        summary: plan::summary_form(run),
-        notes: Vec::new(),
-    };
-    write(&target, &of_sets, (&merged, &config), &engine, started)
+        Ok(join(&mut open)?)
+    }
+}
+
+/// Joins the captures of sets and archives, of which those of archives count as the later ones, and
+/// writes the set.
+fn join(
+    sets: &Sets,
+    archives: &[Input],
+    (settings, config): (&MergeSettings, &IngestConfig),
+    target: &Target<'_>,
+    (run, started): (&RunArgs, Instant),
+) -> anyhow::Result<ExitStatus> {
+    let engine = Engine::new(run.threads.threads)?;
+    let shows_progress = !run.no_progress;
+    let mut merger = Merger::new(settings.dialect, settings.has_history, &config.scratch);
+    sets.join(&mut merger, shows_progress)?;
+    if !archives.is_empty() {
+        ingest(&mut merger, archives, config, &engine, (shows_progress, target.summary))?;
+    }
+    let (ingested, compile) = engine.install(|| settings.finish(merger, &config.scratch))?;
+    ingested.check_files(config.strictness).map_err(|error| nothing_compiled(error, ""))?;
+    write(target, &sets.opened, (&ingested, &compile), &engine, started)
 }
 
 /// The set to write.
@@ -220,28 +257,32 @@ fn write(
 }
 
 fn ingest(
+    merger: &mut Merger,
     inputs: &[Input],
     config: &IngestConfig,
     engine: &Engine,
-    shows_progress: bool,
-    summary: SummaryForm,
-) -> anyhow::Result<Ingested> {
+    (shows_progress, summary): (bool, SummaryForm),
+) -> anyhow::Result<()> {
+    let before = merger.inputs().len();
     let paths: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
     let observer =
         Observer { progress: Progress::over(&paths, shows_progress), bar: Mutex::default() };
-    let ingested = engine.install(|| portcullis_build::ingest(inputs, config, &observer));
+    let ingested = engine.install(|| merger.ingest(inputs, config, &observer));
     drop(observer); // The bar is removed before messages are written.
     // A JSON summary reports the same problems. An error already names the first one.
-    let reports = ingested.as_ref().map_or_else(IngestError::inputs, |done| &done.inputs);
+    let reports = match &ingested {
+        Ok(()) => &merger.inputs()[before..],
+        Err(error) => error.inputs(),
+    };
     let problems = |input: &InputReport| input.broken + u64::from(input.failure.is_some());
     let shows = match &ingested {
-        Ok(_) => summary != SummaryForm::Json,
+        Ok(()) => summary != SummaryForm::Json,
         Err(_) => reports.iter().map(problems).sum::<u64>() > 1,
     };
     if shows {
         show_problems(reports);
     }
-    let ingested = ingested.map_err(|error| {
+    ingested.map_err(|error| {
         let reports = error.inputs();
         let is_readable = reports.iter().all(InputReport::is_readable);
         // --lenient is only suggested if there are captures left to compile.
@@ -250,10 +291,13 @@ fn ingest(
             true => " (--lenient skips unreadable inputs)",
             false => "",
         };
-        let error = anyhow!(error);
-        anyhow!("{error:#}; nothing was compiled{advice}")
-    })?;
-    Ok(ingested)
+        nothing_compiled(error, advice)
+    })
+}
+
+fn nothing_compiled(error: IngestError, advice: &str) -> anyhow::Error {
+    let error = anyhow!(error);
+    anyhow!("{error:#}; nothing was compiled{advice}")
 }
 
 /// Shows how many origins have a file whose rules are in doubt.

@@ -25,8 +25,8 @@ pub use self::bench::BenchArgs;
 pub use self::groups::{
     AccountArgs, AgentArgs, AgentForm, AtValue, CapturePath, Color, CompileMemoryArgs, EarlyTime,
     Expired, FigureArgs, FreshnessArgs, InputArgs, ListPath, ListTimeArgs, MemoryArgs, NowArgs,
-    PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, SetOutputArgs,
-    ShardArgs, TimeArgs, UrlArgs, UsageArgs,
+    PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, ShardArgs,
+    TimeArgs, UrlArgs, UsageArgs,
 };
 pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{

@@ -46,10 +46,11 @@ Input formats:
 #[derive(Args)]
 #[command(after_long_help = SCHEMAS)]
 pub struct CompileArgs {
-    /// WARC files, JSON Lines, Parquet files, folders or patterns (`*.warc.gz`), or policy sets; `-` is standard
+    /// WARC files, JSON Lines, Parquet files, policy sets, folders or patterns (`*.warc.gz`); `-` is standard
     /// input
     ///
-    /// Policy sets are merged, as if their captures had been compiled together; one alone is compiled again.
+    /// The captures of policy sets count as if they were compiled again, and as older than those of the
+    /// same second in an archive. Archives are then read with the dialect and the limits of the sets.
     /// The format is detected by the first bytes, then by name; gzip and zstd files are
     /// decompressed. A folder has robots.txt files named by host, or archives, of which all below it
     /// are read, sorted by name, except names that begin with `.` or `_`. `@NAMES` is a file with an

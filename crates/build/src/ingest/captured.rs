@@ -48,14 +48,19 @@ pub(super) struct Newest {
     /// About the bytes of the table.
     bytes: usize,
     runs: SortedRuns,
-    taken: u64,
+    pub(super) taken: u64,
 }
 
 impl Newest {
-    pub(super) fn new(rules: &'static AccessRules, keeps_all: bool, scratch: &Scratch) -> Newest {
+    /// Begins without captures; their files go to `pool`.
+    pub(super) fn new(
+        (rules, keeps_all): (&'static AccessRules, bool),
+        pool: BlobPool,
+        scratch: &Scratch,
+    ) -> Newest {
         Newest {
             scratch: scratch.clone(),
-            pool: BlobPool::new(scratch),
+            pool,
             rules,
             keeps_all,
             targets: HashMap::default(),
@@ -125,9 +130,8 @@ impl Newest {
         sorted
     }
 
-    /// Returns the captures of all resources, the content of their files, and the number of captures
-    /// that came beside another one of their resource.
-    pub(super) fn finish(mut self) -> Result<(Captured, BlobPool, u64), WriteError> {
+    /// Returns the captures of all resources, and the content of their files.
+    pub(super) fn finish(mut self) -> Result<(Captured, BlobPool), WriteError> {
         let mut captured = Captured::new(self.form(Place::Sorted), &self.scratch);
         if self.runs.is_empty() {
             for (key, targets) in self.sorted() {
@@ -145,8 +149,7 @@ impl Newest {
             })?;
             captured.push_last(last)?;
         }
-        let superseded = if self.keeps_all { 0 } else { self.taken - captured.resources };
-        Ok((captured, self.pool, superseded))
+        Ok((captured, self.pool))
     }
 }
 
@@ -485,7 +488,8 @@ mod tests {
         const FAILURES: u64 = 10_000;
         let folder = tempfile::tempdir().unwrap();
         for scratch in [Scratch::in_memory(), Scratch::with_little_memory(folder.path(), 100_000)] {
-            let mut newest = Newest::new(&RFC_9309.access, false, &scratch);
+            let rules = &RFC_9309.access;
+            let mut newest = Newest::new((rules, false), BlobPool::new(&scratch), &scratch);
             for date in 1..=FAILURES {
                 let captured_at = Some(UnixSeconds(date * 7 % (FAILURES + 1)));
                 let facts = CaptureFacts { captured_at, status: 503, ..CaptureFacts::default() };

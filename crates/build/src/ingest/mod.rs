@@ -165,6 +165,21 @@ pub struct Ingested {
     pub superseded: u64,
 }
 
+impl Ingested {
+    /// Checks that no file has a note of [`NoteKind::OF_FILES`], if that is an error.
+    ///
+    /// # Errors
+    ///
+    /// If strictness makes such a note an error, or a temporary file cannot be read.
+    pub fn check_files(&self, strictness: Strictness) -> Result<(), IngestError> {
+        let is_strict = strictness == Strictness::Strict;
+        let noted = if is_strict { noted(&self.standings)? } else { None };
+        noted.map_or(Ok(()), |(host, note, origins)| {
+            Err(IngestError::Noted { host, note, origins, inputs: self.inputs.clone() })
+        })
+    }
+}
+
 /// An error of ingesting.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
@@ -315,7 +330,7 @@ pub struct Progress {
 }
 
 /// Reads `inputs`, which may have different formats, and sorts their captures. What follows from them
-/// for each origin is settled when it is read.
+/// for each origin is settled when it is read. [`Merger`] joins them with the captures of sets.
 ///
 /// Runs on the calling thread's rayon pool.
 ///
@@ -328,12 +343,11 @@ pub fn ingest(
     config: &IngestConfig,
     observer: &dyn IngestObserver,
 ) -> Result<Ingested, IngestError> {
-    let reports = inputs.iter().map(Input::report).collect();
-    let open = |input: usize| {
-        let Input { path, format } = &inputs[input];
-        portcullis_io::open(path, *format, &config.capture)
-    };
-    ingest_from(reports, &open, config, observer)
+    let mut merger = Merger::new(config.dialect, config.history, &config.scratch);
+    merger.ingest(inputs, config, observer)?;
+    let ingested = merger.finish(config.outages)?;
+    ingested.check_files(config.strictness)?;
+    Ok(ingested)
 }
 
 /// Returns the error about files with a note of [`NoteKind::OF_FILES`]: the first host with one, and
@@ -354,35 +368,4 @@ fn noted(standings: &Standings) -> Result<Option<(String, NoteKind, u64)>, Write
         }
     }
     Ok(first.map(|(host, kind)| (host, kind, origins)))
-}
-
-/// Like [`ingest`], for the inputs that `open` opens.
-fn ingest_from(
-    reports: Vec<InputReport>,
-    open: &read::Open<'_>,
-    config: &IngestConfig,
-    observer: &dyn IngestObserver,
-) -> Result<Ingested, IngestError> {
-    let (newest, inputs) = read::read_all(reports, open, config, observer)?;
-    let is_fine = match config.strictness {
-        Strictness::Lenient => true,
-        Strictness::Usual => inputs.iter().all(InputReport::is_readable),
-        Strictness::Strict => inputs.iter().all(InputReport::is_whole),
-    };
-    if !is_fine {
-        return Err(IngestError::Broken { inputs });
-    }
-    let rules = newest.rules;
-    let (captured, pool, superseded) = newest.finish()?;
-    if !captured.has_origin() {
-        return Err(IngestError::NothingCaptured { inputs });
-    }
-    let outages = config.outages;
-    let standings = Standings::of_captures(Settling { captured, rules, outages, at: None }, pool);
-    if config.strictness == Strictness::Strict
-        && let Some((host, note, origins)) = noted(&standings)?
-    {
-        return Err(IngestError::Noted { host, note, origins, inputs });
-    }
-    Ok(Ingested { standings, inputs, outages, superseded })
 }

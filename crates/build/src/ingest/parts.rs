@@ -1,4 +1,5 @@
-//! The captures of sets: the first step of merging, of verifying, and of asking as of another time.
+//! Joins captures of archives and of sets: the first step of compiling, merging, verifying, and asking
+//! as of another time.
 //!
 //! A set stores the captures that count in the order of their keys, so sets are merged without sorting.
 //! The result is that of compiling all their captures at once.
@@ -24,12 +25,13 @@ use portcullis_set::file::{Damage, SetError};
 use portcullis_set::lists::{ListReader, ListWriter, Role, read_extract};
 use portcullis_set::stored::{CaptureFacts, PolicyNumber, PolicySet};
 
-use super::Ingested;
-use super::captured::{Captured, Keyed};
+use super::captured::{Captured, Keyed, Newest};
 use super::log::{self, Fields, Form, Reference, Resources, take_key};
 use super::newest::{Failures, Held, Known, Target, Targets};
 use super::place::{self, Place, Slot};
+use super::read::{Open, read_all};
 use super::settle::{AsOf, Settling};
+use super::{IngestConfig, IngestError, IngestObserver, Ingested, Input, Strictness};
 use crate::compile::text_bytes_max;
 use crate::hosts::Standings;
 use crate::pool::{BlobID, BlobPool, Fingerprint};
@@ -66,7 +68,7 @@ impl From<ReadBackError> for SetError {
     }
 }
 
-/// The captures of sets, joined.
+/// The captures of archives and of sets, joined.
 #[derive(Debug)]
 pub struct Merger {
     dialect: &'static Dialect,
@@ -80,8 +82,8 @@ pub struct Merger {
 }
 
 impl Merger {
-    /// Begins a merger of sets of a dialect. `has_history` says whether any of them has history; one
-    /// that has none then counts as the few captures that it has.
+    /// Begins without captures. `has_history` says whether the history of origins is kept; a set that has
+    /// none then counts as the few captures that it has.
     pub fn new(dialect: &'static Dialect, has_history: bool, scratch: &Scratch) -> Merger {
         Merger {
             dialect,
@@ -92,6 +94,65 @@ impl Merger {
             parts: Vec::new(),
             captures: 0,
         }
+    }
+
+    /// Returns a report on each input so far.
+    pub fn inputs(&self) -> &[InputReport] {
+        &self.inputs
+    }
+
+    /// Reads archives, and joins their captures. Of two captures that are equally new (or undated), that
+    /// of the input that was added later counts. `config` has the dialect, the history and the scratch
+    /// of this merger; it says nothing about outages that [`finish`](Merger::finish) does not.
+    ///
+    /// Runs on the calling thread's rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// If no input has a capture, or something cannot be read.
+    pub fn ingest(
+        &mut self,
+        inputs: &[Input],
+        config: &IngestConfig,
+        observer: &dyn IngestObserver,
+    ) -> Result<(), IngestError> {
+        let reports = inputs.iter().map(Input::report).collect();
+        let open = |input: usize| {
+            let Input { path, format } = &inputs[input];
+            portcullis_io::open(path, *format, &config.capture)
+        };
+        self.read(reports, &open, config, observer)
+    }
+
+    /// Like [`Merger::ingest`], for the inputs that `open` opens.
+    pub(super) fn read(
+        &mut self,
+        reports: Vec<InputReport>,
+        open: &Open<'_>,
+        config: &IngestConfig,
+        observer: &dyn IngestObserver,
+    ) -> Result<(), IngestError> {
+        let form = (&self.dialect.access, self.keeps_all);
+        let newest = Newest::new(form, std::mem::take(&mut self.pool), &self.scratch);
+        let first = u32::try_from(self.inputs.len()).expect("fewer than 2^32 inputs");
+        let (newest, inputs) = read_all((newest, first), reports, open, config, observer)?;
+        let is_fine = match config.strictness {
+            Strictness::Lenient => true,
+            Strictness::Usual => inputs.iter().all(InputReport::is_readable),
+            Strictness::Strict => inputs.iter().all(InputReport::is_whole),
+        };
+        if !is_fine {
+            return Err(IngestError::Broken { inputs });
+        }
+        self.captures += newest.taken;
+        let (captured, pool) = newest.finish()?;
+        self.pool = pool;
+        if !captured.has_origin() {
+            return Err(IngestError::NothingCaptured { inputs });
+        }
+        self.parts.push(captured);
+        self.inputs.extend(inputs);
+        Ok(())
     }
 
     /// Joins sets that are open at the same time. Of two captures that are equally new (or undated),
@@ -140,7 +201,7 @@ impl Merger {
         sets.iter().try_for_each(|set| Ok(set.is_whole()?))
     }
 
-    /// Settles the origins of all sets.
+    /// Settles the origins of all captures.
     ///
     /// # Errors
     ///

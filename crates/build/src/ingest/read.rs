@@ -37,12 +37,14 @@ use crate::provenance::InputReport;
 /// Opens the input with a number.
 pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, CaptureError> + Sync + 'o;
 
-/// Reads each input to its end, or as far as it can be read. There is one report per input.
+/// Reads each input to its end, or as far as it can be read, and adds its captures to `newest`. There is
+/// one report per input; captures count inputs from `first_input`.
 ///
 /// # Errors
 ///
 /// If a temporary file cannot be written.
 pub(super) fn read_all(
+    (newest, first_input): (Newest, u32),
     reports: Vec<InputReport>,
     open: &Open<'_>,
     config: &IngestConfig,
@@ -50,10 +52,9 @@ pub(super) fn read_all(
 ) -> Result<(Newest, Vec<InputReport>), WriteError> {
     let inputs = u32::try_from(reports.len()).expect("fewer than 2^32 inputs");
     let reports = reports.into_iter().map(|report| OpenReport { report, broken: Vec::new() });
-    let newest = Newest::new(&config.dialect.access, config.history, &config.scratch);
     let ingested = Ingesting { newest, reports: reports.collect(), failure: None };
     let (ingested, parsed) = (Mutex::new(ingested), Mutex::default());
-    let reading = Reading { open, config, observer, ingested, parsed };
+    let reading = Reading { open, config, observer, first_input, ingested, parsed };
     rayon::scope(|scope| {
         // A thread runs its latest task first, so this thread begins with the first input.
         for input in (0..inputs).rev() {
@@ -79,6 +80,7 @@ struct Reading<'r> {
     open: &'r Open<'r>,
     config: &'r IngestConfig,
     observer: &'r dyn IngestObserver,
+    first_input: u32,
     ingested: Mutex<Ingesting>,
     parsed: Mutex<ParsedBodies>,
 }
@@ -270,7 +272,7 @@ impl Digest<'_> {
         Digest {
             config: reading.config,
             parsed: &reading.parsed,
-            input,
+            input: reading.first_input + input,
             next: Position { piece, index: 0 },
             captures: Vec::new(),
             later: 0,

@@ -20,7 +20,9 @@ use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_set::lists::read_extract;
 
-use super::{IngestConfig, IngestError, Ingested, Input, Merger, StandingCounts, ingest_from};
+use super::read::Open;
+use super::{IngestConfig, IngestError, IngestObserver, Ingested, Input, Merger, StandingCounts};
+use crate::InputReport;
 use crate::compile::{CompileConfig, to_vec};
 use crate::ingest::Strictness;
 use crate::pool::BlobPool;
@@ -286,4 +288,18 @@ fn said(outcome: AccessOutcome) -> String {
 
 fn url(host: impl std::fmt::Display) -> String {
     format!("https://{host}.example/robots.txt")
+}
+
+/// Like [`ingest`](super::ingest()), for the inputs that `open` opens.
+fn ingest_from(
+    reports: Vec<InputReport>,
+    open: &Open<'_>,
+    config: &IngestConfig,
+    observer: &dyn IngestObserver,
+) -> Result<Ingested, IngestError> {
+    let mut merger = Merger::new(config.dialect, config.history, &config.scratch);
+    merger.read(reports, open, config, observer)?;
+    let ingested = merger.finish(config.outages)?;
+    ingested.check_files(config.strictness)?;
+    Ok(ingested)
 }
