@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use portcullis_io::input::{ChunkConfig, OpenConfig, Source};
+use portcullis_io::input::{ChunkConfig, Chunks, OpenConfig, Source};
 use portcullis_io::list::{ListConfig, ListFormat};
 use roxmltree::{Document, Node};
 
@@ -25,7 +25,7 @@ pub fn sitemap_compared(data: &[u8]) -> bool {
     let source = Source::from_reader("x", Cursor::new(data.to_vec()), OpenConfig::default());
     let lists = ListConfig { format, ..ListConfig::default() };
     let mut lines = Vec::new();
-    for chunk in source.chunks(ChunkConfig::default(), lists) {
+    for chunk in Chunks::new(source, ChunkConfig::default(), lists) {
         let Ok(chunk) = chunk else {
             assert!(lines.is_empty() || lines.ends_with(b"\n"));
             return false;

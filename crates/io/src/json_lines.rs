@@ -48,12 +48,12 @@ use portcullis_engine::bytes::trim;
 use portcullis_robots::access::CachingHeaders;
 
 use super::body::is_html;
+use super::json_path::FieldPath;
 use super::json_path::{Walk, numbers, read};
-use super::list::{FieldPath, ListConfig};
 use super::record::{FieldValue, Record};
 use super::schema::{Candidate, CaptureField, FieldMap};
 use super::{Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig};
-use crate::input::{Chunk, ChunkConfig, Chunks, Records, Source, Terminator};
+use crate::input::{ChunkConfig, Framing, Source, Terminator, TextChunk, TextChunks};
 use portcullis_robots::access::CaptureNote;
 
 /// White space around a value (RFC 8259, section 2).
@@ -61,7 +61,7 @@ pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";
 
 /// A reader that cuts JSON Lines into batches of whole lines. Made by [`open`].
 pub struct JsonLines {
-    chunks: Chunks,
+    chunks: TextChunks,
     schema: Arc<Schema>,
     /// The number of lines in the batches returned so far.
     lines: u64,
@@ -71,13 +71,13 @@ pub struct JsonLines {
 pub fn open(source: Source, fields: &FieldMap) -> JsonLines {
     let members = CaptureField::ALL.iter().flat_map(|&field| fields.candidates(field)).collect();
     let schema = Arc::new(Schema { members, fields: fields.clone() });
-    let lines = ListConfig::plain(Terminator::LineFeed);
-    JsonLines { chunks: source.chunks(ChunkConfig::default(), lines), schema, lines: 0 }
+    JsonLines { chunks: TextChunks::new(source, ChunkConfig::default()), schema, lines: 0 }
 }
 
 impl BatchReader for JsonLines {
     fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
-        let Some(chunk) = self.chunks.next().transpose()? else { return Ok(None) };
+        let framing = Framing::Byte(Terminator::LineFeed);
+        let Some(chunk) = self.chunks.next(framing).transpose()? else { return Ok(None) };
         let lines_before = self.lines;
         self.lines += memchr::memchr_iter(b'\n', &chunk).count() as u64;
         Ok(Some(Box::new(Lines { chunk, schema: Arc::clone(&self.schema), lines_before })))
@@ -92,7 +92,7 @@ struct Schema {
 
 /// A batch of whole lines.
 struct Lines {
-    chunk: Chunk,
+    chunk: TextChunk,
     schema: Arc<Schema>,
     lines_before: u64,
 }
@@ -103,13 +103,19 @@ impl Batch for Lines {
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
-        for (index, record) in Records::new(&self.chunk, Terminator::LineFeed).enumerate() {
-            if let Err(problem) = self.schema.read_line(record.text(), config, sink) {
+        for (index, line) in lines(&self.chunk).enumerate() {
+            if let Err(problem) = self.schema.read_line(line, config, sink) {
                 let number = self.lines_before + index as u64 + 1;
                 sink.broken(BrokenRecord::senseless(format!("line {number}"), problem));
             }
         }
     }
+}
+
+/// Returns the lines of a chunk. What follows the last line end is a line if it is not empty.
+fn lines(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let whole = chunk.strip_suffix(b"\n").unwrap_or(chunk);
+    whole.split(|&byte| byte == b'\n')
 }
 
 impl Schema {

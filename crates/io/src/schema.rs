@@ -17,7 +17,7 @@
 
 use std::str::FromStr;
 
-use super::list::FieldPath;
+use super::json_path::FieldPath;
 
 /// A field of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

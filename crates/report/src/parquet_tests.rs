@@ -28,7 +28,7 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 use tempfile::TempDir;
 
-use portcullis_io::input::{Chunk, ChunkConfig, OpenConfig, Source};
+use portcullis_io::input::{Chunk, ChunkConfig, Chunks, OpenConfig, Source};
 use portcullis_io::list::parquet::ParquetList;
 use portcullis_io::list::{Arena, ListConfig, Rows};
 use portcullis_io::output::columns::Columns;
@@ -132,7 +132,7 @@ fn chunks(list: &ParquetList) -> impl Iterator<Item = Chunk> {
     let path = Path::new(list.source().name());
     let source = Source::open(path, OpenConfig::default()).unwrap();
     let config = ChunkConfig { by_row_group: true, ..ChunkConfig::default() };
-    source.chunks(config, ListConfig::default()).map(Result::unwrap)
+    Chunks::new(source, config, ListConfig::default()).map(Result::unwrap)
 }
 
 /// Encodes the added columns of a chunk.

@@ -16,12 +16,12 @@
 //! damaged is an error after the whole records before the damage, never a shorter list.
 //!
 //! ```
-//! use portcullis_io::input::{ChunkConfig, OpenConfig, Records, Source, Terminator};
+//! use portcullis_io::input::{ChunkConfig, Chunks, OpenConfig, Records, Source, Terminator};
 //! use portcullis_io::list::ListConfig;
 //!
 //! let list: &[u8] = b"https://a.example/\r\nhttps://b.example/";
 //! let source = Source::from_reader("a list", list, OpenConfig::default());
-//! for chunk in source.chunks(ChunkConfig::default(), ListConfig::default()) {
+//! for chunk in Chunks::new(source, ChunkConfig::default(), ListConfig::default()) {
 //!     let chunk = chunk?;
 //!     let mut records = Records::new(&chunk, Terminator::LineFeed);
 //!     let first = records.next().unwrap();
@@ -33,12 +33,14 @@
 //! ```
 
 mod chunks;
+mod framing;
 mod records;
 mod robots;
 mod source;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use std::io;
 
@@ -46,11 +48,13 @@ use portcullis_files::error::system_text;
 use portcullis_files::kind::WrongKind;
 
 pub use crate::compression::Coding;
-pub use chunks::{Chunk, ChunkConfig, Chunks};
-pub use records::{Record, Records, Terminator};
+pub use chunks::{Chunk, Chunks};
+pub use framing::{Framing, Terminator, dump_record, quoted_end};
+pub use records::{Record, Records};
 pub use robots::{fill_robots_txt, read_robots_txt, read_robots_txt_from};
 pub use source::{OpenConfig, STANDARD_INPUT, Source};
-pub(crate) use stream::Stream;
+pub use stream::Stream;
+pub use text::{ChunkConfig, First, TextChunk, TextChunks};
 
 /// An input that cannot be read to its end. Each error names the input.
 #[derive(Debug, thiserror::Error)]

@@ -16,27 +16,8 @@
 use portcullis_engine::vectors::{Kind, Vectors, Work};
 use wide::u8x16;
 
+use super::Terminator;
 use crate::list::Problem;
-
-/// The byte that ends a record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Terminator {
-    /// LF, or CR LF.
-    #[default]
-    LineFeed,
-    /// NUL, as `find -print0` writes; CR and LF are part of the record.
-    Nul,
-}
-
-impl Terminator {
-    /// Returns the byte.
-    pub const fn byte(self) -> u8 {
-        match self {
-            Terminator::LineFeed => b'\n',
-            Terminator::Nul => 0,
-        }
-    }
-}
 
 /// One record with its terminator, and the URL in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

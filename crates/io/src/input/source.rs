@@ -23,11 +23,9 @@ use memmap2::Mmap;
 use portcullis_files::kind::{FileKind, Wanted, WrongKind};
 
 use super::InputError;
-use super::chunks::{ChunkConfig, Chunks};
-use super::records::Terminator;
+use super::framing::Terminator;
 use super::stream::Stream;
 use crate::compression::Coding;
-use crate::list::ListConfig;
 
 /// How an input is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +69,11 @@ impl Default for OpenConfig {
 ///
 /// ```no_run
 /// use std::path::Path;
-/// use portcullis_io::input::{ChunkConfig, OpenConfig, Source};
-/// use portcullis_io::list::ListConfig;
+/// use portcullis_io::input::{ChunkConfig, Framing, OpenConfig, Source, Terminator, TextChunks};
 ///
 /// let source = Source::open(Path::new("urls.txt.gz"), OpenConfig::default())?;
-/// for chunk in source.chunks(ChunkConfig::default(), ListConfig::default()) {
+/// let mut chunks = TextChunks::new(source, ChunkConfig::default());
+/// while let Some(chunk) = chunks.next(Framing::Byte(Terminator::LineFeed)) {
 ///     println!("{} bytes of whole lines", chunk?.len());
 /// }
 /// # Ok::<(), portcullis_io::input::InputError>(())
@@ -266,15 +264,14 @@ impl Source {
         Ok(&first[..first.len().min(bytes_max)])
     }
 
-    /// Returns the input in chunks of whole records. The format is detected with the first chunk,
-    /// unless it is given.
-    pub fn chunks(self, config: ChunkConfig, lists: impl Into<Arc<ListConfig>>) -> Chunks {
-        Chunks::new(self.content, self.file, config, lists.into())
+    /// Returns the bytes, and the file itself if it is regular and not compressed.
+    pub(super) fn into_parts(self) -> (Content, Option<File>) {
+        (self.content, self.file)
     }
 
     /// Returns the input as a stream, for formats that are not cut at line feeds. A mapping is
     /// copied.
-    pub(crate) fn into_stream(self) -> Stream {
+    pub fn into_stream(self) -> Stream {
         self.content.into_stream()
     }
 }

@@ -21,7 +21,7 @@ use crate::limits::CHUNK_BYTES;
 const USUAL_BYTES: usize = CHUNK_BYTES + 1;
 
 /// The decompressed bytes of an input, in order and buffered.
-pub(crate) struct Stream {
+pub struct Stream {
     name: String,
     state: State,
     /// The compression of the stored bytes, if known.
@@ -103,22 +103,22 @@ impl Stream {
         self.pipe = pipe;
     }
 
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Returns the bytes read from the file or pipe so far, before decompression.
-    pub(crate) fn stored_bytes(&self) -> u64 {
+    pub fn stored_bytes(&self) -> u64 {
         self.gauge.bytes.load(Ordering::Relaxed)
     }
 
     /// Returns the number of bytes consumed, after decompression.
-    pub(crate) fn position(&self) -> u64 {
+    pub fn position(&self) -> u64 {
         self.position
     }
 
     /// Returns the buffered bytes.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
@@ -133,7 +133,7 @@ impl Stream {
 
     /// Reads until `wanted` bytes are buffered or the input ends. Returns whether `wanted` bytes
     /// are buffered.
-    pub(crate) fn fill(&mut self, wanted: usize) -> bool {
+    pub fn fill(&mut self, wanted: usize) -> bool {
         while self.end - self.start < wanted && self.read_some(wanted) {}
         self.end - self.start >= wanted
     }
@@ -175,14 +175,14 @@ impl Stream {
     }
 
     /// Drops `count` of the buffered bytes.
-    pub(crate) fn consume(&mut self, count: usize) {
+    pub fn consume(&mut self, count: usize) {
         debug_assert!(count <= self.end - self.start);
         self.start += count;
         self.position += count as u64;
     }
 
     /// Drops `count` bytes, buffered or not. Returns whether there were that many.
-    pub(crate) fn skip(&mut self, mut count: u64) -> bool {
+    pub fn skip(&mut self, mut count: u64) -> bool {
         while count > 0 && self.fill(1) {
             let at_hand = self.bytes().len();
             let part = usize::try_from(count).map_or(at_hand, |count| count.min(at_hand));
@@ -217,7 +217,7 @@ impl Stream {
     }
 
     /// Whether the buffered bytes are followed by a failure instead of the end.
-    pub(crate) fn has_failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         matches!(self.state, State::Failed)
     }
 
@@ -227,7 +227,7 @@ impl Stream {
     }
 
     /// Takes the failure that follows the buffered bytes. `None` if there is none or it was taken.
-    pub(crate) fn take_failure(&mut self) -> Option<InputError> {
+    pub fn take_failure(&mut self) -> Option<InputError> {
         self.failure.take().or_else(|| self.has_failed().then(|| self.failed_before()))
     }
 

@@ -66,7 +66,7 @@ fn cut_at(
     config: ChunkConfig,
     terminator: Terminator,
 ) -> (Vec<Vec<u8>>, Option<InputError>) {
-    let mut chunks = source.chunks(config, ListConfig::plain(terminator));
+    let mut chunks = Chunks::new(source, config, ListConfig::plain(terminator));
     let mut whole = Vec::new();
     let mut failure = None;
     while let Some(chunk) = chunks.next() {
@@ -296,7 +296,7 @@ fn a_pipe_that_pauses_gives_what_it_has() {
     let config = ChunkConfig { pause, ..ChunkConfig::default() };
     let begin = |stored: OwnedFd| {
         let source = Source::from_file("pipe".into(), stored.into(), OpenConfig::default());
-        source.unwrap().chunks(config, ListConfig::default())
+        Chunks::new(source.unwrap(), config, ListConfig::default())
     };
     let (reader, mut writer) = io::pipe().unwrap();
     let mut chunks = begin(reader.into());
@@ -380,7 +380,7 @@ fn stored_bytes_add_up() {
             let source = Source::open(&write_file(&folder, "list", &stored), config).unwrap();
             assert_eq!(source.stored_bytes(), Some(stored.len() as u64));
             let small = ChunkConfig { chunk_bytes: 64, ..ChunkConfig::default() };
-            let chunks = source.chunks(small, ListConfig::default());
+            let chunks = Chunks::new(source, small, ListConfig::default());
             let sum: u64 = chunks.map(|chunk| chunk.unwrap().stored_bytes()).sum();
             assert_eq!(sum, stored.len() as u64);
         }
@@ -391,7 +391,7 @@ fn stored_bytes_add_up() {
 fn a_file_that_shrinks_is_an_error() {
     let folder = TempDir::new().unwrap();
     let path = write_file(&folder, "list", b"one\ntwo\n");
-    let mut chunks = open(&path).chunks(SMALL, ListConfig::plain(Terminator::LineFeed));
+    let mut chunks = Chunks::new(open(&path), SMALL, ListConfig::plain(Terminator::LineFeed));
     // The page stays mapped, so no access faults. Its end would read as zeros.
     File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
     assert!(chunks.next().unwrap().is_ok());

@@ -10,9 +10,8 @@
 use bumpalo::Bump;
 
 use super::Problem;
-use super::framing::{Framing, quoted_end};
 use super::values::Values;
-use crate::input::Terminator;
+use crate::input::{Framing, Terminator, quoted_end};
 use crate::limits::LIST_COLUMNS_MAX;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 

@@ -11,14 +11,13 @@ use serde_json::Value;
 use super::access_log::{self, AccessLine};
 use super::column::listed;
 use super::delimited::{Columns, Separator, first_row};
-use super::framing::Framing;
 use super::json::Members;
 use super::values::Place;
 use super::{
     AgentPlace, AtPlace, ColumnOf, FieldPath, List, ListConfig, ListFormat, TableColumn, URL_NAMES,
     crawl,
 };
-use crate::input::{InputError, Terminator};
+use crate::input::{Framing, InputError, Terminator};
 use crate::limits::LIST_COLUMNS_MAX;
 use crate::sitemap::is_sitemap;
 use portcullis_files::kind::{FileKind, Wanted, WrongKind};

@@ -32,13 +32,13 @@
 //! chunk. The thread that cuts CSV scans every quote and line end.
 //!
 //! ```
-//! use portcullis_io::input::{ChunkConfig, InputError, OpenConfig, Source};
+//! use portcullis_io::input::{ChunkConfig, Chunks, InputError, OpenConfig, Source};
 //! use portcullis_io::list::{Arena, ListConfig, Rows};
 //!
 //! let export: &[u8] = b"Address,Title\r\nhttps://a.example/,\"one,\ntwo\"\r\n";
 //! let source = Source::from_reader("export", export, OpenConfig::default());
 //! let arena = Arena::new();
-//! for chunk in source.chunks(ChunkConfig::default(), ListConfig::default()) {
+//! for chunk in Chunks::new(source, ChunkConfig::default(), ListConfig::default()) {
 //!     let chunk = chunk?;
 //!     assert_eq!(chunk.list().head(), b"Address,Title\r\n");
 //!     Rows::new(&chunk, &arena, 0).read(1, |records| {
@@ -55,7 +55,6 @@ mod column;
 mod crawl;
 mod delimited;
 mod detect;
-mod framing;
 mod host;
 mod json;
 pub mod parquet;
@@ -69,13 +68,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::compression::without_coding;
-use crate::input::{Record, Records, Terminator};
+use crate::input::{Framing, Record, Records, Terminator, dump_record};
 pub use crate::json_path::FieldPath;
 pub use crate::parquet_columns::times;
 pub use bumpalo::Bump as Arena;
 pub(crate) use column::{ColumnOf, TableColumn, URL_NAMES};
 pub(crate) use detect::{Detected, detect};
-pub(crate) use framing::Framing;
 pub use host::{HostConfig, given_host};
 use parquet::ParquetList;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
@@ -420,7 +418,7 @@ impl List {
             }
             Place::DumpLine => {
                 let record = || {
-                    let (whole, end_bytes) = framing::dump_record(records.rest())?;
+                    let (whole, end_bytes) = dump_record(records.rest())?;
                     let record = records.take(whole.len(), end_bytes);
                     Some(complete(record, Values::of_url(crawl::dump_url(record.text()))))
                 };

@@ -2,7 +2,7 @@
 //! arrive.
 
 use super::*;
-use crate::input::{ChunkConfig, InputError, OpenConfig, Source};
+use crate::input::{ChunkConfig, Chunks, InputError, OpenConfig, Source};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 fn chunks(name: &str, bytes: &[u8], chunk_bytes: usize, config: &ListConfig) -> Read {
@@ -29,7 +29,7 @@ fn read(source: Source, chunk_bytes: usize, config: &ListConfig) -> Read {
     let mut read = Read::default();
     let arena = Arena::new();
     let chunks = ChunkConfig { chunk_bytes, ..ChunkConfig::default() };
-    for chunk in source.chunks(chunks, config.clone()) {
+    for chunk in Chunks::new(source, chunks, config.clone()) {
         let chunk = match chunk {
             Ok(chunk) => chunk,
             Err(error) => {
@@ -367,7 +367,7 @@ fn places_are_counted_as_editors_do() {
     let place = |name: &str, bytes: &[u8]| {
         let reader = std::io::Cursor::new(bytes.to_vec());
         let source = Source::from_reader(name, reader, OpenConfig::default());
-        let chunk = source.chunks(ChunkConfig::default(), ListConfig::default()).next();
+        let chunk = Chunks::new(source, ChunkConfig::default(), ListConfig::default()).next();
         let chunk: Result<_, InputError> = chunk.unwrap();
         chunk.unwrap().list().place(0)
     };

@@ -226,7 +226,7 @@ where
 
     fn open(&mut self, source: Source) -> Input {
         self.totals.sources += 1;
-        let chunks = source.chunks(self.config.chunks, Arc::clone(&self.config.lists));
+        let chunks = Chunks::new(source, self.config.chunks, Arc::clone(&self.config.lists));
         if chunks.is_mapped() {
             return Input::Mapped(Box::new(chunks));
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::document::is_sitemap;
 use super::files_of_index;
-use crate::input::{ChunkConfig, InputError, OpenConfig, Source};
+use crate::input::{ChunkConfig, Chunks, InputError, OpenConfig, Source};
 use crate::limits::{CHUNK_BYTES, SITEMAP_DEPTH_MAX, SITEMAP_MARKUP_BYTES_MAX, SITEMAPS_NAMED_MAX};
 use crate::list::{ListConfig, ListFormat};
 
@@ -20,7 +20,7 @@ fn urlset(content: &str) -> String {
 /// Reads a whole list: its lines up to an error, and the error.
 fn read(source: Source) -> (String, Option<InputError>) {
     let mut lines = String::new();
-    for chunk in source.chunks(ChunkConfig::default(), ListConfig::default()) {
+    for chunk in Chunks::new(source, ChunkConfig::default(), ListConfig::default()) {
         match chunk {
             Ok(chunk) => {
                 assert_eq!(chunk.list().format(), ListFormat::Sitemap);
@@ -199,7 +199,7 @@ fn long_sitemaps_are_streamed() {
     let part = "<url><loc>https://a.example/a?b&amp;c</loc><lastmod>2026-01-01</lastmod></url>\n";
     let source = repeated("<urlset>", part, 64 * 1024 * 1024, "</urlset>");
     let (mut urls, mut largest) = (0, 0);
-    for chunk in source.chunks(ChunkConfig::default(), ListConfig::default()) {
+    for chunk in Chunks::new(source, ChunkConfig::default(), ListConfig::default()) {
         let chunk = chunk.unwrap();
         largest = largest.max(chunk.len());
         urls += memchr::memchr_iter(b'\n', &chunk).count();
@@ -225,7 +225,7 @@ fn compressed_and_mapped_files() {
     file.finish().unwrap();
     let stored = fs::metadata(&path).unwrap().len();
     let source = Source::open(&path, OpenConfig::MAPPED).unwrap();
-    let chunks = source.chunks(ChunkConfig::default(), ListConfig::default());
+    let chunks = Chunks::new(source, ChunkConfig::default(), ListConfig::default());
     assert_eq!(chunks.map(|chunk| chunk.unwrap().stored_bytes()).sum::<u64>(), stored);
     // Cut in its compression.
     let whole = fs::read(&path).unwrap();

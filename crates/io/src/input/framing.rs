@@ -4,11 +4,29 @@
 //! line in a dump, and one pass over quotes and line ends for CSV, whose quotes can only be read
 //! forwards.
 
-use crate::input::Terminator;
+/// The byte that ends a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Terminator {
+    /// LF, or CR LF.
+    #[default]
+    LineFeed,
+    /// NUL, as `find -print0` writes; CR and LF are part of the record.
+    Nul,
+}
+
+impl Terminator {
+    /// Returns the byte.
+    pub const fn byte(self) -> u8 {
+        match self {
+            Terminator::LineFeed => b'\n',
+            Terminator::Nul => 0,
+        }
+    }
+}
 
 /// The end of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Framing {
+pub enum Framing {
     /// A byte at any position.
     Byte(Terminator),
     /// LF outside a quoted field.
@@ -23,7 +41,7 @@ pub(crate) enum Framing {
 impl Framing {
     /// Returns the end of the last whole record in `bytes`, which begin at a record. 0 if no record
     /// ends.
-    pub(crate) fn last_end(self, bytes: &[u8]) -> usize {
+    pub fn last_end(self, bytes: &[u8]) -> usize {
         match self {
             Framing::Byte(terminator) => {
                 memchr::memrchr(terminator.byte(), bytes).map_or(0, |at| at + 1)
@@ -36,7 +54,7 @@ impl Framing {
     }
 
     /// Returns the end of the first record in `bytes`, or `None` if it does not end there.
-    pub(crate) fn first_end(self, bytes: &[u8]) -> Option<usize> {
+    pub fn first_end(self, bytes: &[u8]) -> Option<usize> {
         match self {
             Framing::Byte(terminator) => memchr::memchr(terminator.byte(), bytes).map(|at| at + 1),
             Framing::Quoted { delimiter } => RowEnds::new(bytes, delimiter).next(),
@@ -47,7 +65,7 @@ impl Framing {
     }
 
     /// Returns the bytes that a record ending with `tail` lacks at its end.
-    pub(crate) fn missing_end(self, tail: &[u8]) -> &'static [u8] {
+    pub fn missing_end(self, tail: &[u8]) -> &'static [u8] {
         match self {
             _ if tail.is_empty() => b"",
             Framing::Byte(Terminator::Nul) if tail.ends_with(b"\0") => b"",
@@ -67,7 +85,7 @@ fn is_empty_line(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Returns the first record of a dump with its end, the empty line after it.
-pub(super) fn dump_record(rest: &[u8]) -> Option<(&[u8], u8)> {
+pub fn dump_record(rest: &[u8]) -> Option<(&[u8], u8)> {
     let whole = &rest[..Framing::EmptyLine.first_end(rest).unwrap_or(rest.len())];
     let text = whole.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |at| at + 1);
     (!whole.is_empty()).then(|| (whole, u8::try_from(whole.len() - text).unwrap_or(0)))
@@ -108,7 +126,7 @@ impl Iterator for RowEnds<'_> {
 
 /// Returns the position after the closing quote of a field whose content begins at `start`, or
 /// `None` if the field is not closed.
-pub(super) fn quoted_end(bytes: &[u8], start: usize) -> Option<usize> {
+pub fn quoted_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     loop {
         let quote = at + memchr::memchr(b'"', &bytes[at..])?;

@@ -1,0 +1,410 @@
+//! Cuts bytes into chunks that end at record ends.
+//!
+//! A chunk holds as many whole records as fit into [`ChunkConfig::chunk_bytes`], or one longer
+//! record. The cuts depend on the bytes alone, not on how they arrive, so a mapped file and the
+//! same file through a pipe give the same chunks: a pipe's chunk is returned when it is full or the
+//! pipe ends, not when a line arrives. A caller whose output does not depend on the cuts can ask for
+//! shorter chunks where a pipe pauses ([`ChunkConfig::pause`]). Every readable input has at least one
+//! chunk, which may be empty, so that readers of chunks see the bytes before the first record.
+//!
+//! Cost for plain lines: one `memrchr` per chunk; a stream also copies the record that a chunk
+//! boundary cuts. An error is returned after the whole records before it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::InputError;
+use super::framing::Framing;
+use super::source::{Content, Mapping, Source};
+use super::stream::{Filled, Stream};
+use crate::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
+
+/// How an input is cut into chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkConfig {
+    /// The most bytes in a chunk, unless one record is longer. 0 counts as 1. By default
+    /// [`CHUNK_BYTES`].
+    pub chunk_bytes: usize,
+    /// The most bytes in a record, without its terminator. By default [`RECORD_BYTES_MAX`].
+    pub record_bytes_max: usize,
+    /// Whether the chunks of a Parquet file are its row groups, for outputs that have row groups.
+    /// By default they have about as many URLs as other chunks.
+    pub by_row_group: bool,
+    /// How long a pipe delivers nothing before its whole records become a chunk; `None`, the default,
+    /// waits for a full chunk. Only Unix systems tell whether a pipe has bytes.
+    pub pause: Option<Duration>,
+}
+
+impl Default for ChunkConfig {
+    fn default() -> ChunkConfig {
+        ChunkConfig {
+            chunk_bytes: CHUNK_BYTES,
+            record_bytes_max: RECORD_BYTES_MAX,
+            by_row_group: false,
+            pause: None,
+        }
+    }
+}
+
+/// The result of a search for the next cut in the buffered bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// The next chunk has this many bytes.
+    At(usize),
+    /// The bytes do not hold a whole chunk; more must be read.
+    More,
+    /// The bytes begin with a record that is too long.
+    TooLong,
+}
+
+impl ChunkConfig {
+    /// The number of buffered bytes needed to cut a usual chunk: one more than the chunk has. The
+    /// extra byte shows whether the chunk ends the input.
+    pub fn wanted_bytes(&self) -> usize {
+        self.chunk_bytes + 1
+    }
+
+    /// Cuts a chunk off `rest`, which begins at a record. `rest` has at least
+    /// [`ChunkConfig::wanted_bytes`] unless it is the last of the input.
+    fn cut(&self, framing: Framing, rest: &[u8], is_last: bool) -> Cut {
+        if is_last && rest.len() <= self.chunk_bytes {
+            return Cut::At(rest.len());
+        }
+        let end = framing.last_end(&rest[..self.chunk_bytes]);
+        if end > 0 {
+            return Cut::At(end);
+        }
+        // The first record fills the window: it is longer than a chunk, and a chunk of its own.
+        let searched = &rest[..rest.len().min(self.record_bytes_max + 1)];
+        match framing.first_end(searched) {
+            Some(end) => Cut::At(end),
+            None if rest.len() > self.record_bytes_max => Cut::TooLong,
+            None if is_last => Cut::At(rest.len()),
+            None => Cut::More,
+        }
+    }
+}
+
+/// A sequence of whole records. Dereferences to their bytes.
+///
+/// The last record lacks its terminator if the input does; the next input does not continue it.
+#[derive(Debug)]
+pub struct TextChunk {
+    bytes: Bytes,
+    range: Range<usize>,
+    stored_bytes: u64,
+    is_last: bool,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    Mapped(Arc<Mapping>),
+    Owned(Vec<u8>),
+}
+
+impl TextChunk {
+    /// Returns a whole input in memory.
+    pub fn whole(text: Vec<u8>) -> TextChunk {
+        let (range, stored_bytes) = (0..text.len(), text.len() as u64);
+        TextChunk { bytes: Bytes::Owned(text), range, stored_bytes, is_last: true }
+    }
+
+    /// Returns the bytes that were read from the file or pipe since the previous chunk, before
+    /// decompression. The sum over all chunks of an input is its stored size.
+    pub fn stored_bytes(&self) -> u64 {
+        self.stored_bytes
+    }
+
+    /// Whether the chunk is the last of an input that was read to its end.
+    pub fn is_last(&self) -> bool {
+        self.is_last
+    }
+
+    /// Checks that the bytes are still the ones that were cut. Call it after the work on the chunk,
+    /// before its results are used.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::Shrunk`] if the chunk comes from a mapped file that became shorter.
+    pub fn check(&self) -> Result<(), InputError> {
+        match &self.bytes {
+            Bytes::Mapped(mapping) => mapping.check(),
+            Bytes::Owned(_) => Ok(()),
+        }
+    }
+}
+
+impl Deref for TextChunk {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped(mapping) => &mapping[self.range.clone()],
+            Bytes::Owned(buffer) => &buffer[self.range.clone()],
+        }
+    }
+}
+
+/// The first bytes of an input, none of which is consumed.
+pub struct First<'i> {
+    /// The name of the input.
+    pub name: &'i str,
+    /// The bytes.
+    pub bytes: &'i [u8],
+    /// Whether the input has no more bytes.
+    pub is_whole: bool,
+    /// Whether there will not be more of these bytes: the input is at its end, or all that were
+    /// wanted are there.
+    pub is_final: bool,
+}
+
+/// An input that is cut into chunks.
+pub struct TextChunks {
+    config: ChunkConfig,
+    content: Content,
+    file: Option<File>,
+    is_first: bool,
+    /// Whether the chunk before was cut at a pause, so that it did not know whether it was the last.
+    owes_last: bool,
+    /// The buffers of recycled chunks.
+    spare: Vec<Vec<u8>>,
+    /// The bytes returned so far, after decompression.
+    position: u64,
+    /// The bytes returned so far, before decompression.
+    stored_bytes: u64,
+    /// The bytes that were dropped before the first chunk.
+    head_bytes: usize,
+}
+
+impl TextChunks {
+    /// Returns the chunks of `source`.
+    pub fn new(source: Source, config: ChunkConfig) -> TextChunks {
+        let chunk_bytes = config.chunk_bytes.min(config.record_bytes_max).max(1);
+        let (content, file) = source.into_parts();
+        TextChunks {
+            config: ChunkConfig { chunk_bytes, ..config },
+            content,
+            file,
+            is_first: true,
+            owes_last: false,
+            spare: Vec::new(),
+            position: 0,
+            stored_bytes: 0,
+            head_bytes: 0,
+        }
+    }
+
+    /// Returns how the input is cut.
+    pub fn config(&self) -> &ChunkConfig {
+        &self.config
+    }
+
+    /// Whether the input is mapped, so that the next chunk needs no waiting and almost no reading.
+    pub fn is_mapped(&self) -> bool {
+        matches!(self.content, Content::Mapped { .. })
+    }
+
+    /// Takes the file itself, if it is regular and not compressed.
+    pub fn take_file(&mut self) -> Option<File> {
+        self.file.take()
+    }
+
+    /// Whether the input is compressed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::coding`].
+    pub fn is_compressed(&mut self) -> Result<bool, InputError> {
+        match &mut self.content {
+            Content::Stream(stream) => Ok(stream.coding()?.is_some()),
+            Content::Mapped { .. } => Ok(false),
+        }
+    }
+
+    /// Returns the first bytes: `wanted` of them, or all, or those before a pause of a pipe if they
+    /// are `enough`.
+    pub fn first(
+        &mut self,
+        wanted: usize,
+        pause: Option<Duration>,
+        enough: impl Fn(&[u8]) -> bool,
+    ) -> First<'_> {
+        match &mut self.content {
+            Content::Mapped { mapping, start } => {
+                let rest = &mapping[*start..];
+                let bytes = &rest[..rest.len().min(wanted)];
+                let is_whole = bytes.len() == rest.len();
+                First { name: mapping.name(), bytes, is_whole, is_final: true }
+            }
+            Content::Stream(stream) => {
+                let filled = stream.fill_or_pause(wanted, pause, enough);
+                let is_final = filled != Filled::Paused;
+                let is_whole = stream.is_at_end() && stream.bytes().len() < wanted;
+                First { name: stream.name(), bytes: stream.bytes(), is_whole, is_final }
+            }
+        }
+    }
+
+    /// Takes the failure that follows the first bytes, where an input has fewer than were wanted.
+    pub fn take_failure(&mut self) -> Option<InputError> {
+        match &mut self.content {
+            Content::Mapped { .. } => None,
+            Content::Stream(stream) => stream.take_failure(),
+        }
+    }
+
+    /// Drops bytes before the first chunk.
+    pub fn skip_head(&mut self, bytes: usize) {
+        match &mut self.content {
+            Content::Mapped { start, .. } => *start += bytes,
+            Content::Stream(stream) => stream.consume(bytes),
+        }
+        self.position += bytes as u64;
+        self.head_bytes += bytes;
+    }
+
+    /// Puts a stage between the input and its chunks. A mapping is copied.
+    pub fn through<R: Read + Send + 'static>(&mut self, stage: impl FnOnce(Stream) -> R) {
+        let nothing = Content::Stream(Stream::new(String::new(), io::empty(), false));
+        let stream = std::mem::replace(&mut self.content, nothing).into_stream();
+        self.content = Content::Stream(Stream::through(stream, stage));
+    }
+
+    /// Takes back a finished chunk, so that a later chunk can reuse its memory.
+    pub fn recycle(&mut self, chunk: TextChunk) {
+        // The memory of a long record is freed.
+        if let Bytes::Owned(buffer) = chunk.bytes
+            && buffer.capacity() <= 2 * self.config.wanted_bytes()
+        {
+            self.spare.push(buffer);
+        }
+    }
+
+    /// Returns the error for a record that is too long.
+    pub fn too_long(&self) -> InputError {
+        let name = match &self.content {
+            Content::Mapped { mapping, .. } => mapping.name(),
+            Content::Stream(stream) => stream.name(),
+        };
+        InputError::RecordTooLong {
+            name: name.to_owned(),
+            offset: self.position,
+            bytes_max: self.config.record_bytes_max,
+        }
+    }
+
+    /// Returns the next chunk, or `None` after the last. After an error there are no more.
+    pub fn next(&mut self, framing: Framing) -> Option<Result<TextChunk, InputError>> {
+        let config = self.config;
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        let (bytes, range, stored_bytes, is_last) = match &mut self.content {
+            Content::Mapped { mapping, start } => {
+                let rest = &mapping[*start..];
+                if rest.is_empty() && !is_first {
+                    return mapping.check().err().map(Err);
+                }
+                let Cut::At(count) = config.cut(framing, rest, true) else {
+                    return Some(Err(self.too_long()));
+                };
+                let is_last = count == rest.len();
+                let range = *start..*start + count;
+                let taken = (count + std::mem::take(&mut self.head_bytes)) as u64;
+                *start = range.end;
+                (Bytes::Mapped(Arc::clone(mapping)), range, self.stored_bytes + taken, is_last)
+            }
+            Content::Stream(stream) => {
+                let owed = std::mem::take(&mut self.owes_last);
+                let count = match cut_stream(stream, framing, &config, &mut self.owes_last) {
+                    None if is_first || owed => 0,
+                    Some(Ok(Cut::At(count))) => count,
+                    Some(Ok(Cut::More | Cut::TooLong)) => return Some(Err(self.too_long())),
+                    Some(Err(error)) => return Some(Err(error)),
+                    None => return None,
+                };
+                let mut spare = self.spare.pop().unwrap_or_default();
+                let is_oversized = stream.buffer_bytes() > 2 * config.wanted_bytes();
+                let (buffer, range) = if count <= config.chunk_bytes && is_oversized {
+                    // A small chunk must not keep the memory of a long record before it.
+                    spare.clear();
+                    spare.extend_from_slice(&stream.bytes()[..count]);
+                    stream.consume(count);
+                    (spare, 0..count)
+                } else {
+                    stream.split_off(count, spare)
+                };
+                let is_last = stream.is_at_end() && stream.bytes().is_empty();
+                (Bytes::Owned(buffer), range, stream.stored_bytes(), is_last)
+            }
+        };
+        self.position += range.len() as u64;
+        let stored_before = std::mem::replace(&mut self.stored_bytes, stored_bytes);
+        let stored_bytes = stored_bytes - stored_before;
+        Some(Ok(TextChunk { bytes, range, stored_bytes, is_last }))
+    }
+}
+
+/// Reads until a chunk can be cut. `None` at the end. Sets `is_paused` if the cut is at a pause.
+fn cut_stream(
+    stream: &mut Stream,
+    framing: Framing,
+    config: &ChunkConfig,
+    is_paused: &mut bool,
+) -> Option<Result<Cut, InputError>> {
+    let mut wanted = config.wanted_bytes();
+    loop {
+        let has_record = |text: &[u8]| framing.last_end(text) > 0;
+        let filled = stream.fill_or_pause(wanted, config.pause, has_record);
+        if filled == Filled::Paused {
+            *is_paused = true;
+            return Some(Ok(Cut::At(framing.last_end(stream.bytes()))));
+        }
+        let is_last = filled == Filled::Ended;
+        if is_last && stream.has_failed() {
+            // A truncated record would be a different URL.
+            stream.truncate(framing.last_end(stream.bytes()));
+        }
+        let rest = stream.bytes();
+        if rest.is_empty() {
+            return stream.take_failure().map(Err);
+        }
+        match config.cut(framing, rest, is_last) {
+            // Doubling keeps the search for the end of a long record linear in total.
+            Cut::More => wanted = (2 * rest.len()).min(config.record_bytes_max + 1),
+            cut => return Some(Ok(cut)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Terminator;
+
+    #[test]
+    fn cuts() {
+        let config = ChunkConfig { chunk_bytes: 4, record_bytes_max: 6, ..ChunkConfig::default() };
+        let cases: &[(&[u8], bool, Cut)] = &[
+            (b"ab\nc", true, Cut::At(4)),
+            (b"ab\ncd", true, Cut::At(3)),
+            (b"ab\ncd", false, Cut::At(3)),
+            (b"a\nb\ncd", false, Cut::At(4)),
+            (b"abcde", false, Cut::More),
+            (b"abcde", true, Cut::At(5)),
+            (b"abcd\ne", false, Cut::At(5)),
+            (b"abcdef", false, Cut::More),
+            (b"abcdef", true, Cut::At(6)),
+            (b"abcdef\n", false, Cut::At(7)),
+            (b"abcdefg", false, Cut::TooLong),
+            (b"abcdefg", true, Cut::TooLong),
+            (b"abcdefg\n", true, Cut::TooLong),
+        ];
+        for &(rest, is_last, expected) in cases {
+            let framing = Framing::Byte(Terminator::LineFeed);
+            assert_eq!(config.cut(framing, rest, is_last), expected, "{rest:?}, {is_last}");
+        }
+    }
+}
