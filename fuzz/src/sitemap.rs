@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 
-use portcullis_io::input::{ChunkConfig, Chunks, OpenConfig, Source};
-use portcullis_io::list::{ListConfig, ListFormat};
+use portcullis_rows::input::{ChunkConfig, Chunks, OpenConfig, Source};
+use portcullis_rows::list::{ListConfig, ListFormat};
 use roxmltree::{Document, Node};
 
 /// Checks an input: the text of a sitemap.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis_io::output::TextRows;
-use portcullis_io::output::columns::Columns;
-use portcullis_io::output::csv::Csv;
-use portcullis_io::output::parquet::AddedColumns;
-use portcullis_io::output::tsv::Tsv;
 use portcullis_report::json_lines::JsonLines;
 use portcullis_report::{Counts, Encoded, Format, Parquet, Text};
+use portcullis_rows::output::TextRows;
+use portcullis_rows::output::columns::Columns;
+use portcullis_rows::output::csv::Csv;
+use portcullis_rows::output::parquet::AddedColumns;
+use portcullis_rows::output::tsv::Tsv;
 use portcullis_text::figures;
 
 use super::account::AccountFile;

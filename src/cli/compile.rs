@@ -14,10 +14,10 @@ use portcullis_build::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings, Merger,
     OutageConfig, ReadBackError, StandingCounts, Strictness,
 };
+use portcullis_captures::{CaptureConfig, CaptureFormat, FieldMap};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::kind::POLICY_SET;
-use portcullis_io::{CaptureConfig, CaptureFormat, FieldMap};
 use portcullis_report::Figures;
 use portcullis_robots::access::{CaptureNote, DateSpan, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;

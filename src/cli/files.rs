@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
 use clap::ArgMatches;
+use portcullis_captures::folder;
 use portcullis_files::atomic_file;
 use portcullis_files::error::system_text;
-use portcullis_io::folder;
-use portcullis_io::sitemap::files_of_index;
+use portcullis_rows::sitemap::files_of_index;
 use same_file::Handle;
 
 use super::agents::AgentValue;

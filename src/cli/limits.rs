@@ -14,7 +14,7 @@ pub const PAUSE: Duration = Duration::from_millis(200);
 /// Threads per processor that `-j` starts: 16. A higher number is lowered, with a note.
 ///
 /// Source: our choice. Some extra threads help while others wait for a disk; more only take memory
-/// ([`IN_FLIGHT_CHUNKS_PER_THREAD`](portcullis_io::limits::IN_FLIGHT_CHUNKS_PER_THREAD)), and the
+/// ([`IN_FLIGHT_CHUNKS_PER_THREAD`](portcullis_rows::limits::IN_FLIGHT_CHUNKS_PER_THREAD)), and the
 /// system rejects tens of thousands.
 pub const PROCESSOR_THREADS_MAX: usize = 16;
 
@@ -49,14 +49,14 @@ pub const SURVEY_LIST_BYTES_AT_ONCE: u64 = 8 * SURVEY_LIST_BYTES;
 
 /// Bytes of JSON Lines about one record, for all agents together: 512 MiB. Each agent's object
 /// repeats the record, and an escape makes six bytes of one, so with many agents records must be
-/// shorter than [`RECORD_BYTES_MAX`](portcullis_io::limits::RECORD_BYTES_MAX): for 163 agents about
+/// shorter than [`RECORD_BYTES_MAX`](portcullis_files::limits::RECORD_BYTES_MAX): for 163 agents about
 /// 500 KiB. It is never less than [`URL_BYTES_MAX`](portcullis_dialect::limits::URL_BYTES_MAX).
 ///
 /// Source: our choice. A longer record is an error that names its place.
 pub const RECORD_OUTPUT_BYTES_MAX: usize = 512 * 1024 * 1024;
 
-/// Agents whose answers about one chunk of [`CHUNK_BYTES`](portcullis_io::limits::CHUNK_BYTES) fit
-/// [`CHUNK_OUTPUT_BYTES_MAX`](portcullis_io::limits::CHUNK_OUTPUT_BYTES_MAX): 4. For more agents,
+/// Agents whose answers about one chunk of [`CHUNK_BYTES`](portcullis_files::limits::CHUNK_BYTES) fit
+/// [`CHUNK_OUTPUT_BYTES_MAX`](portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX): 4. For more agents,
 /// lists are cut into shorter chunks, so that threads share the work.
 ///
 /// Source: a usual chunk in JSON Lines, as above.

@@ -16,9 +16,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
+use portcullis_captures::{CaptureFormat, folder};
 use portcullis_files::error::system_text;
-use portcullis_io::list::ListFormat;
-use portcullis_io::{CaptureFormat, folder};
+use portcullis_rows::list::ListFormat;
 use portcullis_text::figures::few;
 use walkdir::WalkDir;
 

@@ -16,7 +16,7 @@
 
 use std::path::Path;
 
-use portcullis_io::input::OpenConfig;
+use portcullis_files::input::OpenConfig;
 use portcullis_set::{PolicySet, SetError};
 
 /// Maps the policy set at `path`.

@@ -50,7 +50,7 @@ use std::io::{self, Write};
 
 use anyhow::anyhow;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
-use portcullis_io::runner::{RunError, ThreadsError};
+use portcullis_rows::runner::{RunError, ThreadsError};
 
 use self::args::{Arguments, Command};
 use self::exit::ExitStatus;

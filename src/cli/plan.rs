@@ -15,13 +15,13 @@ use portcullis_build::Strictness;
 use portcullis_dialect::dialect::{Dialect, LongUnreachable};
 use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_dialect::usage::Label;
-use portcullis_io::input::{ChunkConfig, Terminator};
-use portcullis_io::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
-use portcullis_io::list::{
-    AgentPlace, AtConfig, AtPlace, FieldPath, HostConfig, ListConfig, ListFormat,
-};
+use portcullis_files::input::{ChunkConfig, Terminator};
+use portcullis_files::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_robots::policy::AgentChain;
+use portcullis_rows::list::{
+    AgentPlace, AtConfig, AtPlace, FieldPath, HostConfig, ListConfig, ListFormat,
+};
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{AgentKind, BeforeFirst, Freshness};
 

@@ -10,14 +10,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{anyhow, bail, ensure};
+use portcullis_files::input::{ChunkConfig, InputError};
 use portcullis_files::kind::{FileKind, PARQUET};
-use portcullis_io::input::{ChunkConfig, InputError};
-use portcullis_io::limits::RECORD_BYTES_MAX;
-use portcullis_io::list::{List, ListFormat};
-use portcullis_io::output::columns::{Field, no_collision};
-use portcullis_io::output::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
-use portcullis_io::output::{TextRows, csv};
+use portcullis_files::limits::RECORD_BYTES_MAX;
 use portcullis_report::{Account, Counts, Encoded, Filtered, Run};
+use portcullis_rows::list::{List, ListFormat};
+use portcullis_rows::output::columns::{Field, no_collision};
+use portcullis_rows::output::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
+use portcullis_rows::output::{TextRows, csv};
 
 use super::limits::PARQUET_TEXT_GROUP_BYTES;
 use super::output::{CompleteOutput, Destination, Output, OutputFailed, OutputFile};

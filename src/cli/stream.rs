@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, HumanCount, ProgressBar, ProgressStyle};
-use portcullis_io::input::{ChunkConfig, Source};
-use portcullis_io::list::{List, Rows};
-pub use portcullis_io::runner::Part;
-use portcullis_io::runner::{self, Config};
+use portcullis_files::input::{ChunkConfig, Source};
 use portcullis_report::{InvalidRecord, InvalidRecords, Piece, Rejects, Watch};
+use portcullis_rows::list::{List, Rows};
+pub use portcullis_rows::runner::Part;
+use portcullis_rows::runner::{self, Config};
 use portcullis_set::batch::{Classifier, Session};
 
 use super::limits::PAUSE;

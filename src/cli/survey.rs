@@ -9,11 +9,11 @@ use std::time::Instant;
 
 use anyhow::ensure;
 use portcullis_domain::LIST;
-use portcullis_io::output::Added;
-use portcullis_io::output::columns::Field;
-use portcullis_io::output::parquet::{EncodedGroup, ParquetError, RowColumns, Template};
-use portcullis_io::output::rows::RowText;
 use portcullis_report::Run;
+use portcullis_rows::output::Added;
+use portcullis_rows::output::columns::Field;
+use portcullis_rows::output::parquet::{EncodedGroup, ParquetError, RowColumns, Template};
+use portcullis_rows::output::rows::RowText;
 use portcullis_set::Damage;
 use portcullis_set::stored::StoredHost;
 use portcullis_survey::limits::SURVEY_LIST_BYTES;

@@ -4,14 +4,14 @@ use std::num::NonZero;
 
 use clap::ArgMatches;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use portcullis_captures::CaptureFormat;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Label, LabelError};
 use portcullis_files::limits::COMPILE_MEMORY_MIN;
-use portcullis_io::CaptureFormat;
-use portcullis_io::list::{FieldPath, ListFormat};
-use portcullis_io::output::columns::{Columns, ColumnsError};
 use portcullis_lint::Severity;
 use portcullis_robots::access::{LongOutage, TimeUnit, UnixSeconds};
+use portcullis_rows::list::{FieldPath, ListFormat};
+use portcullis_rows::output::columns::{Columns, ColumnsError};
 
 use super::agents::AgentValue;
 use super::args::AtValue;

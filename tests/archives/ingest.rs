@@ -9,12 +9,12 @@ use portcullis_build::compile::{CompileConfig, to_vec};
 use portcullis_build::{
     Content, IngestConfig, IngestError, Ingested, Input, Standing, Strictness, ingest, settled,
 };
+use portcullis_captures::CaptureFormat;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::limits::COMPILE_MEMORY_MIN;
 use portcullis_files::scratch::Scratch;
-use portcullis_io::CaptureFormat;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::PolicySet;

@@ -5,11 +5,11 @@ use std::io::Cursor;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use portcullis_dialect::Answer;
-use portcullis_io::input::{OpenConfig, Source};
-use portcullis_io::{
+use portcullis_captures::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, warc,
 };
+use portcullis_dialect::Answer;
+use portcullis_files::input::{OpenConfig, Source};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_testkit::Random;
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_dialect::decision::Verdict;
-use portcullis_io::limits::CHUNK_BYTES;
+use portcullis_files::limits::CHUNK_BYTES;
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_testkit::{agents, ask};

@@ -13,7 +13,7 @@ use ::parquet::schema::parser::parse_message_type;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int64Array, ListArray, RecordBatch, StringArray};
 
-use portcullis_io::limits::PARQUET_PAGE_BYTES_MAX;
+use portcullis_captures::limits::PARQUET_PAGE_BYTES_MAX;
 
 use super::*;
 

@@ -10,9 +10,11 @@ use fastwarc::warc::iter::{ArchiveIterator, ArchiveIteratorOptions};
 use fastwarc::warc::record::{AutoDecode, WarcRecord, WarcRecordType};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
+use portcullis_captures::{
+    BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject, warc,
+};
 use portcullis_dialect::Answer;
-use portcullis_io::input::{OpenConfig, Source};
-use portcullis_io::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject, warc};
+use portcullis_files::input::{OpenConfig, Source};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_synth::random::SplitMix64;
 

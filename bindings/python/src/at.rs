@@ -13,8 +13,8 @@ use std::ops::Range;
 use arrow_array::ffi_stream::ArrayStreamReader;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
+use portcullis_captures::parquet::columns;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_io::list;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::batch::Times;
 use portcullis_text::figures::counted;
@@ -155,7 +155,7 @@ impl TimeColumn {
 
 /// Returns the times in an array, or in the only column of a table.
 fn times_of(array: &ArrayRef) -> PyResult<Vec<Option<UnixSeconds>>> {
-    if let Some(times) = list::times(array) {
+    if let Some(times) = columns::times(array) {
         return Ok(times);
     }
     if matches!(array.data_type(), DataType::Struct(_)) {

@@ -14,14 +14,14 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use portcullis_dialect::Verdict;
-use portcullis_io::output::Added;
-use portcullis_io::output::added::Values;
-use portcullis_io::output::columns::{
-    Columns, ColumnsError, Field as AddedField, FieldKind, LIST_ELEMENT,
-};
 use portcullis_report::columns;
 use portcullis_report::filter::Plan;
 use portcullis_robots::access::UnixSeconds;
+use portcullis_rows::output::Added;
+use portcullis_rows::output::added::Values;
+use portcullis_rows::output::columns::{
+    Columns, ColumnsError, Field as AddedField, FieldKind, LIST_ELEMENT,
+};
 use portcullis_set::Damage;
 use portcullis_set::batch::Answers;
 

@@ -23,9 +23,9 @@ use portcullis_build::{
 use portcullis_dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::scratch::Scratch;
-use portcullis_io::runner::thread_pool;
 use portcullis_report::{AgentList, Run};
 use portcullis_robots::url::Origin;
+use portcullis_rows::runner::thread_pool;
 use portcullis_set::{PolicySet, SetError};
 use portcullis_survey::RowConfig;
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};

@@ -12,9 +12,9 @@ use std::vec;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
-use portcullis_io::output::Added;
-use portcullis_io::output::survey::SurveyColumn;
 use portcullis_robots::policy::AgentChain;
+use portcullis_rows::output::Added;
+use portcullis_rows::output::survey::SurveyColumn;
 use portcullis_set::stored::StoredHost;
 use portcullis_set::{Damage, PolicySet};
 use portcullis_survey::limits::SURVEY_BATCH_ROWS;

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use portcullis_build::{LoadConfig, LoadError, read_text};
-use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::dialect::Dialect;
-use portcullis_io::{
+use portcullis_captures::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, folder,
 };
+use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::{compared_path, host_key, split};
 use portcullis_set::stored::PolicyNumber;

@@ -26,10 +26,10 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use portcullis_captures::{BrokenKind, CaptureFormat, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
-use portcullis_io::input::{InputError, STANDARD_INPUT, read_robots_txt};
-use portcullis_io::{BrokenKind, CaptureFormat, folder};
+use portcullis_files::input::{InputError, STANDARD_INPUT, read_robots_txt};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::{NoteKind, NoteSet, appearance};
 use portcullis_robots::url::Origin;
@@ -194,7 +194,7 @@ impl Loaded {
 
 /// Reads a robots.txt file, which then applies to every URL, or a folder of files named by
 /// host, each of which applies to http and https on the default ports of its host.
-/// [`capture::folder`](portcullis_io::folder) lists the possible names. `-` is standard
+/// [`capture::folder`](portcullis_captures::folder) lists the possible names. `-` is standard
 /// input.
 ///
 /// Runs on the calling thread's rayon pool.

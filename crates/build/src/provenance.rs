@@ -20,7 +20,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use portcullis_io::{BrokenRecord, CaptureFormat};
+use portcullis_captures::{BrokenRecord, CaptureFormat};
 use portcullis_robots::access::{DateSpan, LongOutage, UnixSeconds};
 
 /// A report on one input. Its JSON form is part of [`Provenance`](Provenance).
@@ -177,7 +177,7 @@ macro_rules! json_form {
 
 /// What the forms consist of.
 mod form {
-    pub use portcullis_io::{BrokenKind, BrokenRecord, CaptureFormat};
+    pub use portcullis_captures::{BrokenKind, BrokenRecord, CaptureFormat};
     pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
@@ -213,7 +213,7 @@ json_form!(broken: Vec<BrokenRecord> as Vec<Broken>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_io::{BrokenRecord, CaptureFormat};
+    use portcullis_captures::{BrokenRecord, CaptureFormat};
 
     #[test]
     fn provenance_survives_a_round_trip() {

@@ -29,3 +29,35 @@ pub const SORTED_RUNS_MAX: usize = 64;
 /// Source: our choice. The buffers of some 30 sequences and of a merge take it. With smaller runs and
 /// buffers, sorting and writing would take time that grows with the square of the input.
 pub const COMPILE_MEMORY_MIN: usize = 64 * 1024 * 1024;
+
+/// Bytes of one record (line) of an input: 64 MiB.
+///
+/// Source: our choice. An input with a longer record is not a list of URLs, which is an error.
+pub const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes of an input per chunk of work: 1 MiB, or one longer record.
+///
+/// Source: our choice. About 16,000 URLs make the cost of a handover negligible, and the waiting
+/// chunks stay small compared with the policies.
+pub const CHUNK_BYTES: usize = 1024 * 1024;
+
+/// Bytes per read of a compressed file: 128 KiB.
+///
+/// Source: our choice, twice the buffer of a Linux pipe.
+pub const COMPRESSED_READ_BYTES: usize = 128 * 1024;
+
+/// The base-2 logarithm of the largest zstd window in bytes: 128 MiB.
+///
+/// Source: the default of the zstd program. A larger window is an error, so that a small file
+/// cannot take all memory.
+pub const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
+/// Bytes of the dictionary in a zstd file: 16 MiB.
+///
+/// Source: our choice; dictionaries of archives have 100 KiB to 1 MiB. A longer one is an error.
+pub const ZSTD_DICTIONARY_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The base-2 logarithm of the largest zstd window of a body, in bytes: 8 MiB.
+///
+/// Source: RFC 9659, section 3.
+pub const HTTP_ZSTD_WINDOW_LOG_MAX: u32 = 23;

@@ -3,9 +3,9 @@
 //! Cost: verdict, reason and bits are already decided. State, times and delay are one look-up per record.
 //! Line, rule and group are looked up for each record and agent, which takes a few hundred nanoseconds.
 
-use portcullis_io::output::Added;
-use portcullis_io::output::columns::{Column, Columns, FieldKind};
 use portcullis_robots::access::UnixSeconds;
+use portcullis_rows::output::Added;
+use portcullis_rows::output::columns::{Column, Columns, FieldKind};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, InForce};
 use portcullis_text::visible::cut_to_show;

@@ -10,7 +10,7 @@ use serde::ser::{Serialize, Serializer};
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::Preference;
-use portcullis_io::list::Block;
+use portcullis_rows::list::Block;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Answers, OriginRecords};
 

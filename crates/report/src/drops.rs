@@ -145,7 +145,7 @@ mod tests {
     use crate::filter::{self, Output};
     use crate::tests::{SCHEME, classifier, piece};
     use crate::{Counts, Rejects};
-    use portcullis_io::input::Terminator;
+    use portcullis_files::input::Terminator;
     use portcullis_set::batch::Session;
 
     /// Returns the records that are not kept by cause, and those of `a`, `d` and other hosts.

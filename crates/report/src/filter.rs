@@ -7,10 +7,10 @@
 
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::Preference;
-use portcullis_io::input::Record;
-use portcullis_io::limits::PARQUET_PART_ROWS_MAX;
-use portcullis_io::list::List;
-use portcullis_io::output::parquet::keep;
+use portcullis_rows::input::Record;
+use portcullis_rows::limits::PARQUET_PART_ROWS_MAX;
+use portcullis_rows::list::List;
+use portcullis_rows::output::parquet::keep;
 use portcullis_set::batch::{Answers, Session};
 
 use super::{Cause, ChunkError, Counts, Drops, Encoded, Piece, decide_block};

@@ -37,10 +37,10 @@ use super::{ChunkError, Counts, Encoded, Format, Piece, decide_block};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
-use portcullis_io::input::Record;
-use portcullis_io::limits::CHUNK_OUTPUT_BYTES_MAX;
-use portcullis_io::list::{List, ListFormat};
 use portcullis_robots::access::UnixSeconds;
+use portcullis_rows::input::Record;
+use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
+use portcullis_rows::list::{List, ListFormat};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, FullDecision, Session};
 use portcullis_text::json::write_json;
@@ -467,12 +467,12 @@ pub fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::tests::written;
-    use portcullis_io::input::Terminator;
+    use portcullis_files::input::Terminator;
 
     #[test]
     fn a_chunk_ends_early_when_its_output_is_full() {
         use portcullis_dialect::limits::{RECORDS_AT_ONCE, URL_BYTES_MAX};
-        use portcullis_io::limits::CHUNK_OUTPUT_BYTES_MAX;
+        use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
 
         let record = [b"d/", &[b'x'; URL_BYTES_MAX - 2][..], b"\n"].concat();
         let most = CHUNK_OUTPUT_BYTES_MAX.div_ceil(record.len()).next_multiple_of(RECORDS_AT_ONCE);
@@ -487,7 +487,8 @@ mod tests {
     /// The budget is the chunk's: more agents answer about fewer records.
     #[test]
     fn the_output_of_a_chunk_is_bounded_for_any_number_of_agents() {
-        use portcullis_io::limits::{CHUNK_BYTES, CHUNK_OUTPUT_BYTES_MAX};
+        use portcullis_files::limits::CHUNK_BYTES;
+        use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
 
         let record = [b"d/", &[b'x'; 4096][..], b"\n"].concat();
         let chunk = record.repeat(CHUNK_BYTES / record.len());

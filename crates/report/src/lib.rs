@@ -1,7 +1,7 @@
 //! Writes verdicts: tagged lines, JSON Lines, CSV, kept records and summaries.
 //!
 //! This crate says what was decided. Use [`batch`](portcullis_set::batch) to make decisions, and
-//! [`output`](portcullis_io::output) for the formats of rows. A [`Format`] decides the records of a
+//! [`output`](portcullis_rows::output) for the formats of rows. A [`Format`] decides the records of a
 //! piece of a list and encodes them, so threads can encode pieces that are put back in order.
 //! [`filter`] copies kept records instead.
 //! All of them count the records in [`Counts`], and [`Summary`] shows the sum; [`Drops`] counts what a
@@ -16,10 +16,10 @@
 //! ```
 //! use portcullis_set::batch::{Classifier, Session};
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_io::input::{Chunk, Terminator};
-//! use portcullis_io::list::{Arena, List, Rows};
+//! use portcullis_rows::input::{Chunk, Terminator};
+//! use portcullis_rows::list::{Arena, List, Rows};
 //! use portcullis_robots::policy::AgentChain;
-//! use portcullis_io::output::{columns::Columns, tsv::Tsv};
+//! use portcullis_rows::output::{columns::Columns, tsv::Tsv};
 //! use portcullis_report::{Counts, Encoded, Format, Piece, Rejects, Text};
 //! use portcullis_set::PolicySet;
 //! use portcullis_build::{LoadConfig, load_text};
@@ -67,12 +67,12 @@ pub use record_agents::RecordAgentCounts;
 pub use rejects::{InvalidRecord, InvalidRecords, Rejects, Watch};
 pub use summary::{Account, AgentList, Detail, Filtered, JudgedAge, Run, Summary, UnnamedAgent};
 
-use portcullis_io::input::{InputError, Record};
-use portcullis_io::limits::CHUNK_OUTPUT_BYTES_MAX;
-use portcullis_io::list::{Block, Rows};
-use portcullis_io::output::columns::Columns;
-use portcullis_io::output::parquet::{AddedColumns, EncodedGroup, ParquetError};
-use portcullis_io::output::{Added, TextRows};
+use portcullis_rows::input::{InputError, Record};
+use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
+use portcullis_rows::list::{Block, Rows};
+use portcullis_rows::output::columns::Columns;
+use portcullis_rows::output::parquet::{AddedColumns, EncodedGroup, ParquetError};
+use portcullis_rows::output::{Added, TextRows};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, Records, Session, Times};
 

@@ -28,11 +28,11 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 use tempfile::TempDir;
 
-use portcullis_io::input::{Chunk, ChunkConfig, Chunks, OpenConfig, Source};
-use portcullis_io::list::parquet::ParquetList;
-use portcullis_io::list::{Arena, ListConfig, Rows};
-use portcullis_io::output::columns::Columns;
-use portcullis_io::output::parquet::{AddedColumns, EncodedGroup, ParquetWriter, Template, keep};
+use portcullis_rows::input::{Chunk, ChunkConfig, Chunks, OpenConfig, Source};
+use portcullis_rows::list::parquet::ParquetList;
+use portcullis_rows::list::{Arena, ListConfig, Rows};
+use portcullis_rows::output::columns::Columns;
+use portcullis_rows::output::parquet::{AddedColumns, EncodedGroup, ParquetWriter, Template, keep};
 use portcullis_set::batch::Session;
 
 use crate::tests::{SCHEME, classifier};

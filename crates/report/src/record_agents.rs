@@ -5,7 +5,7 @@
 //! not recognised. The tables are bounded as those of unknown hosts are.
 
 use portcullis_dialect::decision::Verdict;
-use portcullis_io::list::Block;
+use portcullis_rows::list::Block;
 use portcullis_set::batch::{Answers, OriginRecords};
 use portcullis_set::limits::RECORD_AGENT_BYTES_CACHED_MAX;
 use serde::Serialize;

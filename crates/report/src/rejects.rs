@@ -9,8 +9,8 @@ use std::io::{self, Write};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_dialect::decision::{Reason, Verdict};
-use portcullis_io::input::{InputError, Record};
-use portcullis_io::list::{List, ListFormat, Problem};
+use portcullis_rows::input::{InputError, Record};
+use portcullis_rows::list::{List, ListFormat, Problem};
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::figures::counted;
 use portcullis_text::visible::{cut_to_show, visible};
@@ -424,7 +424,7 @@ mod tests {
     use crate::Counts;
     use crate::filter::{self, Fate, Plan, Quantifier};
     use crate::tests::{SCHEME, classifier, piece};
-    use portcullis_io::input::Terminator;
+    use portcullis_files::input::Terminator;
 
     fn rejects(input: &[u8], keeps_all: bool) -> Rejects {
         let classifier = classifier(&["a"], &["d"], 1);

@@ -2,9 +2,9 @@
 
 use super::*;
 use portcullis_dialect::dialect::RFC_9309;
-use portcullis_io::input::{Chunk, Terminator};
-use portcullis_io::list::{Arena, List};
 use portcullis_robots::url::Origin;
+use portcullis_rows::input::{Chunk, Terminator};
+use portcullis_rows::list::{Arena, List};
 use portcullis_set::batch::Classifier;
 use portcullis_testkit::{self as testkit, Form};
 

@@ -1,7 +1,7 @@
 //! What a list without URLs looks like, and which flag to pass.
 
 use portcullis_files::kind::FileKind;
-use portcullis_io::list::{List, ListFormat};
+use portcullis_rows::list::{List, ListFormat};
 
 use super::InvalidRecord;
 

@@ -35,8 +35,8 @@
 //! ```
 //! use portcullis_survey::{Audit, ChunkFindings, Findings};
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_io::input::{Chunk, Terminator};
-//! use portcullis_io::list::{Arena, List, Rows};
+//! use portcullis_rows::input::{Chunk, Terminator};
+//! use portcullis_rows::list::{Arena, List, Rows};
 //! use portcullis_report::{Piece, Rejects};
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_set::batch::Classifier;

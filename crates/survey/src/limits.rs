@@ -22,7 +22,7 @@ pub const SURVEY_DELAYS_KEPT: usize = 4 * 1024;
 
 /// Rows of a survey that a thread holds before they are written: 8,192, plus one for each agent.
 ///
-/// Source: our choice, as for [`PARQUET_BATCH_URLS`](portcullis_io::limits::PARQUET_BATCH_URLS).
+/// Source: our choice, as for [`PARQUET_BATCH_URLS`](portcullis_rows::limits::PARQUET_BATCH_URLS).
 pub const SURVEY_BATCH_ROWS: usize = 8 * 1024;
 
 /// Bytes of lists of values that a thread holds or writes as text at once: 16 MiB, plus those of one

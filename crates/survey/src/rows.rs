@@ -13,11 +13,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use portcullis_domain::domain;
-use portcullis_io::output::Added;
-use portcullis_io::output::columns::Field;
-use portcullis_io::output::survey::SurveyColumn;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{AgentChain, CrawlDelay};
+use portcullis_rows::output::Added;
+use portcullis_rows::output::columns::Field;
+use portcullis_rows::output::survey::SurveyColumn;
 use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use portcullis_text::visible::cut_to_show;

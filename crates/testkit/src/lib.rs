@@ -4,6 +4,7 @@
 //! - [`words`] and [`scattered`]: all words over an alphabet, and all numbers in a shuffled order.
 //! - [`World`]: files, each at its own origin, with questions and the oracle's answers.
 //! - [`Captures`]: archived answers, compiled to a set.
+//! - [`files`]: bytes of compressed files, damaged copies, and Parquet files.
 //! - [`agree`]: the comparison of an engine with an oracle, in blocks, as `classify` decides. For a set of
 //!   [`set_to_compare`] it notices what survives a block.
 //!
@@ -11,7 +12,7 @@
 //! tests that compare decisions, so a change of that interface concerns one file.
 //!
 //! The crate imports `set` and what is below it. Unit tests of these crates use it as well, but only
-//! for what has none of their own types (`Random`, `words`, `Captures`): their types here are those
+//! for what has none of their own types (`Random`, `words`, `files`, `Captures`): their types here are those
 //! of another build of the same crate.
 //!
 //! Functions panic if something fails, because a test then fails.
@@ -33,6 +34,7 @@ mod agree;
 mod archive;
 mod companions;
 mod engine;
+pub mod files;
 mod random;
 mod sets;
 mod words;

@@ -8,8 +8,8 @@ use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_files::scratch::Scratch;
-use portcullis_io::list::{FieldPath, ListFormat, given_host};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
+use portcullis_rows::list::{FieldPath, ListFormat, given_host};
 
 use super::super::agents::AgentValue;
 use super::super::output::{OutputFile, OutputFolder};

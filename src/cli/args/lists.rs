@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueEnum, ValueHint};
 use portcullis_dialect::usage::Label;
-use portcullis_io::output::columns::Columns;
+use portcullis_rows::output::columns::Columns;
 
 use super::super::output::RecordsTo;
 use super::super::values;

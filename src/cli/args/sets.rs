@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use portcullis_io::{CaptureFormat, FieldName};
+use portcullis_captures::{CaptureFormat, FieldName};
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 
 use super::super::output::OutputFolder;

@@ -18,7 +18,7 @@ use crate::cli::limits::LINT_FILES_PER_THREAD_MAX;
 use anyhow::anyhow;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::system_text;
-use portcullis_io::input::{read_robots_txt, read_robots_txt_from};
+use portcullis_files::input::{read_robots_txt, read_robots_txt_from};
 use portcullis_lint::{Code, FixConfig, LintConfig, Report, Severity, lint};
 use rayon::prelude::*;
 

@@ -2,7 +2,7 @@
 //!
 //! Owns the choice among captures. [`ingest`] reads WARC files, JSON Lines, folders and Parquet
 //! files; the newest capture of each origin counts. [`merge`] joins separate ingests. Use
-//! [`compile`](super::compile) to make a set of the result, [`io`](portcullis_io) to read the formats, and
+//! [`compile`](super::compile) to make a set of the result, [`captures`](portcullis_captures) to read the formats, and
 //! [`access`](portcullis_robots::access) for the meaning of an answer.
 //!
 //! The captures that count:
@@ -60,10 +60,10 @@ mod tracks;
 
 use std::path::PathBuf;
 
+use portcullis_captures::{BrokenKind, CaptureConfig, CaptureFormat, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Scratch;
-use portcullis_io::{BrokenKind, CaptureConfig, CaptureFormat, folder};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::stored::CaptureFacts;
 

@@ -119,7 +119,7 @@ impl Merger {
         let reports = inputs.iter().map(Input::report).collect();
         let open = |input: usize| {
             let Input { path, format } = &inputs[input];
-            portcullis_io::open(path, *format, &config.capture)
+            portcullis_captures::open(path, *format, &config.capture)
         };
         self.read(reports, &open, config, observer)
     }

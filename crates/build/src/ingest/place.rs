@@ -9,8 +9,8 @@
 
 use memchr::memchr;
 
+use portcullis_captures::Subject;
 use portcullis_dialect::dialect::RFC_9309;
-use portcullis_io::Subject;
 use portcullis_robots::url::{BadUrl, ROBOTS_TXT_PATH, SplitUrl, host_key, split};
 
 /// One of the two origins of a host. Every scheme except https uses the first; the key contains the

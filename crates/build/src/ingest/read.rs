@@ -14,13 +14,13 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use rayon::Scope;
 
-use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::{Access, Answer};
-use portcullis_files::error::WriteError;
-use portcullis_io::{
+use portcullis_captures::{
     Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig,
     Subject,
 };
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::{Access, Answer};
+use portcullis_files::error::WriteError;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, DateSpan, expiry};
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 use portcullis_set::lists::lists;

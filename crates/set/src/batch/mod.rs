@@ -6,7 +6,7 @@
 //! - [`Answers`] are what it says of one block: one decision per record and agent, or one by the agent
 //!   of each record, and what is behind them. Tables, JSON and the Python package read from them.
 //!
-//! Use the runner of `portcullis-io` for a whole input on several threads.
+//! Use the runner of `portcullis-rows` for a whole input on several threads.
 //!
 //! Use sessions alone if something else, such as a dataframe engine, owns the threads.
 

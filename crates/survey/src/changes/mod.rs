@@ -18,7 +18,7 @@ pub use page::page;
 
 use portcullis_dialect::id::LineNumber;
 use portcullis_engine::bytes::push_percent_triplet;
-use portcullis_io::input::Terminator;
+use portcullis_files::input::Terminator;
 use portcullis_set::batch::{FullDecision, StatedPlace};
 use portcullis_text::visible::{cut_to_show, is_hidden};
 

@@ -8,13 +8,13 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
+use portcullis_captures::{
+    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject,
+};
 use portcullis_dialect::Answer;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, RFC_9309};
 use portcullis_files::scratch::Scratch;
-use portcullis_io::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject,
-};
 use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixSeconds};
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;

@@ -1,0 +1,148 @@
+//! One answer of an archive, and how archives are read.
+
+use std::borrow::Cow;
+
+use portcullis_dialect::Answer;
+use portcullis_files::error::system_text;
+use portcullis_files::input::InputError;
+use portcullis_robots::access::{CachingHeaders, CaptureNotes, UnixSeconds};
+
+/// One answer to one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capture<'c> {
+    /// The resource that was requested.
+    pub subject: Subject<'c>,
+    /// The time of the answer, if known.
+    pub captured_at: Option<UnixSeconds>,
+    /// Redirects that were followed before this answer, within the capture itself.
+    pub redirects_followed: u32,
+    /// The answer.
+    pub answer: Answer,
+    /// The target of a redirect, as in the `Location` field; it may be a relative reference.
+    pub location: Option<Cow<'c, [u8]>>,
+    /// The header fields about caching.
+    pub caching: CachingHeaders,
+    /// The decoded body of a 2xx answer, up to a little past the size limit (see
+    /// [`ReadConfig::body_bytes_max`]). Empty for other answers.
+    pub body: Cow<'c, [u8]>,
+    /// Notes on irregularities.
+    pub notes: CaptureNotes,
+}
+
+/// The resource that a capture is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Subject<'c> {
+    /// The resource with this URL, as spelled in the archive. It may be the target of a redirect
+    /// instead of a robots.txt.
+    Url(&'c [u8]),
+    /// The robots.txt of this host. It applies to http and https on their default ports, unless a
+    /// port follows the host.
+    Host(&'c [u8]),
+}
+
+/// A record that could not be read and was skipped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenRecord {
+    /// The place of the record: "line 12", "record at byte 4096".
+    pub place: String,
+    /// The problem and its fix.
+    pub problem: String,
+    /// Whether the other records can be relied on without this one.
+    pub kind: BrokenKind,
+}
+
+impl BrokenRecord {
+    /// Returns a malformed record.
+    pub fn senseless(place: impl Into<String>, problem: impl Into<String>) -> BrokenRecord {
+        BrokenRecord { place: place.into(), problem: problem.into(), kind: BrokenKind::Senseless }
+    }
+
+    /// Returns a record that may be valid but that the system could not read.
+    pub fn unreadable(place: impl Into<String>, problem: impl Into<String>) -> BrokenRecord {
+        BrokenRecord { place: place.into(), problem: problem.into(), kind: BrokenKind::Unreadable }
+    }
+}
+
+/// The reason why a record could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BrokenKind {
+    /// The record is malformed. Count it, report it and continue.
+    Senseless,
+    /// The system could not read the record: for example, a file in a folder without read
+    /// permission. Continuing would make a host unknown although it has a file, so compiling a set
+    /// should stop.
+    Unreadable,
+}
+
+/// How captures are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadConfig {
+    /// The most bytes of a robots.txt that count. `None` means no limit.
+    pub robots_bytes_max: Option<usize>,
+}
+
+impl ReadConfig {
+    /// The bytes past the limit that are returned too, so that the parser sees whether and where a
+    /// line was cut. A line end is two bytes at most.
+    const SEEN_PAST_MAX: usize = 2;
+
+    /// Returns the most bytes of a body that are returned in a capture.
+    pub fn body_bytes_max(&self) -> usize {
+        let asked = self
+            .robots_bytes_max
+            .map_or(usize::MAX, |max| max.saturating_add(ReadConfig::SEEN_PAST_MAX));
+        asked.min(portcullis_dialect::limits::BODY_BYTES_MAX)
+    }
+}
+
+/// Receives captures and broken records.
+pub trait CaptureSink {
+    /// Receives a capture.
+    fn capture(&mut self, capture: Capture<'_>);
+    /// Receives a record that could not be read.
+    fn broken(&mut self, broken: BrokenRecord);
+}
+
+/// Cuts one file into batches.
+pub trait BatchReader: Send {
+    /// Returns the next batch, or `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read to its end.
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError>;
+}
+
+/// A batch of records in a file.
+pub trait Batch: Send {
+    /// Returns the bytes of the stored file that the batch covers, for progress.
+    fn stored_bytes(&self) -> u64;
+
+    /// Reads the captures and passes them to `sink`, in order.
+    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink);
+}
+
+/// A file of captures that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// The file cannot be opened or read to its end.
+    #[error("{name}: {}", system_text(source))]
+    Unreadable {
+        /// The name of the file.
+        name: String,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The file cannot be opened or read, its compression is damaged, or it surely holds no
+    /// captures.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The file is not a complete file of its format.
+    #[error("{name}: {problem}")]
+    NotThisFormat {
+        /// The name of the file.
+        name: String,
+        /// The problem and its fix.
+        problem: String,
+    },
+}

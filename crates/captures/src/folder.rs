@@ -1,0 +1,471 @@
+//! Folders of robots.txt files named by host: `example.com`, `example.com.txt`,
+//! `example.com.robots.txt`, `example.com:8080`, or `example.com/robots.txt` as in a mirror (`wget
+//! -x`), each optionally followed by `.gz` or `.zst`.
+//!
+//! Each file is an answer with status 200 and the file as its body, decompressed if it is gzip or
+//! zstd. The time of the fetch is not known: a file's time is when it was written locally.
+//!
+//! A host has a dot (`example.com`), or is `localhost` or an IPv6 address in brackets; a port may
+//! follow. Other names, such as `Makefile` and hidden files, are not hosts.
+//!
+//! If several files are for one host, the first by name counts. These entries are broken records
+//! that may be skipped: the other files for the host; an entry that is not a regular file or a link
+//! to one; a file whose name is not a host; a file that is surely of another kind; a subfolder
+//! without a robots.txt. All other files in a subfolder are ignored. A file that the system cannot
+//! read, or whose compression is damaged, is [unreadable](super::BrokenKind::Unreadable).
+//!
+//! Cost: the thread that reads a batch opens, reads and closes each of its files. In a subfolder,
+//! three names are looked up. The list of names is held in memory and sorted, so the file system's
+//! order does not matter.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf, is_separator};
+use std::sync::Arc;
+
+use crate::limits::FOLDER_BATCH_FILES;
+use portcullis_dialect::dialect::RFC_9309;
+use portcullis_files::input::{InputError, fill_robots_txt};
+use portcullis_robots::url::{host_key, split};
+
+use super::body::settle;
+use super::{
+    Batch, BatchReader, BrokenRecord, CaptureError, CaptureFormat, CaptureSink, ReadConfig, Subject,
+};
+
+/// The endings that may follow the host in a file name, before the extension of a compression.
+const ENDINGS: [&[u8]; 2] = [b".robots.txt", b".txt"];
+const COMPRESSIONS: [&[u8]; 2] = [b".gz", b".zst"];
+
+/// The files that are looked up in a subfolder named by a host.
+const OF_SUBFOLDER: [&str; 3] = ["robots.txt", "robots.txt.gz", "robots.txt.zst"];
+
+/// The names of files that are read, for a message.
+pub const NAMES: &str =
+    "example.com, example.com.txt, example.com.robots.txt or example.com/robots.txt";
+
+/// A reader that cuts a folder into batches of files. Made by [`open`].
+pub struct Folder {
+    path: Arc<Path>,
+    entries: std::vec::IntoIter<Entry>,
+}
+
+/// Lists the folder at `path`.
+///
+/// # Errors
+///
+/// If `path` is not a folder, or the folder cannot be listed.
+pub fn open(path: &Path) -> Result<Folder, CaptureError> {
+    let name = || path.display().to_string();
+    match list(path) {
+        Ok(entries) => Ok(Folder { path: path.into(), entries: entries.into_iter() }),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            let problem = "a file, not a folder; omit --input-format folder".to_owned();
+            Err(CaptureError::NotThisFormat { name: name(), problem })
+        }
+        Err(source) => Err(CaptureError::Unreadable { name: name(), source }),
+    }
+}
+
+const NO_FILE: &str = "not a regular file";
+const NO_ROBOTS: &str = "a folder without a robots.txt";
+const ARCHIVE: &str = "holds captures itself, by its name; give it as an input of its own";
+const NO_HOST: &str = "its name is not a host; name it by the host, such as example.com.txt";
+const SAME_HOST: &str = "an earlier file, by name, is for the same host; keep one of them";
+
+/// A path in the folder, and the reason if it is not read.
+type Entry = (PathBuf, Option<&'static str>);
+
+/// Returns the path of each entry of the folder at `path`, and whether it is read as a robots.txt.
+///
+/// # Errors
+///
+/// If the folder cannot be listed.
+pub fn entries(path: &Path) -> io::Result<impl Iterator<Item = (PathBuf, bool)>> {
+    let entries = list(path)?.into_iter();
+    Ok(entries.map(|(name, problem)| (path.join(name), problem.is_none())))
+}
+
+/// Lists the folder, sorted by path. Of two files for one host, the first counts.
+fn list(path: &Path) -> io::Result<Vec<Entry>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let name = PathBuf::from(entry.file_name());
+        // Most file systems list the type with the name. A dead link is reported as unreadable
+        // later.
+        let kind = match entry.file_type()? {
+            kind if kind.is_symlink() => fs::metadata(entry.path()).ok().map(|it| it.file_type()),
+            kind => Some(kind),
+        };
+        match kind {
+            Some(kind) if kind.is_dir() => list_subfolder(path, name, &mut found),
+            Some(kind) if !kind.is_file() => found.push((name, Some(NO_FILE))),
+            Some(_) | None => found.push((name, None)),
+        }
+    }
+    found.sort_unstable_by(|(one, _), (other, _)| in_order(one).cmp(in_order(other)));
+    let mut origins = HashSet::default();
+    for (path, problem) in &mut found {
+        *problem = problem.or_else(|| check_name(path, &mut origins).err());
+    }
+    Ok(found)
+}
+
+/// Returns bytes that sort like the path does, component by component, at a tenth of the cost.
+fn in_order(path: &Path) -> impl Iterator<Item = u8> + '_ {
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    // Names cannot contain NUL.
+    bytes.map(|&byte| if is_separator(byte.into()) { 0 } else { byte })
+}
+
+/// Adds the files of the subfolder `name`, or the reason why it has none.
+fn list_subfolder(path: &Path, name: PathBuf, found: &mut Vec<Entry>) {
+    if named_host(name.as_os_str().as_encoded_bytes()).is_none() {
+        found.push((name, Some(NO_HOST)));
+        return;
+    }
+    let before = found.len();
+    for file in OF_SUBFOLDER {
+        let file = name.join(file);
+        match fs::metadata(path.join(&file)) {
+            Ok(metadata) if !metadata.is_file() => found.push((file, Some(NO_FILE))),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            // A file that cannot be read is reported as unreadable later.
+            Ok(_) | Err(_) => found.push((file, None)),
+        }
+    }
+    if found.len() == before {
+        found.push((name, Some(NO_ROBOTS)));
+    }
+}
+
+/// Hosts with their scheme. The hash is seeded at random, because the names are untrusted.
+type Origins = HashSet<(bool, Vec<u8>), foldhash::fast::RandomState>;
+
+fn check_name(path: &Path, origins: &mut Origins) -> Result<(), &'static str> {
+    if CaptureFormat::of_name(path).is_some() {
+        return Err(ARCHIVE);
+    }
+    let [http, https] = named_host(host_of(path)).ok_or(NO_HOST)?;
+    // Both are inserted, so that a file applies to all origins of its host or to none.
+    let is_new = origins.insert((false, http)) & origins.insert((true, https));
+    if is_new { Ok(()) } else { Err(SAME_HOST) }
+}
+
+/// Returns the keys of a host that is a file name, or `None` if the name does not look like a host.
+fn named_host(host: &[u8]) -> Option<[Vec<u8>; 2]> {
+    let local = host.strip_prefix(b"localhost");
+    let is_local = local.is_some_and(|rest| rest.is_empty() || rest.starts_with(b":"));
+    let is_named = host.contains(&b'.') && !host.starts_with(b".");
+    (is_local || is_named || host.starts_with(b"[")).then(|| host_keys(host))?
+}
+
+impl BatchReader for Folder {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+        let entries: Vec<Entry> = self.entries.by_ref().take(FOLDER_BATCH_FILES).collect();
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(Files { folder: Arc::clone(&self.path), entries })))
+    }
+}
+
+/// Some files of a folder.
+struct Files {
+    folder: Arc<Path>,
+    entries: Vec<Entry>,
+}
+
+impl Batch for Files {
+    /// Returns 0, because the sizes of files are not read.
+    fn stored_bytes(&self) -> u64 {
+        0
+    }
+
+    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
+        let mut scratch = Vec::new();
+        for (path, problem) in &self.entries {
+            let text = match problem {
+                Some(problem) => Err(BrokenRecord::senseless(place(path), *problem)),
+                None => self.read_file(path, config, &mut scratch),
+            };
+            match text {
+                Ok(text) => {
+                    let host = Subject::Host(host_of(path));
+                    let settled = settle(200, Some(Cow::Borrowed(text)), true, config);
+                    sink.capture(settled.capture(host, None));
+                }
+                Err(broken) => sink.broken(broken),
+            }
+        }
+    }
+}
+
+impl Files {
+    fn read_file<'t>(
+        &self,
+        name: &Path,
+        config: &ReadConfig,
+        scratch: &'t mut Vec<u8>,
+    ) -> Result<&'t [u8], BrokenRecord> {
+        let path = self.folder.join(name);
+        let path_name = path.display().to_string();
+        let bytes_max = config.body_bytes_max().saturating_add(1); // which shows whether it is cut
+        let read = File::open(&path)
+            .map_err(|error| InputError::Open { name: path_name.clone(), error })
+            .and_then(|file| fill_robots_txt(&path_name, file, bytes_max, scratch));
+        read.map_err(|error| match error {
+            InputError::WrongKind(wrong) => BrokenRecord::senseless(place(name), wrong.to_string()),
+            // Some systems list a folder as a file.
+            InputError::Open { error, .. } if error.kind() == ErrorKind::IsADirectory => {
+                BrokenRecord::senseless(place(name), NO_FILE)
+            }
+            error => BrokenRecord::unreadable(place(name), error.to_string()),
+        })
+    }
+}
+
+fn place(path: &Path) -> String {
+    format!("file {}", path.display())
+}
+
+/// Returns the host in the name of a file or its subfolder. It may not be valid.
+fn host_of(path: &Path) -> &[u8] {
+    let without = |name, endings: [&[u8]; 2]| -> &[u8] {
+        endings.iter().find_map(|ending| <[u8]>::strip_suffix(name, *ending)).unwrap_or(name)
+    };
+    match path.parent().map(Path::as_os_str).map(OsStr::as_encoded_bytes) {
+        Some(subfolder @ [_, ..]) => subfolder,
+        _ => without(without(path.as_os_str().as_encoded_bytes(), COMPRESSIONS), ENDINGS),
+    }
+}
+
+/// Returns the keys of a host for http and for https (see [`host_key`]). They differ if the host
+/// has the default port of one scheme. `None` if `host` is not a host.
+pub fn host_keys(host: &[u8]) -> Option<[Vec<u8>; 2]> {
+    let key = |scheme: &[u8]| {
+        let url = [scheme, b"://", host, b"/"].concat();
+        let parts = split(&url, RFC_9309.paths.path_start).ok()?;
+        // The text must be the host alone, without user information or a path.
+        let is_whole = parts.path == b"/" && !host.contains(&b'@');
+        is_whole.then(|| host_key(&parts, &mut Vec::new()).map(<[u8]>::to_vec).ok())?
+    };
+    Some([key(b"http")?, key(b"https")?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BrokenKind;
+    use crate::tests::{Keeper, read_all};
+    use portcullis_dialect::Answer;
+    use portcullis_files::limits::FILE_READ_BYTES;
+    use portcullis_robots::access::{CaptureNote, CaptureNotes};
+
+    fn read_folder(path: &Path) -> Keeper {
+        read_all(&mut open(path).unwrap(), Some(10))
+    }
+
+    #[test]
+    fn names_are_hosts() {
+        let keys = |name: &str| {
+            let keys = named_host(host_of(Path::new(name)))?;
+            Some(keys.map(|key| String::from_utf8(key).unwrap()))
+        };
+        let both = |http: &str, https: &str| Some([http.to_owned(), https.to_owned()]);
+        assert_eq!(keys("Example.COM"), both("example.com", "example.com"));
+        assert_eq!(keys("example.com.txt"), both("example.com", "example.com"));
+        assert_eq!(keys("example.com.robots.txt"), both("example.com", "example.com"));
+        assert_eq!(keys("exämple.com"), both("xn--exmple-cua.com", "xn--exmple-cua.com"));
+        assert_eq!(keys("a.example:8443"), both("a.example:8443", "a.example:8443"));
+        assert_eq!(keys("a.example:443"), both("a.example:443", "a.example"));
+        assert_eq!(keys("[::1]:80.txt"), both("[::1]", "[::1]:80"));
+        assert_eq!(keys("a.example.txt.gz"), both("a.example", "a.example"));
+        assert_eq!(keys("a.example.zst"), both("a.example", "a.example"));
+        assert_eq!(keys("localhost.txt"), both("localhost", "localhost"));
+        assert_eq!(keys("localhost:8080"), both("localhost:8080", "localhost:8080"));
+        assert_eq!(keys("a.example:81/robots.txt"), both("a.example:81", "a.example:81"));
+        assert_eq!(keys("192.0.2.1/robots.txt.gz"), both("192.0.2.1", "192.0.2.1"));
+        for name in [
+            "user@a.example",
+            "a.b c",
+            ".txt",
+            "a.example?",
+            "a.b:x",
+            "a.b#c",
+            "a.b:0x50",
+            "robots.txt",
+            "Makefile",
+            "urls.txt",
+            "intranet:8080",
+            "localhosts",
+            ".DS_Store",
+            ".hidden.example",
+        ] {
+            assert_eq!(keys(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn of_two_files_for_one_host_the_first_by_name_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.example.txt", "a.example", "A.Example.robots.txt", "a.example:443"] {
+            std::fs::write(folder.path().join(name), name).unwrap();
+        }
+        let found = read_all(&mut open(folder.path()).unwrap(), None);
+        assert_eq!(found.captures.len(), 1);
+        assert_eq!(&*found.captures[0].capture.body, b"A.Example.robots.txt");
+        assert!(found.broken.iter().all(|broken| broken.problem == SAME_HOST), "{found:?}");
+        assert_eq!(found.broken.len(), 3);
+    }
+
+    #[test]
+    fn files_are_captures_in_the_order_of_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let files: &[(&str, &str)] = &[
+            ("c.example", ""),
+            ("b.example.txt", "0123456789ab"),
+            ("a.example", "0123456789abc"),
+            ("d.example", &"d".repeat(3 * FILE_READ_BYTES)),
+            ("user@e.example", "no host"),
+            ("dump.warc.gz", "another format"),
+        ];
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        std::fs::create_dir(folder.path().join("f.example")).unwrap();
+        let found = read_folder(folder.path());
+
+        let cut = CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
+        let expected = [
+            ("a.example", "0123456789ab", cut),
+            ("b.example", "0123456789ab", CaptureNotes::EMPTY),
+            ("c.example", "", CaptureNotes::EMPTY),
+            ("d.example", "dddddddddddd", cut),
+        ];
+        assert_eq!(found.captures.len(), expected.len(), "{found:?}");
+        for (kept, (host, body, notes)) in found.captures.iter().zip(expected) {
+            assert!(kept.is_host);
+            assert_eq!(kept.subject, host);
+            assert_eq!(&*kept.capture.body, body.as_bytes());
+            assert_eq!(kept.capture.notes, notes);
+            assert_eq!(kept.capture.answer, Answer::Status(200));
+            assert_eq!(kept.capture.captured_at, None);
+        }
+        let broken: Vec<_> =
+            found.broken.iter().map(|broken| (broken.place.as_str(), broken.kind)).collect();
+        let senseless = |place| (place, BrokenKind::Senseless);
+        let expected =
+            ["file dump.warc.gz", "file f.example", "file user@e.example"].map(senseless);
+        assert_eq!(found.broken[1].problem, NO_ROBOTS);
+        assert_eq!(broken, expected);
+    }
+
+    #[test]
+    fn a_mirror_has_a_folder_per_host() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        };
+        file("a.example/robots.txt", b"a");
+        file("a.example/index.html", b"a page");
+        file("b.example:8080/robots.txt", b"b");
+        let zstd = zstd::encode_all(&b"c"[..], 1).unwrap();
+        file("c.example/robots.txt.zst", &zstd);
+        file("d.example/index.html", b"a page");
+        file("e.example/robots.txt/index.html", b"a page");
+        file("f.example.txt", b"second");
+        file("f.example/robots.txt", b"first");
+        file("no-host/robots.txt", b"no host");
+        let found = read_folder(folder.path());
+        let text = |kept: &crate::tests::Kept| {
+            (kept.subject.clone(), String::from_utf8(kept.capture.body.to_vec()).unwrap())
+        };
+        let captures: Vec<_> = found.captures.iter().map(text).collect();
+        let expected = [
+            ("a.example", "a"),
+            ("b.example:8080", "b"),
+            ("c.example", "c"),
+            ("f.example", "first"),
+        ];
+        assert_eq!(captures, expected.map(|(host, body)| (host.to_owned(), body.to_owned())));
+        let broken: Vec<_> =
+            found.broken.iter().map(|it| (it.place.as_str(), it.problem.as_str())).collect();
+        let expected = [
+            ("file d.example", NO_ROBOTS),
+            ("file e.example/robots.txt", NO_FILE),
+            ("file f.example.txt", SAME_HOST),
+            ("file no-host", NO_HOST),
+        ];
+        assert_eq!(broken, expected);
+    }
+
+    #[test]
+    fn a_long_file_is_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let text: Vec<u8> = (0..5 * FILE_READ_BYTES + 1).map(|index| index as u8).collect();
+        std::fs::write(folder.path().join("a.example"), &text).unwrap();
+        let found = read_all(&mut open(folder.path()).unwrap(), None);
+        assert!(found.captures[0].capture.body == text, "the file came out changed");
+        assert_eq!(found.captures[0].capture.notes, CaptureNotes::EMPTY);
+    }
+
+    #[test]
+    fn more_files_than_a_batch_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let count = 2 * FOLDER_BATCH_FILES + 1;
+        for index in 0..count {
+            std::fs::write(folder.path().join(format!("h{index:04}.example")), "x").unwrap();
+        }
+        let found = read_folder(folder.path());
+        let hosts: Vec<_> = found.captures.iter().map(|kept| kept.subject.as_str()).collect();
+        assert_eq!(hosts.len(), count);
+        assert!(hosts.is_sorted());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_a_dead_one_is_unreadable() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let other = tempfile::tempdir().unwrap();
+        std::fs::write(other.path().join("file"), "text").unwrap();
+        symlink(other.path().join("file"), folder.path().join("a.example")).unwrap();
+        symlink(other.path(), folder.path().join("b.example")).unwrap();
+        symlink(other.path().join("nothing"), folder.path().join("c.example")).unwrap();
+        let found = read_folder(folder.path());
+        assert_eq!(found.captures.len(), 1);
+        assert_eq!(&*found.captures[0].capture.body, b"text");
+        let kinds: Vec<_> = found.broken.iter().map(|broken| broken.kind).collect();
+        assert_eq!(kinds, [BrokenKind::Senseless, BrokenKind::Unreadable]);
+        assert!(
+            found.broken[1].problem.ends_with("c.example: no such file or directory"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_file_that_goes_before_it_is_read_is_unreadable() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.example"), "text").unwrap();
+        let mut reader = open(folder.path()).unwrap();
+        std::fs::remove_file(folder.path().join("a.example")).unwrap();
+        let found = read_all(&mut reader, None);
+        assert_eq!((found.captures.len(), found.broken.len()), (0, 1));
+        assert_eq!(found.broken[0].kind, BrokenKind::Unreadable);
+    }
+
+    #[test]
+    fn what_is_no_folder_is_an_error() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert!(open(file.path()).is_err());
+        assert!(open(&file.path().join("nothing")).is_err());
+    }
+}

@@ -1,0 +1,267 @@
+//! Format detection: chooses the reader for an input by its kind, its first bytes or its name.
+//!
+//! Use [`open`] unless the format is known. Cost: at most the first record is read, and no byte is
+//! consumed. An input that is surely of another kind is an error that names the right flag.
+
+use std::path::Path;
+
+use crate::limits::FORMAT_BYTES_MAX;
+use portcullis_dialect::words;
+use portcullis_files::input::{InputError, OpenConfig, Source, Terminator};
+use portcullis_files::kind::{FileKind, Wanted, WrongKind};
+
+use super::{BatchReader, CaptureError, FieldMap, folder, json_lines, warc};
+
+words! {
+    /// A format of captures, with its name on command lines.
+    pub enum CaptureFormat {
+        /// A folder of robots.txt files named by host.
+        Folder => "folder",
+        /// JSON Lines.
+        JsonLines => "jsonl",
+        /// WARC.
+        Warc => "warc",
+        /// Parquet.
+        Parquet => "parquet",
+    }
+}
+
+impl CaptureFormat {
+    /// Extensions of file names, before the extension of a compression.
+    const ENDINGS: [(&'static [u8], CaptureFormat); 5] = [
+        (b".jsonl", CaptureFormat::JsonLines),
+        (b".ndjson", CaptureFormat::JsonLines),
+        (b".json", CaptureFormat::JsonLines),
+        (b".warc", CaptureFormat::Warc),
+        (b".parquet", CaptureFormat::Parquet),
+    ];
+
+    /// Returns the format of a file name's extension, in any case and before `.gz` or `.zst`.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use portcullis_captures::CaptureFormat;
+    ///
+    /// let of_name = |name| CaptureFormat::of_name(Path::new(name));
+    /// assert_eq!(of_name("crawl/00000.warc.gz"), Some(CaptureFormat::Warc));
+    /// assert_eq!(of_name("robots.gz"), None);
+    /// ```
+    pub fn of_name(path: &Path) -> Option<CaptureFormat> {
+        let name = path.file_name()?.as_encoded_bytes();
+        let plain = [b".gz".as_slice(), b".zst"]
+            .into_iter()
+            .find_map(|ending| without_ending(name, ending))
+            .unwrap_or(name);
+        let promised = CaptureFormat::ENDINGS
+            .into_iter()
+            .find(|(ending, _)| without_ending(plain, ending).is_some());
+        promised.map(|(_, format)| format)
+    }
+}
+
+/// Strips `ending`, in any case, from `name`.
+fn without_ending<'n>(name: &'n [u8], ending: &[u8]) -> Option<&'n [u8]> {
+    let (rest, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+    end.eq_ignore_ascii_case(ending).then_some(rest)
+}
+
+/// How a file of captures is opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaptureConfig {
+    /// How the bytes of the file are read. Folders and Parquet ignore it.
+    pub input: OpenConfig,
+    /// The names of fields in JSON Lines and Parquet.
+    pub fields: FieldMap,
+}
+
+/// Opens the file or folder at `path`, or standard input if `path` is `-`.
+///
+/// Without a `format`, the format is detected by the first bytes of the file ([`FileKind::of`]), or
+/// else by its name ([`CaptureFormat::of_name`]).
+///
+/// # Errors
+///
+/// [`CaptureError::Input`] if the input cannot be opened or is surely of another kind.
+/// [`CaptureError::NotThisFormat`] if its format is unknown, or if it is Parquet that cannot be
+/// read: compressed as a whole, from a pipe, or without the required columns.
+pub fn open(
+    path: &Path,
+    format: Option<CaptureFormat>,
+    config: &CaptureConfig,
+) -> Result<Box<dyn BatchReader>, CaptureError> {
+    let known = format.or_else(|| path.is_dir().then_some(CaptureFormat::Folder));
+    if known == Some(CaptureFormat::Folder) {
+        return Ok(Box::new(folder::open(path)?));
+    }
+    if known.is_some() && path.is_dir() {
+        let (name, problem) = (path.display().to_string(), "a folder; omit --input-format");
+        return Err(CaptureError::NotThisFormat { name, problem: problem.to_owned() });
+    }
+    let mut source = Source::open(path, config.input)?;
+    let format = match known {
+        Some(format) => format,
+        None => look(path, &mut source)?,
+    };
+    match format {
+        CaptureFormat::Folder => Ok(Box::new(folder::open(path)?)),
+        CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(source, &config.fields))),
+        CaptureFormat::Warc => Ok(Box::new(warc::open(source))),
+        CaptureFormat::Parquet => open_parquet(path, source, &config.fields),
+    }
+}
+
+fn not_this_format(source: &Source, problem: impl Into<String>) -> CaptureError {
+    CaptureError::NotThisFormat { name: source.name().to_owned(), problem: problem.into() }
+}
+
+/// Detects the format by the first bytes of `source`, or by its name.
+fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, CaptureError> {
+    let first = source.peek(Terminator::LineFeed, FORMAT_BYTES_MAX)?;
+    let kind = FileKind::of(first);
+    let by_name = CaptureFormat::of_name(path);
+    let found = match kind {
+        FileKind::Warc => Some(CaptureFormat::Warc),
+        FileKind::Parquet => Some(CaptureFormat::Parquet),
+        FileKind::Captures => Some(CaptureFormat::JsonLines),
+        // The first line may be too long to show that it is a capture.
+        FileKind::Json => by_name.or(Some(CaptureFormat::JsonLines)),
+        FileKind::Html | FileKind::Text | FileKind::UrlList => by_name,
+        FileKind::Empty if by_name.is_some() => by_name,
+        _ => {
+            let (name, wanted) = (source.name().to_owned(), Wanted::Captures);
+            return Err(InputError::from(WrongKind { name, kind, wanted }).into());
+        }
+    };
+    let problem = "unknown format; pass --input-format warc, jsonl, parquet or folder";
+    found.ok_or_else(|| not_this_format(source, problem))
+}
+
+fn open_parquet(
+    path: &Path,
+    mut source: Source,
+    fields: &FieldMap,
+) -> Result<Box<dyn BatchReader>, CaptureError> {
+    if path == Path::new("-") || path.metadata().is_ok_and(|it| !it.is_file()) {
+        let problem = "Parquet is read from its end, so write it to a file and name that";
+        return Err(not_this_format(&source, problem));
+    }
+    if source.coding()?.is_some() {
+        let problem = "Parquet is read from its end; decompress the file first";
+        return Err(not_this_format(&source, problem));
+    }
+    Ok(Box::new(super::parquet::open(path, fields)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{Keeper, read_all};
+    use portcullis_files::kind::POLICY_SET;
+
+    const LINE: &str = "{\"url\": \"http://a.example/robots.txt\", \"status\": 404}\n";
+
+    #[test]
+    fn names() {
+        use CaptureFormat::{JsonLines, Parquet, Warc};
+        let rows = [
+            ("a.jsonl", Some(JsonLines)),
+            ("a.ndjson.gz", Some(JsonLines)),
+            ("A.JSON.ZST", Some(JsonLines)),
+            ("a.warc", Some(Warc)),
+            ("a.b.warc.gz", Some(Warc)),
+            ("a.warc.zst", Some(Warc)),
+            ("a.parquet", Some(Parquet)),
+            ("a.snappy.parquet", Some(Parquet)),
+            ("a.parquet.gz", Some(Parquet)),
+            ("a.gz", None),
+            ("a.warc.gz.gz", None),
+            ("warc", None),
+            ("json.txt", None),
+            ("a.warc/b", None),
+            ("", None),
+            ("..", None),
+            ("-", None),
+        ];
+        for (name, expected) in rows {
+            assert_eq!(CaptureFormat::of_name(Path::new(name)), expected, "{name}");
+        }
+    }
+
+    #[track_caller]
+    fn read(path: &Path, format: Option<CaptureFormat>) -> Keeper {
+        match open(path, format, &CaptureConfig::default()) {
+            Ok(mut reader) => read_all(&mut *reader, None),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[track_caller]
+    fn problem(path: &Path, format: Option<CaptureFormat>) -> String {
+        match open(path, format, &CaptureConfig::default()) {
+            Err(CaptureError::NotThisFormat { problem, .. }) => problem,
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("{path:?} was opened"),
+        }
+    }
+
+    #[test]
+    fn what_it_is_wins_over_its_first_bytes_and_these_over_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let hosts = folder.path().join("hosts.jsonl");
+        std::fs::create_dir(&hosts).unwrap();
+        std::fs::write(hosts.join("a.example"), "").unwrap();
+        assert!(read(&hosts, None).captures[0].is_host);
+
+        let file = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            path
+        };
+        assert!(open(&file("a.jsonl", b"PAR1"), None, &CaptureConfig::default()).is_err());
+        assert_eq!(read(&file("a.warc", LINE.as_bytes()), None).captures.len(), 1);
+        assert!(open(&file("b.warc", POLICY_SET), None, &CaptureConfig::default()).is_err());
+        assert_eq!(read(&file("empty.jsonl", b""), None).captures, []);
+        assert_eq!(read(&file("a.json", LINE.as_bytes()), None).captures.len(), 1);
+        assert_eq!(read(&file("dump", LINE.as_bytes()), None).captures.len(), 1);
+        let zstd = zstd::encode_all(LINE.as_bytes(), 1).unwrap();
+        assert_eq!(read(&file("b", &zstd), None).captures.len(), 1);
+        assert_eq!(read(&file("c.zst", &zstd), None).captures.len(), 1);
+        let named = file("d.warc", LINE.as_bytes());
+        assert_eq!(read(&named, Some(CaptureFormat::JsonLines)).captures.len(), 1);
+
+        let said = "unknown format; pass --input-format warc, jsonl, parquet or folder";
+        let warc = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+        assert_eq!(read(&file("e", warc), None).broken, []);
+        let empty = open(&file("empty", b""), None, &CaptureConfig::default()).err().unwrap();
+        assert!(empty.to_string().contains("empty: an empty file, not captures"), "{empty}");
+        assert_eq!(problem(&file("f", b"User-agent: *\n"), None), said);
+        assert_eq!(
+            read(&file("f", b"User-agent: *\n"), Some(CaptureFormat::JsonLines)).broken.len(),
+            1
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_opened_is_unreadable() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("a.jsonl");
+        let open = |path: &Path, format| open(path, format, &CaptureConfig::default()).err();
+        for format in [None, Some(CaptureFormat::JsonLines), Some(CaptureFormat::Folder)] {
+            let error = open(&missing, format).expect("there is nothing");
+            assert!(error.to_string().ends_with("a.jsonl: no such file or directory"), "{error}");
+        }
+        let error = open(folder.path(), Some(CaptureFormat::JsonLines)).unwrap().to_string();
+        assert!(error.ends_with(": a folder; omit --input-format"), "{error}");
+        std::fs::write(&missing, "").unwrap();
+        let error = open(&missing, Some(CaptureFormat::Folder)).unwrap().to_string();
+        assert!(error.ends_with("a file, not a folder; omit --input-format folder"), "{error}");
+    }
+
+    #[test]
+    fn parquet_is_read_where_it_lies() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet.zst");
+        std::fs::write(&path, zstd::encode_all(&b"PAR1"[..], 1).unwrap()).unwrap();
+        assert!(problem(&path, None).ends_with("decompress the file first"));
+    }
+}

@@ -1,0 +1,71 @@
+//! Archives of robots.txt: WARC, JSON Lines, Parquet, folders; each answer is one [`Capture`].
+//!
+//! A stored file is read into [`Capture`]s: its records are found, bodies decoded, irregularities
+//! noted. `build` chooses among captures and resolves redirects;
+//! [`access`](portcullis_robots::access) has the meaning of an answer. No code here decides a URL.
+//!
+//! Reading has two steps, so that one file can keep many threads busy. A [`BatchReader`] cuts a file
+//! into batches, in order and cheaply. A [`Batch`] is read into captures, on any thread.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`warc`], [`json_lines`], [`parquet`], [`folder`] | the formats |
+//! | [`json_path`] | members of JSON objects by their paths, for lists too |
+//! | [`parquet::file`], [`parquet::group`], [`parquet::columns`] | opened files, bounded pages and typed values, for lists too |
+//!
+//! Cost: linear in the file; memory holds one batch per thread.
+//!
+//! A file that cannot be read is a [`CaptureError`] that names it. An invalid record is returned as
+//! a [`BrokenRecord`], and reading continues. An incomplete body makes the answer
+//! [`Answer::BrokenBody`], because the missing part may hold rules that disallow.
+//!
+//! ```
+//! use portcullis_captures::{BrokenRecord, Capture, CaptureConfig, CaptureSink, ReadConfig};
+//!
+//! #[derive(Default)]
+//! struct Bodies(Vec<Vec<u8>>);
+//!
+//! impl CaptureSink for Bodies {
+//!     fn capture(&mut self, capture: Capture<'_>) {
+//!         self.0.push(capture.body.into_owned());
+//!     }
+//!     fn broken(&mut self, broken: BrokenRecord) {
+//!         panic!("{}: {}", broken.place, broken.problem);
+//!     }
+//! }
+//!
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("captures.jsonl");
+//! std::fs::write(&file, r#"{"url": "https://a.example/robots.txt", "status": 200, "body": "Allow: /"}"#)?;
+//! let mut reader = portcullis_captures::open(&file, None, &CaptureConfig::default())?;
+//! let mut bodies = Bodies::default();
+//! while let Some(batch) = reader.next_batch()? {
+//!     batch.read(&ReadConfig { robots_bytes_max: None }, &mut bodies);
+//! }
+//! assert_eq!(bodies.0, [b"Allow: /"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod body;
+mod capture;
+mod fields;
+pub mod folder;
+mod format;
+mod http;
+pub mod json_lines;
+pub mod json_path;
+pub mod limits;
+pub mod parquet;
+mod record;
+mod schema;
+#[cfg(test)]
+mod tests;
+pub mod warc;
+mod warc_record;
+
+pub use capture::{
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig,
+    Subject,
+};
+pub use format::{CaptureConfig, CaptureFormat, open};
+pub use schema::{CaptureField, FieldMap, FieldName};

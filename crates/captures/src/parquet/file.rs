@@ -1,0 +1,233 @@
+//! Opens a Parquet file, for captures and for lists of URLs.
+//!
+//! This module reads the file's bytes ([`StoredFile`]) and its metadata ([`ParquetSource`]). Use
+//! [`columns`](super::columns) to find a column.
+//!
+//! Cost: only the metadata at the end of the file is read, and no rows. Each thread reads at its
+//! own position, so many threads can read one file.
+//!
+//! A truncated, encrypted or damaged file is an error that says so. The parquet crate checks the
+//! sizes in the metadata against the file before it allocates. Some of its assertions fail on
+//! damaged files; [`guarded`] turns these panics into errors.
+
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader,
+};
+use parquet::file::reader::{ChunkReader, Length};
+
+use crate::limits::PARQUET_READ_BYTES;
+use portcullis_files::kind::{PARQUET, PARQUET_ENCRYPTED};
+
+/// An opened Parquet file.
+#[derive(Debug)]
+pub struct ParquetSource {
+    pub name: String,
+    pub file: Arc<StoredFile>,
+    pub metadata: Arc<ParquetMetaData>,
+    pub rows: u64,
+}
+
+/// A Parquet file that cannot be opened.
+pub enum OpenFailure {
+    /// The system cannot open or read the file.
+    System(io::Error),
+    /// The file is not a complete Parquet file. The text says what is wrong, and the fix.
+    Problem(String),
+}
+
+impl ParquetSource {
+    /// Opens a file. Errors call it `name`. `page_index` is whether to read the index of pages,
+    /// which a copy keeps.
+    pub fn open(
+        name: &str,
+        file: File,
+        page_index: PageIndexPolicy,
+    ) -> Result<ParquetSource, OpenFailure> {
+        let bytes = file.metadata().map_err(OpenFailure::System)?.len();
+        let file = Arc::new(StoredFile { file: Arc::new(file), bytes });
+        file.check_ends().map_err(OpenFailure::Problem)?;
+        let read = || {
+            ParquetMetaDataReader::new().with_page_index_policy(page_index).parse_and_finish(&*file)
+        };
+        let metadata =
+            guarded(|| read().map_err(|error| no_parquet(&error))).map_err(OpenFailure::Problem)?;
+        let contradiction =
+            || OpenFailure::Problem("its metadata contradicts itself; fetch it again".to_owned());
+        let rows = rows_of(&metadata).ok_or_else(contradiction)?;
+        let name = name.to_owned();
+        Ok(ParquetSource { name, file, metadata: Arc::new(metadata), rows })
+    }
+
+    /// Returns the name of the file in errors.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the bytes of the file.
+    pub fn file(&self) -> &Arc<StoredFile> {
+        &self.file
+    }
+
+    /// Returns the metadata.
+    pub fn metadata(&self) -> &Arc<ParquetMetaData> {
+        &self.metadata
+    }
+}
+
+/// Returns the message for a file that the parquet crate rejects.
+pub fn no_parquet(error: &ParquetError) -> String {
+    format!("cannot be read as Parquet: {}", text_of(error))
+}
+
+/// Returns the text of an error without the crate's prefix.
+pub fn text_of(error: &ParquetError) -> String {
+    plain_text(&error.to_string())
+}
+
+/// Strips the crate's prefixes from a text. There may be several.
+pub fn plain_text(text: &str) -> String {
+    let introductions = ["Parquet argument error: ", "Parquet error: ", "External: ", "EOF: "];
+    let rest = introductions.iter().find_map(|introduction| text.strip_prefix(introduction));
+    rest.map_or_else(|| text.to_owned(), plain_text)
+}
+
+/// Checks that the pages of `chunk` can be decompressed. The error says what is wrong.
+pub fn supported_compression(chunk: &ColumnChunkMetaData) -> Result<(), String> {
+    let name = match chunk.compression() {
+        Compression::BROTLI(_) => "Brotli",
+        Compression::LZO => "LZO",
+        _ => return Ok(()),
+    };
+    Err(format!(
+        "compressed with {name}, which is not supported; write the file anew with Snappy, gzip, LZ4 or \
+         zstd"
+    ))
+}
+
+/// Returns the number of rows, or `None` if the file and its row groups disagree.
+fn rows_of(metadata: &ParquetMetaData) -> Option<u64> {
+    let mut rows = 0_u64;
+    for group in metadata.row_groups() {
+        rows = rows.checked_add(u64::try_from(group.num_rows()).ok()?)?;
+    }
+    let said = u64::try_from(metadata.file_metadata().num_rows()).ok()?;
+    (rows == said).then_some(rows)
+}
+
+/// Runs `read` and returns a panic as an error. The parquet crate asserts conditions that a damaged
+/// file may violate, and one file must not end a run over many.
+pub fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    // State that a panic left incomplete is never used again.
+    catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err("its data contradicts itself; fetch it again".to_owned()))
+}
+
+/// A file that several threads read, each at its own position.
+#[derive(Clone, Debug)]
+pub struct StoredFile {
+    file: Arc<File>,
+    bytes: u64,
+}
+
+impl StoredFile {
+    /// Checks the magic numbers at both ends. The error describes the file if they do not match.
+    fn check_ends(&self) -> Result<(), String> {
+        let mut ends = [[0; PARQUET.len()]; 2];
+        let last = self.bytes.saturating_sub(PARQUET.len() as u64);
+        for (end, position) in ends.iter_mut().zip([0, last]) {
+            let mut read = self.at(position);
+            // Missing bytes stay zero.
+            match read.read_exact(end) {
+                Err(error) if error.kind() != ErrorKind::UnexpectedEof => {
+                    return Err(error.to_string());
+                }
+                _ => {}
+            }
+        }
+        let [first, last] = ends.each_ref().map(|end| &end[..]);
+        if first == PARQUET_ENCRYPTED || last == PARQUET_ENCRYPTED {
+            return Err(
+                "the file is encrypted; decrypt it with the program that wrote it".to_owned()
+            );
+        }
+        if first != PARQUET {
+            return Err("not a Parquet file: it does not begin with PAR1; name its format with \
+                        --input-format"
+                .to_owned());
+        }
+        if last != PARQUET {
+            return Err(format!(
+                "cut short: {} bytes are there, and a Parquet file has its metadata at its end; fetch it \
+                 again or finish writing it",
+                self.bytes
+            ));
+        }
+        Ok(())
+    }
+
+    fn at(&self, position: u64) -> At {
+        At { file: Arc::clone(&self.file), position }
+    }
+}
+
+impl Length for StoredFile {
+    fn len(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl ChunkReader for StoredFile {
+    type T = BufReader<At>;
+
+    fn get_read(&self, start: u64) -> Result<BufReader<At>, ParquetError> {
+        Ok(BufReader::with_capacity(PARQUET_READ_BYTES, self.at(start)))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        let end = start.checked_add(length as u64);
+        if end.is_none_or(|end| end > self.bytes) {
+            return Err(ParquetError::EOF(format!(
+                "{length} bytes at byte {start} are past the end of the file"
+            )));
+        }
+        let mut bytes = Vec::with_capacity(length);
+        self.at(start).take(length as u64).read_to_end(&mut bytes)?;
+        if bytes.len() < length {
+            return Err(ParquetError::EOF("the file became shorter while it was read".to_owned()));
+        }
+        Ok(bytes.into())
+    }
+}
+
+/// The bytes of a file from a position on.
+#[derive(Debug)]
+pub struct At {
+    file: Arc<File>,
+    position: u64,
+}
+
+impl Read for At {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = read_at(&self.file, out, self.position)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, out: &mut [u8], position: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, out, position)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, out: &mut [u8], position: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, out, position)
+}

@@ -1,0 +1,176 @@
+//! The columns of a row group: the sizes of their pages, and their values.
+//!
+//! For everything that decodes Parquet: captures, lists of URLs, and columns that are copied. The
+//! headers of all pages are read before any page is decompressed, so a page of more than
+//! [`PARQUET_PAGE_BYTES_MAX`] bytes is an error that takes no memory, and
+//! [`Sizes::rows_at_once`] bounds what a batch of rows holds.
+//!
+//! Problems are texts that say what to do. The caller adds the file, the row group and the column.
+//!
+//! Cost: one read of some dozen bytes for each page.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use parquet::arrow::arrow_reader::RowGroups;
+use parquet::column::page::{PageIterator, PageReader};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::serialized_reader::SerializedPageReader;
+
+use super::file::{ParquetSource, StoredFile, guarded, supported_compression};
+use super::pages::{PageHeader, PageHeaders};
+use crate::limits::PARQUET_PAGE_BYTES_MAX;
+
+/// The sizes of the pages of a column in a row group, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sizes {
+    /// All pages but the dictionary.
+    sum: u64,
+    page_max: u64,
+    /// The mean bytes of a row, in the page with the longest. Where a row may have several values, a
+    /// page counts as one row, because its header does not give their number.
+    row_max: u64,
+    dictionary_bytes: u64,
+}
+
+impl Sizes {
+    /// Returns the bytes in memory while this number of rows is decoded: whole pages, parts of the
+    /// pages before and after them, and the dictionary.
+    pub fn of_rows(&self, rows: u64) -> u64 {
+        let pages = rows.saturating_mul(self.row_max.max(1)).saturating_add(2 * self.page_max);
+        self.dictionary_bytes + self.sum.min(pages)
+    }
+
+    /// Returns the most rows, up to `rows_max`, that have no more bytes than the longest page may
+    /// have. At least one.
+    pub fn rows_at_once(&self, rows_max: usize) -> usize {
+        (PARQUET_PAGE_BYTES_MAX / self.row_max.max(1)).clamp(1, rows_max as u64) as usize
+    }
+}
+
+impl ParquetSource {
+    /// Returns the headers of the pages of a column in a row group.
+    pub fn headers(&self, row_group: usize, column: usize) -> Result<PageHeaders, String> {
+        let chunk = self.metadata.row_group(row_group).column(column);
+        supported_compression(chunk)?;
+        // The crate asserts that the metadata is not negative.
+        guarded(|| Ok(PageHeaders::of(&self.file, chunk))).map_err(|problem| damage(&problem))
+    }
+
+    /// Returns the sizes of the pages of a column in a row group.
+    pub fn sizes(&self, row_group: usize, column: usize) -> Result<Sizes, String> {
+        let descriptor = self.metadata.file_metadata().schema_descr().column(column);
+        let is_repeated = descriptor.max_rep_level() > 0;
+        let mut headers = self.headers(row_group, column)?;
+        let mut sizes = Sizes::default();
+        while let Some(page) = next_page(&mut headers)? {
+            let rows = if is_repeated { 1 } else { page.rows.max(1) as u64 };
+            match page.is_dictionary {
+                true => sizes.dictionary_bytes = page.bytes,
+                false => {
+                    sizes.sum += page.bytes;
+                    sizes.page_max = sizes.page_max.max(page.bytes);
+                    sizes.row_max = sizes.row_max.max(page.bytes / rows);
+                }
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// Returns the pages of a column in a row group.
+    pub fn pages(
+        &self,
+        row_group: usize,
+        column: usize,
+    ) -> Result<SerializedPageReader<StoredFile>, ParquetError> {
+        let metadata = self.metadata.row_group(row_group);
+        let (file, rows) = (Arc::clone(&self.file), metadata.num_rows() as usize);
+        SerializedPageReader::new(file, metadata.column(column), rows, None)
+    }
+}
+
+/// Returns the next header of a column, or `None` after the last. Long pages are an error.
+pub fn next_page(headers: &mut PageHeaders) -> Result<Option<PageHeader>, String> {
+    let next = headers.next().map_err(|problem| damage(&problem))?;
+    match next.filter(|page| page.bytes > PARQUET_PAGE_BYTES_MAX) {
+        Some(page) => Err(too_long(&page)),
+        None => Ok(next),
+    }
+}
+
+/// Returns what damage to a column is, with what to do.
+pub fn damage(problem: &str) -> String {
+    let problem = match problem.contains("Required field") {
+        true => "its pages have no headers; is the column encrypted?",
+        false => problem,
+    };
+    format!("{problem}; fetch the file again or write it anew")
+}
+
+fn too_long(page: &PageHeader) -> String {
+    let kind = if page.is_dictionary { "dictionary" } else { "page" };
+    format!(
+        "a {kind} of {} MB in memory; the limit is {} MiB; write the file anew with shorter pages",
+        page.bytes / 1_000_000,
+        PARQUET_PAGE_BYTES_MAX / (1024 * 1024)
+    )
+}
+
+/// The columns of one row group that are read.
+pub struct GroupColumns {
+    rows: usize,
+    /// Taken when a column is opened.
+    pages: Mutex<Vec<Option<Box<dyn PageReader>>>>,
+    metadata: Arc<ParquetMetaData>,
+}
+
+impl GroupColumns {
+    /// Returns the columns of a row group: for each column that the reader knows, its position in
+    /// the file, or `None` if it is not read.
+    pub fn new(
+        source: &ParquetSource,
+        row_group: usize,
+        columns: impl Iterator<Item = Option<usize>>,
+    ) -> Result<GroupColumns, ParquetError> {
+        let pages = |column: Option<usize>| -> Result<Option<Box<dyn PageReader>>, ParquetError> {
+            let Some(column) = column else { return Ok(None) };
+            Ok(Some(Box::new(source.pages(row_group, column)?)))
+        };
+        Ok(GroupColumns {
+            rows: source.metadata.row_group(row_group).num_rows() as usize,
+            pages: Mutex::new(columns.map(pages).collect::<Result<_, _>>()?),
+            metadata: Arc::clone(&source.metadata),
+        })
+    }
+}
+
+impl RowGroups for GroupColumns {
+    fn num_rows(&self) -> usize {
+        self.rows
+    }
+
+    fn column_chunks(&self, column: usize) -> Result<Box<dyn PageIterator>, ParquetError> {
+        let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner)[column].take();
+        Ok(Box::new(OnePageReader(pages)))
+    }
+
+    fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
+        Box::new(std::iter::empty())
+    }
+
+    fn metadata(&self) -> &ParquetMetaData {
+        &self.metadata
+    }
+}
+
+struct OnePageReader(Option<Box<dyn PageReader>>);
+
+impl Iterator for OnePageReader {
+    type Item = Result<Box<dyn PageReader>, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.take().map(Ok)
+    }
+}
+
+impl PageIterator for OnePageReader {}

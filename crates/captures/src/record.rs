@@ -1,0 +1,222 @@
+//! Builds a capture from the fields of a record, in the same way for JSON Lines and Parquet.
+//!
+//! Use [`schema`](super::schema) for the names of fields, and [`settle`] for the answer of a status
+//! and a body. The error says what is wrong with the record, which then has no capture.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use portcullis_robots::access::{UnixSeconds, seconds_of};
+
+use super::body::{settle, status_of};
+use super::json_path::FieldValue;
+use super::schema::{CaptureField, FieldMap};
+use super::{Capture, ReadConfig, Subject};
+use portcullis_robots::access::CaptureNote;
+
+/// The standard alphabet (RFC 4648, section 4), padded or not.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// The fields of a record. A missing field is `None`.
+#[derive(Default)]
+pub(super) struct Record<'r> {
+    values: [Option<Found<'r>>; CaptureField::ALL.len()],
+}
+
+/// A value and the rank of its name.
+struct Found<'r> {
+    rank: usize,
+    value: FieldValue<'r>,
+}
+
+impl<'r> Record<'r> {
+    /// Adds the value of a field under the name with this rank.
+    ///
+    /// # Errors
+    ///
+    /// If the record already has the field under that name.
+    pub fn add(
+        &mut self,
+        field: CaptureField,
+        rank: usize,
+        value: FieldValue<'r>,
+    ) -> Result<(), String> {
+        let place = &mut self.values[field as usize];
+        if let Some(found) = place {
+            if found.rank == rank {
+                let field = field.as_str();
+                return Err(format!(
+                    "`{field}` occurs twice; if the names differ in case, choose one with --field \
+                     {field}=NAME"
+                ));
+            }
+            let order = |rank, value: &FieldValue<'_>| (*value == FieldValue::Null, rank);
+            if order(found.rank, &found.value) < order(rank, &value) {
+                return Ok(());
+            }
+        }
+        *place = Some(Found { rank, value });
+        Ok(())
+    }
+
+    fn take(&mut self, field: CaptureField) -> Option<FieldValue<'r>> {
+        self.values[field as usize].take().map(|found| found.value)
+    }
+
+    /// Returns a text, or `None` if it is null or missing.
+    fn text(&mut self, field: CaptureField) -> Result<Option<Cow<'r, [u8]>>, String> {
+        match self.take(field) {
+            None | Some(FieldValue::Null) => Ok(None),
+            Some(FieldValue::Text(text)) => Ok(Some(text)),
+            Some(other) => {
+                Err(format!("its {} is {}; expected text", field.as_str(), other.kind()))
+            }
+        }
+    }
+
+    fn is_set(&self, field: CaptureField) -> bool {
+        self.values[field as usize].as_ref().is_some_and(|found| found.value.is_set())
+    }
+
+    /// Returns the capture and its subject. The subject is separate, because it may not be borrowed
+    /// from the record.
+    pub fn capture(
+        mut self,
+        fields: &FieldMap,
+        config: &ReadConfig,
+    ) -> Result<(RecordSubject<'r>, Capture<'r>), String> {
+        let subject = self.subject(fields)?;
+        let captured_at = self.time()?;
+        let (has_error, is_truncated) =
+            (self.is_set(CaptureField::Error), self.is_set(CaptureField::Truncated));
+        let status = self.status()?;
+        let body = self.body(status, config)?;
+        let has_body = body.as_ref().is_some_and(|body| !body.is_empty());
+        let (status, is_assumed) = match status {
+            Some(0) if has_body && !has_error => {
+                return Err("a body, but no status: name the status with --field status=NAME, or \
+                            --field status= if there is none"
+                    .to_owned());
+            }
+            Some(status) => (status, false),
+            None if has_error => (0, false),
+            None if body.is_some() => (200, true),
+            None => {
+                return Err(
+                    "no status, no body and no error, so its outcome is not known".to_owned()
+                );
+            }
+        };
+        let mut settled = settle(status, body, !is_truncated && !has_error, config);
+        for (note, holds) in
+            [(CaptureNote::Truncated, is_truncated), (CaptureNote::StatusAssumed, is_assumed)]
+        {
+            settled.notes = if holds { settled.notes.with(note) } else { settled.notes };
+        }
+        Ok((subject, settled.capture(Subject::Url(b""), captured_at)))
+    }
+
+    fn subject(&mut self, fields: &FieldMap) -> Result<RecordSubject<'r>, String> {
+        if let Some(url) = self.text(CaptureField::Url)? {
+            return Ok(RecordSubject::Url(url));
+        }
+        if let Some(host) = self.text(CaptureField::Host)? {
+            return Ok(RecordSubject::Host(host));
+        }
+        let names = fields.names(&[CaptureField::Url, CaptureField::Host]);
+        Err(format!("no URL and no host ({names}); name the field with --field url=NAME"))
+    }
+
+    fn time(&mut self) -> Result<Option<UnixSeconds>, String> {
+        match self.take(CaptureField::FetchedAt) {
+            None | Some(FieldValue::Null) => Ok(None),
+            Some(FieldValue::Text(text)) => match seconds_of(&text) {
+                Some(seconds) => since_1970(seconds),
+                None => {
+                    let text = String::from_utf8_lossy(&text);
+                    Err(format!("its time is {text:?}; {EXPECTED_TIME}"))
+                }
+            },
+            Some(FieldValue::Time(seconds)) => since_1970(seconds),
+            Some(other) => Err(format!("its fetched_at is {}; {EXPECTED_TIME}", other.kind())),
+        }
+    }
+
+    /// Returns the status, 0 for null, or `None` if the record has none.
+    fn status(&mut self) -> Result<Option<u16>, String> {
+        match self.take(CaptureField::Status) {
+            None => Ok(None),
+            Some(FieldValue::Null) => Ok(Some(0)),
+            Some(FieldValue::Number(number)) => status_of(number).map(Some),
+            Some(other) => Err(format!(
+                "its status is {}; expected a number of at most three digits, or null",
+                other.kind()
+            )),
+        }
+    }
+
+    fn body(
+        &mut self,
+        status: Option<u16>,
+        config: &ReadConfig,
+    ) -> Result<Option<Cow<'r, [u8]>>, String> {
+        let is_alias =
+            self.values[CaptureField::Body as usize].as_ref().is_some_and(|body| body.rank > 0);
+        let encoded = self.text(CaptureField::BodyBase64)?;
+        if encoded.is_some() && is_alias {
+            self.take(CaptureField::Body);
+        }
+        match (self.text(CaptureField::Body)?, encoded) {
+            (Some(_), Some(_)) => {
+                Err("both `body` and `body_base64`; keep the one that is right".to_owned())
+            }
+            (Some(body), None) => Ok(Some(body)),
+            (None, Some(text)) if status.is_none_or(|it| matches!(it, 0 | 200..=299)) => {
+                decode(&text, config).map(|body| Some(Cow::Owned(body)))
+            }
+            (None, _) => Ok(None),
+        }
+    }
+}
+
+/// The forms of times, for messages.
+const EXPECTED_TIME: &str =
+    "expected a date or time, such as 2024-05-01T12:00:00Z, 2024-05-01 or 20240501120000";
+
+/// Returns the time of an answer. No answer is older than 1970, so such a time is a mistake.
+fn since_1970(seconds: i64) -> Result<Option<UnixSeconds>, String> {
+    let since = u64::try_from(seconds);
+    since
+        .map(|seconds| Some(UnixSeconds(seconds)))
+        .map_err(|_| format!("its time is {} s before 1970", seconds.unsigned_abs()))
+}
+
+/// The subject of a record.
+pub(super) enum RecordSubject<'r> {
+    Url(Cow<'r, [u8]>),
+    Host(Cow<'r, [u8]>),
+}
+
+impl RecordSubject<'_> {
+    /// Returns the subject for a capture.
+    pub fn get(&self) -> Subject<'_> {
+        match self {
+            RecordSubject::Url(url) => Subject::Url(url),
+            RecordSubject::Host(host) => Subject::Host(host),
+        }
+    }
+}
+
+/// Decodes `text` up to the size limit, and at least one byte more if there is one.
+fn decode(text: &[u8], config: &ReadConfig) -> Result<Vec<u8>, String> {
+    // Four digits encode three bytes.
+    let digits_max = (config.body_bytes_max() / 3 + 1) * 4;
+    let counted = &text[..text.len().min(digits_max)];
+    BASE64.decode(counted).map_err(|error| format!("its body_base64 is not base64: {error}"))
+}

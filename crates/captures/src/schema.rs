@@ -1,0 +1,223 @@
+//! The fields of a capture, and their names in records.
+//!
+//! This module has the table of usual names, for JSON Lines and for Parquet, and [`FieldMap`],
+//! which replaces names in the table. The readers look fields up; [`record`](super::record)
+//! interprets the values.
+//!
+//! Cost: a [`FieldMap`] is resolved once per file. A name that cannot be used is an error that says
+//! how to write it.
+//!
+//! ```
+//! use portcullis_captures::{FieldMap, FieldName};
+//!
+//! let names = ["url=request.url", "body=text"].map(|text| text.parse::<FieldName>().unwrap());
+//! assert!(FieldMap::new(names).is_ok());
+//! assert!("uri=u".parse::<FieldName>().unwrap_err().starts_with("expected one of url, host"));
+//! ```
+
+use std::str::FromStr;
+
+use super::json_path::FieldPath;
+
+/// A field of a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CaptureField {
+    /// The URL that was requested first.
+    Url,
+    /// The host whose robots.txt was requested, with or without a port. An alternative to a URL.
+    Host,
+    /// The status of the last answer; null or 0 if there was none.
+    Status,
+    /// The decoded body.
+    Body,
+    /// The decoded body in base64.
+    BodyBase64,
+    /// The time of the answer.
+    FetchedAt,
+    /// Why there was no answer, or why the body is not whole.
+    Error,
+    /// Set if the body was cut.
+    Truncated,
+    /// The header fields.
+    Headers,
+    /// The redirects that were followed.
+    Redirects,
+}
+
+impl CaptureField {
+    /// Every field.
+    pub const ALL: [CaptureField; 10] = [
+        CaptureField::Url,
+        CaptureField::Host,
+        CaptureField::Status,
+        CaptureField::Body,
+        CaptureField::BodyBase64,
+        CaptureField::FetchedAt,
+        CaptureField::Error,
+        CaptureField::Truncated,
+        CaptureField::Headers,
+        CaptureField::Redirects,
+    ];
+
+    /// Returns the field's name, for command lines and messages.
+    pub fn as_str(self) -> &'static str {
+        self.usual_names()[0]
+    }
+
+    /// Returns the usual names of the field in records, the preferred one first.
+    pub fn usual_names(self) -> &'static [&'static str] {
+        match self {
+            CaptureField::Url => &["url", "robots_url", "uri"],
+            CaptureField::Host => &["host", "domain", "hostname"],
+            CaptureField::Status => &["status", "fetch_status", "http_status", "status_code"],
+            CaptureField::Body => &["body", "content", "robots_txt", "text"],
+            CaptureField::BodyBase64 => &["body_base64"],
+            CaptureField::FetchedAt => &["fetched_at", "fetch_time", "warc_date", "timestamp"],
+            CaptureField::Error => &["error"],
+            CaptureField::Truncated => &["truncated", "content_truncated"],
+            CaptureField::Headers => &["headers"],
+            CaptureField::Redirects => &["redirects"],
+        }
+    }
+}
+
+/// The name of a field in records, as a user writes it: `FIELD=NAME`.
+///
+/// A NAME with dots is a [path](FieldPath) into nested objects or columns. An empty NAME means that
+/// no record has the field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldName {
+    /// The field.
+    pub field: CaptureField,
+    /// The path of the field in records. `None` if they do not have it.
+    pub path: Option<FieldPath>,
+}
+
+impl FromStr for FieldName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<FieldName, String> {
+        let expected = || {
+            let fields = CaptureField::ALL.map(CaptureField::as_str).join(", ");
+            format!("expected one of {fields}, then = and the name of the field: url=request.url")
+        };
+        let (field, name) = text.split_once('=').ok_or_else(expected)?;
+        let field = CaptureField::ALL.into_iter().find(|known| known.as_str() == field.trim());
+        let path = match name.trim() {
+            "" => None,
+            name => Some(name.parse::<FieldPath>()?),
+        };
+        Ok(FieldName { field: field.ok_or_else(expected)?, path })
+    }
+}
+
+/// Maps the fields of a capture to names in records.
+///
+/// A field without a given name has one of its [usual names](CaptureField::usual_names), in any
+/// case. If a record has several of them, the first in the list that is not null counts. A record
+/// needs a URL or a host; the URL counts if there are both. If only one of the two is given a name,
+/// the other is not looked up. The same applies to `body` and `body_base64`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldMap {
+    named: Vec<FieldName>,
+}
+
+/// A possible name of a field in records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub field: CaptureField,
+    /// The rank among the names of the field. The lowest counts.
+    pub rank: usize,
+    pub path: FieldPath,
+}
+
+impl FieldMap {
+    /// Returns the map with these names.
+    ///
+    /// # Errors
+    ///
+    /// If a field is named twice.
+    pub fn new(names: impl IntoIterator<Item = FieldName>) -> Result<FieldMap, String> {
+        let mut map = FieldMap::default();
+        for name in names {
+            if map.given(name.field).is_some() {
+                return Err(format!("{} is named twice; name it once", name.field.as_str()));
+            }
+            map.named.push(name);
+        }
+        Ok(map)
+    }
+
+    /// Returns the given name of `field`, or `None` if none was given. The inner value is `None` if
+    /// the name is empty: no record has the field.
+    fn given(&self, field: CaptureField) -> Option<Option<&FieldPath>> {
+        let given = self.named.iter().find(|named| named.field == field);
+        given.map(|named| named.path.as_ref())
+    }
+
+    /// Returns the name of `field`, or `None` if no nonempty name was given.
+    pub(super) fn named(&self, field: CaptureField) -> Option<&FieldPath> {
+        self.given(field).flatten()
+    }
+
+    /// Returns the possible names of `field` in records.
+    pub(super) fn candidates(&self, field: CaptureField) -> Vec<Candidate> {
+        let other = match field {
+            CaptureField::Url => Some(CaptureField::Host),
+            CaptureField::Host => Some(CaptureField::Url),
+            CaptureField::Body => Some(CaptureField::BodyBase64),
+            CaptureField::BodyBase64 => Some(CaptureField::Body),
+            _ => None,
+        };
+        let paths: Vec<FieldPath> = match self.given(field) {
+            Some(path) => path.cloned().into_iter().collect(),
+            None if other.is_some_and(|other| self.named(other).is_some()) => Vec::new(),
+            None => field.usual_names().iter().map(|name| FieldPath::usual(name)).collect(),
+        };
+        let paths = paths.into_iter().enumerate();
+        paths.map(|(rank, path)| Candidate { field, rank, path }).collect()
+    }
+
+    /// Returns the possible names of `fields` in records, for a message: "url, uri".
+    pub(super) fn names(&self, fields: &[CaptureField]) -> String {
+        let names = fields.iter().flat_map(|&field| self.candidates(field));
+        names.map(|candidate| candidate.path.to_string()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(names: &[&str]) -> FieldMap {
+        FieldMap::new(names.iter().map(|name| name.parse().unwrap())).unwrap()
+    }
+
+    #[test]
+    fn names_are_fields_with_a_name() {
+        let name: FieldName = " url = a.b=c ".parse().unwrap();
+        let path = name.path.unwrap().to_string();
+        assert_eq!((name.field, path.as_str()), (CaptureField::Url, "a.b=c"));
+        for field in CaptureField::ALL {
+            assert!(format!("{}=x", field.as_str()).parse::<FieldName>().is_ok());
+        }
+        for text in ["", "url", "uri=x", "URL=x", "=x", "url=a..b"] {
+            assert!(text.parse::<FieldName>().is_err(), "{text}");
+        }
+        let twice = ["url=a", "url=b"].map(|text| text.parse::<FieldName>().unwrap());
+        assert_eq!(FieldMap::new(twice).unwrap_err(), "url is named twice; name it once");
+    }
+
+    #[test]
+    fn what_is_named_replaces_the_usual_names() {
+        use CaptureField::{Body, BodyBase64, Host, Url};
+        let names = |given: &[&str], fields: &[CaptureField]| map(given).names(fields);
+        assert_eq!(names(&[], &[Url, Host]), "url, robots_url, uri, host, domain, hostname");
+        assert_eq!(names(&["url=a"], &[Url, Host]), "a");
+        assert_eq!(names(&["host=h"], &[Url, Host]), "h");
+        assert_eq!(names(&["url=a", "host=h"], &[Url, Host]), "a, h");
+        assert_eq!(names(&["url="], &[Url, Host]), "host, domain, hostname");
+        assert_eq!(names(&["body_base64=x"], &[Body, BodyBase64]), "x");
+        assert_eq!(names(&["body="], &[Body, BodyBase64]), "body_base64");
+    }
+}

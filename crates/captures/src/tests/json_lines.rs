@@ -1,0 +1,452 @@
+//! Tests of valid, unusual and damaged lines.
+
+use portcullis_dialect::Answer;
+use portcullis_robots::access::{CachingHeaders, UnixSeconds};
+
+use super::{Keeper, Kept, fields, notes, read_all};
+use crate::json_lines::{WHITE_SPACE, open};
+use crate::{BatchReader, BrokenKind, Capture, FieldMap, Subject};
+use portcullis_files::input::{OpenConfig, Source};
+use portcullis_robots::access::CaptureNote;
+use portcullis_testkit::files::zstd;
+
+/// The size limit in these tests. Two bytes more are returned.
+const MAX: usize = 10;
+
+fn read(lines: impl AsRef<[u8]>) -> Keeper {
+    read_with(lines, &[])
+}
+
+/// Like [`read`], with names of fields.
+fn read_with(lines: impl AsRef<[u8]>, names: &[&str]) -> Keeper {
+    let lines = std::io::Cursor::new(lines.as_ref().to_vec());
+    let source = Source::from_reader("lines", lines, OpenConfig::default());
+    read_all(&mut open(source, &fields(names)), Some(MAX))
+}
+
+/// Returns the single capture of a line with a URL and `members`.
+#[track_caller]
+fn capture(members: &str) -> Capture<'static> {
+    let found = read(format!(r#"{{"url": "u", {members}}}"#));
+    assert_eq!(found.broken, [], "{members}");
+    let [Kept { subject, is_host: false, capture }] = &found.captures[..] else {
+        panic!("{members}: {found:?}");
+    };
+    assert_eq!(subject, "u");
+    capture.clone()
+}
+
+/// Returns the problem of the single line `line`.
+#[track_caller]
+fn problem(line: &str) -> String {
+    let found = read(line);
+    assert_eq!(found.captures, [], "{line}");
+    let [broken] = &found.broken[..] else { panic!("{line}: {found:?}") };
+    assert_eq!((broken.place.as_str(), broken.kind), ("line 1", BrokenKind::Senseless));
+    broken.problem.clone()
+}
+
+#[test]
+fn every_member_is_read() {
+    let line = concat!(
+        r#"{"unknown": {"url": [1]}, "url": "https://a.example/robots.txt", "status": 200, "#,
+        r#""fetched_at": "2024-05-01T12:00:00Z", "headers": {"Content-Type": "text/HTML; a=b", "#,
+        r#""CACHE-CONTROL": ["max-age=60", "public"], "age": "7", "X": 1, "#,
+        r#""date": "Wed, 01 May 2024 12:00:00 GMT", "Expires": "0", "Location": "/x"}, "#,
+        r#""redirects": ["a", {"status": 301, "url": "b"}], "body": "Allow: /é"}"#,
+    );
+    let found = read(line);
+    assert_eq!((found.captures.len(), found.broken.len()), (1, 0), "{found:?}");
+    assert_eq!(found.captures[0].subject, "https://a.example/robots.txt");
+    let noon = UnixSeconds(1_714_564_800);
+    let expected = Capture {
+        subject: Subject::Url(b""),
+        captured_at: Some(noon),
+        redirects_followed: 2,
+        answer: Answer::Status(200),
+        location: None,
+        caching: CachingHeaders {
+            max_age: Some(60),
+            no_cache: false,
+            expires: Some(UnixSeconds(0)),
+            date: Some(noon),
+            age: 7,
+        },
+        body: "Allow: /é".as_bytes().into(),
+        notes: notes(&[CaptureNote::HtmlContentType]),
+    };
+    assert_eq!(found.captures[0].capture, expected);
+}
+
+#[test]
+fn answers() {
+    use Answer::{BrokenBody, NoAnswer, Status};
+    let rows = [
+        (r#""status": 200, "body": """#, Status(200)),
+        (r#""status": 200.0, "body": """#, Status(200)),
+        (r#""status": 200, "body": "", "error": null, "truncated": false"#, Status(200)),
+        (r#""status": 200, "body": "", "error": "", "truncated": """#, Status(200)),
+        (r#""status": 200, "body": "", "error": false, "truncated": 0"#, Status(200)),
+        (r#""status": 200, "body": "", "error": 0.0, "truncated": -0"#, Status(200)),
+        (r#""status": 200, "body": null"#, BrokenBody),
+        (r#""status": 200"#, BrokenBody),
+        (r#""status": 200, "body": "a", "error": "reset""#, BrokenBody),
+        (r#""status": 200, "body": "a", "truncated": true"#, BrokenBody),
+        (r#""status": 200, "body": "a", "truncated": "length""#, BrokenBody),
+        (r#""status": 200, "body": "a", "truncated": 1"#, BrokenBody),
+        (r#""status": 200, "body": "a", "truncated": -1"#, BrokenBody),
+        (r#""status": 200, "body": "a", "error": {"code": [1]}"#, BrokenBody),
+        (r#""status": 200, "body": "a", "error": [{}]"#, BrokenBody),
+        (r#""status": 204"#, Status(204)),
+        (r#""status": 205"#, Status(205)),
+        (r#""status": 206"#, BrokenBody),
+        (r#""status": 301"#, Status(301)),
+        (r#""status": 304"#, Status(304)),
+        (r#""status": 404, "error": "not found""#, Status(404)),
+        (r#""status": 503, "body": "busy", "truncated": true"#, Status(503)),
+        (r#""status": 999"#, Status(999)),
+        (r#""status": 1"#, Status(1)),
+        (r#""error": "no such host""#, NoAnswer),
+        (r#""status": null, "error": "no such host""#, NoAnswer),
+        (r#""status": 0, "error": {"kind": "dns"}, "body": "a""#, NoAnswer),
+        (r#""error": "reset", "body": "a""#, NoAnswer),
+        (r#""status": null"#, NoAnswer),
+        (r#""status": 0, "error": "", "body": """#, NoAnswer),
+    ];
+    for (members, expected) in rows {
+        assert_eq!(capture(members).answer, expected, "{members}");
+    }
+}
+
+#[test]
+fn bodies() {
+    use CaptureNote::{BodyCut, Truncated};
+    let twelve = b"0123456789ab";
+    let rows: &[(u16, &str, &[u8], &[CaptureNote])] = &[
+        (200, r#""body": "a\r\n\u00e9\ud83d\ude00\u0000""#, "a\r\né😀\0".as_bytes(), &[]),
+        (200, r#""body_base64": "/wAK""#, b"\xff\0\n", &[]),
+        (200, r#""body_base64": "\/wAK", "body": null"#, b"\xff\0\n", &[]),
+        (200, r#""body_base64": "YQ==""#, b"a", &[]),
+        (200, r#""body_base64": "YQ""#, b"a", &[]),
+        (200, r#""body_base64": """#, b"", &[]),
+        (200, r#""body": "0123456789ab""#, twelve, &[]),
+        (200, r#""body": "0123456789abc""#, twelve, &[BodyCut]),
+        (200, r#""body": "0123456789ab\n\n""#, twelve, &[BodyCut]),
+        (200, r#""body_base64": "MDEyMzQ1Njc4OWFi""#, twelve, &[]),
+        (200, r#""body_base64": "MDEyMzQ1Njc4OWFiYw==""#, twelve, &[BodyCut]),
+        // Text past the size limit is not decoded.
+        (200, r#""body_base64": "MDEyMzQ1Njc4OWFiY2Rl!""#, twelve, &[BodyCut]),
+        (200, r#""body": "0123456789a", "truncated": true"#, b"", &[Truncated]),
+        (200, r#""body": "0123456789ab", "truncated": true"#, twelve, &[Truncated]),
+        (299, r#""body": "0123456789abc", "truncated": true"#, twelve, &[BodyCut, Truncated]),
+        (404, r#""body": "gone", "truncated": true"#, b"", &[Truncated]),
+        // The body is not needed.
+        (404, r#""body_base64": "!""#, b"", &[]),
+    ];
+    for &(status, members, body, expected) in rows {
+        let found = capture(&format!("\"status\": {status}, {members}"));
+        assert_eq!((&*found.body, found.notes), (body, notes(expected)), "{members}");
+    }
+}
+
+#[test]
+fn redirects_and_their_places() {
+    let rows: &[(&str, u32, Option<&[u8]>)] = &[
+        (r#""status": 404"#, 0, None),
+        (r#""status": 404, "redirects": null"#, 0, None),
+        (r#""status": 404, "redirects": []"#, 0, None),
+        (r#""status": 404, "redirects": ["a\n", "b", {"url": null}]"#, 3, None),
+        (r#""status": 404, "headers": {"location": "/a"}"#, 0, None),
+        (r#""status": 302, "headers": {"location": "/\u0061"}"#, 0, Some(b"/a")),
+        (r#""status": 302, "headers": {"LOCATION": ["/a", "/b"]}"#, 0, Some(b"/a")),
+        (r#""status": 302, "headers": {"location": []}"#, 0, None),
+        (r#""status": 302, "headers": {"location": null}"#, 0, None),
+        (r#""status": 302, "headers": null"#, 0, None),
+    ];
+    for &(members, followed, location) in rows {
+        let found = capture(members);
+        assert_eq!(found.redirects_followed, followed, "{members}");
+        assert_eq!(found.location.as_deref(), location, "{members}");
+    }
+}
+
+#[test]
+fn header_fields_may_come_twice() {
+    let found = capture(r#""status": 404, "headers": {"Age": "1", "age": ["5", "2"]}"#);
+    assert_eq!(found.caching.age, 5);
+}
+
+#[test]
+fn times() {
+    let rows = [
+        (r#""status": 404"#, None),
+        (r#""status": 404, "fetched_at": null"#, None),
+        (r#""status": 404, "fetched_at": "1970-01-01T01:00:01.5+01:00""#, Some(1)),
+        (r#""status": 404, "fetched_at": "1970-01-02""#, Some(86_400)),
+        (r#""status": 404, "fetched_at": "19700102000001""#, Some(86_401)),
+        (r#""status": 404, "fetched_at": "1970-01-02 00:00:02.5""#, Some(86_402)),
+        (r#""status": 404, "fetched_at": " 1970-01-02T00:00:03 ""#, Some(86_403)),
+    ];
+    for (members, seconds) in rows {
+        assert_eq!(capture(members).captured_at, seconds.map(UnixSeconds), "{members}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let bad_status =
+        |found| format!("its status is {found}; expected at most three digits, or null");
+    // @ is the column at which the parser stopped.
+    let twice = |name: &str| {
+        format!(
+            "@: `{name}` occurs twice; if the names differ in case, choose one with --field {name}=NAME"
+        )
+    };
+    let no_status = "its status is text; expected a number of at most three digits, or null";
+    let nothing = "no status, no body and no error, so its outcome is not known";
+    let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
+                      field with --field url=NAME";
+    let no_end = "the object does not end on its line; write one object per line, as jq -c does";
+    let no_redirect = "@: expected a URL, or an object with a `url`, for each redirect";
+    let rows = [
+        ("nothing", "not a JSON object; expected one object per line"),
+        (r#"["u", 404]"#, "a JSON list; write one object per line, as jq -c '.[]' does"),
+        ("{", no_end),
+        (r#"{"url": "u","#, no_end),
+        (r#"{"status": 404}"#, no_subject),
+        (r#"{"url": null}"#, no_subject),
+        (r#"{"url": 7, "status": 404}"#, "its url is a number; expected text"),
+        (r#"{"url": "u"}"#, nothing),
+        (r#"{"url": "u", "body": null}"#, nothing),
+        (
+            r#"{"url": "u", "status": null, "body": "a"}"#,
+            "a body, but no status: name the status with --field status=NAME, or --field status= if \
+             there is none",
+        ),
+        (r#"{"url": "u", "url": "u", "status": 404}"#, &twice("url")),
+        (r#"{"url": "u", "URL": "u", "status": 404}"#, &twice("url")),
+        (r#"{"url": "u", "status": 404, "headers": {}, "headers": {}}"#, &twice("headers")),
+        (r#"{"url": "u", "status": 404} {}"#, "@: trailing characters"),
+        (r#"{"url": "u", "status": "404"}"#, no_status),
+        (r#"{"url": "u", "status": 1000}"#, &bad_status("1000")),
+        (r#"{"url": "u", "status": -1}"#, &bad_status("-1")),
+        (r#"{"url": "u", "status": 200.5}"#, &bad_status("200.5")),
+        (r#"{"url": "u", "status": 1e9}"#, &bad_status("1000000000")),
+        (
+            r#"{"url": "u", "status": 404, "headers": ["Age"]}"#,
+            "@: invalid type: sequence, expected an object of header fields, or null",
+        ),
+        (
+            r#"{"url": "u", "status": 404, "headers": {"Age": 1}}"#,
+            "@: expected a text or a list of texts for a header field",
+        ),
+        (
+            r#"{"url": "u", "status": 404, "redirects": 2}"#,
+            "@: invalid type: integer `2`, expected a sequence",
+        ),
+        (r#"{"url": "u", "status": 404, "redirects": [2]}"#, no_redirect),
+        (r#"{"url": "u", "status": 404, "redirects": [{}]}"#, no_redirect),
+        (r#"{"url": "u", "status": 200, "body": "\ud800"}"#, "@: unexpected end of hex escape"),
+        (
+            r#"{"url": "u", "status": 200, "body": "", "body_base64": ""}"#,
+            "both `body` and `body_base64`; keep the one that is right",
+        ),
+        (
+            r#"{"url": "u", "status": 200, "body_base64": "a"}"#,
+            "its body_base64 is not base64: Invalid input length: 1",
+        ),
+        (
+            r#"{"url": "u", "status": 200, "body_base64": "YQ\n=="}"#,
+            "its body_base64 is not base64: Invalid symbol 10, offset 2.",
+        ),
+        (
+            r#"{"url": "u", "status": 404, "fetched_at": "today"}"#,
+            "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
+             2024-05-01 or 20240501120000",
+        ),
+        (
+            r#"{"url": "u", "status": 404, "fetched_at": 1}"#,
+            "its fetched_at is a number; expected a date or time, such as 2024-05-01T12:00:00Z, \
+             2024-05-01 or 20240501120000",
+        ),
+    ];
+    for (line, expected) in rows {
+        let found = problem(line);
+        let found = match found.strip_prefix("column ").and_then(|rest| rest.split_once(": ")) {
+            Some((column, rest)) => {
+                assert!((1..=line.len()).contains(&column.parse().unwrap()), "{line}: {found}");
+                format!("@: {rest}")
+            }
+            None => found,
+        };
+        assert_eq!(found, expected, "{line}");
+    }
+}
+
+/// Each row: names, line, and the expected subject, body and status. `None` if the line is broken.
+#[test]
+fn fields_have_usual_names_and_those_that_are_given() {
+    let url = |subject, body| Some((subject, body, false, 200));
+    let host = |subject, body| Some((subject, body, true, 200));
+    type Found = Option<(&'static str, &'static str, bool, u16)>;
+    let rows: [(&[&str], &str, Found); 22] = [
+        (&[], r#"{"robots_url": "u", "content": "x"}"#, url("u", "x")),
+        (&[], r#"{"domain": "h", "content": "x"}"#, host("h", "x")),
+        (
+            &[],
+            r#"{"host": "h:81", "TEXT": "x", "http_status": 203}"#,
+            Some(("h:81", "x", true, 203)),
+        ),
+        (&[], r#"{"domain": "h", "url": "u", "body": "x"}"#, url("u", "x")),
+        (&[], r#"{"domain": "h", "url": null, "body": "x"}"#, host("h", "x")),
+        (&[], r#"{"domain": "h", "content": null}"#, None),
+        // The value of a losing name is not read.
+        (&[], r#"{"url": "u", "uri": 1, "text": {}, "body": "x"}"#, url("u", "x")),
+        (&[], r#"{"url": "u", "text": "x", "body_base64": "YQ=="}"#, url("u", "a")),
+        (&[], r#"{"url": "u", "content": [1]}"#, None),
+        (&["url=a.b"], r#"{"a": {"b": "u"}, "body": "x"}"#, url("u", "x")),
+        (&["url=a\\.b"], r#"{"a.b": "u", "body": "x"}"#, url("u", "x")),
+        (&["url=a.b"], r#"{"a": {"b": "u"}, "a.b": "v", "body": "x"}"#, url("u", "x")),
+        (&["url=a.b"], r#"{"a": {"c": "u"}, "url": "v", "domain": "h", "body": "x"}"#, None),
+        (&["url=a.b"], r#"{"a": "u", "body": "x"}"#, None),
+        (&["url=a.b", "body=a.c"], r#"{"a": {"c": "x", "b": "u"}}"#, url("u", "x")),
+        (&["url=a", "body=a"], r#"{"a": "u"}"#, url("u", "u")),
+        (&["url=Link"], r#"{"link": "v", "Link": "u", "body": "x"}"#, url("u", "x")),
+        (&["host=url"], r#"{"url": "h", "body": "x"}"#, host("h", "x")),
+        (&["status="], r#"{"url": "u", "status": 500, "body": "x"}"#, url("u", "x")),
+        (&["status=c"], r#"{"url": "u", "status": 500, "c": 204}"#, Some(("u", "", false, 204))),
+        (&["body_base64=b"], r#"{"url": "u", "b": "YQ==", "body": "x"}"#, url("u", "a")),
+        (&["body=text"], r#"{"url": "u", "body": "y", "text": "x"}"#, url("u", "x")),
+    ];
+    for (names, line, expected) in rows {
+        let found = read_with(line, names);
+        let kept = found.captures.first();
+        let kept = kept.map(|Kept { subject, is_host, capture }| {
+            let Answer::Status(status) = capture.answer else { panic!("{line}: {capture:?}") };
+            (subject.clone(), String::from_utf8(capture.body.to_vec()).unwrap(), *is_host, status)
+        });
+        let broken = usize::from(expected.is_none());
+        let expected = expected
+            .map(|(subject, body, is_host, status)| (subject.into(), body.into(), is_host, status));
+        assert_eq!((kept, found.broken.len()), (expected, broken), "{names:?} {line}");
+    }
+}
+
+#[test]
+fn a_status_that_is_assumed_is_noted() {
+    let assumed = |members: &str| capture(members).notes.contains(CaptureNote::StatusAssumed);
+    assert!(assumed(r#""body": "a""#));
+    assert!(assumed(r#""body": "a", "truncated": true"#));
+    assert!(!assumed(r#""status": 200, "body": "a""#));
+    assert!(!assumed(r#""error": "reset", "body": "a""#));
+}
+
+#[test]
+fn bytes_that_are_no_text_are_broken() {
+    let found = read(b"{\"url\": \"\xff\", \"status\": 404}\n{\"url\": \"u\", \"status\": 404}\n");
+    assert_eq!((found.captures.len(), found.broken.len()), (1, 1));
+    assert!(found.broken[0].problem.contains("invalid unicode"), "{found:?}");
+}
+
+#[test]
+fn deep_values_are_broken_or_passed_over() {
+    let deep = |member: &str| {
+        let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+        read(format!(r#"{{"url": "u", "status": 404, "{member}": {open}{close}}}"#))
+    };
+    assert_eq!(deep("unknown").captures.len(), 1);
+    for member in ["error", "truncated", "status", "redirects", "headers", "body"] {
+        let found = deep(member);
+        assert_eq!(found.captures.len() + found.broken.len(), 1, "{member}");
+    }
+}
+
+#[test]
+fn lines_are_counted_over_batches() {
+    let good = r#"{"url": "u", "status": 404}"#;
+    let mut lines = String::from("\u{feff}");
+    let mut broken_at = Vec::new();
+    for number in 1..=120_000 {
+        match number % 1000 {
+            7 => lines.push_str("nothing\r\n"),
+            8 => lines.push_str(" \t\r\n"),
+            9 => lines.push('\n'),
+            _ => lines.extend([good, "\n"]),
+        }
+        if number % 1000 == 7 {
+            broken_at.push(format!("line {number}"));
+        }
+    }
+    let found = read(&lines);
+    let places: Vec<_> = found.broken.into_iter().map(|broken| broken.place).collect();
+    assert_eq!(places, broken_at);
+    assert_eq!(found.captures.len(), 120_000 - 3 * 120);
+    assert_eq!(found.stored_bytes, lines.len() as u64);
+}
+
+#[test]
+fn a_mark_counts_at_the_start_alone() {
+    let line = "\u{feff}{\"url\": \"u\", \"status\": 404}\n";
+    let found = read(line.repeat(2));
+    assert_eq!((found.captures.len(), found.broken.len()), (1, 1));
+    assert_eq!(found.broken[0].place, "line 2");
+}
+
+#[test]
+fn a_file_that_is_cut_short_is_an_error() {
+    let line = "{\"url\": \"u\", \"status\": 404}\n";
+    let stored = zstd(line.repeat(9).as_bytes());
+    assert_eq!(read(&stored).captures.len(), 9);
+    let short = std::io::Cursor::new(stored[..stored.len() - 1].to_vec());
+    let mut reader =
+        open(Source::from_reader("short", short, OpenConfig::default()), &FieldMap::default());
+    let error = loop {
+        match reader.next_batch() {
+            Ok(batch) => assert!(batch.is_some(), "the end is missing, but nobody says so"),
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(error.starts_with("short is cut short"), "{error}");
+}
+
+/// After any damage to the bytes, every nonempty line is a capture or broken.
+#[test]
+fn damage_loses_no_line() {
+    damaged_lines(10_000);
+}
+
+#[test]
+#[ignore = "takes ten times as long; scripts/check --full runs it"]
+fn more_damage_loses_no_line() {
+    damaged_lines(100_000);
+}
+
+fn damaged_lines(rounds: usize) {
+    let lines = [
+        r#"{"url":"https://a.example/robots.txt","status":200,"headers":{"Content-Type":"text/plain","Age":["1","2"]},"body":"User-agent: *\nDisallow: /\u00e9"}"#,
+        r#"{"url":"https://b.example/robots.txt","status":200,"fetched_at":"2024-05-01T12:00:00Z","body_base64":"VXNlci1hZ2VudDogKgo=","truncated":false}"#,
+        r#"{"url":"https://c.example/robots.txt","status":null,"error":{"kind":"dns"},"redirects":["http://c.example/",{"url":"d"}]}"#,
+        r#"{"url":"https://d.example/robots.txt","status":301,"headers":{"Location":"/other"},"more":[1,2.5e3,true,{}]}"#,
+    ];
+    let text = lines.join("\n").into_bytes();
+    let mut random = portcullis_testkit::Random::new(2024);
+    for round in 0..rounds {
+        let mut bytes = text.clone();
+        for _ in 0..1 + random.below(3) {
+            let at = random.below(bytes.len());
+            bytes[at] = match random.below(4) {
+                0 => bytes[at] ^ 1 << random.below(8),
+                1 => b"\"\\{}[]:,\n\r \0"[random.below(12)],
+                2 => bytes[random.below(bytes.len())],
+                _ => random.below(256) as u8,
+            };
+        }
+        let said = bytes
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !portcullis_engine::bytes::trim(line, WHITE_SPACE).is_empty())
+            .count();
+        let found = read(&bytes);
+        let shown = bytes.escape_ascii();
+        assert_eq!(found.captures.len() + found.broken.len(), said, "round {round}: {shown}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Shared code of the readers' tests: a sink that keeps captures and broken records.
+
+mod http;
+mod json_lines;
+mod parquet;
+mod warc;
+
+use std::borrow::Cow;
+
+use super::{BatchReader, BrokenRecord, Capture, CaptureSink, FieldMap, ReadConfig, Subject};
+use portcullis_robots::access::{CaptureNote, CaptureNotes};
+
+/// Returns a set of notes.
+fn notes(notes: &[CaptureNote]) -> CaptureNotes {
+    notes.iter().fold(CaptureNotes::EMPTY, |all, &note| all.with(note))
+}
+
+/// A capture that owns its data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub subject: String,
+    pub is_host: bool,
+    /// The capture, with an empty subject. The real subject is in the fields above.
+    pub capture: Capture<'static>,
+}
+
+/// Everything that a reader returned.
+#[derive(Debug, Default)]
+pub(crate) struct Keeper {
+    pub captures: Vec<Kept>,
+    pub broken: Vec<BrokenRecord>,
+    pub stored_bytes: u64,
+}
+
+impl CaptureSink for Keeper {
+    fn capture(&mut self, capture: Capture<'_>) {
+        let (subject, is_host) = match capture.subject {
+            Subject::Url(url) => (url, false),
+            Subject::Host(host) => (host, true),
+        };
+        self.captures.push(Kept {
+            subject: String::from_utf8_lossy(subject).into_owned(),
+            is_host,
+            capture: Capture {
+                subject: Subject::Url(b""),
+                location: capture.location.map(|location| Cow::Owned(location.into_owned())),
+                body: Cow::Owned(capture.body.into_owned()),
+                ..capture
+            },
+        });
+    }
+
+    fn broken(&mut self, broken: BrokenRecord) {
+        self.broken.push(broken);
+    }
+}
+
+/// Returns the map with these names, each written as `FIELD=NAME`.
+pub(crate) fn fields(names: &[&str]) -> FieldMap {
+    FieldMap::new(names.iter().map(|name| name.parse().unwrap())).unwrap()
+}
+
+/// Reads all batches.
+#[track_caller]
+pub(crate) fn read_all(reader: &mut dyn BatchReader, robots_bytes_max: Option<usize>) -> Keeper {
+    let mut keeper = Keeper::default();
+    while let Some(batch) = reader.next_batch().unwrap() {
+        keeper.stored_bytes += batch.stored_bytes();
+        batch.read(&ReadConfig { robots_bytes_max }, &mut keeper);
+    }
+    keeper
+}

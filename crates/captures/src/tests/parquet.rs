@@ -1,0 +1,423 @@
+//! Tests of columns in every layout, and of damaged files.
+
+use std::sync::Arc;
+
+use arrow_array::types::{Int16Type, Int32Type};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Date32Array, DictionaryArray,
+    Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, LargeBinaryArray,
+    LargeStringArray, StringArray, StringViewArray, StructArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
+    UInt64Array,
+};
+use arrow_schema::Field;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use crate::limits::PARQUET_BATCH_ROWS;
+use portcullis_dialect::Answer;
+use portcullis_robots::access::UnixSeconds;
+
+use super::{Keeper, fields, read_all};
+use crate::parquet::open;
+use crate::{BatchReader, CaptureError, FieldMap, ReadConfig};
+use portcullis_robots::access::{CaptureNote, CaptureNotes};
+use portcullis_testkit::files::{Columns, column, flipped, overwrite, parquet as written};
+
+fn read_with(columns: Columns, names: &FieldMap) -> Keeper {
+    let (_folder, path) = written(columns, WriterProperties::default());
+    read_all(&mut open(&path, names).unwrap(), Some(10))
+}
+
+fn read(columns: Columns) -> Keeper {
+    read_with(columns, &FieldMap::default())
+}
+
+#[track_caller]
+fn problem(columns: Columns, names: &FieldMap) -> String {
+    let (_folder, path) = written(columns, WriterProperties::default());
+    match open(&path, names) {
+        Err(CaptureError::NotThisFormat { problem, .. }) => problem,
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("the file was opened"),
+    }
+}
+
+fn texts(values: &[&str]) -> ArrayRef {
+    Arc::new(StringArray::from(values.to_vec()))
+}
+
+const EMPTY: CaptureNotes = CaptureNotes::EMPTY;
+
+/// A body of the size limit and two bytes more.
+const TWELVE: &[u8] = b"0123456789ab";
+
+/// Returns a valid row, except for the columns in `others`.
+fn one_row(others: Columns) -> Columns {
+    let mut columns: Columns = vec![
+        ("url", texts(&["u"])),
+        ("status", column(Int32Array::from(vec![200]))),
+        ("body", texts(&["text"])),
+    ];
+    for (name, column) in others {
+        columns.retain(|(other, _)| *other != name);
+        columns.push((name, column));
+    }
+    columns
+}
+
+#[test]
+fn every_row_is_a_capture_or_broken() {
+    type Row = (Option<&'static str>, Option<i64>, Option<&'static [u8]>);
+    type Found = Result<(Answer, &'static [u8], CaptureNotes), &'static str>;
+    let cut = CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
+    let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
+                      field with --field url=NAME";
+    let bad_status = "its status is 1000; expected at most three digits, or null";
+    let rows: [(Row, Found); 10] = [
+        ((Some("a"), Some(200), Some(b"\xff\0")), Ok((Answer::Status(200), b"\xff\0", EMPTY))),
+        ((Some("b"), Some(200), None), Ok((Answer::BrokenBody, b"", EMPTY))),
+        ((Some("c"), Some(204), None), Ok((Answer::Status(204), b"", EMPTY))),
+        ((Some("d"), Some(404), Some(b"x")), Ok((Answer::Status(404), b"", EMPTY))),
+        ((Some("e"), None, None), Ok((Answer::NoAnswer, b"", EMPTY))),
+        ((Some("f"), Some(0), Some(b"")), Ok((Answer::NoAnswer, b"", EMPTY))),
+        ((None, Some(200), Some(b"")), Err(no_subject)),
+        ((Some("g"), Some(200), Some(TWELVE)), Ok((Answer::Status(200), TWELVE, EMPTY))),
+        ((Some("h"), Some(299), Some(b"0123456789abc")), Ok((Answer::Status(299), TWELVE, cut))),
+        ((Some("i"), Some(1000), Some(b"x")), Err(bad_status)),
+    ];
+    let found = read(vec![
+        ("extra", texts(&["x"; 10])),
+        ("body", column(BinaryArray::from_iter(rows.map(|(row, _)| row.2)))),
+        ("status", column(Int64Array::from_iter(rows.map(|(row, _)| row.1)))),
+        ("url", column(StringArray::from_iter(rows.map(|(row, _)| row.0)))),
+    ]);
+    let (mut captures, mut broken) = (found.captures.iter(), found.broken.iter());
+    for (number, ((url, ..), expected)) in rows.into_iter().enumerate() {
+        let Ok((answer, body, notes)) = expected else {
+            let broken = broken.next().unwrap();
+            assert_eq!(broken.place, format!("row {}", number + 1));
+            assert_eq!(Err(&*broken.problem), expected);
+            continue;
+        };
+        let kept = captures.next().unwrap();
+        assert_eq!((Some(&*kept.subject), kept.is_host), (url, false));
+        assert_eq!((kept.capture.answer, &*kept.capture.body), (answer, body), "{url:?}");
+        assert_eq!((kept.capture.notes, kept.capture.captured_at), (notes, None), "{url:?}");
+    }
+    assert_eq!((captures.next(), broken.next()), (None, None));
+}
+
+#[test]
+fn texts_in_every_layout() {
+    let layouts: [ArrayRef; 8] = [
+        column(BinaryArray::from(vec![&b"x"[..]])),
+        column(LargeBinaryArray::from(vec![&b"x"[..]])),
+        column(BinaryViewArray::from(vec![&b"x"[..]])),
+        column(StringArray::from(vec!["x"])),
+        column(LargeStringArray::from(vec!["x"])),
+        column(StringViewArray::from(vec!["x"])),
+        column(["x"].into_iter().collect::<DictionaryArray<Int32Type>>()),
+        column(["x"].into_iter().collect::<DictionaryArray<Int16Type>>()),
+    ];
+    for layout in layouts {
+        let found = read(one_row(vec![("url", layout.clone()), ("body", layout.clone())]));
+        assert_eq!(found.captures[0].subject, "x", "{}", layout.data_type());
+        assert_eq!(&*found.captures[0].capture.body, b"x", "{}", layout.data_type());
+    }
+}
+
+#[test]
+fn statuses_in_every_layout() {
+    let found = |status: ArrayRef| {
+        let found = read(one_row(vec![("status", status)]));
+        found.captures.first().map(|kept| kept.capture.answer)
+    };
+    let status = |status| Some(Answer::Status(status));
+    assert_eq!(found(column(Int16Array::from(vec![404]))), status(404));
+    assert_eq!(found(column(UInt8Array::from(vec![200]))), status(200));
+    assert_eq!(found(column(UInt64Array::from(vec![503]))), status(503));
+    assert_eq!(found(column(UInt64Array::from(vec![u64::MAX]))), None);
+    assert_eq!(found(column(Int64Array::from(vec![-200]))), None);
+    assert_eq!(found(column(Float64Array::from(vec![301.0]))), status(301));
+    assert_eq!(found(column(Float32Array::from(vec![301.0]))), status(301));
+    assert_eq!(found(column(Float64Array::from(vec![200.5]))), None);
+    assert_eq!(found(column(Float64Array::from(vec![-1.0]))), None);
+    let gap = ("status", column(Float64Array::from(vec![f64::NAN])));
+    assert_eq!(found(gap.1.clone()), None, "a body contradicts it");
+    let found = |columns| read(columns).captures[0].capture.answer;
+    assert_eq!(found(one_row(vec![gap, ("body", texts(&[""]))])), Answer::NoAnswer);
+}
+
+#[test]
+fn times_in_every_layout() {
+    let found = |times: ArrayRef| {
+        let found = read(one_row(vec![("fetched_at", times)]));
+        found.captures.first().map(|kept| kept.capture.captured_at)
+    };
+    let seven = Some(Some(UnixSeconds(7)));
+    assert_eq!(found(column(TimestampSecondArray::from(vec![7]))), seven);
+    assert_eq!(found(column(TimestampMillisecondArray::from(vec![7_999]))), seven);
+    assert_eq!(found(column(TimestampMicrosecondArray::from(vec![7_000_000]))), seven);
+    assert_eq!(found(column(TimestampNanosecondArray::from(vec![7_000_000_001]))), seven);
+    let zoned = TimestampMillisecondArray::from(vec![7_000]).with_timezone("+01:00");
+    assert_eq!(found(column(zoned)), seven);
+    assert_eq!(found(column(TimestampMillisecondArray::from(vec![None]))), Some(None));
+    assert_eq!(found(column(TimestampMillisecondArray::from(vec![-1]))), None);
+    assert_eq!(found(texts(&["1970-01-01T00:00:07Z"])), seven);
+    assert_eq!(found(column(StringArray::from(vec![None::<&str>]))), Some(None));
+    assert_eq!(found(texts(&["1970-01-01 00:00:07"])), seven);
+    assert_eq!(found(texts(&["19700101000007"])), seven);
+    assert_eq!(found(column(Date32Array::from(vec![1]))), Some(Some(UnixSeconds(86_400))));
+    assert_eq!(found(column(Date32Array::from(vec![-1]))), None);
+    assert_eq!(found(texts(&["today"])), None);
+
+    let broken = read(one_row(vec![("fetched_at", texts(&["today"]))])).broken;
+    let said = "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
+                2024-05-01 or 20240501120000";
+    assert_eq!((&*broken[0].place, &*broken[0].problem), ("row 1", said));
+}
+
+#[test]
+fn columns_by_their_usual_names() {
+    let status = || column(Int32Array::from(vec![200]));
+    let found = read(vec![
+        ("timestamp", texts(&["1970-01-01T00:00:01Z"])),
+        ("text", texts(&["no"])),
+        ("robots_txt", texts(&["yes"])),
+        ("HTTP_status", status()),
+        ("Domain", texts(&["a.example"])),
+        ("warc_date", texts(&["1970-01-01T00:00:02Z"])),
+    ]);
+    let kept = &found.captures[0];
+    assert!(kept.is_host);
+    assert_eq!((&*kept.subject, &*kept.capture.body), ("a.example", &b"yes"[..]));
+    assert_eq!(kept.capture.captured_at, Some(UnixSeconds(2)));
+}
+
+#[test]
+fn columns_by_the_names_that_are_given() {
+    let columns = || -> Columns {
+        vec![
+            ("url", texts(&["u"])),
+            ("host", texts(&["h"])),
+            ("other", texts(&["o"])),
+            ("status", column(Int32Array::from(vec![404]))),
+            ("code", column(Int32Array::from(vec![200]))),
+            ("body", texts(&["b"])),
+        ]
+    };
+    let rows: [(&[&str], &str, bool); 5] = [
+        (&[], "u", false),
+        (&["host=host"], "h", true),
+        (&["host=other"], "o", true),
+        (&["url=other"], "o", false),
+        (&["url=url", "host=host"], "u", false),
+    ];
+    for (names, subject, is_host) in rows {
+        let found = read_with(columns(), &fields(names));
+        let kept = &found.captures[0];
+        assert_eq!((&*kept.subject, kept.is_host), (subject, is_host), "{names:?}");
+        assert_eq!(kept.capture.answer, Answer::Status(404));
+    }
+    // One column may be used for two fields.
+    let found = read_with(columns(), &fields(&["status=code", "body=url"]));
+    assert_eq!(&*found.captures[0].capture.body, b"u");
+    assert_eq!(found.captures[0].capture.answer, Answer::Status(200));
+}
+
+#[test]
+fn columns_within_structures() {
+    let text = |value: Option<&str>| column(StringArray::from(vec![Some("a"), value, Some("c")]));
+    let field =
+        |name: &str, array: &ArrayRef| Arc::new(Field::new(name, array.data_type().clone(), true));
+    let (body, url) = (text(Some("b")), text(Some("u")));
+    let inner = StructArray::from(vec![(field("text", &body), body.clone())]);
+    let inner: ArrayRef = Arc::new(inner);
+    // The third row has no answer at all.
+    let (fields_of_answer, arrays, _) = StructArray::from(vec![
+        (field("deep", &inner), inner),
+        (field("unused", &url), url.clone()),
+    ])
+    .into_parts();
+    let answer = StructArray::new(fields_of_answer, arrays, Some(vec![true, true, false].into()));
+    let columns: Columns = vec![("url", url), ("answer", column(answer)), ("answer.deep.x", body)];
+    let found = read_with(columns.clone(), &fields(&["body=answer.deep.text"]));
+    let bodies: Vec<&[u8]> = found.captures.iter().map(|kept| &*kept.capture.body).collect();
+    assert_eq!(bodies, [b"a", b"b"]);
+    let nothing = "no status, no body and no error, so its outcome is not known";
+    assert_eq!(found.broken[0].problem, nothing);
+    assert!(found.captures[0].capture.notes.contains(CaptureNote::StatusAssumed));
+    let whole = read_with(columns.clone(), &fields(&["body=answer\\.deep\\.x"]));
+    assert_eq!(whole.captures.len(), 3);
+    let problem = problem(columns, &fields(&["body=answer.deep.y"]));
+    let expected = "no column answer.deep.y (--field body=answer.deep.y)";
+    assert!(problem.starts_with(expected), "{problem}");
+}
+
+#[test]
+fn errors_and_cut_bodies() {
+    for (name, value, answer) in [
+        ("error", texts(&["reset"]), Answer::BrokenBody),
+        ("content_truncated", texts(&["length"]), Answer::BrokenBody),
+        ("truncated", column(BooleanArray::from(vec![false])), Answer::Status(200)),
+    ] {
+        assert_eq!(read(one_row(vec![(name, value)])).captures[0].capture.answer, answer, "{name}");
+    }
+}
+
+#[test]
+fn columns_that_are_missing_or_of_another_type() {
+    let without = |name: &str| {
+        one_row(vec![]).into_iter().filter(|(other, _)| *other != name).collect::<Columns>()
+    };
+    let usual = FieldMap::default();
+    let times = || one_row(vec![("timestamp", column(Int64Array::from(vec![7])))]);
+    for (columns, names, expected) in [
+        (
+            without("url"),
+            &usual,
+            "no column for the URL or host (url, robots_url, uri, host, domain, hostname); \
+             name it with --field url=COLUMN; the columns are status, body",
+        ),
+        (
+            without("body"),
+            &usual,
+            "no column for the body (body, content, robots_txt, text, body_base64); \
+             name it with --field body=COLUMN; the columns are url, status",
+        ),
+        (
+            one_row(vec![]),
+            &fields(&["fetched_at=when"]),
+            "no column when (--field fetched_at=when); the columns are url, status, body",
+        ),
+        (
+            one_row(vec![]),
+            &fields(&["headers=body"]),
+            "headers are read from JSON Lines only; omit --field headers",
+        ),
+        (
+            one_row(vec![("URL", texts(&["v"]))]),
+            &usual,
+            "two columns are called url and URL; name one with --field url=COLUMN, or rename one",
+        ),
+        (
+            one_row(vec![("status", texts(&["200"]))]),
+            &usual,
+            "the column status holds Utf8; status needs numbers; name another with \
+             --field status=COLUMN, or none with --field status=",
+        ),
+        (
+            times(),
+            &usual,
+            "the column timestamp holds Int64; fetched_at needs timestamps, dates or text; name \
+             another with --field fetched_at=COLUMN, or none with --field fetched_at=",
+        ),
+    ] {
+        assert_eq!(problem(columns, names), expected);
+    }
+    assert_eq!(read_with(times(), &fields(&["fetched_at="])).captures.len(), 1);
+    let assumed = &read(without("status")).captures[0].capture;
+    assert_eq!(assumed.answer, Answer::Status(200));
+    assert!(assumed.notes.contains(CaptureNote::StatusAssumed));
+}
+
+#[test]
+fn many_row_groups_and_codecs() {
+    let count = 2 * PARQUET_BATCH_ROWS + 1;
+    let urls: Vec<String> = (0..count).map(|row| format!("https://h{row}.example/")).collect();
+    let columns = || -> Columns {
+        vec![
+            ("url", column(StringArray::from(urls.clone()))),
+            (
+                "status",
+                column(Int32Array::from_iter_values((0..count).map(|row| row.max(1) as i32))),
+            ),
+            ("body", column(StringArray::from(urls.clone()))),
+        ]
+    };
+    let codecs = [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(Default::default()),
+        Compression::ZSTD(ZstdLevel::default()),
+    ];
+    for codec in codecs {
+        let properties = WriterProperties::builder()
+            .set_compression(codec)
+            .set_max_row_group_row_count(Some(700))
+            .build();
+        let (_folder, path) = written(columns(), properties);
+        let found = read_all(&mut open(&path, &FieldMap::default()).unwrap(), None);
+        let subjects: Vec<&str> = found.captures.iter().map(|kept| kept.subject.as_str()).collect();
+        assert_eq!(subjects, urls[..1000], "{codec:?}");
+        let first = &found.broken[0];
+        assert_eq!(first.place, "row 1001", "statuses have three digits");
+        assert_eq!(found.broken.len(), count - 1000);
+        assert_eq!(found.stored_bytes, std::fs::metadata(&path).unwrap().len());
+    }
+}
+
+#[test]
+fn no_rows() {
+    let columns: Columns = vec![
+        ("url", texts(&[])),
+        ("status", column(Int32Array::from(Vec::<i32>::new()))),
+        ("body", texts(&[])),
+    ];
+    let found = read(columns);
+    assert_eq!((found.captures.len(), found.broken.len()), (0, 0));
+}
+
+#[test]
+fn what_is_no_parquet_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let names = FieldMap::default();
+    assert!(matches!(open(&path, &names), Err(CaptureError::Unreadable { .. })));
+    for bytes in [&b""[..], b"PAR1", b"PAR1PAR1", b"{\"url\": 1}\n", &[b'x'; 100]] {
+        std::fs::write(&path, bytes).unwrap();
+        let error = open(&path, &names).err();
+        assert!(matches!(error, Some(CaptureError::NotThisFormat { .. })), "{error:?}");
+    }
+}
+
+/// After any damage to the bytes, a file is read to its end or is an error, and no row is lost.
+#[test]
+fn flipped_bytes_never_end_the_process() {
+    survives_flipped_bytes(5);
+}
+
+#[test]
+#[ignore = "takes five times as long; scripts/check --full runs it"]
+fn every_flipped_byte_never_ends_the_process() {
+    survives_flipped_bytes(1);
+}
+
+fn survives_flipped_bytes(stride: usize) {
+    let rows = 40;
+    let text = |text: fn(usize) -> String| {
+        column(StringArray::from((0..rows).map(text).collect::<Vec<_>>()))
+    };
+    let columns = vec![
+        ("url", text(|row| format!("https://h{row}.example/robots.txt"))),
+        ("status", column(Int32Array::from(vec![200; rows]))),
+        ("body", text(|row| format!("User-agent: *\nDisallow: /{row}\n"))),
+    ];
+    let (_folder, path) = written(columns, WriterProperties::default());
+    let whole = std::fs::read(&path).unwrap();
+    let read = |bytes: &[u8]| -> Option<usize> {
+        overwrite(&path, bytes);
+        let mut reader = open(&path, &FieldMap::default()).ok()?;
+        let mut keeper = Keeper::default();
+        while let Some(batch) = reader.next_batch().ok()? {
+            batch.read(&ReadConfig { robots_bytes_max: None }, &mut keeper);
+        }
+        Some(keeper.captures.len() + keeper.broken.len())
+    };
+    assert_eq!(read(&whole), Some(rows));
+    for (flip, bytes) in flipped(&whole, stride) {
+        let found = read(&bytes);
+        assert!(found.is_none_or(|found| found == rows), "{flip}: {found:?}");
+    }
+}

@@ -1,0 +1,359 @@
+//! Tests of cutting files: valid files in many spellings, damaged files, long files.
+
+use std::io::{self, Read};
+
+use portcullis_dialect::Answer;
+
+use super::{Keeper, read_all};
+use crate::limits::{HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX};
+use crate::warc::{End, WarcReader, end_of_record, open};
+use crate::{BatchReader, CaptureError, ReadConfig};
+use portcullis_files::input::{OpenConfig, Source};
+use portcullis_files::limits::CHUNK_BYTES;
+use portcullis_robots::access::{CaptureNote, CaptureNotes};
+use portcullis_testkit::files::{gzip, zstd};
+
+fn record(record_type: &str, url: &str, block: &[u8]) -> Vec<u8> {
+    let header = format!(
+        "WARC/1.0\r\nWARC-Type: {record_type}\r\nWARC-Target-URI: {url}\r\n\
+         WARC-Date: 2024-01-02T03:04:05Z\r\nContent-Length: {}\r\n\r\n",
+        block.len()
+    );
+    [header.as_bytes(), block, b"\r\n\r\n"].concat()
+}
+
+fn response(url: &str, body: &str) -> Vec<u8> {
+    record("response", url, format!("HTTP/1.1 200 OK\r\n\r\n{body}").as_bytes())
+}
+
+fn robots(number: usize) -> Vec<u8> {
+    let body = format!("User-agent: *\nDisallow: /{number}\n");
+    response(&format!("http://h{number}.example/robots.txt"), &body)
+}
+
+fn reader(file: &[u8]) -> WarcReader {
+    open(Source::from_reader("a.warc", io::Cursor::new(file.to_vec()), OpenConfig::default()))
+}
+
+/// Returns everything before the end or an error, and the error.
+fn read_to_error(mut reader: WarcReader) -> (Keeper, Option<CaptureError>) {
+    let mut keeper = Keeper::default();
+    loop {
+        match reader.next_batch() {
+            Ok(Some(batch)) => {
+                keeper.stored_bytes += batch.stored_bytes();
+                batch.read(&ReadConfig { robots_bytes_max: None }, &mut keeper);
+            }
+            Ok(None) => return (keeper, None),
+            Err(error) => {
+                assert!(reader.next_batch().unwrap().is_none());
+                return (keeper, Some(error));
+            }
+        }
+    }
+}
+
+fn subjects(keeper: &Keeper) -> Vec<&str> {
+    keeper.captures.iter().map(|kept| kept.subject.as_str()).collect()
+}
+
+#[track_caller]
+fn check(file: &[u8], captures: usize, broken: &[u64]) {
+    let keeper = read_all(&mut reader(file), None);
+    assert_eq!(keeper.captures.len(), captures, "{:?}", subjects(&keeper));
+    let places: Vec<String> =
+        broken.iter().map(|position| format!("record at byte {position}")).collect();
+    assert_eq!(keeper.broken.iter().map(|broken| &*broken.place).collect::<Vec<_>>(), places);
+    assert_eq!(keeper.stored_bytes, file.len() as u64);
+}
+
+#[test]
+fn records_of_every_type() {
+    let url = "http://a.example/robots.txt";
+    let redirect = b"HTTP/1.1 301 Moved\r\nLocation: /x/robots.txt\r\nAge: 5\r\n\r\ngone";
+    let file = [
+        record("warcinfo", "", b"software: x\r\n"),
+        record("request", url, b"GET /robots.txt HTTP/1.1\r\n\r\n"),
+        record("response", url, b"HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\nfile"),
+        record("metadata", url, b"a: b\r\n"),
+        record("response", "http://a.example/", b"HTTP/1.1 200 OK\r\n\r\npage"),
+        record("response", &format!("<{url}>"), redirect),
+        record("response", url, b"HTTP/1.1 404 Not Found\r\n\r\n"),
+        record("resource", url, b"HTTP/1.1 is no header here"),
+        record("revisit", url, b""),
+        record("revisit", url, b"HTTP/1.1 200 OK\r\nAge: 7\r\n\r\n"),
+        record("revisit", url, redirect),
+        record("conversion", url, b"text"),
+        record("response", url, b"HTTP/1.1 500 Oops\r\nLocation: /x\r\n\r\n<html>"),
+    ]
+    .concat();
+    let keeper = read_all(&mut reader(&file), None);
+    assert!(keeper.broken.is_empty(), "{:?}", keeper.broken);
+    let found: Vec<_> = keeper
+        .captures
+        .iter()
+        .map(|kept| {
+            let capture = &kept.capture;
+            assert_eq!((kept.subject.as_str(), kept.is_host), (url, false));
+            assert_eq!(capture.captured_at.unwrap().0, 1_704_164_645);
+            let Answer::Status(status) = capture.answer else { panic!("{capture:?}") };
+            let location = capture.location.as_deref().unwrap_or_default();
+            (status, location, &*capture.body, capture.caching.age)
+        })
+        .collect();
+    let place: &[u8] = b"/x/robots.txt";
+    let expected: [(u16, &[u8], &[u8], u64); 8] = [
+        (200, b"", b"file", 0),
+        (301, place, b"", 5),
+        (404, b"", b"", 0),
+        (200, b"", b"HTTP/1.1 is no header here", 0),
+        (304, b"", b"", 0),
+        (304, b"", b"", 7),
+        (301, place, b"", 5),
+        (500, b"/x", b"", 0),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(keeper.captures[0].capture.caching.max_age, Some(60));
+    let is_revisit = |index: usize| {
+        let notes: CaptureNotes = keeper.captures[index].capture.notes;
+        notes.contains(CaptureNote::Revisit)
+    };
+    assert_eq!((0..8).filter(|&index| is_revisit(index)).collect::<Vec<_>>(), [4, 5, 6]);
+}
+
+#[test]
+fn spellings_of_records() {
+    let lf_only = String::from_utf8(robots(1)).unwrap().replace("\r\n", "\n").replace(
+        "Content-Length: ",
+        // The block is shorter, without its two CRs.
+        "Content-Length:\t",
+    );
+    let block_bytes =
+        robots(1).len() - robots(1).windows(4).position(|w| w == b"\r\n\r\n").unwrap() - 8;
+    let lf_only = lf_only.replace(&block_bytes.to_string(), &(block_bytes - 2).to_string());
+    let one = robots(1);
+    let without_end = &one[..one.len() - 4];
+    let files: [Vec<u8>; 9] = [
+        [&one[..], &robots(2)].concat(),
+        [b"\r\n\n\r\n", &one[..], b"\r\n\r\n\r\n\r\n\n\n", &robots(2), b"\r\n\r\n\r\n"].concat(),
+        [without_end, &robots(2)].concat(),
+        [without_end, b"\r\n", &robots(2)].concat(),
+        [without_end, b"\n\n", &robots(2)].concat(),
+        [without_end, b"oops", &robots(2)].concat(),
+        [&one[..], &robots(2)[..robots(2).len() - 4]].concat(),
+        [&one[..], &robots(2)[..robots(2).len() - 1]].concat(),
+        [lf_only.as_bytes(), lf_only.as_bytes()].concat(),
+    ];
+    for file in files {
+        check(&file, 2, &[]);
+    }
+}
+
+#[test]
+fn ends_of_records() {
+    let sure = |bytes| Some(End { bytes, is_sure: true });
+    let likely = |bytes| Some(End { bytes, is_sure: false });
+    let rows: &[(&[u8], bool, Option<End>)] = &[
+        (b"", true, sure(0)),
+        (b"\r\n", true, sure(2)),
+        (b"\r\n\r\n", true, sure(4)),
+        (b"\r\n\r\nWARC/", true, sure(4)),
+        (b"\r\n\r\nrests", true, likely(4)),
+        (b"\r\n\r\n\r\n\r\n\r", true, likely(9)),
+        (b"\n\nWARC/1.", true, sure(2)),
+        (b"WARC/1.0\r", true, sure(0)),
+        (b"abcdWARC/", true, sure(4)),
+        (b"\n\nrest...", true, None),
+        (b"\n\nrest...", false, likely(2)),
+        (b"\nrest....", false, None),
+        (b"abWARC/1.", false, sure(2)),
+        (b"rest.....", false, None),
+        (b"x", true, None),
+    ];
+    for (rest, has_crlf, expected) in rows {
+        assert_eq!(end_of_record(rest, *has_crlf), *expected, "{}", rest.escape_ascii());
+    }
+}
+
+#[test]
+fn a_broken_record_is_counted_and_the_next_is_found() {
+    let (one, two) = (robots(1), robots(2));
+    let at = one.len() as u64;
+    let damaged = |from: &str, to: &str| {
+        let text = String::from_utf8(robots(3)).unwrap();
+        assert!(text.contains(from));
+        [&one[..], text.replacen(from, to, 1).as_bytes(), &two].concat()
+    };
+    check(&damaged("WARC/1.0", "WARC/2.0"), 2, &[at]);
+    check(&damaged("WARC/1.0", "GARB/1.0"), 2, &[at]);
+    check(&damaged("Content-Length", "Content-Lenght"), 2, &[at]);
+    check(&damaged("Content-Length: ", "Content-Length: -"), 2, &[at]);
+    check(&damaged("Content-Length: ", "Content-Length: 1"), 2, &[at]);
+    check(&damaged("Content-Length: ", "Content-Length: 1,"), 2, &[at]);
+    check(&damaged("WARC-Type", "WARC-Kind"), 2, &[at]);
+    check(&damaged("WARC-Type: response", "WARC-Type: responds"), 2, &[at]);
+    check(&damaged("WARC-Target-URI: http://h3.example/robots.txt", "X: y"), 2, &[at]);
+    check(&damaged("HTTP/1.1", "HTP/1.1"), 2, &[at]);
+    check(&damaged("User-agent", "and then\nUser-agent"), 2, &[at]);
+    check(&[&one[..], b"garbage\r\nWARC/\r\nWARC/1.0 is not this\n", &two].concat(), 2, &[at]);
+    check(&[&one[..], b"garbage"].concat(), 1, &[at]);
+    // A response without the end of its header, in a record that is whole.
+    let headless =
+        record("response", "http://a.example/robots.txt", b"HTTP/1.1 200 OK\r\nA: b\r\n");
+    check(&[&one[..], &headless, &two].concat(), 2, &[at]);
+}
+
+#[test]
+fn a_record_that_was_given_up_hides_none_behind_it() {
+    let aborted = &robots(3)[..robots(3).len() - 20];
+    let one = robots(1);
+    let file = [&one[..], aborted, b"\r\n", &robots(2), &robots(4), &robots(5)].concat();
+    check(&file, 4, &[one.len() as u64]);
+}
+
+#[test]
+fn a_file_that_is_cut_is_an_error_after_its_whole_records() {
+    let (one, two) = (robots(1), robots(2));
+    let file = [&one[..], &two].concat();
+    for bytes in 1..file.len() {
+        let (keeper, error) = read_to_error(reader(&file[..bytes]));
+        let whole = usize::from(bytes >= one.len() - 4) + usize::from(bytes >= file.len() - 4);
+        let is_between = bytes >= file.len() - 4 || (one.len() - 4..=one.len()).contains(&bytes);
+        match error {
+            Some(error) if error.to_string().contains("ends inside") => assert!(!is_between),
+            // A file cut within its first line may have any format.
+            Some(CaptureError::NotThisFormat { .. }) => assert!(bytes < 10, "{bytes}"),
+            Some(error) => panic!("{error}"),
+            None => assert!(is_between, "{bytes}"),
+        }
+        assert!(keeper.broken.is_empty());
+        assert_eq!(keeper.captures.len(), whole, "{bytes}");
+    }
+}
+
+#[test]
+fn compressed_files_and_their_damage() {
+    let files = [
+        ((1..=3).flat_map(|number| gzip(&robots(number))).collect::<Vec<u8>>(), 2),
+        // The third frame yields no byte, so there is no proof that the second one ended.
+        ((1..=3).flat_map(|number| zstd(&robots(number))).collect(), 1),
+    ];
+    for (file, captures) in files {
+        check(&file, 3, &[]);
+        for bytes in [file.len() - 1, file.len() - 6] {
+            let (keeper, error) = read_to_error(reader(&file[..bytes]));
+            assert_eq!(keeper.captures.len(), captures);
+            assert!(error.unwrap().to_string().contains("cut short"));
+        }
+    }
+    // The text is complete; only the checksum shows the damage.
+    let mut file = [gzip(&robots(1)), gzip(&robots(2))].concat();
+    let checksum = file.len() - 8;
+    file[checksum] ^= 1;
+    let (keeper, error) = read_to_error(reader(&file));
+    assert_eq!(subjects(&keeper), ["http://h1.example/robots.txt"]);
+    assert!(error.unwrap().to_string().contains("damaged"));
+}
+
+#[test]
+fn what_is_no_warc_file_is_refused() {
+    for file in
+        [&b"User-agent: *\nDisallow: /\n"[..], b"{\"url\":1}\n", b"warc/1.0\r\n\r\n", b"WARC"]
+    {
+        let (keeper, found) = read_to_error(reader(file));
+        assert!(keeper.captures.is_empty() && keeper.broken.is_empty());
+        let Some(CaptureError::NotThisFormat { name, problem }) = found else {
+            panic!("{found:?}")
+        };
+        assert_eq!(name, "a.warc");
+        assert!(problem.contains("WARC"));
+    }
+    for file in [&b""[..], b"\r\n\r\n"] {
+        check(file, 0, &[]);
+    }
+}
+
+#[test]
+fn headers_have_a_longest_length() {
+    let with_header = |bytes: usize| {
+        let text = String::from_utf8(robots(2)).unwrap();
+        let header_bytes = text.find("\r\n\r\n").unwrap() + 4;
+        let field = format!("X: {}\r\n", "x".repeat(bytes - header_bytes - 5));
+        text.replacen("WARC-Type", &format!("{field}WARC-Type"), 1).into_bytes()
+    };
+    let (one, three) = (robots(1), robots(3));
+    let file = |bytes| [&one[..], &with_header(bytes), &three].concat();
+    check(&file(HEADER_BLOCK_BYTES_MAX), 3, &[]);
+    check(&file(HEADER_BLOCK_BYTES_MAX + 1), 2, &[one.len() as u64]);
+}
+
+/// Returns a reader of `front`, then `spaces` spaces, then `back`.
+fn long_file(front: Vec<u8>, spaces: u64, back: Vec<u8>) -> WarcReader {
+    let file =
+        io::Cursor::new(front).chain(io::repeat(b' ').take(spaces)).chain(io::Cursor::new(back));
+    open(Source::from_reader("a.warc", file, OpenConfig::default()))
+}
+
+fn long_record(record_type: &str, bytes: u64) -> Vec<u8> {
+    let header = |length: u64| {
+        format!(
+            "WARC/1.1\r\nWARC-Type: {record_type}\r\nWARC-Target-URI: http://b.example/robots.txt\
+             \r\nContent-Length: {length:012}\r\n\r\n"
+        )
+    };
+    header(bytes - header(0).len() as u64).into_bytes()
+}
+
+#[test]
+fn records_have_a_longest_length() {
+    let one = robots(1);
+    let rest = [b"\r\n\r\n", &robots(2)[..]].concat();
+    for (record_type, bytes, captures, broken) in [
+        ("resource", WARC_RECORD_BYTES_MAX, 3, 0),
+        ("resource", WARC_RECORD_BYTES_MAX + 1, 2, 1),
+        ("request", WARC_RECORD_BYTES_MAX + 1, 2, 0),
+        ("request", CHUNK_BYTES, 2, 0),
+        ("request", CHUNK_BYTES + 1, 2, 0),
+        ("robots", CHUNK_BYTES + 1, 2, 1),
+    ] {
+        let header = long_record(record_type, bytes as u64);
+        let spaces = (bytes - header.len()) as u64;
+        let front = [&one[..], &header].concat();
+        let keeper = read_all(&mut long_file(front.clone(), spaces, rest.clone()), Some(10));
+        assert_eq!(keeper.captures.len(), captures, "{record_type} {bytes}");
+        assert_eq!(keeper.broken.len(), broken, "{record_type} {bytes}");
+        let (keeper, error) = read_to_error(long_file(front, spaces - 1, Vec::new()));
+        assert_eq!(keeper.captures.len(), 1, "{record_type} {bytes}");
+        assert!(error.unwrap().to_string().contains("ends inside the record at byte"));
+    }
+}
+
+#[test]
+fn batches_are_of_bounded_size_and_come_on_the_way() {
+    let body = "a".repeat(CHUNK_BYTES / 4);
+    let record = response("http://a.example/robots.txt", &body);
+    let mut reader = reader(&record.repeat(10));
+    let mut batches = 0;
+    while let Some(batch) = reader.next_batch().unwrap() {
+        let mut keeper = Keeper::default();
+        batch.read(&ReadConfig { robots_bytes_max: None }, &mut keeper);
+        assert!(keeper.captures.len() <= 4);
+        batches += 1;
+    }
+    assert_eq!(batches, 3);
+    // An archive without captures is skipped in countable steps.
+    let bytes = 4 * WARC_PASSED_BYTES_MAX as u64;
+    let page = long_record("request", CHUNK_BYTES as u64);
+    let page = [&page[..], &vec![b' '; CHUNK_BYTES - page.len()], b"\r\n\r\n"].concat();
+    let mut reader = open(Source::from_reader(
+        "a.warc",
+        io::Cursor::new(page.repeat((bytes / page.len() as u64) as usize)),
+        OpenConfig::default(),
+    ));
+    let mut batches = 0;
+    while let Some(batch) = reader.next_batch().unwrap() {
+        assert!(batch.stored_bytes() > 0);
+        batches += 1;
+    }
+    assert_eq!(batches, 4);
+}

@@ -1,0 +1,295 @@
+//! Reads WARC files (ISO 28500, versions 1.0 and 1.1, and earlier drafts), plain or compressed.
+//!
+//! This module finds the records of a file and selects the possible answers to `GET /robots.txt`:
+//! `response`, `resource` and `revisit` records whose URL's last path segment ends in `robots.txt`.
+//! All other records are skipped, so an archive of a whole crawl is valid input. The batch reads
+//! the responses, on any thread.
+//!
+//! Records are cut by the length in their headers. If the length is wrong, because neither a record
+//! nor the end follows, the record is broken, and reading resumes at the next line that begins a
+//! record. Records found after such damage are a guess: a broken archive should be fixed. Lines may
+//! end in LF alone, and blank lines between records may be missing or too many.
+//!
+//! Cost: a scan of the headers, and one copy of the records that are kept. Memory: a buffer of 1
+//! MiB and 1 MiB per batch, or one longer record, up to [`WARC_RECORD_BYTES_MAX`].
+//!
+//! Errors: a truncated file, after the whole records before the cut; damaged compression, after the
+//! records before the damage, except a record that ends where the damage begins, because its
+//! checksum may not have been verified; and a file that does not begin with a record.
+
+use memchr::memmem;
+
+use crate::limits::{HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX};
+use portcullis_files::kind;
+use portcullis_files::limits::CHUNK_BYTES;
+
+use super::fields::block_bytes;
+use super::warc_record::{Fate, Header, Kept, VERSION_LINE_BYTES_MAX, begins_record};
+use super::{Batch, BatchReader, BrokenRecord, CaptureError, CaptureSink, ReadConfig};
+use portcullis_files::input::{Source, Stream};
+
+/// Returns a reader of the captures in the WARC file `source`. No byte is read yet.
+pub fn open(source: Source) -> WarcReader {
+    WarcReader {
+        window: source.into_stream(),
+        stored_bytes_reported: 0,
+        has_begun: false,
+        is_over: false,
+        failure: None,
+    }
+}
+
+/// A reader that cuts a WARC file into batches. Made by [`open`]. After an error there are no more
+/// batches.
+pub struct WarcReader {
+    window: Stream,
+    /// The stored bytes reported by batches so far.
+    stored_bytes_reported: u64,
+    /// Whether a record has been seen.
+    has_begun: bool,
+    is_over: bool,
+    /// The error to return after the last batch.
+    failure: Option<CaptureError>,
+}
+
+/// The number of bytes after a record that show whether it ends there: two line ends and `WARC/`.
+const END_BYTES: usize = 9;
+
+/// The bytes of memory that a record takes besides its block.
+const RECORD_BYTES: usize = 256;
+
+impl BatchReader for WarcReader {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+        let mut batch = WarcBatch::default();
+        let position_max = self.window.position() + WARC_PASSED_BYTES_MAX as u64;
+        while !self.is_over && batch.bytes < CHUNK_BYTES && self.window.position() < position_max {
+            let read = self.next_record(&mut batch);
+            self.is_over = !matches!(read, Ok(true));
+            self.failure = read.err();
+        }
+        let stored_bytes = self.window.stored_bytes();
+        batch.stored_bytes = stored_bytes - self.stored_bytes_reported;
+        self.stored_bytes_reported = stored_bytes;
+        if self.is_over && batch.records.is_empty() && batch.stored_bytes == 0 {
+            return self.failure.take().map_or(Ok(None), Err);
+        }
+        Ok(Some(Box::new(batch)))
+    }
+}
+
+impl WarcReader {
+    /// Reads one record, or the damaged bytes in its place, into `batch`. Returns `false` at the
+    /// end.
+    fn next_record(&mut self, batch: &mut WarcBatch) -> Result<bool, CaptureError> {
+        while self.window.fill(1) && b"\r\n".contains(&self.window.bytes()[0]) {
+            self.window.consume(1);
+        }
+        self.window.fill(HEADER_BLOCK_BYTES_MAX);
+        if self.window.bytes().is_empty() {
+            return self.window.take_failure().map_or(Ok(false), |error| Err(error.into()));
+        }
+        let position = self.window.position();
+        if let Err(problem) = self.read_record(batch)? {
+            batch.push(position, Err(format!("{problem}; write the archive anew")));
+            self.resynchronise();
+        }
+        Ok(true)
+    }
+
+    /// Reads the record at the start of the window. The inner error says why there is none, or why
+    /// its end is unknown.
+    fn read_record(&mut self, batch: &mut WarcBatch) -> Result<Result<(), String>, CaptureError> {
+        let at_hand = self.window.bytes();
+        if !begins_record(at_hand) {
+            if !self.has_begun {
+                return Err(self.problem(
+                    "it does not begin with a WARC record (a line as WARC/1.0); \
+                     is it a WARC file, and is it whole?",
+                ));
+            }
+            if is_stump(at_hand) {
+                return Err(self.cut_short());
+            }
+            return Ok(Err("no WARC record begins here".to_owned()));
+        }
+        let window = &at_hand[..at_hand.len().min(HEADER_BLOCK_BYTES_MAX)];
+        self.has_begun = true;
+        let Some(header_bytes) = block_bytes(window) else {
+            if window.len() < HEADER_BLOCK_BYTES_MAX {
+                return Err(self.cut_short());
+            }
+            return Ok(Err(format!("its header is longer than {HEADER_BLOCK_BYTES_MAX} bytes")));
+        };
+        let Some(header) = Header::read(&window[..header_bytes]) else {
+            return Ok(Err("its header has no Content-Length".to_owned()));
+        };
+        self.read_block(header_bytes, header, batch)
+    }
+
+    fn read_block(
+        &mut self,
+        header_bytes: usize,
+        header: Header,
+        batch: &mut WarcBatch,
+    ) -> Result<Result<(), String>, CaptureError> {
+        let position = self.window.position();
+        let bytes = header.block_bytes.saturating_add(header_bytes as u64);
+        let bytes_max = match header.fate {
+            Fate::Keep(_) => WARC_RECORD_BYTES_MAX,
+            // Other records are buffered only to check that they end correctly.
+            Fate::PassOver | Fate::Broken(_) => CHUNK_BYTES,
+        };
+        let held = usize::try_from(bytes).ok().filter(|&bytes| bytes <= bytes_max);
+        let Some(bytes) = held else {
+            match header.fate {
+                Fate::Keep(_) => {
+                    let max = WARC_RECORD_BYTES_MAX;
+                    let problem = "fetch it again and store less of it";
+                    batch.push(position, Err(format!("it is longer than {max} bytes; {problem}")));
+                }
+                Fate::PassOver => {}
+                Fate::Broken(problem) => batch.push(position, Err(problem.to_owned())),
+            }
+            return if self.window.skip(bytes) { Ok(Ok(())) } else { Err(self.cut_short()) };
+        };
+        self.window.fill(bytes + END_BYTES);
+        let Some((record, rest)) = self.window.bytes().split_at_checked(bytes) else {
+            return Err(self.cut_short());
+        };
+        // The record ends with the last readable byte, and its checksum may be the damage.
+        if self.window.has_failed() && rest.iter().all(|byte| b"\r\n".contains(byte)) {
+            return Err(self.cut_short());
+        }
+        let block = &record[header_bytes..];
+        let end = end_of_record(rest, header.has_crlf)
+            .filter(|end| end.is_sure || next_line_of_record(block).is_none());
+        let Some(End { bytes: end_bytes, .. }) = end else {
+            let problem = "its block is longer or shorter than its Content-Length says";
+            return Ok(Err(problem.to_owned()));
+        };
+        match header.fate {
+            Fate::Keep(kept) => batch.push(position, Ok((kept, block.to_vec()))),
+            Fate::PassOver => {}
+            Fate::Broken(problem) => batch.push(position, Err(problem.to_owned())),
+        }
+        self.window.consume(bytes + end_bytes);
+        Ok(Ok(()))
+    }
+
+    /// Skips to the next line that begins a record, or to the end.
+    fn resynchronise(&mut self) {
+        loop {
+            let bytes = self.window.bytes();
+            if let Some(start) = next_line_of_record(bytes) {
+                self.window.consume(start);
+                return;
+            }
+            // The line end and version line of a record may be only partly buffered.
+            let kept = bytes.len().min(VERSION_LINE_BYTES_MAX);
+            self.window.consume(bytes.len() - kept);
+            if !self.window.fill(kept + 1) {
+                self.window.consume(kept);
+                return;
+            }
+        }
+    }
+
+    /// Returns the error of a file that ends, or becomes unreadable, inside a record.
+    fn cut_short(&mut self) -> CaptureError {
+        match self.window.take_failure() {
+            Some(error) => error.into(),
+            None => {
+                let position = self.window.position();
+                self.problem(&format!("the file ends inside the record at byte {position}"))
+            }
+        }
+    }
+
+    fn problem(&self, problem: &str) -> CaptureError {
+        let name = self.window.name().to_owned();
+        CaptureError::NotThisFormat { name, problem: problem.to_owned() }
+    }
+}
+
+/// A record's header and block, or its problem.
+type Record = Result<(Kept, Vec<u8>), String>;
+
+/// Records in the order of the file.
+#[derive(Default)]
+struct WarcBatch {
+    /// The position of each record, and the record.
+    records: Vec<(u64, Record)>,
+    /// The memory of the records in bytes.
+    bytes: usize,
+    stored_bytes: u64,
+}
+
+impl WarcBatch {
+    fn push(&mut self, position: u64, record: Record) {
+        let block_bytes = record.as_ref().map_or(0, |(_, block)| block.len());
+        self.bytes += block_bytes + RECORD_BYTES;
+        self.records.push((position, record));
+    }
+}
+
+impl Batch for WarcBatch {
+    fn stored_bytes(&self) -> u64 {
+        self.stored_bytes
+    }
+
+    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
+        for (position, record) in &self.records {
+            let mut broken = |problem: String| {
+                let place = format!("record at byte {position}");
+                sink.broken(BrokenRecord::senseless(place, problem));
+            };
+            match record {
+                Err(problem) => broken(problem.clone()),
+                Ok((kept, block)) => match kept.message(block) {
+                    Ok(message) => sink.capture(kept.capture(message.as_ref(), block, config)),
+                    Err(problem) => broken(problem.to_string()),
+                },
+            }
+        }
+    }
+}
+
+/// Whether `bytes`, the last of a file, end inside a version line.
+fn is_stump(bytes: &[u8]) -> bool {
+    bytes.len() < VERSION_LINE_BYTES_MAX
+        && begins_record(&[bytes, &b"WARC/1.0\r\n"[bytes.len().min(10)..]].concat())
+}
+
+/// The end of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct End {
+    /// The length of the end in bytes.
+    pub(super) bytes: usize,
+    /// Whether the next record, or the end of the file, follows directly. If not, either the
+    /// record's length or the start of the next record is damaged.
+    pub(super) is_sure: bool,
+}
+
+/// Returns the end of a record at the start of `rest`, or `None` if no record ends there.
+///
+/// An end is two line ends of the record's kind, or the start of the next record after fewer or
+/// damaged line ends. `rest` is at least that long unless the file ends with it.
+pub(super) fn end_of_record(rest: &[u8], has_crlf: bool) -> Option<End> {
+    let usual: &[u8] = if has_crlf { b"\r\n\r\n" } else { b"\n\n" };
+    let next_begins = |at: usize| rest.get(at..).is_some_and(|rest| rest.starts_with(kind::WARC));
+    let line_ends = rest.iter().take_while(|byte| b"\r\n".contains(byte)).count();
+    let sure = [usual.len(), line_ends].into_iter().find(|&bytes| next_begins(bytes));
+    match sure {
+        Some(bytes) => Some(End { bytes, is_sure: true }),
+        None if line_ends == rest.len() => {
+            Some(End { bytes: line_ends, is_sure: line_ends < END_BYTES })
+        }
+        None => rest.starts_with(usual).then_some(End { bytes: usual.len(), is_sure: false }),
+    }
+}
+
+/// Returns the start of the next line in `bytes` that can begin a record, ignoring the first line.
+fn next_line_of_record(bytes: &[u8]) -> Option<usize> {
+    let mut lines = memmem::find_iter(bytes, b"\nWARC/").map(|line_end| line_end + 1);
+    lines.find(|&start| begins_record(&bytes[start..]))
+}

@@ -1,0 +1,377 @@
+//! Reads one WARC record: parses its header (ISO 28500, sections 4 to 6), decides whether it is an
+//! answer to `GET /robots.txt`, and builds the capture from its block.
+//!
+//! Use [`warc`](super::warc) to find the records of a file. Cost: one pass over the header, and
+//! over the block of a record that is kept. A malformed header is a [`Fate::Broken`].
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+use portcullis_engine::bytes::trim;
+use portcullis_files::kind;
+use portcullis_robots::access::{CachingHeaders, UnixSeconds};
+
+use super::body::{Settled, is_html, settle};
+use super::fields::{WHITE_SPACE, byte_count, fields, unfold};
+use super::http::{HeadProblem, Message, notes};
+use super::{Capture, ReadConfig, Subject};
+use portcullis_robots::access::CaptureNote;
+
+/// The length of the longest version line, such as `WARC/1.1`, its line end included.
+pub(super) const VERSION_LINE_BYTES_MAX: usize = 16;
+
+/// A parsed header.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    /// The length of the block after the header.
+    pub(super) block_bytes: u64,
+    /// Whether lines end in CRLF, as the standard requires, instead of LF alone.
+    pub(super) has_crlf: bool,
+    pub(super) fate: Fate,
+}
+
+/// The treatment of a record.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// The record is, or may be, an answer to GET /robots.txt.
+    Keep(Kept),
+    /// The record is not an answer to GET /robots.txt.
+    PassOver,
+    /// The record is malformed, for this reason.
+    Broken(&'static str),
+}
+
+/// The parts of a header that are kept.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) kind: Kind,
+    pub(super) url: Vec<u8>,
+    pub(super) captured_at: Option<UnixSeconds>,
+    /// Whether the block is only a part of the received bytes.
+    pub(super) is_truncated: bool,
+    /// Whether the block itself, not a body in it, is HTML.
+    pub(super) is_html: bool,
+}
+
+/// The kind of block in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A response with its header.
+    Response,
+    /// A file without a response header.
+    Resource,
+    /// At most the header of an earlier response.
+    Revisit,
+}
+
+/// Whether `bytes` begin with the version line of a record.
+pub(super) fn begins_record(bytes: &[u8]) -> bool {
+    let window = &bytes[..bytes.len().min(VERSION_LINE_BYTES_MAX)];
+    let Some(line) = window.strip_prefix(kind::WARC) else { return false };
+    let Some(end) = memchr(b'\n', line) else { return false };
+    let mut numbers = trim(&line[..end], WHITE_SPACE).split(|&byte| byte == b'.');
+    let (major, minor) = (numbers.next(), numbers.next());
+    matches!(major, Some(b"0" | b"1"))
+        && minor.is_some_and(|minor| !minor.is_empty() && minor.iter().all(u8::is_ascii_digit))
+        && numbers.next().is_none()
+}
+
+impl Header {
+    /// Parses a header, from its version line to its empty line. `None` if it does not give the
+    /// length of its block.
+    pub(super) fn read(block: &[u8]) -> Option<Header> {
+        let block = unfold(block);
+        let fields = Fields::read(&block);
+        Some(Header {
+            block_bytes: byte_count(fields.content_length?)?,
+            has_crlf: memchr(b'\n', &block).is_some_and(|at| block[..at].ends_with(b"\r")),
+            fate: fields.fate(),
+        })
+    }
+}
+
+/// The fields that are used.
+#[derive(Default)]
+struct Fields<'h> {
+    record_type: Option<&'h [u8]>,
+    target: Option<&'h [u8]>,
+    date: Option<&'h [u8]>,
+    content_length: Option<&'h [u8]>,
+    content_type: Option<&'h [u8]>,
+    is_truncated: bool,
+}
+
+impl<'h> Fields<'h> {
+    /// Parses a header. If a field is repeated, the first counts.
+    fn read(block: &'h [u8]) -> Fields<'h> {
+        let mut found = Fields::default();
+        for (name, value) in fields(block) {
+            let field = match &*name.to_ascii_lowercase() {
+                b"warc-type" => &mut found.record_type,
+                b"warc-target-uri" => &mut found.target,
+                b"warc-date" => &mut found.date,
+                b"content-length" => &mut found.content_length,
+                b"content-type" => &mut found.content_type,
+                // A block with a segment number is the first of several.
+                b"warc-truncated" | b"warc-segment-number" => {
+                    found.is_truncated = true;
+                    continue;
+                }
+                _ => continue,
+            };
+            field.get_or_insert(value);
+        }
+        found
+    }
+
+    fn fate(&self) -> Fate {
+        let Some(record_type) = self.record_type.map(<[u8]>::to_ascii_lowercase) else {
+            return Fate::Broken("its header has no WARC-Type; write the archive anew");
+        };
+        // Types that are not answers (ISO 28500, section 5.5). A `continuation` is the rest of a
+        // response whose first part is marked as segmented.
+        if let b"warcinfo" | b"request" | b"metadata" | b"conversion" | b"continuation" =
+            &*record_type
+        {
+            return Fate::PassOver;
+        }
+        let Some(url) = self.target.map(without_brackets).filter(|url| !url.is_empty()) else {
+            return Fate::Broken("its header has no WARC-Target-URI; write the archive anew");
+        };
+        if !names_robots_txt(url) {
+            return Fate::PassOver;
+        }
+        let kind = match &*record_type {
+            b"response" => Kind::Response,
+            b"resource" => Kind::Resource,
+            b"revisit" => Kind::Revisit,
+            _ => return Fate::Broken("its WARC-Type is not known; convert it to `response`"),
+        };
+        Fate::Keep(Kept {
+            kind,
+            url: url.to_vec(),
+            captured_at: self.date.and_then(date),
+            is_truncated: self.is_truncated,
+            is_html: kind == Kind::Resource && self.content_type.is_some_and(is_html),
+        })
+    }
+}
+
+/// Strips the angle brackets that older versions of the format put around a URL.
+fn without_brackets(value: &[u8]) -> &[u8] {
+    let inside = value.strip_prefix(b"<").and_then(|rest| rest.strip_suffix(b">"));
+    trim(inside.unwrap_or(value), WHITE_SPACE)
+}
+
+impl Kept {
+    /// Builds the capture of a record from its block and the HTTP response in it.
+    pub(super) fn capture<'c>(
+        &'c self,
+        message: Option<&'c Message<'c>>,
+        block: &'c [u8],
+        config: &ReadConfig,
+    ) -> Capture<'c> {
+        let settled = match (self.kind, message) {
+            (Kind::Response, Some(message)) => message.settle(self.is_truncated, config),
+            (Kind::Resource | Kind::Response, _) => {
+                let body = Some(Cow::Borrowed(block));
+                let settled = settle(200, body, !self.is_truncated, config);
+                let notes = notes([
+                    (CaptureNote::HtmlContentType, self.is_html),
+                    (CaptureNote::Truncated, self.is_truncated),
+                ]);
+                Settled { notes: settled.notes.union(notes), ..settled }
+            }
+            // The file equals an earlier one. Archives also write revisits for redirects and
+            // errors, whose bodies are often identical. Their head alone gives the answer.
+            (Kind::Revisit, message) => {
+                let status = match message.map(|message| message.status) {
+                    None | Some(200..=299) => 304,
+                    Some(status) => status,
+                };
+                let notes = notes([(CaptureNote::Revisit, true)]);
+                Settled { notes, ..settle(status, None, true, config) }
+            }
+        };
+        Capture {
+            location: message.and_then(|message| message.field(b"Location")).map(Cow::Borrowed),
+            caching: message
+                .map(|message| CachingHeaders::read(message.fields()))
+                .unwrap_or_default(),
+            ..settled.capture(Subject::Url(&self.url), self.captured_at)
+        }
+    }
+
+    /// Splits the HTTP response in the block. `None` if there is none.
+    pub(super) fn message<'b>(&self, block: &'b [u8]) -> Result<Option<Message<'b>>, HeadProblem> {
+        match self.kind {
+            Kind::Resource => Ok(None),
+            Kind::Revisit if block.iter().all(u8::is_ascii_whitespace) => Ok(None),
+            Kind::Response | Kind::Revisit => Message::split(block).map(Some),
+        }
+    }
+}
+
+/// Whether the last segment of the URL's path ends in `robots.txt`, in any case. Targets of
+/// redirects from `/robots.txt` nearly always have this name too.
+fn names_robots_txt(url: &[u8]) -> bool {
+    const NAME: &[u8] = b"robots.txt";
+    let end = url.iter().position(|byte| b"?#".contains(byte)).unwrap_or(url.len());
+    let Some((rest, name)) = url[..end].split_last_chunk::<{ NAME.len() }>() else { return false };
+    // The text between `//` and the next slash is a host.
+    let segment = rest.iter().rposition(|&byte| byte == b'/');
+    let is_in_path = segment.is_some_and(|slash| !rest[..slash].ends_with(b":/"));
+    name.eq_ignore_ascii_case(NAME) && is_in_path
+}
+
+/// Parses a `WARC-Date`. Version 1.1 allows its end to be omitted; the date is then the first
+/// moment of the given period.
+fn date(value: &[u8]) -> Option<UnixSeconds> {
+    const REST: &[u8] = b"0000-01-01T00:00:00Z";
+    let is_short = match value.len() {
+        4 | 7 | 10 => true,
+        17 => value.ends_with(b"Z"),
+        _ => false,
+    };
+    if !is_short {
+        return UnixSeconds::from_rfc3339(value);
+    }
+    let said = value.strip_suffix(b"Z").unwrap_or(value);
+    UnixSeconds::from_rfc3339(&[said, &REST[said.len()..]].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fate(lines: &str) -> Fate {
+        let header = format!("WARC/1.0\r\n{lines}Content-Length: 7\r\n\r\n");
+        let header = Header::read(header.as_bytes()).unwrap();
+        assert_eq!((header.block_bytes, header.has_crlf), (7, true));
+        header.fate
+    }
+
+    #[test]
+    fn version_lines() {
+        let good: [&[u8]; 6] = [
+            b"WARC/1.0\r\n",
+            b"WARC/1.1\n",
+            b"WARC/0.18\r\nrest",
+            b"WARC/0.17 \r\n",
+            b"WARC/ 1.0\r\n",
+            b"WARC/1.123456\r\n",
+        ];
+        assert!(good.iter().all(|bytes| begins_record(bytes)));
+        let bad: [&[u8]; 12] = [
+            b"",
+            b"WARC",
+            b"WARC/",
+            b"WARC/1.0",
+            b"warc/1.0\r\n",
+            b"WARC/1\r\n",
+            b"WARC/1.\r\n",
+            b"WARC/2.0\r\n",
+            b"WARC/1.0.0\r\n",
+            b"WARC/1.x\r\n",
+            b"WARC/1.0 x\r\n",
+            b"WARC/1.0            \r\n",
+        ];
+        assert!(!bad.iter().any(|bytes| begins_record(bytes)));
+    }
+
+    #[test]
+    fn what_is_kept() {
+        let lines = "warc-TYPE: Response\r\nWARC-Target-URI:\r\n <http://a.example/robots.txt>\r\n\
+                     WARC-Target-URI: http://b.example/robots.txt\r\nContent-Type: text/html\r\n\
+                     WARC-Date: 2024-01-02T03:04:05.678Z\r\n";
+        let kept = Kept {
+            kind: Kind::Response,
+            url: b"http://a.example/robots.txt".to_vec(),
+            captured_at: Some(UnixSeconds(1_704_164_645)),
+            is_truncated: false,
+            is_html: false,
+        };
+        assert_eq!(fate(lines), Fate::Keep(kept));
+        let lines = "WARC-Type: resource\r\nWARC-Target-URI: ftp://a.example/robots.txt\r\n\
+                     Content-Type: text/html\r\nWARC-Truncated:\r\nWARC-Date: yesterday\r\n";
+        let kept = Kept {
+            kind: Kind::Resource,
+            url: b"ftp://a.example/robots.txt".to_vec(),
+            captured_at: None,
+            is_truncated: true,
+            is_html: true,
+        };
+        assert_eq!(fate(lines), Fate::Keep(kept));
+    }
+
+    #[test]
+    fn what_is_not() {
+        let robots = "WARC-Target-URI: http://a.example/robots.txt\r\n";
+        for name in ["request", "WARCINFO", "metadata", "conversion", "continuation"] {
+            assert_eq!(fate(&format!("{robots}WARC-Type: {name}\r\n")), Fate::PassOver);
+        }
+        for name in ["response", "screenshot"] {
+            let page = "WARC-Target-URI: http://a.example/\r\n";
+            assert_eq!(fate(&format!("{page}WARC-Type: {name}\r\n")), Fate::PassOver);
+        }
+        let broken = [
+            robots.to_owned(),
+            "WARC-Type: response\r\n".to_owned(),
+            "WARC-Type: response\r\nWARC-Target-URI: <>\r\n".to_owned(),
+            format!("{robots}WARC-Type: responze\r\n"),
+        ];
+        for lines in broken {
+            assert!(matches!(fate(&lines), Fate::Broken(_)), "{lines}");
+        }
+        for length in ["", "Content-Length: x\r\n", "Content-Length:\r\n"] {
+            let header = format!("WARC/1.0\r\nWARC-Type: response\r\n{length}\r\n");
+            assert_eq!(Header::read(header.as_bytes()), None);
+        }
+    }
+
+    #[test]
+    fn urls_of_robots_txt() {
+        let good = [
+            "http://a.example/robots.txt",
+            "https://a.example/ROBOTS.TXT?a=b/c",
+            "http://a.example/x/robots.txt#a",
+            "http://a.example/us-robots.txt",
+            "http://a.example//robots.txt",
+        ];
+        let bad = [
+            "",
+            "robots.txt",
+            "http://robots.txt",
+            "http://robots.txt/",
+            "http://robots.txt/x",
+            "http://a.example/robots.txt/",
+            "http://a.example/?robots.txt",
+            "http://a.example/robots.txt.gz",
+            "dns:robots.txt",
+        ];
+        assert!(good.iter().all(|url| names_robots_txt(url.as_bytes())));
+        for url in bad {
+            assert!(!names_robots_txt(url.as_bytes()), "{url}");
+        }
+    }
+
+    #[test]
+    fn dates_whole_and_short() {
+        let rows = [
+            ("2016-09-01T00:00:00Z", Some(1_472_688_000)),
+            ("2016-09-01T00:00:00.5+00:00", Some(1_472_688_000)),
+            ("2016-09-01T00:00Z", Some(1_472_688_000)),
+            ("2016-09-01", Some(1_472_688_000)),
+            ("2016-09", Some(1_472_688_000)),
+            ("1970", Some(0)),
+            ("20160901000000", None),
+            ("2016-09-01T00:00+", None),
+            ("2016-9-1", None),
+            ("", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(date(text.as_bytes()), expected.map(UnixSeconds), "{text}");
+        }
+    }
+}

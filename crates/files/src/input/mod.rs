@@ -1,0 +1,143 @@
+//! Reads an input from a mapped file, a pipe, gzip or zstd, in chunks of whole records.
+//!
+//! This module opens inputs ([`Source`]), decompresses them, and cuts them at record ends
+//! ([`TextChunks`]). It knows where records end ([`Framing`]), and nothing else of what they say.
+//!
+//! An input is a stream, decompressed if its first bytes show a compression, and held in memory one
+//! chunk at a time. A regular uncompressed file can be mapped instead ([`OpenConfig::mapped`]) and
+//! is then never copied. The same bytes give the same chunks either way.
+//!
+//! Cost: one `memrchr` per chunk for a mapping, one read and a copy of part of a record per chunk
+//! for a stream. Memory: a stream holds one chunk, or one record up to
+//! [`RECORD_BYTES_MAX`](crate::limits::RECORD_BYTES_MAX).
+//!
+//! Errors ([`InputError`]) name the input and the fix. A compressed input that is cut short or
+//! damaged is an error after the whole records before the damage, never a shorter list.
+
+mod framing;
+mod robots;
+mod source;
+mod stream;
+mod text;
+
+use std::io;
+
+use crate::error::system_text;
+use crate::kind::WrongKind;
+
+pub use crate::compression::{Coding, without_coding};
+pub use framing::{Framing, Terminator, dump_record, quoted_end};
+pub use robots::{fill_robots_txt, read_robots_txt, read_robots_txt_from};
+pub use source::{OpenConfig, STANDARD_INPUT, Source};
+pub use stream::Stream;
+pub use text::{ChunkConfig, First, TextChunk, TextChunks};
+
+/// An input that cannot be read to its end. Each error names the input.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// The file cannot be opened, or is not a file.
+    #[error("{name}: {}", system_text(error))]
+    Open {
+        /// The file.
+        name: String,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// The file is surely of another type.
+    #[error(transparent)]
+    WrongKind(#[from] WrongKind),
+    /// The system failed to deliver the bytes.
+    #[error("cannot read {name} to its end; what was read before is complete records")]
+    Read {
+        /// The input.
+        name: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A compressed input ends before its own end mark.
+    #[error(
+        "{name} is cut short: its {coding} data has no end; fetch it again or finish writing it"
+    )]
+    Truncated {
+        /// The input.
+        name: String,
+        /// How it is compressed.
+        coding: Coding,
+    },
+    /// A compressed input cannot be decompressed, or not within the limits.
+    #[error(
+        "cannot decompress {name}: its {coding} data is damaged or asks for too much memory; \
+         fetch it again, or decompress it with another program"
+    )]
+    Damaged {
+        /// The input.
+        name: String,
+        /// How it is compressed.
+        coding: Coding,
+        /// The decompressor's error.
+        source: io::Error,
+    },
+    /// A mapped file became shorter while it was read.
+    #[error("{name} became shorter while it was read; run again when nothing writes to it")]
+    Shrunk {
+        /// The file.
+        name: String,
+    },
+    /// A record is longer than the limit.
+    #[error(
+        "{name}: the record at byte {offset} is longer than {bytes_max} bytes; \
+         is this a list, do its records end as you say (a line feed, or NUL), and is every quote of a \
+         CSV closed?"
+    )]
+    RecordTooLong {
+        /// The input.
+        name: String,
+        /// The offset of the record, counted from 0 after decompression.
+        offset: u64,
+        /// The most bytes that a record may have.
+        bytes_max: usize,
+    },
+    /// A Parquet file cannot be opened or read to its end.
+    #[error("{name}: {problem}")]
+    Parquet {
+        /// The file.
+        name: String,
+        /// What is wrong and where, and the fix.
+        problem: String,
+    },
+    /// A list lacks the named column or field, or cannot be read as it is.
+    #[error("{name}: {problem}")]
+    List {
+        /// The input.
+        name: String,
+        /// What is wrong, and the fix.
+        problem: String,
+    },
+    /// A compressed robots.txt is longer than the limit.
+    #[error("{name}: longer than {bytes_max} bytes after decompression; set --max-robots-size")]
+    TooLong {
+        /// The file.
+        name: String,
+        /// The most bytes that the file may have.
+        bytes_max: usize,
+    },
+}
+
+impl InputError {
+    /// Returns the name of the input: its path, or `standard input`.
+    pub fn name(&self) -> &str {
+        match self {
+            InputError::Open { name, .. }
+            | InputError::Read { name, .. }
+            | InputError::Truncated { name, .. }
+            | InputError::Damaged { name, .. }
+            | InputError::Shrunk { name }
+            | InputError::Parquet { name, .. }
+            | InputError::List { name, .. }
+            | InputError::TooLong { name, .. }
+            | InputError::WrongKind(WrongKind { name, .. })
+            | InputError::RecordTooLong { name, .. } => name,
+        }
+    }
+}

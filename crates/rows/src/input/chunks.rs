@@ -1,0 +1,275 @@
+//! The chunks of a list: whole records of text, or rows of a Parquet file.
+//!
+//! The first chunk detects the format. Text is cut as its bytes say ([`TextChunks`]), and rows as
+//! the pages of their file. Every readable list has at least one chunk, which may be empty, so that
+//! readers of chunks see the bytes before the first record. After an error there are no more chunks.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use portcullis_files::input::{ChunkConfig, First, InputError, Source, TextChunk, TextChunks};
+
+use crate::list::parquet::{ParquetList, Part, Parts};
+use crate::list::{Detected, List, ListConfig, detect};
+use crate::sitemap::Sitemap;
+
+/// A sequence of whole records. Dereferences to their bytes; rows of a Parquet file have none.
+///
+/// The last record lacks its terminator if the input does; the next input does not continue it.
+/// Use [`Rows`](crate::list::Rows) for its records.
+pub struct Chunk {
+    records: Form,
+    list: Arc<List>,
+    is_first: bool,
+    is_last: bool,
+}
+
+enum Form {
+    Text(TextChunk),
+    /// Rows of a Parquet file, decoded where they are read.
+    Rows(Part),
+}
+
+impl Chunk {
+    /// Returns a whole list in memory, which begins with its first record.
+    pub fn of_text(list: List, text: impl Into<Vec<u8>>) -> Chunk {
+        let records = Form::Text(TextChunk::whole(text.into()));
+        Chunk { records, list: Arc::new(list), is_first: true, is_last: true }
+    }
+
+    /// Returns the bytes that were read from the file or pipe since the previous chunk, before
+    /// decompression. The sum over all chunks of an input is its stored size.
+    pub fn stored_bytes(&self) -> u64 {
+        match &self.records {
+            Form::Text(text) => text.stored_bytes(),
+            Form::Rows(part) => part.stored_bytes(),
+        }
+    }
+
+    /// Returns the list to which the chunk belongs.
+    pub fn list(&self) -> &Arc<List> {
+        &self.list
+    }
+
+    /// Whether the chunk is the first of its list.
+    pub fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// Whether the chunk is the last of a list that was read to its end.
+    pub fn is_last(&self) -> bool {
+        self.is_last
+    }
+
+    /// Returns the bytes of the chunk's records after decompression. For rows of a Parquet file, an
+    /// estimate of the bytes of their URLs.
+    pub fn record_bytes(&self) -> u64 {
+        match &self.records {
+            Form::Text(text) => text.len() as u64,
+            Form::Rows(part) => part.url_bytes(),
+        }
+    }
+
+    /// Returns the size of the chunk for bounds on memory: the bytes of its records, or of the pages
+    /// that hold its URLs if it comes from a Parquet file.
+    pub fn memory_bytes(&self) -> usize {
+        match &self.records {
+            Form::Text(text) => text.len(),
+            Form::Rows(part) => part.memory_bytes() as usize,
+        }
+    }
+
+    /// Returns the rows of the chunk. `None` if it is text, or of a Parquet file without rows.
+    #[inline]
+    pub fn part(&self) -> Option<&Part> {
+        match &self.records {
+            Form::Text(_) => None,
+            Form::Rows(part) => Some(part),
+        }
+    }
+
+    /// Checks that the bytes are still the ones that were cut. Call it after the work on the chunk,
+    /// before its results are used.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::Shrunk`] if the chunk comes from a mapped file that became shorter.
+    pub fn check(&self) -> Result<(), InputError> {
+        match &self.records {
+            Form::Text(text) => text.check(),
+            Form::Rows(_) => Ok(()),
+        }
+    }
+}
+
+impl Deref for Chunk {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match &self.records {
+            Form::Text(text) => text,
+            Form::Rows(_) => b"",
+        }
+    }
+}
+
+impl fmt::Debug for Chunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Chunk({} bytes)", self.len())
+    }
+}
+
+/// The chunks of one input, in order. After an error there are no more.
+pub struct Chunks {
+    text: TextChunks,
+    /// The rows, which replace the text of a Parquet file.
+    parts: Option<Parts>,
+    /// How the list is read.
+    lists: Arc<ListConfig>,
+    /// The list, once it is detected.
+    list: Option<Arc<List>>,
+    is_first: bool,
+    is_over: bool,
+}
+
+impl Chunks {
+    /// Returns the input in chunks of whole records. The format is detected with the first chunk,
+    /// unless it is given.
+    pub fn new(source: Source, config: ChunkConfig, lists: impl Into<Arc<ListConfig>>) -> Chunks {
+        Chunks {
+            text: TextChunks::new(source, config),
+            parts: None,
+            lists: lists.into(),
+            list: None,
+            is_first: true,
+            is_over: false,
+        }
+    }
+
+    /// Whether the input is mapped, so that the next chunk needs no waiting and almost no reading.
+    pub fn is_mapped(&self) -> bool {
+        self.text.is_mapped()
+    }
+
+    /// Takes back a finished chunk, so that a later chunk can reuse its memory.
+    pub fn recycle(&mut self, chunk: Chunk) {
+        if let Form::Text(text) = chunk.records {
+            self.text.recycle(text);
+        }
+    }
+
+    /// Returns how the input is read. The first call detects the format and skips the bytes before
+    /// the first record.
+    fn list(&mut self) -> Result<Arc<List>, InputError> {
+        if let Some(list) = &self.list {
+            return Ok(Arc::clone(list));
+        }
+        let config = Arc::clone(&self.lists);
+        let ChunkConfig { record_bytes_max, mut pause, .. } = *self.text.config();
+        let mut wanted = self.text.config().wanted_bytes();
+        // The bytes before the first pause are tried once, and then those that are wanted.
+        let has_line = |text: &[u8]| text.trim_ascii_start().contains(&b'\n');
+        let list = loop {
+            let First { name, bytes, is_whole, is_final } =
+                self.text.first(wanted, pause, has_line);
+            if !is_final {
+                pause = None;
+            }
+            let first_bytes = bytes.len();
+            let detected = match detect(name, bytes, is_whole, &config) {
+                // More than what came before a pause may make sense of it.
+                Err(_) | Ok(Detected::More | Detected::Parquet(_)) if !is_final => continue,
+                detected => detected?,
+            };
+            match detected {
+                Detected::List(list) => break Arc::new(*list),
+                Detected::Parquet(list) => {
+                    let list = self.open_parquet(*list, &config)?;
+                    self.list = Some(Arc::clone(&list));
+                    return Ok(list);
+                }
+                Detected::Sitemap(list) => {
+                    self.text.through(Sitemap::new);
+                    break Arc::new(*list);
+                }
+                Detected::More if first_bytes > record_bytes_max => {
+                    return Err(self.text.too_long());
+                }
+                Detected::More if first_bytes < wanted => {
+                    // A mapping is whole if it is shorter than what is wanted.
+                    return Err(self.text.take_failure().expect("a stream ends or fails"));
+                }
+                Detected::More => wanted = (2 * wanted).min(record_bytes_max + 1),
+            }
+        };
+        self.text.skip_head(list.head().len());
+        self.list = Some(Arc::clone(&list));
+        Ok(list)
+    }
+
+    /// Opens a Parquet file, which is read from its end.
+    fn open_parquet(&mut self, list: List, config: &ListConfig) -> Result<Arc<List>, InputError> {
+        if let Some(file) = self.text.take_file() {
+            let rows = ParquetList::open_file(list.name(), file, config)?;
+            let rows = Arc::new(rows);
+            self.parts = Some(Arc::clone(&rows).parts(self.text.config().by_row_group));
+            return Ok(Arc::new(list.of_rows(&rows)));
+        }
+        let problem = match self.text.is_compressed()? {
+            true => "which compression hides; decompress the file first",
+            false => "which a pipe hides; store it and name the file",
+        };
+        let problem = format!("Parquet is read from its end, {problem}");
+        Err(InputError::List { name: list.name().to_owned(), problem })
+    }
+
+    fn read(&mut self) -> Option<Result<Chunk, InputError>> {
+        let list = match self.list() {
+            Ok(list) => list,
+            Err(error) => return Some(Err(error)),
+        };
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        if let Some(parts) = &mut self.parts {
+            return next_rows(parts, list, is_first);
+        }
+        let text = match self.text.next(list.framing())? {
+            Ok(text) => text,
+            Err(error) => return Some(Err(error)),
+        };
+        let is_last = text.is_last();
+        Some(Ok(Chunk { records: Form::Text(text), list, is_first, is_last }))
+    }
+}
+
+/// The next rows of a Parquet file.
+fn next_rows(
+    parts: &mut Parts,
+    list: Arc<List>,
+    is_first: bool,
+) -> Option<Result<Chunk, InputError>> {
+    let records = match parts.next() {
+        Some(Ok(part)) => Form::Rows(part),
+        Some(Err(error)) => return Some(Err(error)),
+        None if is_first => Form::Text(TextChunk::whole(Vec::new())),
+        None => return None,
+    };
+    let is_last = parts.is_at_end();
+    Some(Ok(Chunk { records, list, is_first, is_last }))
+}
+
+impl Iterator for Chunks {
+    type Item = Result<Chunk, InputError>;
+
+    fn next(&mut self) -> Option<Result<Chunk, InputError>> {
+        if self.is_over {
+            return None;
+        }
+        let next = self.read();
+        self.is_over = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+impl std::iter::FusedIterator for Chunks {}

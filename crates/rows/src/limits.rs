@@ -1,0 +1,67 @@
+//! Bounds of reading lists and writing tables.
+
+/// Columns or fields of a list that an error names.
+///
+/// Source: our choice. A row of an export has dozens; the URL's is among the first.
+pub const LIST_FIELDS_SHOWN: usize = 24;
+
+/// Columns of a CSV or TSV list: 16,384. A first row with more is an error.
+///
+/// Source: our choice, the columns of an Excel sheet. It bounds the memory for their names.
+pub const LIST_COLUMNS_MAX: usize = 16_384;
+
+/// Chunks per thread that are handed over and not yet written.
+///
+/// Source: our choice. One is classified, one waits, one is queued for output. With [`CHUNK_BYTES`](portcullis_files::limits::CHUNK_BYTES)
+/// this bounds the memory of a batch: 6 MiB of input and its output for two threads.
+pub const IN_FLIGHT_CHUNKS_PER_THREAD: usize = 3;
+
+/// Chunks of a stream (a pipe, a compressed file) that are read ahead.
+///
+/// Source: our choice. One is ready while the next is decompressed.
+pub const READ_AHEAD_CHUNKS: usize = 2;
+
+/// Bytes of one text or tag of a sitemap, and of one URL in it: 1 MiB. A longer one is an error.
+///
+/// Source: our choice. The protocol has URLs of fewer than 2,048 characters; the limit bounds memory
+/// against attributes and comments without end.
+pub const SITEMAP_MARKUP_BYTES_MAX: usize = 1024 * 1024;
+
+/// Elements of a sitemap within one another: 32. A deeper document is an error.
+///
+/// Source: our choice. The protocol needs three, and its extensions for images and videos five.
+pub const SITEMAP_DEPTH_MAX: usize = 32;
+
+/// Sitemaps in one index: 1,000,000. An index with more is an error.
+///
+/// Source: our choice. The protocol has 50,000. Their names take some 100 MB.
+pub const SITEMAPS_PER_INDEX_MAX: usize = 1_000_000;
+
+/// Missing sitemaps of an index that an error names; the others are counted.
+///
+/// Source: our choice.
+pub const SITEMAPS_NAMED_MAX: usize = 5;
+
+/// Bytes of URLs that are read from a sitemap at once: 64 KiB.
+///
+/// Source: our choice; a stream copies them into its chunk.
+pub const SITEMAP_READ_BYTES: usize = 64 * 1024;
+
+/// Bytes that a chunk may add to an output before it is written, for all agents together: 16 MiB.
+/// The rest of the chunk is processed after the write. Only the answers for one record may exceed
+/// it.
+///
+/// Source: our choice; for one agent, JSON Lines turns a usual chunk into 3 MB, and one with the
+/// shortest URLs into 14 MB.
+pub const CHUNK_OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Rows of a Parquet list in one part, which is the work of one thread.
+///
+/// Source: our choice, just above the 122,880 rows that DuckDB writes as one page. A part has about
+/// [`CHUNK_BYTES`](portcullis_files::limits::CHUNK_BYTES) of URLs; this bounds parts of pages that repeat few URLs, or nulls.
+pub const PARQUET_PART_ROWS_MAX: usize = 128 * 1024;
+
+/// Rows of a Parquet list that are decoded at once where a part is a whole row group.
+///
+/// Source: our choice. With average URLs a batch has 0.6 MiB, whatever the size of the row group.
+pub const PARQUET_BATCH_URLS: usize = 8 * 1024;

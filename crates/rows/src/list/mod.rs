@@ -1,0 +1,433 @@
+//! Lists of URLs in common formats: finds the URL in each record, and its time if asked.
+//!
+//! This module defines the formats ([`ListFormat`]), their detection, the place of the URL, and the
+//! head before the first record. [`input`](crate::input) opens, decompresses and cuts inputs. A
+//! [`List`] defines where they may be cut, and [`Rows`] splits a chunk into [`Record`]s. No code
+//! here decides a URL.
+//!
+//! | format | a record | its URL | its time |
+//! |---|---|---|---|
+//! | `lines` | a line, or a text that ends with NUL | the record | |
+//! | `jsonl` | a line with a JSON object | a member: `url`, `page.url` | a member |
+//! | `csv` | a row, RFC 4180: quoted fields may hold line ends | a column | a column |
+//! | `tsv` | a line; a quote is text | a column | a column |
+//! | `cdxj` | a line: key, timestamp, JSON object | the member `url` | the timestamp, or a member |
+//! | `heritrix` | a line of a recover journal, `F+ URL …` | the second word | |
+//! | `crawl-log` | a line of Heritrix's crawl.log | the fourth word | the first word |
+//! | `access-log` | a line, as Apache and nginx write it | the request | in brackets |
+//! | `nutch` | the lines of `readdb -dump` up to an empty one | the first line up to TAB | |
+//! | `parquet` | a row | a column | a column |
+//! | `sitemap` | an entry of a sitemap | its `<loc>`, as a line | |
+//!
+//! The time is read if [`ListConfig::at`] asks for it, in the same pass, and the agent if
+//! [`ListConfig::agent`] does: a column, a member, or the header in an access log. A path has the host
+//! of [`ListConfig::host`].
+//!
+//! A record whose URL cannot be found keeps its place with an empty URL and a [`Problem`], so it is
+//! invalid and never allowed. An ambiguous record has no URL (a member that occurs twice, a row
+//! whose number of fields differs from the first one).
+//!
+//! Cost: none for plain lines. Other formats take one more pass over each record, on the thread
+//! that decides it. A URL is copied only if it has escapes, into an arena that is reused for each
+//! chunk. The thread that cuts CSV scans every quote and line end.
+//!
+//! ```
+//! use portcullis_rows::input::{ChunkConfig, Chunks, InputError, OpenConfig, Source};
+//! use portcullis_rows::list::{Arena, ListConfig, Rows};
+//!
+//! let export: &[u8] = b"Address,Title\r\nhttps://a.example/,\"one,\ntwo\"\r\n";
+//! let source = Source::from_reader("export", export, OpenConfig::default());
+//! let arena = Arena::new();
+//! for chunk in Chunks::new(source, ChunkConfig::default(), ListConfig::default()) {
+//!     let chunk = chunk?;
+//!     assert_eq!(chunk.list().head(), b"Address,Title\r\n");
+//!     Rows::new(&chunk, &arena, 0).read(1, |records| {
+//!         assert_eq!(records[0].url(), b"https://a.example/");
+//!         assert_eq!(records[0].text(), b"https://a.example/,\"one,\ntwo\"");
+//!         Ok::<bool, InputError>(true)
+//!     })?;
+//! }
+//! # Ok::<(), portcullis_rows::input::InputError>(())
+//! ```
+
+mod access_log;
+mod column;
+mod crawl;
+mod delimited;
+mod detect;
+mod host;
+mod json;
+pub mod parquet;
+#[cfg(test)]
+mod parquet_tests;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::iter;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::input::{Framing, Record, Records, Terminator, dump_record};
+pub use bumpalo::Bump as Arena;
+pub(crate) use column::{ColumnOf, TableColumn, URL_NAMES};
+pub(crate) use detect::{Detected, detect};
+pub use host::{HostConfig, given_host};
+use parquet::ParquetList;
+pub use portcullis_captures::json_path::FieldPath;
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_dialect::words;
+use portcullis_files::input::without_coding;
+pub(crate) use rows::BlockBuffer;
+pub use rows::{Block, Rows};
+pub use values::{AgentPlace, AtConfig, AtPlace};
+use values::{Place, Values};
+
+words! {
+    /// A format of lists, with its name for command lines and for people.
+    pub enum ListFormat {
+        /// One URL per line, or per NUL.
+        Lines => "lines": "plain lines",
+        /// JSON Lines.
+        JsonLines => "jsonl": "JSON Lines",
+        /// Comma-separated values, RFC 4180. The first row shows whether the delimiter is another
+        /// byte.
+        Csv => "csv": "CSV",
+        /// Tab-separated values: a line is a row, and a quote is text. A table with tabs and quotes
+        /// is CSV.
+        Tsv => "tsv": "TSV",
+        /// CDXJ, the index of a web archive.
+        Cdxj => "cdxj": "CDXJ",
+        /// Heritrix's recover journal.
+        HeritrixJournal => "heritrix": "a Heritrix recover journal",
+        /// Heritrix's crawl.log.
+        CrawlLog => "crawl-log": "a Heritrix crawl.log",
+        /// The access log of a web server, in the common or the combined log format.
+        AccessLog => "access-log": "an access log",
+        /// The text that Nutch's `readdb -dump` writes.
+        NutchDump => "nutch": "a Nutch readdb dump",
+        /// Parquet.
+        Parquet => "parquet": "Parquet",
+        /// A sitemap, or an index whose sitemaps lie beside it.
+        Sitemap => "sitemap": "a sitemap",
+    }
+}
+
+impl ListFormat {
+    /// Extensions of file names, before the extension of a compression.
+    const EXTENSIONS: [(&'static str, ListFormat); 9] = [
+        ("jsonl", ListFormat::JsonLines),
+        ("ndjson", ListFormat::JsonLines),
+        ("json", ListFormat::JsonLines),
+        ("csv", ListFormat::Csv),
+        ("tsv", ListFormat::Tsv),
+        ("tab", ListFormat::Tsv),
+        ("cdxj", ListFormat::Cdxj),
+        ("parquet", ListFormat::Parquet),
+        ("xml", ListFormat::Sitemap),
+    ];
+
+    /// Returns the format of a file name's extension, in any case and before `.gz` or `.zst`.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use portcullis_rows::list::ListFormat;
+    ///
+    /// assert_eq!(ListFormat::of_name(Path::new("export.CSV.gz")), Some(ListFormat::Csv));
+    /// assert_eq!(ListFormat::of_name(Path::new("urls.txt")), None);
+    /// ```
+    pub fn of_name(path: &Path) -> Option<ListFormat> {
+        let path = without_coding(path);
+        let extension = path.extension()?.to_str()?;
+        let mut known = ListFormat::EXTENSIONS.into_iter();
+        known.find(|(name, _)| name.eq_ignore_ascii_case(extension)).map(|(_, format)| format)
+    }
+}
+
+/// How lists are read. Settings that are not given are detected for each list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListConfig {
+    /// The format. By default chosen by the file name's extension, or else by the first bytes.
+    pub format: Option<ListFormat>,
+    /// The members that may hold the URL of a JSON object. The first that the object has counts.
+    pub fields: Vec<FieldPath>,
+    /// The name of the column with the URL, or its number, counted from 1.
+    pub column: Option<String>,
+    /// The terminator of plain lines. With NUL, no format is detected.
+    pub terminator: Terminator,
+    /// How the time of each record is read.
+    pub at: AtConfig,
+    /// Where the agent of each record is.
+    pub agent: AgentPlace,
+    /// The host of records that have a path alone.
+    pub host: HostConfig,
+}
+
+impl ListConfig {
+    /// Returns the config of plain records with this terminator. No format is detected.
+    pub fn plain(terminator: Terminator) -> ListConfig {
+        ListConfig { format: Some(ListFormat::Lines), terminator, ..ListConfig::default() }
+    }
+
+    /// Whether the URL is in a field of objects, and no column is named for lists that are tables.
+    pub(crate) fn names_field_only(&self) -> bool {
+        self.column.is_none() && !self.fields.is_empty()
+    }
+
+    /// Checks that records of a format can have the place of the URL. Tables and JSON Lines are
+    /// checked where their columns and fields are known. The error says what to do.
+    fn check_urls(&self, format: ListFormat) -> Result<(), String> {
+        use ListFormat::{Cdxj, Csv, JsonLines, Parquet, Tsv};
+        let problem = match format {
+            Csv | Tsv | Parquet | JsonLines => return Ok(()),
+            Cdxj if self.column.is_some() && self.fields.is_empty() => {
+                "have no columns; name the field with the URL with --field"
+            }
+            Cdxj => return Ok(()),
+            _ if self.column.is_some() => "have no columns; omit --column",
+            _ if !self.fields.is_empty() => "have no fields; omit --field",
+            _ => return Ok(()),
+        };
+        Err(format!("records of {} {problem}", format.describe()))
+    }
+}
+
+words! {
+    /// Why a record has no URL, for programs and for people.
+    pub enum Problem {
+        /// JSON that is not UTF-8.
+        NotUtf8 => "not-utf8": "the JSON is not UTF-8",
+        /// A line that is not a JSON object.
+        NotJson => "not-json": "not a JSON object",
+        /// The object does not have the member, or it is `null`.
+        NoField => "no-field": "the object has no such field, or it is null",
+        /// The member is not a string.
+        NotAString => "not-a-string": "the field is not a string",
+        /// The member occurs twice. A usual name is the same in any case.
+        RepeatedField => "repeated-field": "the field occurs twice",
+        /// The row has fewer or more fields than the first one.
+        FieldCount => "field-count":
+            "not the number of fields of the first row; quote those with a delimiter",
+        /// Text follows the closing quote of a field.
+        BadQuotes => "bad-quotes": "text after the closing quote of a field",
+        /// A quoted field does not end, so the row extends to the end of the list.
+        OpenQuote => "open-quote": "a quoted field is not closed",
+        /// The line is of a kind that names no URL.
+        NoUrl => "no-url": "a line of a kind without a URL",
+        /// The request of an access log is not for a page.
+        NoRequest => "no-request": "the request has no path or URL",
+        /// The URL is a path, and its host is not known.
+        NoHost => "no-host": "a path without a host; give one with --host",
+        /// The column's value is null.
+        Null => "null": "the column is null",
+    }
+}
+
+/// A list: its format, the ends of its records, and the places of their values.
+#[derive(Clone, Debug)]
+pub struct List {
+    name: String,
+    format: ListFormat,
+    framing: Framing,
+    place: Place,
+    at: AtConfig,
+    /// The host of paths; `None` if a path is not a URL.
+    hosts: Option<HostConfig>,
+    head: Vec<u8>,
+    columns: Vec<Vec<u8>>,
+    note: Option<String>,
+    /// The file, if the list is a column of Parquet.
+    file: Option<Arc<ParquetList>>,
+}
+
+impl List {
+    /// Returns a list of plain lines.
+    pub fn plain(name: impl Into<String>, terminator: Terminator) -> List {
+        List {
+            name: name.into(),
+            format: ListFormat::Lines,
+            framing: Framing::Byte(terminator),
+            place: Place::Text,
+            at: AtConfig::default(),
+            hosts: None,
+            head: Vec::new(),
+            columns: Vec::new(),
+            note: None,
+            file: None,
+        }
+    }
+
+    /// Returns a Parquet file that is not opened yet.
+    pub(crate) fn parquet(name: String) -> List {
+        let (format, place) = (ListFormat::Parquet, Place::Rows);
+        List { format, place, ..List::plain(name, Terminator::LineFeed) }
+    }
+
+    /// Returns the same list with the rows of `rows`.
+    pub(crate) fn of_rows(self, rows: &Arc<ParquetList>) -> List {
+        let columns = rows.column_names().iter().map(|name| name.as_bytes().to_vec()).collect();
+        let found = || format!("{}, column `{}`", self.format.describe(), rows.column_name());
+        let note = rows.is_column_found().then(found);
+        List { columns, note, file: Some(Arc::clone(rows)), ..self }
+    }
+
+    /// Returns the file, or `None` if the list is not a column of Parquet.
+    pub fn file(&self) -> Option<&Arc<ParquetList>> {
+        self.file.as_ref()
+    }
+
+    /// Returns the name of the list in errors: its path, or `standard input`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the format of the list.
+    pub fn format(&self) -> ListFormat {
+        self.format
+    }
+
+    /// Returns the bytes before the first record, as they were read: a byte order mark, a header
+    /// row, or the comments at the start of a CDXJ file. Chunks begin after them.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// Returns the names of the columns, without quotes. Empty if the list has no header row.
+    pub fn columns(&self) -> &[Vec<u8>] {
+        &self.columns
+    }
+
+    /// Returns the delimiter of fields in CSV and TSV. `None` for other formats.
+    pub fn delimiter(&self) -> Option<u8> {
+        match &self.place {
+            Place::Columns(columns) => Some(columns.separator.delimiter),
+            _ => None,
+        }
+    }
+
+    /// Returns the position of the URL's column, from 0, and the number of columns, for CSV and
+    /// TSV. `None` for other formats.
+    pub fn url_column(&self) -> Option<(usize, usize)> {
+        match &self.place {
+            Place::Columns(columns) => Some((columns.column, columns.count)),
+            _ => None,
+        }
+    }
+
+    /// Returns the fields of a CSV or TSV row, without quotes. Fields with escapes are decoded into
+    /// `arena`.
+    pub fn fields<'c>(
+        &self,
+        row: &'c [u8],
+        arena: &'c Arena,
+    ) -> impl Iterator<Item = &'c [u8]> + use<'c> {
+        let separator = match &self.place {
+            Place::Columns(columns) => columns.separator,
+            _ => delimited::Separator::csv(b','),
+        };
+        delimited::fields(row, separator, arena)
+    }
+
+    /// Describes how the list is read, such as "CSV, column `Address`". `None` if nothing was
+    /// detected.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// Whether a record may have several lines.
+    pub(crate) fn has_lines_in_records(&self) -> bool {
+        !matches!(self.framing, Framing::Byte(_))
+    }
+
+    pub(crate) fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// Returns the bytes that a record ending with `tail` needs before another record can follow.
+    /// Empty if its end is complete.
+    pub fn missing_end(&self, tail: &[u8]) -> &'static [u8] {
+        self.framing.missing_end(tail)
+    }
+
+    /// Describes the place of a record, counted from 0 after the head: "line 12", "row 3".
+    pub fn place(&self, record: u64) -> String {
+        let rows_before = u64::from(!self.columns.is_empty());
+        match self.format {
+            ListFormat::Csv | ListFormat::Tsv => format!("row {}", record + rows_before + 1),
+            ListFormat::NutchDump | ListFormat::Parquet => format!("record {}", record + 1),
+            ListFormat::Sitemap => format!("URL {}", record + 1),
+            _ => {
+                let lines = memchr::memchr_iter(b'\n', &self.head).count() as u64;
+                let noun = match self.framing {
+                    Framing::Byte(Terminator::Nul) => "record",
+                    _ => "line",
+                };
+                format!("{noun} {}", record + lines + 1)
+            }
+        }
+    }
+
+    /// Splits a chunk of text, which begins at a record.
+    fn split<'c>(&self, chunk: &'c [u8]) -> Records<'c> {
+        let terminator = match self.framing {
+            Framing::Byte(terminator) => terminator,
+            _ => Terminator::LineFeed,
+        };
+        Records::new(chunk, terminator)
+    }
+
+    /// Fills `block` with the next of `records`.
+    fn fill<'c>(
+        &'c self,
+        records: &mut Records<'c>,
+        arena: &'c Arena,
+        block: &mut BlockBuffer<'c>,
+    ) {
+        let BlockBuffer { records: block, times, agents } = block;
+        times.clear();
+        agents.clear();
+        let has_time = self.at.place == AtPlace::Record;
+        let mut complete = |record: Record<'c>, values: Values<'c>| {
+            if self.at.is_asked() {
+                times.push(values.time);
+            }
+            agents.push(values.agent.unwrap_or_default());
+            values.of_record(record, self.hosts.as_ref(), arena)
+        };
+        let mut with_values = |values: &dyn Fn(&'c [u8]) -> Values<'c>| {
+            records.fill(block);
+            block.iter_mut().for_each(|record| *record = complete(*record, values(record.text())));
+        };
+        match &self.place {
+            Place::Text if self.hosts.is_none() => records.fill(block),
+            Place::Text => with_values(&|text| Values::of_url(Ok(text))),
+            Place::Fields(members) => with_values(&|text| members.read(text, arena)),
+            Place::Cdxj(members) => {
+                with_values(&|text| crawl::cdxj(text, members, has_time, arena));
+            }
+            Place::JournalWord => with_values(&|text| Values::of_url(crawl::journal_url(text))),
+            Place::AccessLine(line) => with_values(&|text| line.read(text, arena)),
+            Place::LogWords => with_values(&|text| crawl::log(text, has_time)),
+            Place::Columns(columns) => {
+                let row = || {
+                    let row = columns.read(records.rest(), arena)?;
+                    Some(complete(records.take(row.whole.len(), row.end_bytes), row.values))
+                };
+                block.clear();
+                block.extend(iter::from_fn(row).take(RECORDS_AT_ONCE));
+            }
+            Place::DumpLine => {
+                let record = || {
+                    let (whole, end_bytes) = dump_record(records.rest())?;
+                    let record = records.take(whole.len(), end_bytes);
+                    Some(complete(record, Values::of_url(crawl::dump_url(record.text()))))
+                };
+                block.clear();
+                block.extend(iter::from_fn(record).take(RECORDS_AT_ONCE));
+            }
+            // A file without rows.
+            Place::Rows => block.clear(),
+        }
+    }
+}

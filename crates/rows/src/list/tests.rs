@@ -1,0 +1,486 @@
+//! Tests of every format: detection, places, problems, and the same chunks for any way the bytes
+//! arrive.
+
+use super::*;
+use crate::input::{ChunkConfig, Chunks, InputError, OpenConfig, Source};
+use portcullis_robots::access::{TimeUnit, UnixSeconds};
+
+fn chunks(name: &str, bytes: &[u8], chunk_bytes: usize, config: &ListConfig) -> Read {
+    let reader = std::io::Cursor::new(bytes.to_vec());
+    let source = Source::from_reader(name, reader, OpenConfig::default());
+    read(source, chunk_bytes, config)
+}
+
+/// The result of reading: the head, the texts of records with their URLs or problems, and the
+/// notes.
+#[derive(Debug, Default, PartialEq)]
+struct Read {
+    head: Vec<u8>,
+    whole: Vec<u8>,
+    records: Vec<(Vec<u8>, Result<String, Problem>)>,
+    /// Empty if times are not read.
+    times: Vec<Option<UnixSeconds>>,
+    format: Option<ListFormat>,
+    note: String,
+    error: String,
+}
+
+fn read(source: Source, chunk_bytes: usize, config: &ListConfig) -> Read {
+    let mut read = Read::default();
+    let arena = Arena::new();
+    let chunks = ChunkConfig { chunk_bytes, ..ChunkConfig::default() };
+    for chunk in Chunks::new(source, chunks, config.clone()) {
+        let chunk = match chunk {
+            Ok(chunk) => chunk,
+            Err(error) => {
+                read.error = error.to_string();
+                return read;
+            }
+        };
+        if chunk.is_first() {
+            read.head = chunk.list().head().to_vec();
+            read.note = chunk.list().note().unwrap_or_default().to_owned();
+            read.format = Some(chunk.list().format());
+        }
+        let read_all = Rows::new(&chunk, &arena, 0).read(1, |records| {
+            for record in records.iter() {
+                read.whole.extend_from_slice(record.whole());
+                let url = String::from_utf8_lossy(record.url()).into_owned();
+                let url = record.problem().map_or(Ok(url), Err);
+                read.records.push((record.text().to_vec(), url));
+            }
+            read.times.extend(records.times().into_iter().flatten());
+            Ok::<bool, InputError>(true)
+        });
+        read_all.unwrap();
+    }
+    read
+}
+
+fn urls(name: &str, bytes: &[u8], config: &ListConfig) -> Vec<Result<String, Problem>> {
+    let read = chunks(name, bytes, 1 << 20, config);
+    assert_eq!(read.error, "", "{name}");
+    assert_eq!([read.head, read.whole].concat(), bytes, "nothing is lost");
+    read.records.into_iter().map(|(_, url)| url).collect()
+}
+
+fn ok(urls: &[&str]) -> Vec<Result<String, Problem>> {
+    urls.iter().map(|&url| Ok(url.to_owned())).collect()
+}
+
+fn with(format: ListFormat) -> ListConfig {
+    ListConfig { format: Some(format), ..ListConfig::default() }
+}
+
+fn column(name: &str) -> ListConfig {
+    ListConfig { column: Some(name.to_owned()), ..ListConfig::default() }
+}
+
+const NUTCH: &[u8] =
+    b"https://a.example/1\tVersion: 7\nStatus: 2 (db_fetched)\nMetadata: \n\t_pst_=x\n\n\
+https://a.example/2\tVersion: 7\nStatus: 1 (db_unfetched)\n\n";
+const JOURNAL: &[u8] =
+    b"F+ https://a.example/1 LL https://a.example/\nFs https://a.example/1\nT 20200101\n";
+const LOG: &[u8] =
+    b"2020-01-02T03:04:05.678Z   200        123 https://a.example/1 LLE https://v.example/ text/html #001\n\
+2020-01-02T03:04:05.678Z -9998          - https://a.example/2 - - no-type #002\n";
+const CDXJ: &[u8] = b"!OpenWayback-CDXJ 1.0\ncom,example)/1 20200101000000 {\"url\": \"https:\\/\\/a.example/1\"}\n\
+com,example)/2 20200101000000 {\"status\": \"200\"}\n";
+const FRONTIER: &[u8] =
+    b"{\"discovered\":{\"info\":{\"url\":\"https://a.example/1\",\"key\":\"a\"}}}\n\
+{\"known\":{\"info\":{\"url\":\"https://a.example/2\"},\"refetchableFromDate\":\"1\"}}\n";
+
+#[test]
+fn formats_are_found_by_their_first_bytes() {
+    let plain = ListConfig::default();
+    let rows: [(&[u8], ListFormat, &str); 13] = [
+        (b"https://a.example/\n", ListFormat::Lines, ""),
+        (b"", ListFormat::Lines, ""),
+        (b"{\"url\": \"https://a.example/\"}\n", ListFormat::JsonLines, "JSON Lines"),
+        (b"{\"URI\": \"https://a.example/\"}\n", ListFormat::JsonLines, "JSON Lines, field `URI`"),
+        (
+            FRONTIER,
+            ListFormat::JsonLines,
+            "JSON Lines, fields `discovered.info.url` and `known.info.url`",
+        ),
+        (b"id,Url\n1,https://a.example/\n", ListFormat::Csv, "CSV, column `Url`"),
+        (b"id;loc\r\n1;https://a.example/\n", ListFormat::Csv, "CSV, column `loc`"),
+        (b"id\turi\n1\thttps://a.example/\n", ListFormat::Tsv, "TSV, column `uri`"),
+        (CDXJ, ListFormat::Cdxj, "CDXJ"),
+        (JOURNAL, ListFormat::HeritrixJournal, "a Heritrix recover journal"),
+        (
+            b"T 2020-01-02T03:04:05.678Z\nF+ https://a.example/1 L\n",
+            ListFormat::HeritrixJournal,
+            "a Heritrix recover journal",
+        ),
+        (b"T 2020\nhttps://a.example/1\n", ListFormat::Lines, ""),
+        (LOG, ListFormat::CrawlLog, "a Heritrix crawl.log"),
+    ];
+    for (bytes, format, note) in rows {
+        for mark in [&b""[..], b"\xef\xbb\xbf"] {
+            let bytes = [mark, bytes].concat();
+            let read = chunks("-", &bytes, 1 << 20, &plain);
+            assert_eq!((read.format, read.note.as_str()), (Some(format), note), "{read:?}");
+            assert!(read.head.starts_with(mark));
+            assert_eq!([read.head, read.whole].concat(), bytes);
+        }
+    }
+    assert_eq!(chunks("-", NUTCH, 64, &plain).format, Some(ListFormat::NutchDump));
+}
+
+#[test]
+fn names_promise_formats() {
+    let of = |name: &str| ListFormat::of_name(Path::new(name));
+    for (name, format) in [
+        ("a.jsonl", Some(ListFormat::JsonLines)),
+        ("A.NDJSON.zst", Some(ListFormat::JsonLines)),
+        ("a.b.tsv.gz", Some(ListFormat::Tsv)),
+        ("a.cdxj", Some(ListFormat::Cdxj)),
+        ("a.parquet", Some(ListFormat::Parquet)),
+        ("csv", None),
+        ("a.csv/b", None),
+        ("-", None),
+    ] {
+        assert_eq!(of(name), format, "{name}");
+    }
+}
+
+#[test]
+fn the_urls_of_crawlers() {
+    let plain = ListConfig::default();
+    let crlf = String::from_utf8_lossy(NUTCH).replace('\n', "\r\n");
+    for list in [NUTCH, crlf.as_bytes(), LOG, FRONTIER] {
+        assert_eq!(urls("-", list, &plain), ok(&["https://a.example/1", "https://a.example/2"]));
+    }
+    let journal = [ok(&["https://a.example/1"; 2]), vec![Err(Problem::NoUrl)]].concat();
+    assert_eq!(urls("-", JOURNAL, &plain), journal);
+    let cdxj = [ok(&["https://a.example/1"]), vec![Err(Problem::NoField)]].concat();
+    assert_eq!(urls("-", CDXJ, &plain), cdxj);
+}
+
+#[test]
+fn json_problems() {
+    let lines: [(&[u8], Result<&str, Problem>); 16] = [
+        (b"{\"url\": \"https://a.example/\"}", Ok("https://a.example/")),
+        (b" {\"x\": [1, {\"url\": \"no\"}], \"url\": \"a\\u002fb\\n\"} \r", Ok("a/b\n")),
+        (b"{\"\\u0075rl\": \"a\"}", Ok("a")),
+        (b"", Ok("")),
+        (b"{\"url\": \"a\"", Err(Problem::NotJson)),
+        (b"{\"url\": \"a\"} x", Err(Problem::NotJson)),
+        (b"{\"url\": \"a\", }", Err(Problem::NotJson)),
+        (b"\"https://a.example/\"", Err(Problem::NotJson)),
+        (b"https://a.example/", Err(Problem::NotJson)),
+        (b"[\"https://a.example/\"]", Err(Problem::NotJson)),
+        (b"{\"url\": null}", Err(Problem::NoField)),
+        (b"{\"x\": {\"url\": \"a\"}}", Err(Problem::NoField)),
+        (b"{\"url\": 1}", Err(Problem::NotAString)),
+        (b"{\"url\": {\"url\": \"a\"}}", Err(Problem::NotAString)),
+        (b"{\"url\": \"a\", \"url\": \"b\"}", Err(Problem::RepeatedField)),
+        (b"{\"url\": \"\xff\"}", Err(Problem::NotUtf8)),
+    ];
+    let text = lines.iter().flat_map(|(line, _)| [line, &b"\n"[..]].concat()).collect::<Vec<_>>();
+    let expected: Vec<_> = lines.iter().map(|(_, url)| url.map(str::to_owned)).collect();
+    // Without a flag for the field, the first lines choose it.
+    assert_eq!(urls("a.jsonl", &text, &with(ListFormat::JsonLines)), expected);
+}
+
+#[test]
+fn fields_by_path() {
+    let field = |paths: &[&str]| ListConfig {
+        fields: paths.iter().map(|path| path.parse().unwrap()).collect(),
+        ..with(ListFormat::JsonLines)
+    };
+    let line = b"{\"url\": \"top\", \"page\": {\"url\": \"in\", \"a.b\": \"dot\"}, \"n\": 1}\n";
+    for (paths, expected) in [
+        (&["page.url"][..], Ok("in")),
+        (&["page.a\\.b"], Ok("dot")),
+        (&["page"], Err(Problem::NotAString)),
+        (&["url.page"], Err(Problem::NoField)),
+        (&["none", "url"], Ok("top")),
+        (&["n", "url"], Err(Problem::NotAString)),
+    ] {
+        assert_eq!(urls("-", line, &field(paths)), [expected.map(str::to_owned)], "{paths:?}");
+        assert_eq!(field(paths).fields[0].to_string(), paths[0]);
+    }
+    for path in ["", ".", "a.", ".a", "a..b"] {
+        assert!(path.parse::<FieldPath>().is_err(), "{path}");
+    }
+}
+
+#[test]
+fn rows_of_csv() {
+    let rows: [(&[u8], Result<&str, Problem>); 12] = [
+        (b"https://a.example/,x\n", Ok("https://a.example/")),
+        (b"\"https://a.example/\",x\r\n", Ok("https://a.example/")),
+        (b"\"a,\"\"b\"\"\",\"x\ny\r\n\"\n", Ok("a,\"b\"")),
+        (b"a\"b\",x\n", Ok("a\"b\"")),
+        (b",\n", Ok("")),
+        (b"\n", Ok("")),
+        (b"a\n", Err(Problem::FieldCount)),
+        (b"a,b,c\n", Err(Problem::FieldCount)),
+        (b"\"a\"b,c\n", Err(Problem::BadQuotes)),
+        (b"a,\"b\" \n", Err(Problem::BadQuotes)),
+        (b"\"a\",\"\"\n", Ok("a")),
+        (b"b,\"never closed\n", Err(Problem::OpenQuote)),
+    ];
+    let head = b"\xef\xbb\xbfURL,\"Title, long\"\r\n";
+    let text = [&head[..], &rows.map(|(row, _)| row).concat()].concat();
+    let expected: Vec<_> = rows.iter().map(|(_, url)| url.map(str::to_owned)).collect();
+    assert_eq!(urls("a.csv", &text, &ListConfig::default()), expected);
+    for chunk_bytes in 1..40 {
+        let small = chunks("a.csv", &text, chunk_bytes, &ListConfig::default());
+        assert_eq!(small, chunks("a.csv", &text, 1 << 20, &ListConfig::default()), "{chunk_bytes}");
+    }
+}
+
+#[test]
+fn columns_by_name_and_number() {
+    let export = b"id,Link,note\n1,https://a.example/1,x\n2,https://a.example/2,y\n";
+    let expected = ok(&["https://a.example/1", "https://a.example/2"]);
+    let tabs = String::from_utf8_lossy(export).replace(',', "\t");
+    let semicolons = String::from_utf8_lossy(export).replace(',', ";");
+    // Without a header the first row is a record.
+    let rows = &export[13..];
+    for (name, list, config) in [
+        ("a.csv", &export[..], column("Link")),
+        ("a.csv", export, column("2")),
+        ("-", export, column("Link")),
+        ("-", tabs.as_bytes(), column("Link")),
+        ("a.csv", semicolons.as_bytes(), column("2")),
+        ("a.csv", rows, column("2")),
+        ("a.csv", rows, ListConfig::default()),
+    ] {
+        assert_eq!(urls(name, list, &config), expected, "{name} {config:?}");
+    }
+    for (config, words) in [
+        (
+            ListConfig::default(),
+            "no column is called url, address, loc, uri; its columns are `id`, `Link`, `note`",
+        ),
+        (column("link"), "a.csv: no column `link`; its columns are `id`, `Link`, `note`"),
+        (column("4"), "no column `4`"),
+        (column("0"), "no column `0`"),
+    ] {
+        let error = chunks("a.csv", export, 1 << 20, &config).error;
+        assert!(error.contains(words) && error.contains("--column"), "{error}");
+    }
+    // A semicolon may be part of a URL.
+    let plain = b"https://a.example/;x=1\nhttps://a.example/;x=2\n";
+    let expected = ok(&["https://a.example/;x=1", "https://a.example/;x=2"]);
+    assert_eq!(urls("a.csv", plain, &ListConfig::default()), expected);
+}
+
+#[test]
+fn what_cannot_be_read_as_a_list() {
+    let plain = ListConfig::default();
+    let rows: [(&str, &[u8], &[&str]); 6] = [
+        ("-", b"[{\"url\": \"a\"}]", &["JSON array", "jq"]),
+        (
+            "-",
+            b"{\"id\": 1, \"link\": \"x\"}\n{\"other\": 2}\n",
+            &["`id`, `link`, `other`", "--field"],
+        ),
+        ("-", b"{\n  \"url\": \"a\"\n}\n", &["several lines", "jq"]),
+        ("-", b"\xff\xfeh\0", &["UTF-16", "iconv"]),
+        ("-", b"PAR1", &["Parquet"]),
+        ("a.jsonl", b"https://a.example/\n", &["no line is a JSON object"]),
+    ];
+    for (name, bytes, words) in rows {
+        let error = chunks(name, bytes, 1 << 20, &plain).error;
+        assert!(words.iter().all(|word| error.contains(word)), "{error}");
+    }
+    // Captures of robots.txt are not a list, but a frontier with a status is not captures.
+    let capture =
+        |path: &str| format!("{{\"url\": \"https://a.example{path}\", \"status\": 200}}\n");
+    let refused = chunks("-", capture("/robots.txt").as_bytes(), 99, &plain).error;
+    assert!(refused.contains("compile -o SET"), "{refused}");
+    assert_eq!(urls("-", capture("/x").as_bytes(), &plain), ok(&["https://a.example/x"]));
+    let forced = with(ListFormat::JsonLines);
+    assert_eq!(urls("-", capture("/robots.txt").as_bytes(), &forced).len(), 1);
+}
+
+#[test]
+fn the_first_record_may_be_longer_than_a_chunk() {
+    let title = "t".repeat(5_000);
+    let plain = ListConfig::default();
+    let csv = format!("\"{title}\n\",url\nx,https://a.example/\n");
+    let json = format!("{{\"t\": \"{title}\", \"url\": \"https://a.example/\"}}\n");
+    for (name, text) in [("a.csv", csv), ("a.jsonl", json)] {
+        let read = chunks(name, text.as_bytes(), 16, &plain);
+        assert_eq!(read.records.len(), 1, "{}", read.error);
+        assert_eq!(read.records[0].1, Ok("https://a.example/".to_owned()));
+    }
+}
+
+#[test]
+fn the_cut_depends_on_the_bytes_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut state = 1_u32;
+    let mut next = |bound: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as usize % bound
+    };
+    use ListFormat::{Csv, JsonLines, Lines, NutchDump, Tsv};
+    for format in [Lines, Csv, Tsv, NutchDump, JsonLines] {
+        for round in 0..300 {
+            let alphabet = b"a,\"\n\r\"\"\nb;\t";
+            let mut text: Vec<u8> = (0..next(80)).map(|_| alphabet[next(alphabet.len())]).collect();
+            match format {
+                Csv => drop(text.splice(0..0, *b"x,url\n")),
+                Tsv => drop(text.splice(0..0, *b"x\turl\n")),
+                _ => {}
+            }
+            let mut config = with(format);
+            if format == ListFormat::JsonLines {
+                config.fields = vec!["url".parse().unwrap()];
+            }
+            let whole = chunks("-", &text, 1 << 20, &config);
+            assert_eq!([&whole.head[..], &whole.whole].concat(), text, "{:?}", whole.error);
+            let path = folder.path().join("list");
+            std::fs::write(&path, &text).unwrap();
+            let chunk_bytes = 1 + round % 17;
+            let streamed = chunks("-", &text, chunk_bytes, &config);
+            let mapped = Source::open(&path, crate::input::tests::mapped()).unwrap();
+            for read in [streamed, read(mapped, chunk_bytes, &config)] {
+                assert_eq!(read.records, whole.records, "{format} {chunk_bytes} {text:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_truncation_of_compressed_csv_keeps_whole_rows_only() {
+    let mut text = b"id,url\n".to_vec();
+    for number in 0..50 {
+        text.extend(format!("\"{number}\n\",https://a.example/{number}\r\n").into_bytes());
+    }
+    let stored = portcullis_testkit::files::gzip(&text);
+    for bytes in 10..stored.len() {
+        let read = chunks("a.csv", &stored[..bytes], 64, &ListConfig::default());
+        assert!(read.error.starts_with("a.csv is cut short"), "{}", read.error);
+        assert!(read.records.iter().all(|(_, url)| url.is_ok()), "{read:?}");
+    }
+}
+
+#[test]
+fn places_are_counted_as_editors_do() {
+    let place = |name: &str, bytes: &[u8]| {
+        let reader = std::io::Cursor::new(bytes.to_vec());
+        let source = Source::from_reader(name, reader, OpenConfig::default());
+        let chunk = Chunks::new(source, ChunkConfig::default(), ListConfig::default()).next();
+        let chunk: Result<_, InputError> = chunk.unwrap();
+        chunk.unwrap().list().place(0)
+    };
+    assert_eq!(place("-", b"https://a.example/\n"), "line 1");
+    assert_eq!(place("a.csv", b"url\nhttps://a.example/\n"), "row 2");
+    assert_eq!(place("a.csv", b"1,https://a.example/\n"), "row 1");
+    assert_eq!(place("-", CDXJ), "line 2");
+    assert_eq!(place("-", NUTCH), "record 1");
+}
+
+fn timed(place: AtPlace, unit: Option<TimeUnit>) -> ListConfig {
+    ListConfig { at: AtConfig { place, unit }, ..ListConfig::default() }
+}
+
+fn at_fields(paths: &[&str]) -> AtPlace {
+    AtPlace::Fields(paths.iter().map(|path| path.parse().unwrap()).collect())
+}
+
+fn at_column(name: &str) -> AtPlace {
+    AtPlace::Column(name.to_owned())
+}
+
+/// 2020-01-02T03:04:05Z.
+const TIME: Option<UnixSeconds> = Some(UnixSeconds(1_577_934_245));
+
+/// The name and bytes of a list, where its times are, their unit, and the times.
+type Timed<'t> = (&'t str, &'t [u8], AtPlace, Option<TimeUnit>, &'t [Option<UnixSeconds>]);
+
+#[test]
+fn times_of_every_format() {
+    let cdxj = b"com,example)/1 20200102030405 {\"url\": \"a\", \"t\": \"2020-01-02 03:04:05\"}\n\
+com,example)/2 2020 {\"url\": \"b\"}\nno cdxj\n\n";
+    let json =
+        b"{\"t\": \"2020-01-02T03:04:05Z\", \"url\": \"a\"}\n{\"url\": \"b\", \"t\": null}\n\
+{\"url\": \"c\", \"in\": {\"t\": \"2020-01-02T03:04:05\"}}\n{\"url\": \"d\", \"t\": 1577934245.9}\n\
+{\"url\": \"e\", \"t\": \"x\", \"t\": \"2020-01-02\"}\n{\n";
+    let csv = b"date,url,\"seen, ms\"\r\n2020-01-02 03:04:05.6,a,1577934245999\n,b,x\n\"2020-01-02\n\",c\n";
+    let rows = b"\"2020-01-02T04:04:05+01:00\",https://a.example/\n2020-02-30,https://b.example/\n";
+    let missing = None;
+    let cases: [Timed<'_>; 14] = [
+        ("-", cdxj, AtPlace::Record, None, &[TIME, missing, missing, missing]),
+        ("-", cdxj, at_fields(&["t"]), None, &[TIME, missing, missing, missing]),
+        ("-", LOG, AtPlace::Record, None, &[TIME, TIME]),
+        ("-", json, at_fields(&["t"]), None, &[TIME, missing, missing, missing, missing, missing]),
+        (
+            "-",
+            json,
+            at_fields(&["in.t", "t"]),
+            Some(TimeUnit::Seconds),
+            &[TIME, missing, TIME, TIME, missing, missing],
+        ),
+        ("a.csv", csv, at_column("date"), None, &[TIME, missing, missing]),
+        ("-", csv, at_column("1"), None, &[TIME, missing, missing]),
+        ("-", csv, at_column("seen, ms"), Some(TimeUnit::Milliseconds), &[TIME, missing, missing]),
+        ("-", csv, at_column("3"), None, &[missing; 3]),
+        ("a.csv", rows, at_column("1"), None, &[TIME, missing]),
+        ("-", rows, at_column("1"), None, &[TIME, missing]),
+        ("-", csv, AtPlace::Nowhere, Some(TimeUnit::Seconds), &[]),
+        ("-", cdxj, AtPlace::Nowhere, None, &[]),
+        ("-", b"", AtPlace::Record, None, &[]),
+    ];
+    for (name, bytes, place, unit, times) in cases {
+        for chunk_bytes in [9, 1 << 20] {
+            let read = chunks(name, bytes, chunk_bytes, &timed(place.clone(), unit));
+            assert_eq!((read.error.as_str(), &*read.times), ("", times), "{name} {place:?}");
+            let format = ListConfig { format: read.format, ..ListConfig::default() };
+            let without = chunks(name, bytes, 1 << 20, &format);
+            assert_eq!(read.records, without.records, "{name} {place:?}");
+        }
+    }
+    // More paths than one walk has.
+    let paths: Vec<String> = (0..70).map(|number| format!("none{number}")).collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).chain(["t"]).collect();
+    let read = chunks("-", json, 1 << 20, &timed(at_fields(&paths), None));
+    assert_eq!((read.times[0], &read.records[0].1), (TIME, &Ok("a".to_owned())));
+}
+
+#[test]
+fn formats_without_the_place_of_the_time() {
+    let csv = b"url,date,date\nhttps://a.example/,2020-01-02,2020-01-02\n";
+    let headless = b"https://a.example/,2020-01-02\n";
+    let json = b"{\"url\": \"a\"}\n";
+    let lines = b"https://a.example/\n";
+    for (name, bytes, place, words) in [
+        ("-", &lines[..], AtPlace::Record, "records of plain lines have no time of their own"),
+        ("-", lines, at_fields(&["t"]), "--at TIME"),
+        ("-", JOURNAL, AtPlace::Record, "have no time of their own"),
+        ("-", NUTCH, AtPlace::Record, "have no time of their own"),
+        ("-", csv, AtPlace::Record, "--at-column"),
+        ("-", csv, at_fields(&["t"]), "records of CSV have no fields"),
+        ("-", json, AtPlace::Record, "--at-field"),
+        ("-", json, at_column("t"), "records of JSON Lines have no columns"),
+        ("-", CDXJ, at_column("t"), "--at record"),
+        ("-", LOG, at_column("t"), "--at record"),
+        (
+            "a.csv",
+            csv,
+            at_column("time"),
+            "no column `time`; its columns are `url`, `date`, `date`; name the one with the time with \
+             --at-column NAME or its number",
+        ),
+        ("a.csv", csv, at_column("4"), "no column `4`"),
+        (
+            "a.csv",
+            csv,
+            at_column("date"),
+            "the columns 2 and 3 are called `date` and `date`; name the one with the time by its \
+             number with --at-column",
+        ),
+        // Without a header, a field is not the name of a column.
+        ("a.csv", headless, at_column("2020-01-02"), "no column `2020-01-02`"),
+    ] {
+        let error = chunks(name, bytes, 1 << 20, &timed(place, None)).error;
+        assert!(error.contains(words), "{words}: {error}");
+    }
+}

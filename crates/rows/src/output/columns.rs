@@ -1,0 +1,572 @@
+//! The columns that a run adds to each record, for every output that has columns.
+//!
+//! This module defines the columns ([`Columns`]), their names ([`Columns::fields`]) and their types
+//! ([`FieldKind::value_type`], [`Field::arrow`]). [`Added`](super::Added) has their values. TSV, CSV,
+//! Parquet and Arrow write the same values in their own form.
+//!
+//! Each agent has a column for each requested [`Column`], in the requested order, followed by the
+//! columns of the next agent; or all agents share one column of bits. The state of the origin is
+//! the same for every agent, so it is one column, after the columns of the agents. If each record has
+//! an agent of its own, the columns are `agent`, then those about it by their words.
+//!
+//! Cost: verdict, reason and bits are already decided. State and delay are one look-up per record.
+//! Line, rule and group are looked up for each record and agent, which takes a few hundred
+//! nanoseconds.
+//!
+//! ```
+//! use portcullis_rows::output::columns::Columns;
+//!
+//! let columns: Columns = "verdict,reason,state".parse().unwrap();
+//! let fields = columns.fields(&["One", "Two"], "robots_").unwrap();
+//! let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+//! let expected =
+//!     ["robots_One", "robots_One_reason", "robots_Two", "robots_Two_reason", "robots_state"];
+//! assert_eq!(names, expected);
+//! ```
+
+use std::collections::HashSet;
+use std::str::FromStr;
+
+use arrow_schema::{DataType, Field as ArrowField, TimeUnit};
+use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
+use portcullis_dialect::usage::{Label, Preference};
+
+use super::survey::SurveyColumn;
+
+/// A value that each agent has for each record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Allow, disallow, unknown or invalid.
+    Verdict,
+    /// The verdict as of now, beside that at the record's time. `--and-now` adds this column.
+    Now,
+    /// The reason of the verdict.
+    Reason,
+    /// The line of the deciding rule, counted from 1.
+    Line,
+    /// The path of the deciding rule.
+    Rule,
+    /// The value of the user-agent line of the group that applies.
+    Group,
+    /// The crawl delay in seconds.
+    Delay,
+    /// The preference about a use: `y`, `n`, `?` (not stated) or `-` (no access). `--usage` adds
+    /// this column.
+    Usage(Label),
+    /// The preference about a use as of now. `--and-now` adds it beside [`Column::Usage`].
+    UsageNow(Label),
+}
+
+impl Column {
+    /// All columns of `--columns`.
+    pub const ALL: [Column; 6] =
+        [Column::Verdict, Column::Reason, Column::Line, Column::Rule, Column::Group, Column::Delay];
+
+    /// Returns the word of `--columns`, which follows the agent in names.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Column::UsageNow(Label::TrainAi) => "train-ai_now",
+            Column::UsageNow(Label::AiUse) => "ai-use_now",
+            Column::UsageNow(Label::Search) => "search_now",
+            Column::Verdict => "verdict",
+            Column::Now => "now",
+            Column::Reason => "reason",
+            Column::Line => "line",
+            Column::Rule => "rule",
+            Column::Group => "group",
+            Column::Delay => "delay",
+            Column::Usage(label) => label.as_str(),
+        }
+    }
+}
+
+/// The word for one column of bits.
+const BITS: &str = "bits";
+
+/// The columns that a record has once, by their words.
+const OF_RECORD: [(&str, FieldKind); 4] = [
+    ("state", FieldKind::State),
+    ("captured", FieldKind::Captured),
+    ("since", FieldKind::Since),
+    ("until", FieldKind::Until),
+];
+
+/// The columns that are added to each record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    /// Whether the agent of each record comes first, and the other columns are about it.
+    has_agent: bool,
+    /// The columns of each agent. Empty if the agents share a column of bits.
+    per_agent: Vec<Column>,
+    has_bits: bool,
+    /// The columns that a record has once.
+    of_record: Vec<FieldKind>,
+}
+
+/// An added column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The name in a header or schema.
+    pub name: String,
+    /// The values in it.
+    pub kind: FieldKind,
+}
+
+impl Field {
+    /// Returns the name as bytes.
+    pub fn name_bytes(&self) -> &[u8] {
+        self.name.as_bytes()
+    }
+
+    /// Returns the column's type in Arrow. Words are a dictionary whose keys have the type `keys`.
+    pub fn arrow(&self, keys: DataType) -> ArrowField {
+        let (value_type, nullable) = self.kind.value_type();
+        let data_type = match value_type {
+            ValueType::Word => DataType::Dictionary(Box::new(keys), Box::new(DataType::Utf8)),
+            ValueType::Number => DataType::Int32,
+            ValueType::Text => DataType::Utf8,
+            ValueType::Bytes => DataType::Binary,
+            ValueType::Time => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
+            ValueType::Repeated => {
+                DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+            }
+            ValueType::Flag => DataType::Boolean,
+            ValueType::Double => DataType::Float64,
+            ValueType::List => {
+                DataType::List(ArrowField::new(LIST_ELEMENT, DataType::Utf8, false).into())
+            }
+        };
+        ArrowField::new(self.name.as_str(), data_type, nullable)
+    }
+}
+
+/// The name of the elements of a list in the schemas of Parquet and Arrow.
+pub const LIST_ELEMENT: &str = "element";
+
+/// The values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldKind {
+    /// The name of the record's agent. No value if it is not known.
+    RecordAgent,
+    /// A value for the agent with this number.
+    Agent(usize, Column),
+    /// A bit for each agent. See [`Added::push_bits`](super::Added::push_bits).
+    Bits,
+    /// The [`PolicyState`] of the record's origin. No value if the record is not a URL.
+    State,
+    /// The date of the newest capture at the record's time.
+    Captured,
+    /// When the policy that is in force at the record's time begins.
+    Since,
+    /// When that policy ends. No value if it does not.
+    Until,
+    /// A column of a survey, whose rows have no record.
+    Survey(SurveyColumn),
+}
+
+/// The type of the values of a column, for outputs that have types.
+///
+/// | column | type | records without a value |
+/// |---|---|---|
+/// | verdict, now, reason, label | word | none |
+/// | line | number | without a deciding rule |
+/// | delay | double | without a Crawl-delay that is a number |
+/// | rule, group | text | without one |
+/// | state | word | not a URL |
+/// | bits | bytes | unknown or invalid |
+/// | captured, since, until | time | without a policy at their time |
+///
+/// [`SurveyColumn`] has those of a survey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueType {
+    /// One of [`FieldKind::words`].
+    Word,
+    /// A number of 32 bits.
+    Number,
+    /// Text. Bytes that are not UTF-8 become U+FFFD.
+    Text,
+    /// Bytes.
+    Bytes,
+    /// A time in UTC.
+    Time,
+    /// Text that many rows share, as for `Text`.
+    Repeated,
+    /// Whether something holds.
+    Flag,
+    /// A number with a fraction.
+    Double,
+    /// Texts, as for `Text`.
+    List,
+}
+
+impl FieldKind {
+    /// Returns the type of the values, and whether some records have no value.
+    pub fn value_type(self) -> (ValueType, bool) {
+        match self {
+            FieldKind::Agent(
+                _,
+                Column::Verdict
+                | Column::Now
+                | Column::Reason
+                | Column::Usage(_)
+                | Column::UsageNow(_),
+            ) => (ValueType::Word, false),
+            FieldKind::Agent(_, Column::Line) => (ValueType::Number, true),
+            FieldKind::RecordAgent | FieldKind::Agent(_, Column::Rule | Column::Group) => {
+                (ValueType::Text, true)
+            }
+            FieldKind::Agent(_, Column::Delay) => (ValueType::Double, true),
+            FieldKind::State => (ValueType::Word, true),
+            FieldKind::Bits => (ValueType::Bytes, true),
+            FieldKind::Captured | FieldKind::Since | FieldKind::Until => (ValueType::Time, true),
+            FieldKind::Survey(column) => column.value_type(),
+        }
+    }
+
+    /// Returns all words of the column, in the order of their numbers. Empty if its values are not
+    /// words.
+    pub fn words(self) -> Vec<&'static str> {
+        match self {
+            FieldKind::Agent(_, Column::Verdict | Column::Now) => {
+                Verdict::ALL.map(Verdict::as_str).into()
+            }
+            FieldKind::Agent(_, Column::Reason) => Reason::ALL.map(Reason::as_str).into(),
+            FieldKind::Agent(_, Column::Usage(_) | Column::UsageNow(_)) => {
+                Preference::ALL.map(Preference::as_str).into()
+            }
+            FieldKind::State => PolicyState::ALL.map(PolicyState::as_str).into(),
+            FieldKind::Survey(column) => column.words(),
+            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group | Column::Delay)
+            | FieldKind::RecordAgent
+            | FieldKind::Bits
+            | FieldKind::Captured
+            | FieldKind::Since
+            | FieldKind::Until => Vec::new(),
+        }
+    }
+}
+
+/// The error of columns that cannot be added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ColumnsError {
+    /// A word that is not a column.
+    #[error(
+        "no column '{0}'; the columns are verdict, reason, line, rule, group, delay, state, \
+         captured, since and until, or bits"
+    )]
+    NoColumn(String),
+    /// A column is requested twice.
+    #[error("the column {0} is named twice")]
+    Twice(String),
+    /// Both bits and columns per agent are requested.
+    #[error(
+        "bits replaces the columns of each agent; only columns of the origin can be added to it"
+    )]
+    BitsAndMore,
+    /// Bits are requested, and each record has an agent of its own.
+    #[error("bits has a bit for each agent, and each record has one agent; name other columns")]
+    BitsOfRecordAgent,
+    /// Two columns would have the same name.
+    #[error(
+        "two columns would have the name '{0}'; use --column-prefix, or omit one of the agents"
+    )]
+    SameName(String),
+}
+
+impl Default for Columns {
+    /// Returns the column of the verdict only.
+    fn default() -> Columns {
+        Columns { per_agent: vec![Column::Verdict], ..Columns::none() }
+    }
+}
+
+impl FromStr for Columns {
+    type Err = ColumnsError;
+
+    /// Parses the words of `--columns`, separated by commas.
+    fn from_str(text: &str) -> Result<Columns, ColumnsError> {
+        let mut columns = Columns::none();
+        for word in text.split(',').map(str::trim) {
+            let column = Column::ALL.into_iter().find(|column| column.as_str() == word);
+            let of_record = OF_RECORD.into_iter().find(|(name, _)| *name == word);
+            let is_new = match (word, column, of_record) {
+                (BITS, ..) => !std::mem::replace(&mut columns.has_bits, true),
+                (_, Some(column), _) => {
+                    let is_new = !columns.per_agent.contains(&column);
+                    columns.per_agent.push(column);
+                    is_new
+                }
+                (_, _, Some((_, kind))) => {
+                    let is_new = !columns.of_record.contains(&kind);
+                    columns.of_record.push(kind);
+                    is_new
+                }
+                (_, None, None) => return Err(ColumnsError::NoColumn(word.to_owned())),
+            };
+            if !is_new {
+                return Err(ColumnsError::Twice(word.to_owned()));
+            }
+        }
+        if columns.has_bits && !columns.per_agent.is_empty() {
+            return Err(ColumnsError::BitsAndMore);
+        }
+        Ok(columns)
+    }
+}
+
+impl Columns {
+    fn none() -> Columns {
+        Columns { has_agent: false, per_agent: vec![], has_bits: false, of_record: vec![] }
+    }
+
+    /// Adds the agent of each record. The columns per agent are about it, and have no agent in their
+    /// names.
+    ///
+    /// # Errors
+    ///
+    /// If there is a column of bits.
+    pub fn with_record_agent(self) -> Result<Columns, ColumnsError> {
+        match self.has_bits {
+            true => Err(ColumnsError::BitsOfRecordAgent),
+            false => Ok(Columns { has_agent: true, ..self }),
+        }
+    }
+
+    /// Returns the position of the first column of an agent.
+    pub fn first_of_agent(&self, agent: usize) -> usize {
+        usize::from(self.has_agent) + agent * self.per_agent.len()
+    }
+
+    /// Returns one column per label for each agent, and no other columns.
+    pub fn of_usage(labels: &[Label]) -> Columns {
+        let per_agent = labels.iter().copied().map(Column::Usage).collect();
+        Columns { per_agent, ..Columns::none() }
+    }
+
+    /// Returns the columns of each agent. Empty if the agents share a column of bits.
+    pub fn per_agent(&self) -> &[Column] {
+        &self.per_agent
+    }
+
+    /// Adds a column for each label after each agent's verdict, or after its other columns if it
+    /// has no verdict.
+    ///
+    /// # Errors
+    ///
+    /// If all agents share a column of bits.
+    pub fn with_usage(mut self, labels: &[Label]) -> Result<Columns, ColumnsError> {
+        if self.has_bits && !labels.is_empty() {
+            return Err(ColumnsError::BitsAndMore);
+        }
+        let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
+        let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
+        self.per_agent.splice(place..place, labels.iter().copied().map(Column::Usage));
+        Ok(self)
+    }
+
+    /// Adds a column for the verdict as of now after each agent's verdict, or after its other columns
+    /// if it has no verdict, and one for each use as of now after that use.
+    ///
+    /// # Errors
+    ///
+    /// If all agents share a column of bits.
+    pub fn with_now(mut self) -> Result<Columns, ColumnsError> {
+        if self.has_bits {
+            return Err(ColumnsError::BitsAndMore);
+        }
+        let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
+        let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
+        self.per_agent.insert(place, Column::Now);
+        let with_now = |column: Column| {
+            let now = match column {
+                Column::Usage(label) => Some(Column::UsageNow(label)),
+                _ => None,
+            };
+            std::iter::once(column).chain(now)
+        };
+        self.per_agent = self.per_agent.into_iter().flat_map(with_now).collect();
+        Ok(self)
+    }
+
+    /// Whether all agents share one column of bits.
+    pub fn has_bits(&self) -> bool {
+        self.has_bits
+    }
+
+    /// Whether columns about the time of the record are added.
+    pub fn need_times(&self) -> bool {
+        self.of_record.iter().any(|kind| kind.value_type().0 == ValueType::Time)
+    }
+
+    /// Whether each agent has its verdict only, which is the default.
+    pub fn are_verdicts(&self) -> bool {
+        self.per_agent == [Column::Verdict] && self.of_record.is_empty()
+    }
+
+    /// Whether crawl delays are read.
+    pub fn need_delays(&self) -> bool {
+        self.per_agent.contains(&Column::Delay)
+    }
+
+    /// Whether values are read from the policy, which costs a look-up per record and agent.
+    pub fn need_rules(&self) -> bool {
+        let from_policy = [Column::Line, Column::Rule, Column::Group];
+        self.per_agent.iter().any(|column| from_policy.contains(column))
+    }
+
+    /// Returns what the added columns of this number of agents hold, in the order of the output.
+    pub fn kinds(&self, agents: usize) -> impl Iterator<Item = FieldKind> {
+        let of_agent = |agent| self.per_agent.iter().map(move |&it| FieldKind::Agent(agent, it));
+        let bits = self.has_bits.then_some(FieldKind::Bits);
+        let of_record = self.of_record.iter().copied();
+        let own = self.has_agent.then_some(FieldKind::RecordAgent);
+        own.into_iter().chain((0..agents).flat_map(of_agent)).chain(bits).chain(of_record)
+    }
+
+    /// Returns the added columns for agents with these names, in the order of the output.
+    ///
+    /// # Errors
+    ///
+    /// If two columns would have the same name.
+    pub fn fields(
+        &self,
+        agents: &[impl AsRef<str>],
+        prefix: &str,
+    ) -> Result<Vec<Field>, ColumnsError> {
+        let field = |kind| {
+            let name = match kind {
+                FieldKind::RecordAgent => "agent".to_owned(),
+                FieldKind::Agent(_, column) if self.has_agent => column.as_str().to_owned(),
+                FieldKind::Agent(agent, column) => {
+                    let agent = agents[agent].as_ref();
+                    match column {
+                        Column::Verdict => agent.to_owned(),
+                        column => format!("{agent}_{}", column.as_str()),
+                    }
+                }
+                FieldKind::Bits => BITS.to_owned(),
+                kind => {
+                    let named = OF_RECORD.iter().find(|(_, other)| *other == kind);
+                    named.map_or("", |(name, _)| name).to_owned()
+                }
+            };
+            Field { name: format!("{prefix}{name}"), kind }
+        };
+        let fields: Vec<Field> = self.kinds(agents.len()).map(field).collect();
+        no_name_twice(fields.iter().map(|field| field.name.as_bytes()))?;
+        Ok(fields)
+    }
+}
+
+/// Checks that the columns of an input and the added ones have different names.
+///
+/// # Errors
+///
+/// If an added column has the name of another column.
+pub fn no_collision(input: &[impl AsRef<[u8]>], added: &[Field]) -> Result<(), ColumnsError> {
+    let own: HashSet<&[u8]> = input.iter().map(AsRef::as_ref).collect();
+    let collides = |field: &&Field| own.contains(field.name.as_bytes());
+    added
+        .iter()
+        .find(collides)
+        .map_or(Ok(()), |field| Err(ColumnsError::SameName(field.name.clone())))
+}
+
+fn no_name_twice<'n>(names: impl Iterator<Item = &'n [u8]>) -> Result<(), ColumnsError> {
+    let mut seen = HashSet::new();
+    let same = |name: &[u8]| ColumnsError::SameName(String::from_utf8_lossy(name).into_owned());
+    names.into_iter().try_for_each(|name| seen.insert(name).then_some(()).ok_or_else(|| same(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(columns: &str, agents: &[&str]) -> Result<Vec<String>, ColumnsError> {
+        let fields = columns.parse::<Columns>()?.fields(agents, "")?;
+        Ok(fields.into_iter().map(|field| field.name).collect())
+    }
+
+    #[test]
+    fn words_and_names() {
+        let cases: [(&str, &[&str]); 5] = [
+            ("verdict", &["A", "B"]),
+            ("reason, verdict", &["A_reason", "A", "B_reason", "B"]),
+            (
+                "line,rule,group,state",
+                &["A_line", "A_rule", "A_group", "B_line", "B_rule", "B_group", "state"],
+            ),
+            ("bits", &["bits"]),
+            ("until,state,bits,captured", &["bits", "until", "state", "captured"]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(names(text, &["A", "B"]).unwrap(), expected, "{text}");
+        }
+        assert_eq!("verdict".parse(), Ok(Columns::default()));
+    }
+
+    #[test]
+    fn usage_follows_the_verdict() {
+        let names = |columns: &str| {
+            let columns: Columns = columns.parse().unwrap();
+            let columns = columns.with_usage(&[Label::TrainAi, Label::Search])?;
+            let fields = columns.fields(&["A", "B"], "")?;
+            Ok(fields.into_iter().map(|field| field.name).collect::<Vec<_>>())
+        };
+        let expected =
+            ["A", "A_train-ai", "A_search", "A_line", "B", "B_train-ai", "B_search", "B_line"];
+        assert_eq!(names("verdict,line").unwrap(), expected);
+        assert_eq!(names("line").unwrap()[..3], ["A_line", "A_train-ai", "A_search"]);
+        assert_eq!(names("bits"), Err(ColumnsError::BitsAndMore));
+    }
+
+    #[test]
+    fn only_columns_of_words_have_words() {
+        let columns = "verdict,reason,line,rule,group,state".parse::<Columns>().unwrap();
+        let columns = columns.with_usage(&[Label::Search]).unwrap();
+        let fields = columns.fields(&["A"], "").unwrap().into_iter();
+        for Field { name, kind } in
+            fields.chain("bits".parse::<Columns>().unwrap().fields(&["A"], "").unwrap())
+        {
+            let is_word = kind.value_type().0 == ValueType::Word;
+            assert_eq!(is_word, !kind.words().is_empty(), "{name}");
+        }
+        let preference = FieldKind::Agent(0, Column::Usage(Label::Search));
+        assert_eq!(preference.words()[Preference::Unstated as usize], "?");
+    }
+
+    #[test]
+    fn words_that_are_refused() {
+        let refused = |text: &str| text.parse::<Columns>().unwrap_err();
+        assert_eq!(refused("verdict,verdict"), ColumnsError::Twice("verdict".into()));
+        assert_eq!(refused("since,since"), ColumnsError::Twice("since".into()));
+        assert_eq!(refused("bits,bits"), ColumnsError::Twice("bits".into()));
+        assert_eq!(refused("bits,verdict"), ColumnsError::BitsAndMore);
+        for text in ["", "verdict,", "Verdict", "lines"] {
+            assert!(matches!(refused(text), ColumnsError::NoColumn(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_do_not_collide() {
+        let same = |name: &str| Err(ColumnsError::SameName(name.into()));
+        assert_eq!(names("verdict,reason", &["A", "A_reason"]), same("A_reason"));
+        assert_eq!(names("verdict,state", &["state"]), same("state"));
+        let fields = Columns::default().fields(&["GPTBot"], "").unwrap();
+        assert_eq!(no_collision(&["url", "gptbot"], &fields), Ok(()));
+        assert_eq!(no_collision(&["url", "GPTBot"], &fields).map(|()| vec![]), same("GPTBot"));
+    }
+
+    #[test]
+    fn only_texts_need_rules() {
+        for (text, need_rules) in [
+            ("verdict,reason,state", false),
+            ("bits", false),
+            ("line", true),
+            ("rule", true),
+            ("group", true),
+        ] {
+            assert_eq!(text.parse::<Columns>().unwrap().need_rules(), need_rules, "{text}");
+        }
+    }
+}
