@@ -324,8 +324,8 @@ impl<'a> Values<'a> {
 /// use portcullis_robots::access::UnixSeconds;
 ///
 /// let column = TimestampMillisecondArray::from(vec![Some(784_111_777_999), None, Some(-1)]);
-/// let times = [Some(UnixSeconds(784_111_777)), None, Some(UnixSeconds(0))];
-/// assert_eq!(times(&column), Some(times.to_vec()));
+/// let expected = [Some(UnixSeconds(784_111_777)), None, Some(UnixSeconds(0))];
+/// assert_eq!(times(&column), Some(expected.to_vec()));
 /// ```
 pub fn times(column: &dyn Array) -> Option<Vec<Option<UnixSeconds>>> {
     Some(seconds(column)?.into_iter().map(|seconds| in_range(seconds?)).collect())

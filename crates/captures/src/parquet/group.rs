@@ -91,7 +91,7 @@ impl ParquetSource {
 
 /// Returns the next header of a column, or `None` after the last. Long pages are an error.
 pub fn next_page(headers: &mut PageHeaders) -> Result<Option<PageHeader>, String> {
-    let next = headers.next().map_err(|problem| damage(&problem))?;
+    let next = headers.next_header().map_err(|problem| damage(&problem))?;
     match next.filter(|page| page.bytes > PARQUET_PAGE_BYTES_MAX) {
         Some(page) => Err(too_long(&page)),
         None => Ok(next),

@@ -53,7 +53,7 @@ impl PageHeaders {
     }
 
     /// Returns the next header, or `None` after the last page. The error says what is wrong.
-    pub fn next(&mut self) -> Result<Option<PageHeader>, String> {
+    pub fn next_header(&mut self) -> Result<Option<PageHeader>, String> {
         while self.at < self.end {
             let read = self.file.get_read(self.at).map_err(|error| text_of(&error))?;
             let mut thrift = Thrift(read.take(self.end - self.at));
