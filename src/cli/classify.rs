@@ -20,7 +20,7 @@ use super::exit::ExitStatus;
 use super::files::Files;
 use super::lists::Input;
 use super::message::counted;
-use super::output::{CompleteOutput, Destination, Output};
+use super::output::{CompleteOutput, Compressor, Destination, Output};
 use super::plan::{self, StreamPlan};
 use super::rows::{self, Head, RowOutput};
 use super::shards::Shards;
@@ -36,6 +36,7 @@ const NOTED_BYTES: u64 = 1 << 30;
 struct Tagged {
     encoded: Encoded,
     counts: Counts,
+    compressor: Compressor,
 }
 
 pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
@@ -111,6 +112,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         format == ClassifyFormat::Parquet || summary.form != plan::SummaryForm::None || has_account;
     let hosts_max = summary::hosts_max(counts_hosts, hosts.is_some());
     let (outcome, status) = shards.run(|stream, outputs| {
+        let compressions = outputs.compressions();
         let mut output = match format {
             ClassifyFormat::Parquet => {
                 RowOutput::parquet(outputs, fields.clone(), summary::run(&policies, &questions))
@@ -125,15 +127,17 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             stream,
             &questions,
             Arc::clone(&classifier),
-            |session, piece, Tagged { encoded, counts }| {
+            |session, piece, Tagged { encoded, counts, compressor }| {
                 encoded.clear();
                 counts.clear(agents.len(), hosts_max);
                 if has_account {
                     counts.ask_preferences(labels.len());
                 }
-                Ok(encoder.encode(piece, session, counts, encoded)?)
+                let compression = compressions.of_list(piece.rows().list_number());
+                encoder.encode(piece, session, counts, encoded)?;
+                Ok(compressor.compress(compression, &mut encoded.text)?)
             },
-            |part, Tagged { encoded, counts: of_piece }| {
+            |part, Tagged { encoded, counts: of_piece, .. }| {
                 policies.check_ages(of_piece, &questions)?;
                 if part.is_first {
                     output.begin(part, of_piece.records == 0)?;

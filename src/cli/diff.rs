@@ -33,7 +33,7 @@ use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
 use super::mapped;
 use super::message::counted;
-use super::output::{Destination, Output};
+use super::output::{Compressor, Destination, Output};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryForm};
 use super::stream::{self, Account};
 use super::summary;
@@ -173,6 +173,7 @@ fn open(path: &Path) -> anyhow::Result<Option<Arc<PolicySet>>> {
 struct Changed {
     bytes: Vec<u8>,
     counts: UrlCounts,
+    compressor: Compressor,
 }
 
 impl Diff<'_> {
@@ -291,6 +292,7 @@ impl Diff<'_> {
         let none = UrlCounts::new(agents, &self.labels);
         let mut counts = none.clone();
         output.write(self.form.header(&self.labels))?;
+        let compression = output.compression();
         let account = stream::run_with(
             stream,
             &self.questions,
@@ -298,13 +300,13 @@ impl Diff<'_> {
             |(old, new), piece, changed: &mut Changed| {
                 changed.bytes.clear();
                 changed.counts = none.clone();
-                let (Changed { bytes, counts }, sessions) = (changed, (old, new));
+                let (Changed { bytes, counts, compressor }, sessions) = (changed, (old, new));
                 urls::write_chunk(piece, agents, sessions, self.form, counts, bytes)?;
-                Ok(())
+                Ok(compressor.compress(compression, bytes)?)
             },
             |_, changed| {
                 counts.merge(&changed.counts);
-                Ok(output.write(&changed.bytes)?)
+                Ok(output.write_compressed(&changed.bytes)?)
             },
         )?;
         if matches!(self.form, UrlForm::Page { .. }) {

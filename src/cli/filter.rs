@@ -11,7 +11,7 @@ use super::args::{FilterArgs, KeepOrDrop, SelectionArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::files::Files;
-use super::output::{CompleteOutput, Destination, Output, RecordsTo};
+use super::output::{CompleteOutput, Compression, Compressor, Destination, Output, RecordsTo};
 use super::outputs::Outputs;
 use super::plan;
 use super::rows::{self, Head, RowOutput};
@@ -25,6 +25,7 @@ use super::unknown_hosts::HostCounts;
 struct Sorted {
     records: filter::Output,
     counts: Counts,
+    compressor: Compressor,
 }
 
 pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
@@ -78,6 +79,9 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let counts_hosts = are_rows || has_account || summary.form != plan::SummaryForm::None;
     let hosts_max = summary::hosts_max(counts_hosts, hosts.is_some());
     let (outcome, status) = shards.run(|stream, kept_to| {
+        let compressions = kept_to.compressions();
+        let [unknown_compression, invalid_compression] = [&unknown, &invalid]
+            .map(|aside| aside.as_ref().map_or(Compression::None, Output::compression));
         let mut kept_output = output(kept_to, !prints_records);
         let aside = |file: Option<Output>| file.map(|file| output(Outputs::of(file), false));
         let (mut unknown, mut invalid) = (aside(unknown.take()), aside(invalid.take()));
@@ -87,7 +91,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             stream,
             &questions,
             Arc::clone(&classifier),
-            |session, piece, Sorted { records, counts }| {
+            |session, piece, Sorted { records, counts, compressor }| {
                 records.clear();
                 records.counts_only = !prints_records;
                 counts.clear(agents, hosts_max);
@@ -96,9 +100,18 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
                     records.drops.get_or_insert_default();
                 }
                 let write = if are_rows { filter::write_rows } else { filter::write_chunk };
-                Ok(write(piece, &selection, session, counts, records)?)
+                let kept_compression = compressions.of_list(piece.rows().list_number());
+                write(piece, &selection, session, counts, records)?;
+                for (compression, encoded) in [
+                    (kept_compression, &mut records.kept),
+                    (unknown_compression, &mut records.unknown),
+                    (invalid_compression, &mut records.invalid),
+                ] {
+                    compressor.compress(compression, &mut encoded.text)?;
+                }
+                Ok(())
             },
-            |part, Sorted { records, counts: of_piece }| {
+            |part, Sorted { records, counts: of_piece, .. }| {
                 policies.check_ages(of_piece, &questions)?;
                 let filtered = Filtered {
                     kept: records.kept_records,

@@ -4,6 +4,10 @@
 //! that exists and is not a regular file (a pipe, `/dev/null`) is written to in place instead of
 //! replaced.
 //!
+//! A compressed file is a sequence of frames of zstd or members of gzip, so that threads can compress
+//! what they made ([`Compressor`]) and one thread writes it. What an [`Output`] compresses itself is
+//! cut where the text has [`FRAME_BYTES`], so the same text makes the same file.
+//!
 //! Records are untrusted text. On a terminal, their hidden characters are escaped; elsewhere they
 //! are written byte for byte.
 
@@ -21,6 +25,7 @@ use clap::builder::{
 use flate2::write::GzEncoder;
 use portcullis_files::atomic_file::{self, AtomicFile, Complete};
 use portcullis_text::visible::visible;
+use zstd::zstd_safe::compress_bound;
 
 /// The path of a file to write. Only such a path can be opened as an output.
 ///
@@ -226,15 +231,79 @@ pub fn is_standard_output(path: &Path) -> bool {
     path == Path::new("-") || path == Path::new(STANDARD_OUTPUT_PATH)
 }
 
+/// How the bytes of an output are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// Returns the compression that a file name's extension asks for.
+    pub fn of_name(path: &Path) -> Compression {
+        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+        match ending.as_ref().and_then(|ending| ending.to_str()) {
+            _ if is_standard_output(path) => Compression::None,
+            Some("gz") => Compression::Gzip,
+            Some("zst") => Compression::Zstd,
+            _ => Compression::None,
+        }
+    }
+}
+
+/// Compresses outputs, and keeps the memory.
+#[derive(Default)]
+pub struct Compressor {
+    zstd: zstd::bulk::Compressor<'static>,
+    compressed: Vec<u8>,
+}
+
+impl Compressor {
+    /// Replaces `bytes` by a frame or a member that holds them. No bytes stay none.
+    ///
+    /// # Errors
+    ///
+    /// If memory is short.
+    pub fn compress(&mut self, compression: Compression, bytes: &mut Vec<u8>) -> io::Result<()> {
+        if !bytes.is_empty() && compression != Compression::None {
+            self.make(compression, bytes)?;
+            std::mem::swap(bytes, &mut self.compressed);
+        }
+        Ok(())
+    }
+
+    /// Makes a frame or a member, in [`Compressor::compressed`].
+    fn make(&mut self, compression: Compression, bytes: &[u8]) -> io::Result<()> {
+        let out = &mut self.compressed;
+        out.clear();
+        if compression == Compression::Zstd {
+            out.reserve(compress_bound(bytes.len()));
+            self.zstd.compress_to_buffer(bytes, out)?;
+        } else {
+            let mut member = GzEncoder::new(std::mem::take(out), flate2::Compression::default());
+            member.write_all(bytes)?;
+            *out = member.finish()?;
+        }
+        Ok(())
+    }
+}
+
 /// An output that is being written. A file does not exist before it is [finished](Output::finish).
 pub struct Output {
     name: String,
-    encoder: Encoder,
+    sink: Plain,
+    compression: Compression,
+    /// The text that is not compressed yet.
+    text: Vec<u8>,
+    /// Whether nothing was written yet.
+    is_empty: bool,
+    compressor: Compressor,
     /// Whether hidden characters are escaped.
     escapes: bool,
 }
 
-/// The sink of encoded bytes.
+/// The sink of bytes that are compressed, if they are to be.
 enum Plain {
     Standard(io::Stdout),
     /// An existing path that is not a regular file.
@@ -242,14 +311,11 @@ enum Plain {
     File(AtomicFile),
 }
 
-enum Encoder {
-    Identity(Plain),
-    Gzip(GzEncoder<Plain>),
-    Zstd(zstd::Encoder<'static, Plain>),
-}
-
 /// The buffer of an output that is written in place.
 const BUFFER_BYTES: usize = 256 * 1024;
+
+/// The text of a frame or member that an output makes itself.
+const FRAME_BYTES: usize = 1 << 20;
 
 impl Output {
     /// Opens a destination.
@@ -266,8 +332,12 @@ impl Output {
 
     /// Opens standard output for text that is already escaped and may have colours.
     pub fn styled() -> Output {
-        let encoder = Encoder::Identity(Plain::Standard(io::stdout()));
-        Output { name: STANDARD_OUTPUT.into(), encoder, escapes: false }
+        Output::of(STANDARD_OUTPUT.into(), Plain::Standard(io::stdout()), Compression::None)
+    }
+
+    fn of(name: String, sink: Plain, compression: Compression) -> Output {
+        let (text, compressor) = (Vec::new(), Compressor::default());
+        Output { name, sink, compression, text, is_empty: true, compressor, escapes: false }
     }
 
     /// Opens a destination for bytes that need no compression, whatever its extension.
@@ -280,41 +350,42 @@ impl Output {
 
     /// Creates a file, compressed by its extension.
     pub fn create(path: &OutputFile) -> Result<Output, OutputFailed> {
-        Output::create_with(path, |plain| Encoder::for_name(path, plain))
+        Output::create_with(path, Compression::of_name(path))
     }
 
     /// Creates a file for bytes that need no compression, whatever its extension.
     pub fn create_as_is(path: &OutputFile) -> Result<Output, OutputFailed> {
-        Output::create_with(path, |plain| Ok(Encoder::Identity(plain)))
+        Output::create_with(path, Compression::None)
     }
 
     /// Creates a file that replaces an input on purpose, as `lint --fix --in-place` does.
     pub fn replace_input(path: &Path) -> Result<Output, OutputFailed> {
-        Output::create_with(path, |plain| Ok(Encoder::Identity(plain)))
+        Output::create_with(path, Compression::None)
     }
 
-    fn create_with(
-        path: &Path,
-        encoder: impl FnOnce(Plain) -> io::Result<Encoder>,
-    ) -> Result<Output, OutputFailed> {
+    fn create_with(path: &Path, compression: Compression) -> Result<Output, OutputFailed> {
         if is_standard_output(path) {
             return Ok(Output::standard());
         }
         let name = path.display().to_string();
-        let created = Plain::create(path).and_then(|plain| {
-            let escapes = matches!(&plain, Plain::InPlace(file) if file.get_ref().is_terminal());
-            Ok((encoder(plain)?, escapes))
-        });
-        match created {
-            Ok((encoder, escapes)) => Ok(Output { name, encoder, escapes }),
+        match Plain::create(path) {
+            Ok(sink) => {
+                let escapes = matches!(&sink, Plain::InPlace(file) if file.get_ref().is_terminal());
+                Ok(Output { escapes, ..Output::of(name, sink, compression) })
+            }
             Err(error) => Err(OutputFailed::new(&name, error)),
         }
     }
 
+    /// Returns how the output is compressed.
+    pub fn compression(&self) -> Compression {
+        self.compression
+    }
+
     /// Whether a file that is replaced has the same owner and group afterwards.
     pub fn keeps_owner(&self) -> bool {
-        match &self.encoder {
-            Encoder::Identity(Plain::File(file)) => file.keeps_owner(),
+        match &self.sink {
+            Plain::File(file) => file.keeps_owner(),
             _ => true,
         }
     }
@@ -325,15 +396,53 @@ impl Output {
             return Ok(());
         }
         let shown = if self.escapes { Cow::Owned(shown_records(bytes)) } else { bytes.into() };
-        let bytes = &*shown;
-        self.encoder.write_all(bytes).map_err(|error| OutputFailed::new(&self.name, error))
+        let written = match self.compression {
+            Compression::None => self.sink.write_all(&shown),
+            _ => self.write_text(&shown),
+        };
+        written.map_err(|error| OutputFailed::new(&self.name, error))
+    }
+
+    /// Writes what a [`Compressor`] made of whole records for this output.
+    pub fn write_compressed(&mut self, bytes: &[u8]) -> Result<(), OutputFailed> {
+        if self.compression == Compression::None || bytes.is_empty() {
+            return self.write(bytes);
+        }
+        let written = self.end_frame().and_then(|()| self.sink.write_all(bytes));
+        self.is_empty = false;
+        written.map_err(|error| OutputFailed::new(&self.name, error))
+    }
+
+    /// Adds text that is to be compressed.
+    fn write_text(&mut self, mut text: &[u8]) -> io::Result<()> {
+        while !text.is_empty() {
+            let room = FRAME_BYTES - self.text.len();
+            let (next, rest) = text.split_at(text.len().min(room));
+            self.text.extend_from_slice(next);
+            if next.len() == room {
+                self.end_frame()?;
+            }
+            text = rest;
+        }
+        Ok(())
+    }
+
+    /// Writes the text that is not compressed yet.
+    fn end_frame(&mut self) -> io::Result<()> {
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        self.is_empty = false;
+        self.compressor.make(self.compression, &self.text)?;
+        self.text.clear();
+        self.sink.write_all(&self.compressor.compressed)
     }
 
     /// Passes on what was written, unless it goes to a file or is compressed.
     pub fn flush(&mut self) -> Result<(), OutputFailed> {
-        match &mut self.encoder {
-            Encoder::Identity(plain @ (Plain::Standard(_) | Plain::InPlace(_))) => {
-                plain.flush().map_err(|error| OutputFailed::new(&self.name, error))
+        match (&mut self.sink, self.compression) {
+            (sink @ (Plain::Standard(_) | Plain::InPlace(_)), Compression::None) => {
+                sink.flush().map_err(|error| OutputFailed::new(&self.name, error))
             }
             _ => Ok(()),
         }
@@ -352,12 +461,23 @@ impl Output {
     }
 
     /// Completes the output. A file is then on disk, but does not have its name yet.
-    pub fn complete(self) -> Result<CompleteOutput, OutputFailed> {
-        let Output { name, encoder, .. } = self;
-        match encoder.finish().and_then(Plain::complete) {
+    pub fn complete(mut self) -> Result<CompleteOutput, OutputFailed> {
+        let ended = self.end();
+        let Output { name, sink, .. } = self;
+        match ended.and_then(|()| sink.complete()) {
             Ok(file) => Ok(CompleteOutput { name, file }),
             Err(error) => Err(OutputFailed::new(&name, error)),
         }
+    }
+
+    /// Writes what is left. A compressed file without a frame would be damaged.
+    fn end(&mut self) -> io::Result<()> {
+        self.end_frame()?;
+        if self.is_empty && self.compression != Compression::None {
+            self.compressor.make(self.compression, b"")?;
+            self.sink.write_all(&self.compressor.compressed)?;
+        }
+        Ok(())
     }
 }
 
@@ -422,33 +542,6 @@ impl Write for Plain {
     }
 }
 
-impl Encoder {
-    fn for_name(path: &Path, plain: Plain) -> io::Result<Encoder> {
-        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
-        Ok(match ending.as_ref().and_then(|ending| ending.to_str()) {
-            Some("gz") => Encoder::Gzip(GzEncoder::new(plain, flate2::Compression::default())),
-            Some("zst") => Encoder::Zstd(zstd::Encoder::new(plain, 0)?),
-            _ => Encoder::Identity(plain),
-        })
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Encoder::Identity(plain) => plain.write_all(bytes),
-            Encoder::Gzip(encoder) => encoder.write_all(bytes),
-            Encoder::Zstd(encoder) => encoder.write_all(bytes),
-        }
-    }
-
-    fn finish(self) -> io::Result<Plain> {
-        match self {
-            Encoder::Identity(plain) => Ok(plain),
-            Encoder::Gzip(encoder) => encoder.finish(),
-            Encoder::Zstd(encoder) => encoder.finish(),
-        }
-    }
-}
-
 /// Writes text to standard output that is already escaped and may have colours.
 pub fn print(bytes: &[u8]) -> Result<(), OutputFailed> {
     let mut output = Output::styled();
@@ -472,21 +565,46 @@ fn shown_records(records: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use super::*;
 
-    fn names(folder: &Path) -> Vec<OsString> {
-        let mut names: Vec<_> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        names.sort();
-        names
-    }
-
+    /// Text may be written in any pieces, and a file without text is whole too.
     #[test]
-    fn an_encoder_that_cannot_begin_leaves_nothing() {
+    fn compressed_files_are_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let failing = |_| Err(ErrorKind::OutOfMemory.into());
-        assert!(Output::create_with(&folder.path().join("out.zst"), failing).is_err());
-        assert_eq!(names(folder.path()), [""; 0]);
+        let text = vec![b'x'; 2 * FRAME_BYTES + 1];
+        for (name, unpack) in [
+            ("out.zst", (|bytes| zstd::decode_all(bytes).unwrap()) as fn(&[u8]) -> Vec<u8>),
+            ("out.gz", |bytes| {
+                let mut text = Vec::new();
+                flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut text).unwrap();
+                text
+            }),
+        ] {
+            let path = folder.path().join(name);
+            let written = |write: &dyn Fn(&mut Output)| {
+                let mut output = Output::create(&OutputFile(path.clone())).unwrap();
+                write(&mut output);
+                output.finish().unwrap();
+                fs::read(&path).unwrap()
+            };
+            let at_once = written(&|output| output.write(&text).unwrap());
+            let in_pieces =
+                written(&|output| text.chunks(1_000).for_each(|it| output.write(it).unwrap()));
+            assert!(unpack(&at_once) == text && at_once == in_pieces);
+            let with_made = written(&|output| {
+                let mut made = text.clone();
+                Compressor::default().compress(output.compression(), &mut made).unwrap();
+                output.write(b"before\n").unwrap();
+                output.write_compressed(&made).unwrap();
+                output.write_compressed(b"").unwrap();
+                output.write(b"after\n").unwrap();
+            });
+            assert!(unpack(&with_made) == [b"before\n", &text[..], b"after\n"].concat());
+            let nothing = written(&|_| {});
+            assert!(!nothing.is_empty() && unpack(&nothing).is_empty());
+        }
     }
 
     #[cfg(unix)]

@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use super::output::{CompleteOutput, Destination, Output, OutputFailed, OutputFile};
+use super::output::{CompleteOutput, Compression, Destination, Output, OutputFailed, OutputFile};
 
 /// The destinations of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,29 @@ pub enum Destinations {
     Joined(Destination),
     /// One destination for each list.
     Each(Vec<OutputFile>),
+}
+
+impl Destinations {
+    /// Whether an output is compressed.
+    pub fn are_compressed(&self) -> bool {
+        let is_compressed = |path: &OutputFile| Compression::of_name(path) != Compression::None;
+        match self {
+            Destinations::Joined(Destination::File(path)) => is_compressed(path),
+            Destinations::Joined(Destination::StandardOutput) => false,
+            Destinations::Each(paths) => paths.iter().any(is_compressed),
+        }
+    }
+}
+
+/// The compression of the output for each list, by number; or of the one for all lists.
+#[derive(Clone, Debug)]
+pub struct Compressions(Vec<Compression>);
+
+impl Compressions {
+    /// Returns the compression of the output for a list.
+    pub fn of_list(&self, number: usize) -> Compression {
+        self.0[number.min(self.0.len() - 1)]
+    }
 }
 
 /// The outputs of a run.
@@ -39,6 +62,17 @@ impl Outputs {
         Outputs { destinations, current: Some(output), complete: Vec::new() }
     }
 
+    /// Returns how the outputs are compressed.
+    pub fn compressions(&self) -> Compressions {
+        Compressions(match (&self.destinations, &self.current) {
+            (Destinations::Each(paths), _) if !paths.is_empty() => {
+                paths.iter().map(|path| Compression::of_name(path)).collect()
+            }
+            (_, Some(output)) => vec![output.compression()],
+            _ => vec![Compression::None],
+        })
+    }
+
     /// Whether there is one output for all lists.
     pub fn is_joined(&self) -> bool {
         matches!(self.destinations, Destinations::Joined(_))
@@ -61,6 +95,14 @@ impl Outputs {
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), OutputFailed> {
         match &mut self.current {
             Some(output) => output.write(bytes).and_then(|()| output.flush()),
+            None => Ok(()),
+        }
+    }
+
+    /// Like [`Outputs::write`], for bytes that are [compressed](Outputs::compressions).
+    pub fn write_compressed(&mut self, bytes: &[u8]) -> Result<(), OutputFailed> {
+        match &mut self.current {
+            Some(output) => output.write_compressed(bytes).and_then(|()| output.flush()),
             None => Ok(()),
         }
     }

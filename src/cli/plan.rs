@@ -220,6 +220,8 @@ pub struct StreamPlan {
     pub noted: String,
     /// Whether records go to standard output during the run.
     pub prints: bool,
+    /// Whether the records that are written are compressed, so that where the lists are cut is seen.
+    pub compresses: bool,
 }
 
 impl StreamPlan {
@@ -450,6 +452,7 @@ pub fn stream(
         notes,
         noted: String::new(),
         prints,
+        compresses: false,
     })
 }
 

@@ -181,7 +181,8 @@ impl<'a> RowOutput<'a> {
         }
     }
 
-    /// Writes an encoded piece, and adds `counts` to the account.
+    /// Writes an encoded piece, which is compressed if the output is, and adds `counts` to the
+    /// account.
     ///
     /// # Errors
     ///
@@ -194,7 +195,7 @@ impl<'a> RowOutput<'a> {
         filtered: Option<Filtered>,
     ) -> anyhow::Result<()> {
         match &mut self.0 {
-            Form::Text(outputs, _) => Ok(outputs.write(&encoded.text)?),
+            Form::Text(outputs, _) => Ok(outputs.write_compressed(&encoded.text)?),
             Form::Parquet(outputs) => {
                 outputs.write(list, std::mem::take(&mut encoded.group), counts, filtered)
             }

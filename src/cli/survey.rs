@@ -30,7 +30,7 @@ use super::exit::ExitStatus;
 use super::limits::{
     SURVEY_GROUP_LIST_BYTES, SURVEY_GROUP_ROWS, SURVEY_LIST_BYTES_AT_ONCE, SURVEY_TEXT_ROWS,
 };
-use super::output::{self, CompleteOutput, Destination, Output};
+use super::output::{self, CompleteOutput, Compressor, Destination, Output};
 use super::plan::{self, PolicyPlan, QuestionPlan, SummaryForm};
 use super::rows::{self, RowFile};
 use super::stream::{Bar, Progress};
@@ -153,19 +153,23 @@ impl<'a> Surveying<'a> {
         };
         let mut output = output;
         output.write(&text.header(&fields))?;
+        let compression = output.compression();
         let encode = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
             let (mut hosts, mut out) = (hosts.into_iter(), Vec::new());
             let mut added = Added::of(fields.iter().map(|field| field.kind), 0);
             loop {
                 worker.fill(&mut hosts, &mut added)?;
                 if added.rows() == 0 {
-                    return Ok::<_, Damage>(out);
+                    Compressor::default().compress(compression, &mut out)?;
+                    return anyhow::Ok(out);
                 }
                 text.push(&fields, &added, &mut out);
             }
         };
         let bytes = ListBytes { block: SURVEY_LIST_BYTES, at_once: SURVEY_LIST_BYTES_AT_ONCE };
-        self.run(SURVEY_TEXT_ROWS, bytes, encode, |bytes: Vec<u8>| Ok(output.write(&bytes)?))?;
+        self.run(SURVEY_TEXT_ROWS, bytes, encode, |bytes: Vec<u8>| {
+            Ok(output.write_compressed(&bytes)?)
+        })?;
         Ok(vec![output.complete()?])
     }
 

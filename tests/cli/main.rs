@@ -187,6 +187,14 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// Returns the bytes of all members of a gzip file.
+fn gunzip(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut decoder = flate2::read::MultiGzDecoder::new(bytes);
+    std::io::Read::read_to_end(&mut decoder, &mut text).unwrap();
+    text
+}
+
 /// Returns bytes as text that shows each byte; line ends and quotes are kept.
 fn text(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string().replace("\\n", "\n").replace("\\'", "'")

@@ -33,6 +33,39 @@ fn records_in_order() {
     assert_eq!(changed.split(|&byte| byte == b'\n').count(), 30_001);
 }
 
+/// Threads compress what they made, and the files do not depend on them.
+#[test]
+fn compressed_files() {
+    let folder = Folder::new();
+    let url = |number: usize| format!("https://{}.example/{number}\n", ["a", "b"][number % 2]);
+    folder.write("urls", (0..90_000).map(url).collect::<String>());
+    folder.write("few", "nothing\n\nhttps://a.example/");
+    let flags = "--robots robots -a ExampleBot --no-summary few urls";
+    let expected = folder.ok(format!("classify --header {flags}")).stdout;
+    let kept = folder.ok(format!("filter {flags}")).stdout;
+    for extension in ["gz", "zst"] {
+        let files = [1, 2, 3].map(|threads| {
+            folder.ok(format!("classify --header {flags} -o t.tsv.{extension} -j {threads}"));
+            let aside = format!("--unknown u.{extension} --invalid i.{extension}");
+            folder.ok(format!("filter {flags} -o k.{extension} {aside} -j {threads}"));
+            ["t.tsv", "k", "u", "i"].map(|name| folder.read(&format!("{name}.{extension}")))
+        });
+        assert!(files[1] == files[0] && files[2] == files[0], "{extension}");
+        let text = |file: &Vec<u8>| match extension {
+            "gz" => gunzip(file),
+            _ => zstd::decode_all(&file[..]).unwrap(),
+        };
+        let [tagged, allowed, unknown, invalid] = files[0].each_ref().map(text);
+        assert!(tagged == expected && allowed == kept, "{extension}");
+        assert_eq!((unknown.len(), &*invalid), (0, &b"nothing\n\n"[..]));
+    }
+    // An output for each list has the compression of its name.
+    folder.write("urls.gz", gzip(kept.as_slice()));
+    folder.ok("filter --robots robots -a ExampleBot --no-summary few urls.gz --out-dir each");
+    assert_eq!(folder.read("each/few"), b"https://a.example/\n");
+    assert!(gunzip(&folder.read("each/urls.gz")) == kept);
+}
+
 #[test]
 fn the_account() {
     let folder = Folder::new();

@@ -78,6 +78,7 @@ impl<'c> BlockBuffer<'c> {
 pub struct Rows<'c> {
     chunk: &'c Chunk,
     arena: &'c Arena,
+    list_number: usize,
     /// The bytes before the next record, or the rows of a Parquet file.
     done: usize,
     is_stopped: bool,
@@ -87,7 +88,18 @@ impl<'c> Rows<'c> {
     /// Returns the records of `chunk` from a place on: 0, or what [`Rows::rest`] returned. URLs with
     /// escapes are decoded into `arena`.
     pub fn new(chunk: &'c Chunk, arena: &'c Arena, done: usize) -> Rows<'c> {
-        Rows { chunk, arena, done, is_stopped: false }
+        Rows { chunk, arena, list_number: 0, done, is_stopped: false }
+    }
+
+    /// Returns the same records as those of the list with this number in a run.
+    #[must_use]
+    pub fn of_list(self, list_number: usize) -> Rows<'c> {
+        Rows { list_number, ..self }
+    }
+
+    /// Returns the number of the list in a run, from 0.
+    pub fn list_number(&self) -> usize {
+        self.list_number
     }
 
     /// Returns the list.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use super::jobs::{Done, Job, Order};
+use super::jobs::{Done, Job, Order, Rest};
 use super::reader::{Next, StreamReader};
 use super::{Config, Part, RunError, RunTotals, ThreadsError, thread_count};
 use crate::input::{Chunk, Chunks, InputError, Source};
@@ -21,7 +21,7 @@ use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
 pub(super) enum Event<O, E> {
     /// The thread of the stream with this number has read a chunk, its end or its failure.
     Read(u64, Option<Result<Chunk, InputError>>),
-    /// A job has processed its chunk.
+    /// A job has processed its records.
     Done(Done<O, E>),
     /// A job or a stream's thread has panicked with this payload.
     Panicked(Box<dyn Any + Send>),
@@ -46,9 +46,14 @@ pub(super) struct EventLoop<'run, Sources, Sink, O, E> {
     next_stream: u64,
     /// The failure that ended the input, returned after everything before it is written.
     failure: Option<RunError>,
-    /// The sequence number of the next job.
+    /// The sequence number of the next chunk.
     next_sequence: u64,
-    /// Chunks handed out and not yet written. A long one counts as several.
+    /// The number of lists whose first chunk was handed out.
+    lists: usize,
+    /// The rests of chunks whose outputs were full. A job for each is waiting for room.
+    rests: Vec<Rest>,
+    /// Chunks handed out and not yet written. A long one counts as several, and so does one with
+    /// several outputs.
     in_flight: usize,
     in_flight_max: usize,
     order: Order<O, E>,
@@ -60,8 +65,6 @@ pub(super) struct EventLoop<'run, Sources, Sink, O, E> {
     sender: Sender<Event<O, E>>,
     receiver: Receiver<Event<O, E>>,
     totals: RunTotals,
-    /// The number of lists that were begun.
-    lists: usize,
 }
 
 impl<'run, Sources, Sink, O, E> EventLoop<'run, Sources, Sink, O, E>
@@ -86,6 +89,8 @@ where
             next_stream: 0,
             failure: None,
             next_sequence: 0,
+            lists: 0,
+            rests: Vec::new(),
             in_flight: 0,
             in_flight_max,
             order: Order::new(),
@@ -95,24 +100,18 @@ where
             sender,
             receiver,
             totals: RunTotals::default(),
-            lists: 0,
         }
     }
 
-    /// Runs the loop to its end. `submit` runs a job, now or later; each job sends one event. `go_on`
-    /// processes the rest of a chunk after its first records.
-    pub(super) fn run(
-        mut self,
-        submit: impl Fn(Job<O, E>),
-        go_on: impl Fn(&Chunk, usize, &mut O) -> Result<Option<usize>, E>,
-    ) -> Result<RunTotals, E> {
+    /// Runs the loop to its end. `submit` runs a job, now or later; each job sends one event.
+    pub(super) fn run(mut self, submit: impl Fn(Job<O, E>)) -> Result<RunTotals, E> {
         loop {
             while let Ok(event) = self.receiver.try_recv() {
                 self.receive(event);
             }
             self.feed(&submit);
             if let Some(done) = self.order.take_next() {
-                self.write(done, &go_on)?;
+                self.write(done)?;
                 continue;
             }
             if self.in_flight == 0 && self.inputs.is_empty() && self.sources.is_none() {
@@ -126,7 +125,10 @@ where
 
     fn receive(&mut self, event: Event<O, E>) {
         match event {
-            Event::Done(done) => self.order.insert(done),
+            Event::Done(done) => {
+                self.rests.extend(done.rest());
+                self.order.insert(done);
+            }
             Event::Panicked(panic) => resume_unwind(panic),
             Event::Read(id, read) => {
                 let mut streams = self.inputs.iter_mut().filter_map(|input| match input {
@@ -143,21 +145,31 @@ where
         }
     }
 
-    /// Hands out chunks while there is room.
+    /// Hands out the rests of chunks, and then chunks, while there is room. The rest that is to be
+    /// written next needs none.
     fn feed(&mut self, submit: &impl Fn(Job<O, E>)) {
+        self.rests.sort_unstable_by_key(|rest| std::cmp::Reverse(rest.sequence));
+        while let Some(rest) = self.rests.pop_if(|rest| {
+            self.in_flight < self.in_flight_max || self.order.waits_for(rest.sequence)
+        }) {
+            self.in_flight += 1;
+            self.hand_out(rest, submit);
+        }
         while self.in_flight < self.in_flight_max {
             let Some(chunk) = self.next_chunk() else {
                 return;
             };
             self.in_flight += self.weight(&chunk);
-            submit(Job {
-                sequence: self.next_sequence,
-                chunk,
-                output: self.outputs.pop().unwrap_or_default(),
-                events: self.sender.clone(),
-            });
+            self.lists += usize::from(chunk.is_first());
+            let (sequence, chunk, list) = (self.next_sequence, Arc::new(chunk), self.lists - 1);
             self.next_sequence += 1;
+            self.hand_out(Rest { sequence, chunk, list, from: 0 }, submit);
         }
+    }
+
+    fn hand_out(&mut self, records: Rest, submit: &impl Fn(Job<O, E>)) {
+        let output = self.outputs.pop().unwrap_or_default();
+        submit(Job { records, output, events: self.sender.clone() });
     }
 
     /// Returns the number of usual chunks that a chunk counts as. A row group uses at least all the
@@ -241,38 +253,33 @@ where
         }
     }
 
-    /// Passes the outputs of a chunk to the sink, and keeps what can be reused.
-    fn write(
-        &mut self,
-        mut done: Done<O, E>,
-        go_on: &impl Fn(&Chunk, usize, &mut O) -> Result<Option<usize>, E>,
-    ) -> Result<(), E> {
-        let (chunk, mut worked) = (&done.chunk, done.worked);
-        let mut is_first = chunk.is_first();
-        self.lists += usize::from(is_first);
-        loop {
-            chunk.check().map_err(RunError::from)?;
-            let rest = worked?;
-            let (list, number) = (chunk.list(), self.lists - 1);
-            let is_last = chunk.is_last() && rest.is_none();
-            (self.sink)(&Part { list, number, is_first, is_last }, &mut done.output)?;
-            is_first = false;
-            let Some(records) = rest else { break };
-            worked = go_on(chunk, records, &mut done.output);
-        }
-        self.in_flight -= self.weight(&done.chunk);
-        self.totals.chunks += 1;
-        self.totals.bytes += done.chunk.record_bytes();
-        self.totals.stored_bytes += done.chunk.stored_bytes();
-        if let Some(progress) = self.config.progress {
-            progress.fetch_add(done.chunk.stored_bytes(), Ordering::Relaxed);
-        }
+    /// Passes the output of some records to the sink, and keeps what can be reused.
+    fn write(&mut self, done: Done<O, E>) -> Result<(), E> {
+        let Done { records: Rest { chunk, list: number, from, .. }, mut output, worked } = done;
+        chunk.check().map_err(RunError::from)?;
+        let (rest, list) = (worked?, chunk.list());
+        let is_first = chunk.is_first() && from == 0;
+        let is_last = chunk.is_last() && rest.is_none();
+        (self.sink)(&Part { list, number, is_first, is_last }, &mut output)?;
         // Free the memory of a long record and its output. Whole pages may exceed the bound.
-        if done.chunk.memory_bytes() <= 2 * self.usual_bytes() {
-            self.outputs.push(done.output);
-            if self.inputs.iter().any(|input| matches!(input, Input::Stream(_))) {
-                self.spare.push(done.chunk);
-            }
+        let is_usual = chunk.memory_bytes() <= 2 * self.usual_bytes();
+        if is_usual {
+            self.outputs.push(output);
+        }
+        if rest.is_some() {
+            self.in_flight -= 1;
+            return Ok(());
+        }
+        self.in_flight -= self.weight(&chunk);
+        self.totals.chunks += 1;
+        self.totals.bytes += chunk.record_bytes();
+        self.totals.stored_bytes += chunk.stored_bytes();
+        if let Some(progress) = self.config.progress {
+            progress.fetch_add(chunk.stored_bytes(), Ordering::Relaxed);
+        }
+        if is_usual && self.inputs.iter().any(|input| matches!(input, Input::Stream(_))) {
+            // No other part of the chunk is left.
+            self.spare.extend(Arc::into_inner(chunk));
         }
         Ok(())
     }

@@ -1,20 +1,31 @@
-//! Jobs, each of which processes one chunk on any thread, and the order of their outputs.
+//! Jobs, each of which processes one chunk or the rest of one on any thread, and the order of their
+//! outputs.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::events::Event;
 use crate::input::Chunk;
 use crate::list::{Arena, Rows};
 
-/// A chunk to process.
-pub(super) struct Job<O, E> {
+/// The records of a chunk after the first ones.
+#[derive(Clone)]
+pub(super) struct Rest {
     /// The chunk's place in the order of the run.
     pub(super) sequence: u64,
-    pub(super) chunk: Chunk,
+    pub(super) chunk: Arc<Chunk>,
+    /// The number of the list, from 0.
+    pub(super) list: usize,
+    /// The place in the chunk, as [`Rows::rest`] returns it: 0 for the whole chunk.
+    pub(super) from: usize,
+}
+
+/// Records to process.
+pub(super) struct Job<O, E> {
+    pub(super) records: Rest,
     /// New, or as the sink left it.
     pub(super) output: O,
     pub(super) events: Sender<Event<O, E>>,
@@ -34,27 +45,21 @@ impl<S, Scratch: Fn() -> S, Work> Workers<S, Scratch, Work> {
         Workers { scratch, work, idle: Mutex::new(Vec::new()), stopped: AtomicBool::new(false) }
     }
 
-    /// Processes the records of a chunk after the first `done`. Returns the result, and the number of
-    /// records that were processed if there are more.
-    pub(super) fn work_on<O, E>(
-        &self,
-        chunk: &Chunk,
-        done: usize,
-        output: &mut O,
-    ) -> Result<Option<usize>, E>
+    /// Processes records, and returns the place of those that were not processed, if there are more.
+    fn work_on<O, E>(&self, records: &Rest, output: &mut O) -> Result<Option<usize>, E>
     where
         Work: Fn(&mut S, &mut Rows<'_>, &mut O) -> Result<(), E>,
     {
         let idle = self.lock_idle().pop();
         let (mut scratch, mut arena) = idle.unwrap_or_else(|| ((self.scratch)(), Arena::new()));
         arena.reset();
-        let mut rows = Rows::new(chunk, &arena, done);
+        let mut rows = Rows::new(&records.chunk, &arena, records.from).of_list(records.list);
         let worked = (self.work)(&mut scratch, &mut rows, output).map(|()| rows.rest());
         self.lock_idle().push((scratch, arena));
         worked
     }
 
-    /// Processes the chunk of a job and reports to the event loop, even after a panic: the loop
+    /// Processes the records of a job and reports to the event loop, even after a panic: the loop
     /// waits for every job.
     pub(super) fn perform<O, E>(&self, mut job: Job<O, E>)
     where
@@ -64,11 +69,11 @@ impl<S, Scratch: Fn() -> S, Work> Workers<S, Scratch, Work> {
             return;
         }
         // A panic leaves only the scratch and the output half-done, and both are dropped.
-        let work = || self.work_on(&job.chunk, 0, &mut job.output);
+        let work = || self.work_on(&job.records, &mut job.output);
         let outcome = catch_unwind(AssertUnwindSafe(work));
-        let Job { sequence, chunk, output, events } = job;
+        let Job { records, output, events } = job;
         let event = match outcome {
-            Ok(worked) => Event::Done(Done { sequence, chunk, output, worked }),
+            Ok(worked) => Event::Done(Done { records, output, worked }),
             Err(panic) => {
                 self.stop();
                 Event::Panicked(panic)
@@ -89,21 +94,27 @@ impl<S, Scratch: Fn() -> S, Work> Workers<S, Scratch, Work> {
     }
 }
 
-/// A processed chunk.
+/// Processed records.
 pub(super) struct Done<O, E> {
-    pub(super) sequence: u64,
-    pub(super) chunk: Chunk,
+    pub(super) records: Rest,
     pub(super) output: O,
-    /// The number of records that were processed, if there are more.
+    /// The place of the records that are left, if there are more.
     pub(super) worked: Result<Option<usize>, E>,
 }
 
-/// Processed chunks that are not written yet, by position. Never longer than the number of chunks
-/// in flight.
+impl<O, E> Done<O, E> {
+    /// Returns the records that are left, if there are more.
+    pub(super) fn rest(&self) -> Option<Rest> {
+        let from = *self.worked.as_ref().ok()?.as_ref()?;
+        Some(Rest { from, ..self.records.clone() })
+    }
+}
+
+/// Processed records that are not written yet, by chunk. Each chunk has its parts in order.
 pub(super) struct Order<O, E> {
     /// The sequence number of the first slot.
     next: u64,
-    slots: VecDeque<Option<Done<O, E>>>,
+    slots: VecDeque<VecDeque<Done<O, E>>>,
 }
 
 impl<O, E> Order<O, E> {
@@ -111,20 +122,28 @@ impl<O, E> Order<O, E> {
         Order { next: 0, slots: VecDeque::new() }
     }
 
-    /// Stores `done` until all earlier chunks are taken.
+    /// Stores `done` until everything before it is taken.
     pub(super) fn insert(&mut self, done: Done<O, E>) {
-        let slot = usize::try_from(done.sequence - self.next).expect("few chunks are in flight");
+        let slot = done.records.sequence - self.next;
+        let slot = usize::try_from(slot).expect("few chunks are in flight");
         if slot >= self.slots.len() {
-            self.slots.resize_with(slot + 1, || None);
+            self.slots.resize_with(slot + 1, VecDeque::new);
         }
-        self.slots[slot] = Some(done);
+        self.slots[slot].push_back(done);
     }
 
-    /// Returns the next chunk in order, if it is done.
+    /// Returns the next part in order, if it is done.
     pub(super) fn take_next(&mut self) -> Option<Done<O, E>> {
-        let done = self.slots.front_mut()?.take()?;
-        self.slots.pop_front();
-        self.next += 1;
+        let done = self.slots.front_mut()?.pop_front()?;
+        if !matches!(done.worked, Ok(Some(_))) {
+            self.slots.pop_front();
+            self.next += 1;
+        }
         Some(done)
+    }
+
+    /// Whether everything before the next part of a chunk is taken.
+    pub(super) fn waits_for(&self, sequence: u64) -> bool {
+        sequence == self.next && self.slots.front().is_none_or(VecDeque::is_empty)
     }
 }

@@ -3,7 +3,7 @@
 //! Owns the threads of a batch, but not their work: `work` turns the records of a chunk into an
 //! output, and `sink` receives the outputs on the calling thread, in input order. The sink receives
 //! the same outputs for any number of threads. If `work` stops before the end of a chunk, because its
-//! output is full, it goes on with the chunk after the output is written.
+//! output is full, the rest of the chunk is another job.
 //!
 //! The calling thread runs an event loop: it cuts mapped files (which costs next to nothing), hands
 //! chunks to the threads, restores the order of the outputs and calls the sink. Each stream (pipe,
@@ -15,7 +15,7 @@
 //! outputs that write row groups, a chunk is a row group; each thread has one at a time.
 //!
 //! Cost: one message and one boxed job per chunk. Memory: at most [`IN_FLIGHT_CHUNKS_PER_THREAD`]
-//! chunks per thread with their outputs,
+//! chunks per thread with an output each, or fewer chunks with several outputs;
 //! [`READ_AHEAD_CHUNKS`](crate::limits::READ_AHEAD_CHUNKS) more per open stream, and
 //! one scratch per thread. A record that is longer than a chunk counts as several, and so do rows of a
 //! Parquet file whose pages are longer: the sum of their pages has the same bound, or is one chunk.
@@ -201,16 +201,15 @@ where
     let threads = thread_count(config.threads);
     let workers = &Workers::new(scratch, work);
     let sources = sources.into_iter();
-    let go_on = |chunk: &_, done, output: &mut _| workers.work_on(chunk, done, output);
     if threads == 1 {
-        return EventLoop::new(sources, config, 1, sink).run(|job| workers.perform(job), go_on);
+        return EventLoop::new(sources, config, 1, sink).run(|job| workers.perform(job));
     }
     let pool = thread_pool(threads).map_err(RunError::from)?;
     let in_flight_max = threads.saturating_mul(IN_FLIGHT_CHUNKS_PER_THREAD);
     let event_loop = EventLoop::new(sources, config, in_flight_max, sink);
     pool.in_place_scope(|scope| {
         let submit = |job| scope.spawn(move |_| workers.perform(job));
-        let result = event_loop.run(submit, go_on);
+        let result = event_loop.run(submit);
         // The scope waits for the remaining jobs; after a failure their outputs are not needed.
         workers.stop();
         result
