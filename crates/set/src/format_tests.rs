@@ -4,14 +4,15 @@ use std::mem::offset_of;
 
 use super::file::{SectionKind, StoredHeader};
 use super::layout::{
-    CaptureRow, LINE_SLOTS, MomentRow, OutageRow, PolicyHead, SlotLine, count, host, line_of,
-    lines_for, policy, record, rule_set, usage,
+    Bits, Capture, CaptureRow, LINE_SLOTS, MomentRow, OutageRow, PolicyHead, SlotLine, WideCapture,
+    count, host, line_of, lines_for, policy, record, rule_set, usage,
 };
 use crate::lists::UsageKind;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_robots::access::CaptureNote;
 use portcullis_robots::syntax::NoteKind;
+use zerocopy::IntoBytes;
 
 const FORMAT: &str = include_str!("FORMAT.md");
 
@@ -48,14 +49,15 @@ fn tables_are_those_of_the_constants() {
     let words = |rows: &[(usize, &'static str)]| -> Vec<(usize, &'static str)> {
         rows.iter().map(|&(bytes, words)| (bytes / size_of::<u32>(), words)).collect()
     };
-    let capture = words(offsets!(CaptureRow: captured_at "lower half" serves_seconds "serves"
+    let capture = words(offsets!(Capture: captured_at "lower half" serves_seconds "serves"
         status "status" capture_notes "odd" file_bytes "bytes of the file" others "`others`"
         input "input" span_seconds "newest"));
+    let bit = |bits: Bits| 64 * bits.word + bits.shift as usize;
     let head = words(offsets!(PolicyHead: rest "the rest" document "`documents`" usage "`usage`"
         default_entry "entry of the default" default_line "first line" default_lines "number of lines"
         names_and_state "names"));
     let outage = words(offsets!(OutageRow: capture "capture" since "lower half" copy "lower half"));
-    let rows: [Table<'_>; 16] = [
+    let rows: [Table<'_>; 17] = [
         (
             3,
             0,
@@ -122,7 +124,25 @@ fn tables_are_those_of_the_constants() {
             ],
             None,
         ),
-        (13, 0, &capture, Some(size_of::<CaptureRow>() / 4)),
+        (13, 0, &capture, Some(size_of::<Capture>() / 4)),
+        (
+            13,
+            1,
+            &[
+                (bit(CaptureRow::CAPTURED_AT), "34 | the date"),
+                (bit(CaptureRow::FILE_BYTES), "20 | bytes of the file"),
+                (bit(CaptureRow::STATUS), "10 | status"),
+                (bit(CaptureRow::OTHERS), "32 | position in `others`"),
+                (bit(CaptureRow::FILE_NOTES), "16 | notes about the file"),
+                (bit(CaptureRow::SPAN_SECONDS), "16 | the span"),
+                (bit(CaptureRow::SERVES_SECONDS), "26 | seconds"),
+                (bit(CaptureRow::INPUT), "20 | number of the input"),
+                (bit(CaptureRow::CAPTURE_NOTES), "14 | notes about the response"),
+                (bit(CaptureRow::REDIRECTS), "3 | redirects"),
+                (bit(CaptureRow::IS_WIDE), "1 | 1 if"),
+            ],
+            Some(11),
+        ),
         (20, 0, &outage, Some(size_of::<OutageRow>() / 4)),
         (
             23,
@@ -189,10 +209,10 @@ fn tables_are_those_of_the_constants() {
             ],
             None,
         ),
-        (13, 1, &CaptureNote::ALL.map(|note| (note as usize, note.as_str())), None),
+        (13, 2, &CaptureNote::ALL.map(|note| (note as usize, note.as_str())), None),
         (
             13,
-            1,
+            2,
             &NoteKind::ALL.map(|note| (16 + note as usize, note.as_str())),
             Some(CaptureNote::ALL.len() + NoteKind::ALL.len()),
         ),
@@ -205,6 +225,53 @@ fn tables_are_those_of_the_constants() {
         }
         assert_eq!(found.len(), count.unwrap_or(found.len()), "section {section}");
     }
+}
+
+#[test]
+fn captures_are_stored_as_described() {
+    let capture = Capture {
+        captured_at: (1 << 34).into(),
+        serves_seconds: 60.into(),
+        status: 1_023.into(),
+        redirects: 7.into(),
+        capture_notes: ((1 << 14) - 1).into(),
+        file_notes: u16::MAX.into(),
+        file_bytes: ((1 << 20) - 1).into(),
+        others: u32::MAX.into(),
+        input: ((1 << 20) - 1).into(),
+        span_seconds: u32::from(u16::MAX).into(),
+    };
+    let stored = |change: fn(&mut Capture)| {
+        let mut changed = Capture { captured_at: ((1 << 34) - 2).into(), ..capture };
+        change(&mut changed);
+        let (row, fits) = CaptureRow::of(&changed);
+        assert_eq!(row.capture().is_some(), fits);
+        if let Some(read) = row.capture() {
+            assert_eq!(read.as_bytes(), changed.as_bytes());
+        }
+        fits
+    };
+    let fitting: [fn(&mut Capture); 4] = [
+        |_| (),
+        |it| it.captured_at = u64::MAX.into(),
+        |it| it.serves_seconds = u32::MAX.into(),
+        |it| it.serves_seconds = ((1 << 26) - 2).into(),
+    ];
+    assert!(fitting.into_iter().all(stored));
+    let wide: [fn(&mut Capture); 10] = [
+        |it| it.captured_at += 1,
+        |it| it.captured_at += 2,
+        |it| it.serves_seconds = ((1 << 26) - 1).into(),
+        |it| it.serves_seconds = (u32::MAX - 1).into(),
+        |it| it.status += 1,
+        |it| it.redirects += 1,
+        |it| it.capture_notes += 1,
+        |it| it.file_bytes += 1,
+        |it| it.input += 1,
+        |it| it.span_seconds += 1,
+    ];
+    assert!(!wide.into_iter().any(stored));
+    assert_eq!(size_of::<WideCapture>(), 40);
 }
 
 #[test]

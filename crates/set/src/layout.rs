@@ -36,9 +36,9 @@ pub mod host {
 }
 
 /// A capture. Times are seconds since 1970; [`u64::MAX`] is an unknown one.
-#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub struct CaptureRow {
+pub struct Capture {
     pub captured_at: U64,
     /// [`NONE`] if it is not known.
     pub serves_seconds: U32,
@@ -51,6 +51,119 @@ pub struct CaptureRow {
     pub input: U32,
     pub span_seconds: U32,
 }
+
+/// The stored form of a capture. Nearly all captures fit; one that does not has a [`WideCapture`] too.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned,
+)]
+#[repr(transparent)]
+pub struct CaptureRow([U64; 3]);
+
+/// A capture that does not fit into a row, with its number.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct WideCapture {
+    pub number: U32,
+    pub capture: Capture,
+}
+
+/// Some bits of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Bits {
+    pub word: usize,
+    pub shift: u32,
+    pub bits: u32,
+}
+
+impl Bits {
+    const fn new(word: usize, shift: u32, bits: u32) -> Bits {
+        Bits { word, shift, bits }
+    }
+
+    const fn mask(self) -> u64 {
+        (1 << self.bits) - 1
+    }
+
+    /// Returns the number that stands for `number`, of which `unknown` stands for none, and whether it
+    /// fits.
+    fn packed(self, number: u64, unknown: Option<u64>) -> (u64, bool) {
+        let is_unknown = unknown == Some(number);
+        let end = self.mask() + u64::from(unknown.is_none());
+        ((number & self.mask()) << self.shift, is_unknown || number < end)
+    }
+}
+
+impl CaptureRow {
+    pub const CAPTURED_AT: Bits = Bits::new(0, 0, 34);
+    pub const FILE_BYTES: Bits = Bits::new(0, 34, 20);
+    pub const STATUS: Bits = Bits::new(0, 54, 10);
+    pub const OTHERS: Bits = Bits::new(1, 0, 32);
+    pub const FILE_NOTES: Bits = Bits::new(1, 32, 16);
+    pub const SPAN_SECONDS: Bits = Bits::new(1, 48, 16);
+    pub const SERVES_SECONDS: Bits = Bits::new(2, 0, 26);
+    pub const INPUT: Bits = Bits::new(2, 26, 20);
+    pub const CAPTURE_NOTES: Bits = Bits::new(2, 46, 14);
+    pub const REDIRECTS: Bits = Bits::new(2, 60, 3);
+    pub const IS_WIDE: Bits = Bits::new(2, 63, 1);
+
+    /// Returns the row of a capture, and whether the capture fits. Of one that does not, the row has the
+    /// lowest bits.
+    pub fn of(capture: &Capture) -> (CaptureRow, bool) {
+        let (time, seconds) = (Some(u64::MAX), Some(NONE.into()));
+        let fields = [
+            (CaptureRow::CAPTURED_AT, capture.captured_at.get(), time),
+            (CaptureRow::FILE_BYTES, capture.file_bytes.get().into(), None),
+            (CaptureRow::STATUS, capture.status.get().into(), None),
+            (CaptureRow::OTHERS, capture.others.get().into(), None),
+            (CaptureRow::FILE_NOTES, capture.file_notes.get().into(), None),
+            (CaptureRow::SPAN_SECONDS, capture.span_seconds.get().into(), None),
+            (CaptureRow::SERVES_SECONDS, capture.serves_seconds.get().into(), seconds),
+            (CaptureRow::INPUT, capture.input.get().into(), None),
+            (CaptureRow::CAPTURE_NOTES, capture.capture_notes.get().into(), None),
+            (CaptureRow::REDIRECTS, capture.redirects.get().into(), None),
+        ];
+        let (mut words, mut fits) = ([0; 3], true);
+        for (bits, number, unknown) in fields {
+            let (packed, is_whole) = bits.packed(number, unknown);
+            words[bits.word] |= packed;
+            fits &= is_whole;
+        }
+        words[CaptureRow::IS_WIDE.word] |= u64::from(!fits) << CaptureRow::IS_WIDE.shift;
+        (CaptureRow(words.map(U64::new)), fits)
+    }
+
+    fn number(&self, bits: Bits) -> u64 {
+        self.0[bits.word].get() >> bits.shift & bits.mask()
+    }
+
+    /// Returns the capture; `None` if it does not fit into the row.
+    pub fn capture(&self) -> Option<Capture> {
+        let word = |bits| U32::new(self.number(bits) as u32);
+        let half = |bits| U16::new(self.number(bits) as u16);
+        let captured_at = match self.number(CaptureRow::CAPTURED_AT) {
+            time if time == CaptureRow::CAPTURED_AT.mask() => u64::MAX,
+            time => time,
+        };
+        let serves_seconds = match self.number(CaptureRow::SERVES_SECONDS) {
+            seconds if seconds == CaptureRow::SERVES_SECONDS.mask() => NONE,
+            seconds => seconds as u32,
+        };
+        (self.number(CaptureRow::IS_WIDE) == 0).then(|| Capture {
+            captured_at: captured_at.into(),
+            serves_seconds: serves_seconds.into(),
+            status: half(CaptureRow::STATUS),
+            redirects: half(CaptureRow::REDIRECTS),
+            capture_notes: half(CaptureRow::CAPTURE_NOTES),
+            file_notes: half(CaptureRow::FILE_NOTES),
+            file_bytes: word(CaptureRow::FILE_BYTES),
+            others: word(CaptureRow::OTHERS),
+            input: word(CaptureRow::INPUT),
+            span_seconds: word(CaptureRow::SPAN_SECONDS),
+        })
+    }
+}
+
+const _: () = assert!(size_of::<CaptureRow>() == 24);
 
 /// A moment of a timeline.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]

@@ -7,7 +7,9 @@ use zerocopy::little_endian::{U32, U64};
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_robots::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
-use portcullis_set::layout::{CaptureRow, MomentRow, NONE, OutageRow, count, host, record};
+use portcullis_set::layout::{
+    Capture, CaptureRow, MomentRow, NONE, OutageRow, WideCapture, count, host, record,
+};
 use portcullis_set::lists::ListReader;
 use portcullis_set::stored::CaptureFacts;
 
@@ -37,6 +39,7 @@ pub struct HostSections {
 /// Captures and their outages.
 pub struct Captures {
     pub rows: Items<CaptureRow>,
+    pub wide: Items<WideCapture>,
     pub outages: Items<OutageRow>,
 }
 
@@ -52,7 +55,7 @@ pub struct Timelines {
 }
 
 /// A stored capture and its outage, to find equal ones.
-type MomentCapture = ([u8; size_of::<CaptureRow>()], Option<KnownOutage>);
+type MomentCapture = ([u8; size_of::<Capture>()], Option<KnownOutage>);
 
 #[derive(Default)]
 struct HostCounts {
@@ -64,12 +67,20 @@ struct HostCounts {
 
 impl Captures {
     fn new(scratch: &Scratch) -> Captures {
-        Captures { rows: Items::new(scratch), outages: Items::new(scratch) }
+        Captures {
+            rows: Items::new(scratch),
+            wide: Items::new(scratch),
+            outages: Items::new(scratch),
+        }
     }
 
-    fn push(&mut self, row: CaptureRow, outage: Option<KnownOutage>) -> Result<u32, CompileError> {
+    fn push(&mut self, capture: Capture, outage: Option<KnownOutage>) -> Result<u32, CompileError> {
         let index = end(&self.rows)?;
+        let (row, fits) = CaptureRow::of(&capture);
         self.rows.push(&[row])?;
+        if !fits {
+            self.wide.push(&[WideCapture { number: index.into(), capture }])?;
+        }
         if let Some(KnownOutage { since, copy_captured_at, .. }) = outage {
             let since = stored_time(Some(since));
             let copy = stored_time(copy_captured_at);
@@ -165,7 +176,7 @@ impl HostSections {
         for (count, kind) in self.counts.file_notes.iter_mut().zip(NoteKind::OF_FILES) {
             *count += u64::from(facts.file_notes.contains(kind));
         }
-        self.captures.push(capture_row(standing, &self.others_of_blob), facts.outage)
+        self.captures.push(stored(standing, &self.others_of_blob), facts.outage)
     }
 
     /// Returns the size of the tables, in bytes.
@@ -213,13 +224,13 @@ impl Timelines {
             let facts = &standing.facts;
             let age = facts.captured_at.map(|captured_at| UnixSeconds(since.since(captured_at)));
             let counted_back = CaptureFacts { input: 0, ..*facts };
-            let row = capture_row(&Standing { facts: counted_back, ..*standing }, others);
-            let row = CaptureRow { captured_at: stored_time(age), ..row };
+            let stored = stored(&Standing { facts: counted_back, ..*standing }, others);
+            let stored = Capture { captured_at: stored_time(age), ..stored };
             let new = end(&self.captures.rows)?;
-            let bytes = row.as_bytes().try_into().expect("the bytes of a capture");
+            let bytes = stored.as_bytes().try_into().expect("the bytes of a capture");
             let capture = *self.known.entry((bytes, facts.outage)).or_insert(new);
             if capture == new {
-                self.captures.push(row, facts.outage)?;
+                self.captures.push(stored, facts.outage)?;
             }
             let policy = distinct.index(standing);
             self.moments.push(&[MomentRow::new(since.0, facts.input, policy, capture)])?;
@@ -229,8 +240,8 @@ impl Timelines {
 }
 
 /// Returns the stored form of a standing's capture.
-fn capture_row(Standing { content, facts }: &Standing, others_of_blob: &[u32]) -> CaptureRow {
-    CaptureRow {
+fn stored(Standing { content, facts }: &Standing, others_of_blob: &[u32]) -> Capture {
+    Capture {
         captured_at: stored_time(facts.captured_at),
         serves_seconds: facts.serves_seconds().unwrap_or(NONE).into(),
         status: facts.status.into(),

@@ -41,7 +41,7 @@ use portcullis_files::error::WriteError;
 use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::{Items, Spool, Table};
 use portcullis_set::file::{COUNTS, HeaderFields, SectionKind};
-use portcullis_set::layout::{MomentRow, OutageRow, PolicyHead, count, record};
+use portcullis_set::layout::{MomentRow, OutageRow, PolicyHead, WideCapture, count, record};
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 
 use super::strings::StringTable;
@@ -446,6 +446,11 @@ impl<'c> Compiled<'c> {
         writer.spool(SectionKind::CAPTURES, hosts.captures.rows.spool())?;
         if let Some(captures) = captures {
             writer.copy(captures.rows.spool())?;
+        }
+        writer.spool(SectionKind::WIDE_CAPTURES, hosts.captures.wide.spool())?;
+        if let Some(captures) = captures {
+            let shift = |row: &mut WideCapture| row.number += first;
+            captures.wide.each_changed(shift, |rows| writer.write(rows))?;
         }
         writer.begin(SectionKind::OTHERS)?;
         let others = hosts.others.spool();

@@ -128,6 +128,9 @@ fn captures() -> Captures {
     let location = json!({"headers": {"Location": "/there"}});
     archive.push_with("http://moved.example/robots.txt", &day(4), 302, location);
     archive.push("http://moved.example/there", &day(4), 200, "User-agent: *\nDisallow: /m\n");
+    // A file that is two days newer than the redirect to it.
+    let location = json!({"headers": {"Location": "http://stars.example/robots.txt"}});
+    archive.push_with("http://wide.example/robots.txt", &day(2), 302, location);
     for (number, status) in [(3, 200), (5, 503), (6, 500), (50, 503)] {
         archive.push("http://outage.example/robots.txt", &day(number), status, B);
     }
@@ -166,6 +169,7 @@ pub fn urls() -> Vec<String> {
         "http://confirmed.example",
         "http://moved.example",
         "http://outage.example",
+        "http://wide.example",
         "http://unknown.example",
     ];
     let paths = [

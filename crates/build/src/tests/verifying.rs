@@ -6,7 +6,8 @@ use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_engine::{Line, RuleSet};
 use portcullis_set::file::StoredHeader;
 use portcullis_set::layout::{
-    CaptureRow, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, count, host, policy, record, usage,
+    Capture, CaptureRow, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, count, host, policy, record,
+    usage,
 };
 use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_testkit::Captures;
@@ -149,12 +150,15 @@ fn a_faulty_writer_is_found_out() {
         ("section 'captures'", |parts| {
             let captures = parts.section(SectionKind::CAPTURES);
             let rows = <[CaptureRow]>::mut_from_bytes(captures).unwrap();
-            rows.iter_mut().for_each(|row| row.captured_at = u64::MAX.into());
+            for row in rows {
+                let captured_at = u64::MAX.into();
+                change_capture(row, |capture| Capture { captured_at, ..capture });
+            }
         }),
         ("section 'captures'", |parts| {
             let captures = parts.section(SectionKind::CAPTURES);
             let rows = <[CaptureRow]>::mut_from_bytes(captures).unwrap();
-            rows[0].redirects |= 1 << 15;
+            change_capture(&mut rows[0], |it| Capture { redirects: it.redirects + 1, ..it });
         }),
         ("section 'policy heads'", |parts| heads(parts)[0].names_and_state |= 1 << 60),
         // A name has no bit, so its robot gets the default rules; or one too many.
@@ -244,6 +248,14 @@ fn a_faulty_writer_is_found_out() {
             parts.section(SectionKind::OUTAGES).extend(row);
         }),
         ("section 'outages'", |parts| parts.section(SectionKind::OUTAGES).clear()),
+        ("section 'wide captures'", |parts| {
+            let row = parts.section(SectionKind::WIDE_CAPTURES).clone();
+            parts.section(SectionKind::WIDE_CAPTURES).extend(row);
+        }),
+        ("section 'wide captures'", |parts| {
+            // No row is left for a capture that is wide.
+            parts.section(SectionKind::WIDE_CAPTURES).clear();
+        }),
         ("its blocks are not those of the log", |parts| parts.section(SectionKind::LOG).clear()),
         ("it makes no sense", |parts| parts.section(SectionKind::LOG).push(0)),
         ("a key is neither that of an origin", |parts| {
@@ -307,6 +319,13 @@ fn find_out(sample: Vec<u8>, cases: &[Case<'_>]) {
     }
 }
 
+/// Changes a capture that fits into a row.
+fn change_capture(row: &mut CaptureRow, change: impl Fn(Capture) -> Capture) {
+    if let Some(capture) = row.capture() {
+        *row = CaptureRow::of(&change(capture)).0;
+    }
+}
+
 /// Returns the moments of a set with history.
 fn moments(parts: &mut Parts) -> &mut [MomentRow] {
     <[MomentRow]>::mut_from_bytes(parts.section(SectionKind::MOMENTS)).unwrap()
@@ -356,12 +375,18 @@ fn a_faulty_writer_of_timelines_is_found_out() {
         ("section 'moments'", |parts| moments(parts)[1].capture = u32::MAX.into()),
         ("section 'moments'", |parts| moments(parts)[0].capture = 0.into()),
         ("section 'captures'", |parts| {
-            captures_of_moments(parts)[0].captured_at = (1 << 40).into();
+            let captured_at = (1 << 33).into();
+            let late = |capture| Capture { captured_at, ..capture };
+            change_capture(&mut captures_of_moments(parts)[0], late);
         }),
         ("section 'captures'", |parts| {
-            captures_of_moments(parts)[0].captured_at = 1.into();
+            let late = |capture| Capture { captured_at: 1.into(), ..capture };
+            change_capture(&mut captures_of_moments(parts)[0], late);
         }),
-        ("section 'captures'", |parts| captures_of_moments(parts)[0].input = 1.into()),
+        ("section 'captures'", |parts| {
+            let of_other = |capture| Capture { input: 1.into(), ..capture };
+            change_capture(&mut captures_of_moments(parts)[0], of_other);
+        }),
         ("section 'captures'", |parts| {
             let copy = captures_of_moments(parts)[0].as_bytes().to_vec();
             parts.section(SectionKind::CAPTURES).extend(copy);
@@ -409,7 +434,7 @@ fn a_faulty_writer_of_timelines_is_found_out() {
 #[test]
 fn a_set_that_lacks_a_section_is_refused() {
     let whole = Parts::of(sample::small(&RFC_9309));
-    assert_eq!(whole.sections.len(), 19);
+    assert_eq!(whole.sections.len(), 20);
     let optional = [SectionKind::LOG, SectionKind::LOG_INDEX];
     let mut lean = whole.clone();
     lean.sections.retain(|(kind, _)| !optional.contains(kind));

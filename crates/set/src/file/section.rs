@@ -140,6 +140,7 @@ kinds! {
     19 USAGE "usage": "Usage preferences, by policy.",
     21 USAGE_RECORDS "usage records": "The usage records of policies.",
     22 LOG_INDEX "log index": "Where each block of the log begins.",
+    23 WIDE_CAPTURES "wide captures": "Captures that do not fit into a row.",
 }
 
 impl SectionKind {

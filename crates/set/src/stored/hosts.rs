@@ -1,7 +1,7 @@
 //! Hosts: lookup by key, and iteration; and when and how each of their policies was captured.
 
-use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use portcullis_dialect::limits::HOST_BYTES_MAX;
 use portcullis_engine::bytes::places_of;
@@ -9,9 +9,10 @@ use portcullis_engine::vectors::prefetch;
 use portcullis_robots::access::{CaptureNote, CaptureNotes, KnownOutage, LongOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 
-use super::super::file::Damage;
+use super::super::file::{Damage, Section};
 use super::super::layout::{
-    CaptureRow, NONE, OutageRow, SlotLine, are_same_keys, host, is_full, line_of,
+    Capture, CaptureRow, NONE, OutageRow, SlotLine, WideCapture, are_same_keys, host, is_full,
+    line_of,
 };
 use super::{PolicyNumber, PolicySet};
 use crate::layout::EVERY_HOST;
@@ -453,7 +454,7 @@ impl PolicySet {
 
     pub(crate) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
         let section = self.sections.captures;
-        let row = &self.file.items::<CaptureRow>(section, index.into(), 1)?[0];
+        let row = self.capture_row(index)?;
         let captured_at = known_time(row.captured_at);
         let (serves, span) = (row.serves_seconds.get(), row.span_seconds.get());
         let start = u64::from(index) * size_of::<CaptureRow>() as u64;
@@ -484,24 +485,50 @@ impl PolicySet {
         Ok(StoredCapture { set: self, facts, others: row.others.get() })
     }
 
-    /// Returns the outage of a capture with these notes, if it was made in one.
-    fn outage_of(&self, capture: u32, notes: CaptureNotes) -> Result<Option<KnownOutage>, Damage> {
-        let section = self.sections.outages;
-        let rows = section.bytes() / size_of::<OutageRow>() as u64;
-        let row = |index: u64| Ok::<_, Damage>(self.file.items::<OutageRow>(section, index, 1)?[0]);
+    /// Returns a capture, wherever it is stored.
+    fn capture_row(&self, index: u32) -> Result<Capture, Damage> {
+        let section = self.sections.captures;
+        let row = &self.file.items::<CaptureRow>(section, index.into(), 1)?[0];
+        if let Some(capture) = row.capture() {
+            return Ok(capture);
+        }
+        let wide = self.sections.wide_captures;
+        let found = self.row_of_capture::<WideCapture>(wide, index, |row| row.number)?;
+        let start = u64::from(index) * size_of::<CaptureRow>() as u64;
+        let missing = || self.file.malformed(section, start, "a wide capture is not among them");
+        Ok(found.ok_or_else(missing)?.capture)
+    }
+
+    /// Returns the row of a capture in a section of rows that are sorted by the numbers of their
+    /// captures, if it has one.
+    fn row_of_capture<T>(
+        &self,
+        section: Section,
+        capture: u32,
+        number: impl Fn(&T) -> U32,
+    ) -> Result<Option<&T>, Damage>
+    where
+        T: FromBytes + Immutable + KnownLayout + Unaligned,
+    {
+        let rows = section.bytes() / size_of::<T>() as u64;
+        let row = |index: u64| Ok::<_, Damage>(&self.file.items::<T>(section, index, 1)?[0]);
         let (mut first, mut end) = (0, rows);
         while first < end {
             let middle = first + (end - first) / 2;
-            match row(middle)?.capture.get() < capture {
+            match number(row(middle)?).get() < capture {
                 true => first = middle + 1,
                 false => end = middle,
             }
         }
-        let found = if first < rows { row(first)? } else { return Ok(None) };
-        if found.capture.get() != capture {
-            return Ok(None);
-        }
-        Ok(Some(KnownOutage {
+        let found = if first < rows { Some(row(first)?) } else { None };
+        Ok(found.filter(|row| number(row).get() == capture))
+    }
+
+    /// Returns the outage of a capture with these notes, if it was made in one.
+    fn outage_of(&self, capture: u32, notes: CaptureNotes) -> Result<Option<KnownOutage>, Damage> {
+        let outages = self.sections.outages;
+        let found = self.row_of_capture::<OutageRow>(outages, capture, |row| row.capture)?;
+        Ok(found.map(|found| KnownOutage {
             since: UnixSeconds(found.since.get()),
             change: match notes {
                 notes if notes.contains(CaptureNote::OutageLastGoodCopy) => {

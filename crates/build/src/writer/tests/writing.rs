@@ -16,10 +16,10 @@ use crate::writer::Destination;
 fn the_format_stays_as_it_is() {
     let (file, ..) = small();
     assert_eq!(xxh3_64(&file), GOLDEN, "the format has changed: see the comment of this test");
-    assert_eq!(file[..16], *b"\xDBPCS\r\n\x1A\n\x09\0\0\0\x03\0\0\0");
+    assert_eq!(file[..16], *b"\xDBPCS\r\n\x1A\n\x0A\0\0\0\x03\0\0\0");
 }
 
-const GOLDEN: u64 = 6_998_392_962_556_629_282;
+const GOLDEN: u64 = 17_300_368_037_073_249_652;
 
 #[test]
 fn the_sizes_of_writes_make_no_difference() {
