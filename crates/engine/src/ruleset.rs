@@ -223,16 +223,4 @@ impl<'a> RuleSet<'a> {
         let rules = *self;
         (0..rules.len()).map_while(move |index| rules.get(index))
     }
-
-    /// Returns the position in `lines`, in 16-bit units, of the text of the pattern at `index`.
-    /// `lines` are those of [`RuleSet::view`].
-    ///
-    /// # Panics
-    ///
-    /// If there is no such pattern.
-    pub fn text_position(&self, lines: &[Line], index: usize) -> usize {
-        // The texts are the end of the lines.
-        let start = size_of_val(lines) / size_of::<U16>() - self.texts.len();
-        start + (self.table[index].get() >> 1) as usize
-    }
 }

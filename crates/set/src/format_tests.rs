@@ -7,6 +7,7 @@ use super::layout::{
     Bits, Capture, CaptureRow, LINE_SLOTS, MomentRow, OutageRow, PolicyHead, SlotLine, WideCapture,
     count, host, line_of, lines_for, policy, record, rule_set, usage,
 };
+use crate::layout::record::In;
 use crate::lists::UsageKind;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
@@ -105,7 +106,7 @@ fn tables_are_those_of_the_constants() {
             10,
             2,
             &[
-                (record::STRING as usize, "the string,"),
+                (record::STRING as usize, "a string"),
                 (record::PATTERN as usize, "and `$`"),
                 (record::PATTERN_AND_STAR as usize, "and `*`"),
             ],
@@ -287,12 +288,11 @@ fn the_kinds_of_sections() {
 
 #[test]
 fn lists_are_computed_as_described() {
-    assert_eq!(
-        record::texts(33, 5, record::DOCUMENT_KIND_BITS),
-        (2 + 2 * 5 + 3, 2 + 2 * 5 + 3 + 33)
-    );
-    assert_eq!(record::texts(33, 5, record::OTHER_KIND_BITS), (2 + 2 * 5, 2 + 2 * 5 + 33));
-    assert_eq!(record::texts(33, 5, record::USAGE_KIND_BITS).0, 2 + 2 * 5 + 5);
+    let places = [In::Documents, In::Usage, In::Others];
+    assert_eq!(places.map(|it| it.strings_at(33, 5)), [2 + 2 * 5 + 5, 2 + 2 * 5 + 5, 2 + 2 * 5]);
+    let kinds = [0x8765_4321, 0x0000_000f].map(zerocopy::little_endian::U32::new);
+    assert_eq!(places.map(|it| it.patterns(&kinds)), [6, 0, 0]);
+    assert_eq!([0, 3, 4, 7].map(|first| record::patterns(0x8765_4321, first)), [5, 5, 4, 1]);
     assert_eq!(lines_for(10), 2 + 1);
     assert_eq!((LINE_SLOTS, size_of::<SlotLine>()), (8, 64));
     assert_eq!((policy::ROBOT_WORDS, policy::GROUP_WORDS), (2, 2));

@@ -319,44 +319,66 @@ pub mod rule_set {
 }
 
 /// A list of records: the number of records, the number of runs of consecutive lines, the runs, the
-/// kinds (where the list has them), and one word for the text of each record.
+/// kinds (where the list has them), and the number of the string of each record that has one.
 pub mod record {
+    use zerocopy::little_endian::U32;
+
     pub const RECORDS: usize = 0;
     pub const RUNS: usize = 1;
     pub const HEAD_WORDS: usize = 2;
 
     /// Words of a run: its first record, and the line of that record.
     pub const RUN_WORDS: usize = 2;
-    /// Bits of a kind in each section of lists. Those of `others` have no kinds.
-    pub const DOCUMENT_KIND_BITS: u32 = 2;
-    pub const USAGE_KIND_BITS: u32 = 4;
-    pub const OTHER_KIND_BITS: u32 = 0;
     pub const STARTS_GROUP: u32 = 0;
     pub const EXTENDS_GROUP: u32 = 1;
     pub const ALLOW: u32 = 2;
     pub const DISALLOW: u32 = 3;
 
-    /// The two highest bits of a text's word give its form. The other bits are the number of a
-    /// string, or the offset of the pattern text that follows the field, either alone or followed
-    /// by a star.
-    pub const FORM_SHIFT: u32 = 30;
+    /// Bits of a kind. In `documents`, the upper ones are the form of the record's text.
+    pub const KIND_BITS: u32 = 4;
+    pub const KINDS_PER_WORD: usize = (u32::BITS / KIND_BITS) as usize;
+    pub const FORM_SHIFT: u32 = 2;
+    /// The text is a string of its own, or the pattern of the rule that follows the field, either alone
+    /// or followed by a star.
     pub const STRING: u32 = 0;
     pub const PATTERN: u32 = 1;
     pub const PATTERN_AND_STAR: u32 = 2;
 
-    /// Where in a list of so many records and runs the texts' words begin, and where the list ends.
-    pub fn texts(records: usize, runs: usize, kind_bits: u32) -> (usize, usize) {
-        let kinds = match kind_bits {
-            0 => 0,
-            bits => records.div_ceil(kinds_per_word(bits)),
-        };
-        let texts = HEAD_WORDS + runs * RUN_WORDS + kinds;
-        (texts, texts + records)
+    /// The section that a list is in.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum In {
+        /// Kinds and forms.
+        Documents,
+        /// Kinds; each record has a string.
+        Usage,
+        /// No kinds; each record has a string.
+        Others,
     }
 
-    /// Kinds of so many bits that one word holds.
-    pub fn kinds_per_word(kind_bits: u32) -> usize {
-        (u32::BITS / kind_bits) as usize
+    impl In {
+        /// Returns where in a list of so many records and runs the numbers of strings begin.
+        pub fn strings_at(self, records: usize, runs: usize) -> usize {
+            let kinds = match self {
+                In::Others => 0,
+                In::Documents | In::Usage => records.div_ceil(KINDS_PER_WORD),
+            };
+            HEAD_WORDS + runs * RUN_WORDS + kinds
+        }
+
+        /// Returns how many of the records with these kinds have no string.
+        pub fn patterns(self, kinds: &[U32]) -> usize {
+            match self {
+                In::Documents => kinds.iter().map(|word| patterns(word.get(), 0)).sum(),
+                In::Usage | In::Others => 0,
+            }
+        }
+    }
+
+    /// Returns how many of the records with these kinds have no string, of those from the one at `first`.
+    pub fn patterns(kinds: u32, first: usize) -> usize {
+        let forms = kinds >> FORM_SHIFT | kinds >> (FORM_SHIFT + 1);
+        let from_first = forms & 0x1111_1111 & (u32::MAX << (first as u32 * KIND_BITS));
+        from_first.count_ones() as usize
     }
 
     /// Returns the text before the pattern in a rule of this kind. `None` if the kind is not a

@@ -13,8 +13,8 @@ pub const SET_SECTIONS_MAX: usize = 128;
 
 /// Distinct strings of a policy set. With more, the set cannot be compiled.
 ///
-/// Source: our choice. Their numbers leave two bits of a `u32` for flags.
-pub const SET_STRINGS_MAX: u32 = 1 << 30;
+/// Source: the format, whose numbers of strings have 32 bits.
+pub const SET_STRINGS_MAX: u32 = u32::MAX - 1;
 
 /// Bytes of one string of a policy set: 1 GiB. With a longer one, the set cannot be compiled.
 ///

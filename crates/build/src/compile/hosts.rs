@@ -7,8 +7,9 @@ use zerocopy::little_endian::{U32, U64};
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_robots::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
+use portcullis_set::layout::record::In;
 use portcullis_set::layout::{
-    Capture, CaptureRow, MomentRow, NONE, OutageRow, WideCapture, count, host, record,
+    Capture, CaptureRow, MomentRow, NONE, OutageRow, WideCapture, count, host,
 };
 use portcullis_set::lists::ListReader;
 use portcullis_set::stored::CaptureFacts;
@@ -117,7 +118,7 @@ impl HostSections {
         let bytes = pool.get(blob)?;
         self.other_bytes += bytes.len() as u64;
         let records: Vec<_> = ListReader::of_others(&bytes).flatten().collect();
-        let words = texts.list(&records, &[], record::OTHER_KIND_BITS)?;
+        let words = texts.list(&records, &[], In::Others)?;
         self.others_of_blob[blob.index()] = end(&self.others)?;
         self.others.push(&words)?;
         Ok(())

@@ -98,16 +98,6 @@ impl RuleSets {
         })
     }
 
-    /// Returns where in the section the texts of the patterns of `rules` begin, in 16-bit units.
-    /// `number` is theirs.
-    pub fn text_positions(&self, number: u32, rules: &RuleSetBuf) -> impl Iterator<Item = u32> {
-        let start = self.lines_of(number)[rule_set::LINE] as usize;
-        let (lines, rules) = (rules.as_lines(), rules.as_rule_set());
-        const UNITS: usize = size_of::<Line>() / size_of::<u16>();
-        let position = move |index| start * UNITS + rules.text_position(lines, index);
-        (0..rules.len()).map(move |index| u32::try_from(position(index)).unwrap_or(NONE))
-    }
-
     /// Returns the first line and the number of lines of a rule set.
     pub fn lines_of(&self, number: u32) -> [u32; rule_set::WORDS] {
         let words = &self.index[number as usize * rule_set::WORDS..];

@@ -41,7 +41,8 @@ use portcullis_files::error::WriteError;
 use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::{Items, Spool, Table};
 use portcullis_set::file::{COUNTS, HeaderFields, SectionKind};
-use portcullis_set::layout::{MomentRow, OutageRow, PolicyHead, WideCapture, count, record};
+use portcullis_set::layout::record::In;
+use portcullis_set::layout::{MomentRow, OutageRow, PolicyHead, WideCapture, count};
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 
 use super::strings::StringTable;
@@ -442,7 +443,7 @@ impl<'c> Compiled<'c> {
         names.write(writer)?;
         writer.begin(SectionKind::DOCUMENTS)?;
         let documents = texts.documents.spool();
-        numbered(documents, strings, record::DOCUMENT_KIND_BITS, |list| writer.write(list))?;
+        numbered(documents, strings, In::Documents, |list| writer.write(list))?;
         writer.spool(SectionKind::CAPTURES, hosts.captures.rows.spool())?;
         if let Some(captures) = captures {
             writer.copy(captures.rows.spool())?;
@@ -454,7 +455,7 @@ impl<'c> Compiled<'c> {
         }
         writer.begin(SectionKind::OTHERS)?;
         let others = hosts.others.spool();
-        numbered(others, strings, record::OTHER_KIND_BITS, |list| writer.write(list))?;
+        numbered(others, strings, In::Others, |list| writer.write(list))?;
         writer.spool(SectionKind::OUTAGES, hosts.captures.outages.spool())?;
         if let Some(captures) = captures {
             let shift = |row: &mut OutageRow| row.capture += first;
@@ -474,7 +475,7 @@ impl<'c> Compiled<'c> {
         names.numbered(policies.usage.spool(), OF_USAGE, |usage, _| writer.write(usage))?;
         writer.begin(SectionKind::USAGE_RECORDS)?;
         let usage = texts.usage.spool();
-        numbered(usage, strings, record::USAGE_KIND_BITS, |list| writer.write(list))?;
+        numbered(usage, strings, In::Usage, |list| writer.write(list))?;
         if let Some(timelines) = timelines {
             writer.spool(SectionKind::TIMELINES, timelines.starts.spool())?;
             writer.write(U32::new(timelines.moments.len() as u32).as_bytes())?;

@@ -11,7 +11,7 @@ use super::config::CompileError;
 use super::intern::{Lists, RuleSets, end, push};
 use super::names::NameTable;
 use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan, UsagePlan};
-use super::texts::{PatternWords, Texts};
+use super::texts::{TextForms, Texts};
 use crate::strings::StringTableBuilder;
 
 /// The sections that policies consist of.
@@ -54,9 +54,9 @@ impl PolicySections {
         head.into_iter().for_each(|word| push(&mut words, word));
         self.push_robots(&mut words, plan.robots)?;
         let entries_at = words.len();
-        let known = self.push_entries(&mut words, plan.entries, &plan.records)?;
+        let forms = self.push_entries(&mut words, plan.entries, &plan.records)?;
         let document = match is_file {
-            true => self.texts.add(&plan.records, &known)?,
+            true => self.texts.add(&plan.records, &forms)?,
             false => NONE,
         };
         let [line, lines] = match default_entry {
@@ -151,14 +151,14 @@ impl PolicySections {
         NameTable::of(std::mem::replace(&mut self.names, none), &self.scratch)
     }
 
-    /// Adds entries, and returns the text words of the records that equal a pattern text.
+    /// Adds entries, and returns the form of the text of each record.
     fn push_entries(
         &mut self,
         words: &mut Vec<U32>,
         entries: Vec<PlannedEntry>,
         records: &[ListedRecord<'_>],
-    ) -> Result<Vec<Option<u32>>, CompileError> {
-        let mut pattern_words = PatternWords::new(records);
+    ) -> Result<Vec<u32>, CompileError> {
+        let mut forms = TextForms::new(records);
         let mut groups_at = words.len() + entries.len() * policy::ENTRY_WORDS;
         let mut groups = Vec::new();
         for entry in entries {
@@ -166,8 +166,7 @@ impl PolicySections {
                 Some(planned) => {
                     let order = self.orders.intern(&order_bytes(&planned.order))?;
                     let number = self.rule_sets.intern(&planned.compiled, planned.fingerprint)?;
-                    let texts = self.rule_sets.text_positions(number, &planned.compiled);
-                    pattern_words.add(&planned.rules, planned.compiled.as_rule_set(), texts);
+                    forms.add(&planned.rules, planned.compiled.as_rule_set());
                     (number, order)
                 }
                 None => (self.rule_sets.push_of_groups(), NONE),
@@ -183,7 +182,7 @@ impl PolicySections {
             }
         }
         words.extend(groups);
-        Ok(pattern_words.words)
+        Ok(forms.forms)
     }
 
     /// Returns the size of the tables, in bytes.

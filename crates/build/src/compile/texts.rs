@@ -1,7 +1,7 @@
-//! The stored form of records: the line of each, and where its text is.
+//! The stored form of records: the line of each, and the form of its text.
 //!
 //! Most rules are `Disallow: ` or `Allow: ` followed by the text of their pattern, which the set
-//! stores anyway; [`PatternWords`] finds those. The text of any other record is stored as a string.
+//! stores anyway; [`TextForms`] finds those. The text of any other record is stored as a string.
 
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
@@ -12,7 +12,7 @@ use portcullis_engine::bytes::push_varint;
 use portcullis_engine::pattern::Pattern;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Items, Scratch, Spool};
-use portcullis_set::layout::record;
+use portcullis_set::layout::record::{self, In};
 use portcullis_set::lists::ListedRecord;
 
 use super::config::CompileError;
@@ -37,45 +37,48 @@ impl Texts {
         }
     }
 
-    /// Adds the records of a policy, and returns their position. `known` holds the text word of
-    /// each record that equals a pattern text.
+    /// Adds the records of a policy, and returns their position. `forms` holds the form of the text of
+    /// each.
     pub fn add(
         &mut self,
         records: &[ListedRecord<'_>],
-        known: &[Option<u32>],
+        forms: &[u32],
     ) -> Result<u32, CompileError> {
-        let list = self.list(records, known, record::DOCUMENT_KIND_BITS)?;
+        let list = self.list(records, forms, In::Documents)?;
         appended(&mut self.documents, &list)
     }
 
     /// Adds the usage records of a policy, and returns their position.
     pub fn add_usage(&mut self, records: &[ListedRecord<'_>]) -> Result<u32, CompileError> {
-        let list = self.list(records, &[], record::USAGE_KIND_BITS)?;
+        let list = self.list(records, &[], In::Usage)?;
         appended(&mut self.usage, &list)
     }
 
-    /// Returns the stored form of a list, of which the text words of some records are known.
+    /// Returns the stored form of a list; every record without a form has a string.
     pub fn list(
         &mut self,
         records: &[ListedRecord<'_>],
-        known: &[Option<u32>],
-        kind_bits: u32,
+        forms: &[u32],
+        place: In,
     ) -> Result<Vec<U32>, CompileError> {
         let mut words = Vec::new();
         push_lines(&mut words, records.iter().map(|record| record.line.get()));
-        if kind_bits > 0 {
-            for records in records.chunks(record::kinds_per_word(kind_bits)) {
-                let kinds = records.iter().rev().map(|record| record.role.number());
-                push(&mut words, kinds.fold(0, |word, kind| word << kind_bits | kind));
+        let form = |record: usize| forms.get(record).copied().unwrap_or(record::STRING);
+        if place != In::Others {
+            let kind = |record| {
+                let record: usize = record;
+                records[record].role.number() | form(record) << record::FORM_SHIFT
+            };
+            for first in (0..records.len()).step_by(record::KINDS_PER_WORD) {
+                let records = first..records.len().min(first + record::KINDS_PER_WORD);
+                let kinds = records.rev().map(kind);
+                push(&mut words, kinds.fold(0, |word, kind| word << record::KIND_BITS | kind));
             }
         }
-        let known = known.iter().copied().chain(std::iter::repeat(None));
-        for (record, known) in records.iter().zip(known) {
-            let word = match known {
-                Some(known) => known,
-                None => self.intern(record)?,
-            };
-            push(&mut words, word);
+        for (index, record) in records.iter().enumerate() {
+            if form(index) == record::STRING {
+                push(&mut words, self.intern(record)?);
+            }
         }
         Ok(words)
     }
@@ -112,7 +115,7 @@ fn appended(section: &mut Items<U32>, list: &[U32]) -> Result<u32, CompileError>
 pub fn numbered<E: From<WriteError>>(
     lists: &Spool,
     table: &StringTable,
-    kind_bits: u32,
+    place: In,
     mut take: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut reader = lists.reader();
@@ -122,15 +125,21 @@ pub fn numbered<E: From<WriteError>>(
         list.resize(record::HEAD_WORDS, U32::ZERO);
         reader.read(list.as_mut_bytes())?;
         let word = |at: usize| list[at].get() as usize;
-        let (texts, end) = record::texts(word(record::RECORDS), word(record::RUNS), kind_bits);
-        reader.expect((end - record::HEAD_WORDS) * size_of::<U32>())?;
-        list.resize(end, U32::ZERO);
-        reader.read(list[record::HEAD_WORDS..].as_mut_bytes())?;
-        for text in &mut list[texts..] {
-            if text.get() >> record::FORM_SHIFT == record::STRING {
-                let id = table.id(ProvisionalString(text.get())).ok_or_else(|| lists.changed())?;
-                *text = U32::new(id.0);
-            }
+        let (records, runs) = (word(record::RECORDS), word(record::RUNS));
+        let strings = place.strings_at(records, runs);
+        let mut read = |list: &mut Vec<U32>, words: usize| {
+            let start = list.len();
+            reader.expect(words * size_of::<U32>())?;
+            list.resize(start + words, U32::ZERO);
+            reader.read(list[start..].as_mut_bytes())
+        };
+        read(&mut list, strings - record::HEAD_WORDS)?;
+        let kinds = &list[record::HEAD_WORDS + runs * record::RUN_WORDS..];
+        let count = records.checked_sub(place.patterns(kinds)).ok_or_else(|| lists.changed())?;
+        read(&mut list, count)?;
+        for string in &mut list[strings..] {
+            let id = table.id(ProvisionalString(string.get())).ok_or_else(|| lists.changed())?;
+            *string = U32::new(id.0);
         }
         take(list.as_bytes())?;
     }
@@ -154,49 +163,46 @@ fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32>) {
     words[runs] = U32::new(count);
 }
 
-/// The text word of each record of a file that equals a pattern text.
-pub struct PatternWords<'r, 'f> {
+/// The form of the text of each record of a file.
+pub struct TextForms<'r, 'f> {
     records: &'r [ListedRecord<'f>],
     /// The record of each rule.
     rules: Vec<usize>,
-    pub words: Vec<Option<u32>>,
+    pub forms: Vec<u32>,
 }
 
-impl<'r, 'f> PatternWords<'r, 'f> {
-    pub fn new(records: &'r [ListedRecord<'f>]) -> PatternWords<'r, 'f> {
+impl<'r, 'f> TextForms<'r, 'f> {
+    pub fn new(records: &'r [ListedRecord<'f>]) -> TextForms<'r, 'f> {
         let is_rule = |record: &usize| record::field(records[*record].role.number()).is_some();
         let rules = (0..records.len()).filter(is_rule).collect();
-        PatternWords { records, rules, words: vec![None; records.len()] }
+        TextForms { records, rules, forms: vec![record::STRING; records.len()] }
     }
 
-    /// Adds the rules of an entry, given the rule of each pattern and the position of its text.
-    pub fn add(
-        &mut self,
-        rules: &[RuleID],
-        compiled: RuleSet<'_>,
-        texts: impl Iterator<Item = u32>,
-    ) {
-        for ((index, rule), text) in rules.iter().enumerate().zip(texts) {
+    /// Adds the rules of an entry, given the rule of each pattern. A rule has the same pattern in each
+    /// entry.
+    pub fn add(&mut self, rules: &[RuleID], compiled: RuleSet<'_>) {
+        for (index, rule) in rules.iter().enumerate() {
             let record = self.rules[rule.0 as usize];
-            if self.words[record].is_none()
+            if self.forms[record] == record::STRING
                 && let Some((_, pattern)) = compiled.get(index)
             {
-                self.words[record] = PatternWords::word(&self.records[record], &pattern, text);
+                let form = TextForms::of(&self.records[record], &pattern);
+                self.forms[record] = form.unwrap_or(record::STRING);
             }
         }
     }
 
-    fn word(record: &ListedRecord<'_>, pattern: &Pattern<'_>, text: u32) -> Option<u32> {
+    /// Returns the form of a record's text, if that is the text of its pattern.
+    fn of(record: &ListedRecord<'_>, pattern: &Pattern<'_>) -> Option<u32> {
         let value = record.text.strip_prefix(record::field(record.role.number())?)?;
-        if value != record.value() || text >> record::FORM_SHIFT != 0 {
+        if value != record.value() {
             return None;
         }
-        let form = match value.strip_prefix(pattern.bytes())? {
-            b"$" if pattern.is_anchored() => record::PATTERN,
-            b"" if !pattern.is_anchored() => record::PATTERN,
-            b"*" if !pattern.is_anchored() => record::PATTERN_AND_STAR,
-            _ => return None,
-        };
-        Some(form << record::FORM_SHIFT | text)
+        match value.strip_prefix(pattern.bytes())? {
+            b"$" if pattern.is_anchored() => Some(record::PATTERN),
+            b"" if !pattern.is_anchored() => Some(record::PATTERN),
+            b"*" if !pattern.is_anchored() => Some(record::PATTERN_AND_STAR),
+            _ => None,
+        }
     }
 }

@@ -62,9 +62,9 @@ const DAMAGED: [Damaged; 10] = [
     (
         "rewritten.pcs",
         |set| {
-            // A bit of the first rule set, with right checksums.
+            // A bit of the first prefilter, with right checksums.
             let mut parts = Parts::of(set);
-            parts.section(SectionKind::RULE_SETS)[20] ^= 1;
+            parts.section(SectionKind::RULE_SETS)[40] ^= 1;
             parts.sealed()
         },
         "it is not what the content of the set is compiled to",

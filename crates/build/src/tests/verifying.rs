@@ -5,6 +5,7 @@ use zerocopy::{FromBytes, IntoBytes};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_engine::{Line, RuleSet};
 use portcullis_set::file::StoredHeader;
+use portcullis_set::layout::record::In;
 use portcullis_set::layout::{
     Capture, CaptureRow, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, count, host, policy, record,
     usage,
@@ -95,19 +96,21 @@ fn heads(parts: &mut Parts) -> &mut [PolicyHead] {
     <[PolicyHead]>::mut_from_bytes(parts.section(SectionKind::POLICY_HEADS)).unwrap()
 }
 
-/// Returns where the text words of the first document begin, and where it ends.
-fn first_list(parts: &mut Parts) -> (usize, usize) {
+/// Changes the kind and the form of the first record of the first document that has this kind.
+fn change_first(parts: &mut Parts, kind: u32, change: impl Fn(u32) -> u32) {
     let [records, runs] = [record::RECORDS, record::RUNS]
         .map(|word| parts.word(SectionKind::DOCUMENTS, word) as usize);
-    record::texts(records, runs, record::DOCUMENT_KIND_BITS)
-}
-
-/// Returns the first text of the first document that has this form.
-fn first_text(parts: &mut Parts, form: u32) -> usize {
-    let (start, end) = first_list(parts);
-    let has_form =
-        |word: &usize| parts.word(SectionKind::DOCUMENTS, *word) >> record::FORM_SHIFT == form;
-    (start..end).find(has_form).unwrap()
+    let first = record::HEAD_WORDS + runs * record::RUN_WORDS;
+    for index in 0..records {
+        let word = first + index / record::KINDS_PER_WORD;
+        let shift = (index % record::KINDS_PER_WORD) as u32 * record::KIND_BITS;
+        let old = parts.word(SectionKind::DOCUMENTS, word);
+        let bits = old >> shift & 15;
+        if bits & 3 == kind {
+            let new = old & !(15 << shift) | change(bits) << shift;
+            return parts.set_word(SectionKind::DOCUMENTS, word, new);
+        }
+    }
 }
 
 /// Changes single words, and expects what verifying reports.
@@ -193,24 +196,23 @@ fn a_faulty_writer_is_found_out() {
             parts.section(SectionKind::RULE_SETS).extend([0; 64]);
         }),
         ("its records are not what a file has", |parts| {
-            // Another rule has this pattern, so one of them counts no more.
-            let text = first_text(parts, record::PATTERN);
-            let old = parts.word(SectionKind::DOCUMENTS, text);
-            parts.set_word(SectionKind::DOCUMENTS, text, old & (3 << record::FORM_SHIFT));
+            // A rule has the string behind those of the list.
+            change_first(parts, record::DISALLOW, |_| record::DISALLOW);
         }),
-        ("no pattern", |parts| {
-            let text = first_text(parts, record::PATTERN);
-            let old = parts.word(SectionKind::DOCUMENTS, text);
-            parts.set_word(SectionKind::DOCUMENTS, text, old | 3 << record::FORM_SHIFT);
+        ("section 'rule sets'", |parts| {
+            change_first(parts, record::DISALLOW, |bits| bits ^ 1);
         }),
+        ("no pattern", |parts| change_first(parts, record::DISALLOW, |bits| bits | 12)),
         ("a record's text is that of no pattern", |parts| {
-            let text = first_text(parts, record::STRING);
-            parts.set_word(SectionKind::DOCUMENTS, text, record::PATTERN << record::FORM_SHIFT);
+            change_first(parts, record::STARTS_GROUP, |_| record::PATTERN << record::FORM_SHIFT);
         }),
         ("section 'documents'", |parts| {
-            let kinds = first_list(parts).0 - 1;
+            // A kind behind the last record.
+            let [records, runs] = [record::RECORDS, record::RUNS]
+                .map(|word| parts.word(SectionKind::DOCUMENTS, word) as usize);
+            let kinds = In::Documents.strings_at(records, runs) - 1;
             let old = parts.word(SectionKind::DOCUMENTS, kinds);
-            parts.set_word(SectionKind::DOCUMENTS, kinds, old | 3 << 30);
+            parts.set_word(SectionKind::DOCUMENTS, kinds, old | 3 << 28);
         }),
         ("its records are not in order", |parts| {
             let line = record::HEAD_WORDS + record::RUN_WORDS + 1;
@@ -222,14 +224,16 @@ fn a_faulty_writer_is_found_out() {
         ("more records than there is room for", |parts| {
             parts.set_word(SectionKind::DOCUMENTS, record::RUNS, u32::MAX);
         }),
-        ("section 'orders'", |parts| {
+        ("section 'rule sets'", |parts| {
+            // A rule has the text of another.
             let orders = parts.section(SectionKind::ORDERS);
             orders[1] ^= 1;
         }),
         ("section 'orders'", |parts| {
             parts.section(SectionKind::ORDERS)[0] = 3;
         }),
-        ("section 'policy heads'", |parts| {
+        ("section 'documents'", |parts| {
+            // A policy has no pattern for its records.
             let rows = heads(parts);
             rows[0].rest = rows[1].rest;
         }),
@@ -485,7 +489,8 @@ fn files_that_are_far_longer_than_the_set_are_damage() {
     while at < parts.section(SectionKind::OTHERS).len() / 4 {
         let word = |parts: &mut Parts, word| parts.word(SectionKind::OTHERS, at + word) as usize;
         let (records, runs) = (word(&mut parts, record::RECORDS), word(&mut parts, record::RUNS));
-        let (texts, end) = record::texts(records, runs, record::OTHER_KIND_BITS);
+        let texts = In::Others.strings_at(records, runs);
+        let end = texts + records;
         let long = *long.get_or_insert(word(&mut parts, texts) as u32);
         parts.set_word(SectionKind::OTHERS, at + texts, long);
         at += end;

@@ -1,5 +1,7 @@
 //! The texts of a policy: its user-agent lines and rules, and the other records of a file.
 
+use std::cell::Cell;
+
 use zerocopy::little_endian::U32;
 
 use crate::lists::{ListWriter, Role, decide_alike, read_extract};
@@ -7,12 +9,14 @@ use portcullis_dialect::Field;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_engine::bytes::take_varint;
-use portcullis_engine::pattern::read_pattern;
+use portcullis_engine::pattern::Pattern;
 use portcullis_robots::syntax::{Record, RobotsTxt, record_of};
 
 use super::super::file::{Damage, Section};
-use super::super::layout::{NONE, record};
+use super::super::layout::NONE;
+use super::super::layout::record::{self, In};
 use super::super::strings::StringID;
+use super::rule_set::Ordered;
 use super::{PolicySet, StoredCapture, StoredPolicy};
 
 pub use crate::lists::{RecordKind, UsageKind};
@@ -55,46 +59,64 @@ pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
 }
 
 /// A list of records. Each is read in place.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct RecordList<'s> {
     set: &'s PolicySet,
-    section: Section,
+    place: In,
     position: u32,
     records: u32,
     runs: u32,
-    /// Bits of a record's kind; 0 if the list has no kinds.
-    kind_bits: u32,
+    /// The policy whose patterns are texts of records.
+    policy: Option<StoredPolicy<'s>>,
+    /// A record and the number of strings before it: the next record to read mostly follows.
+    strings_before: Cell<(u32, u32)>,
+    /// The patterns of all records, if all are read.
+    patterns: Option<Vec<Option<Pattern<'s>>>>,
 }
 
-impl RecordList<'_> {
+impl<'s> RecordList<'s> {
     /// Returns the number of records.
     pub(crate) fn len(&self) -> u32 {
         self.records
     }
 
-    /// Returns the number of words before the text words, and of the whole list.
-    fn texts(&self) -> (usize, usize) {
-        record::texts(self.records as usize, self.runs as usize, self.kind_bits)
+    fn section(&self) -> Section {
+        self.set.section_of(self.place)
+    }
+
+    fn kinds_at(&self) -> usize {
+        record::HEAD_WORDS + self.runs as usize * record::RUN_WORDS
+    }
+
+    fn strings_at(&self) -> usize {
+        self.place.strings_at(self.records as usize, self.runs as usize)
+    }
+
+    /// Returns the words of the kinds.
+    fn kinds(&self) -> Result<&'s [U32], Damage> {
+        let start = self.kinds_at();
+        self.words(start, self.strings_at() - start)
     }
 
     /// Returns what the list has for its records but their lines.
-    fn kinds_and_texts(&self) -> Result<&[U32], Damage> {
-        let start = record::HEAD_WORDS + self.runs as usize * record::RUN_WORDS;
-        match self.records {
-            0 => Ok(&[]),
-            _ => self.words(start, self.texts().1 - start),
-        }
+    fn kinds_and_strings(&self) -> Result<&'s [U32], Damage> {
+        let start = self.kinds_at();
+        let strings = self.records as usize - self.place.patterns(self.kinds()?);
+        self.words(start, self.strings_at() + strings - start)
     }
 
     /// Returns `count` words of the list, from `at`.
-    pub(crate) fn words(&self, at: usize, count: usize) -> Result<&[U32], Damage> {
+    pub(crate) fn words(&self, at: usize, count: usize) -> Result<&'s [U32], Damage> {
+        if count == 0 {
+            return Ok(&[]);
+        }
         let first = u32::try_from(at).ok().and_then(|at| self.position.checked_add(at));
-        self.set.words(self.section, first.unwrap_or(NONE), count)
+        self.set.words(self.section(), first.unwrap_or(NONE), count)
     }
 
     #[cold]
     pub(crate) fn malformed(&self, what: &'static str) -> Damage {
-        self.set.malformed(self.section, self.position, what)
+        self.set.malformed(self.section(), self.position, what)
     }
 
     /// Returns the line of a record.
@@ -117,16 +139,27 @@ impl RecordList<'_> {
         line.filter(|_| index < self.records).and_then(LineNumber::new).ok_or_else(malformed)
     }
 
+    /// Returns the kind of a record and the form of its text; 0 if the list has no kinds or no forms.
+    fn kind_and_form(&self, index: u32) -> Result<(u32, u32), Damage> {
+        if index >= self.records {
+            return Err(self.malformed("it has fewer records than are asked for"));
+        }
+        if self.place == In::Others {
+            return Ok((0, record::STRING));
+        }
+        let word = self.words(self.kinds_at() + index as usize / record::KINDS_PER_WORD, 1)?[0];
+        let place = index as usize % record::KINDS_PER_WORD;
+        let bits = word.get() >> (place as u32 * record::KIND_BITS);
+        let kind = bits & ((1 << record::KIND_BITS) - 1);
+        Ok(match self.place {
+            In::Documents => (kind & ((1 << record::FORM_SHIFT) - 1), kind >> record::FORM_SHIFT),
+            In::Usage | In::Others => (kind, record::STRING),
+        })
+    }
+
     /// Returns the kind of a record; 0 if the list has no kinds.
     pub(crate) fn kind(&self, index: u32) -> Result<u32, Damage> {
-        if self.kind_bits == 0 {
-            return Ok(0);
-        }
-        let per_word = record::kinds_per_word(self.kind_bits);
-        let (word, place) = (index as usize / per_word, index as usize % per_word);
-        let at = record::HEAD_WORDS + self.runs as usize * record::RUN_WORDS + word;
-        let kinds = self.words(at, 1)?[0].get();
-        Ok(kinds >> (place as u32 * self.kind_bits) & ((1 << self.kind_bits) - 1))
+        Ok(self.kind_and_form(index)?.0)
     }
 
     /// Returns whether the record at `index` is a user-agent line.
@@ -134,27 +167,76 @@ impl RecordList<'_> {
         Ok(matches!(self.kind(index)?, record::STARTS_GROUP | record::EXTENDS_GROUP))
     }
 
-    /// Returns the word that locates the text of a record.
-    pub(super) fn text_word(&self, index: u32) -> Result<u32, Damage> {
-        if index >= self.records {
-            return Err(self.malformed("it has fewer records than are asked for"));
+    /// Returns the number of strings before a record. Takes one step for each record since the one that
+    /// was read last, eight at a time, unless that comes later.
+    fn strings_before(&self, index: u32) -> Result<u32, Damage> {
+        if self.place != In::Documents {
+            return Ok(index);
         }
-        Ok(self.words(self.texts().0 + index as usize, 1)?[0].get())
+        let (from, before) = match self.strings_before.get() {
+            (from, before) if from <= index => (from, before),
+            _ => (0, 0),
+        };
+        let per_word = record::KINDS_PER_WORD;
+        let (first, last) = (from as usize / per_word, index as usize / per_word);
+        let kinds = self.words(self.kinds_at() + first, last + 1 - first)?;
+        let all = self.place.patterns(kinds);
+        let before_first = kinds.first().map_or(0, |word| {
+            record::patterns(word.get(), 0) - record::patterns(word.get(), from as usize % per_word)
+        });
+        let from_index =
+            kinds.last().map_or(0, |word| record::patterns(word.get(), index as usize % per_word));
+        let strings = before + (index - from) - (all - before_first - from_index) as u32;
+        self.strings_before.set((index, strings));
+        Ok(strings)
     }
 
     /// Returns the string of a record; `None` if its text is that of a pattern.
     fn string(&self, index: u32) -> Result<Option<StringID>, Damage> {
-        let word = self.text_word(index)?;
-        let number = word & ((1 << record::FORM_SHIFT) - 1);
-        Ok((word >> record::FORM_SHIFT == record::STRING).then_some(StringID(number)))
+        if self.kind_and_form(index)?.1 != record::STRING {
+            return Ok(None);
+        }
+        let at = self.strings_at() + self.strings_before(index)? as usize;
+        Ok(Some(StringID(self.words(at, 1)?[0].get())))
+    }
+
+    /// Finds the patterns of all records, for callers that read all.
+    pub(super) fn find_patterns(&mut self) -> Result<(), Damage> {
+        let Some(policy) = &self.policy else { return Ok(()) };
+        let mut patterns = vec![None; self.records as usize];
+        for entry in policy.ordered_entries()? {
+            let Ordered { first, order, rules } = entry?;
+            for (index, number) in order.numbers().enumerate() {
+                let record = first.checked_add(number).unwrap_or(NONE);
+                if let Some(known @ None) = patterns.get_mut(record as usize) {
+                    *known = rules.get(index).map(|(_, pattern)| pattern);
+                }
+            }
+        }
+        self.patterns = Some(patterns);
+        Ok(())
+    }
+
+    /// Returns the pattern of the rule of a record.
+    fn pattern(&self, index: u32) -> Result<Option<Pattern<'s>>, Damage> {
+        if let Some(patterns) = &self.patterns {
+            return Ok(patterns[index as usize]);
+        }
+        let Some(policy) = &self.policy else { return Ok(None) };
+        for entry in policy.ordered_entries()? {
+            let Ordered { first, order, rules } = entry?;
+            let number = index.checked_sub(first);
+            if let Some(found) = number.and_then(|number| order.find(number)) {
+                return Ok(rules.get(found).map(|(_, pattern)| pattern));
+            }
+        }
+        Ok(None)
     }
 
     /// Reads a record into `text`, and returns the offset of its value.
     pub(crate) fn read(&self, index: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
-        let word = self.text_word(index)?;
-        let (form, number) = (word >> record::FORM_SHIFT, word & ((1 << record::FORM_SHIFT) - 1));
-        if form == record::STRING {
-            self.set.sections.strings.get(&self.set.file, StringID(number), text)?;
+        if let Some(string) = self.string(index)? {
+            self.set.sections.strings.get(&self.set.file, string, text)?;
             let malformed = || self.malformed("a record's string says no value");
             let (bytes, value_start) = split_record(text).ok_or_else(malformed)?;
             let bytes = bytes.len();
@@ -162,18 +244,14 @@ impl RecordList<'_> {
             return Ok(value_start);
         }
         let malformed = || self.malformed("a record's text is that of no pattern");
+        let (kind, form) = self.kind_and_form(index)?;
         let star: &[u8] = match form {
             record::PATTERN => b"",
             record::PATTERN_AND_STAR => b"*",
             _ => return Err(malformed()),
         };
-        let field = record::field(self.kind(index)?).ok_or_else(malformed)?;
-        let set = self.set;
-        let units = |at: usize, count: usize| {
-            set.file.items(set.sections.rule_sets, at as u64, count as u64).ok()
-        };
-        let pattern = read_pattern(number as usize, units).map(|(pattern, _)| pattern);
-        let pattern = pattern.ok_or_else(malformed)?;
+        let field = record::field(kind).ok_or_else(malformed)?;
+        let pattern = self.pattern(index)?.ok_or_else(malformed)?;
         text.clear();
         text.extend_from_slice(field);
         text.extend_from_slice(pattern.bytes());
@@ -184,25 +262,38 @@ impl RecordList<'_> {
 }
 
 impl PolicySet {
-    /// Returns the list of records at `position` of `section`; an empty one at [`NONE`].
-    pub(crate) fn record_list(
-        &self,
-        section: Section,
-        position: u32,
-    ) -> Result<RecordList<'_>, Damage> {
-        let kind_bits = match section {
-            _ if section == self.sections.documents => record::DOCUMENT_KIND_BITS,
-            _ if section == self.sections.usage_records => record::USAGE_KIND_BITS,
-            _ => record::OTHER_KIND_BITS,
+    fn section_of(&self, place: In) -> Section {
+        match place {
+            In::Documents => self.sections.documents,
+            In::Usage => self.sections.usage_records,
+            In::Others => self.sections.others,
+        }
+    }
+
+    /// Returns the list of records at a position of a section; an empty one at [`NONE`].
+    pub(crate) fn record_list(&self, place: In, position: u32) -> Result<RecordList<'_>, Damage> {
+        let list = |records, runs| RecordList {
+            set: self,
+            place,
+            position,
+            records,
+            runs,
+            policy: None,
+            strings_before: Cell::default(),
+            patterns: None,
         };
-        let list =
-            |records, runs| RecordList { set: self, section, position, records, runs, kind_bits };
         if position == NONE {
             return Ok(list(0, 0));
         }
+        let section = self.section_of(place);
         let head = self.words(section, position, record::HEAD_WORDS)?;
         let list = list(head[record::RECORDS].get(), head[record::RUNS].get());
-        let end = u64::from(position) + list.texts().1 as u64;
+        let strings = match place {
+            // As many as the kinds say.
+            In::Documents => 0,
+            In::Usage | In::Others => list.records as usize,
+        };
+        let end = u64::from(position) + (list.strings_at() + strings) as u64;
         match list.runs <= list.records && end * size_of::<U32>() as u64 <= section.bytes() {
             true => Ok(list),
             false => Err(list.malformed("it has more records than there is room for")),
@@ -215,27 +306,26 @@ impl PolicySet {
         let limit = self.robots_bytes_max().and_then(|max| usize::try_from(max).ok());
         limit.unwrap_or(usize::MAX).min(BODY_BYTES_MAX)
     }
+}
 
-    fn read_records(&self, section: Section, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
-        let records = self.read_records_of_kinds(section, position)?;
-        Ok(records.into_iter().map(|(_, record)| record).collect())
+impl RecordList<'_> {
+    /// Reads all records.
+    fn read_all(self) -> Result<Vec<DocumentRecord>, Damage> {
+        Ok(self.read_with_kinds()?.into_iter().map(|(_, record)| record).collect())
     }
 
-    /// Reads a list of records, each with the number of its kind.
-    fn read_records_of_kinds(
-        &self,
-        section: Section,
-        position: u32,
-    ) -> Result<Vec<(usize, DocumentRecord)>, Damage> {
-        let list = self.record_list(section, position)?;
-        let mut bytes_left = self.record_bytes_max();
+    /// Reads all records, each with the number of its kind.
+    fn read_with_kinds(mut self) -> Result<Vec<(usize, DocumentRecord)>, Damage> {
+        self.find_patterns()?;
+        let list = self;
+        let mut bytes_left = list.set.record_bytes_max();
         let read = |index| {
             let mut text = Vec::new();
             let value_start = list.read(index, &mut text)?;
             let too_many = || list.malformed("a file is longer than it may be");
             bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
             let number = list.kind(index)? as usize;
-            let decides = list.kind_bits == record::DOCUMENT_KIND_BITS;
+            let decides = list.place == In::Documents;
             let (kind, line) = (decides.then(|| RecordKind::ALL[number]), list.line(index)?);
             Ok((number, DocumentRecord { kind, line, text, value_start }))
         };
@@ -246,12 +336,13 @@ impl PolicySet {
 impl<'s> StoredPolicy<'s> {
     /// Returns the list of the file's user-agent lines and rules.
     pub(crate) fn record_list(&self) -> Result<RecordList<'s>, Damage> {
-        self.set.record_list(self.set.sections.documents, self.document())
+        let list = self.set.record_list(In::Documents, self.document())?;
+        Ok(RecordList { policy: Some(*self), ..list })
     }
 
     /// Returns the file's user-agent lines and rules, in file order.
     pub fn records(&self) -> Result<Vec<DocumentRecord>, Damage> {
-        self.set.read_records(self.set.sections.documents, self.document())
+        self.record_list()?.read_all()
     }
 
     /// Returns the number of the file's user-agent lines and rules.
@@ -285,9 +376,10 @@ impl<'s> StoredPolicy<'s> {
             return Ok(true);
         }
         let (own, others) = (self.record_list()?, other.record_list()?);
-        // Equal records have equal words, and most policies differ in them.
+        // Equal records have equal words and equal default rules, and most policies differ in them.
         Ok(self.access()? == other.access()?
-            && own.kinds_and_texts()? == others.kinds_and_texts()?
+            && self.default_rules() == other.default_rules()
+            && own.kinds_and_strings()? == others.kinds_and_strings()?
             && decide_alike(&self.extract()?, &other.extract()?))
     }
 
@@ -328,8 +420,7 @@ impl<'s> StoredPolicy<'s> {
             Some(kind) => Ok((*kind, record)),
             None => Err(self.malformed("a usage record is of no kind")),
         };
-        let section = self.set.sections.usage_records;
-        let records = self.set.read_records_of_kinds(section, usage.record_list())?;
+        let records = self.set.record_list(In::Usage, usage.record_list())?.read_with_kinds()?;
         records.into_iter().map(of_kind).collect()
     }
 }
@@ -337,7 +428,7 @@ impl<'s> StoredPolicy<'s> {
 impl PolicySet {
     /// Returns the records at a position of the section.
     pub fn other_records(&self, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
-        self.read_records(self.sections.others, position)
+        self.record_list(In::Others, position)?.read_all()
     }
 }
 
@@ -366,7 +457,7 @@ impl StoredCapture<'_> {
         is_wanted: impl Fn(StringID) -> bool,
         mut with: impl FnMut(&Record<'_>, LineNumber),
     ) -> Result<(), Damage> {
-        let list = self.set.record_list(self.set.sections.others, self.others)?;
+        let list = self.set.record_list(In::Others, self.others)?;
         let mut bytes_left = self.set.record_bytes_max();
         let mut text = Vec::new();
         for index in 0..list.len() {

@@ -258,6 +258,11 @@ impl<'s> StoredPolicy<'s> {
         (entry != NONE).then_some(entry)
     }
 
+    /// Returns the lines of the rule set of the default groups.
+    pub(super) fn default_rules(&self) -> [u32; 2] {
+        [self.head.default_line.get(), self.head.default_lines.get()]
+    }
+
     /// Returns the entry of the token at `index`, and the record that names it.
     pub(crate) fn naming_line(&self, index: usize) -> Result<(u32, u32), Damage> {
         let at = policy::HEAD_WORDS + self.token_count() + index * policy::ROBOT_WORDS;

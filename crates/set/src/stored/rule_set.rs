@@ -5,13 +5,14 @@ use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::id::RuleID;
+use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_engine::block::Start;
 use portcullis_engine::{Line, RuleSet};
 use portcullis_robots::policy::OrderedRules;
 use portcullis_robots::syntax::{Group, RobotsTxt};
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, rule_set};
+use super::super::layout::{NONE, policy, rule_set};
 use super::PolicySet;
 use super::policy::{PolicyNumber, RuleSetNumber, SelectedRules, StoredPolicy};
 
@@ -144,7 +145,7 @@ impl StoredPolicy<'_> {
         other: &StoredPolicy<'_>,
         [own_text, other_text]: &mut [Vec<u8>; 2],
     ) -> Result<bool, Damage> {
-        let (own, others) = (self.record_list()?, other.record_list()?);
+        let (mut own, mut others) = (self.record_list()?, other.record_list()?);
         if own.len() != others.len() {
             return Ok(false);
         }
@@ -154,6 +155,8 @@ impl StoredPolicy<'_> {
                 return Ok(false);
             }
         }
+        own.find_patterns()?;
+        others.find_patterns()?;
         for index in 0..own.len() {
             let own_start = own.read(index, own_text)?;
             let other_start = others.read(index, other_text)?;
@@ -165,7 +168,81 @@ impl StoredPolicy<'_> {
     }
 }
 
+/// An entry whose rule set is stored.
+pub(super) struct Ordered<'s> {
+    /// The record that its order counts from.
+    pub first: u32,
+    pub order: Order<'s>,
+    pub rules: RuleSet<'s>,
+}
+
+/// The record of each pattern of a rule set.
+pub(super) struct Order<'s> {
+    width: usize,
+    bytes: &'s [u8],
+}
+
+impl<'s> Order<'s> {
+    pub fn numbers(&self) -> impl Iterator<Item = u32> + use<'s> {
+        self.bytes.chunks_exact(self.width).map(|bytes| {
+            let mut number = [0; size_of::<u32>()];
+            number[..bytes.len()].copy_from_slice(bytes);
+            u32::from_le_bytes(number)
+        })
+    }
+
+    /// Returns the first pattern with a record.
+    pub fn find(&self, record: u32) -> Option<usize> {
+        match (self.width, u8::try_from(record)) {
+            (1, Ok(record)) => memchr::memchr(record, self.bytes),
+            (1, Err(_)) => None,
+            _ => self.numbers().position(|number| number == record),
+        }
+    }
+}
+
+impl<'s> StoredPolicy<'s> {
+    /// Returns the entries whose rule sets are stored, in order.
+    pub(super) fn ordered_entries(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<Ordered<'s>, Damage>> + use<'s>, Damage> {
+        let policy = *self;
+        let mut patterns_left = POLICY_PATTERNS_MAX;
+        let ordered = move |entry: u32| {
+            let order = policy.word(policy.entry_at(entry) + policy::ORDER)?;
+            if order == NONE {
+                return Ok(None);
+            }
+            let set = policy.set;
+            let (line, lines) = set.rule_set_lines(policy.rule_set(entry)?)?;
+            let rules = set.file.items(set.sections.rule_sets, line.into(), lines.into())?;
+            let odd = || set.malformed_rule_set(line, "its parts are longer than it is");
+            let rules = RuleSet::view(rules).ok_or_else(odd)?;
+            let too_many = || policy.malformed("a policy has more patterns than one may have");
+            patterns_left = patterns_left.checked_sub(rules.len()).ok_or_else(too_many)?;
+            let first = policy.groups(entry)?[1].get();
+            Ok(Some(Ordered { first, order: set.order(order, rules.len())?, rules }))
+        };
+        Ok((0..self.word(policy::ENTRIES)?).map(ordered).filter_map(Result::transpose))
+    }
+}
+
 impl PolicySet {
+    /// Returns the order of so many patterns at a position.
+    fn order(&self, position: u32, patterns: usize) -> Result<Order<'_>, Damage> {
+        let section = self.sections.orders;
+        let width = self.file.bytes(section, position.into(), 1)?[0].into();
+        if !matches!(width, 1 | 2 | 4) {
+            return Err(self.file.malformed(
+                section,
+                position.into(),
+                "an order has no such numbers",
+            ));
+        }
+        let (start, bytes) = (u64::from(position) + 1, (patterns * width) as u64);
+        Ok(Order { width, bytes: self.file.bytes(section, start, bytes)? })
+    }
+
     /// Returns the record of a pattern according to an order, counted from the first rule of the
     /// first group.
     pub(crate) fn record_of(&self, order: u32, pattern: u32) -> Result<u32, Damage> {

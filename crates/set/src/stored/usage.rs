@@ -9,6 +9,7 @@ use portcullis_dialect::LineNumber;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 
 use super::super::file::Damage;
+use super::super::layout::record::In;
 use super::super::layout::usage;
 use super::policy::RuleSetNumber;
 use super::tokens::AgentTokens;
@@ -170,7 +171,7 @@ impl StoredPolicy<'_> {
     ) -> Result<(super::UsageKind, LineNumber, Vec<u8>), Damage> {
         let malformed = || self.malformed("a policy has no such usage record");
         let usage = self.usage()?.ok_or_else(malformed)?;
-        let list = self.set.record_list(self.set.sections.usage_records, usage.record_list())?;
+        let list = self.set.record_list(In::Usage, usage.record_list())?;
         let mut text = Vec::new();
         let value_start = list.read(record, &mut text)?;
         text.drain(..value_start);
