@@ -42,7 +42,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && prints_records && folder.is_none();
     let mut stream = plan::stream(args.input, args.rejects, &questions, &args.run, prints)?;
-    let names = [&args.selection.unknown, &args.selection.invalid].map(RecordsTo::file);
+    let names = args.selection.aside().map(RecordsTo::file);
     let are_rows =
         prints_records && rows::keeps_rows(&stream, &destination, folder.is_some(), names)?;
     if are_rows {
@@ -57,8 +57,8 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         || names.iter().any(Option::is_some);
     let shards = Shards::of(stream.clone(), destinations, args.output.shards, sets_aside)?;
     let mut hosts = hosts.map(HostCounts::create).transpose()?;
-    let [unknown, invalid] = names.map(|path| path.map(Output::create).transpose());
-    let (mut unknown, mut invalid) = (unknown?, invalid?);
+    let [unknown, invalid, pages] = names.map(|path| path.map(Output::create).transpose());
+    let mut set_aside = [unknown?, invalid?, pages?];
     let labels = args.selection.purpose.as_slice();
     let described = Selection::of(&selection, args.selection.purpose);
     let mut account_file = AccountFile::open(&args.account, labels, Some(described))?;
@@ -80,11 +80,12 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let hosts_max = summary::hosts_max(counts_hosts, hosts.is_some());
     let (outcome, status) = shards.run(|stream, kept_to| {
         let compressions = kept_to.compressions();
-        let [unknown_compression, invalid_compression] = [&unknown, &invalid]
-            .map(|aside| aside.as_ref().map_or(Compression::None, Output::compression));
+        let aside_compressions = set_aside
+            .each_ref()
+            .map(|it| it.as_ref().map_or(Compression::None, Output::compression));
         let mut kept_output = output(kept_to, !prints_records);
-        let aside = |file: Option<Output>| file.map(|file| output(Outputs::of(file), false));
-        let (mut unknown, mut invalid) = (aside(unknown.take()), aside(invalid.take()));
+        let mut aside =
+            set_aside.each_mut().map(|it| it.take().map(|file| output(Outputs::of(file), false)));
         let mut counts = Counts::new(agents);
         let (mut kept, mut unstated) = (0, 0);
         let account = stream::run(
@@ -102,12 +103,9 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
                 let write = if are_rows { filter::write_rows } else { filter::write_chunk };
                 let kept_compression = compressions.of_list(piece.rows().list_number());
                 write(piece, &selection, session, counts, records)?;
-                for (compression, encoded) in [
-                    (kept_compression, &mut records.kept),
-                    (unknown_compression, &mut records.unknown),
-                    (invalid_compression, &mut records.invalid),
-                ] {
-                    compressor.compress(compression, &mut encoded.text)?;
+                compressor.compress(kept_compression, &mut records.kept.text)?;
+                for (compression, encoded) in aside_compressions.iter().zip(&mut records.aside) {
+                    compressor.compress(*compression, &mut encoded.text)?;
                 }
                 Ok(())
             },
@@ -127,10 +125,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
                 kept += filtered.kept;
                 unstated += records.unstated_records;
                 let kept = (Some(&mut kept_output), &mut records.kept);
-                let aside = [
-                    (unknown.as_mut(), &mut records.unknown),
-                    (invalid.as_mut(), &mut records.invalid),
-                ];
+                let aside = aside.iter_mut().map(Option::as_mut).zip(&mut records.aside);
                 for (output, encoded) in std::iter::once(kept).chain(aside) {
                     let Some(output) = output else { continue };
                     if part.is_first {
@@ -146,7 +141,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         if args.count && !args.quiet {
             kept_output.write_text(format!("{kept}\n").as_bytes())?;
         }
-        for output in [Some(kept_output), unknown, invalid].into_iter().flatten() {
+        for output in std::iter::once(kept_output).chain(aside.into_iter().flatten()) {
             complete.extend(output.complete()?);
         }
         complete.extend(account.output.map(Output::complete).transpose()?);
@@ -178,8 +173,7 @@ fn selection(args: &SelectionArgs) -> filter::Plan {
     filter::Plan {
         quantifier: if args.any { Quantifier::Any } else { Quantifier::All },
         invert: args.invert,
-        unknown: fate(&args.unknown),
-        invalid: fate(&args.invalid),
+        aside: args.aside().map(fate),
         purpose: args
             .unstated
             .map(|unstated| Purpose { keeps_unstated: unstated == KeepOrDrop::Keep }),

@@ -78,7 +78,7 @@ pub fn keeps_rows(
     plan: &StreamPlan,
     kept: &Destination,
     has_folder: bool,
-    aside: [Option<&OutputFile>; 2],
+    aside: [Option<&OutputFile>; 3],
 ) -> anyhow::Result<bool> {
     if matches!(kept, Destination::File(path) if is_named(path)) {
         not_compressed(kept)?;

@@ -27,12 +27,13 @@ const DAY: u64 = 24 * 60 * 60;
 const TIMES_PER_URL: usize = 60;
 
 /// The bodies. Each gives another policy in every dialect.
-const BODIES: [&str; 5] = [
+const BODIES: [&str; 6] = [
     "User-agent: *\nDisallow: /a\n",
     "\nUser-agent: *\nDisallow: /b\n\nUser-agent: ExampleBot\nDisallow: /a/b\nAllow: /a\n",
     "User-agent: ExampleBot\nDisallow: /\n",
     "User-agent: *\nDisallow:\n",
     "# nothing\n",
+    "<html><p>Not found</p></html>\n",
 ];
 
 const PATHS: [&str; 4] = ["/a", "/a/b", "/b", "/robots.txt"];
@@ -191,6 +192,7 @@ fn compare(session: &mut Session, archive: &Archive<'_>, block: &[(&str, u64)]) 
 fn state_of(policy: Policy<'_>) -> PolicyState {
     match policy {
         Policy::File(body) if body == BODIES[4] => PolicyState::NoRules,
+        Policy::File(body) if body == BODIES[5] => PolicyState::Page,
         Policy::File(_) => PolicyState::Rules,
         Policy::Outcome(outcome) => outcome.state,
     }

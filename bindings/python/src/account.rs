@@ -62,7 +62,7 @@ impl Collect for Counted {
         rows.counts.add_block(urls, 0, answers)?;
         rows.counts.add_preferences(answers);
         rows.drops.add_block(&self.plan, urls, answers);
-        rows.filtered.kept += self.plan.kept(&self.plan.verdicts(answers));
+        rows.filtered.kept += self.plan.kept(&self.plan.classes(answers));
         rows.filtered.unstated =
             rows.filtered.unstated.map(|count| count + self.plan.unstated(answers));
         Ok(())

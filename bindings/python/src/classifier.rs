@@ -19,7 +19,7 @@ use std::thread;
 use arrow_array::Array;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::{Label, LabelError};
-use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
+use portcullis_report::filter::{Plan, Purpose, Quantifier};
 use portcullis_report::{AgentList, explanation_json};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::AgentChain;
@@ -549,8 +549,7 @@ fn plan(
             return Err(PyValueError::new_err(text));
         }
     };
-    let (unknown, invalid) = (Fate::Drop, Fate::Drop);
-    let plan = Plan { quantifier, invert: false, unknown, invalid, purpose };
+    let plan = Plan { purpose, ..Plan::of(quantifier) };
     Ok((plan, label.map(label_of).transpose()?))
 }
 

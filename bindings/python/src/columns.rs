@@ -13,9 +13,8 @@ use arrow_array::{
     StringArray, StructArray, TimestampMillisecondArray,
 };
 use arrow_schema::{DataType, Field, FieldRef, Fields};
-use portcullis_dialect::Verdict;
 use portcullis_report::columns;
-use portcullis_report::filter::Plan;
+use portcullis_report::filter::{Fate, Plan};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::output::Added;
 use portcullis_rows::output::added::Values;
@@ -190,8 +189,8 @@ impl Collect for Allowed {
         answers: &mut Answers<'_>,
         rows: &mut BooleanBuilder,
     ) -> Result<(), Damage> {
-        for verdict in self.0.verdicts(answers) {
-            rows.append_value(verdict == Verdict::Allow);
+        for class in self.0.classes(answers) {
+            rows.append_value(self.0.fate(class) == Fate::Keep);
         }
         Ok(())
     }

@@ -16,7 +16,6 @@ use portcullis_build::{LoadConfig, LoadError, read_text};
 use portcullis_captures::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, folder,
 };
-use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::url::{compared_path, host_key, split};
@@ -232,7 +231,7 @@ fn stored_texts(set: &PolicySet) -> Result<(Texts, TextSource), Damage> {
     let (mut texts, mut of_policy) = (Vec::new(), HashMap::new());
     for policy in set.policies() {
         let policy = policy?;
-        if matches!(policy.access()?.state, PolicyState::Rules | PolicyState::NoRules) {
+        if policy.access()?.state.is_file() {
             let mut text = Vec::new();
             for record in policy.records()? {
                 text.extend_from_slice(&record.text);

@@ -331,7 +331,7 @@ fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standin
         blob.expect("memory has no error")
     });
     let has_rules = !file.rules().is_empty();
-    Standing { content: Content::File { extract, others, has_rules }, facts }
+    Standing { content: Content::of_file(extract, others, has_rules, facts.file_notes), facts }
 }
 
 /// Returns the notes that concern the rules of the whole file.

@@ -1,7 +1,9 @@
 //! Standings of origins, before they are stored in a set.
 
+use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::syntax::NoteSet;
 use portcullis_set::stored::CaptureFacts;
 
 use super::pool::BlobID;
@@ -77,8 +79,24 @@ pub enum Content {
         /// Whether the file has a rule in a group.
         has_rules: bool,
     },
-    /// The origin has no file.
+    /// The origin has no file, or a page instead of one.
     Access(AccessOutcome),
+}
+
+impl Content {
+    /// Returns the content of a file whose notes are those in `facts`: a page states nothing.
+    pub(crate) fn of_file(
+        extract: BlobID,
+        others: BlobID,
+        has_rules: bool,
+        notes: NoteSet,
+    ) -> Content {
+        let page = AccessOutcome { state: PolicyState::Page, verdict: Verdict::Allow };
+        match notes.is_page() && !has_rules {
+            true => Content::Access(page),
+            false => Content::File { extract, others, has_rules },
+        }
+    }
 }
 
 impl HostStanding {

@@ -58,6 +58,7 @@ impl AccessOutcome {
     pub const fn decision(self) -> Decision {
         let reason = match self.state {
             PolicyState::NoRules => Reason::NoRules,
+            PolicyState::Page => Reason::Page,
             PolicyState::Unavailable => Reason::Unavailable,
             PolicyState::Unreachable => Reason::Unreachable,
             PolicyState::Deferred => Reason::Deferred,
@@ -210,7 +211,7 @@ mod tests {
                 };
                 let allows = outcome.verdict == Verdict::Allow;
                 assert!(!allows || (400..500).contains(&status), "{}: {status}", dialect.name);
-                assert!(!matches!(outcome.state, PolicyState::Rules | PolicyState::NoRules));
+                assert!(!outcome.state.is_file());
             }
         }
     }

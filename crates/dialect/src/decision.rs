@@ -134,6 +134,8 @@ words! {
         NoTime = 13 => "no-time",
         /// The record names no agent, or one that is not asked about and that a file names.
         NoAgent = 14 => "no-agent",
+        /// A web page, JSON or binary data came instead of a robots.txt.
+        Page = 15 => "page",
     }
 }
 
@@ -152,6 +154,16 @@ words! {
         Deferred = 4 => "deferred",
         /// The origin has no known policy.
         Unknown = 5 => "unknown",
+        /// A web page, JSON or binary data came instead of a robots.txt, and it states nothing. Dialects
+        /// read it as a file without rules, which allows everything.
+        Page = 6 => "page",
+    }
+}
+
+impl PolicyState {
+    /// Returns whether a file was read, whatever it looks like.
+    pub const fn is_file(self) -> bool {
+        matches!(self, PolicyState::Rules | PolicyState::NoRules | PolicyState::Page)
     }
 }
 

@@ -26,6 +26,7 @@ mod delay;
 mod groups;
 mod history;
 mod lines;
+mod page;
 mod pattern;
 mod url;
 mod usage;
@@ -52,8 +53,8 @@ use usage::InForce;
 /// The caller, or [`decide_in_scope`], checks that the file belongs to the URL's origin.
 ///
 /// If several reasons hold, the first of these is returned: not a URL; the dialect always allows
-/// robots.txt itself; no rule in any group; no group for the agent; no matching rule; a rule
-/// decides. Rules are numbered in file order across all groups; rules outside groups do not count.
+/// robots.txt itself; a page instead of a robots.txt; no rule in any group; no group for the agent; no
+/// matching rule; a rule decides. Rules are numbered in file order across all groups; rules outside groups do not count.
 pub fn decide(
     dialect: &Dialect,
     robots: &[u8],
@@ -61,8 +62,7 @@ pub fn decide(
     agents: &[&str],
     url: &[u8],
 ) -> Decision {
-    let records = lines::records(&dialect.lines, robots, robots_bytes_max);
-    Access::new(dialect, &records, agents).decide(dialect, url)
+    Judge::new(dialect, robots, robots_bytes_max, agents).decide(url)
 }
 
 /// Returns the decision for an agent and `url`, the preference that `robots` states for each use of
@@ -107,8 +107,13 @@ impl<'t> Judge<'t> {
         agents: &[&str],
     ) -> Judge<'t> {
         let records = lines::records(&dialect.lines, robots, robots_bytes_max);
-        let access = Access::new(dialect, &records, agents);
+        let mut access = Access::new(dialect, &records, agents);
         let usage = InForce::new(dialect, &records, agents);
+        let read = &robots[..robots.len().min(robots_bytes_max.unwrap_or(usize::MAX))];
+        let is_silent = access.without_rule == Reason::NoRules && !usage::has_records(&records);
+        if is_silent && page::is_page(read) {
+            access.without_rule = Reason::Page;
+        }
         Judge { dialect, access, usage, delay: delay::crawl_delay(dialect, &records, agents) }
     }
 

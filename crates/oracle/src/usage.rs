@@ -141,6 +141,17 @@ fn lines_in_force<'t>(
     lines
 }
 
+/// Returns whether some record is about usage, wherever it stands.
+pub(super) fn has_records(records: &[Record<'_>]) -> bool {
+    let is_usage = |record: &Record<'_>| {
+        matches!(
+            record,
+            Record::Field(Field::ContentUsage | Field::ContentSignal | Field::License, ..)
+        )
+    };
+    records.iter().any(is_usage)
+}
+
 /// Returns whether a licence is a scheme, a colon, and visible characters.
 fn is_absolute_uri(value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value);

@@ -98,13 +98,13 @@ fn names(agents: &[AgentObject<'_>]) -> String {
 
 /// Describes which records are kept.
 fn describe(selection: &Selection) -> String {
-    let Selection { agents, keeps, unknown, invalid, purpose, unstated } = selection;
+    let Selection { agents, keeps, unknown, invalid, pages, purpose, unstated } = selection;
     let agents = if *agents == "all" { "all agents" } else { "any agent" };
     let mut text = format!("records that are {keeps} for {agents}");
     if let (Some(label), Some(unstated)) = (purpose, unstated) {
         text += &format!(", and may be used for {label} (not stated: {unstated})");
     }
-    text + &format!("; unknown: {unknown}; not a URL: {invalid}")
+    text + &format!("; unknown: {unknown}; not a URL: {invalid}; pages: {pages}")
 }
 
 fn write_drops(records: u64, kept: u64, drops: &Drops, out: &mut impl Write) -> io::Result<()> {
@@ -122,6 +122,7 @@ fn write_drops(records: u64, kept: u64, drops: &Drops, out: &mut impl Write) -> 
             Cause::NotStated => "dropped: use not stated (?)",
             Cause::Unknown => "dropped: policy unknown",
             Cause::Invalid => "dropped: not a URL",
+            Cause::Page => "dropped: a page instead of robots.txt",
             Cause::Allowed => "dropped: allowed",
         };
         row(what, drops.cause(cause))?;

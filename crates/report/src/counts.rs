@@ -242,6 +242,7 @@ impl Counts {
         let reasons: &[Reason] = match state {
             PolicyState::Rules => &[Reason::Rule, Reason::NoRule, Reason::NoGroup],
             PolicyState::NoRules => &[Reason::NoRules],
+            PolicyState::Page => &[Reason::Page],
             PolicyState::Unavailable => &[Reason::Unavailable],
             PolicyState::Unreachable => &[Reason::Unreachable],
             PolicyState::Deferred => &[Reason::Deferred],

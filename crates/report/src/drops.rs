@@ -25,18 +25,21 @@ pub enum Cause {
     Unknown,
     /// It is not a URL.
     Invalid,
+    /// A page came instead of its robots.txt.
+    Page,
     /// It is allowed, and disallowed records are kept.
     Allowed,
 }
 
 impl Cause {
     /// All causes, in the order of outputs.
-    pub const ALL: [Cause; 6] = [
+    pub const ALL: [Cause; 7] = [
         Cause::Disallowed,
         Cause::NotPermitted,
         Cause::NotStated,
         Cause::Unknown,
         Cause::Invalid,
+        Cause::Page,
         Cause::Allowed,
     ];
 
@@ -48,6 +51,7 @@ impl Cause {
             Cause::NotStated => "not-stated",
             Cause::Unknown => "unknown",
             Cause::Invalid => "invalid",
+            Cause::Page => "page",
             Cause::Allowed => "allowed",
         }
     }
@@ -113,6 +117,8 @@ pub struct Selection {
     pub unknown: &'static str,
     /// What happens to records that are not URLs.
     pub invalid: &'static str,
+    /// What happens to allowed records of origins with a page instead of a robots.txt.
+    pub pages: &'static str,
     /// The use that must be permitted as well.
     pub purpose: Option<&'static str>,
     /// What happens to records whose use is not stated: `keep` or `drop`.
@@ -128,11 +134,13 @@ impl Selection {
             Fate::Aside => "aside",
         };
         let unstated = |keeps| if keeps { "keep" } else { "drop" };
+        let [unknown, invalid, pages] = plan.aside.map(fate);
         Selection {
             agents: if plan.quantifier == Quantifier::All { "all" } else { "any" },
             keeps: if plan.invert { "disallowed" } else { "allowed" },
-            unknown: fate(plan.unknown),
-            invalid: fate(plan.invalid),
+            unknown,
+            invalid,
+            pages,
             purpose: purpose.map(Label::as_str),
             unstated: plan.purpose.map(|purpose| unstated(purpose.keeps_unstated)),
         }
@@ -168,18 +176,17 @@ mod tests {
 
     #[test]
     fn each_record_that_is_not_kept_has_one_cause() {
-        let plan = Plan {
-            quantifier: Quantifier::All,
-            invert: false,
-            unknown: Fate::Drop,
-            invalid: Fate::Drop,
-            purpose: None,
-        };
-        assert_eq!(dropped(&plan, 1), ([3, 0, 0, 1, 2, 0], [0, 3, 1]));
-        assert_eq!(dropped(&plan, 2), ([5, 0, 0, 1, 2, 0], [2, 3, 1]), "one agent is disallowed");
+        let plan = Plan::of(Quantifier::All);
+        assert_eq!(dropped(&plan, 1), ([3, 0, 0, 1, 2, 0, 0], [0, 3, 1]));
+        assert_eq!(
+            dropped(&plan, 2),
+            ([5, 0, 0, 1, 2, 0, 0], [2, 3, 1]),
+            "one agent is disallowed"
+        );
         let any = Plan { quantifier: Quantifier::Any, ..plan };
-        assert_eq!(dropped(&any, 2), ([0, 0, 0, 1, 2, 0], [0, 0, 1]));
-        let inverted = Plan { invert: true, unknown: Fate::Aside, invalid: Fate::Keep, ..plan };
-        assert_eq!(dropped(&inverted, 1), ([0, 0, 0, 1, 0, 2], [2, 0, 1]));
+        assert_eq!(dropped(&any, 2), ([0, 0, 0, 1, 2, 0, 0], [0, 0, 1]));
+        let aside = [Fate::Aside, Fate::Keep, Fate::Keep];
+        let inverted = Plan { invert: true, aside, ..plan };
+        assert_eq!(dropped(&inverted, 1), ([0, 0, 0, 1, 0, 0, 2], [2, 0, 1]));
     }
 }

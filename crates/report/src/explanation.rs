@@ -30,7 +30,7 @@ pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
     let [rules, groups, robots_txt, unavailable, unreachable, scope] = clauses(dialect);
     match reason {
         Reason::Rule | Reason::NoRule => rules,
-        Reason::NoGroup | Reason::NoRules | Reason::NoAgent => groups,
+        Reason::NoGroup | Reason::NoRules | Reason::Page | Reason::NoAgent => groups,
         Reason::RobotsTxt => robots_txt,
         Reason::Unavailable => unavailable,
         Reason::Unreachable | Reason::Deferred => unreachable,

@@ -2,10 +2,10 @@
 //!
 //! Each agent has one verdict on a record: that of access, of the preference about a purpose, and, if
 //! the record is also decided as of now, of both times. The verdicts of all agents then make that of
-//! the record ([`Quantifier`]). A [`Plan`] has the destination for each of the four verdicts. An empty
-//! record is invalid.
+//! the record ([`Quantifier`]), and with it its [`Class`]. A [`Plan`] has the destination for each class. An
+//! empty record is invalid.
 
-use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::usage::Preference;
 use portcullis_rows::input::Record;
 use portcullis_rows::limits::PARQUET_PART_ROWS_MAX;
@@ -25,7 +25,43 @@ pub enum Quantifier {
     Any,
 }
 
-/// The destination of records with one verdict.
+/// What a record is to a filter: the verdict of all agents, or a URL that all may fetch where a page came
+/// instead of a robots.txt, if those have a destination of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Class {
+    Allowed,
+    Disallowed,
+    Unknown,
+    Invalid,
+    Page,
+}
+
+impl Class {
+    const ALL: [Class; 5] =
+        [Class::Allowed, Class::Disallowed, Class::Unknown, Class::Invalid, Class::Page];
+
+    /// The classes that may be set aside.
+    pub const ASIDE: [Class; 3] = [Class::Unknown, Class::Invalid, Class::Page];
+
+    #[inline]
+    const fn of(verdict: Verdict) -> Class {
+        match verdict {
+            Verdict::Allow => Class::Allowed,
+            Verdict::Disallow => Class::Disallowed,
+            Verdict::Unknown => Class::Unknown,
+            Verdict::Invalid => Class::Invalid,
+        }
+    }
+
+    /// Returns the position among [`Class::ASIDE`]; `None` for the other classes.
+    #[inline]
+    const fn aside(self) -> Option<usize> {
+        (self as usize).checked_sub(Class::Unknown as usize)
+    }
+}
+
+/// The destination of the records of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The output.
@@ -43,10 +79,9 @@ pub struct Plan {
     pub quantifier: Quantifier,
     /// Whether the disallowed records are kept instead of the allowed ones.
     pub invert: bool,
-    /// The destination of records with unknown origins.
-    pub unknown: Fate,
-    /// The destination of records that are not URLs.
-    pub invalid: Fate,
+    /// The destinations of records with unknown origins, of those that are not URLs, and of allowed URLs
+    /// of origins with a page, by [`Class::ASIDE`]. A page that is kept is allowed, as its dialect says.
+    pub aside: [Fate; Class::ASIDE.len()],
     /// The preference that an allowed agent also needs about the first requested label. `None` if
     /// only access counts.
     pub purpose: Option<Purpose>,
@@ -70,15 +105,40 @@ impl Purpose {
 }
 
 impl Plan {
-    /// Returns the verdict of each record in a block. If the block is also decided
-    /// as of now, an agent must be allowed at both times.
-    pub fn verdicts(&self, answers: &Answers<'_>) -> Vec<Verdict> {
+    /// Returns the plan to keep allowed records and to drop all others.
+    pub const fn of(quantifier: Quantifier) -> Plan {
+        let aside = [Fate::Drop, Fate::Drop, Fate::Keep];
+        Plan { quantifier, invert: false, aside, purpose: None }
+    }
+
+    /// Returns the class of each record in a block.
+    pub fn classes(&self, answers: &Answers<'_>) -> Vec<Class> {
+        let mut classes = self.verdicts(answers);
+        if self.aside[Class::Page as usize - Class::Unknown as usize] != Fate::Keep {
+            let (then, now) = sides(answers);
+            let agents = answers.per_record();
+            for (record, class) in classes.iter_mut().enumerate() {
+                let own = record * agents..(record + 1) * agents;
+                let now = now.map_or(&[][..], |now| &now.0[own.clone()]);
+                let mut decisions = then.0[own].iter().chain(now);
+                let is_allowed = decisions.clone().all(|it| it.verdict == Verdict::Allow);
+                if is_allowed && decisions.any(|it| it.reason == Reason::Page) {
+                    *class = Class::Page;
+                }
+            }
+        }
+        classes
+    }
+
+    /// Returns the verdict on each record in a block. If the block is also decided as of now, an agent
+    /// must be allowed at both times.
+    fn verdicts(&self, answers: &Answers<'_>) -> Vec<Class> {
         let agents = answers.per_record();
         let decisions = answers.decisions();
         let (then, now) = sides(answers);
         if agents == 1 && now.is_none() && self.purpose.is_none() {
             // Nothing to combine, and one byte to copy.
-            return decisions.iter().map(|decision| decision.verdict).collect();
+            return decisions.iter().map(|decision| Class::of(decision.verdict)).collect();
         }
         let of_agent = |answer| {
             let then = self.of_agent(answer, then);
@@ -87,6 +147,7 @@ impl Plan {
         let records = 0..decisions.len() / agents;
         records
             .map(|record| self.of_agents((record * agents..(record + 1) * agents).map(of_agent)))
+            .map(Class::of)
             .collect()
     }
 
@@ -138,14 +199,15 @@ impl Plan {
 
     /// Returns why each record in a block is not kept; `None` for a record that is.
     pub fn causes(&self, answers: &Answers<'_>) -> Vec<Option<Cause>> {
-        let cause = |(record, verdict)| match verdict {
-            Verdict::Allow => Cause::Allowed,
-            Verdict::Disallow => self.cause_of_disallowed(answers, record),
-            Verdict::Unknown => Cause::Unknown,
-            Verdict::Invalid => Cause::Invalid,
+        let cause = |(record, class)| match class {
+            Class::Allowed => Cause::Allowed,
+            Class::Disallowed => self.cause_of_disallowed(answers, record),
+            Class::Unknown => Cause::Unknown,
+            Class::Invalid => Cause::Invalid,
+            Class::Page => Cause::Page,
         };
-        let verdicts = self.verdicts(answers).into_iter().enumerate();
-        verdicts.map(|it| (self.fate(it.1) != Fate::Keep).then(|| cause(it))).collect()
+        let classes = self.classes(answers).into_iter().enumerate();
+        classes.map(|it| (self.fate(it.1) != Fate::Keep).then(|| cause(it))).collect()
     }
 
     /// Returns why a record is disallowed. The cause of an agent is that at the record's time, or else
@@ -174,26 +236,24 @@ impl Plan {
         cause.unwrap_or(Cause::Disallowed)
     }
 
-    /// Returns the number of records with these verdicts that are kept.
-    pub fn kept(&self, verdicts: &[Verdict]) -> u64 {
-        let is_kept = |verdict: &Verdict| self.fate(*verdict) == Fate::Keep;
-        let kept = Verdict::ALL.into_iter().filter(is_kept);
+    /// Returns the number of records of these classes that are kept.
+    pub fn kept(&self, classes: &[Class]) -> u64 {
+        let is_kept = |class: &Class| self.fate(*class) == Fate::Keep;
+        let kept = Class::ALL.into_iter().filter(is_kept);
         // Sums of bytes, of which a vector has many.
-        let count =
-            |kept, part: &[Verdict]| part.iter().map(|it| u8::from(*it == kept)).sum::<u8>();
-        let parts = || verdicts.chunks(u8::MAX.into());
+        let count = |kept, part: &[Class]| part.iter().map(|it| u8::from(*it == kept)).sum::<u8>();
+        let parts = || classes.chunks(u8::MAX.into());
         kept.flat_map(|kept| parts().map(move |part| u64::from(count(kept, part)))).sum()
     }
 
-    /// Returns the destination of a record with this verdict.
+    /// Returns the destination of a record of this class.
     #[inline]
-    pub fn fate(&self, verdict: Verdict) -> Fate {
-        match verdict {
-            Verdict::Unknown => self.unknown,
-            Verdict::Invalid => self.invalid,
-            Verdict::Allow if !self.invert => Fate::Keep,
-            Verdict::Disallow if self.invert => Fate::Keep,
-            Verdict::Allow | Verdict::Disallow => Fate::Drop,
+    pub fn fate(&self, class: Class) -> Fate {
+        match (class.aside(), class) {
+            (Some(aside), _) => self.aside[aside],
+            (None, Class::Allowed) if !self.invert => Fate::Keep,
+            (None, Class::Disallowed) if self.invert => Fate::Keep,
+            (None, _) => Fate::Drop,
         }
     }
 }
@@ -226,10 +286,8 @@ pub struct Output {
     pub kept_records: u64,
     /// The number of records for which an allowed agent's use is not stated.
     pub unstated_records: u64,
-    /// The records with unknown origins that are set aside.
-    pub unknown: Encoded,
-    /// The records that are not URLs and are set aside.
-    pub invalid: Encoded,
+    /// The records that are set aside, by [`Class::ASIDE`].
+    pub aside: [Encoded; Class::ASIDE.len()],
     /// The records that are not kept, if they are counted.
     pub drops: Option<Drops>,
 }
@@ -237,28 +295,28 @@ pub struct Output {
 impl Output {
     /// Clears the output for the next chunk and keeps its memory.
     pub fn clear(&mut self) {
-        let Output { kept, unknown, invalid, .. } = self;
-        [kept, unknown, invalid].into_iter().for_each(Encoded::clear);
+        self.kept.clear();
+        self.aside.iter_mut().for_each(Encoded::clear);
         (self.kept_records, self.unstated_records) = (0, 0);
         if let Some(drops) = &mut self.drops {
             drops.clear();
         }
     }
 
-    /// Counts a block, and returns the verdicts of its records.
+    /// Counts a block, and returns the classes of its records.
     fn count_block(
         &mut self,
         block: &[Record<'_>],
         plan: &Plan,
         answers: &Answers<'_>,
-    ) -> Vec<Verdict> {
-        let verdicts = plan.verdicts(answers);
-        self.kept_records += plan.kept(&verdicts);
+    ) -> Vec<Class> {
+        let classes = plan.classes(answers);
+        self.kept_records += plan.kept(&classes);
         self.unstated_records += plan.unstated(answers);
         if let Some(drops) = &mut self.drops {
             drops.add_block(plan, block, answers);
         }
-        verdicts
+        classes
     }
 }
 
@@ -282,20 +340,22 @@ pub fn write_chunk(
     // The start of the run of kept records that are not written yet.
     let mut run = 0;
     let mut start = 0;
-    let writes = !out.counts_only || [plan.unknown, plan.invalid].contains(&Fate::Aside);
+    let writes = !out.counts_only || plan.aside.contains(&Fate::Aside);
     piece.read(0, |block, rejects| {
         let answers = decide_block(block, session, counts, rejects)?;
-        let verdicts = out.count_block(block, plan, &answers);
-        for (record, &verdict) in block.iter().zip(if writes { &verdicts[..] } else { &[] }) {
+        let classes = out.count_block(block, plan, &answers);
+        for (record, &class) in block.iter().zip(if writes { &classes[..] } else { &[] }) {
             let end = start + record.whole().len();
-            match (plan.fate(verdict), joined) {
+            match (plan.fate(class), joined) {
                 (Fate::Keep, Some(_)) => {}
                 (Fate::Keep, None) => push_with_end(record.whole(), list, &mut out.kept.text),
-                (_, joined) => {
+                (fate, joined) => {
                     let kept = joined.map_or(&b""[..], |chunk| &chunk[run..start]);
                     out.kept.text.extend_from_slice(kept);
                     run = end;
-                    set_aside(record, verdict, list, plan, out);
+                    if let (Fate::Aside, Some(aside)) = (fate, class.aside()) {
+                        push_with_end(record.whole(), list, &mut out.aside[aside].text);
+                    }
                 }
             }
             start = end;
@@ -334,34 +394,19 @@ pub fn write_rows(
     let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
     piece.read(0, |block, rejects| {
         let answers = decide_block(block, session, counts, rejects)?;
-        let verdicts = out.count_block(block, plan, &answers).into_iter();
-        outputs.extend(verdicts.map(|verdict| match (plan.fate(verdict), verdict) {
+        let classes = out.count_block(block, plan, &answers).into_iter();
+        outputs.extend(classes.map(|class| match (plan.fate(class), class.aside()) {
             (Fate::Keep, _) => 1,
-            (Fate::Aside, Verdict::Unknown) => 2,
-            (Fate::Aside, _) => 3,
-            (Fate::Drop, _) => 0,
+            (Fate::Aside, Some(aside)) => 2 + aside as u8,
+            (Fate::Aside, None) | (Fate::Drop, _) => 0,
         }));
         Ok::<bool, ChunkError>(true)
     })?;
-    let groups = keep::<ChunkError>(part, &outputs, 3)?;
-    let Output { kept, unknown, invalid, .. } = out;
-    for (output, group) in [kept, unknown, invalid].into_iter().zip(groups) {
+    let groups = keep::<ChunkError>(part, &outputs, 1 + Class::ASIDE.len() as u8)?;
+    for (output, group) in std::iter::once(&mut out.kept).chain(&mut out.aside).zip(groups) {
         output.group = group;
     }
     Ok(session.classifier().set().is_whole()?)
-}
-
-/// Appends a record that is not kept to the output for its verdict, if it is to be set aside.
-#[inline]
-fn set_aside(record: &Record<'_>, verdict: Verdict, list: &List, plan: &Plan, out: &mut Output) {
-    if plan.fate(verdict) != Fate::Aside {
-        return;
-    }
-    let file = match verdict {
-        Verdict::Unknown => &mut out.unknown.text,
-        _ => &mut out.invalid.text,
-    };
-    push_with_end(record.whole(), list, file);
 }
 
 /// Appends records, and an end if the last record lacks one.
@@ -376,9 +421,8 @@ mod tests {
 
     #[test]
     fn unknown_or_invalid_for_one_agent_is_never_allowed() {
-        let (unknown, invalid) = (Fate::Drop, Fate::Drop);
         for quantifier in [Quantifier::All, Quantifier::Any] {
-            let plan = Plan { quantifier, invert: false, unknown, invalid, purpose: None };
+            let plan = Plan::of(quantifier);
             let combined = |verdicts: &[Verdict]| plan.of_agents(verdicts.iter().copied());
             assert_eq!(combined(&[]), Verdict::Disallow);
             for verdict in [Verdict::Unknown, Verdict::Invalid] {

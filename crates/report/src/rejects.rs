@@ -422,16 +422,14 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::Counts;
-    use crate::filter::{self, Fate, Plan, Quantifier};
+    use crate::filter::{self, Plan, Quantifier};
     use crate::tests::{SCHEME, classifier, piece};
     use portcullis_files::input::Terminator;
 
     fn rejects(input: &[u8], keeps_all: bool) -> Rejects {
         let classifier = classifier(&["a"], &["d"], 1);
         let (mut counts, mut out) = (Counts::new(1), filter::Output::default());
-        let quantifier = Quantifier::All;
-        let (unknown, invalid) = (Fate::Drop, Fate::Drop);
-        let plan = Plan { quantifier, invert: false, unknown, invalid, purpose: None };
+        let plan = Plan::of(Quantifier::All);
         let mut session = Session::new(classifier, SCHEME);
         let mut rejects = Rejects::default();
         rejects.begin(keeps_all);

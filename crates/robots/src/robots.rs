@@ -199,6 +199,7 @@ impl<'t> Robots<'t> {
     /// Returns whether there is a file, and whether it has rules.
     pub fn state(&self) -> PolicyState {
         let of_file = match self.file.rules() {
+            [] if self.file.is_page() => PolicyState::Page,
             [] => PolicyState::NoRules,
             _ => PolicyState::Rules,
         };

@@ -21,6 +21,7 @@ use portcullis_text::figures::largest;
 
 use crate::classes::{Classified, Policies};
 use crate::counting::{Findings, PolicyCounts, Tally, Worker};
+use crate::limits::AUDIT_SAMPLES;
 use crate::origins::Map;
 use crate::report::{
     AgentVerdicts, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
@@ -97,7 +98,7 @@ impl Audit {
         assert!(!agents.is_empty(), "an audit needs an agent");
         let (newest, policies) = Survey::with_policies(&set, agents, top)?;
         let survey = match set_as_of(&classifier, scratch)? {
-            Some(then) => Survey::each_policy(&then, agents, top, drop)?,
+            Some(then) => Survey::each_policy(&then, agents, (top, AUDIT_SAMPLES), drop)?,
             None => newest,
         };
         let counters = policies.counters();

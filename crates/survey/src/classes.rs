@@ -216,7 +216,7 @@ mod tests {
         for agents in of_policies {
             let agents = agents.iter().map(|agent| AgentChain::parse(agent, &RFC_9309).unwrap());
             let agents: Vec<AgentChain> = agents.collect();
-            Survey::each_policy(&set, &agents, 9, |classes| policies.push(classes)).unwrap();
+            Survey::each_policy(&set, &agents, (9, 9), |classes| policies.push(classes)).unwrap();
         }
         policies
     }

@@ -18,7 +18,6 @@ use serde::Serialize;
 
 use crate::delays::{self, DelayCounts};
 use crate::exclusions::PolicyTimes;
-use crate::limits::AUDIT_SAMPLES;
 use crate::text::Text;
 
 /// A map with a random seed.
@@ -85,6 +84,8 @@ pub(crate) struct HostPass {
     pub delays: Vec<DelayCounts>,
     /// The uses of policies over time, if that is asked.
     pub times: Option<PolicyTimes>,
+    /// The most hosts that are named for a problem.
+    named_max: usize,
 }
 
 /// Counts that the pass names at its end.
@@ -96,13 +97,19 @@ struct Counts {
 }
 
 impl HostPass {
-    /// Reads all hosts of `set`, and the crawl delays for `agents`.
-    pub fn of(set: &PolicySet, agents: &[AgentChain]) -> Result<HostPass, Damage> {
+    /// Reads all hosts of `set`, and the crawl delays for `agents`. Of each problem at most `named_max` hosts
+    /// are named.
+    pub fn of(
+        set: &PolicySet,
+        agents: &[AgentChain],
+        named_max: usize,
+    ) -> Result<HostPass, Damage> {
         let times = if agents.is_empty() { None } else { PolicyTimes::of(set) };
         let mut pass = HostPass {
             uses: vec![PolicyUse::default(); set.policy_count() as usize],
             delays: DelayCounts::none(agents.len()),
             times,
+            named_max,
             ..HostPass::default()
         };
         let mut counts = Counts::default();
@@ -151,7 +158,7 @@ impl HostPass {
             let state = set.policy(position)?.state()?;
             counts.states[state as usize] += 1;
             self.add_facts(&capture.facts, is_new, counts);
-            if is_new && matches!(state, PolicyState::Rules | PolicyState::NoRules) {
+            if is_new && state.is_file() {
                 self.origins.files += 1;
                 for kind in capture.facts.file_notes.kinds() {
                     self.add_problem(kind, host);
@@ -167,7 +174,7 @@ impl HostPass {
     fn add_problem(&mut self, kind: NoteKind, host: &StoredHost<'_>) {
         let problem = &mut self.problems[kind as usize];
         problem.files += 1;
-        if problem.hosts.len() < AUDIT_SAMPLES {
+        if problem.hosts.len() < self.named_max {
             problem.hosts.push(Text::cut(host.key()));
         }
     }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::classes::{Policies, PolicyClasses};
 use crate::exclusions::Exclusions;
+use crate::limits::AUDIT_SAMPLES;
 use crate::origins::{HostPass, NoteFigures, OriginFigures};
 use crate::policies::{AgentFigures, RobotFigures, Sums};
 use crate::usage::UsageFigures;
@@ -42,7 +43,7 @@ impl Survey {
     ///
     /// The first damage.
     pub fn of(set: &PolicySet, top: usize) -> Result<Survey, Damage> {
-        Survey::each_policy(set, &[], top, drop)
+        Survey::each_policy(set, &[], (top, top), drop)
     }
 
     /// Surveys `set` for `agents`, and returns of each policy what an audit needs.
@@ -52,18 +53,22 @@ impl Survey {
         top: usize,
     ) -> Result<(Survey, Policies), Damage> {
         let mut policies = Policies::default();
-        let survey = Survey::each_policy(set, agents, top, |classes| policies.push(classes))?;
+        let survey = Survey::each_policy(set, agents, (top, AUDIT_SAMPLES), |classes| {
+            policies.push(classes)
+        })?;
         Ok((survey, policies))
     }
 
-    /// Surveys `set` for `agents`, and calls `keep` with the classes of each policy, by number.
+    /// Surveys `set` for `agents`, and calls `keep` with the classes of each policy, by number. Names the
+    /// `top` robots, and at most `hosts_max` hosts for a problem.
     pub(crate) fn each_policy(
         set: &PolicySet,
         agents: &[AgentChain],
-        top: usize,
+        (top, hosts_max): (usize, usize),
         keep: impl FnMut(PolicyClasses),
     ) -> Result<Survey, Damage> {
-        let HostPass { hosts, origins, problems, uses, delays, times } = HostPass::of(set, agents)?;
+        let HostPass { hosts, origins, problems, uses, delays, times, .. } =
+            HostPass::of(set, agents, hosts_max)?;
         let mut sums = Sums::of(set, &uses, times.as_ref(), agents, keep)?;
         let exclusions = sums.exclusions.take();
         let (robots, reach, usage) = sums.figures(agents, &delays, top);

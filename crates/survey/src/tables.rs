@@ -313,7 +313,7 @@ fn robot_names(robots: &[Robot]) -> String {
 fn push_host_policy(text: &mut Text, policy: &HostPolicy) {
     let origins: Vec<String> = policy.origins.iter().map(ToString::to_string).collect();
     text.line(visible(&origins.join(" and ")));
-    let is_file = matches!(policy.state, PolicyState::Rules | PolicyState::NoRules);
+    let is_file = policy.state.is_file();
     push_facts(text, policy, is_file);
     if !is_file {
         return;

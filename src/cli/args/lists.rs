@@ -220,6 +220,13 @@ pub struct SelectionArgs {
     #[arg(long, value_name = "keep|drop|FILE", default_value = "drop", value_hint = ValueHint::FilePath)]
     pub invalid: RecordsTo,
 
+    /// Keep or drop allowed records of origins that sent a page instead of a robots.txt, or write them to
+    /// FILE
+    ///
+    /// A web page, JSON or binary data states nothing, so that every dialect allows everything.
+    #[arg(long, value_name = "keep|drop|FILE", default_value = "keep", value_hint = ValueHint::FilePath)]
+    pub pages: RecordsTo,
+
     /// Keep a record only if its use for LABEL is stated as y: train-ai, ai-use or search
     #[arg(long, value_name = "LABEL", value_parser = values::label, requires = "unstated")]
     pub purpose: Option<Label>,
@@ -227,6 +234,13 @@ pub struct SelectionArgs {
     /// Keep or drop records whose use for the purpose is not stated
     #[arg(long, value_enum, value_name = "WHAT", requires = "purpose")]
     pub unstated: Option<KeepOrDrop>,
+}
+
+impl SelectionArgs {
+    /// Returns the destinations of the records that may be set aside, in the order of their classes.
+    pub fn aside(&self) -> [&RecordsTo; 3] {
+        [&self.unknown, &self.invalid, &self.pages]
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -2,7 +2,6 @@
 
 use zerocopy::little_endian::U32;
 
-use portcullis_dialect::decision::PolicyState;
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_set::layout::{NONE, PolicyHead, count, policy, usage};
 use portcullis_set::lists::ListedRecord;
@@ -48,7 +47,7 @@ impl PolicySections {
     pub fn add(&mut self, plan: PolicyPlan<'_>) -> Result<(), CompileError> {
         let rest = end(&self.words)?;
         let mut words = Vec::new();
-        let is_file = matches!(plan.state, PolicyState::Rules | PolicyState::NoRules);
+        let is_file = plan.state.is_file();
         let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
         let head = [0, plan.robots.len() as u32, plan.entries.len() as u32, default_speaker];
         head.into_iter().for_each(|word| push(&mut words, word));

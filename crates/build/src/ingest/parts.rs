@@ -288,11 +288,20 @@ struct LogReader<'m> {
     /// may stand for the lines of many files.
     text_bytes_left: u64,
     pool: &'m RefCell<BlobPool>,
-    extracts: HashMap<u32, (BlobID, bool), foldhash::fast::RandomState>,
+    extracts: HashMap<u32, Extract, foldhash::fast::RandomState>,
     others: HashMap<Option<u32>, BlobID, foldhash::fast::RandomState>,
     /// The size of both tables of files.
     table: Table,
     captures: u64,
+}
+
+/// The extract of a file.
+#[derive(Clone, Copy)]
+struct Extract {
+    blob: BlobID,
+    has_rules: bool,
+    /// Whether it has neither rules nor usage records.
+    is_silent: bool,
 }
 
 impl Iterator for LogReader<'_> {
@@ -390,11 +399,15 @@ impl<'m> LogReader<'m> {
                 extract: Reference::Number(policy),
                 others: Reference::Number(others),
                 has_rules,
-            } => Held::File {
-                extract: self.extract(policy, has_rules)?,
-                others: self.others(others.checked_sub(1))?,
-                has_rules,
-            },
+            } => {
+                let extract = self.extract(policy, has_rules)?;
+                // Otherwise a file that states something would count as a page, which does not.
+                if facts.file_notes.is_page() && !extract.is_silent {
+                    return Err(self.odd("a file that states something is noted as a page"));
+                }
+                let others = self.others(others.checked_sub(1))?;
+                Held::File { extract: extract.blob, others, has_rules }
+            }
             _ => return Err(self.odd("it makes no sense")),
         };
         let known = Known { facts, position, held };
@@ -412,9 +425,9 @@ impl<'m> LogReader<'m> {
     }
 
     /// Returns the extract of the file of a policy.
-    fn extract(&mut self, policy: u32, has_rules: bool) -> Result<BlobID, ReadBackError> {
-        if let Some(&(known, has_some)) = self.extracts.get(&policy) {
-            return match has_some == has_rules {
+    fn extract(&mut self, policy: u32, has_rules: bool) -> Result<Extract, ReadBackError> {
+        if let Some(&known) = self.extracts.get(&policy) {
+            return match known.has_rules == has_rules {
                 true => Ok(known),
                 false => Err(self.odd("a capture has another file than its policy")),
             };
@@ -429,18 +442,21 @@ impl<'m> LogReader<'m> {
         let extract = policy_of_set.extract()?;
         self.count_text(extract.len())?;
         let malformed = |what| Err(policy_of_set.malformed(what).into());
-        match read_extract(&extract) {
-            Some(file) if file.rules().is_empty() == has_rules => {
-                return malformed("its records are not what its state says");
-            }
-            Some(_) if ListReader::of_extract(&extract).is_of(set.dialect()) => {}
-            Some(_) => return malformed("its records are not what a file has"),
-            None => return malformed("its records are not a valid file"),
+        let Some(file) = read_extract(&extract) else {
+            return malformed("its records are not a valid file");
+        };
+        if file.rules().is_empty() == has_rules {
+            return malformed("its records are not what its state says");
+        }
+        if !ListReader::of_extract(&extract).is_of(set.dialect()) {
+            return malformed("its records are not what a file has");
         }
         let blob = self.pool.borrow_mut().intern(&extract, Fingerprint::of(&extract))?;
-        self.extracts.insert(policy, (blob, has_rules));
+        let is_silent = !has_rules && file.usage_records().is_empty();
+        let known = Extract { blob, has_rules, is_silent };
+        self.extracts.insert(policy, known);
         self.resize_table()?;
-        Ok(blob)
+        Ok(known)
     }
 
     /// Returns the other records of a file, from their position.

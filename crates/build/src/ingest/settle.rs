@@ -520,7 +520,7 @@ impl Step {
     fn file(&self, file: &Known<BlobID>) -> Standing {
         let content = match file.held {
             Held::File { extract, others, has_rules } => {
-                Content::File { extract, others, has_rules }
+                Content::of_file(extract, others, has_rules, file.facts.file_notes)
             }
             Held::Location(_) | Held::Nothing => {
                 unreachable!("fewer redirects do not make another answer a file")

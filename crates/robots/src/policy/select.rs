@@ -56,6 +56,7 @@ impl Selection {
     /// Returns the reason of a decision by these groups of `file` that no rule makes.
     pub fn reason_without_rule(&self, file: &RobotsTxt<'_>) -> Reason {
         match self.groups.is_empty() {
+            _ if file.is_page() => Reason::Page,
             _ if file.rules().is_empty() => Reason::NoRules,
             true => Reason::NoGroup,
             false => Reason::NoRule,

@@ -173,6 +173,12 @@ impl<'t> RobotsTxt<'t> {
         &self.other_records
     }
 
+    /// Returns whether the text looks like a web page, JSON or binary data, and states nothing.
+    pub fn is_page(&self) -> bool {
+        // The note on the whole file is the last one; none stands beside a rule or a usage record.
+        self.notes.last().is_some_and(|note| NoteKind::APPEARANCES.contains(&note.kind))
+    }
+
     /// Returns the notes on lines, in file order, then those on the whole file.
     pub fn notes(&self) -> &[Note] {
         &self.notes

@@ -52,11 +52,11 @@ words! {
         /// The file is longer than the limit. The span is the ignored part: from the limit, or from
         /// the start of the line that the limit cuts, to the end of the file.
         FileCut = 11 => "file-cut": "the file is longer than the limit: its end is ignored",
-        /// The file has no rule and looks like HTML or XML. The span is the file.
+        /// The file states nothing and looks like HTML or XML. The span is the file.
         LooksLikeHtml = 12 => "looks-like-html": "this looks like a web page, not like robots.txt",
-        /// The file has no rule and looks like binary data. The span is the file.
+        /// The file states nothing and looks like binary data. The span is the file.
         LooksBinary = 13 => "looks-binary": "this looks like binary data, not like robots.txt",
-        /// The file has no rule and looks like JSON. The span is the file.
+        /// The file states nothing and looks like JSON. The span is the file.
         LooksLikeJson = 14 => "looks-like-json": "this looks like JSON, not like robots.txt",
         /// A Content-Usage record states nothing: it is outside every group, or its value is not a
         /// dictionary. The span is the record.
@@ -121,13 +121,18 @@ impl NoteSet {
         (u32::from(bits) >> NoteKind::ALL.len() == 0).then_some(NoteSet(bits))
     }
 
+    /// Returns whether the file looks like something other than robots.txt.
+    pub fn is_page(self) -> bool {
+        NoteKind::APPEARANCES.into_iter().any(|kind| self.contains(kind))
+    }
+
     /// Returns the kinds in the set, in numeric order.
     pub fn kinds(self) -> impl Iterator<Item = NoteKind> {
         NoteKind::ALL.into_iter().filter(move |&kind| self.contains(kind))
     }
 }
 
-/// Returns what a file without rules looks like, or `None` if it may be robots.txt. One pass.
+/// Returns what a file that states nothing looks like, or `None` if it may be robots.txt. One pass.
 pub fn appearance(text: &[u8]) -> Option<NoteKind> {
     /// A file without NUL is binary if it has more than one control byte in this many bytes. A
     /// stray one, such as the DOS end-of-file mark, is not enough; compressed data has about one in

@@ -52,6 +52,7 @@ pub(super) fn parse<'t>(
     // A page or binary data may be a single line, of which a size limit leaves nothing.
     let within = &text[..text.len().min(bytes_max.unwrap_or(usize::MAX))];
     if parser.file.rules.is_empty()
+        && parser.file.usage_records.is_empty()
         && let Some(kind) = appearance(within)
     {
         parser.note(kind, LineNumber::FIRST, Span::new(0, within.len()));

@@ -392,7 +392,7 @@ fn policy_at(
 
 fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage> {
     let outcome = set.policy(position)?.access()?;
-    let has_file = matches!(outcome.state, PolicyState::Rules | PolicyState::NoRules);
+    let has_file = outcome.state.is_file();
     let verdict = (!has_file).then_some(outcome.verdict);
     Ok(OriginState { state: outcome.state, verdict })
 }

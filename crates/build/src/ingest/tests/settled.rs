@@ -325,7 +325,7 @@ fn each_answer_is_what_the_dialect_says() {
 }
 
 #[test]
-fn a_page_instead_of_a_file_is_a_file_without_rules_and_with_a_note() {
+fn a_page_instead_of_a_file_states_nothing_and_is_counted_apart() {
     use portcullis_dialect::decision::PolicyState;
     use portcullis_robots::syntax::NoteKind;
     let page = |line: &str, body: &str| Made { body: body.into(), ..made(line) };
@@ -337,12 +337,13 @@ fn a_page_instead_of_a_file_is_a_file_without_rules_and_with_a_note() {
         made("e 1 200 /e"),
     ];
     let found = ingest_made(&captures, &RFC_9309).unwrap();
-    let expected = "a:  200@1 !html-content-type\nb:  200@1\nc:  200@1\nd:  200@1 +3\n\
+    let expected = "a: page allow 200@1 !html-content-type\nb: page allow 200@1\nc:  200@1\nd:  200@1 +3\n\
                     e: -/e 200@1";
     compare("pages", &found, expected, &RFC_9309);
     let counts = &found.counts();
     assert_eq!((counts.hosts, counts.origins, counts.redirected), (5, 5, 1));
-    assert_eq!(counts.in_state(PolicyState::NoRules), 4);
+    assert_eq!(counts.in_state(PolicyState::Page), 2);
+    assert_eq!(counts.in_state(PolicyState::NoRules), 2);
     assert_eq!(counts.in_state(PolicyState::Rules), 1);
     assert_eq!(counts.with_file_note(NoteKind::LooksLikeHtml), 1);
     assert_eq!(counts.with_file_note(NoteKind::LooksBinary), 1);
