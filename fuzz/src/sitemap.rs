@@ -43,7 +43,7 @@ pub fn sitemap_compared(data: &[u8]) -> bool {
     true
 }
 
-/// Returns the values of the entries in a root, one per line.
+/// Returns the values of the entries in a root, one per line. A `urlset` in a `urlset` is part of it.
 fn values(root: Node<'_, '_>) -> String {
     let namespace = root.tag_name().namespace();
     let is = |node: &Node<'_, '_>, name: &str| {
@@ -51,18 +51,50 @@ fn values(root: Node<'_, '_>) -> String {
             && node.tag_name().name() == name
             && node.tag_name().namespace() == namespace
     };
+    let text = |value: Node<'_, '_>| {
+        let text: String =
+            value.children().filter(Node::is_text).filter_map(|it| it.text()).collect();
+        text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let of_entry = |entry: Node<'_, '_>, name: &str| {
+        entry.children().filter(|node| is(node, name)).map(text).collect::<Vec<_>>()
+    };
+    let link = |entry: Node<'_, '_>| {
+        let links = entry.children().filter(|node| is(node, "link"));
+        let pages = links.filter(|link| link.attribute("rel").is_none_or(|rel| rel == "alternate"));
+        pages.filter_map(|link| link.attribute("href")).map(|page| page.trim().to_owned()).next()
+    };
     let mut lines = String::new();
-    for entry in root.children().filter(|node| is(node, "url")) {
-        let mut values: Vec<String> = Vec::new();
-        for loc in entry.children().filter(|node| is(node, "loc")) {
-            let text: String =
-                loc.children().filter(Node::is_text).filter_map(|it| it.text()).collect();
-            values.push(text.split_ascii_whitespace().collect::<Vec<_>>().join(" "));
+    let mut push = |values: Vec<String>| match values.is_empty() {
+        true => lines.push('\n'),
+        false => values.iter().for_each(|value| lines.extend([value, "\n"])),
+    };
+    match root.tag_name().name() {
+        "rss" => {
+            let channels = root.children().filter(|node| is(node, "channel"));
+            let items = channels.flat_map(|channel| channel.children());
+            items.filter(|node| is(node, "item")).for_each(|item| push(of_entry(item, "link")));
         }
-        if values.is_empty() {
-            values.push(String::new());
+        "feed" => {
+            let entries = root.children().filter(|node| is(node, "entry"));
+            entries.for_each(|entry| push(link(entry).into_iter().collect()));
         }
-        values.iter().for_each(|value| lines.extend([value, "\n"]));
+        _ => pages(root, &is, &mut |entry| push(of_entry(entry, "loc"))),
     }
     lines
+}
+
+/// Calls `with` for the entries of a `urlset`.
+fn pages<'d>(
+    root: Node<'d, 'd>,
+    is: &impl Fn(&Node<'d, 'd>, &str) -> bool,
+    with: &mut impl FnMut(Node<'d, 'd>),
+) {
+    for node in root.children() {
+        match () {
+            () if is(&node, "url") => with(node),
+            () if is(&node, "urlset") => pages(node, is, with),
+            () => {}
+        }
+    }
 }

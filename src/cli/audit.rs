@@ -86,7 +86,14 @@ impl Plan {
         let questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
         let times = plan::times(args.times, NowArgs::default(), None)?;
         let questions = QuestionPlan { usage: true, all_robots: true, times, ..questions };
-        let stream = plan::stream(args.input, args.rejects, &questions, &args.run, false)?;
+        let stream = plan::stream(
+            args.input,
+            args.rejects,
+            &questions,
+            &args.run,
+            policies.strictness(),
+            false,
+        )?;
         Ok(Plan {
             questions,
             policies,

@@ -67,7 +67,14 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let columns = if questions.each.is_some() { columns.with_record_agent()? } else { columns };
     let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && folder.is_none();
-    let mut stream = plan::stream(args.input, args.rejects, &questions, &args.run, prints)?;
+    let mut stream = plan::stream(
+        args.input,
+        args.rejects,
+        &questions,
+        &args.run,
+        policies.strictness(),
+        prints,
+    )?;
     stream.chunks = questions.chunks();
     if format == ClassifyFormat::Parquet {
         rows::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;

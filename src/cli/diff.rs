@@ -84,9 +84,10 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         "flags about lists require FILE"
     );
     let (input, rejects) = (InputArgs { files, reading }, RejectArgs { rejects });
+    let strictness = plan::strictness(args.strict.strict, false);
     let prints = output == Destination::StandardOutput;
     let mut stream = has_urls
-        .then(|| plan::stream(input, rejects, &questions, &args.run, prints))
+        .then(|| plan::stream(input, rejects, &questions, &args.run, strictness, prints))
         .transpose()?;
     if let Some(stream) = &mut stream {
         stream.chunks = questions.chunks();

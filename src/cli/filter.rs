@@ -41,7 +41,14 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let prints_records = !args.quiet && !args.count;
     let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && prints_records && folder.is_none();
-    let mut stream = plan::stream(args.input, args.rejects, &questions, &args.run, prints)?;
+    let mut stream = plan::stream(
+        args.input,
+        args.rejects,
+        &questions,
+        &args.run,
+        policies.strictness(),
+        prints,
+    )?;
     let names = args.selection.aside().map(RecordsTo::file);
     let are_rows =
         prints_records && rows::keeps_rows(&stream, &destination, folder.is_some(), names)?;

@@ -314,8 +314,8 @@ pub fn outputs(
         ensure!(path.as_os_str() != "-", "--out-dir needs files; standard input has no name");
         let name = match extension {
             Some(extension) => renamed(below, extension),
-            // The records of a sitemap are lines, not XML.
-            None if ListFormat::of_name(below) == Some(ListFormat::Sitemap) => {
+            // The records of a sitemap are lines, not XML; those of WARC too.
+            None if ListFormat::of_name(below).is_some_and(ListFormat::becomes_lines) => {
                 renamed(below, "txt")
             }
             None => below.clone(),

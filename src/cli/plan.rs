@@ -59,6 +59,15 @@ impl PolicyPlan {
             PolicyPlan::Set { dialect, .. } => *dialect,
         }
     }
+
+    /// Returns how faults are judged.
+    pub fn strictness(&self) -> Strictness {
+        match self {
+            PolicyPlan::Robots { strictness, .. } | PolicyPlan::Set { strictness, .. } => {
+                *strictness
+            }
+        }
+    }
 }
 
 /// The agents, and how records and policies are judged.
@@ -222,6 +231,8 @@ pub struct StreamPlan {
     pub prints: bool,
     /// Whether the records that are written are compressed, so that where the lists are cut is seen.
     pub compresses: bool,
+    /// Whether a line that holds more than a URL is an error.
+    pub is_strict: bool,
 }
 
 impl StreamPlan {
@@ -427,6 +438,7 @@ pub fn stream(
     RejectArgs { rejects }: RejectArgs,
     questions: &QuestionPlan,
     run: &RunArgs,
+    strictness: Strictness,
     prints: bool,
 ) -> anyhow::Result<StreamPlan> {
     let InputArgs { files, reading } = input;
@@ -436,7 +448,8 @@ pub fn stream(
     );
     let at = questions.times.as_ref().map(|times| times.each.clone()).unwrap_or_default();
     let agent = questions.each.as_ref().map(|each| each.place.clone()).unwrap_or_default();
-    let config = ListConfig { at, agent, ..self::reading(reading)? };
+    let is_lenient = strictness == Strictness::Lenient;
+    let config = ListConfig { at, agent, is_lenient, ..self::reading(reading)? };
     let mut notes = Notes { are_kept: run.json, kept: Vec::new() };
     let inputs = lists::expand(files.iter().map(|list| list.path()), &mut notes)?;
     if inputs.iter().any(|input| input.path == Path::new("-")) {
@@ -453,6 +466,7 @@ pub fn stream(
         noted: String::new(),
         prints,
         compresses: false,
+        is_strict: strictness == Strictness::Strict,
     })
 }
 

@@ -81,7 +81,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     let assumes_scheme = questions.assumed_scheme.is_some();
     let mut output = plan.rejects.as_ref().map(Output::create).transpose()?;
     let keeps_all = output.is_some();
-    let mut watch = Watch::new(keeps_all, assumes_scheme);
+    let mut watch = Watch::new(keeps_all, assumes_scheme).strict(plan.is_strict);
     let (mut noted, mut notes) = (plan.noted.clone(), plan.notes.clone());
     let progress = Progress::new(plan);
     let mut bar = Bar::default();
@@ -98,6 +98,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     };
     let work_on = |session: &mut S, rows: &mut Rows<'_>, done: &mut Done<O>| {
         done.rejects.begin(keeps_all);
+        done.rejects.count_more(rows);
         work(session, Piece::new(rows, &mut done.rejects), &mut done.output)
     };
     runner::run(sources, &config, session, work_on, |part: &Part<'_>, done: &mut Done<O>| {

@@ -16,7 +16,7 @@ pub(super) const WHITE_SPACE: &[u8] = b" \t\r";
 
 /// Returns the length of the header block at the start of `bytes`, its empty line included. `None`
 /// if the block does not end within `bytes`.
-pub(super) fn block_bytes(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn block_bytes(bytes: &[u8]) -> Option<usize> {
     let mut line_start = 0;
     for line_end in memchr_iter(b'\n', bytes) {
         if matches!(&bytes[line_start..line_end], b"" | b"\r") {

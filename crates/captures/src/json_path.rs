@@ -86,6 +86,11 @@ impl FieldPath {
         &self.names
     }
 
+    /// Returns the path with these names.
+    pub fn of_names(names: Vec<String>) -> FieldPath {
+        FieldPath { names, is_given: true }
+    }
+
     /// Returns the path of a top-level member with a usual name.
     pub fn usual(name: &str) -> FieldPath {
         FieldPath { names: vec![name.to_owned()], is_given: false }
@@ -134,6 +139,11 @@ pub trait Walk<'l> {
     /// Returns a text with escapes that were decoded.
     fn decoded(&self, text: &str) -> Cow<'l, [u8]> {
         Cow::Owned(text.as_bytes().to_vec())
+    }
+
+    /// Whether the first item of a list counts as the value at one of the paths in a set.
+    fn takes_first(&self, _: u64) -> bool {
+        false
     }
 
     /// Returns the first of the paths in a set whose value [`Walk::read`] reads.
@@ -263,8 +273,14 @@ impl<'l, W: Walk<'l>> Visitor<'l> for ValueAt<'_, W> {
     }
 
     fn visit_seq<A: SeqAccess<'l>>(self, mut items: A) -> Result<(), A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        self.set(FieldValue::Other("a list"))
+        if self.ended == 0 || !self.walk.takes_first(self.ended) {
+            while items.next_element::<IgnoredAny>()?.is_some() {}
+            return self.set(FieldValue::Other("a list"));
+        }
+        let ValueAt { depth, ended, walk, .. } = self;
+        let has_item = items.next_element_seed(ValueAt { depth, paths: 0, ended, walk })?.is_some();
+        while has_item && items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
     }
 
     #[inline]

@@ -62,6 +62,7 @@ mod schema;
 mod tests;
 pub mod warc;
 mod warc_record;
+mod warc_targets;
 
 pub use capture::{
     Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig,

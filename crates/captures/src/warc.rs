@@ -24,6 +24,8 @@ use portcullis_files::kind;
 use portcullis_files::limits::CHUNK_BYTES;
 
 use super::fields::block_bytes;
+pub use super::warc_targets::Targets;
+
 use super::warc_record::{Fate, Header, Kept, VERSION_LINE_BYTES_MAX, begins_record};
 use super::{Batch, BatchReader, BrokenRecord, CaptureError, CaptureSink, ReadConfig};
 use portcullis_files::input::{Source, Stream};

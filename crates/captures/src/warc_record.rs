@@ -66,7 +66,7 @@ pub(super) enum Kind {
 }
 
 /// Whether `bytes` begin with the version line of a record.
-pub(super) fn begins_record(bytes: &[u8]) -> bool {
+pub(crate) fn begins_record(bytes: &[u8]) -> bool {
     let window = &bytes[..bytes.len().min(VERSION_LINE_BYTES_MAX)];
     let Some(line) = window.strip_prefix(kind::WARC) else { return false };
     let Some(end) = memchr(b'\n', line) else { return false };
@@ -88,6 +88,36 @@ impl Header {
             has_crlf: memchr(b'\n', &block).is_some_and(|at| block[..at].ends_with(b"\r")),
             fate: fields.fate(),
         })
+    }
+}
+
+/// The URL that a record is about, for lists.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// The length of the block after the header.
+    pub(crate) block_bytes: u64,
+    /// The URL, if the record is a capture, or stands for one.
+    pub(crate) url: Option<Vec<u8>>,
+    /// Whether the record is one of several that stand for a capture, as in a WAT file.
+    pub(crate) is_metadata: bool,
+}
+
+impl Target {
+    /// Parses a header, from its version line to its empty line. `None` if it does not give the
+    /// length of its block.
+    pub(crate) fn read(block: &[u8]) -> Option<Target> {
+        let block = unfold(block);
+        let fields = Fields::read(&block);
+        let record_type = fields.record_type.unwrap_or_default().to_ascii_lowercase();
+        let is_metadata = record_type == b"metadata";
+        let is_json = fields.content_type.is_some_and(|it| it.starts_with(b"application/json"));
+        let stands_for_capture = match &*record_type {
+            b"response" | b"resource" | b"revisit" | b"conversion" => true,
+            _ => is_metadata && is_json,
+        };
+        let url = fields.target.map(without_brackets).filter(|_| stands_for_capture);
+        let block_bytes = byte_count(fields.content_length?)?;
+        Some(Target { block_bytes, url: url.map(<[u8]>::to_vec), is_metadata })
     }
 }
 

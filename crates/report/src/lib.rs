@@ -64,7 +64,7 @@ pub use drops::{Cause, Drops, Selection};
 pub use explanation::clause;
 pub use name_counts::NameCounts;
 pub use record_agents::RecordAgentCounts;
-pub use rejects::{InvalidRecord, InvalidRecords, Rejects, Watch};
+pub use rejects::{InvalidRecord, InvalidRecords, LinesWithMore, Rejects, Watch};
 pub use summary::{Account, AgentList, Detail, Filtered, JudgedAge, Run, Summary, UnnamedAgent};
 
 use portcullis_rows::input::{InputError, Record};

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_rows::input::{InputError, Record};
-use portcullis_rows::list::{List, ListFormat, Problem};
+use portcullis_rows::list::{List, ListFormat, Problem, Rows};
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::figures::counted;
 use portcullis_text::visible::{cut_to_show, visible};
@@ -91,6 +91,12 @@ pub struct Rejects {
     leading: u64,
     /// The record with an unclosed quoted field, which swallows the records after it.
     open_quote: Option<u64>,
+    /// The line after which a log has other fields.
+    other_fields: Option<u64>,
+    /// The number of lines that hold more than a URL.
+    more: u64,
+    /// The first of them.
+    first_more: Option<Reject>,
     /// The kept records, in order.
     found: Vec<Reject>,
 }
@@ -104,6 +110,19 @@ impl Rejects {
     pub fn begin(&mut self, keeps_all: bool) {
         self.found.clear();
         *self = Rejects { keeps_all, found: std::mem::take(&mut self.found), ..Rejects::default() };
+    }
+
+    /// Counts the plain lines of a chunk that hold more than a URL.
+    pub fn count_more(&mut self, rows: &Rows<'_>) {
+        if let Some((lines, number, first)) = rows.lines_with_more() {
+            self.more = lines;
+            self.first_more = Some(Reject {
+                record: number,
+                problem: "more than a URL".to_owned(),
+                is_sample: false,
+                text: cut_to_show(first).into_owned(),
+            });
+        }
     }
 
     /// Counts the records of a block. `has_invalid` is false only if
@@ -165,6 +184,9 @@ impl Rejects {
         if kind == Kind::Without(Problem::OpenQuote) && record.text().contains(&b'\n') {
             self.open_quote = Some(number);
         }
+        if kind == Kind::Without(Problem::OtherFields) {
+            self.other_fields.get_or_insert(number);
+        }
         // An empty record is not a useful sample.
         let is_kept = self.keeps_all || kind != Kind::Empty && self.found.len() < REJECTS_SHOWN;
         if !is_kept {
@@ -198,6 +220,18 @@ pub struct InvalidRecords {
     pub kinds: Figures,
     /// The first few nonempty records.
     pub samples: Vec<InvalidRecord>,
+    /// The plain lines that hold more than a URL, and were decided as one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_than_url: Option<LinesWithMore>,
+}
+
+/// Lines that hold more than a URL.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LinesWithMore {
+    /// The number of lines.
+    pub records: u64,
+    /// The first of them.
+    pub first: InvalidRecord,
 }
 
 impl InvalidRecords {
@@ -206,6 +240,10 @@ impl InvalidRecords {
         self.kinds.merge(&next.kinds);
         let room = REJECTS_SHOWN.saturating_sub(self.samples.len());
         self.samples.extend(next.samples.into_iter().take(room));
+        match (&mut self.more_than_url, next.more_than_url) {
+            (Some(more), Some(next)) => more.records += next.records,
+            (more, next) => *more = more.take().or(next),
+        }
     }
 }
 
@@ -252,6 +290,12 @@ impl InvalidRecords {
     ///
     /// If `out` cannot be written.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        if let Some(LinesWithMore { records, first }) = &self.more_than_url {
+            let lines = counted(*records, "line");
+            let InvalidRecord { file, place, record, .. } = first;
+            let (file, record) = (visible(file), visible(record));
+            writeln!(out, "{lines} with more than a URL, the first in {file}, {place}: {record}")?;
+        }
         let kinds = self.kinds.to_string();
         if kinds.is_empty() {
             return Ok(());
@@ -284,6 +328,7 @@ impl InvalidRecords {
 pub struct Watch {
     keeps_all: bool,
     assumes_scheme: bool,
+    is_strict: bool,
     invalid: InvalidRecords,
     /// The number of records in the current list.
     records: u64,
@@ -302,6 +347,12 @@ impl Watch {
     /// few. With `assumes_scheme`, the advice is not to assume one.
     pub fn new(keeps_all: bool, assumes_scheme: bool) -> Watch {
         Watch { keeps_all, assumes_scheme, ..Watch::default() }
+    }
+
+    /// Returns the same watch, for which a line that holds more than a URL is an error if `is_strict`.
+    #[must_use]
+    pub fn strict(self, is_strict: bool) -> Watch {
+        Watch { is_strict, ..self }
     }
 
     /// Returns the number of records in all lists so far.
@@ -341,6 +392,29 @@ impl Watch {
                 list.place(self.records + record)
             ))
             .into());
+        }
+        if let Some(record) = rejects.other_fields {
+            let place = list.place(self.records + record);
+            return Err(wrong(format!(
+                "{place}: `#Fields` names other fields than before; split the file there: csplit {} \
+                 '/^#Fields/' '{{*}}'",
+                list.name()
+            ))
+            .into());
+        }
+        if let Some(first) = &rejects.first_more {
+            let first = InvalidRecord::new(list, self.records, first);
+            if self.is_strict {
+                let InvalidRecord { place, record, .. } = first;
+                return Err(wrong(format!(
+                    "{place}: more than a URL (`{}`); remove what does not belong to it, or omit \
+                     --strict",
+                    shortened(&record)
+                ))
+                .into());
+            }
+            let more = LinesWithMore { records: 0, first };
+            self.invalid.more_than_url.get_or_insert(more).records += rejects.more;
         }
         for reject in &rejects.found {
             self.keep(list, reject, &mut write)?;

@@ -24,9 +24,12 @@ pub(super) fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -
         ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => {
             "name the column with the URL with --column, or the format with --input-format".into()
         }
-        ListFormat::HeritrixJournal
+        ListFormat::Warc => "its captures have no URLs of the web".into(),
+        ListFormat::Cdx
+        | ListFormat::HeritrixJournal
         | ListFormat::CrawlLog
         | ListFormat::AccessLog
+        | ListFormat::W3cLog
         | ListFormat::NutchDump => format!(
             "it does not look like {}; name its format with --input-format",
             list.format().describe()

@@ -5,6 +5,11 @@
 /// Source: our choice. A row of an export has dozens; the URL's is among the first.
 pub const LIST_FIELDS_SHOWN: usize = 24;
 
+/// Records at the beginning of a list that show its layout: 1,000.
+///
+/// Source: our choice. They are in memory anyway, and a log has all of its sites in so many lines.
+pub const RECORDS_LOOKED_AT_MAX: usize = 1_000;
+
 /// Columns of a CSV or TSV list: 16,384. A first row with more is an error.
 ///
 /// Source: our choice, the columns of an Excel sheet. It bounds the memory for their names.
@@ -42,10 +47,16 @@ pub const SITEMAPS_PER_INDEX_MAX: usize = 1_000_000;
 /// Source: our choice.
 pub const SITEMAPS_NAMED_MAX: usize = 5;
 
-/// Bytes of URLs that are read from a sitemap at once: 64 KiB.
+/// Bytes of lines that a sitemap may have before they are delivered: 8 MiB, so that a damaged sitemap
+/// delivers nothing.
+///
+/// Source: our choice; the 50,000 URLs of the protocol have some 4 MiB.
+pub const SITEMAP_HELD_BYTES: usize = 8 * 1024 * 1024;
+
+/// Bytes of lines that are made of a sitemap or an archive at once: 64 KiB.
 ///
 /// Source: our choice; a stream copies them into its chunk.
-pub const SITEMAP_READ_BYTES: usize = 64 * 1024;
+pub const STAGE_READ_BYTES: usize = 64 * 1024;
 
 /// Bytes that a chunk may add to an output before it is written, for all agents together: 16 MiB.
 /// The rest of the chunk is processed after the write. Only the answers for one record may exceed

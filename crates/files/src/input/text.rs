@@ -257,11 +257,14 @@ impl TextChunks {
         }
     }
 
-    /// Drops bytes before the first chunk.
+    /// Drops bytes before the first chunk. A failure to read them is that of the first chunk.
     pub fn skip_head(&mut self, bytes: usize) {
         match &mut self.content {
             Content::Mapped { start, .. } => *start += bytes,
-            Content::Stream(stream) => stream.consume(bytes),
+            Content::Stream(stream) => {
+                stream.fill(bytes);
+                stream.consume(bytes.min(stream.bytes().len()));
+            }
         }
         self.position += bytes as u64;
         self.head_bytes += bytes;

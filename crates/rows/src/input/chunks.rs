@@ -12,7 +12,6 @@ use portcullis_files::input::{ChunkConfig, First, InputError, Source, TextChunk,
 
 use crate::list::parquet::{ParquetList, Part, Parts};
 use crate::list::{Detected, List, ListConfig, detect};
-use crate::sitemap::Sitemap;
 
 /// A sequence of whole records. Dereferences to their bytes; rows of a Parquet file have none.
 ///
@@ -190,8 +189,8 @@ impl Chunks {
                     self.list = Some(Arc::clone(&list));
                     return Ok(list);
                 }
-                Detected::Sitemap(list) => {
-                    self.text.through(Sitemap::new);
+                Detected::Staged(list) => {
+                    self.text.through(|stream| list.staged(stream, config.is_lenient));
                     break Arc::new(*list);
                 }
                 Detected::More if first_bytes > record_bytes_max => {

@@ -1,38 +1,79 @@
 //! Finds host, target, time and agent in a line of an access log.
 //!
-//! The lines are those of the common and the combined log format, which Apache and nginx write:
+//! The lines are those of the common and the combined log format, which Apache and nginx write, and
+//! of formats near them:
 //!
 //! ```text
 //! 192.0.2.7 - - [10/Oct/2025:13:55:36 -0700] "GET /a?b HTTP/1.1" 200 2326 "https://b.example/" "ABot/1.0"
 //! a.example:443 192.0.2.7 - - [10/Oct/2025:13:55:36 -0700] "GET /a?b HTTP/1.1" 200 2326
+//! 192.0.2.7 - - [10/Oct/2025:13:55:36 -0700] (a.example) [0.003] "GET /a?b HTTP/1.1" 200 2326
+//! https 2025-10-10T20:55:36.186641Z app/a/5 192.0.2.7:2817 192.0.2.9:80 0.1 0.0 0.0 200 200 0 57 "GET https://a.example:443/ HTTP/1.1" "ABot/1.0"
+//! [2025-10-10T20:55:36Z] - a.example - 192.0.2.7 - 200 - GET - "/a?b" - "ABot/1.0"
 //! ```
+//!
+//! The first lines of a list show its [`AccessLayout`]: which of the texts in quotes is the request,
+//! and where the host and the agent are. Every line is then read by it, so a client cannot move a
+//! value by what it sends.
 //!
 //! In quotes, a backslash escapes the byte after it, and `\xNN` is a byte. A request that is not one
 //! for a page has no URL: `-`, the bytes of another protocol, `OPTIONS *`, `CONNECT`. A client writes
 //! everything in quotes, so what cannot be read is a [`Problem`], or no agent, and never a guess.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::{memchr, memchr2, memmem, memrchr};
 
 use super::values::Values;
 use super::{Arena, Problem};
+use crate::limits::RECORDS_LOOKED_AT_MAX;
 use portcullis_robots::access::UnixSeconds;
 
 /// The values that are read from a line, besides the URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AccessLine {
-    /// Whether the first word is the host of the request.
-    pub has_host: bool,
+    pub layout: AccessLayout,
     pub has_time: bool,
     pub has_agent: bool,
 }
 
+/// Where the values of a line are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct AccessLayout {
+    /// The number of the request among the texts in quotes, from 0.
+    request: usize,
+    /// Whether the request is a path alone, with its method elsewhere.
+    is_path: bool,
+    host: HostAt,
+    agent: AgentAt,
+}
+
+/// Where the host of a request is. Words and texts in quotes are counted from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum HostAt {
+    #[default]
+    Nowhere,
+    /// A word before the time.
+    Word(usize),
+    /// A word between the time and the first text in quotes.
+    BehindTime(usize),
+    Quoted(usize),
+}
+
+/// Where the agent is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum AgentAt {
+    /// The second text in quotes after the request, directly behind the first, as in the combined
+    /// log format.
+    #[default]
+    Combined,
+    Quoted(usize),
+}
+
 /// The parts of a line.
 struct Parts<'t> {
-    /// Client and user, and the host before them if the list has it.
+    /// The text before the first quote: client, user, time.
     before: &'t [u8],
-    time: &'t [u8],
     /// The request, with its escapes.
     request: &'t [u8],
     /// The text after the closing quote of the request.
@@ -42,27 +83,134 @@ struct Parts<'t> {
 impl AccessLine {
     /// Returns the values of a line. The URL may be a path alone.
     pub(super) fn read<'c>(self, text: &'c [u8], arena: &'c Arena) -> Values<'c> {
-        let Some(Parts { before, time, request, after }) = parts(text) else {
+        let AccessLine { layout, has_time, has_agent } = self;
+        let Some(parts) = layout.parts(text) else {
             return Values::of_url(Err(Problem::NoUrl));
         };
-        let AccessLine { has_host, has_time, has_agent } = self;
+        let time = || UnixSeconds::from_log(&parts.before[time_in(parts.before)?]);
         Values {
-            url: target(unescaped(request, arena)).ok_or(Problem::NoRequest),
-            host: before.split(|&byte| byte == b' ').next().filter(|_| has_host),
-            time: has_time.then(|| UnixSeconds::from_log(time)).flatten(),
-            agent: has_agent.then(|| agent(after)).flatten().map(|text| unescaped(text, arena)),
+            url: layout.target(unescaped(parts.request, arena)).ok_or(Problem::NoRequest),
+            host: layout.host(text, &parts),
+            time: has_time.then(time).flatten(),
+            agent: has_agent
+                .then(|| layout.agent(text, &parts))
+                .flatten()
+                .map(|text| unescaped(text, arena)),
         }
     }
 }
 
-/// Cuts a line into its parts; `None` if it is no line of an access log.
-fn parts(text: &[u8]) -> Option<Parts<'_>> {
-    // A user may have brackets in the name, so the time is what the request follows.
-    let close = memmem::find(text, b"] \"")?;
-    let open = memrchr(b'[', &text[..close])?;
-    let before = text[..open].strip_suffix(b" ")?;
-    let (request, after) = in_quotes(&text[close + 3..])?;
-    Some(Parts { before, time: &text[open + 1..close], request, after })
+impl AccessLayout {
+    /// Finds the layout in the first lines of a list.
+    pub(super) fn find<'l>(lines: impl Iterator<Item = &'l [u8]>) -> AccessLayout {
+        let lines: Vec<&[u8]> = lines.take(RECORDS_LOOKED_AT_MAX).collect();
+        let requests = |is: fn(&[u8]) -> bool| {
+            most(
+                lines
+                    .iter()
+                    .filter_map(|line| quoted(line).position(|text| is(&without_escapes(text)))),
+            )
+        };
+        let is_request = |text: &[u8]| target(text).is_some();
+        let mut layout = AccessLayout::default();
+        if let Some(request) = requests(is_request) {
+            layout.request = request;
+        } else if lines.iter().any(|line| has_method(line))
+            && let Some(path) = requests(|text| text.starts_with(b"/"))
+        {
+            (layout.request, layout.is_path) = (path, true);
+        }
+        layout.agent = layout.find_agent(&lines);
+        layout.host = layout.find_host(&lines);
+        layout
+    }
+
+    /// Returns the place of the agent: that of the combined log format if some line has it, or else
+    /// the text in quotes that names a product most often.
+    fn find_agent(&self, lines: &[&[u8]]) -> AgentAt {
+        let is_combined = |line: &&[u8]| {
+            let parts = self.parts(line);
+            parts.is_some_and(|parts| combined_agent(parts.after).is_some_and(|it| it != b"-"))
+        };
+        if !self.is_path && lines.iter().any(is_combined) {
+            return AgentAt::Combined;
+        }
+        let is_agent =
+            |(number, text): &(usize, &[u8])| *number != self.request && names_product(text);
+        let numbers = lines.iter().flat_map(|line| quoted(line).enumerate().filter(is_agent));
+        most(numbers.map(|(number, _)| number)).map_or(AgentAt::Combined, AgentAt::Quoted)
+    }
+
+    /// Returns the place of the host: before the client, behind the time, or in quotes.
+    fn find_host(&self, lines: &[&[u8]]) -> HostAt {
+        if let Some(word) = lines.iter().find_map(|line| word_of_host(self.parts(line)?.before)) {
+            return HostAt::Word(word);
+        }
+        let behind: Vec<Vec<&[u8]>> = lines.iter().filter_map(|line| words_behind(line)).collect();
+        if let Some(word) = column_of_hosts(&behind, |_| true) {
+            return HostAt::BehindTime(word);
+        }
+        let texts: Vec<Vec<&[u8]>> = lines.iter().map(|line| quoted(line).collect()).collect();
+        let is_other = |text: usize| match self.agent {
+            AgentAt::Combined => !(self.request..=self.request + 2).contains(&text),
+            AgentAt::Quoted(agent) => text != self.request && text != agent,
+        };
+        column_of_hosts(&texts, is_other).map_or(HostAt::Nowhere, HostAt::Quoted)
+    }
+
+    /// Describes where the host is; `None` if the lines have none.
+    pub(super) fn describe_host(&self) -> Option<&'static str> {
+        match self.host {
+            HostAt::Nowhere => None,
+            HostAt::Word(0) => Some("the host first"),
+            HostAt::Word(_) => Some("the host before the client"),
+            HostAt::BehindTime(_) => Some("the host behind the time"),
+            HostAt::Quoted(_) => Some("the host in quotes"),
+        }
+    }
+
+    /// Whether a line asks for a path, so that it needs a host.
+    pub(super) fn asks_for_path(&self, line: &[u8]) -> bool {
+        let Some(parts) = self.parts(line) else { return false };
+        self.target(&without_escapes(parts.request)).is_some_and(|target| target.starts_with(b"/"))
+    }
+
+    /// Cuts a line into its parts; `None` if it has no request.
+    #[inline]
+    fn parts<'t>(&self, text: &'t [u8]) -> Option<Parts<'t>> {
+        let first = memchr(b'"', text)?;
+        let (mut request, mut after) = in_quotes(&text[first + 1..])?;
+        for _ in 0..self.request {
+            (request, after) = in_quotes(&after[memchr(b'"', after)? + 1..])?;
+        }
+        Some(Parts { before: &text[..first], request, after })
+    }
+
+    /// Returns the URL or the path of a request.
+    fn target<'t>(&self, request: &'t [u8]) -> Option<&'t [u8]> {
+        match self.is_path {
+            true => (request.starts_with(b"/") || is_absolute(request)).then_some(request),
+            false => target(request),
+        }
+    }
+
+    fn host<'t>(&self, text: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
+        match self.host {
+            HostAt::Nowhere => None,
+            HostAt::Word(word) => words(parts.before).nth(word),
+            HostAt::BehindTime(word) => {
+                words(&parts.before[time_in(parts.before)?.end..]).nth(word).map(without_brackets)
+            }
+            HostAt::Quoted(number) => quoted(text).nth(number),
+        }
+    }
+
+    fn agent<'t>(&self, text: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
+        match self.agent {
+            AgentAt::Combined => combined_agent(parts.after),
+            AgentAt::Quoted(number) => quoted(text).nth(number),
+        }
+    }
 }
 
 /// Returns the text up to a closing quote, and the text after it; `None` if no quote closes it.
@@ -77,9 +225,133 @@ fn in_quotes(text: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
+/// Returns the texts in quotes, with their escapes.
+fn quoted(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (text, after) = in_quotes(&rest[memchr(b'"', rest)? + 1..])?;
+        rest = after;
+        Some(text)
+    })
+}
+
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&byte| byte == b' ').filter(|word| !word.is_empty())
+}
+
+/// Returns the time in the text before the first quote, without its brackets. A user may have
+/// brackets in the name, so the last one counts.
+fn time_in(before: &[u8]) -> Option<Range<usize>> {
+    let is_time = |text: &[u8]| text.len() >= 19 && UnixSeconds::from_log(text).is_some();
+    let mut end = before.len();
+    while let Some(open) = memrchr(b'[', &before[..end]) {
+        let close = memchr(b']', &before[open..]).map_or(before.len(), |at| open + at);
+        if is_time(&before[open + 1..close.max(open + 1)]) {
+            return Some(open + 1..close);
+        }
+        end = open;
+    }
+    let starts = words(before).map(|word| word.as_ptr().addr() - before.as_ptr().addr());
+    let mut times = starts.filter(|&at| before[at].is_ascii_digit()).flat_map(|at| {
+        // The date and the time may be two words.
+        let lengths =
+            [1, 2].map(|count| words(&before[at..]).take(count).map(<[u8]>::len).sum::<usize>());
+        [at..at + lengths[0], at..(at + lengths[1] + 1).min(before.len())]
+    });
+    times.find(|range| is_time(&before[range.clone()]))
+}
+
+/// Returns the words between the time and the first quote.
+fn words_behind(line: &[u8]) -> Option<Vec<&[u8]>> {
+    let before = &line[..memchr(b'"', line)?];
+    let time = time_in(before)?;
+    let behind: Vec<&[u8]> = words(&before[time.end..]).map(without_brackets).collect();
+    // A name is that of the client unless another word is the client.
+    let has_client = words(&before[..time.start]).any(|word| word != b"[")
+        || behind.iter().any(|word| is_address(word));
+    has_client.then_some(behind)
+}
+
+/// Returns the position of the host among the words before the time, if it has a client, and a user
+/// `-`, behind it.
+fn word_of_host(before: &[u8]) -> Option<usize> {
+    let time = time_in(before)?;
+    let words: Vec<&[u8]> = words(&before[..time.start]).collect();
+    let is_number = |word: &[u8]| word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let dash = words.iter().position(|word| *word == b"-").filter(|&dash| dash >= 2)?;
+    (0..dash - 1).find(|&word| !is_number(words[word]) && words[dash - 1] != b"-")
+}
+
+/// Returns the first column whose cells are hosts, or `-`.
+fn column_of_hosts(rows: &[Vec<&[u8]>], may_be: impl Fn(usize) -> bool) -> Option<usize> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+    (0..columns).filter(|&column| may_be(column)).find(|&column| {
+        cells(column).any(|cell| is_host(cell))
+            && cells(column).all(|cell| is_host(cell) || *cell == b"-" || cell.is_empty())
+    })
+}
+
+/// Whether a word is the name of a host in the Internet, perhaps with a port.
+pub(super) fn is_host(word: &[u8]) -> bool {
+    let port = memrchr(b':', word).unwrap_or(word.len());
+    let (name, port) = word.split_at(port);
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._".contains(byte) || *byte > 0x7f;
+    let last = memrchr(b'.', name).map(|dot| &name[dot + 1..]);
+    let is_suffix = |last: &[u8]| {
+        last.len() >= 2 && last.iter().all(|it| it.is_ascii_alphabetic() || *it > 0x7f)
+            || last.starts_with(b"xn--")
+    };
+    name.iter().all(is_part)
+        && port.iter().skip(1).all(u8::is_ascii_digit)
+        && !name.starts_with(b".")
+        && last.is_some_and(is_suffix)
+}
+
+/// Whether a word is an address, perhaps with a port.
+fn is_address(word: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_hexdigit() || b".:".contains(byte);
+    let separators = word.iter().filter(|byte| b".:".contains(byte)).count();
+    separators >= 3 && word.iter().all(is_part)
+}
+
+/// Whether a line has the word of a method outside of quotes.
+fn has_method(line: &[u8]) -> bool {
+    let is_method = |word| [&b"GET"[..], b"HEAD", b"POST"].contains(&word);
+    words(line).any(is_method)
+}
+
+/// Whether a text begins with a product and its version, as user agents do.
+fn names_product(text: &[u8]) -> bool {
+    let Some(slash) = memchr(b'/', text) else { return false };
+    let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.+!".contains(byte);
+    let (product, version) = (&text[..slash], &text[slash + 1..]);
+    !product.is_empty()
+        && product.iter().all(is_token)
+        && product != b"HTTP"
+        && version.first().is_some_and(u8::is_ascii_digit)
+}
+
+fn without_brackets(word: &[u8]) -> &[u8] {
+    let is_bracket = |byte: &u8| b"()[]{}<>,;".contains(byte);
+    let start = word.iter().position(|byte| !is_bracket(byte)).unwrap_or(word.len());
+    let end = word.iter().rposition(|byte| !is_bracket(byte)).map_or(start, |at| at + 1);
+    &word[start..end]
+}
+
+/// Returns the number that occurs most often, and of several the least.
+fn most(numbers: impl Iterator<Item = usize>) -> Option<usize> {
+    let mut counts: Vec<usize> = Vec::new();
+    for number in numbers {
+        counts.resize(counts.len().max(number + 1), 0);
+        counts[number] += 1;
+    }
+    (0..counts.len()).rev().max_by_key(|&number| counts[number])
+}
+
 /// Returns the User-Agent header in the text after a request: status, bytes, the page that links
 /// here, the header. Other fields may follow.
-fn agent(after: &[u8]) -> Option<&[u8]> {
+fn combined_agent(after: &[u8]) -> Option<&[u8]> {
     let quote = memchr(b'"', after)?;
     let (_, rest) = in_quotes(&after[quote + 1..])?;
     Some(in_quotes(rest.strip_prefix(b" \"")?)?.0)
@@ -97,11 +369,12 @@ fn target(request: &[u8]) -> Option<&[u8]> {
         Some(space) if rest[space + 1..].starts_with(b"HTTP/") => &rest[..space],
         _ => rest,
     };
-    let is_absolute = || {
-        let scheme = &target[..memmem::find(target, b"://").unwrap_or(0)];
-        !scheme.is_empty() && scheme.iter().all(u8::is_ascii_alphabetic)
-    };
-    (target.starts_with(b"/") || is_absolute()).then_some(target)
+    (target.starts_with(b"/") || is_absolute(target)).then_some(target)
+}
+
+fn is_absolute(target: &[u8]) -> bool {
+    let scheme = &target[..memmem::find(target, b"://").unwrap_or(0)];
+    !scheme.is_empty() && scheme.iter().all(u8::is_ascii_alphabetic)
 }
 
 /// Returns a text without its escapes.
@@ -142,25 +415,15 @@ fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).map(|digit| digit as u8)
 }
 
-/// Whether `line` is a line of an access log: a time, a request, and a status.
+/// Whether `line` is a line of an access log: a time, and a request or the status of one.
 pub(super) fn is_access_log(line: &[u8]) -> bool {
+    let Some(before) = memchr(b'"', line).map(|quote| &line[..quote]) else { return false };
     let is_status = |after: &[u8]| matches!(after, [b' ', status @ ..] if status.len() >= 3 && status[..3].iter().all(u8::is_ascii_digit));
-    parts(line)
-        .is_some_and(|parts| is_status(parts.after) && UnixSeconds::from_log(parts.time).is_some())
-}
-
-/// Whether the first word of a line is the host of its request: the client and the user `-` follow.
-/// `None` if it is no line of an access log.
-pub(super) fn begins_with_host(line: &[u8]) -> Option<bool> {
-    let before = parts(line)?.before;
-    let words: Vec<&[u8]> = before.split(|&byte| byte == b' ').collect();
-    Some(words.len() >= 4 && words[2] == b"-" && words[0] != b"-" && words[1] != b"-")
-}
-
-/// Whether a line asks for a path, so that it needs a host. `None` if it has no request.
-pub(super) fn asks_for_path(line: &[u8]) -> Option<bool> {
-    let request = without_escapes(parts(line)?.request);
-    target(&request).map(|target| target.starts_with(b"/"))
+    let has_request = || quoted(line).any(|text| target(&without_escapes(text)).is_some());
+    let has_status =
+        || AccessLayout::default().parts(line).is_some_and(|parts| is_status(parts.after));
+    let has_path = || has_method(line) && quoted(line).any(|text| text.starts_with(b"/"));
+    time_in(before).is_some() && (has_request() || has_status() || has_path())
 }
 
 #[cfg(test)]
@@ -175,9 +438,19 @@ mod tests {
 
     fn read(line: &[u8]) -> Read {
         let arena = Arena::new();
-        let all = AccessLine { has_host: true, has_time: true, has_agent: true };
+        let layout = AccessLayout::find([line].into_iter());
+        let all = AccessLine { layout, has_time: true, has_agent: true };
         let Values { url, time, agent, .. } = all.read(line, &arena);
         (url.map(<[u8]>::to_vec), time.map(|time| time.0), agent.map(<[u8]>::to_vec))
+    }
+
+    /// The host of a line that is a whole list.
+    fn host(line: &str) -> Option<String> {
+        let layout = AccessLayout::find([line.as_bytes()].into_iter());
+        let all = AccessLine { layout, has_time: true, has_agent: true };
+        let arena = Arena::new();
+        let host = all.read(line.as_bytes(), &arena).host;
+        host.map(|host| String::from_utf8(host.to_vec()).unwrap())
     }
 
     fn url(request: &str) -> Result<String, Problem> {
@@ -198,15 +471,15 @@ mod tests {
         for client in ["2001:db8::7", "host.example", "-"] {
             let line = LINE.replace("192.0.2.7", client);
             assert_eq!(read(line.as_bytes()), (ok("/a?b"), time, agent.clone()));
-            assert_eq!(begins_with_host(line.as_bytes()), Some(false));
+            assert_eq!(host(&line), None);
             let line = format!("a.example:443 {line}");
-            assert_eq!(begins_with_host(line.as_bytes()), Some(client != "-"));
+            assert_eq!(host(&line).as_deref(), (client != "-").then_some("a.example:443"));
         }
         // Users may have spaces and brackets in their names.
         for user in ["john", "john doe", "x [y", "x [y]"] {
             let line = LINE.replace("- - [", &format!("- {user} ["));
             assert_eq!(read(line.as_bytes()), (ok("/a?b"), time, agent.clone()), "{user}");
-            assert_eq!(begins_with_host(line.as_bytes()), Some(false), "{user}");
+            assert_eq!(host(&line), None, "{user}");
         }
     }
 
@@ -259,5 +532,83 @@ mod tests {
             assert!(!is_access_log(other.as_bytes()), "{other}");
         }
         assert!(is_access_log(LINE.as_bytes()));
+    }
+
+    #[test]
+    fn formats_near_the_combined_one() {
+        let time = 1_760_129_736;
+        let agent = "Mozilla/5.0 (compatible; ABot/1.0)";
+        let combined = |head: &str| format!(r#"{head} "GET /a?b HTTP/1.1" 200 23 "-" "{agent}""#);
+        let log = "[10/Oct/2025:13:55:36 -0700]";
+        let client = "192.0.2.7 - -";
+        let rows = [
+            (combined(&format!("{client} {log}")), None),
+            // Before the client.
+            (combined(&format!("a.example   {client} {log}")), Some("a.example")),
+            (combined(&format!("336 {client} {log}")), None),
+            (combined(&format!("336 a.example {client} {log}")), Some("a.example")),
+            (
+                combined(&format!("0.003 a.example:80 client.example - - {log}")),
+                Some("a.example:80"),
+            ),
+            // Behind the time.
+            (combined(&format!("{client} {log} (a.example)")), Some("a.example")),
+            (combined(&format!("{client} {log} [0.003] [PORT 80]")), None),
+            (combined(&format!("{client} {log} [0.003] [PORT 80] [a.example]")), Some("a.example")),
+            (combined(&format!("{client} {log} 192.0.2.9:8080 a.example 0.1")), Some("a.example")),
+            (combined(&format!(r#"{client} {log} "a.example""#)), Some("a.example")),
+            // The time first.
+            (combined("2025-10-10T20:55:36Z 192.0.2.7"), None),
+            (combined("2025-10-10T20:55:36Z client.example"), None),
+            (combined("2025-10-10 20:55:36 192.0.2.7 a.example"), Some("a.example")),
+            (combined(&format!("{log} a.example {client}")), Some("a.example")),
+            // Behind the agent.
+            (
+                format!(r#"{} "192.0.2.8" "a.example""#, combined(&format!("{client} {log}"))),
+                Some("a.example"),
+            ),
+            // Load balancers of AWS.
+            (
+                format!(
+                    r#"h2 2025-10-10T20:55:36.186641Z app/a/5 192.0.2.7:2817 192.0.2.9:80 0.0 0.0 0.0 200 200 0 57 "GET /a?b HTTP/1.1" "{agent}" TLS TLSv1.2 arn:aws:x "Root=1-5" "a.example" "arn:aws:acm:certificate/1" 0 2025-10-10T20:55:36Z "forward" "-" "-""#
+                ),
+                Some("a.example"),
+            ),
+            (
+                format!(
+                    r#"2025-10-10T20:55:36.186641Z name 192.0.2.7:2817 192.0.2.9:80 0.0 0.0 0.0 200 200 0 57 "GET /a?b HTTP/1.1" "{agent}" - -"#
+                ),
+                None,
+            ),
+            // A path in quotes, and its method elsewhere.
+            (
+                format!(
+                    r#"[2025-10-10T20:55:36Z] - a.example - 192.0.2.7 - 200 - GET - HTTP/2.0 - 0.003 - "-" - "{agent}" - "/a?b""#
+                ),
+                Some("a.example"),
+            ),
+            (format!(r#"{log} 192.0.2.7 200 GET "/a?b" "{agent}""#), None),
+        ];
+        for (line, expected) in rows {
+            assert!(is_access_log(line.as_bytes()), "{line}");
+            assert_eq!(host(&line).as_deref(), expected, "{line}");
+            let agent = Some(agent.as_bytes().to_vec());
+            assert_eq!(read(line.as_bytes()), (Ok(b"/a?b".to_vec()), Some(time), agent), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_layout_is_that_of_most_lines() {
+        let log = "192.0.2.7 - - [10/Oct/2025:13:55:36 -0700]";
+        let lines = [
+            format!(r#"{log} "-" 408 0 "-" "-" "-""#),
+            format!(r#"{log} "\x16" 400 0 "GET /x HTTP/1.1" "-" "-""#),
+            format!(r#"{log} "GET /1 HTTP/1.1" 200 0 "https://b.example/" "ABot/1.0" "b.example""#),
+            format!(r#"{log} "GET /2 HTTP/1.1" 200 0 "GET /x" "GET /y" "a.example""#),
+            format!(r#"{log} "GET /3 HTTP/1.1" 200 0 "-" "ABot/1.0" "-""#),
+        ];
+        let layout = AccessLayout::find(lines.iter().map(String::as_bytes));
+        assert_eq!((layout.request, layout.agent), (0, AgentAt::Combined));
+        assert_eq!(layout.host, HostAt::Quoted(3));
     }
 }

@@ -8,14 +8,16 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::access_log::{self, AccessLine};
+use super::access_log::{self, AccessLayout, AccessLine};
+use super::cdx::{self, CdxLine};
 use super::column::listed;
 use super::delimited::{Columns, Separator, first_row};
 use super::json::Members;
 use super::values::Place;
+use super::w3c::{self, W3cLine};
 use super::{
     AgentPlace, AtPlace, ColumnOf, FieldPath, List, ListConfig, ListFormat, TableColumn, URL_NAMES,
-    crawl,
+    advice, crawl, stage,
 };
 use crate::input::{Framing, InputError, Terminator};
 use crate::limits::LIST_COLUMNS_MAX;
@@ -36,8 +38,8 @@ pub(crate) enum Detected {
     List(Box<List>),
     /// A Parquet file, which must be opened in another way.
     Parquet(Box<List>),
-    /// A sitemap, whose URLs are the lines of the list.
-    Sitemap(Box<List>),
+    /// An input in another form, of which [`List::staged`] makes the lines of the list.
+    Staged(Box<List>),
     /// The bytes are not enough; more must be read.
     More,
 }
@@ -59,14 +61,19 @@ pub(crate) fn detect(
     let promised = ListFormat::of_name(Path::new(name));
     let kind = FileKind::of_list(first);
     let is_parquet = kind == FileKind::Parquet;
-    if config.format.is_none() && !is_parquet {
-        refuse_other_kinds(name, first, kind)?;
+    let is_warc = kind == FileKind::Warc && !stage::is_of_robots_txt(text);
+    if config.format.is_none() && !is_parquet && !is_warc {
+        refuse_other_kinds(name, first, kind, config.terminator)?;
     }
     let format = match config.format {
         Some(format) => format,
         None if is_parquet => ListFormat::Parquet,
+        None if is_warc => ListFormat::Warc,
         None if config.terminator == Terminator::Nul => ListFormat::Lines,
-        None => promised.unwrap_or_else(|| of_first_bytes(text, config)),
+        None => match promised.unwrap_or_else(|| of_first_bytes(text, config)) {
+            ListFormat::JsonLines if cdx::is_json(text) => ListFormat::Cdx,
+            format => format,
+        },
     };
     if !first.is_empty() || !is_whole {
         let checked = config.at.check(format).and_then(|()| config.agent.check(format));
@@ -76,12 +83,21 @@ pub(crate) fn detect(
     }
     let look = Look { name, text, is_whole, config };
     let found = match format {
-        ListFormat::Lines => Some(Found::new(Framing::Byte(config.terminator), Place::Text)),
-        ListFormat::Sitemap => Some(Found::new(LINES, Place::Text)),
+        ListFormat::Lines => {
+            if config.format.is_none() && config.terminator == Terminator::LineFeed {
+                advice::check_lines(name, text, is_whole).map_err(|it| problem_with(name, it))?;
+            }
+            Some(Found::new(Framing::Byte(config.terminator), Place::Text))
+        }
+        ListFormat::Sitemap | ListFormat::Warc => {
+            Some(Found { staged_head: Some(Vec::new()), ..Found::new(LINES, Place::Text) })
+        }
         ListFormat::JsonLines => look.json()?,
         ListFormat::Csv => look.rows(SEPARATORS)?,
         ListFormat::Tsv => look.rows(&[Separator::TSV])?,
         ListFormat::Cdxj => look.cdxj(),
+        ListFormat::Cdx => look.cdx()?,
+        ListFormat::W3cLog => look.w3c()?,
         ListFormat::HeritrixJournal => Some(Found::new(LINES, Place::JournalWord)),
         ListFormat::CrawlLog => Some(Found::new(LINES, Place::LogWords)),
         ListFormat::AccessLog => look.access_log()?,
@@ -91,7 +107,7 @@ pub(crate) fn detect(
             return Ok(Detected::Parquet(Box::new(list)));
         }
     };
-    let Some(Found { framing, place, head_bytes, columns, how }) = found else {
+    let Some(Found { framing, place, head_bytes, staged_head, columns, how }) = found else {
         return Ok(Detected::More);
     };
     let note = match (config.format, how) {
@@ -101,17 +117,17 @@ pub(crate) fn detect(
         (None, None) if format == ListFormat::Lines || promised == Some(format) => None,
         (None, None) => Some(format.describe().to_owned()),
     };
-    // The mark of a sitemap is part of the XML.
-    let is_sitemap = format == ListFormat::Sitemap;
-    let head = if is_sitemap { Vec::new() } else { first[..mark + head_bytes].to_vec() };
+    let is_staged = staged_head.is_some();
+    let head = staged_head.unwrap_or_else(|| first[..mark + head_bytes].to_vec());
     let name = name.to_owned();
     let plain = List::plain(name, Terminator::LineFeed);
     let at = config.at.clone();
-    let has_hosts = config.host.is_asked() || format == ListFormat::AccessLog;
+    let is_log = matches!(format, ListFormat::AccessLog | ListFormat::W3cLog);
+    let has_hosts = config.host.is_asked() || is_log;
     let hosts = has_hosts.then(|| config.host.clone());
     let list = List { format, framing, place, at, hosts, head, columns, note, ..plain };
-    match is_sitemap {
-        true => Ok(Detected::Sitemap(Box::new(list))),
+    match is_staged {
+        true => Ok(Detected::Staged(Box::new(list))),
         false => Ok(Detected::List(Box::new(list))),
     }
 }
@@ -119,17 +135,21 @@ pub(crate) fn detect(
 const LINES: Framing = Framing::Byte(Terminator::LineFeed);
 
 /// Rejects inputs that are surely not lists.
-fn refuse_other_kinds(name: &str, first: &[u8], kind: FileKind) -> Result<(), InputError> {
+fn refuse_other_kinds(
+    name: &str,
+    first: &[u8],
+    kind: FileKind,
+    end: Terminator,
+) -> Result<(), InputError> {
     let line = first.split(|&byte| byte == b'\n').next().unwrap_or_default();
     // A frontier may have a status for each URL, so a status alone does not show captures.
     let is_robots_txt = memchr::memmem::find(line, b"/robots.txt\"").is_some();
+    let problem = advice::other_form(name, first, kind);
+    if let Some(problem) = problem.filter(|_| end == Terminator::LineFeed) {
+        return Err(problem_with(name, problem));
+    }
     if kind.is_no_url_list() && (kind != FileKind::Captures || is_robots_txt) {
         return Err(WrongKind { name: name.to_owned(), kind, wanted: Wanted::UrlList }.into());
-    }
-    if first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff") {
-        let problem = "UTF-16; convert it first (iconv -f UTF-16 -t UTF-8), or pass \
-                       --input-format to read it as it is";
-        return Err(problem_with(name, problem));
     }
     Ok(())
 }
@@ -154,7 +174,9 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     let is_tabbed = memchr::memchr(b'\t', line).is_some();
     match () {
         () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
-        () if is_json_array(text) => ListFormat::JsonLines,
+        () if w3c::is_w3c(text) => ListFormat::W3cLog,
+        () if access_log::is_access_log(line) => ListFormat::AccessLog,
+        () if advice::is_json_array(text) => ListFormat::JsonLines,
         () if is_sitemap(text) == Some(true) => ListFormat::Sitemap,
         () if line.starts_with(b"!") || crawl::is_cdxj(line) => ListFormat::Cdxj,
         () if crawl::is_journal(line) => ListFormat::HeritrixJournal,
@@ -164,18 +186,13 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
             ListFormat::HeritrixJournal
         }
         () if crawl::is_log(line) => ListFormat::CrawlLog,
-        () if access_log::is_access_log(line) => ListFormat::AccessLog,
+        () if cdx::is_cdx(line) => ListFormat::Cdx,
         () if crawl::dump_url(line).is_ok() => ListFormat::NutchDump,
         () if is_headed(Separator::TSV) || has_column && is_tabbed => ListFormat::Tsv,
         // A header with TABs in quotes is CSV too.
         () if has_column || SEPARATORS[..3].iter().any(|&it| is_headed(it)) => ListFormat::Csv,
         () => ListFormat::Lines,
     }
-}
-
-fn is_json_array(text: &[u8]) -> bool {
-    let text = text.trim_ascii_start();
-    text.starts_with(b"[") && FileKind::of_list(text) == FileKind::Json
 }
 
 /// Whether a field may be a URL and is not the name of a column.
@@ -189,6 +206,8 @@ struct Found {
     framing: Framing,
     place: Place,
     head_bytes: usize,
+    /// The head of the lines that are made of an input in another form.
+    staged_head: Option<Vec<u8>>,
     columns: Vec<Vec<u8>>,
     /// A description of the choices made without a flag.
     how: Option<String>,
@@ -196,7 +215,8 @@ struct Found {
 
 impl Found {
     fn new(framing: Framing, place: Place) -> Found {
-        Found { framing, place, head_bytes: 0, columns: Vec::new(), how: None }
+        let (columns, staged_head) = (Vec::new(), None);
+        Found { framing, place, head_bytes: 0, staged_head, columns, how: None }
     }
 }
 
@@ -210,12 +230,12 @@ struct FirstRow {
 }
 
 /// The beginning of a list, for detection.
-struct Look<'l> {
-    name: &'l str,
+pub(super) struct Look<'l> {
+    pub(super) name: &'l str,
     /// The text, without a byte order mark.
     text: &'l [u8],
     is_whole: bool,
-    config: &'l ListConfig,
+    pub(super) config: &'l ListConfig,
 }
 
 impl Look<'_> {
@@ -225,23 +245,72 @@ impl Look<'_> {
         Members::new(urls, at.fields(), agent.fields(), &host.fields, at.unit)
     }
 
-    /// Detects whether lines of an access log begin with a host. Without one, `--host` gives it.
+    /// Detects the layout of an access log. Without a host in its lines, `--host` gives it.
     fn access_log(&self) -> Result<Option<Found>, InputError> {
-        let Some(mut lines) = self.lines() else { return Ok(None) };
-        let first = lines.find_map(|line| Some((line, access_log::begins_with_host(line)?)));
-        let has_host = first.is_some_and(|(_, has_host)| has_host);
-        let needs_host =
-            first.is_some_and(|(line, _)| access_log::asks_for_path(line) == Some(true));
-        if needs_host && !has_host && self.config.host.given.is_none() {
-            let problem = "an access log that names no host; give the host of its requests with \
-                           --host, such as --host example.com";
-            return Err(problem_with(self.name, problem));
+        let Some(lines) = self.lines() else { return Ok(None) };
+        let layout = AccessLayout::find(lines);
+        let host = layout.describe_host();
+        let is_path = |line| layout.asks_for_path(line);
+        if host.is_none() && self.lines().is_some_and(|mut lines| lines.any(is_path)) {
+            self.check_host("an access log")?;
         }
         let ListConfig { at, agent, .. } = self.config;
         let (has_time, has_agent) = (at.is_asked(), *agent == AgentPlace::Record);
-        let place = Place::AccessLine(AccessLine { has_host, has_time, has_agent });
-        let how = has_host.then(|| "the host first".to_owned());
-        Ok(Some(Found { how, ..Found::new(LINES, place) }))
+        let place = Place::AccessLine(AccessLine { layout, has_time, has_agent });
+        Ok(Some(Found { how: host.map(str::to_owned), ..Found::new(LINES, place) }))
+    }
+
+    /// Checks that the host of paths is given.
+    fn check_host(&self, list: &str) -> Result<(), InputError> {
+        if self.config.host.given.is_some() {
+            return Ok(());
+        }
+        let problem = format!(
+            "{list} that names no host; give the host of its requests with --host, such as --host \
+             example.com"
+        );
+        Err(problem_with(self.name, problem))
+    }
+
+    fn w3c(&self) -> Result<Option<Found>, InputError> {
+        let Some(head_bytes) = w3c::head_bytes(self.text, self.is_whole) else { return Ok(None) };
+        let ListConfig { at, agent, .. } = self.config;
+        let (has_agent, has_time) = (*agent == AgentPlace::Record, at.is_asked());
+        let line = W3cLine::of_head(&self.text[..head_bytes], has_agent, has_time);
+        let line = line.map_err(|problem| problem_with(self.name, problem))?;
+        if !line.has_host() {
+            self.check_host("a W3C extended log")?;
+        }
+        Ok(Some(Found { head_bytes, ..Found::new(LINES, Place::W3cLine(line)) }))
+    }
+
+    fn cdx(&self) -> Result<Option<Found>, InputError> {
+        let fail = |problem| problem_with(self.name, problem);
+        let has_time = self.config.at.is_asked();
+        if let Some(row) = cdx::first_row_of_answer(self.text) {
+            let (line, _) = CdxLine::of_rows(&row, has_time).map_err(fail)?;
+            let how = Some("rows of JSON".to_owned());
+            let found = Found::new(LINES, Place::Cdx(line));
+            return Ok(Some(Found { staged_head: Some(row), how, ..found }));
+        }
+        let end = LINES.first_end(self.text).or(self.is_whole.then_some(self.text.len()));
+        let Some(end) = end else { return Ok(None) };
+        let line_of = |line: &'_ [u8]| line.strip_suffix(b"\r").unwrap_or(line).len();
+        let (line, has_head, how) = match cdx::is_row(self.text) {
+            true => {
+                let (line, has_head) =
+                    CdxLine::of_rows(&self.text[..end], has_time).map_err(fail)?;
+                (line, has_head, Some("rows of JSON".to_owned()))
+            }
+            false => {
+                let lines =
+                    self.text.split(|&byte| byte == b'\n').map(|line| &line[..line_of(line)]);
+                let (line, has_head) = CdxLine::of_lines(lines, has_time).map_err(fail)?;
+                (line, has_head, None)
+            }
+        };
+        let head_bytes = if has_head { end } else { 0 };
+        Ok(Some(Found { head_bytes, how, ..Found::new(LINES, Place::Cdx(line)) }))
     }
 
     /// Returns the whole lines of the text, or `None` if it has none yet.
@@ -255,11 +324,14 @@ impl Look<'_> {
     }
 
     fn json(&self) -> Result<Option<Found>, InputError> {
-        if is_json_array(self.text) {
-            let problem = format!("a JSON array; make lines of it: jq -c '.[]' {}", self.name);
-            return Err(problem_with(self.name, problem));
+        if advice::is_json_array(self.text) {
+            return Err(problem_with(self.name, advice::json_array(self.name, self.text)));
         }
         if !self.config.fields.is_empty() {
+            let first = self.lines().and_then(|mut lines| lines.next());
+            if let Some(problem) = first.and_then(|line| advice::json_in_field(self, line)) {
+                return Err(problem_with(self.name, problem));
+            }
             let place = Place::Fields(self.members(self.config.fields.clone()));
             return Ok(Some(Found::new(LINES, place)));
         }
@@ -313,13 +385,12 @@ impl Look<'_> {
                 let place = Place::Fields(self.members(vec![FieldPath::usual("url")]));
                 Ok(Some(Found::new(LINES, place)))
             }
-            true => {
-                let problem = "named or begun as JSON Lines, and no line is a JSON object; if an \
-                               object takes several lines, make one of them (jq -c . FILE), or pass \
-                               --input-format";
-                Err(problem_with(self.name, problem))
-            }
+            true => Err(problem_with(self.name, advice::no_object(self.name, self.text))),
             false => {
+                let first = self.lines().and_then(|mut lines| lines.next());
+                if let Some(problem) = first.and_then(|line| advice::json_in_field(self, line)) {
+                    return Err(problem_with(self.name, problem));
+                }
                 let problem = match names_column {
                     true => "JSON Lines has no columns",
                     false => "JSON Lines without a field `url`",
@@ -413,10 +484,14 @@ impl Look<'_> {
             };
             let (head_bytes, columns) = if is_header { (end, row) } else { (0, Vec::new()) };
             let framing = separator.framing();
-            return Ok(Some(Found { framing, place, head_bytes, columns, how }));
+            let found = Found::new(framing, place);
+            return Ok(Some(Found { head_bytes, columns, how, ..found }));
         }
         let (row, _) = first_row(self.text, widest());
         let given = self.config.column.as_deref();
+        if let Some(problem) = advice::sites(&row).filter(|_| given.is_none()) {
+            return Err(fail(problem));
+        }
         let mut problem = TableColumn::missing(&row, given, ColumnOf::URL);
         if !usual.has_quotes && row.iter().any(|name| name.starts_with(b"\"")) {
             problem.push_str(", or read a table with quotes with --input-format csv");
@@ -428,7 +503,12 @@ impl Look<'_> {
     fn column(&self, row: &[Vec<u8>]) -> Option<(TableColumn, bool)> {
         let given = self.config.column.as_deref();
         if let Some(column) = TableColumn::find(row, given) {
-            let is_header = column.is_named || !may_be_url(&row[column.place]);
+            let is_header = match (given, column.is_named) {
+                // The error about a missing column shows the first row of a table without a header.
+                (Some(_), true) => !advice::is_site(row, column.place),
+                (None, true) => true,
+                (_, false) => !may_be_url(&row[column.place]),
+            };
             return Some((column, is_header));
         }
         if given.is_some() {

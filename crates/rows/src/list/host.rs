@@ -24,9 +24,11 @@ impl HostConfig {
 
     /// Checks that records of a format can have the place. The error says what to do.
     pub(super) fn check(&self, format: ListFormat) -> Result<(), String> {
-        use ListFormat::{Cdxj, Csv, JsonLines, Parquet, Sitemap, Tsv};
+        use ListFormat::{Cdx, Cdxj, Csv, JsonLines, Parquet, Sitemap, Tsv, Warc};
         let problem = match format {
-            Parquet | Sitemap if self.is_asked() => "are whole URLs; omit --host and its kin",
+            Parquet | Sitemap | Cdx | Warc if self.is_asked() => {
+                "are whole URLs; omit --host and its kin"
+            }
             _ if self.column.is_some() && !matches!(format, Csv | Tsv) => {
                 "have no columns; omit --host-column"
             }

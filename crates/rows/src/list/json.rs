@@ -128,6 +128,11 @@ impl<'c> Walk<'c> for First<'_, 'c> {
         }
     }
 
+    /// Some servers log each header as a list of its values, so agents and hosts may be one.
+    fn takes_first(&self, numbers: u64) -> bool {
+        self.before + numbers.trailing_zeros() as usize >= self.ends[1]
+    }
+
     fn decoded(&self, text: &str) -> Cow<'c, [u8]> {
         Cow::Borrowed(self.arena.alloc_str(text).as_bytes())
     }

@@ -12,12 +12,15 @@
 //! | `csv` | a row, RFC 4180: quoted fields may hold line ends | a column | a column |
 //! | `tsv` | a line; a quote is text | a column | a column |
 //! | `cdxj` | a line: key, timestamp, JSON object | the member `url` | the timestamp, or a member |
+//! | `cdx` | a line of an index, or a row of JSON | a field: `a`, `original` | a field: `b`, `timestamp` |
 //! | `heritrix` | a line of a recover journal, `F+ URL …` | the second word | |
 //! | `crawl-log` | a line of Heritrix's crawl.log | the fourth word | the first word |
-//! | `access-log` | a line, as Apache and nginx write it | the request | in brackets |
+//! | `access-log` | a line, as Apache, nginx and AWS write it | the request | in brackets |
+//! | `w3c` | a line, as IIS and CloudFront write it | stem and query | date and time |
 //! | `nutch` | the lines of `readdb -dump` up to an empty one | the first line up to TAB | |
 //! | `parquet` | a row | a column | a column |
-//! | `sitemap` | an entry of a sitemap | its `<loc>`, as a line | |
+//! | `sitemap` | an entry of a sitemap or a feed | its `<loc>`, as a line | |
+//! | `warc` | a capture in WARC, WAT or WET | its target URI, as a line | |
 //!
 //! The time is read if [`ListConfig::at`] asks for it, in the same pass, and the agent if
 //! [`ListConfig::agent`] does: a column, a member, or the header in an access log. A path has the host
@@ -51,6 +54,8 @@
 //! ```
 
 mod access_log;
+mod advice;
+mod cdx;
 mod column;
 mod crawl;
 mod delimited;
@@ -61,26 +66,32 @@ pub mod parquet;
 #[cfg(test)]
 mod parquet_tests;
 mod rows;
+mod stage;
 #[cfg(test)]
 mod tests;
 mod values;
+mod w3c;
 
+use std::io::Read;
 use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::input::{Framing, Record, Records, Terminator, dump_record};
+use crate::input::{Framing, Record, Records, Stream, Terminator, dump_record};
+use crate::sitemap::Sitemap;
 pub use bumpalo::Bump as Arena;
 pub(crate) use column::{ColumnOf, TableColumn, URL_NAMES};
 pub(crate) use detect::{Detected, detect};
 pub use host::{HostConfig, given_host};
 use parquet::ParquetList;
 pub use portcullis_captures::json_path::FieldPath;
+use portcullis_captures::warc::Targets;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::words;
 use portcullis_files::input::without_coding;
 pub(crate) use rows::BlockBuffer;
 pub use rows::{Block, Rows};
+pub(crate) use stage::{Stage, StageLines};
 pub use values::{AgentPlace, AtConfig, AtPlace};
 use values::{Place, Values};
 
@@ -99,24 +110,31 @@ words! {
         Tsv => "tsv": "TSV",
         /// CDXJ, the index of a web archive.
         Cdxj => "cdxj": "CDXJ",
+        /// The index of a web archive, as text with or without its legend, or as the JSON of a CDX
+        /// server.
+        Cdx => "cdx": "CDX",
         /// Heritrix's recover journal.
         HeritrixJournal => "heritrix": "a Heritrix recover journal",
         /// Heritrix's crawl.log.
         CrawlLog => "crawl-log": "a Heritrix crawl.log",
-        /// The access log of a web server, in the common or the combined log format.
+        /// The access log of a web server, in the common or the combined log format or one near them.
         AccessLog => "access-log": "an access log",
+        /// A log in the W3C extended format, of IIS or CloudFront.
+        W3cLog => "w3c": "a W3C extended log",
         /// The text that Nutch's `readdb -dump` writes.
         NutchDump => "nutch": "a Nutch readdb dump",
         /// Parquet.
         Parquet => "parquet": "Parquet",
-        /// A sitemap, or an index whose sitemaps lie beside it.
+        /// A sitemap, an index whose sitemaps lie beside it, or a feed.
         Sitemap => "sitemap": "a sitemap",
+        /// WARC, WAT or WET, whose captures are the list.
+        Warc => "warc": "WARC",
     }
 }
 
 impl ListFormat {
     /// Extensions of file names, before the extension of a compression.
-    const EXTENSIONS: [(&'static str, ListFormat); 9] = [
+    const EXTENSIONS: [(&'static str, ListFormat); 13] = [
         ("jsonl", ListFormat::JsonLines),
         ("ndjson", ListFormat::JsonLines),
         ("json", ListFormat::JsonLines),
@@ -124,9 +142,18 @@ impl ListFormat {
         ("tsv", ListFormat::Tsv),
         ("tab", ListFormat::Tsv),
         ("cdxj", ListFormat::Cdxj),
+        ("cdx", ListFormat::Cdx),
         ("parquet", ListFormat::Parquet),
         ("xml", ListFormat::Sitemap),
+        ("warc", ListFormat::Warc),
+        ("wat", ListFormat::Warc),
+        ("wet", ListFormat::Warc),
     ];
+
+    /// Whether records are lines that are made of the input.
+    pub fn becomes_lines(self) -> bool {
+        matches!(self, ListFormat::Sitemap | ListFormat::Warc)
+    }
 
     /// Returns the format of a file name's extension, in any case and before `.gz` or `.zst`.
     ///
@@ -162,6 +189,8 @@ pub struct ListConfig {
     pub agent: AgentPlace,
     /// The host of records that have a path alone.
     pub host: HostConfig,
+    /// Whether the URLs before the damage of a sitemap are read, however few.
+    pub is_lenient: bool,
 }
 
 impl ListConfig {
@@ -215,6 +244,8 @@ words! {
         OpenQuote => "open-quote": "a quoted field is not closed",
         /// The line is of a kind that names no URL.
         NoUrl => "no-url": "a line of a kind without a URL",
+        /// A log names other fields for the lines after this one.
+        OtherFields => "other-fields": "the lines after it have other fields",
         /// The request of an access log is not for a page.
         NoRequest => "no-request": "the request has no path or URL",
         /// The URL is a path, and its host is not known.
@@ -329,6 +360,15 @@ impl List {
         delimited::fields(row, separator, arena)
     }
 
+    /// Returns a reader of the lines of `stream`, an input in another form.
+    pub(crate) fn staged(&self, stream: Stream, is_lenient: bool) -> Box<dyn Read + Send> {
+        match self.format {
+            ListFormat::Sitemap => Box::new(StageLines::new(Sitemap::new(stream, is_lenient))),
+            ListFormat::Warc => Box::new(StageLines::new(Targets::new(stream))),
+            _ => Box::new(StageLines::new(stage::JsonItems::new(stream))),
+        }
+    }
+
     /// Describes how the list is read, such as "CSV, column `Address`". `None` if nothing was
     /// detected.
     pub fn note(&self) -> Option<&str> {
@@ -356,7 +396,7 @@ impl List {
         match self.format {
             ListFormat::Csv | ListFormat::Tsv => format!("row {}", record + rows_before + 1),
             ListFormat::NutchDump | ListFormat::Parquet => format!("record {}", record + 1),
-            ListFormat::Sitemap => format!("URL {}", record + 1),
+            ListFormat::Sitemap | ListFormat::Warc => format!("URL {}", record + 1),
             _ => {
                 let lines = memchr::memchr_iter(b'\n', &self.head).count() as u64;
                 let noun = match self.framing {
@@ -408,6 +448,8 @@ impl List {
             }
             Place::JournalWord => with_values(&|text| Values::of_url(crawl::journal_url(text))),
             Place::AccessLine(line) => with_values(&|text| line.read(text, arena)),
+            Place::Cdx(line) => with_values(&|text| line.read(text, arena)),
+            Place::W3cLine(line) => with_values(&|text| line.read(text, arena)),
             Place::LogWords => with_values(&|text| crawl::log(text, has_time)),
             Place::Columns(columns) => {
                 let row = || {

@@ -11,7 +11,7 @@ use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_text::visible::SHOWN_BYTES_MAX;
 
 use super::parquet::Part;
-use super::{Arena, List};
+use super::{Arena, List, ListFormat, advice};
 use crate::input::{Chunk, InputError, Record};
 use crate::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_robots::access::UnixSeconds;
@@ -111,6 +111,14 @@ impl<'c> Rows<'c> {
     /// Parquet file.
     pub fn text(&self) -> Option<&'c [u8]> {
         self.part().is_none().then_some(self.chunk)
+    }
+
+    /// Returns the number of plain lines in the chunk that hold more than a URL, the number of the
+    /// first of them, from 0, and its text. `None` if there are none, the list has another format, or
+    /// a part of the chunk was read before. Cost: a search for blanks.
+    pub fn lines_with_more(&self) -> Option<(u64, u64, &'c [u8])> {
+        let is_asked = self.list().format() == ListFormat::Lines && self.done == 0;
+        advice::lines_with_more(self.text().filter(|_| is_asked)?)
     }
 
     /// Returns the part of a Parquet file that the records are. `None` for text, and for a file

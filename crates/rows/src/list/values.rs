@@ -5,9 +5,11 @@
 //! found.
 
 use super::access_log::AccessLine;
+use super::cdx::CdxLine;
 use super::delimited::Columns;
 use super::host::HostConfig;
 use super::json::Members;
+use super::w3c::W3cLine;
 use super::{Arena, FieldPath, ListFormat, Problem};
 use crate::input::Record;
 use portcullis_captures::json_path::FieldValue;
@@ -19,8 +21,8 @@ pub enum AtPlace {
     /// No time is read.
     #[default]
     Nowhere,
-    /// Where the format has it: the second word of CDXJ, the first one of a crawl.log, the brackets of
-    /// an access log.
+    /// Where the format has it: the second word of CDXJ and CDX, the first one of a crawl.log, the
+    /// brackets of an access log, the date and time of a W3C extended log.
     Record,
     /// The column of CSV, TSV or Parquet with this name or number, counted from 1.
     Column(String),
@@ -34,7 +36,7 @@ pub enum AgentPlace {
     /// No agent is read.
     #[default]
     Nowhere,
-    /// Where the format has it: the User-Agent header in an access log.
+    /// Where the format has it: the User-Agent header in a log.
     Record,
     /// The column of CSV, TSV or Parquet with this name or number, counted from 1.
     Column(String),
@@ -61,10 +63,10 @@ impl AgentPlace {
 
     /// Checks that records of a format can have the place. The error says what to do.
     pub(super) fn check(&self, format: ListFormat) -> Result<(), String> {
-        use ListFormat::{AccessLog, Cdxj, Csv, JsonLines, Parquet, Tsv};
+        use ListFormat::{AccessLog, Cdxj, Csv, JsonLines, Parquet, Tsv, W3cLog};
         let problem = match (self, format) {
             (AgentPlace::Nowhere, _)
-            | (AgentPlace::Record, AccessLog)
+            | (AgentPlace::Record, AccessLog | W3cLog)
             | (AgentPlace::Column(_), Csv | Tsv | Parquet)
             | (AgentPlace::Fields(_), JsonLines | Cdxj) => return Ok(()),
             (AgentPlace::Record, _) => "have no agent of their own",
@@ -72,7 +74,7 @@ impl AgentPlace {
             (AgentPlace::Fields(_), _) => "have no fields",
         };
         let fix = match format {
-            AccessLog => "use --agent-record",
+            AccessLog | W3cLog => "use --agent-record",
             Csv | Tsv | Parquet => "name the column with the agent with --agent-column",
             JsonLines | Cdxj => "name the field with the agent with --agent-field",
             _ => "use a format with agents, such as CSV with --agent-column",
@@ -113,10 +115,10 @@ impl AtConfig {
 
     /// Checks that records of a format can have the place. The error says what to do.
     pub(super) fn check(&self, format: ListFormat) -> Result<(), String> {
-        use ListFormat::{AccessLog, Cdxj, CrawlLog, Csv, JsonLines, Parquet, Tsv};
+        use ListFormat::{AccessLog, Cdx, Cdxj, CrawlLog, Csv, JsonLines, Parquet, Tsv, W3cLog};
         let problem = match (&self.place, format) {
             (AtPlace::Nowhere, _)
-            | (AtPlace::Record, AccessLog | Cdxj | CrawlLog)
+            | (AtPlace::Record, AccessLog | Cdx | Cdxj | CrawlLog | W3cLog)
             | (AtPlace::Column(_), Csv | Tsv | Parquet)
             | (AtPlace::Fields(_), JsonLines | Cdxj) => return Ok(()),
             (AtPlace::Record, _) => "have no time of their own",
@@ -127,7 +129,7 @@ impl AtConfig {
             Csv | Tsv | Parquet => "name the column with the time with --at-column",
             JsonLines => "name the field with the time with --at-field",
             Cdxj => "use --at record, or name the field with the time with --at-field",
-            AccessLog | CrawlLog => "use --at record",
+            AccessLog | Cdx | CrawlLog | W3cLog => "use --at record",
             _ => {
                 "give one time for all with --at TIME, or use a format with times, such as CSV with \
                   --at-column or JSON Lines with --at-field"
@@ -148,12 +150,16 @@ pub(super) enum Place {
     Columns(Columns),
     /// Members of the object after the second space. The time may be the word before it.
     Cdxj(Members),
+    /// Fields of a line, or of a row of JSON.
+    Cdx(CdxLine),
     /// The URL is the second word of a line in a recover journal.
     JournalWord,
     /// The URL is the fourth word of a line in a crawl.log, and the time the first.
     LogWords,
     /// The request of a line in an access log.
     AccessLine(AccessLine),
+    /// Fields of a line in a W3C extended log.
+    W3cLine(W3cLine),
     /// The URL is the first line up to TAB.
     DumpLine,
     /// Columns of decoded rows.

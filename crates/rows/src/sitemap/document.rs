@@ -1,13 +1,15 @@
 //! Reads one XML document of the sitemap protocol: the `<loc>` values of its entries.
 //!
-//! The root names the kind of the document: `urlset`, whose `<url><loc>` are pages, or
-//! `sitemapindex`, whose `<sitemap><loc>` are sitemaps. Elements count if they are in the namespace
+//! The root names the kind of the document: `urlset`, whose `<url><loc>` are pages, `sitemapindex`,
+//! whose `<sitemap><loc>` are sitemaps, or a feed: `rss`, whose `<channel><item><link>` are pages, or
+//! Atom's `feed`, of whose entries the `<link href>` that is an `alternate` counts. A `urlset` in
+//! another one is read as part of it. Elements count if they are in the namespace
 //! of the root, so `<image:loc>` is not a page, and a root with an old namespace or none is read as
 //! well. Elements of other namespaces are skipped with all that they hold.
 //!
 //! A document that is not well-formed, or that has something of the root's namespace where the
 //! protocol has none, is an error with its position: what follows would otherwise be lost without a
-//! trace. A document type declaration is skipped, so no entity is ever expanded, except for those
+//! trace. Feeds have titles and texts, which are skipped. A document type declaration is skipped, so no entity is ever expanded, except for those
 //! of XML itself.
 //!
 //! An entry without a `<loc>`, or with an empty one, is an empty value. White space within a value
@@ -22,7 +24,7 @@ use memchr::memchr;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesDecl, BytesRef, BytesStart, Event};
 use quick_xml::name::ResolveResult;
-use quick_xml::{Error, NsReader};
+use quick_xml::{Error, NsReader, XmlVersion};
 
 use crate::input::{InputError, Stream};
 use crate::limits::{SITEMAP_DEPTH_MAX, SITEMAP_MARKUP_BYTES_MAX};
@@ -34,6 +36,10 @@ pub(super) enum Root {
     Pages,
     /// A list of sitemaps.
     Sitemaps,
+    /// A feed of RSS 2.0, or an earlier version without namespaces.
+    Rss,
+    /// An Atom feed.
+    Atom,
 }
 
 impl Root {
@@ -41,16 +47,25 @@ impl Root {
         match name {
             "urlset" => Some(Root::Pages),
             "sitemapindex" => Some(Root::Sitemaps),
+            "rss" => Some(Root::Rss),
+            "feed" => Some(Root::Atom),
             _ => None,
         }
     }
 
-    /// Returns the name of the elements in the root.
-    fn entry(self) -> &'static str {
+    /// Returns the name of an entry, and of the element in it with the URL.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Root::Pages => "url",
-            Root::Sitemaps => "sitemap",
+            Root::Pages => ("url", "loc"),
+            Root::Sitemaps => ("sitemap", "loc"),
+            Root::Rss => ("item", "link"),
+            Root::Atom => ("entry", "link"),
         }
+    }
+
+    /// Whether other elements than entries are skipped.
+    fn is_feed(self) -> bool {
+        matches!(self, Root::Rss | Root::Atom)
     }
 }
 
@@ -80,11 +95,15 @@ struct Place {
     /// The number of open elements.
     depth: usize,
     root: Option<Root>,
+    /// The number of open elements around entries: one for each root, and the channel.
+    around: usize,
     /// The namespace of the root.
     namespace: Option<String>,
     /// The number of open elements within the outermost one of another namespace, itself included.
     foreign: usize,
     in_loc: bool,
+    /// Whether the element that was entered is the link of an Atom entry.
+    at_link: bool,
     /// Whether the current entry has had a `<loc>`.
     has_loc: bool,
 }
@@ -95,6 +114,8 @@ enum Left {
     Loc,
     /// An entry without a `<loc>`.
     EmptyEntry,
+    /// An Atom entry with a link, which is the value.
+    LinkedEntry,
     Other,
 }
 
@@ -157,11 +178,19 @@ impl Document {
                     if place.in_loc {
                         self.value.clear();
                     }
+                    if place.at_link {
+                        place.at_link = false;
+                        if let Some(page) = page_of_link(&start)? {
+                            self.value = page;
+                            place.has_loc = true;
+                        }
+                    }
                 }
                 Event::End(_) => {
                     match place.leave() {
                         Left::Loc => collapse_space(&mut self.value),
                         Left::EmptyEntry => self.value.clear(),
+                        Left::LinkedEntry => {}
                         Left::Other => continue,
                     }
                     return Ok(Found::Value);
@@ -240,32 +269,57 @@ impl Place {
             }
             let Some(root) = Root::of_name(name) else {
                 return wrong(format!(
-                    "its root is <{name}>, not <urlset> or <sitemapindex>; if it is a list, name \
-                     its format with --input-format"
+                    "its root is <{name}>, not <urlset>, <sitemapindex>, <rss> or <feed>; extract its \
+                     URLs first, one on each line"
                 ));
             };
             self.root = Some(root);
+            self.around = 1;
             self.namespace = namespace.map(str::to_owned);
             self.deeper()?;
             return Ok(Some(root));
         }
         if self.in_loc {
-            return wrong(format!("<{name}> in <loc>"));
+            let value = self.root.map_or("", |root| root.names().1);
+            return wrong(format!("<{name}> in <{value}>"));
         }
-        let entry = self.root.map_or("", Root::entry);
-        if self.foreign > 0 || namespace != self.namespace.as_deref() {
-            if self.depth == 1 && name == entry {
-                return wrong(format!("<{name}> in another namespace than its root"));
+        let root = self.root.unwrap_or(Root::Pages);
+        let (entry, value) = root.names();
+        let is_foreign = self.foreign > 0 || namespace != self.namespace.as_deref();
+        if is_foreign && self.depth == self.around && self.foreign == 0 && name == entry {
+            return wrong(format!("<{name}> in another namespace than its root"));
+        }
+        let is_child = self.depth == self.around;
+        let is_known = match (root, name) {
+            _ if is_foreign => false,
+            (Root::Pages, "urlset") if is_child => {
+                self.around += 1;
+                true
             }
-            self.foreign += 1;
-            return self.deeper().map(|()| None);
-        }
-        match self.depth {
-            1 if name == entry => self.has_loc = false,
-            1 => return wrong(format!("<{name}> where <{entry}> is expected")),
-            2 if name == "loc" => (self.in_loc, self.has_loc) = (true, true),
-            _ => {}
-        }
+            (Root::Rss, "channel") if self.depth == 1 => {
+                self.around = 2;
+                true
+            }
+            // Outside of the channel.
+            (Root::Rss, _) if self.around == 1 => false,
+            _ if is_child && name == entry => {
+                self.has_loc = false;
+                true
+            }
+            _ if is_child && !root.is_feed() => {
+                return wrong(format!("<{name}> where <{entry}> is expected"));
+            }
+            (Root::Atom, _) if self.depth == self.around + 1 && name == value => {
+                self.at_link = !self.has_loc;
+                true
+            }
+            _ if self.depth == self.around + 1 && name == value => {
+                (self.in_loc, self.has_loc) = (true, true);
+                true
+            }
+            _ => !is_child,
+        };
+        self.foreign += usize::from(!is_known);
         self.deeper().map(|()| None)
     }
 
@@ -284,16 +338,24 @@ impl Place {
             self.foreign -= 1;
             return Left::Other;
         }
+        let is_linked = self.has_loc && self.root == Some(Root::Atom);
         match self.depth {
             _ if std::mem::take(&mut self.in_loc) => Left::Loc,
-            1 if !self.has_loc => Left::EmptyEntry,
+            depth if depth + 1 == self.around => {
+                self.around -= 1;
+                Left::Other
+            }
+            depth if depth == self.around && is_linked => Left::LinkedEntry,
+            depth if depth == self.around && !self.has_loc => Left::EmptyEntry,
             _ => Left::Other,
         }
     }
 
     /// Appends the text of a `<loc>` to `value`.
     fn text(&self, text: &str, value: &mut Vec<u8>) -> Result<(), Wrong> {
-        let is_between = self.depth <= 1 || self.depth == 2 && self.foreign == 0;
+        let is_feed = self.root.is_some_and(Root::is_feed) && self.depth > 0;
+        let is_between =
+            self.depth <= self.around || self.depth == self.around + 1 && self.foreign == 0;
         if self.in_loc {
             // XML has no such characters, and a line break would be two records.
             if let Some(control) = text.bytes().find(|it| *it < 0x20 && !b"\t\n\r".contains(it)) {
@@ -303,7 +365,7 @@ impl Place {
                 return wrong(format!("a <loc> is longer than {SITEMAP_MARKUP_BYTES_MAX} bytes"));
             }
             value.extend_from_slice(text.as_bytes());
-        } else if is_between && !text.trim_ascii().is_empty() {
+        } else if is_between && !is_feed && !text.trim_ascii().is_empty() {
             return wrong("text outside of <loc>");
         }
         Ok(())
@@ -316,6 +378,27 @@ impl Place {
             (0, None) => wrong("it has no element"),
             _ => wrong("it ends before its root element; fetch it again"),
         }
+    }
+}
+
+/// Returns the page that an Atom link leads to; `None` if it leads to something else.
+fn page_of_link(link: &BytesStart<'_>) -> Result<Option<Vec<u8>>, Wrong> {
+    let mut page = None;
+    for attribute in link.attributes() {
+        let attribute = attribute.map_err(Error::from)?;
+        let name: &str = attribute.key.as_ref();
+        let value = attribute.normalized_value(XmlVersion::default())?;
+        match name {
+            "href" => page = Some(value.trim_ascii().as_bytes().to_vec()),
+            "rel" if value != "alternate" => return Ok(None),
+            _ => {}
+        }
+    }
+    match &page {
+        Some(page) if page.iter().any(|byte| *byte < 0x20) => {
+            wrong("a control character in the href of a <link>")
+        }
+        _ => Ok(page),
     }
 }
 
@@ -392,7 +475,7 @@ impl Read for Metered {
     }
 }
 
-/// Whether a text that begins with `text` is a sitemap or an index of sitemaps: whether its first
+/// Whether a text that begins with `text` is a sitemap, an index of sitemaps or a feed: whether its first
 /// element is the root of one. `None` if `text` ends before.
 pub(crate) fn is_sitemap(text: &[u8]) -> Option<bool> {
     let mut rest = text;
@@ -408,7 +491,7 @@ pub(crate) fn is_sitemap(text: &[u8]) -> Option<bool> {
                 let end = name.iter().position(|byte| b" \t\r\n/>".contains(byte))?;
                 let name = &name[..end];
                 let local = memchr(b':', name).map_or(name, |at| &name[at + 1..]);
-                return Some(matches!(local, b"urlset" | b"sitemapindex"));
+                return Some(matches!(local, b"urlset" | b"sitemapindex" | b"rss" | b"feed"));
             }
             _ => return Some(false),
         };

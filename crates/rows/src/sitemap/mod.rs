@@ -1,7 +1,8 @@
 //! Sitemaps as lists: a stage like decompression, which makes one line of each URL.
 //!
 //! The stage reads the XML of the sitemap protocol (sitemaps.org) and delivers the values of
-//! `<url><loc>`, decoded, one per line. What follows it in [`input`](crate::input) and
+//! `<url><loc>`, decoded, one per line. Feeds are sitemaps too: of RSS the `<item><link>`, of Atom the
+//! `<entry><link href>`. What follows it in [`input`](crate::input) and
 //! [`list`](crate::list) is as for plain lines. An entry without a URL is an empty line, so it is
 //! an invalid record in its place.
 //!
@@ -9,6 +10,9 @@
 //! the last segment of the path of its URL. Nothing is fetched: if any is missing, the index is an
 //! error that names them, before the first page is read. An index in an index is an error, as in the
 //! protocol.
+//!
+//! A sitemap that is damaged delivers nothing if it has at most [`SITEMAP_HELD_BYTES`] of URLs, and the
+//! URLs before the damage if it has more, or if damage is to be tolerated.
 //!
 //! Memory: a document holds one value; an index holds the names of its sitemaps, up to
 //! [`SITEMAPS_PER_INDEX_MAX`]. The numbers of the protocol (50,000 URLs, 50 MiB, 2,048 characters)
@@ -19,15 +23,17 @@ mod document;
 mod tests;
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::input::{InputError, OpenConfig, STANDARD_INPUT, Source, Stream};
-use crate::limits::{SITEMAP_READ_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX};
+use crate::limits::{
+    SITEMAP_HELD_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX, STAGE_READ_BYTES,
+};
+use crate::list::Stage;
 pub(crate) use document::is_sitemap;
 use document::{Document, Found, Root};
 
-/// The lines of a sitemap, or of the sitemaps of an index.
+/// The URLs of a sitemap, or of the sitemaps of an index.
 pub(crate) struct Sitemap {
     /// The sitemap that is being read, until all were read.
     document: Option<Document>,
@@ -35,63 +41,15 @@ pub(crate) struct Sitemap {
     waiting: VecDeque<PathBuf>,
     /// Whether the root was an index.
     is_index: bool,
-    lines: Vec<u8>,
-    /// The number of delivered bytes of the lines.
-    taken: usize,
-    /// The error that follows the lines.
-    failure: Option<InputError>,
+    /// Whether the entries before damage are delivered, however few.
+    is_lenient: bool,
 }
 
 impl Sitemap {
     /// Returns the lines of the sitemap or index in `stream`. Nothing is read yet.
-    pub(crate) fn new(stream: Stream) -> Sitemap {
-        Sitemap {
-            document: Some(Document::new(stream)),
-            waiting: VecDeque::new(),
-            is_index: false,
-            lines: Vec::new(),
-            taken: 0,
-            failure: None,
-        }
-    }
-
-    /// Reads the next lines. There are none at the end, and those before an error are whole.
-    fn fill(&mut self) -> Result<(), InputError> {
-        if let Some(failure) = self.failure.take() {
-            return Err(failure);
-        }
-        self.lines.clear();
-        self.taken = 0;
-        match self.read_lines() {
-            Err(failure) if !self.lines.is_empty() => self.failure = Some(failure),
-            done => return done,
-        }
-        Ok(())
-    }
-
-    fn read_lines(&mut self) -> Result<(), InputError> {
-        while self.lines.len() < SITEMAP_READ_BYTES {
-            let Some(document) = &mut self.document else { break };
-            match document.next()? {
-                Found::Value => {
-                    self.lines.extend_from_slice(document.value());
-                    self.lines.push(b'\n');
-                }
-                Found::Root(Root::Pages) => {}
-                Found::Root(Root::Sitemaps) if self.is_index => {
-                    let problem = "an index of sitemaps in another one, which the protocol excludes; \
-                                   name its sitemaps";
-                    return Err(list_error(document.name(), problem));
-                }
-                Found::Root(Root::Sitemaps) => {
-                    self.waiting = sitemaps_of(document)?;
-                    self.is_index = true;
-                    self.open_next()?;
-                }
-                Found::End => self.open_next()?,
-            }
-        }
-        Ok(())
+    pub(crate) fn new(stream: Stream, is_lenient: bool) -> Sitemap {
+        let (document, waiting) = (Some(Document::new(stream)), VecDeque::new());
+        Sitemap { document, waiting, is_index: false, is_lenient }
     }
 
     /// Opens the next sitemap of an index.
@@ -107,14 +65,42 @@ impl Sitemap {
     }
 }
 
-impl Read for Sitemap {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.taken == self.lines.len() {
-            self.fill().map_err(io::Error::other)?;
+impl Stage for Sitemap {
+    fn next_lines(&mut self, lines: &mut Vec<u8>) -> Result<(), InputError> {
+        // Where a sitemap of which nothing was delivered begins.
+        let mut start = None;
+        let is_full = |lines: &[u8], is_whole: bool| {
+            lines.len() >= SITEMAP_HELD_BYTES || is_whole && lines.len() >= STAGE_READ_BYTES
+        };
+        while let Some(document) = &mut self.document {
+            let found = document.next().inspect_err(|_| {
+                if let Some(start) = start.filter(|_| !self.is_lenient) {
+                    lines.truncate(start);
+                }
+            })?;
+            match found {
+                Found::Value => {
+                    lines.extend_from_slice(document.value());
+                    lines.push(b'\n');
+                }
+                Found::Root(Root::Sitemaps) if self.is_index => {
+                    let problem = "an index of sitemaps in another one, which the protocol excludes; \
+                                   name its sitemaps";
+                    return Err(list_error(document.name(), problem));
+                }
+                Found::Root(Root::Sitemaps) => {
+                    self.waiting = sitemaps_of(document)?;
+                    self.is_index = true;
+                    self.open_next()?;
+                }
+                Found::Root(_) => start = Some(lines.len()),
+                Found::End => self.open_next()?,
+            }
+            if is_full(lines, found == Found::End) {
+                break;
+            }
         }
-        let count = (&self.lines[self.taken..]).read(out)?;
-        self.taken += count;
-        Ok(count)
+        Ok(())
     }
 }
 

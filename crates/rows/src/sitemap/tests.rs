@@ -20,8 +20,12 @@ fn urlset(content: &str) -> String {
 
 /// Reads a whole list: its lines up to an error, and the error.
 fn read(source: Source) -> (String, Option<InputError>) {
+    read_with(source, &ListConfig::default())
+}
+
+fn read_with(source: Source, config: &ListConfig) -> (String, Option<InputError>) {
     let mut lines = String::new();
-    for chunk in Chunks::new(source, ChunkConfig::default(), ListConfig::default()) {
+    for chunk in Chunks::new(source, ChunkConfig::default(), config.clone()) {
         match chunk {
             Ok(chunk) => {
                 assert_eq!(chunk.list().format(), ListFormat::Sitemap);
@@ -118,7 +122,13 @@ fn what_is_not_whole_is_an_error() {
         ("<urlset><url><loc>a<x:b/></loc></url></urlset>", "in <loc>"),
         ("<s:urlset xmlns:s='s'><url><loc>a</loc></url></s:urlset>", "another namespace"),
         ("<s:urlset/>", "not declared"),
-        ("<rss><channel/></rss>", "its root is <rss>"),
+        ("<html><head/></html>", "its root is <html>"),
+        ("<urlset><sitemapindex/></urlset>", "<sitemapindex> where <url>"),
+        ("<rss><channel><item><link>a</item></channel></rss>", "expected `</link>`"),
+        ("<rss><channel><item><link>a<b/></link></item></channel></rss>", "<b> in <link>"),
+        ("<rss><channel><item><link>a</link></item>", "ends before its root"),
+        ("<feed><entry><link href='a&#10;b'/></entry></feed>", "control character"),
+        ("<feed><entry><link href='a&x;'/></entry></feed>", "byte"),
         ("<urlset><url><loc>a&b;</loc></url></urlset>", "&b;"),
         ("<urlset><url><loc>a&b</loc></url></urlset>", "byte"),
         ("<urlset><url><loc>a&#0;</loc></url></urlset>", "byte"),
@@ -135,16 +145,61 @@ fn what_is_not_whole_is_an_error() {
     assert!(failure(b"<urlset><url><loc>\xff</loc></url></urlset>").contains("UTF-8"));
 }
 
-/// The URLs before the damage are whole, and an error follows them.
+/// Damage delivers nothing, or whole URLs and an error if it is to be tolerated.
 #[test]
 fn every_cut_is_an_error() {
     let text = urlset("<url><loc>https://a.example/</loc></url><url><loc>b</loc></url>\n");
+    let lenient = ListConfig { is_lenient: true, ..ListConfig::default() };
     for end in 0..text.len() {
         let (lines, error) = read_text(&text[..end]);
+        assert!(error.is_some() && lines.is_empty(), "{end} bytes: {lines:?}");
+        let part = std::io::Cursor::new(text.as_bytes()[..end].to_vec());
+        let source = Source::from_reader("map.xml", part, OpenConfig::default());
+        let (lines, error) = read_with(source, &lenient);
         assert!(error.is_some(), "{end} bytes");
         assert!("https://a.example/\nb\n".starts_with(&lines), "{end} bytes: {lines:?}");
         assert!(lines.is_empty() || lines.ends_with('\n'));
     }
+}
+
+#[test]
+fn feeds() {
+    let atom = "xmlns='http://www.w3.org/2005/Atom'";
+    for (text, expected) in [
+        (
+            "<rss version='2.0' xmlns:atom='a'><channel><title>T</title><link>https://a.example/\
+             </link><atom:link href='f'/><item><title>t &amp; u</title><link> https://a.example/1\n\
+             </link><guid>g</guid></item><item><title>t</title></item><item><link>b</link>\
+             <source><link>c</link></source><x><link>d</link></x></item></channel></rss>"
+                .to_owned(),
+            "https://a.example/1\n\nb\n",
+        ),
+        ("<rss/>".to_owned(), ""),
+        (
+            format!(
+                "<?xml version='1.0'?><feed {atom}><title>T</title><link href='f'/><author><name>x\
+                 </name></author><entry><title>t</title><link rel='self' href='s'/><link \
+                 rel='alternate' href=' a?b&amp;c '/><link href='d'/><content>c</content></entry>\
+                 <entry><id>i</id></entry><entry><link href='e'>x</link></entry></feed>"
+            ),
+            "a?b&c\n\ne\n",
+        ),
+    ] {
+        assert_eq!(is_sitemap(text.as_bytes()), Some(true));
+        assert_eq!(lines(&text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_root_in_a_root() {
+    for (content, expected) in [
+        ("<urlset><url><loc>a</loc></url></urlset>", "a\n"),
+        ("<url><loc>a</loc></url><urlset><url><loc>b</loc></url></urlset><url/>", "a\nb\n\n"),
+        ("<urlset/><urlset><urlset><url><loc>a</loc></url></urlset></urlset>", "a\n"),
+    ] {
+        assert_eq!(lines(urlset(content)), expected, "{content}");
+    }
+    assert!(failure("<urlset><urlset>a</urlset></urlset>").contains("text outside"));
 }
 
 /// A source that repeats `part`, up to `bytes` bytes, between a head and a tail.
@@ -291,7 +346,7 @@ fn indexes() {
         (vec![""], "", "not beside it"),
         (vec![urls[1], "https://s.example/inner.xml"], "a\n", "inner.xml: an index of sitemaps in"),
         (vec!["https://s.example/index.xml"], "", "in another one"),
-        (vec![urls[1], "https://s.example/cut.xml"], "a\nd\n", "cut.xml: invalid sitemap"),
+        (vec![urls[1], "https://s.example/cut.xml"], "a\n", "cut.xml: invalid sitemap"),
     ];
     for (urls, before, expected) in failures {
         let (lines, error) = read(&urls);

@@ -1,0 +1,327 @@
+//! What to do about inputs that are not read as they are, and lines that hold more than a URL.
+//!
+//! Each text names a command or a flag that leads to a list that is read.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::access_log::is_host;
+use super::detect::Look;
+use super::{FieldPath, URL_NAMES};
+use crate::input::STANDARD_INPUT;
+use crate::limits::RECORDS_LOOKED_AT_MAX;
+use portcullis_files::input::{Coding, without_coding};
+use portcullis_files::kind::FileKind;
+
+/// Returns a shell command that pipes the input called `name` through `tool` into a file with the
+/// word `tag` in its name and an `extension`.
+fn piped(name: &str, tool: &str, tag: &str, extension: Option<&str>) -> String {
+    if name == STANDARD_INPUT {
+        return format!("pipe it through {tool}");
+    }
+    let plain = without_coding(Path::new(name));
+    let extension = extension.or_else(|| plain.extension()?.to_str());
+    let stem = plain.file_stem().unwrap_or_default().to_string_lossy();
+    let out = match extension {
+        Some(extension) => format!("{stem}{tag}.{extension}"),
+        None => format!("{stem}{tag}"),
+    };
+    let (name_in_shell, out) = (in_shell(name), in_shell(&out));
+    match Coding::of_file_name(Path::new(name)) {
+        Some(Coding::Gzip) => format!("zcat {name_in_shell} | {tool} > {out}"),
+        Some(Coding::Zstd) => format!("zstdcat {name_in_shell} | {tool} > {out}"),
+        _ => format!("{tool} < {name_in_shell} > {out}"),
+    }
+}
+
+/// Returns a word as a shell reads it.
+fn in_shell(word: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=+,@:".contains(&byte);
+    match !word.is_empty() && word.bytes().all(is_plain) {
+        true => Cow::Borrowed(word),
+        false => Cow::Owned(format!("'{}'", word.replace('\'', r"'\''"))),
+    }
+}
+
+/// Returns the problem of a spreadsheet, or of a text in UTF-16.
+pub(super) fn other_form(name: &str, first: &[u8], kind: FileKind) -> Option<String> {
+    let is_named = |extension: &str| {
+        let plain = without_coding(Path::new(name));
+        plain.extension().is_some_and(|it| it.eq_ignore_ascii_case(extension))
+    };
+    let has = |part: &[u8]| memchr::memmem::find(&first[..first.len().min(4096)], part).is_some();
+    let is_office = || has(b"[Content_Types].xml") || has(b"xl/") || has(b"opendocument");
+    let is_named = ["xlsx", "xlsm", "ods"].into_iter().any(is_named);
+    if kind == FileKind::Zip && (is_named || is_office()) || first.starts_with(OLE) {
+        let command = match name {
+            STANDARD_INPUT => "soffice --headless --convert-to csv FILE".to_owned(),
+            name => format!("soffice --headless --convert-to csv {}", in_shell(name)),
+        };
+        return Some(format!("a spreadsheet; save its sheet as CSV and pass that ({command})"));
+    }
+    let are_letters = |first: u8, second: u8| first.is_ascii_graphic() && second.is_ascii_graphic();
+    let encoding = match first {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16",
+        [first, 0, second, 0, ..] if are_letters(*first, *second) => "UTF-16LE",
+        [0, first, 0, second, ..] if are_letters(*first, *second) => "UTF-16BE",
+        _ => return None,
+    };
+    let command = piped(name, &format!("iconv -f {encoding} -t UTF-8"), "-utf8", None);
+    Some(format!("{encoding}; convert it first: {command}"))
+}
+
+/// The first bytes of a compound file, such as a spreadsheet of Excel up to 2003.
+const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// Whether a text begins as a JSON array of texts, objects or arrays.
+pub(super) fn is_json_array(text: &[u8]) -> bool {
+    let inside = text.trim_ascii_start().strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
+    inside.is_some_and(|inside| matches!(inside, [b'{' | b'[' | b'"' | b']', ..]))
+}
+
+/// Returns the problem of a JSON array.
+pub(super) fn json_array(name: &str, text: &[u8]) -> String {
+    let inside = text.trim_ascii_start().get(1..).unwrap_or_default().trim_ascii_start();
+    let command = match inside.starts_with(b"\"") {
+        true => piped(name, "jq -r '.[]'", "", Some("txt")),
+        false => piped(name, "jq -c '.[]'", "", Some("jsonl")),
+    };
+    format!("a JSON array; make a line of each item: {command}")
+}
+
+/// Returns the problem of JSON Lines of which no line is an object.
+pub(super) fn no_object(name: &str, text: &[u8]) -> String {
+    match text.trim_ascii_start().starts_with(b"{") {
+        true => {
+            let command = piped(name, "jq -c .", "-lines", Some("jsonl"));
+            format!("an object takes several lines; make one line of each: {command}")
+        }
+        false => {
+            "called JSON, and no line is a JSON object; try --input-format lines, or the format \
+                  that it has"
+                .to_owned()
+        }
+    }
+}
+
+/// Returns the problem of JSON Lines whose objects have the URL in a text that is JSON itself. `line`
+/// is the first of them.
+pub(super) fn json_in_field(look: &Look<'_>, line: &[u8]) -> Option<String> {
+    let object: Value = serde_json::from_slice(line).ok()?;
+    let inner = |text: &Value| {
+        let text = text.as_str().filter(|text| text.trim_start().starts_with('{'))?;
+        serde_json::from_str::<Value>(text).ok()
+    };
+    let fields = &look.config.fields;
+    let (outer, path) = if fields.is_empty() {
+        object.as_object()?.iter().find_map(|(name, value)| {
+            let inside = inner(value)?;
+            let usual = URL_NAMES.iter().find(|usual| inside.get(**usual).is_some())?;
+            Some((vec![name.clone()], vec![name.clone(), (*usual).to_owned()]))
+        })?
+    } else {
+        fields.iter().find_map(|path| {
+            let names = path.names();
+            let mut value = &object;
+            let place = names.iter().position(|name| match value.get(name) {
+                Some(next) => {
+                    value = next;
+                    value.is_string()
+                }
+                None => true,
+            })?;
+            let rest = &names[place + 1..];
+            let mut inside = inner(value).filter(|_| !rest.is_empty())?;
+            for name in rest {
+                inside = inside.get_mut(name)?.take();
+            }
+            Some((names[..=place].to_vec(), names.to_vec()))
+        })?
+    };
+    let quoted = outer.iter().map(|name| match name.bytes().all(|it| it.is_ascii_alphabetic()) {
+        true => format!(".{name}"),
+        false => format!(".{}", Value::from(name.as_str())),
+    });
+    let tool = format!("jq -c '{} |= fromjson'", quoted.collect::<String>());
+    let (outer, path) = (FieldPath::of_names(outer), FieldPath::of_names(path));
+    let command = piped(look.name, &tool, "-fields", None);
+    Some(format!(
+        "the field `{outer}` is a text that holds JSON; make an object of it: {command}, and use \
+         --field {path}"
+    ))
+}
+
+/// Whether the cell at `place` of the first row of a table is a host or a URL, and no name of a
+/// column.
+pub(super) fn is_site(row: &[Vec<u8>], place: usize) -> bool {
+    const WORDS: [&str; 14] = [
+        "url", "uri", "link", "host", "domain", "page", "address", "href", "loc", "path", "site",
+        "website", "id", "name",
+    ];
+    let cell = row[place].trim_ascii();
+    if memchr::memmem::find(cell, b"://").is_some() {
+        return true;
+    }
+    let host = cell.split(|&byte| byte == b'/').next().unwrap_or_default();
+    let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    let is_number = |cell: &Vec<u8>| !cell.is_empty() && cell.iter().all(u8::is_ascii_digit);
+    let is_word = WORDS.iter().any(|word| last.eq_ignore_ascii_case(word.as_bytes()));
+    is_host(host) && (!is_word || row.iter().any(is_number))
+}
+
+/// Returns the problem of a table without a header whose first row has hosts or several URLs. `None`
+/// if it has none.
+pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
+    let has_scheme = |place: &usize| memchr::memmem::find(&row[*place], b"://").is_some();
+    let shown = |place: usize| String::from_utf8_lossy(row[place].trim_ascii()).into_owned();
+    let urls: Vec<usize> = (0..row.len()).filter(has_scheme).collect();
+    match urls[..] {
+        [first, second, ..] => Some(format!(
+            "no header, and the columns {} and {} have URLs (`{}` and `{}`); name one by its number, \
+             such as --column {}",
+            first + 1,
+            second + 1,
+            shown(first),
+            shown(second),
+            first + 1
+        )),
+        _ => {
+            let place = (0..row.len()).find(|&place| is_site(row, place))?;
+            Some(format!(
+                "no header names a column, and column {0} has hosts (`{1}`); try --column {0} \
+                 --assume-scheme https",
+                place + 1,
+                shown(place)
+            ))
+        }
+    }
+}
+
+/// Checks that most of the first lines are a URL each, and nothing else. The error says what else they
+/// have, and what reads them.
+pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(), String> {
+    let end = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
+    let text = if is_whole { text } else { &text[..end] };
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines = lines.filter(|line| !line.is_empty()).take(RECORDS_LOOKED_AT_MAX);
+    let (mut all, mut blanks) = (0, 0);
+    let mut first: Option<&[u8]> = None;
+    let mut table = Table::default();
+    for line in lines {
+        all += 1;
+        if holds_more(line) {
+            blanks += 1;
+            first.get_or_insert(line);
+        }
+        table.add(line);
+    }
+    let shown = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line);
+        let end = line.char_indices().nth(80).map_or(line.len(), |(at, _)| at);
+        line[..end].escape_debug().to_string()
+    };
+    const AS_THEY_ARE: &str = "or --input-format lines to read each line as one URL";
+    if let Some(first) = first.filter(|_| 2 * blanks > all) {
+        let is_urls = first
+            .split(|&byte| byte == b' ')
+            .filter(|word| !word.is_empty())
+            .all(|word| memchr::memmem::find(word, b"://").is_some());
+        let command = match is_urls {
+            true => piped(name, "tr -s ' ' '\\n'", "-urls", Some("txt")),
+            false => piped(name, "cut -d ' ' -f 1", "-urls", Some("txt")),
+        };
+        let what = if is_urls { "put each URL on its own line" } else { "keep the first word" };
+        return Err(format!(
+            "most lines hold more than a URL (`{}`); {what}: {command}, {AS_THEY_ARE}",
+            shown(first)
+        ));
+    }
+    let Some((delimiter, line)) = table.delimiter().filter(|_| all > 1) else { return Ok(()) };
+    let way = match delimiter {
+        b',' => "try --input-format csv --column 1".to_owned(),
+        other => {
+            let tool = format!("cut -d '{}' -f 1", char::from(other));
+            format!("keep the first field: {}", piped(name, &tool, "-urls", Some("txt")))
+        }
+    };
+    Err(format!("the lines hold more than a URL (`{}`); {way}, {AS_THEY_ARE}", shown(line)))
+}
+
+/// Returns the number of lines that hold more than a URL, the number of the first of them, from 0, and
+/// its text. `None` if there are none.
+pub(super) fn lines_with_more(text: &[u8]) -> Option<(u64, u64, &[u8])> {
+    let mut found: Option<(u64, u64, &[u8])> = None;
+    let mut at = 0;
+    while let Some(blank) = memchr::memchr(b' ', &text[at..]) {
+        let start = memchr::memrchr(b'\n', &text[..at + blank]).map_or(0, |end| end + 1);
+        at = memchr::memchr(b'\n', &text[at + blank..]).map_or(text.len(), |end| at + blank + end);
+        let line = text[start..at].trim_ascii();
+        if holds_more(line) {
+            let before = || memchr::memchr_iter(b'\n', &text[..start]).count() as u64;
+            found.get_or_insert_with(|| (0, before(), line)).0 += 1;
+        }
+    }
+    found
+}
+
+/// Whether a line has a URL, a blank and more text.
+fn holds_more(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let Some(blank) = memchr::memchr(b' ', line) else { return false };
+    let word = &line[..blank];
+    let host = word.split(|&byte| byte == b'/').next().unwrap_or_default();
+    memchr::memmem::find(word, b"://").is_some() || is_host(host)
+}
+
+/// Lines that may be rows of a table whose first cell is a URL.
+#[derive(Default)]
+struct Table<'l> {
+    first: Option<&'l [u8]>,
+    /// For each of [`Table::DELIMITERS`], the number of fields in all lines so far; 0 if it separates
+    /// none.
+    fields: [Option<usize>; 3],
+}
+
+impl<'l> Table<'l> {
+    const DELIMITERS: [u8; 3] = *b",;|";
+
+    fn add(&mut self, line: &'l [u8]) {
+        let is_first = self.first.is_none();
+        self.first.get_or_insert(line);
+        for (delimiter, fields) in Table::DELIMITERS.into_iter().zip(&mut self.fields) {
+            let of_line = fields_of(line, delimiter);
+            *fields = if is_first || *fields == of_line { of_line } else { None };
+        }
+    }
+
+    /// Returns the delimiter of the rows, and the first row.
+    fn delimiter(&self) -> Option<(u8, &'l [u8])> {
+        let place = self.fields.iter().position(Option::is_some)?;
+        Some((Table::DELIMITERS[place], self.first?))
+    }
+}
+
+/// Returns the number of fields of a line if the first is a URL, and none of the others continues it.
+fn fields_of(line: &[u8], delimiter: u8) -> Option<usize> {
+    let mut fields = line.split(|&byte| byte == delimiter);
+    let is_url = |field: &[u8]| memchr::memmem::find(field, b"://").is_some();
+    let first = fields.next().filter(|field| is_url(field))?;
+    let count = fields.clone().count();
+    (count > 0 && !first.ends_with(b"=") && fields.all(|field| !continues_url(field)))
+        .then_some(count + 1)
+}
+
+/// Whether a text may be the rest of a URL: `00.html`, `id=1`, `a/b`. A media type is none.
+fn continues_url(text: &[u8]) -> bool {
+    const TYPES: [&[u8]; 5] = [b"text/", b"application/", b"image/", b"audio/", b"video/"];
+    if TYPES.iter().any(|kind| text.starts_with(kind)) {
+        return false;
+    }
+    let has_extension = text.iter().rposition(|&byte| byte == b'.').is_some_and(|dot| {
+        let extension = &text[dot + 1..];
+        extension.len() >= 2 && extension.iter().all(u8::is_ascii_alphabetic)
+    });
+    has_extension || text.iter().any(|byte| b"/=&?%".contains(byte))
+}

@@ -1,0 +1,174 @@
+//! Finds the URL and the time in lines of a classic CDX index, and in the rows that a CDX server
+//! answers as JSON.
+//!
+//! ```text
+//!  CDX N b a m s k r M S V g
+//! example,a)/ 20200101000000 https://a.example/ text/html 200 AAAA - - 700 0 a.warc.gz
+//! ```
+//!
+//! The first byte of the legend separates the fields, and its letters name them: `a` is the URL, `b`
+//! the time. Lines without a legend have the URL behind the time of 14 digits, as a CDX server writes
+//! them.
+//!
+//! As JSON, a server answers one array of rows, of which the first has the names. A
+//! [stage](super::stage) makes a line of each row.
+
+use bumpalo::Bump;
+use memchr::memchr;
+
+use super::Problem;
+use super::column::listed;
+use super::values::Values;
+use portcullis_robots::access::UnixSeconds;
+
+/// Where the values of a line or row are, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CdxLine {
+    form: Form,
+    /// The URL. `None` in rows without names, of which the first text with a scheme counts.
+    url: Option<usize>,
+    /// The time, if it is read.
+    time: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Fields between separators.
+    Text(u8),
+    /// A JSON array.
+    Row,
+}
+
+/// Returns the separator and the letters of a legend; `None` if `line` is none.
+fn legend(line: &[u8]) -> Option<(u8, impl Iterator<Item = &[u8]>)> {
+    let (&separator, rest) = line.split_first()?;
+    let letters = rest.strip_prefix(b"CDX")?.strip_prefix(&[separator])?;
+    let is_separator = !separator.is_ascii_alphanumeric();
+    is_separator.then(|| (separator, letters.trim_ascii_end().split(move |it| *it == separator)))
+}
+
+/// Whether `line` is the legend, or a line, of a CDX index.
+pub(super) fn is_cdx(line: &[u8]) -> bool {
+    legend(line).is_some() || place_of_url(line).is_some()
+}
+
+/// Returns the position of the URL in a line without a legend: behind a time of 14 digits, which is
+/// the first or the second field.
+fn place_of_url(line: &[u8]) -> Option<usize> {
+    let words: Vec<&[u8]> = line.split(|&byte| byte == b' ').take(3).collect();
+    let is_time = |word: &[u8]| word.len() == 14 && word.iter().all(u8::is_ascii_digit);
+    let time = words.iter().position(|word| is_time(word)).filter(|&time| time < 2)?;
+    let url = words.get(time + 1)?;
+    memchr(b':', url).is_some().then_some(time + 1)
+}
+
+impl CdxLine {
+    /// Returns the places in the lines of an index that begins with `lines`, and whether the first is
+    /// the legend. The error says what is missing.
+    pub(super) fn of_lines<'l>(
+        mut lines: impl Iterator<Item = &'l [u8]>,
+        has_time: bool,
+    ) -> Result<(CdxLine, bool), String> {
+        let first = lines.next().unwrap_or_default();
+        let Some((separator, letters)) = legend(first) else {
+            let mut lines = [first].into_iter().chain(lines);
+            let url = lines.find_map(place_of_url).unwrap_or(2);
+            let time = Some(url - 1).filter(|_| has_time);
+            return Ok((CdxLine { form: Form::Text(b' '), url: Some(url), time }, false));
+        };
+        let letters: Vec<&[u8]> = letters.collect();
+        let place = |letter: &[u8]| letters.iter().position(|it| *it == letter);
+        let missing = |letter| format!("its CDX legend has no letter `{letter}`");
+        let url = place(b"a").ok_or_else(|| missing("a, the URL"))?;
+        let time = place(b"b");
+        if has_time && time.is_none() {
+            return Err(missing("b, the time"));
+        }
+        let time = time.filter(|_| has_time);
+        Ok((CdxLine { form: Form::Text(separator), url: Some(url), time }, true))
+    }
+
+    /// Returns the places in rows of JSON that begin with `first`, and whether `first` has the names.
+    /// The error says what is missing.
+    pub(super) fn of_rows(first: &[u8], has_time: bool) -> Result<(CdxLine, bool), String> {
+        let row = row_of(first).unwrap_or_default();
+        let names = row.iter().map(|cell| cell.as_deref().unwrap_or_default());
+        let place = |name: &str| names.clone().position(|it| it == name);
+        let (url, time) = match are_names(&row) {
+            true => (place("original"), place("timestamp")),
+            false => (None, None),
+        };
+        if has_time && time.is_none() {
+            let names = listed(names);
+            return Err(format!("rows without the field `timestamp`; the first row is {names}"));
+        }
+        let time = time.filter(|_| has_time);
+        Ok((CdxLine { form: Form::Row, url, time }, url.is_some()))
+    }
+
+    /// Returns the values of a line.
+    pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
+        let (url, time) = match self.form {
+            Form::Text(separator) => {
+                let field = |place: usize| text.split(|&byte| byte == separator).nth(place);
+                let url = self.url.and_then(field).filter(|url| !matches!(*url, b"" | b"-"));
+                (url.ok_or(Problem::NoUrl), self.time.and_then(field))
+            }
+            Form::Row => {
+                let Some(row) = row_of(text) else {
+                    return Values::of_url(Err(Problem::NotJson));
+                };
+                let place = self.url.or_else(|| {
+                    row.iter().position(|it| it.as_deref().is_some_and(|it| it.contains("://")))
+                });
+                let cell = |place: usize| {
+                    let text = row.get(place)?.as_deref()?;
+                    Some(arena.alloc_str(text).as_bytes())
+                };
+                (place.and_then(&cell).ok_or(Problem::NoUrl), self.time.and_then(&cell))
+            }
+        };
+        let time = time.and_then(|time| UnixSeconds::from_text(time, None));
+        Values { time, ..Values::of_url(url) }
+    }
+}
+
+/// Returns the cells of a row, with `None` for those that are no text. `None` if it is no array.
+fn row_of(text: &[u8]) -> Option<Vec<Option<String>>> {
+    let row: Vec<serde_json::Value> = serde_json::from_slice(text).ok()?;
+    let text = |cell| match cell {
+        serde_json::Value::String(text) => Some(text),
+        _ => None,
+    };
+    Some(row.into_iter().map(text).collect())
+}
+
+/// Whether a row has the names of a CDX server's fields.
+fn are_names(row: &[Option<String>]) -> bool {
+    let has = |name: &str| row.iter().any(|cell| cell.as_deref() == Some(name));
+    has("original") && (has("timestamp") || has("urlkey"))
+}
+
+/// Whether a text begins with a row of texts, as a line.
+pub(super) fn is_row(text: &[u8]) -> bool {
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let row = if line.starts_with(b"[\"") { row_of(line) } else { None };
+    row.is_some_and(|row| row.iter().any(Option::is_some))
+}
+
+/// Returns the first row of the answer of a CDX server that begins with `text`, as a line; `None` if
+/// it is none.
+pub(super) fn first_row_of_answer(text: &[u8]) -> Option<Vec<u8>> {
+    let inside = text.trim_ascii_start().strip_prefix(b"[")?.trim_ascii_start();
+    let end = memchr(b']', inside).filter(|_| inside.starts_with(b"["))?;
+    let row = &inside[..=end];
+    are_names(&row_of(row)?).then(|| {
+        let line = row.iter().map(|&byte| if b"\r\n".contains(&byte) { b' ' } else { byte });
+        line.chain(*b"\n").collect()
+    })
+}
+
+/// Whether a text is rows of JSON, as lines or as the answer of a CDX server.
+pub(super) fn is_json(text: &[u8]) -> bool {
+    first_row_of_answer(text).is_some() || is_row(text)
+}

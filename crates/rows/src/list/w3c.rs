@@ -1,0 +1,306 @@
+//! Finds the values in a line of a W3C extended log, which IIS and CloudFront write.
+//!
+//! ```text
+//! #Version: 1.0
+//! #Fields: date time cs-method cs-uri-stem cs-uri-query s-port cs-host cs(User-Agent) sc-status
+//! 2025-10-10 20:55:36 GET /a b=c 443 a.example ABot/1.0+(+https://b.example/) 200
+//! ```
+//!
+//! `#Fields` names the fields of the lines after it; blanks or TABs separate them, and `-` is an empty
+//! one. The URL is the stem, with the query behind `?`. Servers write `+` or `%20` for the blanks of
+//! an agent.
+//!
+//! A server that starts again repeats `#Fields`. If it names other fields then, the lines after it
+//! would be read wrongly, so that line has [`Problem::OtherFields`], which ends a run.
+
+use memchr::{memchr, memmem};
+
+use super::column::listed;
+use super::values::Values;
+use super::{Arena, Problem};
+use portcullis_robots::access::UnixSeconds;
+
+const FIELDS: &[u8] = b"#Fields:";
+
+/// The positions of the values among the fields of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct W3cLine {
+    /// The names of the fields, as they are written.
+    names: Vec<u8>,
+    count: usize,
+    /// The path, or the whole URL.
+    stem: usize,
+    query: Option<usize>,
+    host: Option<usize>,
+    /// The scheme of the request.
+    protocol: Option<usize>,
+    port: Option<usize>,
+    agent: Option<usize>,
+    /// The date and the time.
+    time: Option<[usize; 2]>,
+}
+
+/// Whether a text begins with the directives of a W3C extended log.
+pub(super) fn is_w3c(text: &[u8]) -> bool {
+    let mut directives =
+        text.split(|&byte| byte == b'\n').take_while(|line| line.starts_with(b"#"));
+    text.starts_with(b"#") && directives.any(|line| line.starts_with(FIELDS))
+}
+
+/// Returns the length of the directives at the start of `text`, `None` if they may not end there.
+pub(super) fn head_bytes(text: &[u8], is_whole: bool) -> Option<usize> {
+    let mut head = 0;
+    while text[head..].starts_with(b"#") {
+        match memchr(b'\n', &text[head..]) {
+            Some(end) => head += end + 1,
+            None if is_whole => return Some(text.len()),
+            None => return None,
+        }
+    }
+    (is_whole || head < text.len()).then_some(head)
+}
+
+impl W3cLine {
+    /// Returns the positions that the directives in `head` give, of the agent and of the time if they
+    /// are read. The error says what is missing.
+    pub(super) fn of_head(head: &[u8], has_agent: bool, has_time: bool) -> Result<W3cLine, String> {
+        let names = head.split(|&byte| byte == b'\n').rev().find_map(names_in);
+        let names = names.ok_or("a W3C extended log without a line `#Fields:`; write one first")?;
+        let all: Vec<String> =
+            fields(names).map(|name| String::from_utf8_lossy(name).to_ascii_lowercase()).collect();
+        let find = |wanted: &[&str]| {
+            wanted.iter().find_map(|wanted| all.iter().position(|name| name == wanted))
+        };
+        let missing = |what: &str| {
+            format!("a W3C extended log without {what}; its fields are {}", listed(all.iter()))
+        };
+        let stem = find(&["cs-uri-stem", "cs-uri"])
+            .ok_or_else(|| missing("the field `cs-uri-stem` or `cs-uri`"))?;
+        let agent = find(&["cs(user-agent)", "cs-user-agent"]);
+        if has_agent && agent.is_none() {
+            return Err(missing("the field `cs(User-Agent)`; name the agent with -a"));
+        }
+        let time = find(&["date"]).zip(find(&["time"]));
+        if has_time && time.is_none() {
+            return Err(missing("the fields `date` and `time`"));
+        }
+        Ok(W3cLine {
+            names: names.to_vec(),
+            count: all.len(),
+            stem,
+            query: find(&["cs-uri-query"]).filter(|_| all[stem] == "cs-uri-stem"),
+            host: find(&["x-host-header", "cs-host", "cs(host)"]),
+            protocol: find(&["cs-protocol"]),
+            port: find(&["s-port"]),
+            agent: agent.filter(|_| has_agent),
+            time: time.filter(|_| has_time).map(<[usize; 2]>::from),
+        })
+    }
+
+    /// Whether the lines have hosts.
+    pub(super) fn has_host(&self) -> bool {
+        self.host.is_some()
+    }
+
+    /// Returns the values of a line. The URL may be a path alone.
+    pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Arena) -> Values<'c> {
+        if text.starts_with(b"#") {
+            let is_other = names_in(text).is_some_and(|names| names != self.names);
+            return Values::of_url(Err(if is_other {
+                Problem::OtherFields
+            } else {
+                Problem::NoUrl
+            }));
+        }
+        let mut found: [Option<&[u8]>; 8] = [None; 8];
+        let places = [
+            Some(self.stem),
+            self.query,
+            self.host,
+            self.protocol,
+            self.port,
+            self.agent,
+            self.time.map(|time| time[0]),
+            self.time.map(|time| time[1]),
+        ];
+        let mut count = 0;
+        for field in fields(text) {
+            for (place, found) in places.iter().zip(&mut found) {
+                if *place == Some(count) && field != b"-" {
+                    *found = Some(field);
+                }
+            }
+            count += 1;
+        }
+        if count != self.count {
+            return Values::of_url(Err(Problem::FieldCount));
+        }
+        let [stem, query, host, protocol, port, agent, date, time] = found;
+        let time = date
+            .zip(time)
+            .and_then(|(date, time)| UnixSeconds::from_text(&[date, b"T", time].concat(), None));
+        Values {
+            url: stem.map(|stem| with_query(stem, query, arena)).ok_or(Problem::NoRequest),
+            host: host.map(|host| with_scheme(host, protocol, port, arena)),
+            time,
+            agent: agent.map(|agent| agent_of(agent, arena)),
+        }
+    }
+}
+
+/// Returns the names of fields in a directive; `None` if it is another one.
+fn names_in(line: &[u8]) -> Option<&[u8]> {
+    Some(line.strip_prefix(FIELDS)?.trim_ascii())
+}
+
+/// Returns the fields of a line. One in quotes may have blanks.
+fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let is_blank = |byte: &u8| b" \t\r".contains(byte);
+        let start = rest.iter().position(|byte| !is_blank(byte))?;
+        rest = &rest[start..];
+        if rest[0] == b'"'
+            && let Some(end) = memchr(b'"', &rest[1..])
+        {
+            let field = &rest[1..=end];
+            rest = &rest[end + 2..];
+            return Some(field);
+        }
+        let end = rest.iter().position(is_blank).unwrap_or(rest.len());
+        let (field, after) = rest.split_at(end);
+        rest = after;
+        Some(field)
+    })
+}
+
+fn with_query<'c>(stem: &'c [u8], query: Option<&[u8]>, arena: &'c Arena) -> &'c [u8] {
+    match query {
+        Some(query) => joined(&[stem, b"?", query], arena),
+        None => stem,
+    }
+}
+
+/// Returns the host with the scheme of the request, if that is known.
+fn with_scheme<'c>(
+    host: &'c [u8],
+    protocol: Option<&[u8]>,
+    port: Option<&[u8]>,
+    arena: &'c Arena,
+) -> &'c [u8] {
+    let scheme: &[u8] = match (protocol, port) {
+        (Some(b"http" | b"ws"), _) => b"http://",
+        (Some(b"https" | b"wss"), _) => b"https://",
+        (None, Some(b"80")) if memchr(b':', host).is_none() => b"http://",
+        _ => return host,
+    };
+    joined(&[scheme, host], arena)
+}
+
+fn joined<'c>(parts: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
+    arena.alloc_slice_copy(&parts.concat())
+}
+
+/// Returns the agent as the client sent it.
+fn agent_of<'c>(written: &'c [u8], arena: &'c Arena) -> &'c [u8] {
+    let has = |part: &[u8]| memmem::find(written, part).is_some();
+    // CloudFront wrote `%2520` for a blank.
+    if has(b"%2520") {
+        arena.alloc_slice_copy(&without_percent(&without_percent(written)))
+    } else if has(b"%20") {
+        arena.alloc_slice_copy(&without_percent(written))
+    } else if has(b"+") && !has(b" ") {
+        let blanks = written.iter().map(|&byte| if byte == b'+' { b' ' } else { byte });
+        arena.alloc_slice_copy(&blanks.collect::<Vec<u8>>())
+    } else {
+        written
+    }
+}
+
+fn without_percent(text: &[u8]) -> Vec<u8> {
+    let mut found = Vec::with_capacity(text.len());
+    let mut rest = text;
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    while let Some((&byte, after)) = rest.split_first() {
+        let escaped = match (byte, after) {
+            (b'%', [high, low, ..]) => digit(*high).zip(digit(*low)),
+            _ => None,
+        };
+        found.push(escaped.map_or(byte, |(high, low)| high << 4 | low));
+        rest = if escaped.is_some() { &after[2..] } else { after };
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The host, the URL, the agent and the time of a line after `#Fields: FIELDS`.
+    type Read = (Option<String>, Result<String, Problem>, Option<String>, Option<u64>);
+
+    fn read(fields: &str, line: &str) -> Read {
+        let head = format!("#Software: a server\r\n#Fields: {fields}\r\n#Date: x\r\n");
+        let arena = Arena::new();
+        let (has_agent, has_time) = (fields.contains("Agent"), fields.contains("date"));
+        let all = W3cLine::of_head(head.as_bytes(), has_agent, has_time).unwrap();
+        let Values { url, time, agent, host } = all.read(line.as_bytes(), &arena);
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (host.map(text), url.map(text), agent.map(text), time.map(|time| time.0))
+    }
+
+    #[test]
+    fn paths_hosts_agents_and_times() {
+        let all = "date time cs-method cs-uri-stem cs-uri-query s-port cs-host cs(User-Agent)";
+        let line = "2025-10-10 20:55:36 GET /a b=c 443 a.example ABot/1.0+(x;++https://b.example/)";
+        let agent = Some("ABot/1.0 (x;  https://b.example/)".to_owned());
+        let expected = (Some("a.example".into()), Ok("/a?b=c".into()), agent, Some(1_760_129_736));
+        assert_eq!(read(all, line), expected);
+        assert_eq!(read(all, &line.replace(' ', "\t")), expected);
+        let host = |fields: &str, line: &str| read(fields, line).0;
+        let fields = "cs-uri-stem cs-host s-port";
+        assert_eq!(host(fields, "/ a.example 80").as_deref(), Some("http://a.example"));
+        assert_eq!(host(fields, "/ a.example:8080 80").as_deref(), Some("a.example:8080"));
+        assert_eq!(host(fields, "/ a.example 8443").as_deref(), Some("a.example"));
+        assert_eq!(host(fields, "/ - 80"), None);
+        let fields = "cs(Host) x-host-header cs-protocol cs-uri-stem";
+        assert_eq!(host(fields, "c.example a.example http /").as_deref(), Some("http://a.example"));
+        let url = |fields: &str, line: &str| read(fields, line).1;
+        assert_eq!(url("cs-uri-query cs-uri-stem", "- /a"), Ok("/a".into()));
+        assert_eq!(url("cs-uri cs-uri-query", "/a?b b"), Ok("/a?b".into()));
+        assert_eq!(url("cs-uri-stem x", "/a \"one two\""), Ok("/a".into()));
+        let agent = |written: &str| read("cs-uri-stem cs(User-Agent)", &format!("/ {written}")).2;
+        for written in ["A/1%20(b%3B%20+c)", "A/1%2520(b%253B%2520+c)", "\"A/1 (b; +c)\""] {
+            assert_eq!(agent(written).as_deref(), Some("A/1 (b; +c)"), "{written}");
+        }
+        assert_eq!(agent("100%+x%4"), Some("100% x%4".into()));
+        assert_eq!(agent("-"), None);
+    }
+
+    #[test]
+    fn lines_without_a_url() {
+        let fields = "time cs-uri-stem";
+        for (line, problem) in [
+            ("12:00 -", Problem::NoRequest),
+            ("12:00", Problem::FieldCount),
+            ("12:00 / /", Problem::FieldCount),
+            ("#Date: 2025-10-10", Problem::NoUrl),
+            ("#Fields:  time cs-uri-stem ", Problem::NoUrl),
+            ("#Fields: cs-uri-stem time", Problem::OtherFields),
+        ] {
+            assert_eq!(read(fields, line).1, Err(problem), "{line}");
+        }
+        for (head, problem) in [
+            ("#Version: 1.0\n", "without a line `#Fields:`"),
+            (
+                "#Fields: date x\n",
+                "without the field `cs-uri-stem` or `cs-uri`; its fields are `date`, `x`",
+            ),
+            ("#Fields: cs-uri\n", "cs(User-Agent)"),
+            ("#Fields: cs-uri cs(User-Agent) date\n", "the fields `date` and `time`"),
+        ] {
+            let error = W3cLine::of_head(head.as_bytes(), true, true).unwrap_err();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+}
