@@ -17,11 +17,9 @@ use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_files::input::{ChunkConfig, Terminator};
 use portcullis_files::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
-use portcullis_robots::access::{LongOutage, UnixSeconds};
+use portcullis_robots::access::{LongOutage, TimeUnit, UnixSeconds};
 use portcullis_robots::policy::AgentChain;
-use portcullis_rows::list::{
-    AgentPlace, AtConfig, AtPlace, FieldPath, HostConfig, ListConfig, ListFormat,
-};
+use portcullis_rows::list::{ListConfig, ListFormat, Place};
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{AgentKind, BeforeFirst, Freshness};
 
@@ -92,7 +90,7 @@ pub struct QuestionPlan {
 /// The agent of each record.
 #[derive(Clone, Debug)]
 pub struct RecordAgentPlan {
-    pub place: AgentPlace,
+    pub place: Place,
     /// How it is written.
     pub kind: AgentKind,
     /// Whether the known agents are those of the built-in lists, because `-a` names none.
@@ -104,8 +102,11 @@ pub struct RecordAgentPlan {
 pub struct TimePlan {
     /// One time for all records; `None` if each has its own.
     pub all: Option<UnixSeconds>,
-    /// How the time of each record is read.
-    pub each: AtConfig,
+    /// Where the time of each record is, and what that is called.
+    pub each: Place,
+    pub noun: &'static str,
+    /// The unit of times that are numbers.
+    pub unit: Option<TimeUnit>,
     pub before_first: BeforeFirst,
     /// Whether records are also decided as of now.
     pub and_now: bool,
@@ -119,14 +120,10 @@ impl TimePlan {
     }
 
     fn describe_times(&self) -> String {
-        match (self.all, &self.each.place) {
+        match (self.all, &self.each) {
             (Some(time), _) => time.to_rfc3339(),
-            (None, AtPlace::Column(column)) => format!("the column {column}"),
-            (None, AtPlace::Fields(fields)) => {
-                let fields: Vec<String> = fields.iter().map(FieldPath::to_string).collect();
-                format!("the field {}", fields.join(","))
-            }
-            (None, AtPlace::Record | AtPlace::Nowhere) => "the time of each record".to_owned(),
+            (None, Place::Named(names)) => format!("the {} {}", self.noun, names.join(",")),
+            (None, Place::Record | Place::Usual) => "the time of each record".to_owned(),
         }
     }
 }
@@ -309,11 +306,10 @@ pub fn record_agents(
     RecordAgentArgs { agent_column, agent_field, agent_record, agent_kind }: RecordAgentArgs,
     questions: &mut QuestionPlan,
 ) -> anyhow::Result<()> {
-    let place = match agent_column {
-        Some(column) => AgentPlace::Column(column),
-        None if !agent_field.is_empty() => AgentPlace::Fields(agent_field),
-        None if agent_record => AgentPlace::Record,
-        None => {
+    let names = agent_column.into_iter().chain(agent_field);
+    let place = match Place::named(names) {
+        Place::Usual if agent_record => Place::Record,
+        Place::Usual => {
             ensure!(
                 agent_kind.is_none(),
                 "--agent-kind is for the agent of each record: use --agent-column, --agent-field or \
@@ -321,6 +317,7 @@ pub fn record_agents(
             );
             return Ok(());
         }
+        place => place,
     };
     ensure!(
         !questions.usage,
@@ -389,12 +386,12 @@ pub fn times(
 ) -> anyhow::Result<Option<TimePlan>> {
     let ListTimeArgs { time, at_column, at_field, at_unit } = args;
     let TimeArgs { at, before_first } = time;
-    let (all, place) = match (at, at_column) {
-        (Some(AtValue::Time(time)), _) => (Some(time), AtPlace::Nowhere),
-        (Some(AtValue::Record), _) => (None, AtPlace::Record),
-        (None, Some(column)) => (None, AtPlace::Column(column)),
-        (None, None) if !at_field.is_empty() => (None, AtPlace::Fields(at_field)),
-        (None, None) => {
+    let noun = if at_column.is_some() { "column" } else { "field" };
+    let names = at_column.into_iter().chain(at_field);
+    let (all, each) = match (at, Place::named(names)) {
+        (Some(AtValue::Time(time)), _) => (Some(time), Place::Usual),
+        (Some(AtValue::Record), _) => (None, Place::Record),
+        (None, Place::Usual) => {
             ensure!(
                 before_first.is_none() && at_unit.is_none() && !and_now,
                 "--and-now, --before-first and --at-unit need times: use --at, --at-column or \
@@ -402,6 +399,7 @@ pub fn times(
             );
             return Ok(None);
         }
+        (None, place) => (None, place),
     };
     ensure!(
         freshness.is_none_or(|freshness| freshness.as_of.is_none()),
@@ -412,8 +410,7 @@ pub fn times(
         None | Some(EarlyTime::Unknown) => BeforeFirst::Unknown,
         Some(EarlyTime::Oldest) => BeforeFirst::Oldest,
     };
-    let each = AtConfig { place, unit: at_unit };
-    Ok(Some(TimePlan { all, each, before_first, and_now }))
+    Ok(Some(TimePlan { all, each, noun, unit: at_unit, before_first, and_now }))
 }
 
 /// Returns how lists are read.
@@ -425,9 +422,9 @@ pub fn reading(args: ReadingArgs) -> anyhow::Result<ListConfig> {
     );
     Ok(ListConfig {
         format: args.input_format,
-        fields: args.field,
-        column: args.column,
-        host: HostConfig { given: args.host, column: args.host_column, fields: args.host_field },
+        urls: Place::named(args.column.into_iter().chain(args.field)),
+        hosts: Place::named(args.host_column.into_iter().chain(args.host_field)),
+        host: args.host,
         terminator: if args.null_data { Terminator::Nul } else { Terminator::LineFeed },
         ..ListConfig::default()
     })
@@ -446,10 +443,12 @@ pub fn stream(
         rejects.as_deref().is_none_or(|path| !is_standard_output(path)),
         "--rejects cannot go to standard output; name a file"
     );
-    let at = questions.times.as_ref().map(|times| times.each.clone()).unwrap_or_default();
-    let agent = questions.each.as_ref().map(|each| each.place.clone()).unwrap_or_default();
+    let each = questions.times.as_ref();
+    let times = each.map(|times| times.each.clone()).unwrap_or_default();
+    let unit = each.and_then(|times| times.unit);
+    let agents = questions.each.as_ref().map(|each| each.place.clone()).unwrap_or_default();
     let is_lenient = strictness == Strictness::Lenient;
-    let config = ListConfig { at, agent, is_lenient, ..self::reading(reading)? };
+    let config = ListConfig { times, unit, agents, is_lenient, ..self::reading(reading)? };
     let mut notes = Notes { are_kept: run.json, kept: Vec::new() };
     let inputs = lists::expand(files.iter().map(|list| list.path()), &mut notes)?;
     if inputs.iter().any(|input| input.path == Path::new("-")) {

@@ -5,12 +5,13 @@ use std::num::NonZero;
 use clap::ArgMatches;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use portcullis_captures::CaptureFormat;
+use portcullis_captures::json_path::FieldPath;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Label, LabelError};
 use portcullis_files::limits::COMPILE_MEMORY_MIN;
 use portcullis_lint::Severity;
 use portcullis_robots::access::{LongOutage, TimeUnit, UnixSeconds};
-use portcullis_rows::list::{FieldPath, ListFormat};
+use portcullis_rows::list::ListFormat;
 use portcullis_rows::output::columns::{Columns, ColumnsError};
 
 use super::agents::AgentValue;
@@ -90,9 +91,9 @@ pub fn list_format() -> impl TypedValueParser<Value = ListFormat> {
     named(ListFormat::ALL, ListFormat::as_str)
 }
 
-/// Parses the path of a JSON field.
-pub fn field(text: &str) -> Result<FieldPath, &'static str> {
-    text.parse()
+/// Checks the path of a field.
+pub fn field(text: &str) -> Result<String, &'static str> {
+    text.parse::<FieldPath>().map(|_| text.to_owned())
 }
 
 pub fn severity() -> impl TypedValueParser<Value = Severity> {

@@ -514,5 +514,5 @@ fn agents_of_rows_are_those_of_the_same_table() {
     assert_eq!(kept, found.iter().filter(|row| row.contains(r#"verdict: "allow""#)).count());
     assert!(kept > 0);
     let other = folder.output("classify x.parquet --robots robots --agent-column id");
-    assert_fails(&other, &["the column id holds no texts", "--agent-column"]);
+    assert_fails(&other, &["the column id holds Int64; the agent needs text", "--agent-column"]);
 }

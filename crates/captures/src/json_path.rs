@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use portcullis_robots::access::{TimeUnit, seconds_of};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -24,6 +25,17 @@ pub enum FieldValue<'r> {
 }
 
 impl FieldValue<'_> {
+    /// Returns the seconds since 1970 of the time that the value means; `None` if it is none. Numbers,
+    /// also as text, are times if their unit is named.
+    pub fn seconds(&self, unit: Option<TimeUnit>) -> Option<i64> {
+        match self {
+            FieldValue::Text(text) => seconds_of(text, unit),
+            FieldValue::Number(number) => unit?.seconds(*number),
+            FieldValue::Time(seconds) => Some(*seconds),
+            FieldValue::Null | FieldValue::Boolean(_) | FieldValue::Other(_) => None,
+        }
+    }
+
     /// Returns the type of the value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {

@@ -9,7 +9,8 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use portcullis_robots::access::{UnixSeconds, seconds_of};
+use portcullis_engine::bytes::trim;
+use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::body::{settle, status_of};
 use super::json_path::FieldValue;
@@ -92,7 +93,7 @@ impl<'r> Record<'r> {
         config: &ReadConfig,
     ) -> Result<(RecordSubject<'r>, Capture<'r>), String> {
         let subject = self.subject(fields)?;
-        let captured_at = self.time()?;
+        let captured_at = self.time(fields.unit())?;
         let (has_error, is_truncated) =
             (self.is_set(CaptureField::Error), self.is_set(CaptureField::Truncated));
         let status = self.status()?;
@@ -127,38 +128,44 @@ impl<'r> Record<'r> {
             return Ok(RecordSubject::Url(url));
         }
         if let Some(host) = self.text(CaptureField::Host)? {
-            return Ok(RecordSubject::Host(host));
+            return Ok(robots_txt_of(&host).unwrap_or(RecordSubject::Host(host)));
         }
         let names = fields.names(&[CaptureField::Url, CaptureField::Host]);
         Err(format!("no URL and no host ({names}); name the field with --field url=NAME"))
     }
 
-    fn time(&mut self) -> Result<Option<UnixSeconds>, String> {
-        match self.take(CaptureField::FetchedAt) {
-            None | Some(FieldValue::Null) => Ok(None),
-            Some(FieldValue::Text(text)) => match seconds_of(&text) {
-                Some(seconds) => since_1970(seconds),
-                None => {
-                    let text = String::from_utf8_lossy(&text);
-                    Err(format!("its time is {text:?}; {EXPECTED_TIME}"))
-                }
-            },
-            Some(FieldValue::Time(seconds)) => since_1970(seconds),
-            Some(other) => Err(format!("its fetched_at is {}; {EXPECTED_TIME}", other.kind())),
+    fn time(&mut self, unit: Option<TimeUnit>) -> Result<Option<UnixSeconds>, String> {
+        let value = match self.take(CaptureField::FetchedAt) {
+            None | Some(FieldValue::Null) => return Ok(None),
+            Some(value) => value,
+        };
+        match (value.seconds(unit), value) {
+            (Some(seconds), _) => since_1970(seconds),
+            (None, FieldValue::Text(text)) => {
+                let text = String::from_utf8_lossy(&text);
+                Err(format!("its time is {text:?}; {EXPECTED_TIME}"))
+            }
+            (None, other) => Err(format!("its fetched_at is {}; {EXPECTED_TIME}", other.kind())),
         }
     }
 
-    /// Returns the status, 0 for null, or `None` if the record has none.
+    /// Returns the status, 0 for null, or `None` if the record has none. Digits may be text.
     fn status(&mut self) -> Result<Option<u16>, String> {
-        match self.take(CaptureField::Status) {
-            None => Ok(None),
-            Some(FieldValue::Null) => Ok(Some(0)),
-            Some(FieldValue::Number(number)) => status_of(number).map(Some),
-            Some(other) => Err(format!(
-                "its status is {}; expected a number of at most three digits, or null",
-                other.kind()
-            )),
-        }
+        let kind = match self.take(CaptureField::Status) {
+            None => return Ok(None),
+            Some(FieldValue::Null) => return Ok(Some(0)),
+            Some(FieldValue::Number(number)) => return status_of(number).map(Some),
+            Some(FieldValue::Text(text)) => match str::from_utf8(trim(&text, b" ")) {
+                Ok("" | "-") => return Ok(Some(0)),
+                Ok(digits) if digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => {
+                    let number = digits.parse().map_err(|_| "its status is no number".to_owned());
+                    return status_of(number?).map(Some);
+                }
+                _ => "text",
+            },
+            Some(other) => other.kind(),
+        };
+        Err(format!("its status is {kind}; expected a number of at most three digits, or null"))
     }
 
     fn body(
@@ -186,8 +193,8 @@ impl<'r> Record<'r> {
 }
 
 /// The forms of times, for messages.
-const EXPECTED_TIME: &str =
-    "expected a date or time, such as 2024-05-01T12:00:00Z, 2024-05-01 or 20240501120000";
+const EXPECTED_TIME: &str = "expected a date or time, such as 2024-05-01T12:00:00Z, 2024-05-01 or 20240501120000, or a number \
+     with --at-unit";
 
 /// Returns the time of an answer. No answer is older than 1970, so such a time is a mistake.
 fn since_1970(seconds: i64) -> Result<Option<UnixSeconds>, String> {
@@ -211,6 +218,14 @@ impl RecordSubject<'_> {
             RecordSubject::Host(host) => Subject::Host(host),
         }
     }
+}
+
+/// Returns the robots.txt of the site with this URL, or `None` if it is no URL.
+fn robots_txt_of(site: &[u8]) -> Option<RecordSubject<'static>> {
+    let authority = memchr::memmem::find(site, b"://")? + "://".len();
+    let end = site[authority..].iter().position(|byte| b"/?#".contains(byte));
+    let origin = &site[..end.map_or(site.len(), |end| authority + end)];
+    Some(RecordSubject::Url(Cow::Owned([origin, b"/robots.txt"].concat())))
 }
 
 /// Decodes `text` up to the size limit, and at least one byte more if there is one.

@@ -18,6 +18,7 @@
 use std::str::FromStr;
 
 use super::json_path::FieldPath;
+use portcullis_robots::access::TimeUnit;
 
 /// A field of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,6 +121,8 @@ impl FromStr for FieldName {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldMap {
     named: Vec<FieldName>,
+    /// The unit of times that are numbers.
+    unit: Option<TimeUnit>,
 }
 
 /// A possible name of a field in records.
@@ -146,6 +149,46 @@ impl FieldMap {
             map.named.push(name);
         }
         Ok(map)
+    }
+
+    /// Returns the map that reads times which are numbers in a unit.
+    #[must_use]
+    pub fn with_unit(self, unit: Option<TimeUnit>) -> FieldMap {
+        FieldMap { unit, ..self }
+    }
+
+    /// Returns the unit of times that are numbers.
+    pub(super) fn unit(&self) -> Option<TimeUnit> {
+        self.unit
+    }
+
+    /// Checks that a table with these columns has those that are named, and those that every capture
+    /// needs. `has` returns whether a field has a column. The error says what there is.
+    pub(super) fn check(
+        &self,
+        has: impl Fn(CaptureField) -> bool,
+        columns: &[&str],
+    ) -> Result<(), String> {
+        let columns = format!("the columns are {}", columns.join(", "));
+        for FieldName { field, path } in &self.named {
+            if let Some(path) = path.as_ref().filter(|_| !has(*field)) {
+                let field = field.as_str();
+                return Err(format!("no column {path} (--field {field}={path}); {columns}"));
+            }
+        }
+        for [one, other] in [
+            [CaptureField::Url, CaptureField::Host],
+            [CaptureField::Body, CaptureField::BodyBase64],
+        ] {
+            if !has(one) && !has(other) {
+                let what = if one == CaptureField::Url { "URL or host" } else { "body" };
+                let (usual, one) = (self.names(&[one, other]), one.as_str());
+                return Err(format!(
+                    "no column for the {what} ({usual}); name it with --field {one}=COLUMN; {columns}"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the given name of `field`, or `None` if none was given. The inner value is `None` if

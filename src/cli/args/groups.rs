@@ -9,7 +9,7 @@ use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
-use portcullis_rows::list::{FieldPath, ListFormat, given_host};
+use portcullis_rows::list::{ListFormat, given_host};
 
 use super::super::agents::AgentValue;
 use super::super::output::{OutputFile, OutputFolder};
@@ -68,7 +68,7 @@ pub struct RecordAgentArgs {
     ///
     /// Separate several fields by commas; the first one that an object has is used.
     #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',')]
-    pub agent_field: Vec<FieldPath>,
+    pub agent_field: Vec<String>,
 
     /// How the agent of each record is written: as a product token, or as a User-Agent header
     ///
@@ -268,9 +268,9 @@ pub struct ListTimeArgs {
     ///
     /// Separate several fields by commas; the first one that an object has is used.
     #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',', conflicts_with = "at")]
-    pub at_field: Vec<FieldPath>,
+    pub at_field: Vec<String>,
 
-    /// The unit of times that are numbers: s or ms since 1970
+    /// The unit of times that are numbers: s, ms, us or ns since 1970
     #[arg(long, value_name = "UNIT", value_parser = values::time_unit(), conflicts_with = "at")]
     pub at_unit: Option<TimeUnit>,
 }
@@ -371,12 +371,13 @@ pub struct ReadingArgs {
     /// `url`, or else `address`, `loc` or `uri` in any case, or the fields of URLFrontier. Write
     /// `\.` for a dot in a name.
     #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',')]
-    pub field: Vec<FieldPath>,
+    pub field: Vec<String>,
 
     /// The column of CSV, TSV and Parquet with the URL: its name, or its number from 1
     ///
     /// By default the column that is called `url`, `address`, `loc` or `uri`, in any case, or in a
-    /// file without a header the only one with a URL.
+    /// file without a header the only one with a URL. Dots lead into structures of Parquet:
+    /// `meta.warc_headers.uri`.
     #[arg(long, value_name = "COLUMN")]
     pub column: Option<String>,
 
@@ -389,15 +390,15 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "HOST", value_parser = given_host)]
     pub host: Option<String>,
 
-    /// The column of CSV and TSV with the host of URLs that are a path alone: its name, or its number
-    /// from 1
+    /// The column of CSV, TSV and Parquet with the host of URLs that are a path alone: its name, or its
+    /// number from 1
     #[arg(long, value_name = "COLUMN")]
     pub host_column: Option<String>,
 
     /// The field of JSON Lines and CDXJ with the host of URLs that are a path alone, such as
     /// `request.host`
     #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',', conflicts_with = "host_column")]
-    pub host_field: Vec<FieldPath>,
+    pub host_field: Vec<String>,
 
     /// Records are terminated by NUL instead of newline, in input and output
     #[arg(short = '0', long)]

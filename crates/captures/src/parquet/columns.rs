@@ -1,10 +1,14 @@
-//! Finds the column of each field in a Parquet file, and reads the values.
+//! Finds the columns of a Parquet file by their names, decodes them, and reads the values.
 //!
-//! A name with dots is a path into columns of structures. Cost: only the columns that are used are
-//! read. The numbers and times of a batch are converted at once; text is borrowed. A column that is
-//! missing or has the wrong type is an error that lists the existing columns.
+//! A file has [`Columns`], each a [`Leaf`] that may lie within structures. A [`Projection`] of some of
+//! them decodes batches of a row group, in which [`Values`] are read. For captures and for lists of
+//! URLs.
+//!
+//! Cost: only the columns of a projection are read. The numbers and times of a batch are converted at
+//! once; bytes are borrowed, and never checked to be text.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -12,228 +16,335 @@ use arrow_array::types::{
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{
-    Array, ArrowPrimitiveType, BinaryViewArray, BooleanArray, RecordBatch, StructArray,
+use arrow_array::{Array, ArrowPrimitiveType, BinaryViewArray, BooleanArray, RecordBatch};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, Field, Fields, TimeUnit as ArrowUnit};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowSelection,
 };
-use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
-use parquet::schema::types::SchemaDescriptor;
+use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
+use parquet::basic::Type as PhysicalType;
+use parquet::errors::ParquetError;
+use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
-use crate::json_path::FieldValue;
-use crate::record::Record;
-use crate::schema::{Candidate, CaptureField, FieldMap};
-use portcullis_robots::access::{UnixSeconds, in_range};
+use super::file::{ParquetSource, guarded, no_parquet, text_of};
+use super::group::GroupColumns;
+use crate::json_path::{FieldPath, FieldValue};
+use portcullis_robots::access::{TimeUnit, UnixSeconds, in_range};
 
-/// The fields that are not read from Parquet files, because they have no usual layout there.
-const JSON_LINES_ONLY: [CaptureField; 2] = [CaptureField::Headers, CaptureField::Redirects];
+/// The columns of a file, with the types that Parquet itself gives them. The writer's Arrow types may
+/// contradict these.
+pub struct Columns<'f> {
+    source: &'f ParquetSource,
+    fields: Fields,
+    /// The writer's types, if the file has them.
+    written: Option<Fields>,
+}
 
-/// The place of a column that is read.
+/// A column that may be read.
+#[derive(Clone, Debug)]
+pub struct Leaf {
+    /// Its name, after those of the structures that it is in, with dots between.
+    pub name: String,
+    /// The position among the leaves of the schema.
+    pub place: usize,
+    /// Its type.
+    pub data_type: DataType,
+    /// The unit of numbers, if the writer says that they are times. Parquet has no type for times in
+    /// seconds.
+    pub unit: Option<TimeUnit>,
+    /// The positions of the structures and of the column, each within the one before.
+    steps: Vec<usize>,
+}
+
+/// Two columns with a name, where one is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    field: CaptureField,
-    rank: usize,
-    /// The names of the enclosing structures, then the name of the column.
-    path: Vec<String>,
-    /// Whether the values are times in seconds, of which Parquet knows numbers only.
-    is_in_seconds: bool,
-}
+pub struct TwoColumns(pub String, pub String);
 
-/// The places of the columns that are read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Places(Vec<Place>);
-
-impl Places {
-    /// Finds the columns in a file with this schema. The error says what is wrong.
-    pub fn find(schema: &Schema, fields: &FieldMap) -> Result<Places, String> {
-        for field in JSON_LINES_ONLY {
-            if fields.named(field).is_some() {
-                let field = field.as_str();
-                return Err(format!("{field} are read from JSON Lines only; omit --field {field}"));
-            }
-        }
-        let mut places = Vec::new();
-        let is_column = |field: &CaptureField| !JSON_LINES_ONLY.contains(field);
-        for field in CaptureField::ALL.into_iter().filter(is_column) {
-            // The first usual name that the file has counts.
-            let candidates = fields.candidates(field);
-            let found = candidates.iter().find_map(|candidate| locate(schema, candidate));
-            match found {
-                Some(found) => places.push(found?),
-                None => {
-                    if let Some(name) = fields.named(field) {
-                        let field = field.as_str();
-                        let names = names(schema);
-                        return Err(format!("no column {name} (--field {field}={name}); {names}"));
-                    }
-                }
-            }
-        }
-        let has = |field: CaptureField| places.iter().any(|place| place.field == field);
-        for [one, other] in [
-            [CaptureField::Url, CaptureField::Host],
-            [CaptureField::Body, CaptureField::BodyBase64],
-        ] {
-            if !has(one) && !has(other) {
-                let what = if one == CaptureField::Url { "URL or host" } else { "body" };
-                let usual = fields.names(&[one, other]);
-                let (one, names) = (one.as_str(), names(schema));
-                return Err(format!(
-                    "no column for the {what} ({usual}); name it with --field {one}=COLUMN; {names}"
-                ));
-            }
-        }
-        Ok(Places(places))
-    }
-
-    /// Whether the columns can be read with the types in `schema`. These are Parquet's own types,
-    /// which may contradict the writer's types in a damaged file.
-    pub fn are_readable(&self, schema: &Schema) -> bool {
-        let is_readable = |place: &Place| {
-            type_at(schema.fields(), &place.path).is_some_and(|data_type| match data_type {
-                DataType::Timestamp(unit, _) => *unit != TimeUnit::Second,
-                DataType::Int64 if place.field == CaptureField::FetchedAt => place.is_in_seconds,
-                DataType::Date32 | DataType::BinaryView => true,
-                data_type => holds_numbers(data_type) || *data_type == DataType::Boolean,
-            })
+impl<'f> Columns<'f> {
+    /// Returns the columns of a file.
+    ///
+    /// # Errors
+    ///
+    /// If the schema contradicts itself.
+    pub fn of(source: &'f ParquetSource) -> Result<Columns<'f>, String> {
+        let open = |options: ArrowReaderOptions| {
+            ArrowReaderMetadata::try_new(Arc::clone(source.metadata()), options)
         };
-        self.0.iter().all(is_readable)
+        let own = open(ArrowReaderOptions::new().with_skip_arrow_metadata(true));
+        let fields = own.map_err(|error| no_parquet(&error))?.schema().fields().clone();
+        let written = open(ArrowReaderOptions::new()).ok().map(|it| it.schema().fields().clone());
+        Ok(Columns { source, fields, written })
     }
 
-    /// Returns the positions of the columns among the leaves of the schema, in the order of the
-    /// file.
-    pub fn of_file(&self, schema: &SchemaDescriptor) -> Vec<usize> {
-        let column = |place: &Place| {
-            schema.columns().iter().position(|column| column.path().parts() == place.path)
+    /// Returns the names of the columns, not those within structures.
+    pub fn names(&self) -> Vec<&str> {
+        self.fields.iter().map(|field| field.name().as_str()).collect()
+    }
+
+    /// Returns the column at a position among [`Columns::names`].
+    pub fn at(&self, position: usize) -> Leaf {
+        self.leaf(vec![position])
+    }
+
+    /// Returns the column at a path of names, or `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If two columns have the name.
+    pub fn find(&self, path: &FieldPath) -> Result<Option<Leaf>, TwoColumns> {
+        let (mut fields, mut steps) = (&self.fields, Vec::new());
+        for depth in 0..path.names().len() {
+            let mut found =
+                (0..fields.len()).filter(|&at| path.has(depth, fields[at].name().as_str()));
+            let Some(at) = found.next() else { return Ok(None) };
+            if let Some(other) = found.next() {
+                let [one, other] = [at, other].map(|at| fields[at].name().clone());
+                return Err(TwoColumns(one, other));
+            }
+            steps.push(at);
+            if depth + 1 < path.names().len() {
+                let DataType::Struct(inner) = fields[at].data_type() else { return Ok(None) };
+                fields = inner;
+            }
+        }
+        Ok(Some(self.leaf(steps)))
+    }
+
+    fn leaf(&self, steps: Vec<usize>) -> Leaf {
+        let field = field_at(&self.fields, &steps).expect("the steps are those of the schema");
+        let written = self.written.as_ref().and_then(|fields| field_at(fields, &steps));
+        let unit = match (field.data_type(), written.map(|it| it.data_type())) {
+            (DataType::Int64, Some(DataType::Timestamp(ArrowUnit::Second, _))) => {
+                Some(TimeUnit::Seconds)
+            }
+            (DataType::Int64, Some(DataType::Date64)) => Some(TimeUnit::Milliseconds),
+            _ => None,
         };
-        self.0.iter().filter_map(column).collect()
-    }
-
-    /// Returns the columns of `batch`, or `None` if one is missing or not readable.
-    pub fn columns<'a>(&'a self, batch: &'a RecordBatch) -> Option<Columns<'a>> {
-        self.0.iter().map(|place| Column::of(place, batch)).collect::<Option<_>>().map(Columns)
+        let mut names = Vec::new();
+        for end in 1..=steps.len() {
+            names.extend(field_at(&self.fields, &steps[..end]).map(|field| field.name().as_str()));
+        }
+        let name = names.join(".");
+        let place = place(self.source.metadata().file_metadata().schema(), &steps);
+        Leaf { name, place, data_type: field.data_type().clone(), unit, steps }
     }
 }
 
-/// Finds the column of a candidate, or `None` if there is none. The error says what is wrong with
-/// the column.
-fn locate(schema: &Schema, candidate: &Candidate) -> Option<Result<Place, String>> {
-    let &Candidate { field, rank, .. } = candidate;
-    let (path, column) = match at(schema.fields(), candidate, 0)? {
-        Ok(found) => found,
-        Err(problem) => return Some(Err(problem)),
-    };
-    let data_type = entries(column.data_type());
-    let (fits, types): (fn(&DataType) -> bool, _) = match field {
-        CaptureField::Status => (holds_numbers, "numbers"),
-        CaptureField::FetchedAt => (holds_times, "timestamps, dates or text"),
-        CaptureField::Error | CaptureField::Truncated => (is_flag, "booleans, numbers or text"),
-        _ => (holds_bytes, "text or bytes"),
-    };
-    if !fits(data_type) {
-        let field = field.as_str();
-        return Some(Err(format!(
-            "the column {} holds {data_type}; {field} needs {types}; name another with --field \
-             {field}=COLUMN, or none with --field {field}=",
-            path.join(".")
-        )));
-    }
-    use DataType::Timestamp;
-    let is_in_seconds = !matches!(data_type, Timestamp(unit, _) if *unit != TimeUnit::Second);
-    Some(Ok(Place { field, rank, path, is_in_seconds }))
-}
-
-/// Returns the column of a candidate and its path as the file spells it. The candidate's path is
-/// followed through `fields` from `depth` on. The error says that two columns have the name.
-fn at<'s>(
-    fields: &'s Fields,
-    candidate: &Candidate,
-    depth: usize,
-) -> Option<Result<(Vec<String>, &'s Field), String>> {
-    let mut found = fields.iter().filter(|field| candidate.path.has(depth, field.name()));
-    let field = found.next()?;
-    let name = field.name().clone();
-    if let Some(other) = found.next() {
-        let field = candidate.field.as_str();
-        return Some(Err(format!(
-            "two columns are called {name} and {}; name one with --field {field}=COLUMN, or rename one",
-            other.name()
-        )));
-    }
-    if depth + 1 == candidate.path.names().len() {
-        return Some(Ok((vec![name], field)));
-    }
-    let DataType::Struct(inner) = field.data_type() else { return None };
-    let found = at(inner, candidate, depth + 1)?;
-    Some(found.map(|(mut path, found)| {
-        path.insert(0, name);
-        (path, found)
-    }))
-}
-
-/// Returns the type of the column at `path`.
-fn type_at<'s>(fields: &'s Fields, path: &[String]) -> Option<&'s DataType> {
-    let (first, rest) = path.split_first()?;
-    let field = fields.iter().find(|field| field.name() == first)?;
+fn field_at<'s>(fields: &'s Fields, steps: &[usize]) -> Option<&'s Field> {
+    let (&first, rest) = steps.split_first()?;
+    let field = fields.get(first)?;
     match (field.data_type(), rest) {
-        (data_type, []) => Some(data_type),
-        (DataType::Struct(inner), rest) => type_at(inner, rest),
+        (_, []) => Some(field),
+        (DataType::Struct(inner), rest) => field_at(inner, rest),
         _ => None,
     }
 }
 
-/// Returns the type of a column's values. A dictionary is read as its entries.
-pub fn entries(data_type: &DataType) -> &DataType {
-    match data_type {
-        DataType::Dictionary(_, entry) => entry,
-        data_type => data_type,
+/// Returns the number of leaves before the column at `steps` from `group` on.
+fn place(group: &Type, steps: &[usize]) -> usize {
+    fn leaves(column: &Type) -> usize {
+        match column.is_group() {
+            true => column.get_fields().iter().map(|field| leaves(field)).sum(),
+            false => 1,
+        }
+    }
+    let Some((&first, rest)) = steps.split_first().filter(|_| group.is_group()) else { return 0 };
+    let before: usize = group.get_fields()[..first].iter().map(|field| leaves(field)).sum();
+    before + place(&group.get_fields()[first], rest)
+}
+
+/// Some columns of a file, and how they are decoded.
+#[derive(Debug)]
+pub struct Projection {
+    /// In the order of the file, each once.
+    places: Vec<usize>,
+    levels: FieldLevels,
+}
+
+impl Projection {
+    /// Returns how some columns are decoded. They hold bytes, numbers, booleans or times.
+    ///
+    /// # Errors
+    ///
+    /// If the schema contradicts itself.
+    pub fn new<'l>(
+        source: &ParquetSource,
+        leaves: impl IntoIterator<Item = &'l Leaf>,
+    ) -> Result<Projection, String> {
+        let mut leaves: Vec<&Leaf> = leaves.into_iter().collect();
+        leaves.sort_by_key(|leaf| leaf.place);
+        leaves.dedup_by_key(|leaf| leaf.place);
+        let steps: Vec<(&[usize], &Leaf)> = leaves.iter().map(|it| (&*it.steps, *it)).collect();
+        let schema = source.metadata().file_metadata().schema();
+        let levels = || {
+            let (types, fields) = pruned(schema, &steps)?;
+            let root = Type::group_type_builder("columns").with_fields(types).build()?;
+            let plain = SchemaDescriptor::new(Arc::new(root));
+            parquet_to_arrow_field_levels(&plain, ProjectionMask::all(), Some(&fields))
+        };
+        let levels = guarded(|| levels().map_err(|error| no_parquet(&error)))?;
+        Ok(Projection { places: leaves.iter().map(|leaf| leaf.place).collect(), levels })
+    }
+
+    /// Returns the positions of the columns among the leaves of the schema, in order.
+    pub fn places(&self) -> &[usize] {
+        &self.places
+    }
+
+    /// Returns the batches of a row group.
+    ///
+    /// # Errors
+    ///
+    /// If the columns are damaged.
+    pub fn read(
+        &self,
+        source: &ParquetSource,
+        row_group: usize,
+        batch_rows: usize,
+        rows: Option<RowSelection>,
+    ) -> Result<ParquetRecordBatchReader, String> {
+        let start = || {
+            let columns = GroupColumns::new(source, row_group, self.places.iter().copied())?;
+            ParquetRecordBatchReader::try_new_with_row_groups(
+                &self.levels,
+                &columns,
+                batch_rows,
+                rows,
+            )
+        };
+        guarded(|| start().map_err(|error| text_of(&error)))
     }
 }
 
-fn names(schema: &Schema) -> String {
-    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    format!("the columns are {}", names.join(", "))
+/// Returns the columns at steps from `group` on and the structures that they are in, each named by its
+/// position. Byte arrays have no meaning, such as text: a value that is not UTF-8 must not keep
+/// the other rows from being read. They are views, which are not copied.
+fn pruned(
+    group: &Type,
+    leaves: &[(&[usize], &Leaf)],
+) -> Result<(Vec<TypePtr>, Fields), ParquetError> {
+    let (mut types, mut fields) = (Vec::new(), Vec::new());
+    for (number, column) in group.get_fields().iter().enumerate() {
+        let within = leaves.iter().filter(|(steps, _)| steps.first() == Some(&number));
+        let within: Vec<(&[usize], &Leaf)> =
+            within.map(|(steps, leaf)| (&steps[1..], *leaf)).collect();
+        let Some((_, leaf)) = within.first() else { continue };
+        let (name, info) = (number.to_string(), column.get_basic_info());
+        let (built, data_type) = match column.is_group() {
+            true => {
+                let (types, fields) = pruned(column, &within)?;
+                let builder = Type::group_type_builder(&name).with_repetition(info.repetition());
+                (builder.with_fields(types).build()?, DataType::Struct(fields))
+            }
+            false => {
+                let physical = column.get_physical_type();
+                let builder = Type::primitive_type_builder(&name, physical)
+                    .with_repetition(info.repetition());
+                let builder = match physical {
+                    PhysicalType::BYTE_ARRAY => builder,
+                    _ => builder
+                        .with_converted_type(info.converted_type())
+                        .with_logical_type(info.logical_type_ref().cloned()),
+                };
+                let data_type = match physical {
+                    PhysicalType::BYTE_ARRAY => DataType::BinaryView,
+                    // Seconds have no bounds, as nanoseconds have.
+                    PhysicalType::INT96 => DataType::Timestamp(ArrowUnit::Second, None),
+                    _ => leaf.data_type.clone(),
+                };
+                (builder.build()?, data_type)
+            }
+        };
+        types.push(Arc::new(built));
+        fields.push(Field::new(name, data_type, column.is_optional()));
+    }
+    Ok((types, fields.into()))
 }
 
+impl Leaf {
+    /// Checks that the column can hold `what`, which needs `types` that `fits` accepts. The error ends
+    /// with `fix`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot.
+    pub fn check(
+        &self,
+        fits: fn(&DataType) -> bool,
+        what: &str,
+        types: &str,
+        fix: &str,
+    ) -> Result<(), String> {
+        let Leaf { name, data_type, .. } = self;
+        match fits(data_type) {
+            true => Ok(()),
+            false => {
+                Err(format!("the column {name} holds {data_type}; {what} needs {types}; {fix}"))
+            }
+        }
+    }
+
+    /// Returns the column's values in a batch, or `None` if it has another type. Numbers are times if
+    /// they have a unit.
+    pub fn values<'a>(&self, batch: &'a RecordBatch, unit: Option<TimeUnit>) -> Option<Values<'a>> {
+        let (array, outer) = self.array(batch)?;
+        Some(Values { column: Column::of(array, unit)?, outer })
+    }
+
+    /// Returns the column's bytes in a batch, which are not copied, or `None` if it has others.
+    pub fn bytes(&self, batch: &RecordBatch) -> Option<BinaryViewArray> {
+        let (array, outer) = self.array(batch)?;
+        let bytes = array.as_binary_view_opt()?.clone();
+        let Some(outer) = outer else { return Some(bytes) };
+        let (views, buffers, nulls) = bytes.into_parts();
+        let nulls = NullBuffer::union(nulls.as_ref(), Some(&outer));
+        BinaryViewArray::try_new(views, buffers, nulls).ok()
+    }
+
+    /// Returns the column in a batch, and the rows in which the structures around it are not null: a
+    /// column that is required within a structure has values in the others too.
+    fn array<'a>(&self, batch: &'a RecordBatch) -> Option<(&'a dyn Array, Option<NullBuffer>)> {
+        let (first, rest) = self.steps.split_first()?;
+        let mut array: &dyn Array = batch.column_by_name(&first.to_string())?;
+        let mut outer = None;
+        for step in rest {
+            outer = NullBuffer::union(outer.as_ref(), array.nulls());
+            array = array.as_struct_opt()?.column_by_name(&step.to_string())?;
+        }
+        Some((array, outer))
+    }
+}
+
+/// Whether a type is text or bytes.
 pub fn holds_bytes(data_type: &DataType) -> bool {
     use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
     matches!(data_type, Binary | BinaryView | LargeBinary | LargeUtf8 | Utf8 | Utf8View)
 }
 
+/// Whether a type is a number.
 pub fn holds_numbers(data_type: &DataType) -> bool {
     data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
 }
 
+/// Whether a type may be times without a unit.
 pub fn holds_times(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Timestamp(_, _) | DataType::Date32) || holds_bytes(data_type)
 }
 
-fn is_flag(data_type: &DataType) -> bool {
+/// Whether a type may say yes or no.
+pub(super) fn is_flag(data_type: &DataType) -> bool {
     *data_type == DataType::Boolean || holds_numbers(data_type) || holds_bytes(data_type)
 }
 
-/// The columns of a batch of rows.
-pub(super) struct Columns<'a>(Vec<Column<'a>>);
-
-impl<'a> Columns<'a> {
-    /// Returns the fields of a row.
-    pub fn record(&self, row: usize) -> Record<'a> {
-        let mut record = Record::default();
-        for column in &self.0 {
-            let added = record.add(column.place.field, column.place.rank, column.value(row));
-            added.expect("each field has one column");
-        }
-        record
-    }
-}
-
-/// A column and its enclosing structures. A row of the column is null if a structure is null there.
-struct Column<'a> {
-    place: &'a Place,
-    outer: Vec<&'a StructArray>,
-    values: Values<'a>,
-}
-
 /// The values of a column.
-pub enum Values<'a> {
+pub struct Values<'a> {
+    column: Column<'a>,
+    /// The rows in which the structures around it are not null. `None` if they never are.
+    outer: Option<NullBuffer>,
+}
+
+enum Column<'a> {
     Bytes(&'a BinaryViewArray),
     Booleans(&'a BooleanArray),
     Numbers(Vec<Option<f64>>),
@@ -241,64 +352,42 @@ pub enum Values<'a> {
     Times(Vec<Option<i64>>),
 }
 
-impl<'a> Column<'a> {
-    fn of(place: &'a Place, batch: &'a RecordBatch) -> Option<Column<'a>> {
-        let (first, rest) = place.path.split_first()?;
-        let mut array = batch.column_by_name(first)?;
-        let mut outer = Vec::new();
-        for step in rest {
-            let structure = array.as_struct_opt()?;
-            outer.push(structure);
-            array = structure.column_by_name(step)?;
-        }
-        let is_time = place.field == CaptureField::FetchedAt;
-        Some(Column { place, outer, values: Values::of(array.as_ref(), is_time)? })
-    }
-
-    fn value(&self, row: usize) -> FieldValue<'a> {
-        if self.outer.iter().any(|structure| structure.is_null(row)) {
-            return FieldValue::Null;
-        }
-        self.values.at(row)
-    }
-}
-
-fn text(bytes: &[u8]) -> FieldValue<'_> {
-    FieldValue::Text(Cow::Borrowed(bytes))
-}
-
 impl<'a> Values<'a> {
     /// Returns the value in a row.
     pub fn at(&self, row: usize) -> FieldValue<'a> {
-        let value = match self {
-            Values::Bytes(array) => array.is_valid(row).then(|| text(array.value(row))),
-            Values::Booleans(array) => {
+        let value = match &self.column {
+            _ if self.outer.as_ref().is_some_and(|outer| outer.is_null(row)) => None,
+            Column::Bytes(array) => {
+                array.is_valid(row).then(|| FieldValue::Text(Cow::Borrowed(array.value(row))))
+            }
+            Column::Booleans(array) => {
                 array.is_valid(row).then(|| FieldValue::Boolean(array.value(row)))
             }
-            Values::Numbers(numbers) => numbers[row].map(FieldValue::Number),
-            Values::Times(times) => times[row].map(FieldValue::Time),
+            Column::Numbers(numbers) => numbers[row].map(FieldValue::Number),
+            Column::Times(times) => times[row].map(FieldValue::Time),
         };
         value.unwrap_or(FieldValue::Null)
     }
+}
 
-    /// Returns the values of a column, or `None` if it has another type.
-    pub fn of(column: &'a dyn Array, is_in_seconds: bool) -> Option<Values<'a>> {
+impl<'a> Column<'a> {
+    fn of(column: &'a dyn Array, unit: Option<TimeUnit>) -> Option<Column<'a>> {
         fn numbers<T: ArrowPrimitiveType>(
             column: &dyn Array,
             to: impl Fn(T::Native) -> f64,
-        ) -> Values<'static> {
+        ) -> Vec<Option<f64>> {
             let values = column.as_primitive::<T>().iter();
-            Values::Numbers(values.map(|value| value.map(&to)).collect())
+            values.map(|value| value.map(&to)).collect()
         }
         if let Some(seconds) = seconds(column) {
-            return Some(Values::Times(seconds));
+            return Some(Column::Times(seconds));
         }
-        Some(match column.data_type() {
-            DataType::BinaryView => Values::Bytes(column.as_binary_view()),
-            DataType::Boolean => Values::Booleans(column.as_boolean()),
-            // Parquet has no type for times in seconds.
-            DataType::Int64 if is_in_seconds => {
-                Values::Times(column.as_primitive::<Int64Type>().iter().collect())
+        let numbers = match column.data_type() {
+            DataType::BinaryView => return Some(Column::Bytes(column.as_binary_view())),
+            DataType::Boolean => return Some(Column::Booleans(column.as_boolean())),
+            // Exactly.
+            DataType::Int64 if unit == Some(TimeUnit::Seconds) => {
+                return Some(Column::Times(column.as_primitive::<Int64Type>().iter().collect()));
             }
             DataType::Int8 => numbers::<Int8Type>(column, f64::from),
             DataType::Int16 => numbers::<Int16Type>(column, f64::from),
@@ -311,7 +400,8 @@ impl<'a> Values<'a> {
             DataType::Float32 => numbers::<Float32Type>(column, f64::from),
             DataType::Float64 => numbers::<Float64Type>(column, f64::from),
             _ => return None,
-        })
+        };
+        Some(Column::Numbers(numbers))
     }
 }
 
@@ -343,7 +433,7 @@ fn seconds(column: &dyn Array) -> Option<Vec<Option<i64>>> {
     {
         column.as_primitive::<T>().iter().map(|value| Some(to(value?.into()))).collect()
     }
-    use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    use ArrowUnit::{Microsecond, Millisecond, Nanosecond, Second};
     let per = |units: i64| move |time: i64| time.div_euclid(units);
     Some(match column.data_type() {
         DataType::Timestamp(Second, _) => values::<TimestampSecondType>(column, per(1)),

@@ -29,10 +29,10 @@ use portcullis_files::kind::{PARQUET, PARQUET_ENCRYPTED};
 /// An opened Parquet file.
 #[derive(Debug)]
 pub struct ParquetSource {
-    pub name: String,
-    pub file: Arc<StoredFile>,
-    pub metadata: Arc<ParquetMetaData>,
-    pub rows: u64,
+    pub(super) name: String,
+    pub(super) file: Arc<StoredFile>,
+    pub(super) metadata: Arc<ParquetMetaData>,
+    pub(super) rows: u64,
 }
 
 /// A Parquet file that cannot be opened.

@@ -125,15 +125,17 @@ pub struct GroupColumns {
 }
 
 impl GroupColumns {
-    /// Returns the columns of a row group: for each column that the reader knows, its position in
-    /// the file, or `None` if it is not read.
+    /// Returns the columns of a row group at these positions in the file.
+    ///
+    /// # Errors
+    ///
+    /// If the metadata contradicts itself.
     pub fn new(
         source: &ParquetSource,
         row_group: usize,
-        columns: impl Iterator<Item = Option<usize>>,
+        columns: impl Iterator<Item = usize>,
     ) -> Result<GroupColumns, ParquetError> {
-        let pages = |column: Option<usize>| -> Result<Option<Box<dyn PageReader>>, ParquetError> {
-            let Some(column) = column else { return Ok(None) };
+        let pages = |column| -> Result<Option<Box<dyn PageReader>>, ParquetError> {
             Ok(Some(Box::new(source.pages(row_group, column)?)))
         };
         Ok(GroupColumns {

@@ -35,34 +35,27 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, FieldRef, Fields, Schema};
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
-};
-use parquet::arrow::{
-    FieldLevels, ProjectionMask, parquet_to_arrow_field_levels, parquet_to_arrow_schema,
-};
-use parquet::basic::Type as PhysicalType;
-use parquet::errors::ParquetError;
+use arrow_schema::DataType;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::Length;
-use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
-use crate::limits::PARQUET_BATCH_ROWS;
-use crate::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, FieldMap, ReadConfig,
+use crate::capture::{
+    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig,
 };
-use columns::Places;
-use file::{OpenFailure, ParquetSource, guarded, no_parquet, supported_compression, text_of};
-use group::GroupColumns;
+use crate::limits::PARQUET_BATCH_ROWS;
+use crate::record::Record;
+use crate::schema::{CaptureField, FieldMap};
+use columns::{
+    Columns, Leaf, Projection, TwoColumns, Values, holds_bytes, holds_numbers, holds_times, is_flag,
+};
+use file::{OpenFailure, ParquetSource, guarded, supported_compression};
 
 /// A reader that cuts a Parquet file into batches of rows. Made by [`open`].
 pub struct ParquetFile {
     source: ParquetSource,
-    /// The positions of the columns that are read, and how they are decoded.
-    leaves: Vec<usize>,
-    levels: FieldLevels,
-    schema: Arc<(Places, FieldMap)>,
+    columns: Projection,
+    schema: Arc<Schema>,
     /// The next row group.
     row_group: usize,
     /// The rows of the row group before it; `None` if they were all read.
@@ -70,6 +63,12 @@ pub struct ParquetFile {
     rows_done: u64,
     /// Whether there was an error, after which nothing is read.
     has_failed: bool,
+}
+
+/// The columns to read, and the fields that they hold.
+struct Schema {
+    columns: Vec<(CaptureField, usize, Leaf)>,
+    fields: FieldMap,
 }
 
 /// Opens the Parquet file at `path`.
@@ -91,13 +90,12 @@ pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, CaptureError>
             return Err(CaptureError::NotThisFormat { name: name(), problem });
         }
     };
-    let (places, leaves, levels) = guarded(|| start(&source, fields))
+    let (schema, columns) = guarded(|| start(&source, fields))
         .map_err(|problem| CaptureError::NotThisFormat { name: name(), problem })?;
     Ok(ParquetFile {
         source,
-        leaves,
-        levels,
-        schema: Arc::new((places, fields.clone())),
+        columns,
+        schema: Arc::new(schema),
         row_group: 0,
         reader: None,
         rows_done: 0,
@@ -106,75 +104,64 @@ pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, CaptureError>
 }
 
 /// Chooses the columns. The error says what is wrong.
-fn start(
-    source: &ParquetSource,
-    fields: &FieldMap,
-) -> Result<(Places, Vec<usize>, FieldLevels), String> {
-    let written =
-        ArrowReaderMetadata::try_new(Arc::clone(&source.metadata), ArrowReaderOptions::new());
-    let written = written.map_err(|error| no_parquet(&error))?;
-    let places = Places::find(written.schema(), fields)?;
-    let file_schema = source.metadata.file_metadata().schema_descr();
-    let leaves = places.of_file(file_schema);
+fn start(source: &ParquetSource, fields: &FieldMap) -> Result<(Schema, Projection), String> {
+    let file = Columns::of(source)?;
+    for field in JSON_LINES_ONLY {
+        if fields.named(field).is_some() {
+            let field = field.as_str();
+            return Err(format!("{field} are read from JSON Lines only; omit --field {field}"));
+        }
+    }
+    let mut columns = Vec::new();
+    let is_column = |field: &CaptureField| !JSON_LINES_ONLY.contains(field);
+    for field in CaptureField::ALL.into_iter().filter(is_column) {
+        // The first usual name that the file has counts.
+        for candidate in fields.candidates(field) {
+            let found = file.find(&candidate.path).map_err(|TwoColumns(one, other)| {
+                let field = field.as_str();
+                format!(
+                    "two columns are called {one} and {other}; name one with --field {field}=COLUMN, \
+                     or rename one"
+                )
+            })?;
+            if let Some(leaf) = found {
+                check(field, &leaf, fields)?;
+                columns.push((field, candidate.rank, leaf));
+                break;
+            }
+        }
+    }
+    fields.check(|field| columns.iter().any(|it| it.0 == field), &file.names())?;
+    let read = Projection::new(source, columns.iter().map(|(_, _, leaf)| leaf))?;
     for (number, group) in (1..).zip(source.metadata.row_groups()) {
-        for &leaf in &leaves {
-            let chunk = group.column(leaf);
+        for &place in read.places() {
+            let chunk = group.column(place);
             supported_compression(chunk).map_err(|problem| {
                 format!("row group {number}, column {}: {problem}", chunk.column_path().string())
             })?;
         }
     }
-    let (levels, read) = levels(file_schema, &leaves).map_err(|error| no_parquet(&error))?;
-    if !places.are_readable(&read) {
-        return Err("its schema contradicts itself; fetch it again".to_owned());
-    }
-    Ok((places, leaves, levels))
+    Ok((Schema { columns, fields: fields.clone() }, read))
 }
 
-/// Returns how the columns at `leaves` are decoded, and the schema of that. Bytes are not copied, and
-/// text is bytes too: one body that is not UTF-8 must not keep the other rows from being read.
-fn levels(
-    schema: &SchemaDescriptor,
-    leaves: &[usize],
-) -> Result<(FieldLevels, Schema), ParquetError> {
-    let plain = SchemaDescriptor::new(without_text(schema.root_schema())?);
-    let types = parquet_to_arrow_schema(&plain, None)?;
-    let hint: Fields = types.fields().iter().map(with_views).collect();
-    let mask = ProjectionMask::leaves(&plain, leaves.iter().copied());
-    let levels = parquet_to_arrow_field_levels(&plain, mask, Some(&hint))?;
-    Ok((levels, Schema::new(hint)))
-}
+/// The fields that are not read from Parquet files, because they have no usual layout there.
+const JSON_LINES_ONLY: [CaptureField; 2] = [CaptureField::Headers, CaptureField::Redirects];
 
-/// Returns a type in which byte arrays have no meaning, such as text.
-fn without_text(column: &Type) -> Result<TypePtr, ParquetError> {
-    let (name, info) = (column.name(), column.get_basic_info());
-    if column.is_group() {
-        let fields = column.get_fields().iter().map(|field| without_text(field));
-        let group = Type::group_type_builder(name)
-            .with_fields(fields.collect::<Result<_, _>>()?)
-            .with_converted_type(info.converted_type())
-            .with_logical_type(info.logical_type_ref().cloned());
-        let group = match info.has_repetition() {
-            true => group.with_repetition(info.repetition()),
-            false => group,
-        };
-        return group.build().map(Arc::new);
-    }
-    if column.get_physical_type() != PhysicalType::BYTE_ARRAY {
-        return Ok(Arc::new(column.clone()));
-    }
-    let bytes = Type::primitive_type_builder(name, PhysicalType::BYTE_ARRAY);
-    bytes.with_repetition(info.repetition()).build().map(Arc::new)
-}
-
-/// Returns a field in which bytes are views, also within structures.
-fn with_views(field: &FieldRef) -> FieldRef {
-    let data_type = match field.data_type() {
-        DataType::Binary => DataType::BinaryView,
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(with_views).collect()),
-        _ => return Arc::clone(field),
+/// Checks that a column can hold a field. The error says what is wrong.
+fn check(field: CaptureField, leaf: &Leaf, fields: &FieldMap) -> Result<(), String> {
+    let is_time = leaf.unit.is_some() || fields.unit().is_some();
+    let (fits, types): (fn(&DataType) -> bool, _) = match field {
+        CaptureField::Status => (|it| holds_numbers(it) || holds_bytes(it), "numbers or text"),
+        CaptureField::FetchedAt if is_time => (|it| holds_numbers(it) || holds_times(it), "times"),
+        CaptureField::FetchedAt => {
+            (holds_times, "timestamps, dates or text, or numbers with --at-unit")
+        }
+        CaptureField::Error | CaptureField::Truncated => (is_flag, "booleans, numbers or text"),
+        _ => (holds_bytes, "text or bytes"),
     };
-    Arc::new(field.as_ref().clone().with_data_type(data_type))
+    let field = field.as_str();
+    let fix = format!("name another with --field {field}=COLUMN, or none with --field {field}=");
+    leaf.check(fits, field, types, &fix)
 }
 
 impl BatchReader for ParquetFile {
@@ -218,7 +205,7 @@ impl ParquetFile {
     /// Opens a row group, after checking the sizes of its pages.
     fn open_group(&self, row_group: usize) -> Result<ParquetRecordBatchReader, String> {
         let mut batch_rows = PARQUET_BATCH_ROWS;
-        for &leaf in &self.leaves {
+        for &leaf in self.columns.places() {
             let sizes = self.source.sizes(row_group, leaf).map_err(|problem| {
                 let chunk = self.source.metadata.row_group(row_group).column(leaf);
                 let (number, column) = (row_group + 1, chunk.column_path().string());
@@ -226,18 +213,7 @@ impl ParquetFile {
             })?;
             batch_rows = sizes.rows_at_once(batch_rows);
         }
-        let columns = self.source.metadata.file_metadata().schema_descr().num_columns();
-        let columns = (0..columns).map(|column| self.leaves.contains(&column).then_some(column));
-        let start = || {
-            let columns = GroupColumns::new(&self.source, row_group, columns)?;
-            ParquetRecordBatchReader::try_new_with_row_groups(
-                &self.levels,
-                &columns,
-                batch_rows,
-                None,
-            )
-        };
-        guarded(|| start().map_err(|error| text_of(&error)))
+        self.columns.read(&self.source, row_group, batch_rows, None)
     }
 
     fn hand_out(&mut self, batch: RecordBatch) -> Rows {
@@ -258,7 +234,7 @@ impl ParquetFile {
 /// A batch of decoded rows.
 struct Rows {
     batch: RecordBatch,
-    schema: Arc<(Places, FieldMap)>,
+    schema: Arc<Schema>,
     rows_before: u64,
     stored_bytes: u64,
 }
@@ -270,10 +246,21 @@ impl Batch for Rows {
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
-        let (places, fields) = &*self.schema;
-        let columns = places.columns(&self.batch).expect("the columns are readable");
+        let Schema { columns, fields } = &*self.schema;
+        let values = |(field, rank, leaf): &(CaptureField, usize, Leaf)| {
+            let is_time = *field == CaptureField::FetchedAt;
+            let unit = leaf.unit.or(fields.unit()).filter(|_| is_time);
+            let values: Values<'_> = leaf.values(&self.batch, unit).expect("it is readable");
+            (*field, *rank, values)
+        };
+        let columns: Vec<_> = columns.iter().map(values).collect();
         for row in 0..self.batch.num_rows() {
-            match columns.record(row).capture(fields, config) {
+            let mut record = Record::default();
+            for (field, rank, values) in &columns {
+                let added = record.add(*field, *rank, values.at(row));
+                added.expect("each field has one column");
+            }
+            match record.capture(fields, config) {
                 Ok((subject, capture)) => {
                     sink.capture(Capture { subject: subject.get(), ..capture });
                 }

@@ -227,7 +227,7 @@ fn what_is_wrong_is_said() {
         (r#"{"url": "u", "URL": "u", "status": 404}"#, &twice("url")),
         (r#"{"url": "u", "status": 404, "headers": {}, "headers": {}}"#, &twice("headers")),
         (r#"{"url": "u", "status": 404} {}"#, "@: trailing characters"),
-        (r#"{"url": "u", "status": "404"}"#, no_status),
+        (r#"{"url": "u", "status": "OK"}"#, no_status),
         (r#"{"url": "u", "status": 1000}"#, &bad_status("1000")),
         (r#"{"url": "u", "status": -1}"#, &bad_status("-1")),
         (r#"{"url": "u", "status": 200.5}"#, &bad_status("200.5")),
@@ -262,12 +262,12 @@ fn what_is_wrong_is_said() {
         (
             r#"{"url": "u", "status": 404, "fetched_at": "today"}"#,
             "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
-             2024-05-01 or 20240501120000",
+             2024-05-01 or 20240501120000, or a number with --at-unit",
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": 1}"#,
             "its fetched_at is a number; expected a date or time, such as 2024-05-01T12:00:00Z, \
-             2024-05-01 or 20240501120000",
+             2024-05-01 or 20240501120000, or a number with --at-unit",
         ),
     ];
     for (line, expected) in rows {

@@ -16,7 +16,7 @@ use parquet::file::properties::WriterProperties;
 
 use crate::limits::PARQUET_BATCH_ROWS;
 use portcullis_dialect::Answer;
-use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::{Keeper, fields, read_all};
 use crate::parquet::open;
@@ -143,6 +143,9 @@ fn statuses_in_every_layout() {
     assert_eq!(found(column(Float32Array::from(vec![301.0]))), status(301));
     assert_eq!(found(column(Float64Array::from(vec![200.5]))), None);
     assert_eq!(found(column(Float64Array::from(vec![-1.0]))), None);
+    assert_eq!(found(texts(&[" 404"])), status(404));
+    assert_eq!(found(texts(&["301.0"])), status(301), "as pandas writes it");
+    assert_eq!(found(texts(&["OK"])), None);
     let gap = ("status", column(Float64Array::from(vec![f64::NAN])));
     assert_eq!(found(gap.1.clone()), None, "a body contradicts it");
     let found = |columns| read(columns).captures[0].capture.answer;
@@ -171,10 +174,28 @@ fn times_in_every_layout() {
     assert_eq!(found(column(Date32Array::from(vec![1]))), Some(Some(UnixSeconds(86_400))));
     assert_eq!(found(column(Date32Array::from(vec![-1]))), None);
     assert_eq!(found(texts(&["today"])), None);
+    assert_eq!(found(texts(&["7000"])), None, "its unit is not known");
+    for (unit, number) in [
+        (TimeUnit::Seconds, 7),
+        (TimeUnit::Milliseconds, 7_999),
+        (TimeUnit::Microseconds, 7_000_000),
+        (TimeUnit::Nanoseconds, 7_000_000_999),
+    ] {
+        let usual = FieldMap::default().with_unit(Some(unit));
+        for times in [
+            column(Int64Array::from(vec![number])),
+            column(Float64Array::from(vec![number as f64])),
+            texts(&[&number.to_string()]),
+            texts(&["1970-01-01T00:00:07Z"]),
+        ] {
+            let found = read_with(one_row(vec![("fetched_at", times)]), &usual);
+            assert_eq!(found.captures[0].capture.captured_at, Some(UnixSeconds(7)), "{unit}");
+        }
+    }
 
     let broken = read(one_row(vec![("fetched_at", texts(&["today"]))])).broken;
     let said = "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
-                2024-05-01 or 20240501120000";
+                2024-05-01 or 20240501120000, or a number with --at-unit";
     assert_eq!((&*broken[0].place, &*broken[0].problem), ("row 1", said));
 }
 
@@ -302,16 +323,16 @@ fn columns_that_are_missing_or_of_another_type() {
             "two columns are called url and URL; name one with --field url=COLUMN, or rename one",
         ),
         (
-            one_row(vec![("status", texts(&["200"]))]),
+            one_row(vec![("status", column(BooleanArray::from(vec![true])))]),
             &usual,
-            "the column status holds Utf8; status needs numbers; name another with \
+            "the column status holds Boolean; status needs numbers or text; name another with \
              --field status=COLUMN, or none with --field status=",
         ),
         (
             times(),
             &usual,
-            "the column timestamp holds Int64; fetched_at needs timestamps, dates or text; name \
-             another with --field fetched_at=COLUMN, or none with --field fetched_at=",
+            "the column timestamp holds Int64; fetched_at needs timestamps, dates or text, or numbers \
+             with --at-unit; name another with --field fetched_at=COLUMN, or none with --field fetched_at=",
         ),
     ] {
         assert_eq!(problem(columns, names), expected);

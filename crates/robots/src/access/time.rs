@@ -19,6 +19,24 @@ words! {
         Seconds => "s": "seconds",
         /// Milliseconds since 1970.
         Milliseconds => "ms": "milliseconds",
+        /// Microseconds since 1970.
+        Microseconds => "us": "microseconds",
+        /// Nanoseconds since 1970.
+        Nanoseconds => "ns": "nanoseconds",
+    }
+}
+
+impl TimeUnit {
+    /// Returns the seconds in a number of units, without a fraction; `None` if it is no number.
+    pub fn seconds(self, number: f64) -> Option<i64> {
+        let per_second = match self {
+            TimeUnit::Seconds => 1.0,
+            TimeUnit::Milliseconds => 1e3,
+            TimeUnit::Microseconds => 1e6,
+            TimeUnit::Nanoseconds => 1e9,
+        };
+        let seconds = (number / per_second).floor();
+        seconds.is_finite().then_some(seconds as i64)
     }
 }
 
@@ -78,13 +96,7 @@ impl UnixSeconds {
     /// assert_eq!(UnixSeconds::from_text(b"784111777", None), None);
     /// ```
     pub fn from_text(text: &[u8], unit: Option<TimeUnit>) -> Option<UnixSeconds> {
-        let text = text.trim_ascii();
-        let digits = text.strip_prefix(b"-").unwrap_or(text);
-        let is_number = digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
-        if let Some(unit) = unit.filter(|_| is_number) {
-            return UnixSeconds::from_number(str::from_utf8(text).ok()?.parse().ok()?, unit);
-        }
-        seconds_of(text).and_then(in_range)
+        seconds_of(text, unit).and_then(in_range)
     }
 
     /// Parses the time of an access log, `10/Oct/2000:13:55:36 -0700`, or another form of
@@ -103,11 +115,7 @@ impl UnixSeconds {
 
     /// Returns the time that a number of units since 1970 means, as [`UnixSeconds::from_text`] does.
     pub fn from_number(number: f64, unit: TimeUnit) -> Option<UnixSeconds> {
-        let seconds = match unit {
-            TimeUnit::Seconds => number,
-            TimeUnit::Milliseconds => number / 1000.0,
-        };
-        seconds.is_finite().then_some(seconds.floor() as i64).and_then(in_range)
+        unit.seconds(number).and_then(in_range)
     }
 
     /// Formats the time as RFC 3339 in UTC and whole seconds, clamped to the last time that jiff
@@ -145,10 +153,15 @@ impl UnixSeconds {
     }
 }
 
-/// Returns the seconds from 1970 to the time that a text means, in one of the forms of
-/// [`UnixSeconds::from_text`] without a unit. Negative before 1970.
-pub fn seconds_of(text: &[u8]) -> Option<i64> {
+/// Returns the seconds from 1970 to the time that a text means, as [`UnixSeconds::from_text`] reads it.
+/// Negative before 1970.
+pub fn seconds_of(text: &[u8], unit: Option<TimeUnit>) -> Option<i64> {
     let text = text.trim_ascii();
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let is_number = digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    if let Some(unit) = unit.filter(|_| is_number) {
+        return unit.seconds(str::from_utf8(text).ok()?.parse().ok()?);
+    }
     // Most texts have one of these two forms; jiff knows more.
     let other = || Some(str::from_utf8(text).ok()?.parse::<Timestamp>().ok()?.as_second());
     digits_of_cdx(text).or_else(|| usual_form(text)).or_else(other)

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use portcullis_files::input::{ChunkConfig, First, InputError, Source, TextChunk, TextChunks};
 
 use crate::list::parquet::{ParquetList, Part, Parts};
-use crate::list::{Detected, List, ListConfig, detect};
+use crate::list::{List, ListConfig, ListFormat, detect};
 
 /// A sequence of whole records. Dereferences to their bytes; rows of a Parquet file have none.
 ///
@@ -179,42 +179,38 @@ impl Chunks {
             let first_bytes = bytes.len();
             let detected = match detect(name, bytes, is_whole, &config) {
                 // More than what came before a pause may make sense of it.
-                Err(_) | Ok(Detected::More | Detected::Parquet(_)) if !is_final => continue,
+                Err(_) | Ok(None) if !is_final => continue,
                 detected => detected?,
             };
             match detected {
-                Detected::List(list) => break Arc::new(*list),
-                Detected::Parquet(list) => {
-                    let list = self.open_parquet(*list, &config)?;
-                    self.list = Some(Arc::clone(&list));
-                    return Ok(list);
-                }
-                Detected::Staged(list) => {
-                    self.text.through(|stream| list.staged(stream, config.is_lenient));
-                    break Arc::new(*list);
-                }
-                Detected::More if first_bytes > record_bytes_max => {
-                    return Err(self.text.too_long());
-                }
-                Detected::More if first_bytes < wanted => {
-                    // A mapping is whole if it is shorter than what is wanted.
+                Some(list) => break list,
+                None if first_bytes > record_bytes_max => return Err(self.text.too_long()),
+                // A mapping is whole if it is shorter than what is wanted.
+                None if first_bytes < wanted => {
                     return Err(self.text.take_failure().expect("a stream ends or fails"));
                 }
-                Detected::More => wanted = (2 * wanted).min(record_bytes_max + 1),
+                None => wanted = (2 * wanted).min(record_bytes_max + 1),
             }
         };
+        let list = Arc::new(match list.format() {
+            ListFormat::Parquet => self.open_parquet(list, &config)?,
+            _ => list,
+        });
+        if list.is_staged() {
+            self.text.through(|stream| list.staged(stream, config.is_lenient));
+        }
         self.text.skip_head(list.head().len());
         self.list = Some(Arc::clone(&list));
         Ok(list)
     }
 
     /// Opens a Parquet file, which is read from its end.
-    fn open_parquet(&mut self, list: List, config: &ListConfig) -> Result<Arc<List>, InputError> {
+    fn open_parquet(&mut self, list: List, config: &ListConfig) -> Result<List, InputError> {
         if let Some(file) = self.text.take_file() {
             let rows = ParquetList::open_file(list.name(), file, config)?;
             let rows = Arc::new(rows);
             self.parts = Some(Arc::clone(&rows).parts(self.text.config().by_row_group));
-            return Ok(Arc::new(list.of_rows(&rows)));
+            return Ok(list.of_rows(&rows));
         }
         let problem = match self.text.is_compressed()? {
             true => "which compression hides; decompress the file first",

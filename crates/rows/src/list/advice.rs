@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::FieldPath;
 use super::access_log::is_host;
-use super::detect::Look;
-use super::{FieldPath, URL_NAMES};
+use super::place::URL_NAMES;
 use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;
 use portcullis_files::input::{Coding, without_coding};
@@ -108,48 +108,17 @@ pub(super) fn no_object(name: &str, text: &[u8]) -> String {
 
 /// Returns the problem of JSON Lines whose objects have the URL in a text that is JSON itself. `line`
 /// is the first of them.
-pub(super) fn json_in_field(look: &Look<'_>, line: &[u8]) -> Option<String> {
+pub(super) fn json_in_field(line: &[u8]) -> Option<String> {
     let object: Value = serde_json::from_slice(line).ok()?;
-    let inner = |text: &Value| {
-        let text = text.as_str().filter(|text| text.trim_start().starts_with('{'))?;
-        serde_json::from_str::<Value>(text).ok()
-    };
-    let fields = &look.config.fields;
-    let (outer, path) = if fields.is_empty() {
-        object.as_object()?.iter().find_map(|(name, value)| {
-            let inside = inner(value)?;
-            let usual = URL_NAMES.iter().find(|usual| inside.get(**usual).is_some())?;
-            Some((vec![name.clone()], vec![name.clone(), (*usual).to_owned()]))
-        })?
-    } else {
-        fields.iter().find_map(|path| {
-            let names = path.names();
-            let mut value = &object;
-            let place = names.iter().position(|name| match value.get(name) {
-                Some(next) => {
-                    value = next;
-                    value.is_string()
-                }
-                None => true,
-            })?;
-            let rest = &names[place + 1..];
-            let mut inside = inner(value).filter(|_| !rest.is_empty())?;
-            for name in rest {
-                inside = inside.get_mut(name)?.take();
-            }
-            Some((names[..=place].to_vec(), names.to_vec()))
-        })?
-    };
-    let quoted = outer.iter().map(|name| match name.bytes().all(|it| it.is_ascii_alphabetic()) {
-        true => format!(".{name}"),
-        false => format!(".{}", Value::from(name.as_str())),
-    });
-    let tool = format!("jq -c '{} |= fromjson'", quoted.collect::<String>());
-    let (outer, path) = (FieldPath::of_names(outer), FieldPath::of_names(path));
-    let command = piped(look.name, &tool, "-fields", None);
+    let (outer, path) = object.as_object()?.iter().find_map(|(name, value)| {
+        let text = value.as_str().filter(|text| text.trim_start().starts_with('{'))?;
+        let inside: Value = serde_json::from_str(text).ok()?;
+        let usual = URL_NAMES.iter().find(|usual| inside.get(**usual).is_some())?;
+        Some((name, [name.clone(), (*usual).to_owned()]))
+    })?;
+    let path = FieldPath::of_names(path.to_vec());
     Some(format!(
-        "the field `{outer}` is a text that holds JSON; make an object of it: {command}, and use \
-         --field {path}"
+        "the field `{outer}` is a text that holds JSON; name the URL in it: --field {path}"
     ))
 }
 

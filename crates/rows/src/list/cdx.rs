@@ -17,7 +17,7 @@ use bumpalo::Bump;
 use memchr::memchr;
 
 use super::Problem;
-use super::column::listed;
+use super::place::listed;
 use super::values::Values;
 use portcullis_robots::access::UnixSeconds;
 

@@ -6,19 +6,16 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::Value as Json;
 
 use super::access_log::{self, AccessLayout, AccessLine};
 use super::cdx::{self, CdxLine};
-use super::column::listed;
 use super::delimited::{Columns, Separator, first_row};
 use super::json::Members;
-use super::values::Place;
+use super::place::{TableColumn, URL_NAMES, Value, listed};
+use super::values::Layout;
 use super::w3c::{self, W3cLine};
-use super::{
-    AgentPlace, AtPlace, ColumnOf, FieldPath, List, ListConfig, ListFormat, TableColumn, URL_NAMES,
-    advice, crawl, stage,
-};
+use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage};
 use crate::input::{Framing, InputError, Terminator};
 use crate::limits::LIST_COLUMNS_MAX;
 use crate::sitemap::is_sitemap;
@@ -32,20 +29,8 @@ const FRONTIER_FIELDS: [&str; 2] = ["discovered.info.url", "known.info.url"];
 const SEPARATORS: &[Separator] =
     &[Separator::csv(b','), Separator::csv(b';'), Separator::csv(b'\t'), Separator::csv(b'|')];
 
-/// The result of detection.
-pub(crate) enum Detected {
-    /// The list. Chunks begin after its head.
-    List(Box<List>),
-    /// A Parquet file, which must be opened in another way.
-    Parquet(Box<List>),
-    /// An input in another form, of which [`List::staged`] makes the lines of the list.
-    Staged(Box<List>),
-    /// The bytes are not enough; more must be read.
-    More,
-}
-
 /// Detects how the list called `name`, which begins with `first`, is read. `is_whole` is true if
-/// `first` is the whole list.
+/// `first` is the whole list. `None` if the bytes are not enough, and more must be read.
 ///
 /// # Errors
 ///
@@ -55,7 +40,7 @@ pub(crate) fn detect(
     first: &[u8],
     is_whole: bool,
     config: &ListConfig,
-) -> Result<Detected, InputError> {
+) -> Result<Option<List>, InputError> {
     let mark = if first.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let text = &first[mark..];
     let promised = ListFormat::of_name(Path::new(name));
@@ -76,10 +61,7 @@ pub(crate) fn detect(
         },
     };
     if !first.is_empty() || !is_whole {
-        let checked = config.at.check(format).and_then(|()| config.agent.check(format));
-        let checked = checked.and_then(|()| config.host.check(format));
-        let checked = checked.and_then(|()| config.check_urls(format));
-        checked.map_err(|problem| problem_with(name, problem))?;
+        config.check(format).map_err(|problem| problem_with(name, problem))?;
     }
     let look = Look { name, text, is_whole, config };
     let found = match format {
@@ -87,28 +69,28 @@ pub(crate) fn detect(
             if config.format.is_none() && config.terminator == Terminator::LineFeed {
                 advice::check_lines(name, text, is_whole).map_err(|it| problem_with(name, it))?;
             }
-            Some(Found::new(Framing::Byte(config.terminator), Place::Text))
+            Some(Found::new(Framing::Byte(config.terminator), Layout::Text))
         }
         ListFormat::Sitemap | ListFormat::Warc => {
-            Some(Found { staged_head: Some(Vec::new()), ..Found::new(LINES, Place::Text) })
+            Some(Found { staged_head: Some(Vec::new()), ..Found::new(LINES, Layout::Text) })
         }
         ListFormat::JsonLines => look.json()?,
         ListFormat::Csv => look.rows(SEPARATORS)?,
         ListFormat::Tsv => look.rows(&[Separator::TSV])?,
-        ListFormat::Cdxj => look.cdxj(),
+        ListFormat::Cdxj => look.cdxj()?,
         ListFormat::Cdx => look.cdx()?,
         ListFormat::W3cLog => look.w3c()?,
-        ListFormat::HeritrixJournal => Some(Found::new(LINES, Place::JournalWord)),
-        ListFormat::CrawlLog => Some(Found::new(LINES, Place::LogWords)),
+        ListFormat::HeritrixJournal => Some(Found::new(LINES, Layout::JournalWord)),
+        ListFormat::CrawlLog => Some(Found::new(LINES, Layout::LogWords)),
         ListFormat::AccessLog => look.access_log()?,
-        ListFormat::NutchDump => Some(Found::new(Framing::EmptyLine, Place::DumpLine)),
+        ListFormat::NutchDump => Some(Found::new(Framing::EmptyLine, Layout::DumpLine)),
+        // Its rows are read in another way.
         ListFormat::Parquet => {
-            let list = List { at: config.at.clone(), ..List::parquet(name.to_owned()) };
-            return Ok(Detected::Parquet(Box::new(list)));
+            Some(Found { staged_head: Some(Vec::new()), ..Found::new(LINES, Layout::Text) })
         }
     };
-    let Some(Found { framing, place, head_bytes, staged_head, columns, how }) = found else {
-        return Ok(Detected::More);
+    let Some(Found { framing, layout, head_bytes, staged_head, columns, how }) = found else {
+        return Ok(None);
     };
     let note = match (config.format, how) {
         (_, Some(how)) => Some(format!("{}, {how}", format.describe())),
@@ -117,19 +99,13 @@ pub(crate) fn detect(
         (None, None) if format == ListFormat::Lines || promised == Some(format) => None,
         (None, None) => Some(format.describe().to_owned()),
     };
-    let is_staged = staged_head.is_some();
+    let is_staged = staged_head.is_some() && format != ListFormat::Parquet;
     let head = staged_head.unwrap_or_else(|| first[..mark + head_bytes].to_vec());
     let name = name.to_owned();
     let plain = List::plain(name, Terminator::LineFeed);
-    let at = config.at.clone();
-    let is_log = matches!(format, ListFormat::AccessLog | ListFormat::W3cLog);
-    let has_hosts = config.host.is_asked() || is_log;
-    let hosts = has_hosts.then(|| config.host.clone());
-    let list = List { format, framing, place, at, hosts, head, columns, note, ..plain };
-    match is_staged {
-        true => Ok(Detected::Staged(Box::new(list))),
-        false => Ok(Detected::List(Box::new(list))),
-    }
+    let (times, hosts) = (config.times.clone(), config.hosts_in(format));
+    let fixed = List { format, framing, layout, head, is_staged, ..plain };
+    Ok(Some(List { times, hosts, columns, note, ..fixed }))
 }
 
 const LINES: Framing = Framing::Byte(Terminator::LineFeed);
@@ -165,12 +141,9 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let is_headed = |separator: Separator| {
         let fields = first_row(text, separator).0;
-        fields.len() > 1 && TableColumn::find(&fields, None).is_some()
+        fields.len() > 1 && TableColumn::find(&fields, &Place::Usual).is_some()
     };
-    let has_column = config.column.is_some()
-        || matches!(config.at.place, AtPlace::Column(_))
-        || config.agent.column().is_some()
-        || config.host.column.is_some();
+    let has_column = config.has_names();
     let is_tabbed = memchr::memchr(b'\t', line).is_some();
     match () {
         () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
@@ -204,7 +177,7 @@ fn may_be_url(field: &[u8]) -> bool {
 /// A detected format and place of the URL.
 struct Found {
     framing: Framing,
-    place: Place,
+    layout: Layout,
     head_bytes: usize,
     /// The head of the lines that are made of an input in another form.
     staged_head: Option<Vec<u8>>,
@@ -214,9 +187,9 @@ struct Found {
 }
 
 impl Found {
-    fn new(framing: Framing, place: Place) -> Found {
+    fn new(framing: Framing, layout: Layout) -> Found {
         let (columns, staged_head) = (Vec::new(), None);
-        Found { framing, place, head_bytes: 0, staged_head, columns, how: None }
+        Found { framing, layout, head_bytes: 0, staged_head, columns, how: None }
     }
 }
 
@@ -230,19 +203,25 @@ struct FirstRow {
 }
 
 /// The beginning of a list, for detection.
-pub(super) struct Look<'l> {
-    pub(super) name: &'l str,
+struct Look<'l> {
+    name: &'l str,
     /// The text, without a byte order mark.
     text: &'l [u8],
     is_whole: bool,
-    pub(super) config: &'l ListConfig,
+    config: &'l ListConfig,
 }
 
 impl Look<'_> {
     /// Returns the members at these paths of the URL, and those of the time and the agent.
-    fn members(&self, urls: Vec<FieldPath>) -> Members {
-        let ListConfig { at, agent, host, .. } = self.config;
-        Members::new(urls, at.fields(), agent.fields(), &host.fields, at.unit)
+    fn members(&self, urls: Vec<FieldPath>) -> Result<Members, InputError> {
+        let ListConfig { times, agents, hosts, unit, .. } = self.config;
+        let paths = |place: &Place| place.paths().map_err(|it| problem_with(self.name, it));
+        Ok(Members::new(urls, &paths(times)?, &paths(agents)?, &paths(hosts)?, *unit))
+    }
+
+    /// Returns the paths that are named for the URL.
+    fn url_paths(&self) -> Result<Vec<FieldPath>, InputError> {
+        self.config.urls.paths().map_err(|problem| problem_with(self.name, problem))
     }
 
     /// Detects the layout of an access log. Without a host in its lines, `--host` gives it.
@@ -254,15 +233,15 @@ impl Look<'_> {
         if host.is_none() && self.lines().is_some_and(|mut lines| lines.any(is_path)) {
             self.check_host("an access log")?;
         }
-        let ListConfig { at, agent, .. } = self.config;
-        let (has_time, has_agent) = (at.is_asked(), *agent == AgentPlace::Record);
-        let place = Place::AccessLine(AccessLine { layout, has_time, has_agent });
-        Ok(Some(Found { how: host.map(str::to_owned), ..Found::new(LINES, place) }))
+        let ListConfig { times, agents, .. } = self.config;
+        let (has_time, has_agent) = (times.is_asked(), agents.is_asked());
+        let line = Layout::AccessLine(AccessLine { layout, has_time, has_agent });
+        Ok(Some(Found { how: host.map(str::to_owned), ..Found::new(LINES, line) }))
     }
 
     /// Checks that the host of paths is given.
     fn check_host(&self, list: &str) -> Result<(), InputError> {
-        if self.config.host.given.is_some() {
+        if self.config.host.is_some() {
             return Ok(());
         }
         let problem = format!(
@@ -274,23 +253,23 @@ impl Look<'_> {
 
     fn w3c(&self) -> Result<Option<Found>, InputError> {
         let Some(head_bytes) = w3c::head_bytes(self.text, self.is_whole) else { return Ok(None) };
-        let ListConfig { at, agent, .. } = self.config;
-        let (has_agent, has_time) = (*agent == AgentPlace::Record, at.is_asked());
+        let ListConfig { times, agents, .. } = self.config;
+        let (has_agent, has_time) = (agents.is_asked(), times.is_asked());
         let line = W3cLine::of_head(&self.text[..head_bytes], has_agent, has_time);
         let line = line.map_err(|problem| problem_with(self.name, problem))?;
         if !line.has_host() {
             self.check_host("a W3C extended log")?;
         }
-        Ok(Some(Found { head_bytes, ..Found::new(LINES, Place::W3cLine(line)) }))
+        Ok(Some(Found { head_bytes, ..Found::new(LINES, Layout::W3cLine(line)) }))
     }
 
     fn cdx(&self) -> Result<Option<Found>, InputError> {
         let fail = |problem| problem_with(self.name, problem);
-        let has_time = self.config.at.is_asked();
+        let has_time = self.config.times.is_asked();
         if let Some(row) = cdx::first_row_of_answer(self.text) {
             let (line, _) = CdxLine::of_rows(&row, has_time).map_err(fail)?;
             let how = Some("rows of JSON".to_owned());
-            let found = Found::new(LINES, Place::Cdx(line));
+            let found = Found::new(LINES, Layout::Cdx(line));
             return Ok(Some(Found { staged_head: Some(row), how, ..found }));
         }
         let end = LINES.first_end(self.text).or(self.is_whole.then_some(self.text.len()));
@@ -310,7 +289,7 @@ impl Look<'_> {
             }
         };
         let head_bytes = if has_head { end } else { 0 };
-        Ok(Some(Found { head_bytes, how, ..Found::new(LINES, Place::Cdx(line)) }))
+        Ok(Some(Found { head_bytes, how, ..Found::new(LINES, Layout::Cdx(line)) }))
     }
 
     /// Returns the whole lines of the text, or `None` if it has none yet.
@@ -327,21 +306,16 @@ impl Look<'_> {
         if advice::is_json_array(self.text) {
             return Err(problem_with(self.name, advice::json_array(self.name, self.text)));
         }
-        if !self.config.fields.is_empty() {
-            let first = self.lines().and_then(|mut lines| lines.next());
-            if let Some(problem) = first.and_then(|line| advice::json_in_field(self, line)) {
-                return Err(problem_with(self.name, problem));
-            }
-            let place = Place::Fields(self.members(self.config.fields.clone()));
-            return Ok(Some(Found::new(LINES, place)));
+        if self.config.urls.is_asked() {
+            let layout = Layout::Fields(self.members(self.url_paths()?)?);
+            return Ok(Some(Found::new(LINES, layout)));
         }
         let Some(lines) = self.lines() else { return Ok(None) };
-        let names_column = self.config.column.is_some();
         let mut names: Vec<String> = Vec::new();
         let mut is_first = true;
         for line in lines {
             let object = match serde_json::from_slice(line) {
-                Ok(Value::Object(object)) => object,
+                Ok(Json::Object(object)) => object,
                 // One truncated line must not hide the others.
                 _ => {
                     is_first = false;
@@ -351,9 +325,6 @@ impl Look<'_> {
             let new: Vec<String> =
                 object.keys().filter(|key| !names.contains(key)).cloned().collect();
             names.extend(new);
-            if names_column {
-                continue;
-            }
             let called = |name: &str| -> Vec<&String> {
                 object.keys().filter(|key| key.eq_ignore_ascii_case(name)).collect()
             };
@@ -368,33 +339,30 @@ impl Look<'_> {
                 return Err(problem_with(self.name, problem));
             }
             if let Some([key]) = usual.as_deref() {
-                let place = Place::Fields(self.members(vec![FieldPath::usual(key)]));
+                let layout = Layout::Fields(self.members(vec![FieldPath::usual(key)])?);
                 let how = (*key != "url").then(|| format!("field `{key}`"));
-                return Ok(Some(Found { how, ..Found::new(LINES, place) }));
+                return Ok(Some(Found { how, ..Found::new(LINES, layout) }));
             }
             if ["discovered", "known"].iter().any(|item| object.contains_key(*item)) {
                 let fields = FRONTIER_FIELDS.map(|path| path.parse().expect("these are paths"));
                 let how = Some(format!("fields `{}`", FRONTIER_FIELDS.join("` and `")));
-                let found = Found::new(LINES, Place::Fields(self.members(fields.to_vec())));
+                let found = Found::new(LINES, Layout::Fields(self.members(fields.to_vec())?));
                 return Ok(Some(Found { how, ..found }));
             }
         }
         match names.is_empty() {
             // An empty list, or lines that are not objects, which count as invalid.
             true if is_first => {
-                let place = Place::Fields(self.members(vec![FieldPath::usual("url")]));
-                Ok(Some(Found::new(LINES, place)))
+                let layout = Layout::Fields(self.members(vec![FieldPath::usual("url")])?);
+                Ok(Some(Found::new(LINES, layout)))
             }
             true => Err(problem_with(self.name, advice::no_object(self.name, self.text))),
             false => {
                 let first = self.lines().and_then(|mut lines| lines.next());
-                if let Some(problem) = first.and_then(|line| advice::json_in_field(self, line)) {
+                if let Some(problem) = first.and_then(advice::json_in_field) {
                     return Err(problem_with(self.name, problem));
                 }
-                let problem = match names_column {
-                    true => "JSON Lines has no columns",
-                    false => "JSON Lines without a field `url`",
-                };
+                let problem = "JSON Lines without a field `url`";
                 let fields = listed(names.iter().map(String::as_str));
                 Err(problem_with(
                     self.name,
@@ -406,10 +374,10 @@ impl Look<'_> {
         }
     }
 
-    fn cdxj(&self) -> Option<Found> {
-        let fields = match self.config.fields.as_slice() {
-            [] => vec![FieldPath::usual("url")],
-            fields => fields.to_vec(),
+    fn cdxj(&self) -> Result<Option<Found>, InputError> {
+        let fields = match self.config.urls.is_asked() {
+            false => vec![FieldPath::usual("url")],
+            true => self.url_paths()?,
         };
         // Comments come first.
         let mut head_bytes = 0;
@@ -417,12 +385,12 @@ impl Look<'_> {
             match LINES.first_end(&self.text[head_bytes..]) {
                 Some(end) => head_bytes += end,
                 None if self.is_whole => head_bytes = self.text.len(),
-                None => return None,
+                None => return Ok(None),
             }
         }
         let is_ready = self.is_whole || head_bytes < self.text.len();
-        let place = || Place::Cdxj(self.members(fields));
-        is_ready.then(|| Found { head_bytes, ..Found::new(LINES, place()) })
+        let layout = Layout::Cdxj(self.members(fields)?);
+        Ok(is_ready.then(|| Found { head_bytes, ..Found::new(LINES, layout) }))
     }
 
     /// Detects CSV with the first of `separators` for which the row has the column.
@@ -433,7 +401,7 @@ impl Look<'_> {
             let (time, agent, host, unit) = (None, None, None, None);
             let columns =
                 Columns { separator: usual, column: 0, time, agent, host, unit, count: 1 };
-            return Ok(Some(Found::new(usual.framing(), Place::Columns(columns))));
+            return Ok(Some(Found::new(usual.framing(), Layout::Columns(columns))));
         }
         let mut found: Option<FirstRow> = None;
         for &separator in separators {
@@ -458,41 +426,37 @@ impl Look<'_> {
         }
         let widest = |it: &&Separator| first_row(self.text, **it).0.len();
         let widest = || *separators.iter().max_by_key(widest).unwrap_or(&usual);
-        if self.config.names_field_only() {
-            let separator = found.as_ref().map_or_else(widest, |found| found.separator);
-            let (row, _) = first_row(self.text, separator);
-            let format = if separator.has_quotes { ListFormat::Csv } else { ListFormat::Tsv };
-            return Err(fail(TableColumn::no_field(&row, format)));
-        }
+        let format = if usual.has_quotes { ListFormat::Csv } else { ListFormat::Tsv };
         if let Some(FirstRow { separator, row, end, column, is_header }) = found {
-            let column = column.only(&row, ColumnOf::URL).map_err(fail)?;
-            let of_value = |given: Option<&str>, of| match given {
-                Some(given) => value_column(&row, is_header, given, of).map(Some).map_err(fail),
-                None => Ok(None),
+            let column = column.only(&row, Value::Url, format).map_err(fail)?;
+            let of_value = |at: &Place, value| match at.is_asked() {
+                true => value_column(&row, is_header, at, value, format).map(Some).map_err(fail),
+                false => Ok(None),
             };
-            let time = of_value(self.config.at.column(), ColumnOf::TIME)?;
-            let agent = of_value(self.config.agent.column(), ColumnOf::AGENT)?;
-            let host = of_value(self.config.host.column.as_deref(), ColumnOf::HOST)?;
-            let (unit, count) = (self.config.at.unit, row.len());
-            let place =
-                Place::Columns(Columns { separator, column, time, agent, host, unit, count });
+            let ListConfig { times, agents, hosts, unit, .. } = self.config;
+            let time = of_value(times, Value::Time)?;
+            let agent = of_value(agents, Value::Agent)?;
+            let host = of_value(hosts, Value::Host)?;
+            let (unit, count) = (*unit, row.len());
+            let layout =
+                Layout::Columns(Columns { separator, column, time, agent, host, unit, count });
             let shown = String::from_utf8_lossy(row[column].trim_ascii()).into_owned();
-            let how = match (&self.config.column, is_header) {
-                (None, true) => Some(format!("column `{shown}`")),
-                (Some(_), true) => None,
+            let how = match (self.config.urls.is_asked(), is_header) {
+                (false, true) => Some(format!("column `{shown}`")),
+                (true, true) => None,
                 (_, false) => Some(format!("column {}, no header", column + 1)),
             };
             let (head_bytes, columns) = if is_header { (end, row) } else { (0, Vec::new()) };
             let framing = separator.framing();
-            let found = Found::new(framing, place);
+            let found = Found::new(framing, layout);
             return Ok(Some(Found { head_bytes, columns, how, ..found }));
         }
         let (row, _) = first_row(self.text, widest());
-        let given = self.config.column.as_deref();
-        if let Some(problem) = advice::sites(&row).filter(|_| given.is_none()) {
+        let at = &self.config.urls;
+        if let Some(problem) = advice::sites(&row).filter(|_| !at.is_asked()) {
             return Err(fail(problem));
         }
-        let mut problem = TableColumn::missing(&row, given, ColumnOf::URL);
+        let mut problem = TableColumn::missing(&row, at, Value::Url, format);
         if !usual.has_quotes && row.iter().any(|name| name.starts_with(b"\"")) {
             problem.push_str(", or read a table with quotes with --input-format csv");
         }
@@ -501,17 +465,17 @@ impl Look<'_> {
 
     /// Returns the column of the URL, and whether `row` is a header.
     fn column(&self, row: &[Vec<u8>]) -> Option<(TableColumn, bool)> {
-        let given = self.config.column.as_deref();
-        if let Some(column) = TableColumn::find(row, given) {
-            let is_header = match (given, column.is_named) {
+        let at = &self.config.urls;
+        if let Some(column) = TableColumn::find(row, at) {
+            let is_header = match (at.is_asked(), column.is_named) {
                 // The error about a missing column shows the first row of a table without a header.
-                (Some(_), true) => !advice::is_site(row, column.place),
-                (None, true) => true,
+                (true, true) => !advice::is_site(row, column.place),
+                (false, true) => true,
                 (_, false) => !may_be_url(&row[column.place]),
             };
             return Some((column, is_header));
         }
-        if given.is_some() {
+        if at.is_asked() {
             return None;
         }
         // Without a header, the column is the only field with a URL.
@@ -522,19 +486,20 @@ impl Look<'_> {
     }
 }
 
-/// Returns the column called `given` with another value than the URL. The error says that there is
-/// none.
+/// Returns the column with another value than the URL. The error says that there is none.
 fn value_column(
     row: &[Vec<u8>],
     is_header: bool,
-    given: &str,
-    of: ColumnOf,
+    at: &Place,
+    value: Value,
+    format: ListFormat,
 ) -> Result<usize, String> {
     // Without a header, columns have numbers only.
     let blank = vec![b""; row.len()];
     let found = match is_header {
-        true => TableColumn::find(row, Some(given)),
-        false => TableColumn::find(&blank, Some(given)),
+        true => TableColumn::find(row, at),
+        false => TableColumn::find(&blank, at),
     };
-    found.ok_or_else(|| TableColumn::missing(row, Some(given), of))?.only(row, of)
+    let missing = || TableColumn::missing(row, at, value, format);
+    found.ok_or_else(missing)?.only(row, value, format)
 }

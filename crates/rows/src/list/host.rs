@@ -4,42 +4,16 @@
 //! is given for all. Clients choose the hosts that servers log, so a host with more than a name and a
 //! port is none: it could put another path before that of the record.
 
-use super::{Arena, FieldPath, ListFormat, Problem};
+use super::{Arena, Problem};
 
-/// Where the host of paths is found. Without any of these, a path is not a URL.
+/// The hosts of URLs that are paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HostConfig {
+pub(super) struct Hosts {
     /// The host of records that have none: `a.example`, with a scheme or a port if needed.
     pub given: Option<String>,
-    /// The column of CSV or TSV with this name or number, counted from 1.
-    pub column: Option<String>,
-    /// Members of the objects in JSON Lines or CDXJ. The first that an object has counts.
-    pub fields: Vec<FieldPath>,
 }
 
-impl HostConfig {
-    pub(super) fn is_asked(&self) -> bool {
-        self.given.is_some() || self.column.is_some() || !self.fields.is_empty()
-    }
-
-    /// Checks that records of a format can have the place. The error says what to do.
-    pub(super) fn check(&self, format: ListFormat) -> Result<(), String> {
-        use ListFormat::{Cdx, Cdxj, Csv, JsonLines, Parquet, Sitemap, Tsv, Warc};
-        let problem = match format {
-            Parquet | Sitemap | Cdx | Warc if self.is_asked() => {
-                "are whole URLs; omit --host and its kin"
-            }
-            _ if self.column.is_some() && !matches!(format, Csv | Tsv) => {
-                "have no columns; omit --host-column"
-            }
-            _ if !self.fields.is_empty() && !matches!(format, JsonLines | Cdxj) => {
-                "have no fields; omit --host-field"
-            }
-            _ => return Ok(()),
-        };
-        Err(format!("records of {} {problem}", format.describe()))
-    }
-
+impl Hosts {
     /// Returns the URL of a path on `host`, or else on the host that is given.
     pub(super) fn url_of<'c>(
         &self,
@@ -106,11 +80,10 @@ mod tests {
 
     #[test]
     fn paths_get_the_host_of_their_record_or_the_one_for_all() {
-        let given =
-            HostConfig { given: Some("http://all.example".into()), ..HostConfig::default() };
-        let none = HostConfig::default();
+        let given = Hosts { given: Some("http://all.example".into()) };
+        let none = Hosts::default();
         let arena = Arena::new();
-        let url = |config: &HostConfig, host: Option<&str>| {
+        let url = |config: &Hosts, host: Option<&str>| {
             let url = config.url_of(b"/a?b", host.map(str::as_bytes), &arena);
             url.map(|url| String::from_utf8(url.to_vec()).unwrap())
         };

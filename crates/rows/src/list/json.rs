@@ -7,11 +7,11 @@ use std::borrow::Cow;
 
 use bumpalo::Bump;
 
-use super::values::{Values, time_of};
+use super::values::Values;
 use super::{FieldPath, Problem};
 use portcullis_captures::json_path::FieldValue;
 use portcullis_captures::json_path::{PATHS_MAX, Walk, read};
-use portcullis_robots::access::TimeUnit;
+use portcullis_robots::access::{TimeUnit, in_range};
 
 /// The members that are read from an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Members {
                     FieldValue::Text(Cow::Borrowed(text)) => Ok(text),
                     _ => Err(Problem::NotAString),
                 }),
-                time: time.ok().and_then(|time| time_of(&time, self.unit)),
+                time: time.ok().and_then(|time| time.seconds(self.unit)).and_then(in_range),
                 agent: agent.ok().and_then(text_of),
                 host: host.ok().and_then(text_of),
             },

@@ -22,9 +22,9 @@
 //! | `sitemap` | an entry of a sitemap or a feed | its `<loc>`, as a line | |
 //! | `warc` | a capture in WARC, WAT or WET | its target URI, as a line | |
 //!
-//! The time is read if [`ListConfig::at`] asks for it, in the same pass, and the agent if
-//! [`ListConfig::agent`] does: a column, a member, or the header in an access log. A path has the host
-//! of [`ListConfig::host`].
+//! A [`Place`] says where a value is, for every format alike. The time is read if
+//! [`ListConfig::times`] asks for it, in the same pass, and the agent if [`ListConfig::agents`] does. A
+//! path has the host at [`ListConfig::hosts`], or else that of [`ListConfig::host`].
 //!
 //! A record whose URL cannot be found keeps its place with an empty URL and a [`Problem`], so it is
 //! invalid and never allowed. An ambiguous record has no URL (a member that occurs twice, a row
@@ -56,7 +56,6 @@
 mod access_log;
 mod advice;
 mod cdx;
-mod column;
 mod crawl;
 mod delimited;
 mod detect;
@@ -65,6 +64,7 @@ mod json;
 pub mod parquet;
 #[cfg(test)]
 mod parquet_tests;
+mod place;
 mod rows;
 mod stage;
 #[cfg(test)]
@@ -80,20 +80,22 @@ use std::sync::Arc;
 use crate::input::{Framing, Record, Records, Stream, Terminator, dump_record};
 use crate::sitemap::Sitemap;
 pub use bumpalo::Bump as Arena;
-pub(crate) use column::{ColumnOf, TableColumn, URL_NAMES};
-pub(crate) use detect::{Detected, detect};
-pub use host::{HostConfig, given_host};
+pub(crate) use detect::detect;
+use host::Hosts;
+pub use host::given_host;
 use parquet::ParquetList;
+pub use place::Place;
+use place::Value;
 pub use portcullis_captures::json_path::FieldPath;
 use portcullis_captures::warc::Targets;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::words;
 use portcullis_files::input::without_coding;
+use portcullis_robots::access::TimeUnit;
 pub(crate) use rows::BlockBuffer;
 pub use rows::{Block, Rows};
 pub(crate) use stage::{Stage, StageLines};
-pub use values::{AgentPlace, AtConfig, AtPlace};
-use values::{Place, Values};
+use values::{Layout, Values};
 
 words! {
     /// A format of lists, with its name for command lines and for people.
@@ -177,18 +179,20 @@ impl ListFormat {
 pub struct ListConfig {
     /// The format. By default chosen by the file name's extension, or else by the first bytes.
     pub format: Option<ListFormat>,
-    /// The members that may hold the URL of a JSON object. The first that the object has counts.
-    pub fields: Vec<FieldPath>,
-    /// The name of the column with the URL, or its number, counted from 1.
-    pub column: Option<String>,
+    /// Where the URL of each record is.
+    pub urls: Place,
+    /// Where the time of each record is.
+    pub times: Place,
+    /// The unit of times that are numbers. `None` if they are not numbers.
+    pub unit: Option<TimeUnit>,
+    /// Where the agent of each record is.
+    pub agents: Place,
+    /// Where the host of each record with a path alone is.
+    pub hosts: Place,
+    /// The host of other records with a path alone.
+    pub host: Option<String>,
     /// The terminator of plain lines. With NUL, no format is detected.
     pub terminator: Terminator,
-    /// How the time of each record is read.
-    pub at: AtConfig,
-    /// Where the agent of each record is.
-    pub agent: AgentPlace,
-    /// The host of records that have a path alone.
-    pub host: HostConfig,
     /// Whether the URLs before the damage of a sitemap are read, however few.
     pub is_lenient: bool,
 }
@@ -199,26 +203,31 @@ impl ListConfig {
         ListConfig { format: Some(ListFormat::Lines), terminator, ..ListConfig::default() }
     }
 
-    /// Whether the URL is in a field of objects, and no column is named for lists that are tables.
-    pub(crate) fn names_field_only(&self) -> bool {
-        self.column.is_none() && !self.fields.is_empty()
+    /// Whether a value is in a place with a name.
+    fn has_names(&self) -> bool {
+        let places = [&self.urls, &self.times, &self.agents, &self.hosts];
+        places.into_iter().any(|place| !place.names().is_empty())
     }
 
-    /// Checks that records of a format can have the place of the URL. Tables and JSON Lines are
-    /// checked where their columns and fields are known. The error says what to do.
-    fn check_urls(&self, format: ListFormat) -> Result<(), String> {
-        use ListFormat::{Cdxj, Csv, JsonLines, Parquet, Tsv};
-        let problem = match format {
-            Csv | Tsv | Parquet | JsonLines => return Ok(()),
-            Cdxj if self.column.is_some() && self.fields.is_empty() => {
-                "have no columns; name the field with the URL with --field"
-            }
-            Cdxj => return Ok(()),
-            _ if self.column.is_some() => "have no columns; omit --column",
-            _ if !self.fields.is_empty() => "have no fields; omit --field",
-            _ => return Ok(()),
-        };
-        Err(format!("records of {} {problem}", format.describe()))
+    /// Checks that records of a format can have all places. The error says what to do.
+    fn check(&self, format: ListFormat) -> Result<(), String> {
+        use ListFormat::{Cdx, Sitemap, Warc};
+        self.times.check(Value::Time, format)?;
+        self.agents.check(Value::Agent, format)?;
+        let has_host = self.hosts.is_asked() || self.host.is_some();
+        if has_host && matches!(format, Cdx | Sitemap | Warc) {
+            let format = format.describe();
+            return Err(format!("records of {format} are whole URLs; omit --host and its kin"));
+        }
+        self.hosts.check(Value::Host, format)?;
+        self.urls.check(Value::Url, format)
+    }
+
+    /// Returns the hosts of paths, or `None` if a path is not a URL.
+    fn hosts_in(&self, format: ListFormat) -> Option<Hosts> {
+        let is_log = matches!(format, ListFormat::AccessLog | ListFormat::W3cLog);
+        let has_hosts = self.hosts.is_asked() || self.host.is_some() || is_log;
+        has_hosts.then(|| Hosts { given: self.host.clone() })
     }
 }
 
@@ -261,13 +270,15 @@ pub struct List {
     name: String,
     format: ListFormat,
     framing: Framing,
-    place: Place,
-    at: AtConfig,
-    /// The host of paths; `None` if a path is not a URL.
-    hosts: Option<HostConfig>,
+    layout: Layout,
+    times: Place,
+    /// The hosts of paths; `None` if a path is not a URL.
+    hosts: Option<Hosts>,
     head: Vec<u8>,
     columns: Vec<Vec<u8>>,
     note: Option<String>,
+    /// Whether its lines are made of an input in another form.
+    is_staged: bool,
     /// The file, if the list is a column of Parquet.
     file: Option<Arc<ParquetList>>,
 }
@@ -279,20 +290,15 @@ impl List {
             name: name.into(),
             format: ListFormat::Lines,
             framing: Framing::Byte(terminator),
-            place: Place::Text,
-            at: AtConfig::default(),
+            layout: Layout::Text,
+            times: Place::Usual,
             hosts: None,
             head: Vec::new(),
             columns: Vec::new(),
             note: None,
+            is_staged: false,
             file: None,
         }
-    }
-
-    /// Returns a Parquet file that is not opened yet.
-    pub(crate) fn parquet(name: String) -> List {
-        let (format, place) = (ListFormat::Parquet, Place::Rows);
-        List { format, place, ..List::plain(name, Terminator::LineFeed) }
     }
 
     /// Returns the same list with the rows of `rows`.
@@ -331,8 +337,8 @@ impl List {
 
     /// Returns the delimiter of fields in CSV and TSV. `None` for other formats.
     pub fn delimiter(&self) -> Option<u8> {
-        match &self.place {
-            Place::Columns(columns) => Some(columns.separator.delimiter),
+        match &self.layout {
+            Layout::Columns(columns) => Some(columns.separator.delimiter),
             _ => None,
         }
     }
@@ -340,8 +346,8 @@ impl List {
     /// Returns the position of the URL's column, from 0, and the number of columns, for CSV and
     /// TSV. `None` for other formats.
     pub fn url_column(&self) -> Option<(usize, usize)> {
-        match &self.place {
-            Place::Columns(columns) => Some((columns.column, columns.count)),
+        match &self.layout {
+            Layout::Columns(columns) => Some((columns.column, columns.count)),
             _ => None,
         }
     }
@@ -353,11 +359,16 @@ impl List {
         row: &'c [u8],
         arena: &'c Arena,
     ) -> impl Iterator<Item = &'c [u8]> + use<'c> {
-        let separator = match &self.place {
-            Place::Columns(columns) => columns.separator,
+        let separator = match &self.layout {
+            Layout::Columns(columns) => columns.separator,
             _ => delimited::Separator::csv(b','),
         };
         delimited::fields(row, separator, arena)
+    }
+
+    /// Whether its lines are made of an input in another form, by [`List::staged`].
+    pub(crate) fn is_staged(&self) -> bool {
+        self.is_staged
     }
 
     /// Returns a reader of the lines of `stream`, an input in another form.
@@ -427,9 +438,9 @@ impl List {
         let BlockBuffer { records: block, times, agents } = block;
         times.clear();
         agents.clear();
-        let has_time = self.at.place == AtPlace::Record;
+        let has_time = self.times == Place::Record;
         let mut complete = |record: Record<'c>, values: Values<'c>| {
-            if self.at.is_asked() {
+            if self.times.is_asked() {
                 times.push(values.time);
             }
             agents.push(values.agent.unwrap_or_default());
@@ -439,19 +450,19 @@ impl List {
             records.fill(block);
             block.iter_mut().for_each(|record| *record = complete(*record, values(record.text())));
         };
-        match &self.place {
-            Place::Text if self.hosts.is_none() => records.fill(block),
-            Place::Text => with_values(&|text| Values::of_url(Ok(text))),
-            Place::Fields(members) => with_values(&|text| members.read(text, arena)),
-            Place::Cdxj(members) => {
+        match &self.layout {
+            Layout::Text if self.hosts.is_none() => records.fill(block),
+            Layout::Text => with_values(&|text| Values::of_url(Ok(text))),
+            Layout::Fields(members) => with_values(&|text| members.read(text, arena)),
+            Layout::Cdxj(members) => {
                 with_values(&|text| crawl::cdxj(text, members, has_time, arena));
             }
-            Place::JournalWord => with_values(&|text| Values::of_url(crawl::journal_url(text))),
-            Place::AccessLine(line) => with_values(&|text| line.read(text, arena)),
-            Place::Cdx(line) => with_values(&|text| line.read(text, arena)),
-            Place::W3cLine(line) => with_values(&|text| line.read(text, arena)),
-            Place::LogWords => with_values(&|text| crawl::log(text, has_time)),
-            Place::Columns(columns) => {
+            Layout::JournalWord => with_values(&|text| Values::of_url(crawl::journal_url(text))),
+            Layout::AccessLine(line) => with_values(&|text| line.read(text, arena)),
+            Layout::Cdx(line) => with_values(&|text| line.read(text, arena)),
+            Layout::W3cLine(line) => with_values(&|text| line.read(text, arena)),
+            Layout::LogWords => with_values(&|text| crawl::log(text, has_time)),
+            Layout::Columns(columns) => {
                 let row = || {
                     let row = columns.read(records.rest(), arena)?;
                     Some(complete(records.take(row.whole.len(), row.end_bytes), row.values))
@@ -459,7 +470,7 @@ impl List {
                 block.clear();
                 block.extend(iter::from_fn(row).take(RECORDS_AT_ONCE));
             }
-            Place::DumpLine => {
+            Layout::DumpLine => {
                 let record = || {
                     let (whole, end_bytes) = dump_record(records.rest())?;
                     let record = records.take(whole.len(), end_bytes);
@@ -468,8 +479,6 @@ impl List {
                 block.clear();
                 block.extend(iter::from_fn(record).take(RECORDS_AT_ONCE));
             }
-            // A file without rows.
-            Place::Rows => block.clear(),
         }
     }
 }

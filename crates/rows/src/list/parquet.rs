@@ -1,6 +1,7 @@
-//! Reads a column of a Parquet file as a list of URLs, and another one as their times if asked.
+//! Reads a column of a Parquet file as a list of URLs, and others as their times, agents and hosts if
+//! asked.
 //!
-//! This module finds the column, cuts the file into [`Part`]s, and decodes a part ([`Part::batches`]).
+//! This module finds the columns, also within structures, cuts the file into [`Part`]s, and decodes a part ([`Part::batches`]).
 //! Decoding takes most of the time and runs on any thread. Use [`captures`](portcullis_captures::parquet) for
 //! captures.
 //!
@@ -22,61 +23,137 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
 use arrow_array::{Array, BinaryViewArray, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, Schema, TimeUnit as ArrowUnit};
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowSelection, RowSelector,
-};
-use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
-use parquet::basic::{Compression, Type as PhysicalType};
+use arrow_schema::{ArrowError, DataType};
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowSelection, RowSelector};
+use parquet::basic::Compression;
 use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{
-    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, RowGroupMetaData,
-};
-use parquet::schema::types::{SchemaDescriptor, Type};
+use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy, RowGroupMetaData};
 
-use super::values::time_of;
-use super::{Arena, BlockBuffer, ColumnOf, ListConfig, ListFormat, Problem, TableColumn};
+use super::host::Hosts;
+use super::place::{TableColumn, Value};
+use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem};
+use portcullis_captures::parquet::columns::{
+    Columns, Leaf, Projection, TwoColumns, holds_bytes, holds_numbers, holds_times,
+};
+use portcullis_captures::parquet::file::{
+    OpenFailure, guarded, plain_text, supported_compression, text_of,
+};
+pub use portcullis_captures::parquet::file::{ParquetSource, StoredFile};
+use portcullis_captures::parquet::group::{Sizes, damage, next_page};
+use portcullis_captures::parquet::pages::{PageHeader, PageHeaders};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_files::limits::CHUNK_BYTES;
+use portcullis_robots::access::{TimeUnit, UnixSeconds, in_range};
 
 use crate::input::{InputError, Record};
 use crate::limits::{PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
-use portcullis_captures::parquet::columns::{
-    self, entries, holds_bytes, holds_numbers, holds_times,
-};
-use portcullis_captures::parquet::file::{
-    OpenFailure, guarded, no_parquet, plain_text, supported_compression, text_of,
-};
-pub use portcullis_captures::parquet::file::{ParquetSource, StoredFile};
-use portcullis_captures::parquet::group::{GroupColumns, Sizes, damage, next_page};
-use portcullis_captures::parquet::pages::{PageHeader, PageHeaders};
-use portcullis_files::limits::CHUNK_BYTES;
-use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 /// A Parquet file with a column of URLs.
 #[derive(Debug)]
 pub struct ParquetList {
     source: ParquetSource,
-    /// The column with the URLs.
-    urls: Leaf,
-    /// Whether that was found by a usual name.
+    columns: Leaves,
+    /// Whether the column with the URLs was found by a usual name.
     is_found: bool,
-    /// The column with the times, and the unit of numbers in it.
-    times: Option<(Leaf, Option<TimeUnit>)>,
-    /// The column with the agents.
-    agents: Option<Leaf>,
+    /// The hosts of URLs that are paths; `None` if a path is not a URL.
+    hosts: Option<Hosts>,
     /// How the columns are decoded.
-    levels: FieldLevels,
+    projection: Projection,
 }
 
-/// A column that is read.
+/// The columns that are read.
 #[derive(Debug)]
-struct Leaf {
-    name: String,
-    /// The position among the leaves of the schema.
-    place: usize,
+struct Leaves {
+    urls: Leaf,
+    /// The column with the times, and the unit of numbers in it.
+    times: Option<(Leaf, Option<TimeUnit>)>,
+    agents: Option<Leaf>,
+    hosts: Option<Leaf>,
+}
+
+impl Leaves {
+    /// Finds the columns. The error says what is wrong.
+    fn find(source: &ParquetSource, config: &ListConfig) -> Result<Leaves, String> {
+        let file = Columns::of(source)?;
+        let bytes = |at: &Place, value| -> Result<Leaf, String> {
+            let (leaf, fix) = (find(&file, source, at, value)?, name_another(value));
+            leaf.check(holds_bytes, &format!("the {}", value.noun()), "text or bytes", &fix)?;
+            Ok(leaf)
+        };
+        let asked = |at: &Place, value| at.is_asked().then(|| bytes(at, value)).transpose();
+        let times = || -> Result<(Leaf, Option<TimeUnit>), String> {
+            let leaf = find(&file, source, &config.times, Value::Time)?;
+            let unit = config.unit.or(leaf.unit);
+            let fits: fn(&DataType) -> bool = match unit {
+                None => holds_times,
+                Some(_) => |it| holds_times(it) || holds_numbers(it),
+            };
+            if unit.is_none() && holds_numbers(&leaf.data_type) {
+                return Err(format!(
+                    "the column {} holds {}; name the unit of the times with --at-unit s or ms",
+                    leaf.name, leaf.data_type
+                ));
+            }
+            let types = "timestamps, dates, text, or numbers with --at-unit";
+            leaf.check(fits, "the time", types, &name_another(Value::Time))?;
+            Ok((leaf, unit))
+        };
+        Ok(Leaves {
+            urls: bytes(&config.urls, Value::Url)?,
+            times: config.times.is_asked().then(times).transpose()?,
+            agents: asked(&config.agents, Value::Agent)?,
+            hosts: asked(&config.hosts, Value::Host)?,
+        })
+    }
+
+    /// Returns the columns besides the URLs.
+    fn others(&self) -> impl Iterator<Item = &Leaf> {
+        self.times.iter().map(|(leaf, _)| leaf).chain(&self.agents).chain(&self.hosts)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Leaf> {
+        std::iter::once(&self.urls).chain(self.others())
+    }
+}
+
+fn name_another(value: Value) -> String {
+    format!("name another with {} COLUMN", value.flag(ListFormat::Parquet))
+}
+
+/// Finds the column at a place. The error says what there is.
+fn find(
+    file: &Columns<'_>,
+    source: &ParquetSource,
+    at: &Place,
+    value: Value,
+) -> Result<Leaf, String> {
+    let (names, format) = (file.names(), ListFormat::Parquet);
+    if !at.is_asked() {
+        let usual = TableColumn::find(&names, at);
+        let missing = || TableColumn::missing(&leaf_names(source), at, value, format);
+        return Ok(file.at(usual.ok_or_else(missing)?.only(&names, value, format)?));
+    }
+    for name in at.names() {
+        if let Some(column) = TableColumn::of_name(&names, name) {
+            return Ok(file.at(column.only(&names, value, format)?));
+        }
+        let Ok(path) = name.parse() else { continue };
+        let found = file.find(&path).map_err(|TwoColumns(one, other)| {
+            format!("two columns within a structure are called {one} and {other}; rename one")
+        })?;
+        if let Some(leaf) = found {
+            return Ok(leaf);
+        }
+    }
+    Err(TableColumn::missing(&leaf_names(source), at, value, format))
+}
+
+/// Returns the names of the columns, those within structures with dots.
+fn leaf_names(source: &ParquetSource) -> Vec<String> {
+    let schema = source.metadata().file_metadata().schema_descr();
+    schema.columns().iter().map(|column| column.path().string()).collect()
 }
 
 impl ParquetList {
@@ -111,11 +188,14 @@ impl ParquetList {
             Err(OpenFailure::System(error)) => return Err(InputError::Open { name, error }),
             Err(OpenFailure::Problem(problem)) => return Err(InputError::List { name, problem }),
         };
-        let found = guarded(|| find(&source.metadata, config));
-        let FoundColumns { urls, times, agents, levels } =
-            found.map_err(|problem| InputError::List { name, problem })?;
-        let is_found = config.column.is_none();
-        Ok(ParquetList { source, urls, is_found, times, agents, levels })
+        let found = guarded(|| {
+            let columns = Leaves::find(&source, config)?;
+            let projection = Projection::new(&source, columns.all())?;
+            Ok((columns, projection))
+        });
+        let (columns, projection) = found.map_err(|problem| InputError::List { name, problem })?;
+        let (is_found, hosts) = (!config.urls.is_asked(), config.hosts_in(ListFormat::Parquet));
+        Ok(ParquetList { source, columns, is_found, hosts, projection })
     }
 
     /// Returns the file.
@@ -125,7 +205,7 @@ impl ParquetList {
 
     /// Returns the name of the column with the URLs.
     pub fn column_name(&self) -> &str {
-        &self.urls.name
+        &self.columns.urls.name
     }
 
     /// Whether the column was found by a usual name because no name was given.
@@ -135,7 +215,7 @@ impl ParquetList {
 
     /// Returns the names of all columns.
     pub fn column_names(&self) -> Vec<&str> {
-        let schema = self.source.metadata.file_metadata().schema();
+        let schema = self.source.metadata().file_metadata().schema();
         schema.get_fields().iter().map(|field| field.name()).collect()
     }
 
@@ -146,22 +226,12 @@ impl ParquetList {
     }
 
     fn row_group(&self, number: usize) -> &RowGroupMetaData {
-        self.source.metadata.row_group(number)
+        self.source.metadata().row_group(number)
     }
 
     /// Returns the metadata of the URLs in a row group.
     fn chunk(&self, row_group: usize) -> &ColumnChunkMetaData {
-        self.row_group(row_group).column(self.urls.place)
-    }
-
-    /// Returns the columns that are read, the URLs first.
-    fn leaves(&self) -> impl Iterator<Item = &Leaf> {
-        std::iter::once(&self.urls).chain(self.other_leaves())
-    }
-
-    /// Returns the columns besides the URLs, in the order in which they are decoded.
-    fn other_leaves(&self) -> impl Iterator<Item = &Leaf> {
-        self.times.iter().map(|(leaf, _)| leaf).chain(&self.agents)
+        self.row_group(row_group).column(self.columns.urls.place)
     }
 
     /// Returns the size of the pages of a column in a row group.
@@ -174,7 +244,7 @@ impl ParquetList {
     fn unreadable(&self, row_group: usize, column: &str, problem: &str) -> InputError {
         let number = row_group + 1;
         let problem = format!("row group {number}, column {column}: {problem}");
-        InputError::List { name: self.source.name.clone(), problem }
+        InputError::List { name: self.source.name().to_owned(), problem }
     }
 
     /// Returns the error for damage in a column of a row group, which is counted from 0.
@@ -183,152 +253,13 @@ impl ParquetList {
     }
 
     fn unreadable_urls(&self, row_group: usize, problem: &str) -> InputError {
-        self.unreadable(row_group, &self.urls.name, problem)
+        self.unreadable(row_group, &self.columns.urls.name, problem)
     }
 
     /// Returns the error for damage in the column with the URLs.
     fn damaged_urls(&self, row_group: usize, problem: &str) -> InputError {
-        self.damaged(row_group, &self.urls.name, problem)
+        self.damaged(row_group, &self.columns.urls.name, problem)
     }
-}
-
-/// The columns that are read, and how they are decoded.
-struct FoundColumns {
-    urls: Leaf,
-    times: Option<(Leaf, Option<TimeUnit>)>,
-    agents: Option<Leaf>,
-    levels: FieldLevels,
-}
-
-/// Finds the columns.
-fn find(metadata: &Arc<ParquetMetaData>, config: &ListConfig) -> Result<FoundColumns, String> {
-    let open = |options: ArrowReaderOptions| {
-        ArrowReaderMetadata::try_new(Arc::clone(metadata), options)
-            .map_err(|error| no_parquet(&error))
-    };
-    // The writer's Arrow types are not needed, and may contradict the file's types.
-    let arrow = open(ArrowReaderOptions::new().with_skip_arrow_metadata(true))?;
-    let schema = metadata.file_metadata().schema_descr();
-    let leaf = |root: usize| {
-        let place = (0..schema.num_columns()).find(|&it| schema.get_column_root_idx(it) == root);
-        let place = place.ok_or("its schema contradicts itself; fetch it again")?;
-        Ok::<Leaf, String>(Leaf { name: schema.column(place).name().to_owned(), place })
-    };
-    if config.names_field_only() {
-        let names: Vec<&String> = arrow.schema().fields().iter().map(|it| it.name()).collect();
-        return Err(TableColumn::no_field(&names, ListFormat::Parquet));
-    }
-    let root = list_column(arrow.schema(), config.column.as_deref(), ColumnOf::URL)?;
-    can_be_urls(arrow.schema().field(root))?;
-    let urls = leaf(root)?;
-    let described = schema.column(urls.place);
-    if described.physical_type() != PhysicalType::BYTE_ARRAY || described.max_rep_level() > 0 {
-        return Err(format!(
-            "the column {} holds no texts or bytes; name another with --column",
-            urls.name
-        ));
-    }
-    let mut read = vec![(described.self_type_ptr(), DataType::BinaryView)];
-    let mut times = None;
-    if let Some(given) = config.at.column() {
-        let root = list_column(arrow.schema(), Some(given), ColumnOf::TIME)?;
-        let column = arrow.schema().field(root);
-        // Parquet has no timestamps in seconds. The writer's types may say that numbers are such.
-        let is_in_seconds = || {
-            let written = open(ArrowReaderOptions::new()).ok()?;
-            let data_type = written.schema().fields().get(root)?.data_type();
-            matches!(data_type, DataType::Timestamp(ArrowUnit::Second, _))
-                .then_some(TimeUnit::Seconds)
-        };
-        let unit = config.at.unit.or_else(is_in_seconds);
-        can_be_times(column, unit.is_some())?;
-        let leaf = leaf(root)?;
-        let described = schema.column(leaf.place).self_type_ptr();
-        let hint = match (column.data_type(), described.get_physical_type()) {
-            (data_type, _) if holds_bytes(data_type) => DataType::BinaryView,
-            // Seconds have no bounds, as nanoseconds have.
-            (_, PhysicalType::INT96) => DataType::Timestamp(ArrowUnit::Second, None),
-            (data_type, _) => data_type.clone(),
-        };
-        read.push((described, hint));
-        times = Some((leaf, unit));
-    }
-    let mut agents = None;
-    if let Some(given) = config.agent.column() {
-        let root = list_column(arrow.schema(), Some(given), ColumnOf::AGENT)?;
-        let leaf = leaf(root)?;
-        let described = schema.column(leaf.place);
-        let is_text = described.physical_type() == PhysicalType::BYTE_ARRAY;
-        if !holds_bytes(arrow.schema().field(root).data_type()) || !is_text {
-            return Err(format!(
-                "the column {} holds no texts; name another with --agent-column",
-                leaf.name
-            ));
-        }
-        read.push((described.self_type_ptr(), DataType::BinaryView));
-        agents = Some(leaf);
-    }
-    let levels = levels(&read).map_err(|error| no_parquet(&error))?;
-    Ok(FoundColumns { urls, times, agents, levels })
-}
-
-/// Finds a column of a list by its name or number, or that with the URLs by a usual name. The error
-/// says what is wrong.
-fn list_column(schema: &Schema, given: Option<&str>, of: ColumnOf) -> Result<usize, String> {
-    let names: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
-    let found = TableColumn::find(&names, given);
-    found.ok_or_else(|| TableColumn::missing(&names, given, of))?.only(&names, of)
-}
-
-/// Checks that a column can hold URLs. The error says what is wrong.
-fn can_be_urls(column: &Field) -> Result<(), String> {
-    match holds_bytes(entries(column.data_type())) {
-        true => Ok(()),
-        false => Err(format!(
-            "the column {} holds {}; the URL needs text or bytes; name another with --column COLUMN",
-            column.name(),
-            column.data_type()
-        )),
-    }
-}
-
-/// Checks that a column can hold times, which numbers are if their unit is known. The error says
-/// what is wrong.
-fn can_be_times(column: &Field, has_unit: bool) -> Result<(), String> {
-    let data_type = entries(column.data_type());
-    let name = column.name();
-    match data_type {
-        data_type if holds_times(data_type) => Ok(()),
-        data_type if holds_numbers(data_type) && has_unit => Ok(()),
-        data_type if holds_numbers(data_type) => Err(format!(
-            "the column {name} holds {data_type}; name the unit of the times with --at-unit s or ms"
-        )),
-        data_type => Err(format!(
-            "the column {name} holds {data_type}; the time needs timestamps, dates, text, or numbers \
-             with --at-unit; name another with --at-column COLUMN"
-        )),
-    }
-}
-
-/// Returns how columns are decoded. Bytes are not copied.
-fn levels(columns: &[(Arc<Type>, DataType)]) -> Result<FieldLevels, ParquetError> {
-    let (mut types, mut fields) = (Vec::new(), Vec::new());
-    for (number, (column, data_type)) in columns.iter().enumerate() {
-        let (name, info) = (number.to_string(), column.get_basic_info());
-        let builder = Type::primitive_type_builder(&name, column.get_physical_type())
-            .with_repetition(info.repetition());
-        let builder = match column.get_physical_type() {
-            PhysicalType::BYTE_ARRAY => builder,
-            _ => builder
-                .with_converted_type(info.converted_type())
-                .with_logical_type(info.logical_type_ref().cloned()),
-        };
-        types.push(Arc::new(builder.build()?));
-        fields.push(Field::new(name, data_type.clone(), column.is_optional()));
-    }
-    let root = Type::group_type_builder("list").with_fields(types).build()?;
-    let schema = SchemaDescriptor::new(Arc::new(root));
-    parquet_to_arrow_field_levels(&schema, ProjectionMask::all(), Some(&fields.into()))
 }
 
 /// Cuts a file into parts. After an error there are no more.
@@ -360,14 +291,14 @@ struct Pages {
 impl Parts {
     /// Whether every row is in a part that was returned.
     pub fn is_at_end(&self) -> bool {
-        let left = &self.list.source.metadata.row_groups()[self.row_group..];
+        let left = &self.list.source.metadata().row_groups()[self.row_group..];
         let mut row = self.row as i64;
         left.iter().all(|group| group.num_rows() == std::mem::take(&mut row))
     }
 
     fn read(&mut self) -> Result<Option<Part>, InputError> {
         loop {
-            let metadata = &self.list.source.metadata;
+            let metadata = self.list.source.metadata();
             if self.row_group == metadata.num_row_groups() {
                 return Ok(None);
             }
@@ -407,7 +338,7 @@ impl Parts {
 
     /// Returns the extent of a row group with `rows` rows, after checking all its pages.
     fn row_group_extent(&mut self, rows: usize) -> Result<Extent, InputError> {
-        let sizes = self.list.leaves().map(|leaf| self.list.sizes(self.row_group, leaf));
+        let sizes = self.list.columns.all().map(|leaf| self.list.sizes(self.row_group, leaf));
         let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
         let batch_rows = sizes.iter().map(|sizes| sizes.rows_at_once(PARQUET_BATCH_URLS)).min();
         let batch_rows = batch_rows.unwrap_or(1);
@@ -447,8 +378,8 @@ impl Parts {
         let pages = match self.pages.take() {
             Some(pages) => pages,
             None => {
-                let others = list.other_leaves().map(|leaf| list.sizes(row_group, leaf));
-                let headers = list.source.headers(row_group, list.urls.place);
+                let others = list.columns.others().map(|leaf| list.sizes(row_group, leaf));
+                let headers = list.source.headers(row_group, list.columns.urls.place);
                 Pages {
                     headers: headers.map_err(|it| list.unreadable_urls(row_group, &it))?,
                     dictionary_bytes: 0,
@@ -602,19 +533,11 @@ impl Part {
     /// [`InputError::List`] if the column is damaged.
     pub fn batches(&self, skipped: usize) -> Result<UrlBatches<'_>, InputError> {
         let left = self.rows() - skipped;
-        let start = || {
-            let leaves = self.list.leaves().map(|leaf| Some(leaf.place));
-            let columns = GroupColumns::new(&self.list.source, self.row_group, leaves)?;
-            let rows = [RowSelector::skip(self.first + skipped), RowSelector::select(left)];
-            let rows = Some(RowSelection::from(rows.to_vec()));
-            ParquetRecordBatchReader::try_new_with_row_groups(
-                &self.list.levels,
-                &columns,
-                self.batch_rows(),
-                rows,
-            )
-        };
-        let reader = guarded(|| start().map_err(|error| text_of(&error)))
+        let rows = [RowSelector::skip(self.first + skipped), RowSelector::select(left)];
+        let rows = Some(RowSelection::from(rows.to_vec()));
+        let ParquetList { source, projection, .. } = &*self.list;
+        let reader = projection
+            .read(source, self.row_group, self.batch_rows(), rows)
             .map_err(|problem| self.list.damaged_urls(self.row_group, &problem))?;
         Ok(UrlBatches { part: self, reader, left })
     }
@@ -656,31 +579,34 @@ impl UrlBatches<'_> {
     }
 }
 
-/// Decoded URLs and agents, which are not copied, and times.
+/// Decoded URLs, hosts and agents, which are not copied, and times.
 #[derive(Clone, Debug)]
 pub struct Urls {
+    list: Arc<ParquetList>,
     urls: BinaryViewArray,
     times: Option<Vec<Option<UnixSeconds>>>,
     agents: Option<BinaryViewArray>,
+    hosts: Option<BinaryViewArray>,
 }
 
 impl Urls {
     /// Returns the values in a batch, or `None` if it has other types than were asked for.
-    fn of(batch: &RecordBatch, list: &ParquetList) -> Option<Urls> {
-        let urls = batch.column(0).as_binary_view_opt()?.clone();
-        let times = match &list.times {
+    fn of(batch: &RecordBatch, list: &Arc<ParquetList>) -> Option<Urls> {
+        let asked = |leaf: &Option<Leaf>| match leaf {
+            Some(leaf) => leaf.bytes(batch).map(Some),
+            None => Some(None),
+        };
+        let Leaves { urls, times, agents, hosts } = &list.columns;
+        let times = match times {
             None => None,
-            Some((_, unit)) => {
-                let values = columns::Values::of(batch.column(1), false)?;
-                let time = |row| time_of(&values.at(row), *unit);
-                Some((0..urls.len()).map(time).collect())
+            Some((leaf, unit)) => {
+                let values = leaf.values(batch, *unit)?;
+                let time = |row| values.at(row).seconds(*unit).and_then(in_range);
+                Some((0..batch.num_rows()).map(time).collect())
             }
         };
-        let agents = match &list.agents {
-            None => None,
-            Some(_) => Some(batch.columns().last()?.as_binary_view_opt()?.clone()),
-        };
-        Some(Urls { urls, times, agents })
+        let (agents, hosts) = (asked(agents)?, asked(hosts)?);
+        Some(Urls { list: Arc::clone(list), urls: urls.bytes(batch)?, times, agents, hosts })
     }
 
     /// Returns the URL in a row, or `None` for a null.
@@ -719,13 +645,16 @@ impl Urls {
     fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> Record<'u> {
         match self.get(row) {
             None => Record::default().with_problem(Problem::Null),
-            Some(url) => match memchr::memchr3(b'\n', b'\r', 0, url) {
-                None => Record::plain(url, 0),
-                Some(_) => {
-                    let line = arena.alloc_slice_copy(&on_one_line(url));
-                    Record::plain(line, 0).with_url(url)
+            Some(path @ [b'/', ..]) if self.list.hosts.is_some() => {
+                let hosts = self.list.hosts.as_ref().expect("it is some");
+                let host = self.hosts.as_ref();
+                let host = host.filter(|host| host.is_valid(row)).map(|host| host.value(row));
+                match hosts.url_of(path, host, arena) {
+                    Ok(url) => on_a_line(url, arena),
+                    Err(problem) => on_a_line(path, arena).with_problem(problem),
                 }
-            },
+            }
+            Some(url) => on_a_line(url, arena),
         }
     }
 
@@ -737,6 +666,18 @@ impl Urls {
     /// Whether there are no URLs.
     pub fn is_empty(&self) -> bool {
         self.urls.is_empty()
+    }
+}
+
+/// Returns a record with a URL, whose text is the URL on one line.
+#[inline]
+fn on_a_line<'u>(url: &'u [u8], arena: &'u Arena) -> Record<'u> {
+    match memchr::memchr3(b'\n', b'\r', 0, url) {
+        None => Record::plain(url, 0),
+        Some(_) => {
+            let line = arena.alloc_slice_copy(&on_one_line(url));
+            Record::plain(line, 0).with_url(url)
+        }
     }
 }
 

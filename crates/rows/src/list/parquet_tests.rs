@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use crate::input::InputError;
 use crate::limits::PARQUET_PART_ROWS_MAX;
 use crate::list::parquet::{ParquetList, Part};
-use crate::list::{Arena, AtConfig, AtPlace, BlockBuffer, ListConfig};
+use crate::list::{Arena, BlockBuffer, ListConfig, Place, Problem};
 use portcullis_captures::limits::PARQUET_PAGE_BYTES_MAX;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 use portcullis_testkit::files::{Columns, column, flipped, overwrite, parquet as write_parquet};
@@ -73,7 +73,7 @@ fn all_urls(path: &Path) -> Result<Vec<Vec<u8>>, InputError> {
 }
 
 fn column_config(name: Option<&str>) -> ListConfig {
-    ListConfig { column: name.map(str::to_owned), ..ListConfig::default() }
+    ListConfig { urls: Place::named(name), ..ListConfig::default() }
 }
 
 #[track_caller]
@@ -247,8 +247,7 @@ fn the_column_is_found_named_or_numbered() {
 }
 
 fn time_config(unit: Option<TimeUnit>) -> ListConfig {
-    let at = AtConfig { place: AtPlace::Column("at".to_owned()), unit };
-    ListConfig { at, ..ListConfig::default() }
+    ListConfig { times: Place::named(["at"]), unit, ..ListConfig::default() }
 }
 
 type Time = Option<UnixSeconds>;
@@ -347,10 +346,8 @@ fn times_of_every_type() {
             assert_eq!(times(&path, unit).unwrap(), expected, "{}", layout.data_type());
         }
     }
-    let column_of = |place: &str| {
-        let at = AtConfig { place: AtPlace::Column(place.to_owned()), unit: None };
-        ListConfig { at, ..ListConfig::default() }
-    };
+    let column_of =
+        |place: &str| ListConfig { times: Place::named([place]), ..ListConfig::default() };
     for (layout, place, words) in [
         (column(Int64Array::from(vec![1])), "at", "name the unit of the times with --at-unit"),
         (column(BooleanArray::from(vec![true])), "2", "holds Boolean; the time needs timestamps"),
@@ -505,4 +502,110 @@ fn survives_flipped_bytes(stride: usize) {
         let found = times(&path, None).map(|times| times.len());
         assert!(matches!(found, Ok(40) | Err(_)), "{flip}: {found:?}");
     }
+}
+
+/// A file with columns within structures, one of which is null in the last row, and columns of hosts
+/// and paths.
+fn nested() -> (TempDir, PathBuf) {
+    let texts = |texts: [Option<&str>; 3]| column(StringArray::from(texts.to_vec()));
+    let of = |fields: Vec<(&str, ArrayRef, bool)>, nulls: Option<Vec<bool>>| {
+        let fields = fields.into_iter().map(|(name, array, is_nullable)| {
+            (Arc::new(Field::new(name, array.data_type().clone(), is_nullable)), array)
+        });
+        let (fields, arrays): (Vec<_>, Vec<_>) = fields.unzip();
+        column(StructArray::new(fields.into(), arrays, nulls.map(Into::into)))
+    };
+    let urls = ["https://a.example/1", "https://a.example/2", "never read"].map(Some);
+    let headers = of(vec![("warc-target-uri", texts(urls), false)], None);
+    let meta = of(
+        vec![
+            ("id", column(Int64Array::from(vec![1, 2, 3])), false),
+            ("warc_headers", headers, true),
+            ("fetched", column(Int64Array::from(vec![7, 8, 9])), false),
+        ],
+        Some(vec![true, true, false]),
+    );
+    written(vec![
+        ("content", texts([Some("x"); 3])),
+        ("meta", meta),
+        ("meta.id", texts([Some("dotted"); 3])),
+        ("url_host_name", texts([Some("b.example"), None, Some("b.example/x")])),
+        ("url_path", texts([Some("/1"), Some("/2"), Some("https://c.example/")])),
+    ])
+}
+
+/// Returns the URLs, or their problems, the times and the agents of all rows.
+fn rows(path: &Path, config: &ListConfig) -> Vec<(Result<String, Problem>, Time, String)> {
+    let list = Arc::new(ParquetList::open(path, config).unwrap());
+    let (arena, mut rows) = (Arena::new(), Vec::new());
+    for part in list.parts(false) {
+        let part = part.unwrap();
+        let mut batches = part.batches(0).unwrap();
+        while let Some(urls) = batches.next_batch().unwrap() {
+            let mut block = BlockBuffer::new();
+            let count = urls.fill(0, &arena, &mut block);
+            assert_eq!(count, urls.len());
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            for (row, record) in block.records.iter().enumerate() {
+                let url = record.problem().map_or_else(|| Ok(text(record.url())), Err);
+                let time = block.times.get(row).copied().flatten();
+                rows.push((url, time, text(block.agents.get(row).copied().unwrap_or_default())));
+            }
+        }
+    }
+    rows
+}
+
+#[test]
+fn columns_within_structures() {
+    let (_folder, path) = nested();
+    let config = ListConfig {
+        urls: Place::named(["none", "meta.warc_headers.warc-target-uri"]),
+        times: Place::named(["meta.fetched"]),
+        unit: Some(TimeUnit::Seconds),
+        agents: Place::named(["content"]),
+        ..ListConfig::default()
+    };
+    let url = |url: &str| Ok(url.to_owned());
+    let second = |second| Some(UnixSeconds(second));
+    let expected = [
+        (url("https://a.example/1"), second(7), "x".to_owned()),
+        (url("https://a.example/2"), second(8), "x".to_owned()),
+        (Err(Problem::Null), None, "x".to_owned()),
+    ];
+    assert_eq!(rows(&path, &config), expected);
+    // A column's own name comes before a path, and a dot in it may be escaped.
+    for name in ["meta.id", "meta\\.id"] {
+        assert_eq!(rows(&path, &column_config(Some(name)))[0].0, url("dotted"));
+    }
+    let missing = "no column `meta.uri`; its columns are `content`, `meta.id`, \
+                   `meta.warc_headers.warc-target-uri`, `meta.fetched`, `meta.id`, `url_host_name`, \
+                   `url_path`; name the one with the URL with --column NAME or its number";
+    assert_eq!(problem(&path, Some("meta.uri")), missing);
+    let wrong = "the column meta.fetched holds Int64; the URL needs text or bytes; name another with \
+                 --column COLUMN";
+    assert_eq!(problem(&path, Some("meta.fetched")), wrong);
+}
+
+#[test]
+fn paths_have_the_host_of_their_row() {
+    let (_folder, path) = nested();
+    let config = |hosts: Place, host: Option<&str>| ListConfig {
+        urls: Place::named(["url_path"]),
+        hosts,
+        host: host.map(str::to_owned),
+        ..ListConfig::default()
+    };
+    let urls = |config: &ListConfig| -> Vec<Result<String, Problem>> {
+        rows(&path, config).into_iter().map(|(url, ..)| url).collect()
+    };
+    let url = |url: &str| Ok(url.to_owned());
+    let whole = || url("https://c.example/");
+    let named = || Place::named(["url_host_name"]);
+    let found = urls(&config(named(), None));
+    assert_eq!(found, [url("https://b.example/1"), Err(Problem::NoHost), whole()]);
+    let found = urls(&config(named(), Some("http://d.example")));
+    assert_eq!(found, [url("https://b.example/1"), url("http://d.example/2"), whole()]);
+    // A path is no URL if no host is asked for.
+    assert_eq!(urls(&config(Place::Usual, None)), [url("/1"), url("/2"), whole()]);
 }

@@ -73,7 +73,7 @@ fn with(format: ListFormat) -> ListConfig {
 }
 
 fn column(name: &str) -> ListConfig {
-    ListConfig { column: Some(name.to_owned()), ..ListConfig::default() }
+    ListConfig { urls: Place::named([name]), ..ListConfig::default() }
 }
 
 const NUTCH: &[u8] =
@@ -187,7 +187,7 @@ fn json_problems() {
 #[test]
 fn fields_by_path() {
     let field = |paths: &[&str]| ListConfig {
-        fields: paths.iter().map(|path| path.parse().unwrap()).collect(),
+        urls: Place::named(paths.iter().copied()),
         ..with(ListFormat::JsonLines)
     };
     let line = b"{\"url\": \"top\", \"page\": {\"url\": \"in\", \"a.b\": \"dot\"}, \"n\": 1}\n";
@@ -200,7 +200,7 @@ fn fields_by_path() {
         (&["n", "url"], Err(Problem::NotAString)),
     ] {
         assert_eq!(urls("-", line, &field(paths)), [expected.map(str::to_owned)], "{paths:?}");
-        assert_eq!(field(paths).fields[0].to_string(), paths[0]);
+        assert_eq!(paths[0].parse::<FieldPath>().unwrap().to_string(), paths[0]);
     }
     for path in ["", ".", "a.", ".a", "a..b"] {
         assert!(path.parse::<FieldPath>().is_err(), "{path}");
@@ -332,7 +332,7 @@ fn the_cut_depends_on_the_bytes_alone() {
             }
             let mut config = with(format);
             if format == ListFormat::JsonLines {
-                config.fields = vec!["url".parse().unwrap()];
+                config.urls = Place::named(["url"]);
             }
             let whole = chunks("-", &text, 1 << 20, &config);
             assert_eq!([&whole.head[..], &whole.whole].concat(), text, "{:?}", whole.error);
@@ -378,23 +378,19 @@ fn places_are_counted_as_editors_do() {
     assert_eq!(place("-", NUTCH), "record 1");
 }
 
-fn timed(place: AtPlace, unit: Option<TimeUnit>) -> ListConfig {
-    ListConfig { at: AtConfig { place, unit }, ..ListConfig::default() }
+fn timed(times: Place, unit: Option<TimeUnit>) -> ListConfig {
+    ListConfig { times, unit, ..ListConfig::default() }
 }
 
-fn at_fields(paths: &[&str]) -> AtPlace {
-    AtPlace::Fields(paths.iter().map(|path| path.parse().unwrap()).collect())
-}
-
-fn at_column(name: &str) -> AtPlace {
-    AtPlace::Column(name.to_owned())
+fn at(names: &[&str]) -> Place {
+    Place::named(names.iter().copied())
 }
 
 /// 2020-01-02T03:04:05Z.
 const TIME: Option<UnixSeconds> = Some(UnixSeconds(1_577_934_245));
 
 /// The name and bytes of a list, where its times are, their unit, and the times.
-type Timed<'t> = (&'t str, &'t [u8], AtPlace, Option<TimeUnit>, &'t [Option<UnixSeconds>]);
+type Timed<'t> = (&'t str, &'t [u8], Place, Option<TimeUnit>, &'t [Option<UnixSeconds>]);
 
 #[test]
 fn times_of_every_format() {
@@ -408,26 +404,26 @@ com,example)/2 2020 {\"url\": \"b\"}\nno cdxj\n\n";
     let rows = b"\"2020-01-02T04:04:05+01:00\",https://a.example/\n2020-02-30,https://b.example/\n";
     let missing = None;
     let cases: [Timed<'_>; 14] = [
-        ("-", cdxj, AtPlace::Record, None, &[TIME, missing, missing, missing]),
-        ("-", cdxj, at_fields(&["t"]), None, &[TIME, missing, missing, missing]),
-        ("-", LOG, AtPlace::Record, None, &[TIME, TIME]),
-        ("-", json, at_fields(&["t"]), None, &[TIME, missing, missing, missing, missing, missing]),
+        ("-", cdxj, Place::Record, None, &[TIME, missing, missing, missing]),
+        ("-", cdxj, at(&["t"]), None, &[TIME, missing, missing, missing]),
+        ("-", LOG, Place::Record, None, &[TIME, TIME]),
+        ("-", json, at(&["t"]), None, &[TIME, missing, missing, missing, missing, missing]),
         (
             "-",
             json,
-            at_fields(&["in.t", "t"]),
+            at(&["in.t", "t"]),
             Some(TimeUnit::Seconds),
             &[TIME, missing, TIME, TIME, missing, missing],
         ),
-        ("a.csv", csv, at_column("date"), None, &[TIME, missing, missing]),
-        ("-", csv, at_column("1"), None, &[TIME, missing, missing]),
-        ("-", csv, at_column("seen, ms"), Some(TimeUnit::Milliseconds), &[TIME, missing, missing]),
-        ("-", csv, at_column("3"), None, &[missing; 3]),
-        ("a.csv", rows, at_column("1"), None, &[TIME, missing]),
-        ("-", rows, at_column("1"), None, &[TIME, missing]),
-        ("-", csv, AtPlace::Nowhere, Some(TimeUnit::Seconds), &[]),
-        ("-", cdxj, AtPlace::Nowhere, None, &[]),
-        ("-", b"", AtPlace::Record, None, &[]),
+        ("a.csv", csv, at(&["date"]), None, &[TIME, missing, missing]),
+        ("-", csv, at(&["1"]), None, &[TIME, missing, missing]),
+        ("-", csv, at(&["seen, ms"]), Some(TimeUnit::Milliseconds), &[TIME, missing, missing]),
+        ("-", csv, at(&["3"]), None, &[missing; 3]),
+        ("a.csv", rows, at(&["1"]), None, &[TIME, missing]),
+        ("-", rows, at(&["1"]), None, &[TIME, missing]),
+        ("-", csv, Place::Usual, Some(TimeUnit::Seconds), &[]),
+        ("-", cdxj, Place::Usual, None, &[]),
+        ("-", b"", Place::Record, None, &[]),
     ];
     for (name, bytes, place, unit, times) in cases {
         for chunk_bytes in [9, 1 << 20] {
@@ -441,7 +437,7 @@ com,example)/2 2020 {\"url\": \"b\"}\nno cdxj\n\n";
     // More paths than one walk has.
     let paths: Vec<String> = (0..70).map(|number| format!("none{number}")).collect();
     let paths: Vec<&str> = paths.iter().map(String::as_str).chain(["t"]).collect();
-    let read = chunks("-", json, 1 << 20, &timed(at_fields(&paths), None));
+    let read = chunks("-", json, 1 << 20, &timed(at(&paths), None));
     assert_eq!((read.times[0], &read.records[0].1), (TIME, &Ok("a".to_owned())));
 }
 
@@ -452,33 +448,31 @@ fn formats_without_the_place_of_the_time() {
     let json = b"{\"url\": \"a\"}\n";
     let lines = b"https://a.example/\n";
     for (name, bytes, place, words) in [
-        ("-", &lines[..], AtPlace::Record, "records of plain lines have no time of their own"),
-        ("-", lines, at_fields(&["t"]), "--at TIME"),
-        ("-", JOURNAL, AtPlace::Record, "have no time of their own"),
-        ("-", NUTCH, AtPlace::Record, "have no time of their own"),
-        ("-", csv, AtPlace::Record, "--at-column"),
-        ("-", csv, at_fields(&["t"]), "records of CSV have no fields"),
-        ("-", json, AtPlace::Record, "--at-field"),
-        ("-", json, at_column("t"), "records of JSON Lines have no columns"),
-        ("-", CDXJ, at_column("t"), "--at record"),
-        ("-", LOG, at_column("t"), "--at record"),
+        ("-", &lines[..], Place::Record, "records of plain lines have no time of their own"),
+        ("-", lines, at(&["t"]), "no column `t`; its columns are `https://a.example/`"),
+        ("-", NUTCH, at(&["t"]), "--at TIME"),
+        ("-", JOURNAL, Place::Record, "have no time of their own"),
+        ("-", NUTCH, Place::Record, "have no time of their own"),
+        ("-", csv, Place::Record, "--at-column"),
+        ("-", json, Place::Record, "--at-field"),
+        ("-", LOG, at(&["t"]), "--at record"),
         (
             "a.csv",
             csv,
-            at_column("time"),
+            at(&["time"]),
             "no column `time`; its columns are `url`, `date`, `date`; name the one with the time with \
              --at-column NAME or its number",
         ),
-        ("a.csv", csv, at_column("4"), "no column `4`"),
+        ("a.csv", csv, at(&["4"]), "no column `4`"),
         (
             "a.csv",
             csv,
-            at_column("date"),
+            at(&["date"]),
             "the columns 2 and 3 are called `date` and `date`; name the one with the time by its \
              number with --at-column",
         ),
         // Without a header, a field is not the name of a column.
-        ("a.csv", headless, at_column("2020-01-02"), "no column `2020-01-02`"),
+        ("a.csv", headless, at(&["2020-01-02"]), "no column `2020-01-02`"),
     ] {
         let error = chunks(name, bytes, 1 << 20, &timed(place, None)).error;
         assert!(error.contains(words), "{words}: {error}");

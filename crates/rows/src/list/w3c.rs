@@ -15,7 +15,7 @@
 
 use memchr::{memchr, memmem};
 
-use super::column::listed;
+use super::place::listed;
 use super::values::Values;
 use super::{Arena, Problem};
 use portcullis_robots::access::UnixSeconds;

@@ -1,0 +1,245 @@
+//! The places of the URL, the time, the agent and the host in records.
+//!
+//! A [`Place`] is the name of a column, its number or a dotted path, or what the format itself has.
+//! [`Place::check`] is the one check of a place against a format. A place that a list has not is an
+//! error that lists what there is.
+
+use portcullis_captures::json_path::FieldPath;
+
+use super::ListFormat;
+use crate::limits::LIST_FIELDS_SHOWN;
+
+/// Names of columns and members that hold a URL, in any case, in every format. The first that exists
+/// counts.
+pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
+
+/// Where a value is in each record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// Where it usually is, for a URL. Any other value is not read.
+    #[default]
+    Usual,
+    /// Where the format has it: the time in the second word of CDXJ and CDX, in the first one of a
+    /// crawl.log, in the brackets of an access log, and as the date and time of a W3C extended log.
+    /// The two logs of servers have the agent too.
+    Record,
+    /// In a column of a table, by its name or its number, counted from 1, or in a member of an object
+    /// or a column within structures, by its path with dots. The first name that a list has counts, in
+    /// objects the first that the object has.
+    Named(Vec<String>),
+}
+
+/// A value of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    Url,
+    Time,
+    Agent,
+    Host,
+}
+
+/// How the records of a format name values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    Columns,
+    Fields,
+    None,
+}
+
+fn names_of(format: ListFormat) -> Names {
+    match format {
+        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => Names::Columns,
+        ListFormat::JsonLines | ListFormat::Cdxj => Names::Fields,
+        _ => Names::None,
+    }
+}
+
+impl Value {
+    pub fn noun(self) -> &'static str {
+        match self {
+            Value::Url => "URL",
+            Value::Time => "time",
+            Value::Agent => "agent",
+            Value::Host => "host",
+        }
+    }
+
+    /// Returns the flag that names the place in lists of a format.
+    pub fn flag(self, format: ListFormat) -> &'static str {
+        let is_table = names_of(format) == Names::Columns;
+        match self {
+            Value::Url => ["--field", "--column"][usize::from(is_table)],
+            Value::Time => ["--at-field", "--at-column"][usize::from(is_table)],
+            Value::Agent => ["--agent-field", "--agent-column"][usize::from(is_table)],
+            Value::Host => ["--host-field", "--host-column"][usize::from(is_table)],
+        }
+    }
+
+    /// Returns the flag for the value that a format has itself, or `None` if it has none.
+    fn of_format(self, format: ListFormat) -> Option<&'static str> {
+        use ListFormat::{AccessLog, Cdx, Cdxj, CrawlLog, W3cLog};
+        match (self, format) {
+            (Value::Time, AccessLog | Cdx | Cdxj | CrawlLog | W3cLog) => Some("--at record"),
+            (Value::Agent, AccessLog | W3cLog) => Some("--agent-record"),
+            _ => None,
+        }
+    }
+}
+
+impl Place {
+    /// Returns the place with these names; the usual one if there are none.
+    pub fn named(names: impl IntoIterator<Item = impl Into<String>>) -> Place {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        if names.is_empty() { Place::Usual } else { Place::Named(names) }
+    }
+
+    /// Whether the value is to be read where it is not usual.
+    pub(crate) fn is_asked(&self) -> bool {
+        *self != Place::Usual
+    }
+
+    /// Returns the names.
+    pub(crate) fn names(&self) -> &[String] {
+        match self {
+            Place::Named(names) => names,
+            Place::Usual | Place::Record => &[],
+        }
+    }
+
+    /// Returns the names as paths of members.
+    ///
+    /// # Errors
+    ///
+    /// If one is no path.
+    pub(crate) fn paths(&self) -> Result<Vec<FieldPath>, String> {
+        let path = |name: &String| name.parse().map_err(|error| format!("`{name}`: {error}"));
+        self.names().iter().map(path).collect()
+    }
+
+    /// Checks that records of a format can have a value here. The error says what to do.
+    pub(crate) fn check(&self, value: Value, format: ListFormat) -> Result<(), String> {
+        let (names, own) = (names_of(format), value.of_format(format));
+        let problem = match self {
+            Place::Usual => return Ok(()),
+            Place::Record if own.is_some() => return Ok(()),
+            Place::Named(_) if names != Names::None => return Ok(()),
+            Place::Record => format!("no {} of their own", value.noun()),
+            Place::Named(_) => "no columns or fields".to_owned(),
+        };
+        let (noun, flag) = (value.noun(), value.flag(format));
+        let fix = match (own, names, value) {
+            (Some(flag), ..) => format!("use {flag}"),
+            (None, Names::Columns, _) => format!("name the column with the {noun} with {flag}"),
+            (None, Names::Fields, _) => format!("name the field with the {noun} with {flag}"),
+            (None, Names::None, Value::Url) => "omit --column and --field".to_owned(),
+            (None, Names::None, Value::Host) => "omit --host-column and --host-field".to_owned(),
+            (None, Names::None, Value::Agent) => {
+                "use a format with agents, such as CSV with --agent-column".to_owned()
+            }
+            (None, Names::None, Value::Time) => {
+                "give one time for all with --at TIME, or use a format with times, such as CSV with \
+                 --at-column or JSON Lines with --at-field"
+                    .to_owned()
+            }
+        };
+        Err(format!("records of {} have {problem}; {fix}", format.describe()))
+    }
+}
+
+/// A column of a table.
+pub(crate) struct TableColumn {
+    /// The position of the column, from 0.
+    pub place: usize,
+    /// Whether the column was found by its name, not by its number.
+    pub is_named: bool,
+    /// Another column with the name.
+    other: Option<usize>,
+}
+
+impl TableColumn {
+    /// Finds the column at a place: with one of the names, or else of the numbers, or by default with
+    /// the first of the usual names that a column has. `None` if there is none.
+    pub fn find(names: &[impl AsRef<[u8]>], at: &Place) -> Option<TableColumn> {
+        match at {
+            Place::Record => None,
+            Place::Usual => {
+                let usual = |usual: &&str| {
+                    called(names, &|name| name.eq_ignore_ascii_case(usual.as_bytes()))
+                };
+                URL_NAMES.iter().find_map(usual)
+            }
+            Place::Named(given) => given.iter().find_map(|name| TableColumn::of_name(names, name)),
+        }
+    }
+
+    /// Finds the column with a name, or else with a number.
+    pub fn of_name(names: &[impl AsRef<[u8]>], given: &str) -> Option<TableColumn> {
+        called(names, &|name| name == given.as_bytes()).or_else(|| {
+            let place = given.parse::<usize>().ok()?.checked_sub(1)?;
+            (place < names.len()).then_some(TableColumn::at(place))
+        })
+    }
+
+    /// Returns the column at a position.
+    pub fn at(place: usize) -> TableColumn {
+        TableColumn { place, is_named: false, other: None }
+    }
+
+    /// Returns the position of the column. The error says that two columns have its name.
+    pub fn only(
+        &self,
+        names: &[impl AsRef<[u8]>],
+        value: Value,
+        format: ListFormat,
+    ) -> Result<usize, String> {
+        let Some(other) = self.other else { return Ok(self.place) };
+        let name = |place: usize| String::from_utf8_lossy(names[place].as_ref().trim_ascii());
+        Err(format!(
+            "the columns {} and {} are called `{}` and `{}`; name the one with the {} by its number \
+             with {}",
+            self.place + 1,
+            other + 1,
+            name(self.place),
+            name(other),
+            value.noun(),
+            value.flag(format)
+        ))
+    }
+
+    /// Returns the problem of a table without the column.
+    pub fn missing(
+        names: &[impl AsRef<[u8]>],
+        at: &Place,
+        value: Value,
+        format: ListFormat,
+    ) -> String {
+        let problem = match at.names() {
+            [] => format!("no column is called {}", URL_NAMES.join(", ")),
+            given => format!("no column `{}`", given.join("` or `")),
+        };
+        let columns = listed(names.iter().map(|name| String::from_utf8_lossy(name.as_ref())));
+        format!(
+            "{problem}; its columns are {columns}; name the one with the {} with {} NAME or its number",
+            value.noun(),
+            value.flag(format)
+        )
+    }
+}
+
+/// Finds the column whose name `is` accepts.
+fn called(names: &[impl AsRef<[u8]>], is: &dyn Fn(&[u8]) -> bool) -> Option<TableColumn> {
+    let mut found = (0..names.len()).filter(|&place| is(names[place].as_ref().trim_ascii()));
+    let place = found.next()?;
+    Some(TableColumn { place, is_named: true, other: found.next() })
+}
+
+/// Formats the first few names in quotes.
+pub(super) fn listed(names: impl ExactSizeIterator<Item = impl AsRef<str>>) -> String {
+    let rest = names.len().saturating_sub(LIST_FIELDS_SHOWN);
+    let shown: Vec<String> =
+        names.take(LIST_FIELDS_SHOWN).map(|name| format!("`{}`", name.as_ref())).collect();
+    match rest {
+        0 => shown.join(", "),
+        rest => format!("{} and {rest} more", shown.join(", ")),
+    }
+}
