@@ -34,7 +34,8 @@ const fn row(
     Row { kind, robots, set, list, captures, in_folder }
 }
 
-const UNKNOWN_FORMAT: &str = "unknown format; pass --input-format warc, jsonl, parquet or folder";
+const UNKNOWN_FORMAT: &str =
+    "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
 
 const NO_FILE: &str = "no such file or directory";
 

@@ -10,7 +10,7 @@ use portcullis_dialect::words;
 use portcullis_files::input::{InputError, OpenConfig, Source, Terminator};
 use portcullis_files::kind::{FileKind, Wanted, WrongKind};
 
-use super::{BatchReader, CaptureError, FieldMap, folder, json_lines, warc};
+use super::{BatchReader, CaptureError, FieldMap, csv, folder, json_lines, warc};
 
 words! {
     /// A format of captures, with its name on command lines.
@@ -19,6 +19,8 @@ words! {
         Folder => "folder",
         /// JSON Lines.
         JsonLines => "jsonl",
+        /// CSV.
+        Csv => "csv",
         /// WARC.
         Warc => "warc",
         /// Parquet.
@@ -28,10 +30,11 @@ words! {
 
 impl CaptureFormat {
     /// Extensions of file names, before the extension of a compression.
-    const ENDINGS: [(&'static [u8], CaptureFormat); 5] = [
+    const ENDINGS: [(&'static [u8], CaptureFormat); 6] = [
         (b".jsonl", CaptureFormat::JsonLines),
         (b".ndjson", CaptureFormat::JsonLines),
         (b".json", CaptureFormat::JsonLines),
+        (b".csv", CaptureFormat::Csv),
         (b".warc", CaptureFormat::Warc),
         (b".parquet", CaptureFormat::Parquet),
     ];
@@ -70,7 +73,7 @@ fn without_ending<'n>(name: &'n [u8], ending: &[u8]) -> Option<&'n [u8]> {
 pub struct CaptureConfig {
     /// How the bytes of the file are read. Folders and Parquet ignore it.
     pub input: OpenConfig,
-    /// The names of fields in JSON Lines and Parquet.
+    /// The names of fields in JSON Lines, CSV and Parquet.
     pub fields: FieldMap,
 }
 
@@ -105,6 +108,7 @@ pub fn open(
     match format {
         CaptureFormat::Folder => Ok(Box::new(folder::open(path)?)),
         CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(source, &config.fields))),
+        CaptureFormat::Csv => Ok(Box::new(csv::open(source, &config.fields)?)),
         CaptureFormat::Warc => Ok(Box::new(warc::open(source))),
         CaptureFormat::Parquet => open_parquet(path, source, &config.fields),
     }
@@ -132,7 +136,7 @@ fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, CaptureError>
             return Err(InputError::from(WrongKind { name, kind, wanted }).into());
         }
     };
-    let problem = "unknown format; pass --input-format warc, jsonl, parquet or folder";
+    let problem = "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
     found.ok_or_else(|| not_this_format(source, problem))
 }
 
@@ -229,7 +233,7 @@ mod tests {
         let named = file("d.warc", LINE.as_bytes());
         assert_eq!(read(&named, Some(CaptureFormat::JsonLines)).captures.len(), 1);
 
-        let said = "unknown format; pass --input-format warc, jsonl, parquet or folder";
+        let said = "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
         let warc = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
         assert_eq!(read(&file("e", warc), None).broken, []);
         let empty = open(&file("empty", b""), None, &CaptureConfig::default()).err().unwrap();

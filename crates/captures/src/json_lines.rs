@@ -21,6 +21,9 @@
 //! | `body_base64` | the decoded body, in base64, if it is not UTF-8 |
 //! | `truncated` | set if the body was cut: anything but `null`, `false`, 0 and an empty text |
 //!
+//! A line may also be an object of hosts, each an object of dates with the body of that day or `null`:
+//! `{"a.example": {"2024-01-01": "User-agent: *\n"}}`.
+//!
 //! Other members are ignored, and so are empty lines and a byte order mark at the start. Only a URL
 //! or a host is required.
 //!
@@ -36,6 +39,7 @@
 //! error.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -45,7 +49,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use portcullis_dialect::Answer;
 
 use portcullis_engine::bytes::trim;
-use portcullis_robots::access::CachingHeaders;
+use portcullis_robots::access::{CachingHeaders, seconds_of};
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 use super::body::is_html;
@@ -151,7 +155,10 @@ impl Schema {
         read(&mut serde_json::Deserializer::from_slice(text), &mut line)
             .map_err(|error| describe(&error))?;
         let Line { record, headers, redirects, .. } = line;
-        let (subject, mut capture) = record.capture(&self.fields, config)?;
+        let (subject, mut capture) = match record.capture(&self.fields, config) {
+            Ok(read) => read,
+            Err(problem) => return self.read_history(text, config, sink).ok_or(problem),
+        };
         if headers.first("content-type").is_some_and(is_html) {
             capture.notes = capture.notes.with(CaptureNote::HtmlContentType);
         }
@@ -165,6 +172,51 @@ impl Schema {
             ..capture
         });
         Ok(())
+    }
+}
+
+/// The files of hosts by date, `null` where there was no answer, as studies of robots.txt over time
+/// publish them.
+type History<'l> = BTreeMap<Text<'l>, BTreeMap<Text<'l>, Option<Text<'l>>>>;
+
+impl Schema {
+    /// Reads a line with the files of hosts by date, and passes their captures to `sink`. `None` if it
+    /// is no such line.
+    fn read_history(
+        &self,
+        text: &[u8],
+        config: &ReadConfig,
+        sink: &mut dyn CaptureSink,
+    ) -> Option<()> {
+        let history: History<'_> = serde_json::from_slice(text).ok()?;
+        let mut dates = history.values().flat_map(BTreeMap::keys);
+        let is_date = |date: &Text<'_>| seconds_of(date.0.as_bytes(), self.fields.unit()).is_some();
+        let is_host = |host: &Text<'_>| host.0.contains('.') && !host.0.contains(' ');
+        if history.is_empty() || !history.keys().all(is_host) || !dates.all(is_date) {
+            return None;
+        }
+        for (host, files) in &history {
+            for (date, body) in files {
+                let text = |text: &'_ Text<'_>| -> FieldValue<'static> {
+                    FieldValue::Text(Cow::Owned(text.0.as_bytes().to_vec()))
+                };
+                let mut record = Record::default();
+                let answer = match body {
+                    Some(body) => (CaptureField::Body, text(body)),
+                    None => (CaptureField::Status, FieldValue::Null),
+                };
+                let values = [
+                    (CaptureField::Host, text(host)),
+                    (CaptureField::FetchedAt, text(date)),
+                    answer,
+                ];
+                let added = values.into_iter().try_for_each(|(field, it)| record.add(field, 0, it));
+                added.expect("each field once");
+                let (subject, capture) = record.capture(&self.fields, config).ok()?;
+                sink.capture(Capture { subject: subject.get(), ..capture });
+            }
+        }
+        Some(())
     }
 }
 
@@ -224,7 +276,7 @@ impl<'l> Walk<'l> for Line<'_, 'l> {
 }
 
 /// A string that serde borrows inside an `Option` too.
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(transparent)]
 struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
 

@@ -63,6 +63,7 @@ impl FieldValue<'_> {
 
 /// The path of a member: names separated by dots. `\.` stands for a dot in a name.
 ///
+/// A path leads into a text that is an object written as JSON too, where texts are kept.
 /// A path that a user gives names members exactly. A usual name, which was not given, is the name of
 /// members in any case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +107,11 @@ impl FieldPath {
     /// Returns the path of a top-level member with a usual name.
     pub fn usual(name: &str) -> FieldPath {
         FieldPath { names: vec![name.to_owned()], is_given: false }
+    }
+
+    /// Whether `name` is the name of the column of a table that the path, written `whole`, means.
+    pub(crate) fn is_at(&self, name: &str, whole: &str) -> bool {
+        if self.is_given { name == whole } else { name.eq_ignore_ascii_case(whole) }
     }
 
     /// Whether `name` is the name at `depth` of the path.
@@ -207,6 +213,20 @@ struct ValueAt<'w, W> {
 }
 
 impl<W> ValueAt<'_, W> {
+    /// Follows the paths that pass through a text, if it is an object written as JSON.
+    #[inline]
+    fn enter<'l>(&mut self, text: &'l [u8])
+    where
+        W: Walk<'l>,
+    {
+        let (depth, paths) = (self.depth, self.paths & !self.ended);
+        if paths != 0 && text.trim_ascii_start().starts_with(b"{") {
+            let within = ValueAt { depth, paths, ended: 0, walk: &mut *self.walk };
+            // A text that is no JSON after all has none of the members.
+            let _ = within.deserialize(&mut serde_json::Deserializer::from_slice(text));
+        }
+    }
+
     #[inline(always)]
     fn set<'l, E: Error>(self, value: FieldValue<'l>) -> Result<(), E>
     where
@@ -275,12 +295,16 @@ impl<'l, W: Walk<'l>> Visitor<'l> for ValueAt<'_, W> {
     }
 
     #[inline]
-    fn visit_borrowed_str<E: Error>(self, text: &'l str) -> Result<(), E> {
+    fn visit_borrowed_str<E: Error>(mut self, text: &'l str) -> Result<(), E> {
+        self.enter(text.as_bytes());
         self.set(FieldValue::Text(Cow::Borrowed(text.as_bytes())))
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+    fn visit_str<E: Error>(mut self, text: &str) -> Result<(), E> {
         let text = self.walk.decoded(text);
+        if let Cow::Borrowed(text) = text {
+            self.enter(text);
+        }
         self.set(FieldValue::Text(text))
     }
 

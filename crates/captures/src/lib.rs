@@ -1,4 +1,4 @@
-//! Archives of robots.txt: WARC, JSON Lines, Parquet, folders; each answer is one [`Capture`].
+//! Archives of robots.txt: WARC, JSON Lines, CSV, Parquet, folders; each answer is one [`Capture`].
 //!
 //! A stored file is read into [`Capture`]s: its records are found, bodies decoded, irregularities
 //! noted. `build` chooses among captures and resolves redirects;
@@ -9,7 +9,7 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`warc`], [`json_lines`], [`parquet`], [`folder`] | the formats |
+//! | [`warc`], [`json_lines`], [`csv`], [`parquet`], [`folder`] | the formats |
 //! | [`json_path`] | members of JSON objects by their paths, for lists too |
 //! | [`parquet::file`], [`parquet::group`], [`parquet::columns`] | opened files, bounded pages and typed values, for lists too |
 //!
@@ -48,6 +48,7 @@
 
 mod body;
 mod capture;
+pub mod csv;
 mod fields;
 pub mod folder;
 mod format;

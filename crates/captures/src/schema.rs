@@ -125,6 +125,10 @@ pub struct FieldMap {
     unit: Option<TimeUnit>,
 }
 
+/// A column that may hold a field: `None` if there is none, or what is wrong with it. The error has
+/// the names of two.
+pub(super) type FoundColumn<C> = Result<Option<Result<C, String>>, (String, String)>;
+
 /// A possible name of a field in records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
@@ -162,18 +166,49 @@ impl FieldMap {
         self.unit
     }
 
-    /// Checks that a table with these columns has those that are named, and those that every capture
-    /// needs. `has` returns whether a field has a column. The error says what there is.
-    pub(super) fn check(
+    /// Returns the columns of a table that hold fields, each with the rank of its name. `find` returns
+    /// the column at a path, or what is wrong with it, or the names of two.
+    ///
+    /// # Errors
+    ///
+    /// If the table lacks a column that is named or that every capture needs, with what there is.
+    pub(super) fn columns<C>(
         &self,
-        has: impl Fn(CaptureField) -> bool,
-        columns: &[&str],
-    ) -> Result<(), String> {
-        let columns = format!("the columns are {}", columns.join(", "));
+        names: &[&str],
+        find: impl Fn(CaptureField, &FieldPath) -> FoundColumn<C>,
+    ) -> Result<Vec<(CaptureField, usize, C)>, String> {
+        let mut columns = Vec::new();
+        for field in CaptureField::ALL {
+            let name = field.as_str();
+            if matches!(field, CaptureField::Headers | CaptureField::Redirects) {
+                // They have no usual layout in tables.
+                if self.named(field).is_some() {
+                    return Err(format!(
+                        "{name} are read from JSON Lines only; omit --field {name}"
+                    ));
+                }
+                continue;
+            }
+            // The first usual name that the table has counts.
+            for Candidate { rank, path, .. } in self.candidates(field) {
+                let found = find(field, &path).map_err(|(one, other)| {
+                    format!(
+                        "two columns are called {one} and {other}; name one with --field \
+                         {name}=COLUMN, or rename one"
+                    )
+                })?;
+                if let Some(column) = found {
+                    columns.push((field, rank, column?));
+                    break;
+                }
+            }
+        }
+        let has = |field| columns.iter().any(|column| column.0 == field);
+        let names = format!("the columns are {}", names.join(", "));
         for FieldName { field, path } in &self.named {
             if let Some(path) = path.as_ref().filter(|_| !has(*field)) {
                 let field = field.as_str();
-                return Err(format!("no column {path} (--field {field}={path}); {columns}"));
+                return Err(format!("no column {path} (--field {field}={path}); {names}"));
             }
         }
         for [one, other] in [
@@ -184,11 +219,11 @@ impl FieldMap {
                 let what = if one == CaptureField::Url { "URL or host" } else { "body" };
                 let (usual, one) = (self.names(&[one, other]), one.as_str());
                 return Err(format!(
-                    "no column for the {what} ({usual}); name it with --field {one}=COLUMN; {columns}"
+                    "no column for the {what} ({usual}); name it with --field {one}=COLUMN; {names}"
                 ));
             }
         }
-        Ok(())
+        Ok(columns)
     }
 
     /// Returns the given name of `field`, or `None` if none was given. The inner value is `None` if

@@ -61,3 +61,8 @@ pub const ZSTD_DICTIONARY_BYTES_MAX: usize = 16 * 1024 * 1024;
 ///
 /// Source: RFC 9659, section 3.
 pub const HTTP_ZSTD_WINDOW_LOG_MAX: u32 = 23;
+
+/// Columns of a table (CSV, TSV): 16,384. A first row with more is an error.
+///
+/// Source: our choice, the columns of an Excel sheet. It bounds the memory for their names.
+pub const TABLE_COLUMNS_MAX: usize = 16_384;

@@ -10,11 +10,6 @@ pub const LIST_FIELDS_SHOWN: usize = 24;
 /// Source: our choice. They are in memory anyway, and a log has all of its sites in so many lines.
 pub const RECORDS_LOOKED_AT_MAX: usize = 1_000;
 
-/// Columns of a CSV or TSV list: 16,384. A first row with more is an error.
-///
-/// Source: our choice, the columns of an Excel sheet. It bounds the memory for their names.
-pub const LIST_COLUMNS_MAX: usize = 16_384;
-
 /// Chunks per thread that are handed over and not yet written.
 ///
 /// Source: our choice. One is classified, one waits, one is queued for output. With [`CHUNK_BYTES`](portcullis_files::limits::CHUNK_BYTES)

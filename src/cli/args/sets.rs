@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 use portcullis_captures::{CaptureFormat, FieldName};
-use portcullis_robots::access::{LongOutage, UnixSeconds};
+use portcullis_robots::access::{LongOutage, TimeUnit, UnixSeconds};
 
 use super::super::output::OutputFolder;
 use super::super::values;
@@ -22,21 +22,23 @@ Input formats:
             example.com/robots.txt as `wget -x` and `wget -r` write it; each also with .gz or .zst. A
             port may follow the host. A name without a dot is not a host, except localhost. Of two
             files for one host, the first by name is used.
-  JSON Lines, Parquet
+  JSON Lines, CSV, Parquet
             One object or row per answer. Fields, by their usual names (in any case) or --field:
               url          url, robots_url, uri: the URL that was requested first
-              host         host, domain, hostname: without a URL; http and https on default ports
+              host         host, domain, hostname: without a URL; http and https on default ports,
+                           or the URL of the site
               status       status, fetch_status, http_status, status_code: null or 0 for no answer;
                            without the field, 200 is assumed where there is a body, with a note
               body         body, content, robots_txt, text: decoded
               body_base64  body_base64: the body in base64
               fetched_at   fetched_at, fetch_time, warc_date, timestamp: a date or time in
-                           any form that lists take, or a timestamp
+                           any form that lists take, a timestamp, or a number (--at-unit)
               error        error: why there was no answer, or why the body is not whole
               truncated    truncated, content_truncated: set if the body was cut
               headers      headers: names to a text or a list of texts (JSON Lines only)
               redirects    redirects: those that were followed, as a list (JSON Lines only)
-            A record needs a url or a host, and a status, a body or an error.
+            A record needs a url or a host, and a status, a body or an error. A line of JSON Lines
+            may also be {HOST: {DATE: BODY, …}, …}. A field of CSV without even quotes is null.
   WARC      response, resource and revisit records whose URL ends in robots.txt.";
 
 /// Compile archived robots.txt files into a policy set
@@ -46,7 +48,7 @@ Input formats:
 #[derive(Args)]
 #[command(after_long_help = SCHEMAS)]
 pub struct CompileArgs {
-    /// WARC files, JSON Lines, Parquet files, policy sets, folders or patterns (`*.warc.gz`); `-` is standard
+    /// WARC files, JSON Lines, CSV, Parquet files, policy sets, folders or patterns (`*.warc.gz`); `-` is standard
     /// input
     ///
     /// The captures of policy sets count as if they were compiled again, and as older than those of the
@@ -78,7 +80,7 @@ pub struct CompileArgs {
     #[arg(long, value_name = "FORMAT", value_parser = values::capture_format(), help_heading = "Input")]
     pub input_format: Option<CaptureFormat>,
 
-    /// The names of fields in JSON Lines and Parquet, such as url=request.url,body=text
+    /// The names of fields in JSON Lines, CSV and Parquet, such as url=request.url,body=text
     ///
     /// Dots in NAME separate nested objects and columns; write `\.` for a dot in a name. An empty
     /// NAME means that there is no such field. This flag may be given multiple times.
@@ -89,6 +91,10 @@ pub struct CompileArgs {
         help_heading = "Input"
     )]
     pub fields: Vec<FieldName>,
+
+    /// The unit of times that are numbers: s, ms, us or ns since 1970
+    #[arg(long, value_name = "UNIT", value_parser = values::time_unit(), help_heading = "Input")]
+    pub at_unit: Option<TimeUnit>,
 
     #[command(flatten)]
     pub output: SetOutputArgs,

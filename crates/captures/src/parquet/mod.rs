@@ -106,32 +106,10 @@ pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, CaptureError>
 /// Chooses the columns. The error says what is wrong.
 fn start(source: &ParquetSource, fields: &FieldMap) -> Result<(Schema, Projection), String> {
     let file = Columns::of(source)?;
-    for field in JSON_LINES_ONLY {
-        if fields.named(field).is_some() {
-            let field = field.as_str();
-            return Err(format!("{field} are read from JSON Lines only; omit --field {field}"));
-        }
-    }
-    let mut columns = Vec::new();
-    let is_column = |field: &CaptureField| !JSON_LINES_ONLY.contains(field);
-    for field in CaptureField::ALL.into_iter().filter(is_column) {
-        // The first usual name that the file has counts.
-        for candidate in fields.candidates(field) {
-            let found = file.find(&candidate.path).map_err(|TwoColumns(one, other)| {
-                let field = field.as_str();
-                format!(
-                    "two columns are called {one} and {other}; name one with --field {field}=COLUMN, \
-                     or rename one"
-                )
-            })?;
-            if let Some(leaf) = found {
-                check(field, &leaf, fields)?;
-                columns.push((field, candidate.rank, leaf));
-                break;
-            }
-        }
-    }
-    fields.check(|field| columns.iter().any(|it| it.0 == field), &file.names())?;
+    let columns = fields.columns(&file.names(), |field, path| {
+        let found = file.find(path).map_err(|TwoColumns(one, other)| (one, other))?;
+        Ok(found.map(|leaf| check(field, &leaf, fields).map(|()| leaf)))
+    })?;
     let read = Projection::new(source, columns.iter().map(|(_, _, leaf)| leaf))?;
     for (number, group) in (1..).zip(source.metadata.row_groups()) {
         for &place in read.places() {
@@ -143,9 +121,6 @@ fn start(source: &ParquetSource, fields: &FieldMap) -> Result<(Schema, Projectio
     }
     Ok((Schema { columns, fields: fields.clone() }, read))
 }
-
-/// The fields that are not read from Parquet files, because they have no usual layout there.
-const JSON_LINES_ONLY: [CaptureField; 2] = [CaptureField::Headers, CaptureField::Redirects];
 
 /// Checks that a column can hold a field. The error says what is wrong.
 fn check(field: CaptureField, leaf: &Leaf, fields: &FieldMap) -> Result<(), String> {

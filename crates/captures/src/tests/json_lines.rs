@@ -450,3 +450,33 @@ fn damaged_lines(rounds: usize) {
         assert_eq!(found.captures.len() + found.broken.len(), said, "round {round}: {shown}");
     }
 }
+
+/// A study of robots.txt over time publishes one object of hosts, of dates, of files.
+#[test]
+fn files_of_hosts_by_date() {
+    let line = r#"{"a.example": {"2023-01-01": "Disallow: /x", "20240101": ""}, "b.example": {"2023-06-01": null}}"#;
+    let found = read(line);
+    let rows: Vec<_> = found
+        .captures
+        .iter()
+        .map(|kept| {
+            let capture = &kept.capture;
+            (&*kept.subject, capture.captured_at, capture.answer, &*capture.body)
+        })
+        .collect();
+    let time = |seconds| Some(UnixSeconds(seconds));
+    let expected: [(&str, _, Answer, &[u8]); 3] = [
+        ("a.example", time(1_672_531_200), Answer::Status(200), b"Disallow: /x"),
+        ("a.example", time(1_704_067_200), Answer::Status(200), b""),
+        ("b.example", time(1_685_577_600), Answer::NoAnswer, b""),
+    ];
+    assert_eq!(rows, expected);
+    for line in [
+        r#"{"a.example": {"today": "Disallow: /x"}}"#,
+        r#"{"a.example": {"2023-01-01": 7}}"#,
+        r#"{"key": {"2023-01-01": "x"}}"#,
+        "{}",
+    ] {
+        assert_eq!(read(line).broken.len(), 1, "{line}");
+    }
+}

@@ -1,5 +1,6 @@
 //! Shared code of the readers' tests: a sink that keeps captures and broken records.
 
+mod csv;
 mod http;
 mod json_lines;
 mod parquet;

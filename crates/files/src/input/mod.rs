@@ -14,6 +14,7 @@
 //! Errors ([`InputError`]) name the input and the fix. A compressed input that is cut short or
 //! damaged is an error after the whole records before the damage, never a shorter list.
 
+mod delimited;
 mod framing;
 mod robots;
 mod source;
@@ -26,6 +27,7 @@ use crate::error::system_text;
 use crate::kind::WrongKind;
 
 pub use crate::compression::{Coding, without_coding};
+pub use delimited::{Field, Fields, QuoteProblem, Separator, first_row};
 pub use framing::{Framing, Terminator, dump_record, quoted_end};
 pub use robots::{fill_robots_txt, read_robots_txt, read_robots_txt_from};
 pub use source::{OpenConfig, STANDARD_INPUT, Source};

@@ -10,16 +10,17 @@ use serde_json::Value as Json;
 
 use super::access_log::{self, AccessLayout, AccessLine};
 use super::cdx::{self, CdxLine};
-use super::delimited::{Columns, Separator, first_row};
+use super::delimited::Columns;
 use super::json::Members;
 use super::place::{TableColumn, URL_NAMES, Value, listed};
 use super::values::Layout;
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage};
 use crate::input::{Framing, InputError, Terminator};
-use crate::limits::LIST_COLUMNS_MAX;
 use crate::sitemap::is_sitemap;
+use portcullis_files::input::{Separator, first_row};
 use portcullis_files::kind::{FileKind, Wanted, WrongKind};
+use portcullis_files::limits::TABLE_COLUMNS_MAX;
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 /// The members of URLFrontier's items.
@@ -409,9 +410,9 @@ impl Look<'_> {
                 return Ok(None);
             }
             let (row, end) = first_row(self.text, separator);
-            if row.len() > LIST_COLUMNS_MAX {
+            if row.len() > TABLE_COLUMNS_MAX {
                 return Err(fail(format!(
-                    "more than {LIST_COLUMNS_MAX} columns; if it is no CSV or TSV, name its format with \
+                    "more than {TABLE_COLUMNS_MAX} columns; if it is no CSV or TSV, name its format with \
                      --input-format"
                 )));
             }

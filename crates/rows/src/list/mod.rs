@@ -90,6 +90,7 @@ pub use portcullis_captures::json_path::FieldPath;
 use portcullis_captures::warc::Targets;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::words;
+use portcullis_files::input::Separator;
 use portcullis_files::input::without_coding;
 use portcullis_robots::access::TimeUnit;
 pub(crate) use rows::BlockBuffer;
@@ -361,7 +362,7 @@ impl List {
     ) -> impl Iterator<Item = &'c [u8]> + use<'c> {
         let separator = match &self.layout {
             Layout::Columns(columns) => columns.separator,
-            _ => delimited::Separator::csv(b','),
+            _ => Separator::csv(b','),
         };
         delimited::fields(row, separator, arena)
     }

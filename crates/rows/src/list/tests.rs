@@ -190,13 +190,19 @@ fn fields_by_path() {
         urls: Place::named(paths.iter().copied()),
         ..with(ListFormat::JsonLines)
     };
-    let line = b"{\"url\": \"top\", \"page\": {\"url\": \"in\", \"a.b\": \"dot\"}, \"n\": 1}\n";
+    let line = b"{\"url\": \"top\", \"page\": {\"url\": \"in\", \"a.b\": \"dot\"}, \"n\": 1, \
+\"meta\": \"{\\\"url\\\": \\\"text\\\", \\\"x\\\": \\\"{\\\\\\\"y\\\\\\\": \\\\\\\"deep\\\\\\\"}\\\"}\", \"cut\": \"{\\\"url\\\": \"}\n";
     for (paths, expected) in [
         (&["page.url"][..], Ok("in")),
         (&["page.a\\.b"], Ok("dot")),
         (&["page"], Err(Problem::NotAString)),
         (&["url.page"], Err(Problem::NoField)),
         (&["none", "url"], Ok("top")),
+        // A text may be an object.
+        (&["meta.url"], Ok("text")),
+        (&["meta.x.y"], Ok("deep")),
+        (&["meta.y", "url"], Ok("top")),
+        (&["cut.url"], Err(Problem::NoField)),
         (&["n", "url"], Err(Problem::NotAString)),
     ] {
         assert_eq!(urls("-", line, &field(paths)), [expected.map(str::to_owned)], "{paths:?}");

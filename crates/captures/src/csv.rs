@@ -1,0 +1,211 @@
+//! Reads CSV, in which each row after the header is an answer.
+//!
+//! Columns are found as those of [Parquet](super::parquet): by their names or their numbers (see
+//! [`FieldMap`]). The delimiter is the comma, semicolon, TAB or bar that gives the columns. A
+//! field without even quotes is null, since writers of CSV do not tell a missing text from an empty
+//! one: a 2xx answer with such a body is [`Answer::BrokenBody`](portcullis_dialect::Answer::BrokenBody).
+//! A body is the text between quotes.
+//!
+//! A row with another number of fields than the header, or with wrong quotes, is broken and reported
+//! with its line.
+//!
+//! Cost: one pass over quotes and line ends to cut the file, and one over each row. A field is copied
+//! if it has quotes within.
+
+use std::sync::Arc;
+
+use portcullis_files::input::{
+    ChunkConfig, Fields, QuoteProblem, Separator, Source, TextChunk, TextChunks, first_row,
+};
+use portcullis_robots::syntax::BYTE_ORDER_MARK;
+
+use super::capture::{
+    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig,
+};
+use super::json_path::{FieldPath, FieldValue};
+use super::record::Record;
+use super::schema::{CaptureField, FieldMap};
+
+/// A reader that cuts CSV into batches of whole rows. Made by [`open`].
+pub struct Csv {
+    chunks: TextChunks,
+    schema: Arc<Schema>,
+    /// The number of lines before the next batch.
+    lines: u64,
+}
+
+/// The columns to read, by their positions, and the fields that they hold.
+struct Schema {
+    separator: Separator,
+    columns: Vec<(CaptureField, usize, usize)>,
+    /// The number of fields of the header.
+    count: usize,
+    fields: FieldMap,
+}
+
+/// Separators, the usual one first.
+const SEPARATORS: [Separator; 4] =
+    [Separator::csv(b','), Separator::csv(b';'), Separator::csv(b'\t'), Separator::csv(b'|')];
+
+/// Returns a reader of the rows in `source`, decompressed if needed. Reads the header.
+///
+/// # Errors
+///
+/// [`CaptureError::NotThisFormat`] if a column is missing, with those that there are;
+/// [`CaptureError::Input`] if the header cannot be read.
+pub fn open(source: Source, fields: &FieldMap) -> Result<Csv, CaptureError> {
+    let name = source.name().to_owned();
+    let mut chunks = TextChunks::new(source, ChunkConfig::default());
+    let mut wanted = chunks.config().wanted_bytes();
+    let (schema, header) = loop {
+        let first = chunks.first(wanted, None, |_| true);
+        let (bytes, is_whole) = (first.bytes, first.is_whole);
+        let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let text = &bytes[mark..];
+        let ends = |it: &Separator| it.framing().first_end(text).is_some();
+        if is_whole || SEPARATORS.iter().all(ends) {
+            let schema = Schema::find(text, fields);
+            let schema = schema.map_err(|problem| CaptureError::NotThisFormat { name, problem })?;
+            let (_, end) = first_row(text, schema.separator);
+            break (schema, mark + end);
+        }
+        if bytes.len() < wanted {
+            return Err(chunks.take_failure().expect("an input ends or fails").into());
+        }
+        if wanted > chunks.config().record_bytes_max {
+            return Err(chunks.too_long().into());
+        }
+        wanted *= 2;
+    };
+    let lines = {
+        let first = chunks.first(header, None, |_| true);
+        memchr::memchr_iter(b'\n', &first.bytes[..header]).count() as u64
+    };
+    chunks.skip_head(header);
+    Ok(Csv { chunks, schema: Arc::new(schema), lines })
+}
+
+impl Schema {
+    /// Finds the columns in a header, with the first separator for which it has them. The error says
+    /// what there is, with the separator that gives the most columns.
+    fn find(text: &[u8], fields: &FieldMap) -> Result<Schema, String> {
+        let mut widest = (0, "an empty file".to_owned());
+        for separator in SEPARATORS {
+            let (row, _) = first_row(text, separator);
+            let names: Vec<String> =
+                row.iter().map(|name| String::from_utf8_lossy(name.trim_ascii()).into()).collect();
+            let shown: Vec<&str> = names.iter().map(String::as_str).collect();
+            match fields.columns(&shown, |_, path| position(&names, path)) {
+                Ok(columns) => {
+                    let (count, fields) = (row.len(), fields.clone());
+                    return Ok(Schema { separator, columns, count, fields });
+                }
+                Err(problem) if row.len() > widest.0 => widest = (row.len(), problem),
+                Err(_) => {}
+            }
+        }
+        Err(format!("CSV with {}; JSON Lines and Parquet are read too", widest.1))
+    }
+
+    /// Returns the fields of the row that `rest` begins with. The error says what is wrong.
+    fn record<'r>(&self, row: &mut Fields<'r>) -> Result<Record<'r>, String> {
+        let (mut record, mut count, mut problem) = (Record::default(), 0, None);
+        for field in row.by_ref() {
+            problem = problem.or(field.problem);
+            for &(name, rank, _) in self.columns.iter().filter(|column| column.2 == count) {
+                let value = match field.text() {
+                    _ if field.is_missing() => FieldValue::Null,
+                    text if name == CaptureField::Truncated && is_false(&text) => {
+                        FieldValue::Boolean(false)
+                    }
+                    text => FieldValue::Text(text),
+                };
+                record.add(name, rank, value)?;
+            }
+            count += 1;
+        }
+        match problem {
+            Some(QuoteProblem::TextAfter) => {
+                Err("text after the closing quote of a field".to_owned())
+            }
+            Some(QuoteProblem::NotClosed) => Err("a quoted field is not closed".to_owned()),
+            None if count != self.count => {
+                let fields = if count == 1 { "field" } else { "fields" };
+                Err(format!(
+                    "{count} {fields}, and the header has {}; quote fields with a delimiter or a line \
+                     end",
+                    self.count
+                ))
+            }
+            None => Ok(record),
+        }
+    }
+}
+
+/// Returns the position of the column at a path: with its name, or else with its number, from 1.
+fn position(
+    names: &[String],
+    path: &FieldPath,
+) -> Result<Option<Result<usize, String>>, (String, String)> {
+    let whole = path.names().join(".");
+    let is = |name: &String| path.is_at(name, &whole);
+    let mut found = (0..names.len()).filter(|&at| is(&names[at]));
+    if let Some(at) = found.next() {
+        return match found.next() {
+            Some(other) => Err((names[at].clone(), names[other].clone())),
+            None => Ok(Some(Ok(at))),
+        };
+    }
+    let number = whole.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    Ok(number.filter(|&at| at < names.len()).map(Ok))
+}
+
+fn is_false(text: &[u8]) -> bool {
+    [&b"false"[..], b"0", b"no"].iter().any(|it| it.eq_ignore_ascii_case(text.trim_ascii()))
+}
+
+impl BatchReader for Csv {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+        let framing = self.schema.separator.framing();
+        let Some(chunk) = self.chunks.next(framing).transpose()? else { return Ok(None) };
+        let lines_before = self.lines;
+        self.lines += memchr::memchr_iter(b'\n', &chunk).count() as u64;
+        Ok(Some(Box::new(Rows { chunk, schema: Arc::clone(&self.schema), lines_before })))
+    }
+}
+
+/// A batch of whole rows.
+struct Rows {
+    chunk: TextChunk,
+    schema: Arc<Schema>,
+    lines_before: u64,
+}
+
+impl Batch for Rows {
+    fn stored_bytes(&self) -> u64 {
+        self.chunk.stored_bytes()
+    }
+
+    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
+        let (mut rest, mut line) = (&self.chunk[..], self.lines_before + 1);
+        while !rest.is_empty() {
+            let mut row = Fields::new(rest, self.schema.separator);
+            let record = self.schema.record(&mut row);
+            let (end, end_bytes) = row.end().expect("the last field ends the row");
+            // A blank line is no row.
+            if end > usize::from(end_bytes) {
+                let read = record.and_then(|record| record.capture(&self.schema.fields, config));
+                match read {
+                    Ok((subject, capture)) => {
+                        sink.capture(Capture { subject: subject.get(), ..capture });
+                    }
+                    Err(problem) => {
+                        sink.broken(BrokenRecord::senseless(format!("line {line}"), problem));
+                    }
+                }
+            }
+            line += memchr::memchr_iter(b'\n', &rest[..end]).count() as u64;
+            rest = &rest[end..];
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Tests of CSV: columns, missing texts, and rows that are not as the header says.
+
+use portcullis_dialect::Answer;
+use portcullis_files::input::{OpenConfig, Source};
+use portcullis_robots::access::{TimeUnit, UnixSeconds};
+
+use super::{Keeper, fields, read_all};
+use crate::csv::open;
+use crate::{CaptureError, FieldMap};
+
+fn source(text: &str) -> Source {
+    let text = std::io::Cursor::new(text.to_owned().into_bytes());
+    Source::from_reader("a.csv", text, OpenConfig::default())
+}
+
+#[track_caller]
+fn read(text: &str, names: &FieldMap) -> Keeper {
+    read_all(&mut open(source(text), names).unwrap(), None)
+}
+
+#[track_caller]
+fn problem(text: &str, names: &FieldMap) -> String {
+    match open(source(text), names) {
+        Err(CaptureError::NotThisFormat { problem, .. }) => problem,
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("the file was opened"),
+    }
+}
+
+#[test]
+fn rows_are_captures() {
+    let text = "\u{feff}Domain,timestamp,status,ROBOTS_TXT,truncated,other\r\n\
+                a.example,2024-01-01,200,\"User-agent: *\nDisallow: /\"\"x\"\"\n\",false,\r\n\
+                \r\n\
+                https://b.example:8443/shop?x,20240101000000,404.0,,,\n\
+                c.example,,200,,,\n\
+                d.example,,200,\"\",,\n\
+                e.example,,,,,\n\
+                f.example,2024-01-01 00:00:00,200,Disallow: /,True,x";
+    let found = read(text, &FieldMap::default());
+    assert_eq!(found.broken, []);
+    let rows: Vec<_> = found
+        .captures
+        .iter()
+        .map(|kept| (&*kept.subject, kept.is_host, kept.capture.answer, &*kept.capture.body))
+        .collect();
+    let body = b"User-agent: *\nDisallow: /\"x\"\n";
+    let expected: [(&str, bool, Answer, &[u8]); 6] = [
+        ("a.example", true, Answer::Status(200), body),
+        ("https://b.example:8443/robots.txt", false, Answer::Status(404), b""),
+        ("c.example", true, Answer::BrokenBody, b""),
+        ("d.example", true, Answer::Status(200), b""),
+        ("e.example", true, Answer::NoAnswer, b""),
+        ("f.example", true, Answer::BrokenBody, b""),
+    ];
+    assert_eq!(rows, expected);
+    let time = Some(UnixSeconds(1_704_067_200));
+    let times: Vec<_> = found.captures.iter().map(|kept| kept.capture.captured_at).collect();
+    assert_eq!(times, [time, time, None, None, None, time]);
+    assert_eq!(found.stored_bytes, text.len() as u64);
+}
+
+#[test]
+fn columns_by_names_and_numbers() {
+    let text = "url;code;b;at\nhttps://a.example/robots.txt;200;x,y;7000\n";
+    for names in
+        [["status=code", "body=b", "fetched_at=at"], ["status=2", "body=3", "fetched_at=4"]]
+    {
+        let names = fields(&names).with_unit(Some(TimeUnit::Milliseconds));
+        let kept = &read(text, &names).captures[0];
+        assert_eq!((kept.capture.answer, &*kept.capture.body), (Answer::Status(200), &b"x,y"[..]));
+        assert_eq!(kept.capture.captured_at, Some(UnixSeconds(7)));
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let usual = FieldMap::default();
+    assert_eq!(
+        problem("domain,date,status,robotstxt\n", &usual),
+        "CSV with no column for the body (body, content, robots_txt, text, body_base64); name it with \
+         --field body=COLUMN; the columns are domain, date, status, robotstxt; JSON Lines and Parquet \
+         are read too"
+    );
+    assert!(problem("", &usual).starts_with("CSV with "));
+    assert!(problem("url,URL,body\n", &usual).contains("two columns are called url and URL"));
+    let headers = problem("url,body,headers\n", &fields(&["headers=headers"]));
+    assert!(headers.contains("headers are read from JSON Lines only"), "{headers}");
+    let rows = "url,body\nu,\"a\nb\"\nu\nu,\"a\"b\nu,b\n,b\nu,\"never closed\n";
+    let found = read(rows, &usual);
+    let broken: Vec<_> = found.broken.iter().map(|it| (&*it.place, &*it.problem)).collect();
+    let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
+                      field with --field url=NAME";
+    assert_eq!(
+        broken,
+        [
+            (
+                "line 4",
+                "1 field, and the header has 2; quote fields with a delimiter or a line end"
+            ),
+            ("line 5", "text after the closing quote of a field"),
+            ("line 7", no_subject),
+            ("line 8", "a quoted field is not closed"),
+        ]
+    );
+    assert_eq!(found.captures.len(), 2);
+}
