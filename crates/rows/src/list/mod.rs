@@ -61,42 +61,41 @@ mod delimited;
 mod detect;
 mod host;
 mod json;
+mod layout;
 pub mod parquet;
 #[cfg(test)]
 mod parquet_tests;
 mod place;
 mod rows;
-mod stage;
+pub(crate) mod stage;
 #[cfg(test)]
 mod tests;
 mod values;
 mod w3c;
 
 use std::io::Read;
-use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::input::{Framing, Record, Records, Stream, Terminator, dump_record};
+use crate::input::{Framing, Records, Stream, Terminator};
 use crate::sitemap::Sitemap;
-pub use bumpalo::Bump as Arena;
 pub(crate) use detect::detect;
 use host::Hosts;
 pub use host::given_host;
+use layout::Layout;
 use parquet::ParquetList;
 pub use place::Place;
 use place::Value;
 pub use portcullis_captures::json_path::FieldPath;
 use portcullis_captures::warc::Targets;
-use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::words;
 use portcullis_files::input::Separator;
 use portcullis_files::input::without_coding;
 use portcullis_robots::access::TimeUnit;
-pub(crate) use rows::BlockBuffer;
-pub use rows::{Block, Rows};
-pub(crate) use stage::{Stage, StageLines};
-use values::{Layout, Values};
+pub use rows::Rows;
+use stage::StageLines;
+pub(crate) use values::BlockBuffer;
+pub use values::{Arena, Block};
 
 words! {
     /// A format of lists, with its name for command lines and for people.
@@ -430,56 +429,13 @@ impl List {
     }
 
     /// Fills `block` with the next of `records`.
+    #[inline]
     fn fill<'c>(
         &'c self,
         records: &mut Records<'c>,
         arena: &'c Arena,
         block: &mut BlockBuffer<'c>,
     ) {
-        let BlockBuffer { records: block, times, agents } = block;
-        times.clear();
-        agents.clear();
-        let has_time = self.times == Place::Record;
-        let mut complete = |record: Record<'c>, values: Values<'c>| {
-            if self.times.is_asked() {
-                times.push(values.time);
-            }
-            agents.push(values.agent.unwrap_or_default());
-            values.of_record(record, self.hosts.as_ref(), arena)
-        };
-        let mut with_values = |values: &dyn Fn(&'c [u8]) -> Values<'c>| {
-            records.fill(block);
-            block.iter_mut().for_each(|record| *record = complete(*record, values(record.text())));
-        };
-        match &self.layout {
-            Layout::Text if self.hosts.is_none() => records.fill(block),
-            Layout::Text => with_values(&|text| Values::of_url(Ok(text))),
-            Layout::Fields(members) => with_values(&|text| members.read(text, arena)),
-            Layout::Cdxj(members) => {
-                with_values(&|text| crawl::cdxj(text, members, has_time, arena));
-            }
-            Layout::JournalWord => with_values(&|text| Values::of_url(crawl::journal_url(text))),
-            Layout::AccessLine(line) => with_values(&|text| line.read(text, arena)),
-            Layout::Cdx(line) => with_values(&|text| line.read(text, arena)),
-            Layout::W3cLine(line) => with_values(&|text| line.read(text, arena)),
-            Layout::LogWords => with_values(&|text| crawl::log(text, has_time)),
-            Layout::Columns(columns) => {
-                let row = || {
-                    let row = columns.read(records.rest(), arena)?;
-                    Some(complete(records.take(row.whole.len(), row.end_bytes), row.values))
-                };
-                block.clear();
-                block.extend(iter::from_fn(row).take(RECORDS_AT_ONCE));
-            }
-            Layout::DumpLine => {
-                let record = || {
-                    let (whole, end_bytes) = dump_record(records.rest())?;
-                    let record = records.take(whole.len(), end_bytes);
-                    Some(complete(record, Values::of_url(crawl::dump_url(record.text()))))
-                };
-                block.clear();
-                block.extend(iter::from_fn(record).take(RECORDS_AT_ONCE));
-            }
-        }
+        self.layout.fill(records, (&self.times, self.hosts.as_ref()), arena, block);
     }
 }

@@ -5,74 +5,17 @@
 //! batch. A reader may stop early, for example because its output is full; [`Rows::rest`] is the
 //! place to go on from.
 
-use std::ops::{Deref, Range};
-
-use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_text::visible::SHOWN_BYTES_MAX;
 
 use super::parquet::Part;
-use super::{Arena, List, ListFormat, advice};
+use super::values::{Arena, Block, BlockBuffer};
+use super::{List, ListFormat, advice};
 use crate::input::{Chunk, InputError, Record};
 use crate::limits::CHUNK_OUTPUT_BYTES_MAX;
-use portcullis_robots::access::UnixSeconds;
 
 /// Bytes that an answer may add to an output besides the URL: the rule, the group, the statements
 /// about usage and the licences, all of which are cut.
 const ANSWER_BYTES: usize = 4 * SHOWN_BYTES_MAX;
-
-/// A block of records, and the times and agents that were read with them.
-#[derive(Clone, Copy, Debug)]
-pub struct Block<'b> {
-    records: &'b [Record<'b>],
-    times: Option<&'b [Option<UnixSeconds>]>,
-    agents: Option<&'b [&'b [u8]]>,
-}
-
-impl<'b> Block<'b> {
-    /// Returns the time of each record, which may be missing. `None` if times are not read.
-    pub fn times(&self) -> Option<&'b [Option<UnixSeconds>]> {
-        self.times
-    }
-
-    /// Returns the agent of a record; empty if it has none, or agents are not read.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such record.
-    pub fn agent(&self, record: usize) -> &'b [u8] {
-        self.agents.map_or(b"", |agents| agents[record])
-    }
-}
-
-impl<'b> Deref for Block<'b> {
-    type Target = [Record<'b>];
-
-    fn deref(&self) -> &[Record<'b>] {
-        self.records
-    }
-}
-
-/// The memory of a block. Times and agents are empty if they are not read.
-#[derive(Debug)]
-pub(crate) struct BlockBuffer<'c> {
-    pub(crate) records: Vec<Record<'c>>,
-    pub(crate) times: Vec<Option<UnixSeconds>>,
-    pub(crate) agents: Vec<&'c [u8]>,
-}
-
-impl<'c> BlockBuffer<'c> {
-    /// Returns a buffer with records to write over.
-    pub(crate) fn new() -> BlockBuffer<'c> {
-        let records = vec![Record::default(); RECORDS_AT_ONCE];
-        BlockBuffer { records, times: Vec::new(), agents: Vec::new() }
-    }
-
-    #[inline]
-    fn block(&self, records: Range<usize>) -> Block<'_> {
-        let (times, agents) = (self.times.get(records.clone()), self.agents.get(records.clone()));
-        Block { records: &self.records[records], times, agents }
-    }
-}
 
 /// The records of a chunk, from one of them on.
 pub struct Rows<'c> {

@@ -1,43 +1,19 @@
 //! The values that are read from a record: the URL, and its host, the time and the agent if they are
 //! asked for.
 //!
-//! Each format finds all values in one pass. [`Layout`] says where they are, [`Values`] is what was
-//! found.
+//! Each format finds all values in one pass. [`Values`] is what it found, and a [`Block`] the
+//! records with them.
 
-use super::access_log::AccessLine;
-use super::cdx::CdxLine;
-use super::delimited::Columns;
+use std::ops::{Deref, Range};
+
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+
 use super::host::Hosts;
-use super::json::Members;
-use super::w3c::W3cLine;
-use super::{Arena, Problem};
+pub use bumpalo::Bump as Arena;
+
+use super::Problem;
 use crate::input::Record;
 use portcullis_robots::access::UnixSeconds;
-
-/// The layout of a record of text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Layout {
-    /// The text is the URL.
-    Text,
-    /// Members of the text, a JSON object.
-    Fields(Members),
-    /// Fields of the row.
-    Columns(Columns),
-    /// Members of the object after the second space. The time may be the word before it.
-    Cdxj(Members),
-    /// Fields of a line, or of a row of JSON.
-    Cdx(CdxLine),
-    /// The URL is the second word of a line in a recover journal.
-    JournalWord,
-    /// The URL is the fourth word of a line in a crawl.log, and the time the first.
-    LogWords,
-    /// The request of a line in an access log.
-    AccessLine(AccessLine),
-    /// Fields of a line in a W3C extended log.
-    W3cLine(W3cLine),
-    /// The URL is the first line up to TAB.
-    DumpLine,
-}
 
 /// The values in a record.
 pub(super) struct Values<'c> {
@@ -71,5 +47,59 @@ impl<'c> Values<'c> {
             Ok(url) => record.with_url(url),
             Err(problem) => record.with_problem(problem),
         }
+    }
+}
+
+/// A block of records, and the times and agents that were read with them.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'b> {
+    records: &'b [Record<'b>],
+    times: Option<&'b [Option<UnixSeconds>]>,
+    agents: Option<&'b [&'b [u8]]>,
+}
+
+impl<'b> Block<'b> {
+    /// Returns the time of each record, which may be missing. `None` if times are not read.
+    pub fn times(&self) -> Option<&'b [Option<UnixSeconds>]> {
+        self.times
+    }
+
+    /// Returns the agent of a record; empty if it has none, or agents are not read.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such record.
+    pub fn agent(&self, record: usize) -> &'b [u8] {
+        self.agents.map_or(b"", |agents| agents[record])
+    }
+}
+
+impl<'b> Deref for Block<'b> {
+    type Target = [Record<'b>];
+
+    fn deref(&self) -> &[Record<'b>] {
+        self.records
+    }
+}
+
+/// The memory of a block. Times and agents are empty if they are not read.
+#[derive(Debug)]
+pub(crate) struct BlockBuffer<'c> {
+    pub(crate) records: Vec<Record<'c>>,
+    pub(crate) times: Vec<Option<UnixSeconds>>,
+    pub(crate) agents: Vec<&'c [u8]>,
+}
+
+impl<'c> BlockBuffer<'c> {
+    /// Returns a buffer with records to write over.
+    pub(crate) fn new() -> BlockBuffer<'c> {
+        let records = vec![Record::default(); RECORDS_AT_ONCE];
+        BlockBuffer { records, times: Vec::new(), agents: Vec::new() }
+    }
+
+    #[inline]
+    pub(super) fn block(&self, records: Range<usize>) -> Block<'_> {
+        let (times, agents) = (self.times.get(records.clone()), self.agents.get(records.clone()));
+        Block { records: &self.records[records], times, agents }
     }
 }

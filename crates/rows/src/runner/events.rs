@@ -4,28 +4,17 @@
 //! never waits for one while another is ready. Other threads never wait for a full channel: there
 //! are at most as many messages as chunks in flight and reader credits.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use super::jobs::{Done, Job, Order, Rest};
+use super::jobs::{Done, Event, Job, Order, Rest};
 use super::reader::{Next, StreamReader};
 use super::{Config, Part, RunError, RunTotals, ThreadsError, thread_count};
 use crate::input::{Chunk, Chunks, InputError, Source};
 use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
-
-/// A report from another thread.
-pub(super) enum Event<O, E> {
-    /// The thread of the stream with this number has read a chunk, its end or its failure.
-    Read(u64, Option<Result<Chunk, InputError>>),
-    /// A job has processed its records.
-    Done(Done<O, E>),
-    /// A job or a stream's thread has panicked with this payload.
-    Panicked(Box<dyn Any + Send>),
-}
 
 /// An opened input, or the error of opening it.
 enum Input {

@@ -1,15 +1,25 @@
 //! Jobs, each of which processes one chunk or the rest of one on any thread, and the order of their
 //! outputs.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::events::Event;
-use crate::input::Chunk;
+use crate::input::{Chunk, InputError};
 use crate::list::{Arena, Rows};
+
+/// A report from another thread.
+pub(super) enum Event<O, E> {
+    /// The thread of the stream with this number has read a chunk, its end or its failure.
+    Read(u64, Option<Result<Chunk, InputError>>),
+    /// A job has processed its records.
+    Done(Done<O, E>),
+    /// A job or a stream's thread has panicked with this payload.
+    Panicked(Box<dyn Any + Send>),
+}
 
 /// The records of a chunk after the first ones.
 #[derive(Clone)]

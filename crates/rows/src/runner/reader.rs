@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-use super::events::Event;
+use super::jobs::Event;
 use crate::input::{Chunk, Chunks, InputError};
 use crate::limits::READ_AHEAD_CHUNKS;
 

@@ -29,7 +29,7 @@ use crate::input::{InputError, OpenConfig, STANDARD_INPUT, Source, Stream};
 use crate::limits::{
     SITEMAP_HELD_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX, STAGE_READ_BYTES,
 };
-use crate::list::Stage;
+use crate::list::stage::Stage;
 pub(crate) use document::is_sitemap;
 use document::{Document, Found, Root};
 

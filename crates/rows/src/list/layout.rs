@@ -1,0 +1,100 @@
+//! The layouts of records of text: where each format has the values, and how a block is read.
+
+use std::iter;
+
+use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_files::input::dump_record;
+
+use super::access_log::AccessLine;
+use super::cdx::CdxLine;
+use super::crawl;
+use super::delimited::Columns;
+use super::host::Hosts;
+use super::json::Members;
+use super::place::Place;
+use super::values::{Arena, BlockBuffer, Values};
+use super::w3c::W3cLine;
+use crate::input::{Record, Records};
+
+/// The layout of a record of text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// The text is the URL.
+    Text,
+    /// Members of the text, a JSON object.
+    Fields(Members),
+    /// Fields of the row.
+    Columns(Columns),
+    /// Members of the object after the second space. The time may be the word before it.
+    Cdxj(Members),
+    /// Fields of a line, or of a row of JSON.
+    Cdx(CdxLine),
+    /// The URL is the second word of a line in a recover journal.
+    JournalWord,
+    /// The URL is the fourth word of a line in a crawl.log, and the time the first.
+    LogWords,
+    /// The request of a line in an access log.
+    AccessLine(AccessLine),
+    /// Fields of a line in a W3C extended log.
+    W3cLine(W3cLine),
+    /// The URL is the first line up to TAB.
+    DumpLine,
+}
+
+impl Layout {
+    /// Fills `block` with the next of `records`: their URLs, which get a host if they are paths, and
+    /// their times and agents.
+    pub(super) fn fill<'c>(
+        &'c self,
+        records: &mut Records<'c>,
+        (at, hosts): (&Place, Option<&Hosts>),
+        arena: &'c Arena,
+        block: &mut BlockBuffer<'c>,
+    ) {
+        let BlockBuffer { records: block, times, agents } = block;
+        times.clear();
+        agents.clear();
+        let has_time = *at == Place::Record;
+        let mut complete = |record: Record<'c>, values: Values<'c>| {
+            if at.is_asked() {
+                times.push(values.time);
+            }
+            agents.push(values.agent.unwrap_or_default());
+            values.of_record(record, hosts, arena)
+        };
+        let mut with_values = |values: &dyn Fn(&'c [u8]) -> Values<'c>| {
+            records.fill(block);
+            block.iter_mut().for_each(|record| *record = complete(*record, values(record.text())));
+        };
+        match self {
+            Layout::Text if hosts.is_none() => records.fill(block),
+            Layout::Text => with_values(&|text| Values::of_url(Ok(text))),
+            Layout::Fields(members) => with_values(&|text| members.read(text, arena)),
+            Layout::Cdxj(members) => {
+                with_values(&|text| crawl::cdxj(text, members, has_time, arena));
+            }
+            Layout::JournalWord => with_values(&|text| Values::of_url(crawl::journal_url(text))),
+            Layout::AccessLine(line) => with_values(&|text| line.read(text, arena)),
+            Layout::Cdx(line) => with_values(&|text| line.read(text, arena)),
+            Layout::W3cLine(line) => with_values(&|text| line.read(text, arena)),
+            Layout::LogWords => with_values(&|text| crawl::log(text, has_time)),
+            Layout::Columns(columns) => {
+                let row = || {
+                    let row = columns.read(records.rest(), arena)?;
+                    Some(complete(records.take(row.whole.len(), row.end_bytes), row.values))
+                };
+                block.clear();
+                block.extend(iter::from_fn(row).take(RECORDS_AT_ONCE));
+            }
+            Layout::DumpLine => {
+                let record = || {
+                    let (whole, end_bytes) = dump_record(records.rest())?;
+                    let record = records.take(whole.len(), end_bytes);
+                    Some(complete(record, Values::of_url(crawl::dump_url(record.text()))))
+                };
+                block.clear();
+                block.extend(iter::from_fn(record).take(RECORDS_AT_ONCE));
+            }
+        }
+    }
+}
