@@ -64,6 +64,11 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     );
     questions.usage = !labels.is_empty();
     plan::record_agents(args.agent, &mut questions)?;
+    ensure!(
+        questions.each.is_some() || !columns.has_agent(),
+        "the column agent is the agent of each record: use --agent-column, --agent-field or \
+         --agent-record too"
+    );
     let columns = if questions.each.is_some() { columns.with_record_agent()? } else { columns };
     let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && folder.is_none();

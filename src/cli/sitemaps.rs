@@ -95,6 +95,7 @@ impl<'s> Listing<'s> {
             self.counts.origins_with_sitemaps += u64::from(!values.is_empty());
             let mut of_origin = HashSet::new();
             for value in values {
+                let value = resolved(&origin, value);
                 if of_origin.insert(value.clone()) {
                     let is_new = of_host.insert(value.clone());
                     self.push(&origin, &value, is_new)?;
@@ -122,6 +123,20 @@ impl<'s> Listing<'s> {
             })?),
         }
         Ok(())
+    }
+}
+
+/// Returns the URL of a sitemap that the robots.txt of `origin` names. Its own path is `/robots.txt`, so
+/// a relative one begins at the root. A value that is no path stays as it is.
+fn resolved(origin: &[u8], value: Vec<u8>) -> Vec<u8> {
+    let colon = value.iter().position(|byte| *byte == b':').unwrap_or(value.len());
+    let has_scheme = colon < value.len() && !value[..colon].iter().any(|it| b"/?#".contains(it));
+    let scheme = origin.iter().position(|byte| *byte == b':');
+    let (Some(scheme), false) = (scheme, has_scheme || value.is_empty()) else { return value };
+    match &value[..] {
+        [b'/', b'/', ..] => [&origin[..=scheme], &value].concat(),
+        [b'/', ..] => [origin, &value].concat(),
+        _ => [origin, b"/", &value].concat(),
     }
 }
 

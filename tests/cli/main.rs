@@ -15,6 +15,8 @@ use assert_cmd::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+#[cfg(target_os = "linux")]
+mod advice;
 mod audit;
 mod bench;
 mod blocks;

@@ -101,6 +101,8 @@ pub struct Rejects {
     found: Vec<Reject>,
 }
 
+/// The problem of a path where no host is given.
+pub(super) const PATH: &str = "a path without a host";
 const NO_TIME: &str = "no time that can be read";
 const NO_AGENT: &str = "no agent that is known; name it with -a";
 
@@ -194,6 +196,9 @@ impl Rejects {
         }
         let problem = match kind {
             Kind::Without(problem) => problem.describe().to_owned(),
+            Kind::NotAUrl if matches!(record.url(), [b'/', rest @ ..] if rest.first() != Some(&b'/')) => {
+                PATH.to_owned()
+            }
             Kind::Empty | Kind::NotAUrl => match session.explain(record.url(), 0, None) {
                 Ok(Err(problem)) => problem.to_string(),
                 _ => "not a URL".to_owned(),

@@ -1,14 +1,22 @@
 //! What a list without URLs looks like, and which flag to pass.
 
 use portcullis_files::kind::FileKind;
-use portcullis_rows::list::{List, ListFormat};
+use portcullis_rows::list::{List, ListFormat, of_row};
 
 use super::InvalidRecord;
+use super::rejects::PATH;
 
 /// Returns what the list looks like and what to try.
 pub(super) fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
     let lacks_scheme = !assumes_scheme && first.problem.starts_with("no scheme");
+    let is_path = first.problem == PATH;
     match list.format() {
+        ListFormat::JsonLines if is_path => {
+            "give the host with --host, or name its field with --host-field".into()
+        }
+        ListFormat::Csv | ListFormat::Tsv if is_path => {
+            "give the host with --host, or name its column with --host-column".into()
+        }
         ListFormat::Lines => looks_like(list.name(), &first.record, assumes_scheme),
         ListFormat::Sitemap => "write the scheme and the host in each <loc> of the sitemap".into(),
         ListFormat::JsonLines | ListFormat::Cdxj if lacks_scheme => {
@@ -41,11 +49,6 @@ pub(super) fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -
 fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
     let trimmed = text.trim();
     let has = |part: &str| text.to_ascii_lowercase().contains(part);
-    // The number of the first field with a URL.
-    let column = |delimiter: char| {
-        let mut fields = text.split(delimiter);
-        fields.position(|field| field.contains("://")).map(|column| column + 1)
-    };
     match FileKind::of(text.as_bytes()) {
         FileKind::Html if has("<urlset") || has("<sitemapindex") => {
             return "it looks like a sitemap; try --input-format sitemap".into();
@@ -65,16 +68,12 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
     if text.contains('\0') || text.chars().filter(|it| *it == '\u{fffd}').count() > 3 {
         return "it looks like binary data; decompress or export it first".into();
     }
-    if text.contains('\t') {
-        let number = column('\t').map_or("NAME".to_owned(), |column| column.to_string());
-        return format!("it looks like TSV; try --input-format tsv --column {number}");
-    }
-    if text.contains(',') {
-        let number = column(',').map_or("NAME".to_owned(), |column| column.to_string());
-        return format!("it looks like CSV; try --input-format csv --column {number}");
+    if let Some(table) = of_row(name, text) {
+        return table;
     }
     if trimmed.starts_with('/') && !trimmed.starts_with("//") {
-        return "it looks like paths; prefix each with its https://HOST".into();
+        return "it looks like paths; give their host with --host, such as --host example.com"
+            .into();
     }
     let is_bare = trimmed.contains('.') || trimmed.starts_with("//");
     if !assumes_scheme && is_bare && !trimmed.contains(' ') && !trimmed.contains('@') {
@@ -92,14 +91,17 @@ mod tests {
         for (text, advice) in [
             ("example.com/x", "--assume-scheme https"),
             ("//example.com/x", "--assume-scheme https"),
-            ("/a/b.html", "https://HOST"),
+            ("/a/b.html", "--host example.com"),
             ("<!doctype html>", "HTML"),
             ("<urlset>", "--input-format sitemap"),
             ("<?xml version='1.0'?>", "XML"),
             ("User-agent: *", "--robots list"),
             ("1\thttps://a.example/", "--input-format tsv --column 2"),
             ("https://a.example/,1", "--input-format csv --column 1"),
-            ("a,b", "--column NAME"),
+            ("1,a.example", "--input-format csv --column 2 --assume-scheme https"),
+            ("1;x;https://a.example/", "cut -d ';' -f 3"),
+            ("1  https://a.example/", "awk '{print $2}' < list > list-urls.txt"),
+            ("a,b", "--input-format"),
             ("\0\0", "binary"),
             ("nothing", "--input-format"),
             ("me@example.com", "--input-format"),

@@ -168,6 +168,40 @@ pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
     }
 }
 
+/// Returns what a line that is no URL looks like if it is a row of a table with a URL or a host, and
+/// what reads the list called `name`. `None` if it is no such row.
+pub fn of_row(name: &str, line: &str) -> Option<String> {
+    b"\t,;| ".iter().find_map(|&delimiter| {
+        let fields: Vec<&str> = line.split(char::from(delimiter)).map(str::trim).collect();
+        let is_site = |field: &&str| {
+            let host = field.split('/').next().unwrap_or_default();
+            is_host(host.as_bytes())
+        };
+        let url = fields.iter().position(|field| field.contains("://"));
+        let place = url.or_else(|| fields.iter().position(is_site))?;
+        let scheme = if url.is_some() { "" } else { " --assume-scheme https" };
+        let number = place + 1;
+        let way = match delimiter {
+            _ if fields.len() == 1 => return None,
+            b'\t' => format!("TSV; try --input-format tsv --column {number}{scheme}"),
+            b',' => format!("CSV; try --input-format csv --column {number}{scheme}"),
+            b' ' => {
+                let number = 1 + fields[..place].iter().filter(|field| !field.is_empty()).count();
+                let tool = format!("awk '{{print ${number}}}'");
+                format!("words; keep word {number}: {}", piped(name, &tool, "-urls", Some("txt")))
+            }
+            other => {
+                let tool = format!("cut -d '{}' -f {number}", char::from(other));
+                format!(
+                    "a table; keep field {number}: {}",
+                    piped(name, &tool, "-urls", Some("txt"))
+                )
+            }
+        };
+        Some(format!("it looks like {way}"))
+    })
+}
+
 /// Checks that most of the first lines are a URL each, and nothing else. The error says what else they
 /// have, and what reads them.
 pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(), String> {

@@ -152,7 +152,7 @@ fn are_names(row: &[Option<String>]) -> bool {
 /// Whether a text begins with a row of texts, as a line.
 pub(super) fn is_row(text: &[u8]) -> bool {
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let row = if line.starts_with(b"[\"") { row_of(line) } else { None };
+    let row = if line.starts_with(b"[") { row_of(line) } else { None };
     row.is_some_and(|row| row.iter().any(Option::is_some))
 }
 

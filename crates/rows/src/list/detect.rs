@@ -467,7 +467,15 @@ impl Look<'_> {
     /// Returns the column of the URL, and whether `row` is a header.
     fn column(&self, row: &[Vec<u8>]) -> Option<(TableColumn, bool)> {
         let at = &self.config.urls;
-        if let Some(column) = TableColumn::find(row, at) {
+        let given = match at {
+            Place::Named(names) => names.as_slice(),
+            Place::Usual | Place::Record => &[],
+        };
+        // The first row of a table without a header may have a number as well.
+        let number = given.iter().find_map(|it| it.parse::<usize>().ok()?.checked_sub(1));
+        let site = number.filter(|&place| place < row.len() && advice::is_site(row, place));
+        let found = site.map(TableColumn::at).or_else(|| TableColumn::find(row, at));
+        if let Some(column) = found {
             let is_header = match (at.is_asked(), column.is_named) {
                 // The error about a missing column shows the first row of a table without a header.
                 (true, true) => !advice::is_site(row, column.place),

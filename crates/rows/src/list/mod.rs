@@ -79,6 +79,7 @@ use std::sync::Arc;
 
 use crate::input::{Framing, Records, Stream, Terminator};
 use crate::sitemap::Sitemap;
+pub use advice::of_row;
 pub(crate) use detect::detect;
 use host::Hosts;
 pub use host::given_host;

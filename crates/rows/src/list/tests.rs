@@ -484,3 +484,264 @@ fn formats_without_the_place_of_the_time() {
         assert!(error.contains(words), "{words}: {error}");
     }
 }
+
+const CDX: &[u8] = b" CDX N b a m\r\n\
+example,a)/1 20200102030405 https://a.example/1 text/html\r\n\
+example,a)/2 20200102030405 - text/html\r\nx\r\n";
+const CDX_BARE: &[u8] = b"example,a)/1 20200102030405 https://a.example/1 text/html 200 AAAA 5\n\
+example,a)/2 20200102030405 - warc/revisit - AAAA 5\n";
+const ROWS: &str = "[\"urlkey\",\"timestamp\",\"original\"]\n\
+[\"a\",\"20200102030405\",\"https://a.example/1\"]\n[\"b\",\"x\",\"https://a.example/\\u0032\"]\n[1]\n{}\n";
+const W3C: &[u8] = b"#Version: 1.0\n#Fields: date time cs-uri-stem cs-host\n\
+2020-01-02 03:04:05 /1 a.example\n#Version: 1.0\n2020-01-02 03:04:05 /2 a.example\n";
+const COMBINED: &[u8] =
+    b"1 a.example 192.0.2.7 - - [02/Jan/2020:03:04:05 +0000] \"GET /1 HTTP/1.1\" 200 5\n";
+
+/// A WARC record with a block of these bytes.
+fn warc_record(kind: &str, url: &str, content_type: &str, block: &str) -> String {
+    format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nContent-Type: {content_type}\r\n\
+         Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    )
+}
+
+#[test]
+fn logs_and_indexes_are_found_by_their_first_bytes() {
+    let one = ok(&["https://a.example/1"]);
+    let no_url = || vec![Err(Problem::NoUrl)];
+    let rows: [(&[u8], ListFormat, &str, Vec<_>, &[Option<UnixSeconds>]); 6] = [
+        (
+            CDX,
+            ListFormat::Cdx,
+            "CDX",
+            [one.clone(), no_url(), no_url()].concat(),
+            &[TIME, TIME, None],
+        ),
+        (CDX_BARE, ListFormat::Cdx, "CDX", [one.clone(), no_url()].concat(), &[TIME, TIME]),
+        (
+            ROWS.as_bytes(),
+            ListFormat::Cdx,
+            "CDX, rows of JSON",
+            [
+                ok(&["https://a.example/1", "https://a.example/2"]),
+                no_url(),
+                vec![Err(Problem::NotJson)],
+            ]
+            .concat(),
+            &[TIME, None, None, None],
+        ),
+        (
+            W3C,
+            ListFormat::W3cLog,
+            "a W3C extended log",
+            [one.clone(), no_url(), ok(&["https://a.example/2"])].concat(),
+            &[TIME, None, TIME],
+        ),
+        (
+            COMBINED,
+            ListFormat::AccessLog,
+            "an access log, the host before the client",
+            one.clone(),
+            &[TIME],
+        ),
+        (
+            LOG,
+            ListFormat::CrawlLog,
+            "a Heritrix crawl.log",
+            ok(&["https://a.example/1", "https://a.example/2"]),
+            &[TIME, TIME],
+        ),
+    ];
+    for (bytes, format, note, expected, times) in rows {
+        for chunk_bytes in [7, 1 << 20] {
+            let read = chunks("-", bytes, chunk_bytes, &timed(Place::Record, None));
+            assert_eq!((read.format, &*read.note, &*read.error), (Some(format), note, ""));
+            assert_eq!(read.times, times, "{note}");
+            let found: Vec<_> = read.records.into_iter().map(|(_, url)| url).collect();
+            assert_eq!(found, expected, "{note}");
+            assert_eq!([read.head, read.whole].concat(), bytes, "nothing is lost");
+        }
+    }
+    // Rows without names.
+    let bare = b"[\"original\"]\n[\"https://a.example/1\"]\n";
+    assert_eq!(urls("a.jsonl", bare, &ListConfig::default()), [no_url(), one].concat());
+}
+
+#[test]
+fn the_answer_of_a_cdx_server_becomes_lines() {
+    let rows: Vec<&str> = ROWS.lines().collect();
+    let answers = [
+        format!("[{}]", rows.join(",")),
+        format!(" [ {} ]\n", rows.join(",\r\n ")),
+        format!("[{}]", rows.join(",\n").replace("\",\"", "\",\n\"")),
+    ];
+    for answer in &answers {
+        for chunk_bytes in [5, 1 << 20] {
+            let read = chunks("cdx.json", answer.as_bytes(), chunk_bytes, &ListConfig::default());
+            assert_eq!((&*read.error, read.format), ("", Some(ListFormat::Cdx)), "{answer}");
+            let urls: Vec<_> = read.records.iter().map(|(_, url)| url.clone()).collect();
+            let bad = vec![Err(Problem::NoUrl), Err(Problem::NotJson)];
+            assert_eq!(urls, [ok(&["https://a.example/1", "https://a.example/2"]), bad].concat());
+            assert!(read.head.starts_with(b"[\"urlkey\"") && read.head.ends_with(b"]\n"));
+        }
+    }
+    // The rows before the damage are decided.
+    let whole = &answers[0];
+    for end in rows[0].len() + 2..whole.len() {
+        let read = chunks("-", &whole.as_bytes()[..end], 1 << 20, &ListConfig::default());
+        assert!(read.error.contains("no end"), "{end}: {read:?}");
+    }
+    let behind = chunks("-", format!("{whole} x").as_bytes(), 1 << 20, &ListConfig::default());
+    assert!(behind.error.contains("text behind"), "{}", behind.error);
+}
+
+#[test]
+fn the_targets_of_archives() {
+    let all = [
+        warc_record("warcinfo", "https://a.example/info", "application/warc-fields", "x"),
+        warc_record("request", "https://a.example/1", "application/http", "GET"),
+        warc_record("response", "<https://a.example/1>", "application/http", "WARC/1.0\r\n"),
+        warc_record("metadata", "https://a.example/1", "application/warc-fields", ""),
+        warc_record("resource", "https://a.example/2", "text/plain", &"x".repeat(100_000)),
+        warc_record("revisit", "https://a.example/3", "application/http", ""),
+        warc_record("conversion", "https://a.example/4", "text/plain", "y"),
+        warc_record("metadata", "https://a.example/5", "application/json", "{}"),
+        warc_record("metadata", "https://a.example/5", "application/json", "{}"),
+        warc_record("response", "https://a.example/robots.txt", "application/http", ""),
+    ]
+    .concat();
+    let list: String = (1..6).map(|page| format!("https://a.example/{page}\n")).collect();
+    let list = list + "https://a.example/robots.txt\n";
+    let config = ListConfig::default();
+    for bytes in [all.clone().into_bytes(), portcullis_testkit::files::gzip(all.as_bytes())] {
+        let read = chunks("a.warc.wat.gz", &bytes, 30, &config);
+        assert_eq!((&*read.error, read.format), ("", Some(ListFormat::Warc)));
+        assert_eq!(String::from_utf8(read.whole).unwrap(), list);
+    }
+    // Damage is an error after whole records.
+    let starts = memchr::memmem::find_iter(all.as_bytes(), b"WARC/1.0\r\nWARC-Type");
+    for end in starts.flat_map(|start| [start + 5, start + 40]) {
+        let read = chunks("-", &all.as_bytes()[..end], 1 << 20, &config);
+        assert!(list.as_bytes().starts_with(&read.whole), "{end}");
+        assert!(read.error.contains("begins here"), "{end}: {}", read.error);
+    }
+    let cut = all.find("xxx").unwrap();
+    let read = chunks("-", &all.as_bytes()[..cut + 9], 1 << 20, &config);
+    assert!(read.error.contains("no end") && read.records.len() == 1, "{}", read.error);
+    // An archive of robots.txt files is no list, unless it is called one.
+    let robots = warc_record("response", "https://a.example/robots.txt", "application/http", "");
+    let refused = chunks("a.warc", robots.as_bytes(), 1 << 20, &config).error;
+    assert!(refused.contains("compile -o SET"), "{refused}");
+    assert_eq!(chunks("a", robots.as_bytes(), 1 << 20, &with(ListFormat::Warc)).records.len(), 1);
+}
+
+#[test]
+fn headers_that_are_logged_as_lists() {
+    let config = ListConfig {
+        urls: at(&["uri"]),
+        agents: at(&["headers.User-Agent"]),
+        hosts: at(&["headers.Host"]),
+        ..ListConfig::default()
+    };
+    let line = |agent: &str, host: &str| {
+        let headers = format!("{{\"User-Agent\": {agent}, \"Host\": {host}}}");
+        format!("{{\"uri\": \"/1\", \"headers\": {headers}}}\n")
+    };
+    for (agent, host, expected) in [
+        ("[\"A/1\"]", "[\"a.example\"]", ("A/1", ok(&["https://a.example/1"]))),
+        ("[\"A/1\", \"B/1\"]", "\"a.example\"", ("A/1", ok(&["https://a.example/1"]))),
+        ("[]", "[]", ("", vec![Err(Problem::NoHost)])),
+        ("[{\"x\": 1}]", "[[\"a.example\"]]", ("", ok(&["https://a.example/1"]))),
+        ("[1, \"A/1\"]", "[null]", ("", vec![Err(Problem::NoHost)])),
+    ] {
+        let text = line(agent, host);
+        let source = Source::from_reader("-", std::io::Cursor::new(text), OpenConfig::default());
+        let chunk = Chunks::new(source, ChunkConfig::default(), config.clone()).next();
+        let (chunk, arena) = (chunk.unwrap().unwrap(), Arena::new());
+        let read = Rows::new(&chunk, &arena, 0).read(1, |records| {
+            let url = String::from_utf8(records[0].url().to_vec()).unwrap();
+            let url = records[0].problem().map_or(Ok(url), Err);
+            assert_eq!((str::from_utf8(records.agent(0)).unwrap(), vec![url]), expected, "{agent}");
+            Ok::<bool, InputError>(true)
+        });
+        read.unwrap();
+    }
+    // The URL itself is a text.
+    let list = b"{\"url\": [\"https://a.example/\"]}\n";
+    let config = ListConfig { urls: at(&["url"]), ..ListConfig::default() };
+    assert_eq!(urls("-", list, &config), [Err(Problem::NotAString)]);
+}
+
+#[test]
+fn lines_that_hold_more_than_a_url() {
+    let plain = ListConfig::default();
+    let error = |text: &str| chunks("a.txt", text.as_bytes(), 1 << 20, &plain).error;
+    for (text, advice) in [
+        (
+            "https://a.example/ [200] [T]\nhttps://a.example/2 [301] [U]\n",
+            "cut -d ' ' -f 1 < a.txt",
+        ),
+        ("a.example/x 200\n", "cut -d ' ' -f 1"),
+        ("https://a.example/ https://b.example/\n", "tr -s ' ' '\\n' < a.txt > a-urls.txt"),
+        (
+            "https://a.example/,NL,Utrecht\nhttps://b.example/,BE,Gent\n",
+            "--input-format csv --column 1",
+        ),
+        (
+            "https://a.example/,text/html\nhttps://b.example/,text/html\n",
+            "--input-format csv --column 1",
+        ),
+        ("https://a.example/;NL\nhttps://b.example/;BE\n", "cut -d ';' -f 1"),
+        ("https://a.example/|A b\nhttps://b.example/|B\n", "cut -d '|' -f 1"),
+    ] {
+        let found = error(text);
+        assert!(found.contains("more than a URL") && found.contains(advice), "{text}: {found}");
+        let as_they_are = with(ListFormat::Lines);
+        assert_eq!(chunks("a.txt", text.as_bytes(), 1 << 20, &as_they_are).error, "");
+    }
+    for text in [
+        "https://a.example/a b\nhttps://a.example/2\nhttps://a.example/3\n",
+        " https://a.example/ \nhttps://a.example/2\r\n",
+        "https://a.example/x,1.html\nhttps://a.example/x,2.html\n",
+        "https://a.example/0,1518,00.html\nhttps://a.example/0,1518,druck-00.html\n",
+        "https://a.example/;id=1\nhttps://a.example/;id=2\n",
+        "https://a.example/a,b\nhttps://a.example/a\n",
+        "https://a.example/a,b\n",
+        "https://a.example/?q=,a\nhttps://a.example/?q=,b\n",
+        "some words of a text\n",
+    ] {
+        assert_eq!(error(text), "", "{text}");
+    }
+    let text = "x\nhttps://a.example/ \nhttps://a.example/a b\nhttps://b.example/ c d\nno url\n";
+    let source = Source::from_reader("-", std::io::Cursor::new(text), OpenConfig::default());
+    let chunk = Chunks::new(source, ChunkConfig::default(), plain.clone()).next().unwrap().unwrap();
+    let arena = Arena::new();
+    let found = Rows::new(&chunk, &arena, 0).lines_with_more();
+    assert_eq!(found, Some((2, 2, &b"https://a.example/a b"[..])));
+}
+
+#[test]
+fn tables_without_a_header() {
+    let ranks = b"1,a.example\n2,b.example\n";
+    let sites = ok(&["a.example", "b.example"]);
+    for name in ["2", "a.example"] {
+        assert_eq!(urls("a.csv", ranks, &column(name)), sites, "{name}");
+    }
+    let named = b"request.host,code\na.example,200\n";
+    assert_eq!(urls("a.csv", named, &column("request.host")), ok(&["a.example"]));
+    let plain = ListConfig::default();
+    for (text, advice) in [
+        (&ranks[..], "column 2 has hosts (`a.example`); try --column 2 --assume-scheme https"),
+        (b"a.example,NL\nb.example,BE\n", "try --column 1 --assume-scheme https"),
+        (
+            b"https://a.example/,https://b.example/\n",
+            "the columns 1 and 2 have URLs (`https://a.example/` and `https://b.example/`); name one by \
+             its number, such as --column 1",
+        ),
+        (b"request.host,code\na.example,200\n", "name the one with the URL with --column"),
+    ] {
+        let error = chunks("a.csv", text, 1 << 20, &plain).error;
+        assert!(error.contains(advice), "{error}");
+    }
+}

@@ -82,6 +82,8 @@ impl Column {
 
 /// The word for one column of bits.
 const BITS: &str = "bits";
+/// The word of the column with the agent of each record.
+const AGENT: &str = "agent";
 
 /// The columns that a record has once, by their words.
 const OF_RECORD: [(&str, FieldKind); 4] = [
@@ -291,6 +293,8 @@ impl FromStr for Columns {
             let of_record = OF_RECORD.into_iter().find(|(name, _)| *name == word);
             let is_new = match (word, column, of_record) {
                 (BITS, ..) => !std::mem::replace(&mut columns.has_bits, true),
+                // The first column, wherever it is named.
+                (AGENT, ..) => !std::mem::replace(&mut columns.has_agent, true),
                 (_, Some(column), _) => {
                     let is_new = !columns.per_agent.contains(&column);
                     columns.per_agent.push(column);
@@ -317,6 +321,11 @@ impl FromStr for Columns {
 impl Columns {
     fn none() -> Columns {
         Columns { has_agent: false, per_agent: vec![], has_bits: false, of_record: vec![] }
+    }
+
+    /// Whether the column with the agent of each record is requested.
+    pub fn has_agent(&self) -> bool {
+        self.has_agent
     }
 
     /// Adds the agent of each record. The columns per agent are about it, and have no agent in their
@@ -435,7 +444,7 @@ impl Columns {
     ) -> Result<Vec<Field>, ColumnsError> {
         let field = |kind| {
             let name = match kind {
-                FieldKind::RecordAgent => "agent".to_owned(),
+                FieldKind::RecordAgent => AGENT.to_owned(),
                 FieldKind::Agent(_, column) if self.has_agent => column.as_str().to_owned(),
                 FieldKind::Agent(agent, column) => {
                     let agent = agents[agent].as_ref();
