@@ -358,10 +358,10 @@ pub struct ReadingArgs {
     /// The format of the lists; detected for each list by default
     ///
     /// lines: one URL per line. jsonl: JSON Lines (see --field). csv, tsv: with or without a header
-    /// (see --column). cdxj: an index of a web archive. access-log: what Apache and nginx
-    /// write (see --host). heritrix: a recover journal. crawl-log: Heritrix's crawl.log. nutch:
-    /// `readdb -dump`. parquet: Parquet (see --column). sitemap: a sitemap, or an index with the
-    /// sitemaps beside it.
+    /// (see --column). cdxj, cdx: an index of a web archive. access-log: what Apache, nginx and AWS
+    /// write (see --host). w3c: what IIS and CloudFront write. heritrix: a recover journal. crawl-log:
+    /// Heritrix's crawl.log. nutch: `readdb -dump`. parquet: Parquet (see --column). sitemap: a sitemap,
+    /// an index with the sitemaps beside it, or a feed. warc: the target URIs of WARC, WAT and WET.
     #[arg(long, value_name = "FORMAT", value_parser = values::list_format())]
     pub input_format: Option<ListFormat>,
 

@@ -294,8 +294,11 @@ impl<'l> Table<'l> {
         let is_first = self.first.is_none();
         self.first.get_or_insert(line);
         for (delimiter, fields) in Table::DELIMITERS.into_iter().zip(&mut self.fields) {
-            let of_line = fields_of(line, delimiter);
-            *fields = if is_first || *fields == of_line { of_line } else { None };
+            if is_first {
+                *fields = fields_of(line, delimiter);
+            } else if fields.is_some() && *fields != fields_of(line, delimiter) {
+                *fields = None;
+            }
         }
     }
 

@@ -510,7 +510,9 @@ fn warc_record(kind: &str, url: &str, content_type: &str, block: &str) -> String
 fn logs_and_indexes_are_found_by_their_first_bytes() {
     let one = ok(&["https://a.example/1"]);
     let no_url = || vec![Err(Problem::NoUrl)];
-    let rows: [(&[u8], ListFormat, &str, Vec<_>, &[Option<UnixSeconds>]); 6] = [
+    type Found<'t> =
+        (&'t [u8], ListFormat, &'t str, Vec<Result<String, Problem>>, &'t [Option<UnixSeconds>]);
+    let rows: [Found<'_>; 6] = [
         (
             CDX,
             ListFormat::Cdx,
