@@ -4,8 +4,8 @@ use std::mem::offset_of;
 
 use super::file::{SectionKind, StoredHeader};
 use super::layout::{
-    Bits, Capture, CaptureRow, LINE_SLOTS, MomentRow, OutageRow, PolicyHead, SlotLine, WideCapture,
-    count, host, line_of, lines_for, policy, record, rule_set, usage,
+    Bits, Capture, CaptureRow, HostLine, LINE_SLOTS, MomentRow, OutageRow, PolicyHead, SlotLine,
+    WideCapture, count, line_of, lines_for, policy, record, rule_set, usage,
 };
 use crate::layout::record::In;
 use crate::lists::UsageKind;
@@ -116,12 +116,12 @@ fn tables_are_those_of_the_constants() {
             12,
             0,
             &[
-                (host::KEY_BYTES, "bytes of the key"),
-                (host::HTTP_POLICY, "policy for http,"),
-                (host::HTTPS_POLICY, "policy for https,"),
-                (host::HTTP_CAPTURE, "capture for http,"),
-                (host::HTTPS_CAPTURE, "capture for https,"),
-                (host::HEAD_WORDS, "the key"),
+                (offset_of!(HostLine, key_bytes), "bytes of the key"),
+                (offset_of!(HostLine, policies), "policy for http,"),
+                (offset_of!(HostLine, policies) + 4, "policy for https,"),
+                (offset_of!(HostLine, captures), "capture for http,"),
+                (offset_of!(HostLine, captures) + 4, "capture for https,"),
+                (offset_of!(HostLine, key), "the key"),
             ],
             None,
         ),
@@ -294,6 +294,7 @@ fn lists_are_computed_as_described() {
     assert_eq!(places.map(|it| it.patterns(&kinds)), [6, 0, 0]);
     assert_eq!([0, 3, 4, 7].map(|first| record::patterns(0x8765_4321, first)), [5, 5, 4, 1]);
     assert_eq!(lines_for(10), 2 + 1);
+    assert_eq!([0, 44, 45, 108, 109].map(HostLine::lines), [1, 1, 2, 2, 3]);
     assert_eq!((LINE_SLOTS, size_of::<SlotLine>()), (8, 64));
     assert_eq!((policy::ROBOT_WORDS, policy::GROUP_WORDS), (2, 2));
     assert_eq!((usage::LABELS, usage::ENTRY_WORDS), (Label::ALL.len(), 13));

@@ -1,6 +1,8 @@
 //! The layout of the sections of a set, as defined by `FORMAT.md`: constants shared by writing and
 //! reading.
 
+use std::mem::offset_of;
+
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -25,15 +27,29 @@ pub fn is_full(line: &SlotLine) -> bool {
     line[2 * LINE_SLOTS - 1].get() != 0
 }
 
-/// Words of a host before its key.
-pub mod host {
-    pub const KEY_BYTES: usize = 0;
-    pub const HTTP_POLICY: usize = 1;
-    pub const HTTPS_POLICY: usize = 2;
-    pub const HTTP_CAPTURE: usize = 3;
-    pub const HTTPS_CAPTURE: usize = 4;
-    pub const HEAD_WORDS: usize = 5;
+/// The first line of a host. Lines that follow have the rest of its key.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct HostLine {
+    pub key_bytes: U32,
+    /// The policies for http and https; [`NONE`] for none.
+    pub policies: [U32; 2],
+    /// The captures for http and https; [`NONE`] for none.
+    pub captures: [U32; 2],
+    pub key: [u8; HostLine::KEY_BYTES],
 }
+
+impl HostLine {
+    /// The bytes of a key that fit into the first line.
+    pub const KEY_BYTES: usize = 44;
+
+    /// Returns the number of lines of a host whose key has this many bytes.
+    pub fn lines(key_bytes: usize) -> usize {
+        (offset_of!(HostLine, key) + key_bytes).div_ceil(size_of::<HostLine>())
+    }
+}
+
+const _: () = assert!(size_of::<HostLine>() == 64);
 
 /// A capture. Times are seconds since 1970; [`u64::MAX`] is an unknown one.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -412,54 +428,73 @@ pub mod count {
     pub const HOST_SEED: usize = 14;
 }
 
+/// The longest key that [`search_of`] copies whole. Nearly all keys are shorter, and bytes of a fixed
+/// number are compared without a branch by the length.
+pub const PADDED_BYTES: usize = 32;
+
 /// Returns the first line and the tag of a key in a host table with this number of lines and this
 /// seed.
-#[inline(always)]
 pub fn line_of(key: &[u8], lines: u64, seed: u64) -> (u64, u32) {
-    let hash = hash_of(key, seed);
+    search_of(key, lines, seed, &mut [0; PADDED_BYTES])
+}
+
+/// Like [`line_of`]. Copies a key of up to [`PADDED_BYTES`] bytes to `padded`, which has to be zeros.
+#[inline(always)]
+pub fn search_of(key: &[u8], lines: u64, seed: u64, padded: &mut [u8; PADDED_BYTES]) -> (u64, u32) {
+    let (words, seed) = match starts_of(key.len()) {
+        // Each word is loaded once and copied at once: the processor has few registers.
+        Some([a, b, c, d]) => {
+            let mut word = |start| copied(key, start, padded);
+            ([word(a), word(b), word(c), word(d)], seed)
+        }
+        None => rare_words(key, seed, padded),
+    };
+    let hash = hash_of(words, seed).wrapping_add((key.len() as u64).wrapping_mul(FACTORS[3]));
     // The line comes from the high bits, the tag from the low bits.
     (((u128::from(hash) * u128::from(lines)) >> 64) as u64, hash as u32)
+}
+
+/// Copies a word of a key to its place, and returns it.
+#[inline(always)]
+fn copied(key: &[u8], start: usize, padded: &mut [u8; PADDED_BYTES]) -> u64 {
+    let word = word(key, start);
+    padded[start..start + size_of::<u64>()].copy_from_slice(&word.to_le_bytes());
+    word
 }
 
 /// Numbers whose bytes are those of no key, so that no key makes a factor zero or small.
 const FACTORS: [u64; 4] =
     [0x9485_e1f8_87d3_92f6, 0xfa8e_c49b_f5d7_8a81, 0xb09f_ecf2_84e9_f793, 0x8bdc_f6e4_9af1_9583];
 
-/// Returns the hash of a key, in fewer instructions than a hash of any bytes takes.
+/// Returns the hash of words, in fewer instructions than a hash of any bytes takes.
 #[inline(always)]
-fn hash_of(key: &[u8], seed: u64) -> u64 {
-    let hash = match words_of(key) {
-        Some(words) => hash_of_words(words, seed),
-        None => hash_of_rare(key, seed),
-    };
-    hash.wrapping_add((key.len() as u64).wrapping_mul(FACTORS[3]))
-}
-
-#[inline(always)]
-fn hash_of_words([first, second, third, fourth]: [u64; 4], seed: u64) -> u64 {
+fn hash_of([first, second, third, fourth]: [u64; 4], seed: u64) -> u64 {
     fold(first ^ seed, second ^ FACTORS[0]) ^ fold(third ^ seed ^ FACTORS[1], fourth ^ FACTORS[2])
 }
 
-/// Hashes a key that is shorter or longer than nearly all keys.
+/// Copies the beginning of a key that is shorter or longer than nearly all keys. Returns its last words
+/// and the seed that has the others.
 #[cold]
 #[inline(never)]
-fn hash_of_rare(key: &[u8], mut seed: u64) -> u64 {
+fn rare_words(key: &[u8], mut seed: u64, padded: &mut [u8; PADDED_BYTES]) -> ([u64; 4], u64) {
+    let copied = key.len().min(PADDED_BYTES);
+    padded[..copied].copy_from_slice(&key[..copied]);
     let mut rest = key;
-    while rest.len() > 32 {
+    while rest.len() > PADDED_BYTES {
         seed = fold(word(rest, 0) ^ seed, word(rest, 8) ^ FACTORS[0]);
         rest = &rest[16..];
     }
     let byte = |index: usize| u64::from(rest.get(index).copied().unwrap_or(0)) << (8 * index);
-    let words = words_of(rest).unwrap_or_else(|| [(0..8).map(byte).sum(), 0, 0, 0]);
-    hash_of_words(words, seed)
+    let starts = starts_of(rest.len()).map(|starts| starts.map(|start| word(rest, start)));
+    (starts.unwrap_or_else(|| [(0..8).map(byte).sum(), 0, 0, 0]), seed)
 }
 
-/// Returns four words that overlap and that have every byte of a key of 8 to 32 bytes, as nearly all
-/// keys are; `None` for others. There is no branch by the length, which would be mispredicted.
+/// Returns where four words begin that overlap and that have every byte of a key of 8 to 32 bytes, as
+/// nearly all keys are; `None` for others. There is no branch by the length, which would be mispredicted.
 #[inline(always)]
-pub fn words_of(key: &[u8]) -> Option<[u64; 4]> {
-    let last = key.len().checked_sub(8).filter(|last| *last <= 24)?;
-    Some([word(key, 0), word(key, last.min(8)), word(key, last.saturating_sub(8)), word(key, last)])
+fn starts_of(key_bytes: usize) -> Option<[usize; 4]> {
+    let last = key_bytes.checked_sub(8).filter(|last| *last <= 24)?;
+    Some([0, last.min(8), last.saturating_sub(8), last])
 }
 
 /// Returns the two halves of a product, added without carry.
@@ -473,17 +508,6 @@ fn fold(one: u64, other: u64) -> u64 {
 fn word(bytes: &[u8], start: usize) -> u64 {
     let bytes = bytes[start..].first_chunk();
     u64::from_le_bytes(*bytes.expect("a word begins eight bytes before the end at the latest"))
-}
-
-/// Returns whether two keys are equal.
-#[inline(always)]
-pub fn are_same_keys(one: &[u8], other: &[u8]) -> bool {
-    match (words_of(one), words_of(other)) {
-        (Some([a, b, c, d]), Some([e, f, g, h])) if one.len() == other.len() => {
-            (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h) == 0
-        }
-        _ => one == other,
-    }
 }
 
 /// Returns the number of lines for a table of `hosts` hosts. Three slots in eight stay free, so that

@@ -1,15 +1,17 @@
 //! Hosts, when and how each policy was captured, and their timelines.
 
+use std::mem::offset_of;
+
 use hashbrown::HashMap;
-use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromZeros, IntoBytes};
 
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_robots::access::{DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::layout::record::In;
 use portcullis_set::layout::{
-    Capture, CaptureRow, MomentRow, NONE, OutageRow, WideCapture, count, host,
+    Capture, CaptureRow, HostLine, MomentRow, NONE, OutageRow, WideCapture, count,
 };
 use portcullis_set::lists::ListReader;
 use portcullis_set::stored::CaptureFacts;
@@ -23,7 +25,7 @@ use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
 
 /// The sections that describe hosts.
 pub struct HostSections {
-    pub hosts: Items<U32>,
+    pub hosts: Items<HostLine>,
     /// The captures of origins.
     pub captures: Captures,
     /// The other records of files. Their string numbers are provisional.
@@ -156,15 +158,14 @@ impl HostSections {
             let dates = moment.standing.facts.dates();
             self.counts.captured = DateSpan::over(self.counts.captured, dates);
         }
-        let mut words = vec![U32::ZERO; host::HEAD_WORDS + host.key.len().div_ceil(4)];
-        words[host::KEY_BYTES] = U32::new(host.key.len() as u32);
-        words[host::HTTP_POLICY] = U32::new(policy(&host.http));
-        words[host::HTTPS_POLICY] = U32::new(policy(&host.https));
-        words[host::HTTP_CAPTURE] = U32::new(http_capture);
-        words[host::HTTPS_CAPTURE] = U32::new(https_capture);
-        words[host::HEAD_WORDS..].as_mut_bytes()[..host.key.len()].copy_from_slice(&host.key);
+        let mut lines = vec![HostLine::new_zeroed(); HostLine::lines(host.key.len())];
+        lines[0].key_bytes = U32::new(host.key.len() as u32);
+        lines[0].policies = [&host.http, &host.https].map(|it| U32::new(policy(it)));
+        lines[0].captures = [http_capture, https_capture].map(U32::new);
+        let key = &mut lines.as_mut_bytes()[offset_of!(HostLine, key)..];
+        key[..host.key.len()].copy_from_slice(&host.key);
         end(&self.hosts)?; // The position of a host has 32 bits.
-        self.hosts.push(&words)?;
+        self.hosts.push(&lines)?;
         self.counts.hosts += 1;
         self.counts.origins +=
             [&host.http, &host.https].iter().flat_map(|it| it.iter()).count() as u64;

@@ -8,13 +8,15 @@
 //! all of this, to the second, before the crawl. An attacker who controls the whole crawl gains
 //! nothing: a seed that leaves a long run is replaced by the next one.
 
+use std::mem::offset_of;
+
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
-use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
+use zerocopy::{FromZeros, IntoBytes};
 
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Spool, Table};
-use portcullis_set::layout::{LINE_SLOTS, SlotLine, host, is_full, line_of, lines_for};
+use portcullis_set::layout::{HostLine, LINE_SLOTS, SlotLine, is_full, line_of, lines_for};
 use portcullis_set::limits::SET_HOST_RUN_LINES_MAX;
 
 use crate::limits::SET_HOST_SEEDS_MAX;
@@ -69,16 +71,18 @@ fn filled(seed: u64, hosts: &Spool, count: u64) -> Result<Option<Vec<SlotLine>>,
     let count = lines_for(count as usize);
     let mut lines = vec![SlotLine::default(); count];
     let mut reader = hosts.reader();
-    let mut head = [U32::ZERO; host::HEAD_WORDS];
-    let mut key = Vec::new();
+    let mut host = Vec::new();
     while !reader.is_at_end() {
-        let position = (reader.position() / size_of::<U32>() as u64) as u32;
-        reader.read(head.as_mut_bytes())?;
-        let bytes = head[host::KEY_BYTES].get() as usize;
-        reader.expect(bytes.next_multiple_of(4))?;
-        key.resize(bytes.next_multiple_of(4), 0);
-        reader.read(&mut key)?;
-        let (first, tag) = line_of(&key[..bytes], count as u64, seed);
+        let position = (reader.position() / size_of::<HostLine>() as u64) as u32;
+        host.resize(1, HostLine::new_zeroed());
+        reader.read(host.as_mut_bytes())?;
+        let bytes = host[0].key_bytes.get() as usize;
+        let more = HostLine::lines(bytes) - 1;
+        reader.expect(more * size_of::<HostLine>())?;
+        host.resize(1 + more, HostLine::new_zeroed());
+        reader.read(host[1..].as_mut_bytes())?;
+        let key = &host.as_bytes()[offset_of!(HostLine, key)..][..bytes];
+        let (first, tag) = line_of(key, count as u64, seed);
         let mut searched = (first as usize..count).chain(0..first as usize);
         // A host any further from its first line would end a run that is too long.
         let mut near = searched.by_ref().take(SET_HOST_RUN_LINES_MAX + 1);
@@ -116,10 +120,11 @@ mod tests {
     fn section(keys: &[String]) -> Spool {
         let mut hosts = Vec::new();
         for key in keys {
-            let mut bytes = key.clone().into_bytes();
-            bytes.resize(key.len().next_multiple_of(4), 0);
+            let start = hosts.len() + offset_of!(HostLine, key) / 4;
             hosts.extend([key.len() as u32, NONE, NONE, NONE, NONE].map(U32::new));
-            hosts.extend(bytes.chunks(4).map(|word| U32::from_bytes(word.try_into().unwrap())));
+            let end = hosts.len() - 5 + HostLine::lines(key.len()) * 16;
+            hosts.resize(end, U32::ZERO);
+            hosts[start..].as_mut_bytes()[..key.len()].copy_from_slice(key.as_bytes());
         }
         spool(&hosts)
     }

@@ -7,8 +7,8 @@ use portcullis_engine::{Line, RuleSet};
 use portcullis_set::file::StoredHeader;
 use portcullis_set::layout::record::In;
 use portcullis_set::layout::{
-    Capture, CaptureRow, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, count, host, policy, record,
-    usage,
+    Capture, CaptureRow, HostLine, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, count, policy,
+    record, usage,
 };
 use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_testkit::Captures;
@@ -91,6 +91,11 @@ fn a_set_of_an_older_matching_is_compiled_again() {
     assert!(matches!(refused, AskError::OtherMatching { .. }), "{refused}");
 }
 
+/// Returns the lines of hosts.
+fn hosts(parts: &mut Parts) -> &mut [HostLine] {
+    <[HostLine]>::mut_from_bytes(parts.section(SectionKind::HOSTS)).unwrap()
+}
+
 /// Returns the heads of policies.
 fn heads(parts: &mut Parts) -> &mut [PolicyHead] {
     <[PolicyHead]>::mut_from_bytes(parts.section(SectionKind::POLICY_HEADS)).unwrap()
@@ -141,14 +146,13 @@ fn a_faulty_writer_is_found_out() {
             }
         }),
         ("section 'hosts'", |parts| {
-            let key = parts.section(SectionKind::HOSTS);
-            key[host::HEAD_WORDS * 4] = b'z';
+            hosts(parts)[0].key[0] = b'z';
         }),
         ("section 'hosts'", |parts| {
-            parts.set_word(SectionKind::HOSTS, host::HTTP_CAPTURE, 1);
+            hosts(parts)[0].captures[0] = 1.into();
         }),
         ("section 'hosts'", |parts| {
-            parts.set_word(SectionKind::HOSTS, host::HTTP_POLICY, 1);
+            hosts(parts)[0].policies[0] = 1.into();
         }),
         ("section 'captures'", |parts| {
             let captures = parts.section(SectionKind::CAPTURES);
@@ -402,16 +406,11 @@ fn a_faulty_writer_of_timelines_is_found_out() {
             let captures = parts.section(SectionKind::TIMELINES).len() as u32 / 4 - 1;
             let mut start = |capture| parts.word(SectionKind::TIMELINES, capture as usize);
             let longest = (0..captures).max_by_key(|&it| start(it + 1) - start(it)).unwrap();
-            let words = parts.section(SectionKind::HOSTS).len() / 4;
-            let mut position = 0;
-            while position < words {
-                for capture in [host::HTTP_CAPTURE, host::HTTPS_CAPTURE] {
-                    if parts.word(SectionKind::HOSTS, position + capture) != u32::MAX {
-                        parts.set_word(SectionKind::HOSTS, position + capture, longest);
-                    }
+            // Each host of the sample has one line.
+            for capture in hosts(parts).iter_mut().flat_map(|host| &mut host.captures) {
+                if capture.get() != u32::MAX {
+                    *capture = longest.into();
                 }
-                let key = parts.word(SectionKind::HOSTS, position) as usize;
-                position += host::HEAD_WORDS + key.div_ceil(4);
             }
         }),
         ("section 'moments'", |parts| {

@@ -116,8 +116,10 @@ const fn of_access(outcome: AccessOutcome) -> u32 {
 #[inline(always)]
 pub(super) fn decision_of(outcome: Outcome) -> Decision {
     // Numbers instead of branches, which would be mispredicted.
-    let of_rules = RULES + u32::from(outcome != Outcome::NONE) + u32::from(outcome.allows());
-    let number = outcome.as_opaque().map_or(of_rules, |opaque| opaque.min(LAST));
+    let number = match outcome.as_opaque() {
+        Some(opaque) => opaque.min(LAST),
+        None => RULES + u32::from(outcome != Outcome::NONE) + u32::from(outcome.allows()),
+    };
     DECISIONS[number as usize % DECISIONS.len()]
 }
 
@@ -156,7 +158,7 @@ impl Starts {
 
     /// Appends the starts of each policy to `starts`, and prefetches their rule sets. Returns the largest
     /// number: these loads are independent, so the processor overlaps them.
-    #[inline(always)]
+    #[inline(never)] // Its loop needs all registers.
     fn collect(
         &self,
         columns: usize,

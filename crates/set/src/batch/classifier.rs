@@ -31,7 +31,7 @@ use super::pieces::{Host, Pieces, Written};
 use crate::layout::{EVERY_HOST, NONE};
 use crate::stored::{
     AgentTokens, Column, Effect, HostTable, Place, PolicyNumber, SelectedRules, StoredCapture,
-    columns, ordered,
+    columns, key_with_scheme, ordered,
 };
 use crate::{Damage, PolicySet};
 
@@ -437,18 +437,23 @@ impl Classifier {
         let (hosts, written) = pieces.hosts_mut();
         if let Some(table) = table {
             for host in &mut *hosts {
-                host.candidate = table.candidate(host.search, host.key_bytes())?;
+                host.candidate = table.candidate(&host.search)?;
             }
         }
         // From the last one, whose URLs end where the list ends.
         let mut open = &mut policies[..];
         for host in hosts.iter_mut().rev() {
-            let record = records[host.url()].as_ref();
-            let found = match (table, host.plain_key(record)) {
-                (Some(table), Some(key)) => table.policies(&mut host.candidate, key)?,
-                _ => policies_of_other(table, host, written, record)?,
+            let https = host.place == Place::Https;
+            let found = match table {
+                Some(table) if host.is_searched() => {
+                    table.policy(host.candidate, &host.search, https)
+                }
+                _ => None,
             };
-            let policy = found[usize::from(host.place == Place::Https)];
+            let policy = match found {
+                Some(policy) => policy,
+                None => policy_of_other(table, host, written, records[host.url()].as_ref())?,
+            };
             if (count..NO_URL).contains(&policy) {
                 return Err(self.unknown_policy());
             }
@@ -518,9 +523,8 @@ impl Classifier {
         let rules = &self.dialect().paths;
         if rules.robots_txt == RobotsTxtUrl::AlwaysAllowed {
             // Whatever was answered.
-            let asked = questions.paths.iter().zip(questions.policies).enumerate();
-            for (question, (path, &policy)) in asked {
-                if rules.always_allows(path) && policy < NO_URL {
+            for (question, path) in questions.paths.iter().enumerate() {
+                if rules.always_allows(path) && questions.policies[question] < NO_URL {
                     let answers = question * table.columns..(question + 1) * table.columns;
                     decisions[answers].fill(Decision::ROBOTS_TXT);
                 }
@@ -628,25 +632,26 @@ impl Crawlers {
     }
 }
 
-/// Returns the policies for http and https of a host whose key is written, or that has another
-/// scheme, or of a record that is not a URL.
+/// Returns the policy of a host that [`HostTable::policy`] does not find, of every host without a table, or
+/// of a record that is not a URL.
 #[cold]
 #[inline(never)]
-fn policies_of_other(
+fn policy_of_other(
     table: Option<&HostTable<'_>>,
     host: &mut Host,
     written: &Written,
     record: &[u8],
-) -> Result<[u32; 2], Damage> {
+) -> Result<u32, Damage> {
     let [scheme, key] = host.scheme_and_key(written, record);
-    match table {
-        _ if host.is_invalid => Ok([NO_URL; 2]),
-        None => Ok([0; 2]),
+    let policies = match table {
+        _ if host.is_invalid => return Ok(NO_URL),
+        None => return Ok(0),
         Some(table) if host.place == Place::Other => {
-            table.policies_of_other(&mut host.candidate, scheme, key)
+            table.search_again(&mut host.candidate, &key_with_scheme(scheme, key))?
         }
-        Some(table) => table.policies(&mut host.candidate, key),
-    }
+        Some(table) => table.search_again(&mut host.candidate, key)?,
+    };
+    Ok(policies[usize::from(host.place == Place::Https)])
 }
 
 /// Returns a new table of the entries of so many columns for each pair of a policy and an agent. Each has

@@ -112,7 +112,7 @@ impl<'r> EachUrl<'r> for Filling<'r, '_> {
             return;
         };
         if !is_shared {
-            pieces.push_plain_host(url, head, search(*table, head.key(record)));
+            pieces.push_plain_host(url, head, record, *table);
         }
         let path = &record[head.bytes..];
         paths[url as usize] = match has_plain_path {
@@ -120,14 +120,6 @@ impl<'r> EachUrl<'r> for Filling<'r, '_> {
             true => path,
             false => pieces.normal_path(url, record, path, splitting.0),
         };
-    }
-}
-
-#[inline(always)]
-fn search(table: Option<&HostTable<'_>>, key: &[u8]) -> Search {
-    match table {
-        Some(table) => table.search(key),
-        None => Search::default(),
     }
 }
 
@@ -139,18 +131,10 @@ impl Host {
         self.url as usize
     }
 
-    #[inline]
-    pub(super) fn key_bytes(&self) -> usize {
-        self.key.length as usize
-    }
-
-    /// Returns the key under which a host with this record is looked up; `None` if it is not part of
-    /// the record, or there is none.
+    /// Returns whether the search has the key under which the host is looked up.
     #[inline(always)]
-    pub(super) fn plain_key<'r>(&self, record: &'r [u8]) -> Option<&'r [u8]> {
-        // A written key begins far behind any record.
-        let key = record.get(self.key.start as usize..)?.get(..self.key.length as usize);
-        key.filter(|_| self.place != Place::Other)
+    pub(super) fn is_searched(&self) -> bool {
+        (self.place != Place::Other) & self.search.is_whole()
     }
 
     /// Returns scheme and key.
@@ -186,13 +170,23 @@ impl Pieces {
     }
 
     #[inline(always)]
-    fn push_plain_host(&mut self, url: u32, head: UrlHead, search: Search) {
+    fn push_plain_host(
+        &mut self,
+        url: u32,
+        head: UrlHead,
+        record: &[u8],
+        table: Option<&HostTable<'_>>,
+    ) {
         let scheme = Piece { start: 0, length: head.scheme_bytes as u32 };
         let start = head.scheme_bytes as u32 + 3;
         let key = Piece { start, length: head.bytes as u32 - start };
         let place = if head.scheme_bytes == 5 { Place::Https } else { Place::Http };
-        let (is_invalid, candidate) = (false, Candidate::default());
+        let (is_invalid, search, candidate) = (false, Search::default(), Candidate::default());
         self.hosts.push(Host { url, place, is_invalid, scheme, key, search, candidate });
+        // In place: the compiler would copy it from the stack.
+        if let (Some(host), Some(table)) = (self.hosts.last_mut(), table) {
+            table.begin(&mut host.search, head.key(record));
+        }
     }
 
     /// Returns the path of a plain URL, normalized and without its fragment.
@@ -237,7 +231,10 @@ impl Pieces {
         let is_invalid = split.is_err();
         let [scheme, key, path] = split.unwrap_or_default();
         let place = place(self.written.get(scheme, record));
-        let search = search(table, self.written.get(key, record));
+        let mut search = Search::default();
+        if let Some(table) = table {
+            table.begin(&mut search, self.written.get(key, record));
+        }
         let candidate = Candidate::default();
         self.hosts.push(Host { url, place, is_invalid, scheme, key, search, candidate });
         self.path_of_record(url, record, path)

@@ -1,5 +1,7 @@
 //! Hosts: lookup by key, and iteration; and when and how each of their policies was captured.
 
+use std::mem::offset_of;
+
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -11,8 +13,8 @@ use portcullis_robots::syntax::NoteSet;
 
 use super::super::file::{Damage, Section};
 use super::super::layout::{
-    Capture, CaptureRow, NONE, OutageRow, SlotLine, WideCapture, are_same_keys, host, is_full,
-    line_of,
+    Capture, CaptureRow, HostLine, NONE, OutageRow, PADDED_BYTES, SlotLine, WideCapture, is_full,
+    line_of, search_of,
 };
 use super::{PolicyNumber, PolicySet};
 use crate::layout::EVERY_HOST;
@@ -67,11 +69,22 @@ pub struct StoredHost<'s> {
     pub(crate) captures: [u32; 2],
 }
 
-/// Where the search for a key begins.
+/// Where the search for a key begins, and the key, if it is short.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Search {
     line: u64,
     tag: u32,
+    key_bytes: u32,
+    /// With zeros behind it.
+    key: [u8; PADDED_BYTES],
+}
+
+impl Search {
+    /// Returns whether the search has the key, so that [`HostTable::policy`] can compare it.
+    #[inline(always)]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.key_bytes as usize <= PADDED_BYTES
+    }
 }
 
 /// A host that may have a key, as a slot of the host table has it: its position + 1, or 0 for none.
@@ -169,22 +182,30 @@ impl PolicySet {
     /// Returns the host at a position.
     #[inline]
     pub fn host_at(&self, position: HostPosition) -> Result<StoredHost<'_>, Damage> {
-        let head = self.words(self.sections.hosts, position.0, host::HEAD_WORDS)?;
-        let bytes = head[host::KEY_BYTES].get() as usize;
-        if bytes > KEY_BYTES_MAX {
-            return Err(self.malformed(self.sections.hosts, position.0, "its key is too long"));
-        }
-        let key_at = position.0.saturating_add(host::HEAD_WORDS as u32);
-        let key = self.words(self.sections.hosts, key_at, bytes.div_ceil(4))?;
-        let head = head.first_chunk().expect("the words of a head");
-        Ok(StoredHost::of(self, head, &key.as_bytes()[..bytes]))
+        let hosts = self.sections.hosts;
+        let line = self.host_line(position)?;
+        let start = u64::from(position.0) * size_of::<HostLine>() as u64;
+        let key = match line.key_bytes.get() as usize {
+            bytes @ ..=HostLine::KEY_BYTES => &line.key[..bytes],
+            bytes @ ..=KEY_BYTES_MAX => {
+                let start = start + offset_of!(HostLine, key) as u64;
+                self.file.bytes(hosts, start, bytes as u64)?
+            }
+            _ => return Err(self.file.malformed(hosts, start, "its key is too long")),
+        };
+        let [policies, captures] = [line.policies, line.captures].map(|it| it.map(U32::get));
+        Ok(StoredHost { set: self, key, policies, captures })
+    }
+
+    #[inline]
+    fn host_line(&self, position: HostPosition) -> Result<&HostLine, Damage> {
+        Ok(&self.file.items::<HostLine>(self.sections.hosts, position.0.into(), 1)?[0])
     }
 
     /// Returns the number of the capture of a host's origin, or [`NONE`].
     #[inline]
     pub(crate) fn capture_of(&self, position: HostPosition, https: bool) -> Result<u32, Damage> {
-        let head = self.words(self.sections.hosts, position.0, host::HEAD_WORDS)?;
-        Ok(head[host::HTTP_CAPTURE + usize::from(https)].get())
+        Ok(self.host_line(position)?.captures[usize::from(https)].get())
     }
 
     /// Returns all hosts, in the order of their keys. Iteration ends after damage.
@@ -196,14 +217,16 @@ impl PolicySet {
             let position = next.filter(|&position| u64::from(position) < end)?;
             let in_order = |host: StoredHost<'s>| match last.replace(host.key) {
                 Some(last) if last >= host.key => {
-                    Err(self.malformed(self.sections.hosts, position, "hosts are not in order"))
+                    let start = u64::from(position) * size_of::<HostLine>() as u64;
+                    Err(self.file.malformed(self.sections.hosts, start, "hosts are not in order"))
                 }
                 _ => Ok(host),
             };
             let host = self.host_at(HostPosition(position)).and_then(in_order);
-            next = host.as_ref().ok().and_then(|host| {
-                position.checked_add((host::HEAD_WORDS + host.key.len().div_ceil(4)) as u32)
-            });
+            next = host
+                .as_ref()
+                .ok()
+                .and_then(|host| position.checked_add(HostLine::lines(host.key.len()) as u32));
             Some(host)
         })
     }
@@ -226,9 +249,9 @@ fn candidates(line: &SlotLine, tag: u32) -> impl Iterator<Item = Candidate> {
 /// the next one starts, so that the loads overlap.
 pub(crate) struct HostTable<'s> {
     set: &'s PolicySet,
-    /// The lines of the table and the words of hosts, compared or not.
+    /// The lines of the table and those of hosts, compared or not.
     lines: &'s [SlotLine],
-    hosts: &'s [U32],
+    hosts: &'s [HostLine],
     /// Whether all lines have been compared, and all hosts.
     has_lines: bool,
     has_hosts: bool,
@@ -254,45 +277,48 @@ impl PolicySet {
 }
 
 impl<'s> HostTable<'s> {
-    /// Begins the search for a key, and prefetches its line.
+    /// Begins the search for a key, and prefetches its line. `search` is a new one.
     #[inline(always)]
-    pub(crate) fn search(&self, key: &[u8]) -> Search {
-        let (line, tag) = line_of(key, self.set.slot_lines, self.set.host_seed);
+    pub(crate) fn begin(&self, search: &mut Search, key: &[u8]) {
+        let (lines, seed) = (self.set.slot_lines, self.set.host_seed);
+        let (line, tag) = search_of(key, lines, seed, &mut search.key);
         if let Some(line) = self.lines.get(line as usize) {
             prefetch(&line.as_bytes()[0]);
         }
-        Search { line, tag }
+        (search.line, search.tag, search.key_bytes) = (line, tag, key.len() as u32);
     }
 
-    /// Returns the first host with the tag of a search, and prefetches it. The key has `key_bytes`
-    /// bytes.
+    /// Returns the first host with the tag of a search, and prefetches it.
     #[inline(always)]
-    pub(crate) fn candidate(
-        &self,
-        Search { mut line, tag }: Search,
-        key_bytes: usize,
-    ) -> Result<Candidate, Damage> {
-        let mut lines_left = SET_HOST_RUN_LINES_MAX;
-        let candidate = loop {
-            let slots = self.line(line)?;
-            if let Some(candidate) = candidates(slots, tag).next() {
-                break candidate;
-            }
-            if !is_full(slots) {
-                break Candidate::NONE;
-            }
-            if lines_left == 0 {
-                return Err(self.set.endless_run());
-            }
-            (line, lines_left) = (self.set.line_behind(line), lines_left - 1);
+    pub(crate) fn candidate(&self, search: &Search) -> Result<Candidate, Damage> {
+        let slots = self.line(search.line)?;
+        let candidate = match candidates(slots, search.tag).next() {
+            Some(candidate) => candidate,
+            None if is_full(slots) => self.candidate_behind(search)?,
+            None => Candidate::NONE,
         };
-        let start = candidate.0.wrapping_sub(1) as usize;
-        for word in [start, start.wrapping_add(host::HEAD_WORDS + key_bytes / 4)] {
-            if let Some(word) = self.hosts.get(word) {
-                prefetch(&word.as_bytes()[0]);
-            }
+        if let Some(host) = self.hosts.get(candidate.0.wrapping_sub(1) as usize) {
+            prefetch(&host.as_bytes()[0]);
         }
         Ok(candidate)
+    }
+
+    /// Goes on behind the first line of a search, which is full.
+    #[cold]
+    #[inline(never)]
+    fn candidate_behind(&self, search: &Search) -> Result<Candidate, Damage> {
+        let mut line = search.line;
+        for _ in 0..SET_HOST_RUN_LINES_MAX {
+            line = self.set.line_behind(line);
+            let slots = self.line(line)?;
+            if let Some(candidate) = candidates(slots, search.tag).next() {
+                return Ok(candidate);
+            }
+            if !is_full(slots) {
+                return Ok(Candidate::NONE);
+            }
+        }
+        Err(self.set.endless_run())
     }
 
     #[inline(always)]
@@ -316,52 +342,36 @@ impl<'s> HostTable<'s> {
     }
 
     #[inline(always)]
-    fn is_compared_host(&self, start: usize, key_bytes: usize) -> bool {
-        let start = (start * size_of::<U32>()) as u64;
-        let bytes = host::HEAD_WORDS * size_of::<U32>() + key_bytes;
-        self.set.file.is_compared(self.set.sections.hosts, start, bytes)
+    fn is_compared_host(&self, host: usize) -> bool {
+        let start = (host * size_of::<HostLine>()) as u64;
+        self.set.file.is_compared(self.set.sections.hosts, start, size_of::<HostLine>())
     }
 
-    /// Returns the policies for http and https of the host with this key, [`NONE`] for none.
-    /// `candidate` is that of its search, and the host itself then.
+    /// Returns the policy for https, or for http, of the host of a search that has the key; [`NONE`] for
+    /// none. `None` if the candidate is another host, or in a block that was not compared:
+    /// [`HostTable::search_again`] finds the host then.
     #[inline(always)]
-    pub(crate) fn policies(
+    pub(crate) fn policy(&self, candidate: Candidate, search: &Search, https: bool) -> Option<u32> {
+        if candidate == Candidate::NONE {
+            return Some(NONE);
+        }
+        let number = candidate.0 as usize - 1;
+        let host = self.hosts.get(number)?;
+        let is_it = host.key_bytes.get() == search.key_bytes
+            && host.key.first_chunk() == Some(&search.key)
+            && (self.has_hosts || self.is_compared_host(number));
+        is_it.then(|| host.policies[usize::from(https)].get())
+    }
+
+    /// Returns the policies for http and https of the host with a key; [`NONE`] for none. `candidate` is the
+    /// host then.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn search_again(
         &self,
         candidate: &mut Candidate,
         key: &[u8],
     ) -> Result<[u32; 2], Damage> {
-        if *candidate == Candidate::NONE {
-            return Ok([NONE; 2]);
-        }
-        let start = candidate.0 as usize - 1;
-        if let Some((head, words)) = self.hosts.get(start..).and_then(<[U32]>::split_first_chunk)
-            && let Some(stored) = words.as_bytes().get(..key.len())
-            && head[host::KEY_BYTES].get() as usize == key.len()
-            && are_same_keys(stored, key)
-            && (self.has_hosts || self.is_compared_host(start, key.len()))
-        {
-            return Ok(policies(head));
-        }
-        self.search_again(candidate, key)
-    }
-
-    /// Returns the policies of the host of another scheme, which is part of the key, like
-    /// [`HostTable::policies`].
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn policies_of_other(
-        &self,
-        candidate: &mut Candidate,
-        scheme: &[u8],
-        key: &[u8],
-    ) -> Result<[u32; 2], Damage> {
-        self.search_again(candidate, &key_with_scheme(scheme, key))
-    }
-
-    /// Searches for a key whose candidate is not its host, or not in a block that was compared.
-    #[cold]
-    #[inline(never)]
-    fn search_again(&self, candidate: &mut Candidate, key: &[u8]) -> Result<[u32; 2], Damage> {
         let Some(position) = self.set.position_of(key)? else {
             *candidate = Candidate::NONE;
             return Ok([NONE; 2]);
@@ -371,17 +381,7 @@ impl<'s> HostTable<'s> {
     }
 }
 
-fn policies(head: &[U32; host::HEAD_WORDS]) -> [u32; 2] {
-    [head[host::HTTP_POLICY].get(), head[host::HTTPS_POLICY].get()]
-}
-
 impl<'s> StoredHost<'s> {
-    #[inline(always)]
-    fn of(set: &'s PolicySet, head: &[U32; host::HEAD_WORDS], key: &'s [u8]) -> StoredHost<'s> {
-        let captures = [head[host::HTTP_CAPTURE].get(), head[host::HTTPS_CAPTURE].get()];
-        StoredHost { set, key, policies: policies(head), captures }
-    }
-
     /// Returns the key: the host, its port unless it is the default, and `scheme://` before it for
     /// schemes other than http and https.
     pub fn key(&self) -> &'s [u8] {
