@@ -210,7 +210,7 @@ impl PolicySet {
 
     /// Returns all hosts, in the order of their keys. Iteration ends after damage.
     pub fn hosts<'s>(&'s self) -> impl Iterator<Item = Result<StoredHost<'s>, Damage>> + 's {
-        let end = self.sections.hosts.bytes() / size_of::<u32>() as u64;
+        let end = self.sections.hosts.bytes() / size_of::<HostLine>() as u64;
         let mut next = Some(0_u32);
         let mut last: Option<&[u8]> = None;
         std::iter::from_fn(move || {
