@@ -7,7 +7,7 @@
 //! - `conformance_usage compare ROBOTS SET URLS JSONL` maps the set compiled from such a folder and
 //!   decides every URL: in blocks, in random order, for all agents and labels at once and for
 //!   fewer, with every kind of vectors. JSONL has the program's answers about the first URLs
-//!   (`classify --format jsonl --usage …`, for `GPTBot,ExampleBot`). Verdict, reason, rule, and for
+//!   (`classify --long --format jsonl --usage …`, for `GPTBot,ExampleBot`). Verdict, reason, rule, and for
 //!   each label value, line and source must equal the oracle's, and so must the licences. The crawl
 //!   delays of each file for each agent are compared too. Exits with 1 if any of them differs.
 //! - `conformance_usage survey ROBOTS ROWS SAMPLE` compares the rows of `survey --format jsonl` about
@@ -494,10 +494,6 @@ fn compare_program(answers: &[u8], urls: &[&[u8]], judged: &[Judgement]) -> Resu
         let (url, agent) = (number / AGENTS.len(), number % AGENTS.len());
         let (judged, url) = (&judged[url], urls[url]);
         let Usage { access, stated } = judged.usage[agent];
-        let by_label = |value: &dyn Fn(Stated) -> Value| -> Value {
-            let member = |label: Label| (label.as_str().to_owned(), value(stated[label as usize]));
-            Label::ALL.into_iter().map(member).collect()
-        };
         let licences = judged.licences(agent).iter().map(|it| String::from_utf8_lossy(it));
         let expected = [
             ("url", json!(String::from_utf8_lossy(url))),
@@ -505,13 +501,22 @@ fn compare_program(answers: &[u8], urls: &[&[u8]], judged: &[Judgement]) -> Resu
             ("verdict", json!(access.verdict.as_str())),
             ("reason", json!(access.reason.as_str())),
             ("line", json!(access.line.map(|line| line.get()))),
-            ("usage", by_label(&|it| json!(it.preference.as_str()))),
-            ("usage_line", by_label(&|it| json!(it.line.map(|line| line.get())))),
-            ("usage_source", by_label(&|it| json!(it.source.map(|source| source.as_str())))),
             ("licenses", json!(licences.collect::<Vec<_>>())),
         ];
-        for (member, expected) in &expected {
-            tally.compare((url, AGENTS[agent]), (member, &got[*member]), (member, expected));
+        let of_label = |label: Label| {
+            let (it, name) = (stated[label as usize], label.as_str());
+            [
+                (name.to_owned(), json!(it.preference.as_str())),
+                (format!("{name}_line"), json!(it.line.map(|line| line.get()))),
+                (format!("{name}_source"), json!(it.source.map(|source| source.as_str()))),
+            ]
+        };
+        let expected = expected.map(|(member, expected)| (member.to_owned(), expected));
+        for (member, expected) in
+            expected.into_iter().chain(Label::ALL.into_iter().flat_map(of_label))
+        {
+            let (member, got) = (&*member, &got[&member]);
+            tally.compare((url, AGENTS[agent]), (member, got), (member, &expected));
         }
         stated.iter().for_each(|it| tally.count(it.preference));
     }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::ensure;
-use portcullis_report::json_lines::JsonLines;
+use portcullis_files::input::ChunkConfig;
 use portcullis_report::{Counts, Encoded, Format, Parquet, Text};
 use portcullis_rows::output::TextRows;
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::csv::Csv;
+use portcullis_rows::output::json_lines::JsonLines;
 use portcullis_rows::output::parquet::AddedColumns;
 use portcullis_rows::output::tsv::Tsv;
 use portcullis_text::figures;
@@ -28,7 +29,7 @@ use super::stream;
 use super::summary::{self, Clock};
 use super::unknown_hosts::HostCounts;
 
-/// The size of JSON Lines above which a note says how large they will be: 1 GiB.
+/// The size of a long output above which a note says how large it will be: 1 GiB.
 const NOTED_BYTES: u64 = 1 << 30;
 
 /// The output for a piece.
@@ -45,16 +46,14 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let destination = Destination::new(args.output.joined.output);
     let format = plan::format(args.format, &destination, ClassifyFormat::NAMED)?;
     let labels = plan::labels(args.usage)?;
-    let columns = args.columns.with_usage(&labels)?;
-    ensure!(
-        format != ClassifyFormat::Jsonl || columns == Columns::default().with_usage(&labels)?,
-        "--columns is for tsv, csv and parquet; omit it, or choose --format"
-    );
+    let by_default = if args.long { Columns::of_long() } else { Columns::default() };
+    let columns = args.columns.unwrap_or(by_default).with_usage(&labels)?;
     ensure!(
         matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv) || !args.header,
         "--header is for tsv and csv; omit it, or choose --format"
     );
     let columns = if args.now.and_now { columns.with_now()? } else { columns };
+    let columns = if args.long { columns.with_statements(&labels) } else { columns };
     let mut questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
     questions.times = plan::times(args.times, args.now, Some(&args.freshness))?;
@@ -64,12 +63,14 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     );
     questions.usage = !labels.is_empty();
     plan::record_agents(args.agent, &mut questions)?;
+    let has_own_agents = questions.each.is_some();
     ensure!(
-        questions.each.is_some() || !columns.has_agent(),
-        "the column agent is the agent of each record: use --agent-column, --agent-field or \
-         --agent-record too"
+        has_own_agents || args.long || !columns.has_agent(),
+        "the column agent is the agent of each record: use --agent-column, --agent-field, \
+         --agent-record or --long too"
     );
-    let columns = if questions.each.is_some() { columns.with_record_agent()? } else { columns };
+    let columns = if has_own_agents { columns.with_record_agent()? } else { columns };
+    let is_long = args.long && !has_own_agents;
     let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && folder.is_none();
     let mut stream = plan::stream(
@@ -80,15 +81,20 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         policies.strictness(),
         prints,
     )?;
-    stream.chunks = questions.chunks();
+    let rows_of_each = if is_long { questions.agent_count().max(1) } else { 1 };
+    stream.chunks = match format {
+        ClassifyFormat::Jsonl => questions.chunks_that_repeat(rows_of_each),
+        _ if is_long => questions.chunks_that_repeat(rows_of_each),
+        _ => questions.chunks(),
+    };
     if format == ClassifyFormat::Parquet {
         rows::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;
         rows::not_compressed(&destination)?;
-        stream.chunks = rows::ROW_GROUPS;
+        stream.chunks = row_groups(rows_of_each, stream.chunks);
+        stream.shows_cuts = true;
     }
-    if format == ClassifyFormat::Jsonl {
-        stream.chunks = questions.chunks_that_repeat();
-        note_size(&mut stream, questions.agent_count());
+    if is_long {
+        note_size(&mut stream, rows_of_each);
     }
     let extension = Some(extension(format));
     let destinations = plan::destinations(destination, folder, &stream, extension, files)?;
@@ -103,21 +109,25 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     policies.show_notes(summary.form);
     let agents = &policies.agents.agents;
     let has_header = args.header || format == ClassifyFormat::Csv;
-    let has_names = has_header || format == ClassifyFormat::Parquet;
+    let has_names = has_header || format != ClassifyFormat::Tsv;
+    let columns = if is_long { columns.long(agents.clone())? } else { columns };
     // In an output without a header, two columns may have the same name.
     let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
     let classifier = Arc::new(policies.classifier(&questions)?.with_usage(&labels)?);
     let clock = Clock::loaded(started);
     let terminator = stream.terminator();
-    let (tsv, csv) = (Tsv(terminator), Csv::default());
-    let rows: &dyn TextRows = if format == ClassifyFormat::Csv { &csv } else { &tsv };
+    let rows: Box<dyn TextRows> = match format {
+        ClassifyFormat::Csv => Box::new(Csv::default()),
+        ClassifyFormat::Jsonl => Box::new(JsonLines::new(&fields)),
+        ClassifyFormat::Tsv | ClassifyFormat::Parquet => Box::new(Tsv(terminator)),
+    };
+    let rows = &*rows;
     let encoder: &dyn Format = match format {
-        ClassifyFormat::Tsv | ClassifyFormat::Csv => &Text { columns: &columns, rows },
-        ClassifyFormat::Jsonl => &JsonLines { agents, prefix: &args.column_prefix },
         ClassifyFormat::Parquet => {
             let encoder = AddedColumns::new(&columns, agents.len(), fields.clone());
             &Parquet { columns: &columns, encoder }
         }
+        _ => &Text { columns: &columns, rows },
     };
     // The account in Parquet files counts hosts too.
     let counts_hosts =
@@ -127,7 +137,8 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         let compressions = outputs.compressions();
         let mut output = match format {
             ClassifyFormat::Parquet => {
-                RowOutput::parquet(outputs, fields.clone(), summary::run(&policies, &questions))
+                let run = summary::run(&policies, &questions);
+                RowOutput::parquet(outputs, fields.clone(), !is_long, run)
             }
             _ if has_header => {
                 RowOutput::text(outputs, Head::Names { rows, fields: &fields, first: None })
@@ -178,7 +189,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     Ok(status)
 }
 
-/// Notes the size of JSON Lines if it is large. Each object repeats the URL and has about as much
+/// Notes the size of a long output if it is large. Each row repeats the record and has about as much
 /// again, so the output is that much larger for each agent. Compressed lists count as they are.
 fn note_size(stream: &mut StreamPlan, agents: usize) {
     let bytes = |input: &Input| input.path.metadata().map_or(0, |it| it.len());
@@ -186,11 +197,22 @@ fn note_size(stream: &mut StreamPlan, agents: usize) {
     let output = input.saturating_mul(agents as u64).saturating_mul(2);
     if output > NOTED_BYTES {
         stream.notes.add(format!(
-            "JSON Lines have an object for each record and agent, about {} for these lists and {}; \
-             --format csv --columns bits has one row for each record",
+            "--long writes a row for each record and agent, about {} for these lists and {}; \
+             without it, each record has one row",
             figures::bytes(output),
             counted(agents as u64, "agent")
         ));
+    }
+}
+
+/// Returns how lists are cut for row groups with so many rows for each record.
+fn row_groups(rows_of_each: usize, chunks: ChunkConfig) -> ChunkConfig {
+    match rows_of_each {
+        1 => rows::ROW_GROUPS,
+        _ => ChunkConfig {
+            chunk_bytes: (rows::ROW_GROUPS.chunk_bytes / rows_of_each).max(chunks.chunk_bytes),
+            ..chunks
+        },
     }
 }
 

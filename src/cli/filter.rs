@@ -55,6 +55,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     if are_rows {
         rows::not_to_terminal(prints, "-o FILE.parquet, -c to count, or -o FILE.txt for the URLs")?;
         stream.chunks = rows::ROW_GROUPS;
+        stream.shows_cuts = true;
     }
     let destinations = plan::destinations(destination, folder, &stream, None, files)?;
     let hosts = args.output.unknown_hosts.as_ref();
@@ -79,7 +80,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let clock = Clock::loaded(started);
     let run = are_rows.then(|| summary::run(&policies, &questions));
     let output = |outputs, is_left_out| match &run {
-        Some(run) => RowOutput::parquet(outputs, Vec::new(), run.clone()),
+        Some(run) => RowOutput::parquet(outputs, Vec::new(), true, run.clone()),
         None => RowOutput::text(outputs, Head::Own { first: None, is_left_out }),
     };
     // The account in Parquet files counts hosts too.

@@ -47,10 +47,10 @@ pub const SURVEY_GROUP_LIST_BYTES: u64 = 256 * 1024 * 1024;
 /// Source: our choice. It keeps eight threads busy with lists of their longest.
 pub const SURVEY_LIST_BYTES_AT_ONCE: u64 = 8 * SURVEY_LIST_BYTES;
 
-/// Bytes of JSON Lines about one record, for all agents together: 512 MiB. Each agent's object
-/// repeats the record, and an escape makes six bytes of one, so with many agents records must be
-/// shorter than [`RECORD_BYTES_MAX`](portcullis_files::limits::RECORD_BYTES_MAX): for 163 agents about
-/// 500 KiB. It is never less than [`URL_BYTES_MAX`](portcullis_dialect::limits::URL_BYTES_MAX).
+/// Bytes that are written about one record, for all agents together: 512 MiB. Each agent's row of a
+/// long output repeats the record, and an escape of JSON makes six bytes of one, so with many agents
+/// records must be shorter than [`RECORD_BYTES_MAX`](portcullis_files::limits::RECORD_BYTES_MAX): for 163
+/// agents about 500 KiB. It is never less than [`URL_BYTES_MAX`](portcullis_dialect::limits::URL_BYTES_MAX).
 ///
 /// Source: our choice. A longer record is an error that names its place.
 pub const RECORD_OUTPUT_BYTES_MAX: usize = 512 * 1024 * 1024;
@@ -59,7 +59,7 @@ pub const RECORD_OUTPUT_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// [`CHUNK_OUTPUT_BYTES_MAX`](portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX): 4. For more agents,
 /// lists are cut into shorter chunks, so that threads share the work.
 ///
-/// Source: a usual chunk in JSON Lines, as above.
+/// Source: a usual chunk in long JSON Lines.
 pub const CHUNK_AGENTS: usize = 4;
 
 /// Bytes of the shortest chunk of a list for many agents: 32 KiB.

@@ -180,12 +180,11 @@ impl QuestionPlan {
         ChunkConfig { chunk_bytes: chunk_bytes.max(CHUNK_BYTES_MIN), ..ChunkConfig::default() }
     }
 
-    /// Returns how lists are cut if each agent's answer repeats the record, as in JSON Lines.
-    pub fn chunks_that_repeat(&self) -> ChunkConfig {
+    /// Returns how lists are cut if a record may be written so often, as JSON.
+    pub fn chunks_that_repeat(&self, times: usize) -> ChunkConfig {
         /// Bytes of a character in JSON, `\u0000`.
         const ESCAPE_BYTES: usize = 6;
-        let agents = if self.each.is_some() { 1 } else { self.agent_count().max(1) };
-        let record_bytes = RECORD_OUTPUT_BYTES_MAX / ESCAPE_BYTES / agents;
+        let record_bytes = RECORD_OUTPUT_BYTES_MAX / ESCAPE_BYTES / times;
         let record_bytes_max = record_bytes.clamp(URL_BYTES_MAX, RECORD_BYTES_MAX);
         ChunkConfig { record_bytes_max, ..self.chunks() }
     }
@@ -226,8 +225,9 @@ pub struct StreamPlan {
     pub noted: String,
     /// Whether records go to standard output during the run.
     pub prints: bool,
-    /// Whether the records that are written are compressed, so that where the lists are cut is seen.
-    pub compresses: bool,
+    /// Whether the bytes that are written depend on where lists are cut, as row groups and compressed
+    /// frames do.
+    pub shows_cuts: bool,
     /// Whether a line that holds more than a URL is an error.
     pub is_strict: bool,
 }
@@ -464,7 +464,7 @@ pub fn stream(
         notes,
         noted: String::new(),
         prints,
-        compresses: false,
+        shows_cuts: false,
         is_strict: strictness == Strictness::Strict,
     })
 }

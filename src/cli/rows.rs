@@ -158,10 +158,10 @@ impl<'a> RowOutput<'a> {
     }
 
     /// Returns an output of Parquet that adds `fields` after the columns of the lists, with an
-    /// account of `run`.
-    pub fn parquet(outputs: Outputs, fields: Vec<Field>, run: Run) -> RowOutput<'a> {
+    /// account of `run`. Without `copies`, a list in Parquet has its URLs only, as others have.
+    pub fn parquet(outputs: Outputs, fields: Vec<Field>, copies: bool, run: Run) -> RowOutput<'a> {
         let pipe = Pipe(Arc::new(Mutex::new(Sink { outputs, failed: None })));
-        RowOutput(Form::Parquet(ParquetOutputs { pipe, fields, run, current: None }))
+        RowOutput(Form::Parquet(ParquetOutputs { pipe, fields, copies, run, current: None }))
     }
 
     /// Begins a list. `is_empty` is true if its first piece has no records.
@@ -246,7 +246,7 @@ impl Head<'_> {
                 }
                 no_collision(&columns, fields)?;
                 *first = Some((list.name().to_owned(), columns));
-                return Ok(rows.header(list, fields));
+                return Ok(rows.header(Some(list), fields));
             }
             Head::Own { .. } if is_empty && list.head().is_empty() => {}
             Head::Own { first: Some(first), .. } if is_joined => can_join(first, list)?,
@@ -332,6 +332,7 @@ impl Write for Pipe {
 struct ParquetOutputs {
     pipe: Pipe,
     fields: Vec<Field>,
+    copies: bool,
     run: Run,
     current: Option<Current>,
 }
@@ -346,7 +347,7 @@ struct Current {
 
 impl ParquetOutputs {
     fn begin(&mut self, part: &Part<'_>) -> anyhow::Result<()> {
-        let rows = part.list.file();
+        let rows = part.list.file().filter(|_| self.copies);
         if let Some(current) = &self.current
             && self.pipe.lock().outputs.is_joined()
         {

@@ -37,7 +37,7 @@ impl Shards {
         ShardArgs { skip_existing, keep_going }: ShardArgs,
         sets_aside: bool,
     ) -> anyhow::Result<Shards> {
-        stream.compresses = destinations.are_compressed();
+        stream.shows_cuts |= destinations.are_compressed();
         let paths = match destinations {
             Destinations::Each(paths) if skip_existing || keep_going => paths,
             all => {

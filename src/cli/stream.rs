@@ -86,12 +86,10 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     let progress = Progress::new(plan);
     let mut bar = Bar::default();
     let sources = plan.inputs.iter().map(|input| Source::open(&input.path, mapped::opening()));
-    let has_parts = plan.chunks.by_row_group || plan.compresses;
     let config = Config {
         threads: plan.threads,
-        // Row groups and compressed frames of an output are chunks, and must not depend on how a pipe
-        // delivers.
-        chunks: ChunkConfig { pause: (!has_parts).then_some(PAUSE), ..plan.chunks },
+        // The output must not depend on how a pipe delivers.
+        chunks: ChunkConfig { pause: (!plan.shows_cuts).then_some(PAUSE), ..plan.chunks },
         lists: Arc::clone(&plan.lists),
         open_ahead: plan.inputs.iter().all(|input| input.path.is_file()),
         progress: Some(progress.bytes_done()),

@@ -10,10 +10,13 @@ use std::time::Instant;
 use anyhow::ensure;
 use portcullis_domain::LIST;
 use portcullis_report::Run;
-use portcullis_rows::output::Added;
+use portcullis_rows::input::Terminator;
 use portcullis_rows::output::columns::Field;
+use portcullis_rows::output::csv::Csv;
+use portcullis_rows::output::json_lines::JsonLines;
 use portcullis_rows::output::parquet::{EncodedGroup, ParquetError, RowColumns, Template};
-use portcullis_rows::output::rows::RowText;
+use portcullis_rows::output::tsv::Tsv;
+use portcullis_rows::output::{Added, TextRows};
 use portcullis_set::Damage;
 use portcullis_set::stored::StoredHost;
 use portcullis_survey::limits::SURVEY_LIST_BYTES;
@@ -145,14 +148,14 @@ impl<'a> Surveying<'a> {
         run: &Run,
     ) -> anyhow::Result<Vec<CompleteOutput>> {
         let fields = self.survey.fields();
-        let text = match format {
+        let text: Box<dyn TextRows> = match format {
             ClassifyFormat::Parquet => return self.write_parquet(output, &fields, run),
-            ClassifyFormat::Csv => RowText::Csv(Box::default()),
-            ClassifyFormat::Tsv => RowText::Tsv,
-            ClassifyFormat::Jsonl => RowText::JsonLines,
+            ClassifyFormat::Csv => Box::new(Csv::default()),
+            ClassifyFormat::Tsv => Box::new(Tsv(Terminator::LineFeed)),
+            ClassifyFormat::Jsonl => Box::new(JsonLines::new(&fields)),
         };
         let mut output = output;
-        output.write(&text.header(&fields))?;
+        output.write(&text.header(None, &fields))?;
         let compression = output.compression();
         let encode = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
             let (mut hosts, mut out) = (hosts.into_iter(), Vec::new());
@@ -163,7 +166,7 @@ impl<'a> Surveying<'a> {
                     Compressor::default().compress(compression, &mut out)?;
                     return anyhow::Ok(out);
                 }
-                text.push(&fields, &added, &mut out);
+                text.push(None, &added, &mut out)?;
             }
         };
         let bytes = ListBytes { block: SURVEY_LIST_BYTES, at_once: SURVEY_LIST_BYTES_AT_ONCE };

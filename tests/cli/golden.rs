@@ -185,14 +185,16 @@ const COLUMNS: &str = "--columns verdict,reason,line,rule,group,state";
 
 /// The command lines of a list: a name, the command and its flags, and the files that it writes
 /// besides standard output.
-const RUNS: [(&str, &str, &[&str]); 10] = [
+const RUNS: [(&str, &str, &[&str]); 12] = [
     ("tsv", "classify --rejects rejects.jsonl", &["rejects.jsonl"]),
     ("tsv-columns", "classify --header COLUMNS", &[]),
     ("tsv-bits", "classify --columns bits,state", &[]),
     ("tsv-usage", "classify --usage train-ai,search --assume-scheme https", &[]),
     ("csv", "classify --format csv COLUMNS --usage search", &[]),
-    ("jsonl", "classify --format jsonl", &[]),
-    ("jsonl-usage", "classify --format jsonl --usage train-ai,search", &[]),
+    ("tsv-long", "classify --long COLUMNS", &[]),
+    ("jsonl", "classify --format jsonl COLUMNS --usage search", &[]),
+    ("jsonl-long", "classify --format jsonl --long --usage train-ai,search", &[]),
+    ("parquet-long", "classify --long -o long.parquet", &["long.parquet"]),
     ("parquet", "classify -o out.parquet COLUMNS --usage train-ai", &["out.parquet"]),
     (
         "filter",
@@ -367,7 +369,7 @@ fn many_agents() {
     folder.write("x.parquet", writer.into_inner().unwrap());
     let mut found = String::new();
     for name in ["urls", "x.parquet"] {
-        for format in ["tsv", "jsonl"] {
+        for format in ["tsv", "jsonl", "jsonl --long"] {
             let line = format!("classify -p x.set --no-summary --format {format} {name}");
             let [one, three] =
                 [1, 3].map(|threads| folder.ok(format!("{line} -a {agents} -j {threads}")).stdout);

@@ -495,10 +495,17 @@ fn agents_of_rows_are_those_of_the_same_table() {
     folder.write("x.csv", table);
     for flags in ["--agent-column who", "--agent-column 1 -a ExampleBot", "--agent-column url"] {
         let flags = format!("--robots robots --no-summary {flags}");
-        let of_table = folder.ok(format!("classify x.csv {flags} --format jsonl"));
+        // The objects of a table have its columns, so the verdicts are compared without them.
+        let flags = format!("{flags} --long --format tsv");
+        let verdicts = |output: Output| {
+            let text = String::from_utf8(output.stdout).unwrap();
+            let of_row = |line: &str| line.rsplit_once('\t').unwrap().0.to_owned();
+            text.lines().map(of_row).collect::<Vec<_>>()
+        };
+        let of_table = verdicts(folder.ok(format!("classify x.csv {flags}")));
         for threads in [1, 3] {
-            let of_rows = format!("classify x.parquet {flags} --format jsonl -j {threads}");
-            assert_stdout(&folder.ok(of_rows), &of_table.stdout);
+            let of_rows = folder.ok(format!("classify x.parquet {flags} -j {threads}"));
+            assert_eq!(verdicts(of_rows), of_table);
         }
     }
     let flags = "--robots robots -a BadBot --agent-column who";

@@ -37,7 +37,7 @@ fn fetch(line: &str) -> Option<Fetch> {
 
 /// Returns the agent, the verdict, the reason and the line of each record.
 fn decided(folder: &Folder, line: &str) -> Vec<String> {
-    let line = format!("classify {line} --format jsonl --no-summary");
+    let line = format!("classify {line} --long --format jsonl --no-summary");
     let rows = String::from_utf8(folder.ok(line).stdout).unwrap();
     let row = |line: &str| {
         let row: Value = serde_json::from_str(line).unwrap();

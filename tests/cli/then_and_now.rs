@@ -185,15 +185,11 @@ fn classify_shows_verdict_and_use_of_both_times() {
     expected += &format!("{}https://elsewhere.example/\n", "unknown\tunknown\t-\t-\t".repeat(2));
     assert_stdout(&folder.ok(format!("{line} --header urls")), &expected);
 
-    let rows = String::from_utf8(folder.ok(format!("{line} --format jsonl urls")).stdout).unwrap();
+    let rows =
+        String::from_utf8(folder.ok(format!("{line} --long --format jsonl urls")).stdout).unwrap();
     let rows = rows.lines().map(|row| {
         let row = json(row.as_bytes());
-        let members = [
-            &row["verdict"],
-            &row["now"],
-            &row["usage"]["train-ai"],
-            &row["usage_now"]["train-ai"],
-        ];
+        let members = [&row["verdict"], &row["now"], &row["train-ai"], &row["train-ai_now"]];
         members.map(|it| format!("{}\t", it.as_str().unwrap())).concat()
     });
     let rows: Vec<String> = rows.collect();

@@ -130,8 +130,7 @@ impl PyRobotsTxt {
         of_json(py, &json)
     }
 
-    /// Returns what a page may be used for: the members that `portcullis classify --usage --format
-    /// jsonl` adds.
+    /// Returns what a page may be used for: the members that `portcullis check --usage --json` adds.
     fn usage<'py>(
         &self,
         py: Python<'py>,

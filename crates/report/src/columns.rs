@@ -1,14 +1,17 @@
 //! Reads the values of the added columns from the answers on a block.
 //!
 //! Cost: verdict, reason and bits are already decided. State, times and delay are one look-up per record.
-//! Line, rule and group are looked up for each record and agent, which takes a few hundred nanoseconds.
+//! Line, rule and group, and the statements about uses, are looked up for each record and agent, which
+//! takes a few hundred nanoseconds.
+
+use std::sync::Arc;
 
 use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::output::Added;
 use portcullis_rows::output::columns::{Column, Columns, FieldKind};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, InForce};
-use portcullis_text::visible::cut_to_show;
+use portcullis_text::visible::{SHOWN_BYTES_MAX, cut_to_show};
 
 /// Appends the values of a block to `added`. Returns the number of records with a crawl delay that is
 /// not a number; `None` if no column has delays.
@@ -22,9 +25,12 @@ pub fn read(
     answers: &mut Answers<'_>,
     added: &mut Added,
 ) -> Result<Option<u64>, Damage> {
-    let (agents, classifier) = (answers.per_record(), answers.session().classifier());
+    let (per_record, classifier) = (answers.per_record(), answers.session().classifier());
     let (labels, decisions) = (classifier.labels(), answers.decisions());
+    let names = columns.agents_of_rows();
+    let agents = if names.is_some() { 1 } else { per_record };
     let rows = decisions.len() / agents;
+    let record = |row: usize| row * agents / per_record;
     for (place, kind) in columns.kinds(agents).enumerate() {
         let of_agent = |agent| decisions.iter().skip(agent).step_by(agents);
         match kind {
@@ -52,27 +58,30 @@ pub fn read(
             FieldKind::Bits => {
                 decisions.chunks_exact(agents).for_each(|it| added.push_bits(place, it));
             }
-            FieldKind::RecordAgent => {
+            FieldKind::RowAgent => {
                 for row in 0..rows {
-                    let agent = answers.agent(row).map(|agent| &classifier.agents()[agent]);
-                    added.push_text(place, agent.map(|agent| agent.name().as_bytes()));
+                    let name = answers.agent(row).map(|agent| match names {
+                        Some(names) => names[agent].as_str(),
+                        None => classifier.agents()[agent].name(),
+                    });
+                    added.push_text(place, name.map(str::as_bytes));
                 }
             }
             FieldKind::State => {
                 for row in 0..rows {
-                    added.push_word(place, answers.state(row)?.map(|state| state as u8));
+                    added.push_word(place, answers.state(record(row))?.map(|state| state as u8));
                 }
             }
             // Below, once for all of them.
             FieldKind::Captured | FieldKind::Since | FieldKind::Until => {}
             // Those of a survey have no record.
             FieldKind::Survey(_) => {}
-            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group | Column::Delay) => {}
+            FieldKind::Agent(..) => {}
         }
     }
     if columns.need_times() {
         for row in 0..rows {
-            let [captured, since, until] = times(answers.in_force(row)?);
+            let [captured, since, until] = times(answers.in_force(record(row))?);
             for (place, kind) in columns.kinds(agents).enumerate() {
                 match kind {
                     FieldKind::Captured => added.push_time(place, captured),
@@ -92,16 +101,24 @@ pub fn read(
         let places: Vec<(usize, usize)> = places.collect();
         let unreadable = unreadable.insert(0);
         for row in 0..rows {
-            let delays = answers.delays(row)?;
+            let delays = answers.delays(record(row))?;
             for &(place, agent) in &places {
+                let agent = agent + row * agents % per_record;
                 added.push_doubles(place, std::iter::once(delays[agent].seconds));
             }
-            *unreadable += u64::from(delays.iter().any(|delay| delay.unreadable > 0));
+            let is_first = row * agents % per_record == 0;
+            let is_unreadable = delays.iter().any(|delay| delay.unreadable > 0);
+            *unreadable += u64::from(is_first && is_unreadable);
         }
     }
     if columns.need_rules() {
         for answer in 0..rows * agents {
-            read_rule(columns, answers, answer, added)?;
+            read_rule(columns, answers, answer, answer % agents, added)?;
+        }
+    }
+    if columns.need_statements() {
+        for answer in 0..rows * agents {
+            read_statements(columns, answers, answer, answer % agents, added)?;
         }
     }
     Ok(unreadable)
@@ -114,27 +131,71 @@ pub(crate) fn times(in_force: Option<InForce>) -> [Option<UnixSeconds>; 3] {
     [captured_at, Some(period.since).filter(|since| since.0 > 0), period.until]
 }
 
-/// Appends the line, the rule and the group of one decision.
+/// Appends the line, the rule and the group of one decision, to the columns of `agent`.
 fn read_rule(
     columns: &Columns,
     answers: &mut Answers<'_>,
     answer: usize,
+    agent: usize,
     added: &mut Added,
 ) -> Result<(), Damage> {
-    let first = columns.first_of_agent(answer % answers.per_record());
+    let first = columns.first_of_agent(agent);
     let full = answers.rule(answer)?;
     for (place, column) in (first..).zip(columns.per_agent()) {
         match column {
             Column::Line => added.push_number(place, full.decision.line.map(|line| line.get())),
             Column::Rule => added.push_text(place, full.rule.map(cut_to_show).as_deref()),
             Column::Group => added.push_text(place, full.group.map(cut_to_show).as_deref()),
-            Column::Verdict
-            | Column::Now
-            | Column::Reason
-            | Column::Usage(_)
-            | Column::UsageNow(_)
-            | Column::Delay => {}
+            _ => {}
         }
     }
     Ok(())
 }
+
+/// Appends where the uses of one answer are stated, and its licences, to the columns of `agent`.
+fn read_statements(
+    columns: &Columns,
+    answers: &mut Answers<'_>,
+    answer: usize,
+    agent: usize,
+    added: &mut Added,
+) -> Result<(), Damage> {
+    let first = columns.first_of_agent(agent);
+    let classifier = Arc::clone(answers.session().classifier());
+    for (place, &column) in (first..).zip(columns.per_agent()) {
+        let (Column::UsageLine(label) | Column::UsageRule(label) | Column::UsageSource(label)) =
+            column
+        else {
+            continue;
+        };
+        let number = classifier.labels().iter().position(|it| *it == label);
+        let stated = answers.stated_at(answer, number.expect("all labels are asked about"))?;
+        let stated = stated.as_ref();
+        match column {
+            Column::UsageLine(_) => added.push_number(place, stated.map(|it| it.line.get())),
+            Column::UsageRule(_) => {
+                added.push_text(place, stated.map(|it| cut_to_show(&it.value)).as_deref());
+            }
+            _ => added.push_word(place, stated.map(|it| it.source as u8)),
+        }
+    }
+    let (mut licenses, mut bytes) = (Vec::new(), 0);
+    let mut all = answers.licenses(answer)?;
+    while let Some(license) = all.next() {
+        let license = cut_to_show(license?.as_ref()).into_owned();
+        bytes += license.len();
+        licenses.push(license);
+        if bytes >= SHOWN_BYTES_MAX && all.len() > 0 {
+            licenses.push(LEFT_OUT.into());
+            break;
+        }
+    }
+    let place = columns.per_agent().iter().position(|column| *column == Column::Licenses);
+    let place = first + place.expect("the licences are asked about");
+    let list = added.share_list(place, &licenses);
+    added.push_shared(place, std::iter::once(list));
+    Ok(())
+}
+
+/// What stands for the licences after the first ones.
+const LEFT_OUT: &str = "…";

@@ -1,4 +1,4 @@
-//! Writes verdicts: tagged lines, JSON Lines, CSV, kept records and summaries.
+//! Writes verdicts: tagged records, kept records and summaries.
 //!
 //! This crate says what was decided. Use [`batch`](portcullis_set::batch) to make decisions, and
 //! [`output`](portcullis_rows::output) for the formats of rows. A [`Format`] decides the records of a
@@ -8,10 +8,8 @@
 //! filter does not keep. [`explanation`] and
 //! [`explanation_json`] show one decision in full.
 //!
-//! Cost: TSV and filter only copy bytes; a run of kept records is one copy. JSON Lines escapes
-//! every URL and looks up the rule, which takes a few hundred nanoseconds more. The only errors
-//! come from a damaged set: any bytes can be written, and if a format needs text, the exact bytes
-//! are added in base64.
+//! Cost: text and filter only copy bytes; a run of kept records is one copy. The only errors come from
+//! a damaged set, and from objects of JSON Lines that have a member of the name of a column.
 //!
 //! ```
 //! use portcullis_set::batch::{Classifier, Session};
@@ -72,7 +70,7 @@ use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_rows::list::{Block, Rows};
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::parquet::{AddedColumns, EncodedGroup, ParquetError};
-use portcullis_rows::output::{Added, TextRows};
+use portcullis_rows::output::{Added, Beside, SameMember, TextRows};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, Records, Session, Times};
 
@@ -118,17 +116,9 @@ pub enum ChunkError {
     /// The policy set is damaged.
     #[error(transparent)]
     Damage(#[from] Damage),
-    /// An object of a JSON Lines list has a member with the name of one that is added.
-    #[error(
-        "{list}: an object has the member `{member}` already; name the added ones otherwise with \
-         --column-prefix, or choose --format csv"
-    )]
-    SameMember {
-        /// The list.
-        list: String,
-        /// The name.
-        member: String,
-    },
+    /// A record has a member with the name of one that is added.
+    #[error(transparent)]
+    SameMember(#[from] SameMember),
     /// A row group cannot be encoded.
     #[error("cannot encode Parquet: {0}")]
     Encoding(#[from] ParquetError),
@@ -191,7 +181,7 @@ impl Format for Text<'_> {
             let mut answers = decide_block(block, session, counts, rejects)?;
             added.clear();
             counts.add_delays(columns::read(self.columns, &mut answers, &mut added)?);
-            self.rows.push(list, block, &added, &mut out.text);
+            self.rows.push(Some(Beside { list, block }), &added, &mut out.text)?;
             Ok::<bool, ChunkError>(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
         })?;
         // Once a chunk, and before any of its rows are used: a mapped set may have been written to.
@@ -215,7 +205,9 @@ impl Format for Parquet<'_> {
         counts: &mut Counts,
         out: &mut Encoded,
     ) -> Result<(), ChunkError> {
-        out.group = self.encoder.encode(piece.rows().part(), |rows| {
+        // The columns of a file cannot be copied for several rows of each record.
+        let part = piece.rows().part().filter(|_| self.columns.agents_of_rows().is_none());
+        out.group = self.encoder.encode(part, |rows| {
             piece.read(0, |block, rejects| {
                 let mut answers = decide_block(block, session, counts, rejects)?;
                 rows.add(block, |added| {

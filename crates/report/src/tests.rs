@@ -5,6 +5,7 @@ use portcullis_dialect::dialect::RFC_9309;
 use portcullis_robots::url::Origin;
 use portcullis_rows::input::{Chunk, Terminator};
 use portcullis_rows::list::{Arena, List};
+use portcullis_rows::output::json_lines::JsonLines;
 use portcullis_set::batch::Classifier;
 use portcullis_testkit::{self as testkit, Form};
 
@@ -35,21 +36,49 @@ pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -
     testkit::classifier(set, agents)
 }
 
-/// Writes a chunk in a format, for a set that allows `a` and disallows `d`.
-pub(super) fn written(
-    input: &[u8],
-    terminator: Terminator,
-    agents: usize,
-    format: &dyn Format,
-) -> (Vec<u8>, Counts) {
+/// Writes a chunk as objects for each record and agent, for a set that allows `a` and disallows `d`.
+fn written(input: &[u8], agents: usize) -> (Vec<u8>, Counts) {
     let classifier = classifier(&["a"], &["d"], agents);
+    let names: Vec<String> = (0..agents).map(|number| format!("bot{number}")).collect();
+    let columns = Columns::of_long().long(names.clone()).unwrap();
+    let rows = JsonLines::new(&columns.fields(&names, "").unwrap());
+    let format = Text { columns: &columns, rows: &rows };
     let (mut counts, mut out) = (Counts::new(agents), Encoded::default());
     let mut session = Session::new(classifier, SCHEME);
-    piece(input, terminator, &mut Rejects::default(), |piece| {
+    piece(input, Terminator::LineFeed, &mut Rejects::default(), |piece| {
         format.encode(piece, &mut session, &mut counts, &mut out)
     })
     .unwrap();
     (out.text, counts)
+}
+
+#[test]
+fn a_chunk_ends_early_when_its_output_is_full() {
+    use portcullis_dialect::limits::{RECORDS_AT_ONCE, URL_BYTES_MAX};
+
+    let record = [b"d/", &[b'x'; URL_BYTES_MAX - 2][..], b"\n"].concat();
+    let most = CHUNK_OUTPUT_BYTES_MAX.div_ceil(record.len()).next_multiple_of(RECORDS_AT_ONCE);
+    let chunk = record.repeat(most + RECORDS_AT_ONCE);
+    let (_, counts) = written(&chunk, 1);
+    assert_eq!(counts.records as usize, most);
+    assert_eq!(counts.bytes as usize, most * record.len());
+}
+
+/// The budget is the chunk's: more agents answer about fewer records.
+#[test]
+fn the_output_of_a_chunk_is_bounded_for_any_number_of_agents() {
+    use portcullis_files::limits::CHUNK_BYTES;
+
+    let record = [b"d/", &[b'x'; 4096][..], b"\n"].concat();
+    let chunk = record.repeat(CHUNK_BYTES / record.len());
+    for agents in [1, 2, 300] {
+        let (out, counts) = written(&chunk, agents);
+        let records = counts.records as usize;
+        assert!(out.len() < 2 * CHUNK_OUTPUT_BYTES_MAX, "{agents}: {}", out.len());
+        assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), records * agents);
+        let is_whole = records * record.len() == chunk.len();
+        assert_eq!(is_whole, agents < 3, "{agents}");
+    }
 }
 
 /// Calls `with` for a chunk of plain lines.

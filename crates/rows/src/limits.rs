@@ -57,7 +57,7 @@ pub const STAGE_READ_BYTES: usize = 64 * 1024;
 /// The rest of the chunk is processed after the write. Only the answers for one record may exceed
 /// it.
 ///
-/// Source: our choice; for one agent, JSON Lines turns a usual chunk into 3 MB, and one with the
+/// Source: our choice; for one agent, long JSON Lines turn a usual chunk into 3 MB, and one with the
 /// shortest URLs into 14 MB.
 pub const CHUNK_OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
 

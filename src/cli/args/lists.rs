@@ -82,13 +82,14 @@ pub struct ClassifyArgs {
     /// tsv: the added columns (one verdict per agent: allow, disallow, unknown or invalid), then
     /// the record. csv: a header, the columns of the input (`url` if it has none), then the added
     /// columns.
-    /// jsonl: one object per record and agent, with reason, line, rule and group.
+    /// jsonl: one object per record, with the members of a JSON Lines input, the columns of a table or
+    /// `url`, then the added columns.
     /// parquet: the columns of a Parquet input as they are, or `url`, then the added columns.
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<ClassifyFormat>,
 
-    /// The columns that tsv, csv and parquet add per agent: verdict, reason, line, rule, group,
-    /// delay; or bits
+    /// The columns that are added per agent: verdict (the default), reason, line, rule, group, delay;
+    /// or bits
     ///
     /// WORDS are separated by commas. `delay` is the Crawl-delay of the origin for the agent, in
     /// seconds. `state` adds one column with the state of the origin (rules,
@@ -97,8 +98,16 @@ pub struct ClassifyArgs {
     /// same. `bits` is one column for all
     /// agents, a hexadecimal number whose bit i (of value 2^i) is set if agent i, counted from 0,
     /// is allowed; for unknown and invalid records it has the word instead.
-    #[arg(long, value_name = "WORDS", value_parser = values::columns, default_value = "verdict", help_heading = "Output")]
-    pub columns: Columns,
+    #[arg(long, value_name = "WORDS", value_parser = values::columns, help_heading = "Output")]
+    pub columns: Option<Columns>,
+
+    /// Write a row for each record and agent: the record, then agent, verdict, reason, line, rule and
+    /// group
+    ///
+    /// --columns names other columns. With --usage, where each use is stated and the licences follow:
+    /// the line, its value and its kind, for the audit trail. A Parquet input has `url` only.
+    #[arg(long, help_heading = "Output")]
+    pub long: bool,
 
     /// Put PREFIX in front of the names of added columns
     ///

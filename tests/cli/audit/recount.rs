@@ -1,4 +1,4 @@
-//! The counts of an audit, computed again from the output of `classify --format jsonl`.
+//! The counts of an audit, computed again from the output of `classify --long --format jsonl`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,8 +43,12 @@ impl Recount {
     /// Classifies with the flags and files of `line` and counts. `key_of` returns the identity of
     /// the policy that an origin has by its capture at a time; the time is empty without `--at`.
     pub fn of(folder: &Folder, line: &str, key_of: impl Fn(&str, &str) -> String) -> Recount {
+        let columns = match line.contains(" --at") {
+            true => "--columns verdict,reason,line,rule,group,captured",
+            false => "",
+        };
         let output = folder
-            .command(&format!("classify --format jsonl --no-summary {line}"))
+            .command(&format!("classify --long --format jsonl --no-summary {columns} {line}"))
             .output()
             .unwrap();
         assert_status(&output, 0);

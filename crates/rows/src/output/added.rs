@@ -11,7 +11,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_robots::access::UnixSeconds;
 
 use super::columns::{Columns, FieldKind, ValueType};
-use super::rows::push_string;
+use super::json_lines::push_string;
 
 /// The number of a missing word.
 const NO_WORD: u8 = u8::MAX;
@@ -71,6 +71,13 @@ impl Words {
     /// Returns the numbers of the words, or `None` for a row without one.
     pub fn numbers(&self) -> impl Iterator<Item = Option<u8>> {
         self.numbers.iter().map(|&number| (number != NO_WORD).then_some(number))
+    }
+
+    /// Returns the number of a row's word, or `None` if it has none.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<u8> {
+        let number = self.numbers[row];
+        (number != NO_WORD).then_some(number)
     }
 
     /// Returns the numbers of the words, or `None` if a row has none.

@@ -2,16 +2,18 @@
 //!
 //! This module defines the columns ([`Columns`]), their names ([`Columns::fields`]) and their types
 //! ([`FieldKind::value_type`], [`Field::arrow`]). [`Added`](super::Added) has their values. TSV, CSV,
-//! Parquet and Arrow write the same values in their own form.
+//! JSON Lines, Parquet and Arrow write the same values in their own form.
 //!
 //! Each agent has a column for each requested [`Column`], in the requested order, followed by the
 //! columns of the next agent; or all agents share one column of bits. The state of the origin is
-//! the same for every agent, so it is one column, after the columns of the agents. If each record has
-//! an agent of its own, the columns are `agent`, then those about it by their words.
+//! the same for every agent, so it is one column, after the columns of the agents.
+//!
+//! If each record has an agent of its own, or a row for each agent ([`Columns::long`]), the columns are
+//! `agent`, then those about it by their words.
 //!
 //! Cost: verdict, reason and bits are already decided. State and delay are one look-up per record.
-//! Line, rule and group are looked up for each record and agent, which takes a few hundred
-//! nanoseconds.
+//! Line, rule and group, and the lines and licences of a use, are looked up for each record and agent,
+//! which takes a few hundred nanoseconds.
 //!
 //! ```
 //! use portcullis_rows::output::columns::Columns;
@@ -24,12 +26,13 @@
 //! assert_eq!(names, expected);
 //! ```
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::str::FromStr;
 
 use arrow_schema::{DataType, Field as ArrowField, TimeUnit};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
-use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::usage::{Label, Preference, UsageSource};
 
 use super::survey::SurveyColumn;
 
@@ -55,6 +58,14 @@ pub enum Column {
     Usage(Label),
     /// The preference about a use as of now. `--and-now` adds it beside [`Column::Usage`].
     UsageNow(Label),
+    /// The line that states the preference about a use. A long table has it and the next two.
+    UsageLine(Label),
+    /// The value of that line.
+    UsageRule(Label),
+    /// The kind of that line.
+    UsageSource(Label),
+    /// The licences that hold, in a long table with uses. If they are many, the last one is `…`.
+    Licenses,
 }
 
 impl Column {
@@ -63,11 +74,13 @@ impl Column {
         [Column::Verdict, Column::Reason, Column::Line, Column::Rule, Column::Group, Column::Delay];
 
     /// Returns the word of `--columns`, which follows the agent in names.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Column::UsageNow(Label::TrainAi) => "train-ai_now",
-            Column::UsageNow(Label::AiUse) => "ai-use_now",
-            Column::UsageNow(Label::Search) => "search_now",
+    pub fn name(self) -> Cow<'static, str> {
+        let word = match self {
+            Column::UsageNow(label) => return format!("{}_now", label.as_str()).into(),
+            Column::UsageLine(label) => return format!("{}_line", label.as_str()).into(),
+            Column::UsageRule(label) => return format!("{}_rule", label.as_str()).into(),
+            Column::UsageSource(label) => return format!("{}_source", label.as_str()).into(),
+            Column::Licenses => "licenses",
             Column::Verdict => "verdict",
             Column::Now => "now",
             Column::Reason => "reason",
@@ -76,7 +89,8 @@ impl Column {
             Column::Group => "group",
             Column::Delay => "delay",
             Column::Usage(label) => label.as_str(),
-        }
+        };
+        word.into()
     }
 }
 
@@ -93,11 +107,21 @@ const OF_RECORD: [(&str, FieldKind); 4] = [
     ("until", FieldKind::Until),
 ];
 
+/// What a row is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum RowOf {
+    /// A record, and all agents.
+    Record,
+    /// A record and its own agent.
+    RecordAgent,
+    /// A record and one of the agents with these names.
+    Answer(Vec<String>),
+}
+
 /// The columns that are added to each record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
-    /// Whether the agent of each record comes first, and the other columns are about it.
-    has_agent: bool,
+    row_of: RowOf,
     /// The columns of each agent. Empty if the agents share a column of bits.
     per_agent: Vec<Column>,
     has_bits: bool,
@@ -148,8 +172,8 @@ pub const LIST_ELEMENT: &str = "element";
 /// The values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
-    /// The name of the record's agent. No value if it is not known.
-    RecordAgent,
+    /// The name of the row's agent. No value if the record's is not known.
+    RowAgent,
     /// A value for the agent with this number.
     Agent(usize, Column),
     /// A bit for each agent. See [`Added::push_bits`](super::Added::push_bits).
@@ -174,6 +198,8 @@ pub enum FieldKind {
 /// | line | number | without a deciding rule |
 /// | delay | double | without a Crawl-delay that is a number |
 /// | rule, group | text | without one |
+/// | line, rule and source of a label | number, text, word | where it is not stated |
+/// | licenses | list | none |
 /// | state | word | not a URL |
 /// | bits | bytes | unknown or invalid |
 /// | captured, since, until | time | without a policy at their time |
@@ -213,10 +239,13 @@ impl FieldKind {
                 | Column::Usage(_)
                 | Column::UsageNow(_),
             ) => (ValueType::Word, false),
-            FieldKind::Agent(_, Column::Line) => (ValueType::Number, true),
-            FieldKind::RecordAgent | FieldKind::Agent(_, Column::Rule | Column::Group) => {
+            FieldKind::Agent(_, Column::Line | Column::UsageLine(_)) => (ValueType::Number, true),
+            FieldKind::RowAgent
+            | FieldKind::Agent(_, Column::Rule | Column::Group | Column::UsageRule(_)) => {
                 (ValueType::Text, true)
             }
+            FieldKind::Agent(_, Column::UsageSource(_)) => (ValueType::Word, true),
+            FieldKind::Agent(_, Column::Licenses) => (ValueType::List, false),
             FieldKind::Agent(_, Column::Delay) => (ValueType::Double, true),
             FieldKind::State => (ValueType::Word, true),
             FieldKind::Bits => (ValueType::Bytes, true),
@@ -236,10 +265,13 @@ impl FieldKind {
             FieldKind::Agent(_, Column::Usage(_) | Column::UsageNow(_)) => {
                 Preference::ALL.map(Preference::as_str).into()
             }
+            FieldKind::Agent(_, Column::UsageSource(_)) => {
+                UsageSource::ALL.map(UsageSource::as_str).into()
+            }
             FieldKind::State => PolicyState::ALL.map(PolicyState::as_str).into(),
             FieldKind::Survey(column) => column.words(),
-            FieldKind::Agent(_, Column::Line | Column::Rule | Column::Group | Column::Delay)
-            | FieldKind::RecordAgent
+            FieldKind::Agent(..)
+            | FieldKind::RowAgent
             | FieldKind::Bits
             | FieldKind::Captured
             | FieldKind::Since
@@ -265,9 +297,9 @@ pub enum ColumnsError {
         "bits replaces the columns of each agent; only columns of the origin can be added to it"
     )]
     BitsAndMore,
-    /// Bits are requested, and each record has an agent of its own.
-    #[error("bits has a bit for each agent, and each record has one agent; name other columns")]
-    BitsOfRecordAgent,
+    /// Bits are requested, and each row has one agent.
+    #[error("bits has a bit for each agent, and each row has one agent; name other columns")]
+    BitsOfOneAgent,
     /// Two columns would have the same name.
     #[error(
         "two columns would have the name '{0}'; use --column-prefix, or omit one of the agents"
@@ -289,12 +321,15 @@ impl FromStr for Columns {
     fn from_str(text: &str) -> Result<Columns, ColumnsError> {
         let mut columns = Columns::none();
         for word in text.split(',').map(str::trim) {
-            let column = Column::ALL.into_iter().find(|column| column.as_str() == word);
+            let column = Column::ALL.into_iter().find(|column| column.name() == word);
             let of_record = OF_RECORD.into_iter().find(|(name, _)| *name == word);
             let is_new = match (word, column, of_record) {
                 (BITS, ..) => !std::mem::replace(&mut columns.has_bits, true),
                 // The first column, wherever it is named.
-                (AGENT, ..) => !std::mem::replace(&mut columns.has_agent, true),
+                (AGENT, ..) => {
+                    let row_of = std::mem::replace(&mut columns.row_of, RowOf::RecordAgent);
+                    row_of == RowOf::Record
+                }
                 (_, Some(column), _) => {
                     let is_new = !columns.per_agent.contains(&column);
                     columns.per_agent.push(column);
@@ -320,12 +355,14 @@ impl FromStr for Columns {
 
 impl Columns {
     fn none() -> Columns {
-        Columns { has_agent: false, per_agent: vec![], has_bits: false, of_record: vec![] }
+        let row_of = RowOf::Record;
+        Columns { row_of, per_agent: vec![], has_bits: false, of_record: vec![] }
     }
 
-    /// Whether the column with the agent of each record is requested.
-    pub fn has_agent(&self) -> bool {
-        self.has_agent
+    /// Returns the columns of a long table by default: verdict, reason, line, rule and group.
+    pub fn of_long() -> Columns {
+        let per_agent = Column::ALL.into_iter().filter(|&column| column != Column::Delay);
+        Columns { per_agent: per_agent.collect(), ..Columns::none() }
     }
 
     /// Adds the agent of each record. The columns per agent are about it, and have no agent in their
@@ -335,15 +372,42 @@ impl Columns {
     ///
     /// If there is a column of bits.
     pub fn with_record_agent(self) -> Result<Columns, ColumnsError> {
+        self.of_one_agent(RowOf::RecordAgent)
+    }
+
+    /// Adds the agent of each row, of which there is one for each record and each of the agents with
+    /// these names. The columns per agent are about it, and have no agent in their names.
+    ///
+    /// # Errors
+    ///
+    /// If there is a column of bits.
+    pub fn long(self, agents: Vec<String>) -> Result<Columns, ColumnsError> {
+        self.of_one_agent(RowOf::Answer(agents))
+    }
+
+    fn of_one_agent(self, row_of: RowOf) -> Result<Columns, ColumnsError> {
         match self.has_bits {
-            true => Err(ColumnsError::BitsOfRecordAgent),
-            false => Ok(Columns { has_agent: true, ..self }),
+            true => Err(ColumnsError::BitsOfOneAgent),
+            false => Ok(Columns { row_of, ..self }),
+        }
+    }
+
+    /// Whether each row has one agent, in a column of its own.
+    pub fn has_agent(&self) -> bool {
+        self.row_of != RowOf::Record
+    }
+
+    /// Returns the names of the agents that have rows of their own. `None` if a record has one row.
+    pub fn agents_of_rows(&self) -> Option<&[String]> {
+        match &self.row_of {
+            RowOf::Answer(names) => Some(names),
+            RowOf::Record | RowOf::RecordAgent => None,
         }
     }
 
     /// Returns the position of the first column of an agent.
     pub fn first_of_agent(&self, agent: usize) -> usize {
-        usize::from(self.has_agent) + agent * self.per_agent.len()
+        usize::from(self.has_agent()) + agent * self.per_agent.len()
     }
 
     /// Returns one column per label for each agent, and no other columns.
@@ -371,6 +435,18 @@ impl Columns {
         let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
         self.per_agent.splice(place..place, labels.iter().copied().map(Column::Usage));
         Ok(self)
+    }
+
+    /// Adds the line, the rule and the source of each label, and the licences, after the other columns
+    /// of each agent.
+    #[must_use]
+    pub fn with_statements(mut self, labels: &[Label]) -> Columns {
+        let of_label = |&label: &Label| {
+            [Column::UsageLine(label), Column::UsageRule(label), Column::UsageSource(label)]
+        };
+        self.per_agent.extend(labels.iter().flat_map(of_label));
+        self.per_agent.extend((!labels.is_empty()).then_some(Column::Licenses));
+        self
     }
 
     /// Adds a column for the verdict as of now after each agent's verdict, or after its other columns
@@ -423,12 +499,18 @@ impl Columns {
         self.per_agent.iter().any(|column| from_policy.contains(column))
     }
 
+    /// Whether the statements about uses are read from the policy.
+    pub fn need_statements(&self) -> bool {
+        self.per_agent.contains(&Column::Licenses)
+    }
+
     /// Returns what the added columns of this number of agents hold, in the order of the output.
     pub fn kinds(&self, agents: usize) -> impl Iterator<Item = FieldKind> {
         let of_agent = |agent| self.per_agent.iter().map(move |&it| FieldKind::Agent(agent, it));
         let bits = self.has_bits.then_some(FieldKind::Bits);
         let of_record = self.of_record.iter().copied();
-        let own = self.has_agent.then_some(FieldKind::RecordAgent);
+        let own = self.has_agent().then_some(FieldKind::RowAgent);
+        let agents = if self.has_agent() { 1 } else { agents };
         own.into_iter().chain((0..agents).flat_map(of_agent)).chain(bits).chain(of_record)
     }
 
@@ -444,13 +526,13 @@ impl Columns {
     ) -> Result<Vec<Field>, ColumnsError> {
         let field = |kind| {
             let name = match kind {
-                FieldKind::RecordAgent => AGENT.to_owned(),
-                FieldKind::Agent(_, column) if self.has_agent => column.as_str().to_owned(),
+                FieldKind::RowAgent => AGENT.to_owned(),
+                FieldKind::Agent(_, column) if self.has_agent() => column.name().into_owned(),
                 FieldKind::Agent(agent, column) => {
                     let agent = agents[agent].as_ref();
                     match column {
                         Column::Verdict => agent.to_owned(),
-                        column => format!("{agent}_{}", column.as_str()),
+                        column => format!("{agent}_{}", column.name()),
                     }
                 }
                 FieldKind::Bits => BITS.to_owned(),
@@ -530,9 +612,28 @@ mod tests {
     }
 
     #[test]
+    fn a_long_table_has_the_columns_of_one_agent() {
+        let names = |columns: Columns| {
+            let columns = columns.long(vec!["A".to_owned(), "B".to_owned()])?;
+            let fields = columns.fields(&["A", "B"], "")?;
+            Ok(fields.into_iter().map(|field| field.name).collect::<Vec<_>>().join(","))
+        };
+        let long = Columns::of_long();
+        assert_eq!(names(long.clone()).unwrap(), "agent,verdict,reason,line,rule,group");
+        let labels = [Label::Search];
+        assert_eq!(
+            names(long.with_usage(&labels).unwrap().with_statements(&labels)).unwrap(),
+            "agent,verdict,search,reason,line,rule,group,search_line,search_rule,search_source,licenses"
+        );
+        assert_eq!(names("state,delay".parse().unwrap()).unwrap(), "agent,delay,state");
+        assert_eq!(names("bits".parse().unwrap()), Err(ColumnsError::BitsOfOneAgent));
+    }
+
+    #[test]
     fn only_columns_of_words_have_words() {
         let columns = "verdict,reason,line,rule,group,state".parse::<Columns>().unwrap();
-        let columns = columns.with_usage(&[Label::Search]).unwrap();
+        let labels = [Label::Search];
+        let columns = columns.with_usage(&labels).unwrap().with_statements(&labels);
         let fields = columns.fields(&["A"], "").unwrap().into_iter();
         for Field { name, kind } in
             fields.chain("bits".parse::<Columns>().unwrap().fields(&["A"], "").unwrap())

@@ -1,4 +1,5 @@
-//! Writes CSV (RFC 4180): a header, then rows with the columns of the input and the added columns.
+//! Writes CSV (RFC 4180): a header, then rows with the columns of the input, if they are about
+//! records, and the added columns.
 //!
 //! A field is quoted if it has a comma, a quote, CR or LF, and lines end with CR LF. Bytes that are
 //! not UTF-8 are written as they are. A missing value is an empty field. The byte order mark of a table
@@ -13,9 +14,9 @@ use std::borrow::Cow;
 
 use csv_core::{Writer, quote};
 
-use super::TextRows;
 use super::added::Added;
 use super::columns::Field;
+use super::{Beside, SameMember, TextRows};
 use crate::input::Record;
 use crate::list::{Arena, List, ListFormat, Problem};
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
@@ -34,31 +35,45 @@ const RECORD: &[u8] = b"record";
 pub struct Csv(Quoting);
 
 impl TextRows for Csv {
-    fn push(&self, list: &List, block: &[Record<'_>], added: &Added, out: &mut Vec<u8>) {
-        for (row, record) in block.iter().enumerate() {
-            match list.url_column() {
-                Some(place) => self.push_row(list, place, record, out),
-                None => self.0.push(record.url(), out),
+    fn push(
+        &self,
+        records: Option<Beside<'_>>,
+        added: &Added,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SameMember> {
+        match records {
+            Some(records) => records.each_row(added, |row, record| {
+                self.push_record(records.list, record, out);
+                for column in added.columns() {
+                    out.push(b',');
+                    added.with_text(column, row, |value| self.0.push(value, out));
+                }
+                out.extend_from_slice(END);
+            }),
+            None => {
+                for row in 0..added.rows() {
+                    for (number, column) in added.columns().iter().enumerate() {
+                        if number > 0 {
+                            out.push(b',');
+                        }
+                        added.with_text(column, row, |value| self.0.push(value, out));
+                    }
+                    out.extend_from_slice(END);
+                }
             }
-            if list.format() == ListFormat::JsonLines {
-                out.push(b',');
-                self.0.push(record.text(), out);
-            }
-            for column in added.columns() {
-                out.push(b',');
-                added.with_text(column, row, |value| self.0.push(value, out));
-            }
-            out.extend_from_slice(END);
         }
+        Ok(())
     }
 
-    fn header(&self, list: &List, fields: &[Field]) -> Vec<u8> {
+    fn header(&self, list: Option<&List>, fields: &[Field]) -> Vec<u8> {
         let mut out = Vec::new();
         // Spreadsheets take a table without the mark for one in another encoding.
-        if list.url_column().is_some() && list.head().starts_with(BYTE_ORDER_MARK) {
+        let is_marked =
+            |list: &List| list.url_column().is_some() && list.head().starts_with(BYTE_ORDER_MARK);
+        if list.is_some_and(is_marked) {
             out.extend_from_slice(BYTE_ORDER_MARK);
         }
-        let own = input_columns(list);
+        let own = list.map(input_columns).unwrap_or_default();
         let names = own.iter().map(AsRef::as_ref).chain(fields.iter().map(Field::name_bytes));
         for (number, name) in names.enumerate() {
             if number > 0 {
@@ -72,6 +87,18 @@ impl TextRows for Csv {
 }
 
 impl Csv {
+    #[inline]
+    fn push_record(&self, list: &List, record: &Record<'_>, out: &mut Vec<u8>) {
+        match list.url_column() {
+            Some(place) => self.push_row(list, place, record, out),
+            None => self.0.push(record.url(), out),
+        }
+        if list.format() == ListFormat::JsonLines {
+            out.push(b',');
+            self.0.push(record.text(), out);
+        }
+    }
+
     fn push_row(
         &self,
         list: &List,
@@ -80,9 +107,7 @@ impl Csv {
         out: &mut Vec<u8>,
     ) {
         let text = record.text();
-        // A row whose host is missing has its columns.
-        let is_broken = record.problem().is_some_and(|problem| problem != Problem::NoHost);
-        if is_broken || text.trim_ascii().is_empty() {
+        if !has_fields(record) {
             out.extend(std::iter::repeat_n(b',', column));
             self.0.push(text, out);
             out.extend(std::iter::repeat_n(b',', count - column - 1));
@@ -97,6 +122,12 @@ impl Csv {
             }
         }
     }
+}
+
+/// Whether a record of a table has the fields of its columns. A row whose host is missing has.
+pub(super) fn has_fields(record: &Record<'_>) -> bool {
+    let is_broken = record.problem().is_some_and(|problem| problem != Problem::NoHost);
+    !is_broken && !record.text().trim_ascii().is_empty()
 }
 
 /// Returns the names of the columns of a list: the names in its header, or numbers and `url`.

@@ -1,11 +1,11 @@
 //! Rows out: records with added columns, as text or Parquet.
 //!
 //! [`columns`] defines the columns that a run adds, and [`Added`] holds their values for a block of
-//! records. [`TextRows`] writes them as text: [`tsv`] and [`csv`]. [`parquet`] writes them beside the
-//! columns of a Parquet file, or copies the rows that are kept. The caller decides the records and
-//! fills [`Added`]; no code here decides a URL.
+//! records. [`TextRows`] writes them as text: [`tsv`], [`csv`] and [`json_lines`]. [`parquet`] writes
+//! them beside the columns of a Parquet file, or copies the rows that are kept. The caller decides the
+//! records and fills [`Added`]; no code here decides a URL.
 //!
-//! The rows of a [`survey`] have no record: [`rows`] writes them as text.
+//! The rows of a [`survey`] have no record.
 //!
 //! A new column is one variant of [`Column`](columns::Column); all formats, and the Python package,
 //! then have it.
@@ -13,8 +13,8 @@
 pub mod added;
 pub mod columns;
 pub mod csv;
+pub mod json_lines;
 pub mod parquet;
-pub mod rows;
 pub mod survey;
 pub mod tsv;
 
@@ -24,11 +24,69 @@ use crate::input::Record;
 use crate::list::List;
 use columns::Field;
 
+/// The records of a list that rows are about.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside<'a> {
+    /// The list.
+    pub list: &'a List,
+    /// The records. Each has as many rows as any other.
+    pub block: &'a [Record<'a>],
+}
+
+impl Beside<'_> {
+    /// Returns the number of rows of each record.
+    fn rows_of_each(self, added: &Added) -> usize {
+        added.rows() / self.block.len().max(1)
+    }
+
+    /// Calls `with` for each row and its record.
+    #[inline(always)]
+    fn each_row(self, added: &Added, mut with: impl FnMut(usize, &Record<'_>)) {
+        let (rows, all, mut row) = (self.rows_of_each(added), added.rows(), 0);
+        let mut records = self.block.iter();
+        let Some(mut record) = records.next() else { return };
+        let mut end = rows;
+        // One loop, because the usual record has one row.
+        while row < all {
+            if row == end {
+                record = records.next().expect("each record has as many rows");
+                end += rows;
+            }
+            with(row, record);
+            row += 1;
+        }
+    }
+}
+
+/// A record has a member or a column with the name of one that is added to it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{list}: a record has the member `{member}` already; name the added ones otherwise with \
+     --column-prefix"
+)]
+pub struct SameMember {
+    /// The list.
+    pub list: String,
+    /// The name.
+    pub member: String,
+}
+
 /// A format of rows as text.
 pub trait TextRows: Sync {
-    /// Appends the records of `list` in a block, with their added columns, to `out`.
-    fn push(&self, list: &List, block: &[Record<'_>], added: &Added, out: &mut Vec<u8>);
+    /// Appends the rows of `added` to `out`, each beside its record if they are about `records`.
+    ///
+    /// # Errors
+    ///
+    /// If a name would be in a row twice. Only records of JSON Lines have names of their own; those of
+    /// other lists are checked once.
+    fn push(
+        &self,
+        records: Option<Beside<'_>>,
+        added: &Added,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SameMember>;
 
-    /// Returns the header of an output that begins with `list` and has these added columns.
-    fn header(&self, list: &List, fields: &[Field]) -> Vec<u8>;
+    /// Returns the header of an output that begins with `list`, if its rows are about records, and has
+    /// these columns.
+    fn header(&self, list: Option<&List>, fields: &[Field]) -> Vec<u8>;
 }

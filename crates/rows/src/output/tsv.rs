@@ -3,14 +3,15 @@
 //! Every record gives one line, even an empty record, so that output and input can be pasted
 //! together. The record is written byte for byte, including white space around it; only its line
 //! end changes. A record of several lines (a row of CSV with a line end in quotes, a record of
-//! Nutch) is shown by its URL, or by its first line if it has none.
+//! Nutch) is shown by its URL, or by its first line if it has none. A row without a record has the
+//! columns alone.
 //!
 //! Rules and groups may contain any byte. So in added values and in names of the header, a backslash
 //! is `\\`, TAB `\t`, LF `\n`, CR `\r`, and NUL `\0`. A missing value is empty.
 
-use super::TextRows;
 use super::added::{Added, Values};
 use super::columns::Field;
+use super::{Beside, SameMember, TextRows};
 use crate::input::{Record, Terminator};
 use crate::list::List;
 use crate::list::parquet::on_one_line;
@@ -21,34 +22,43 @@ pub struct Tsv(pub Terminator);
 
 impl TextRows for Tsv {
     #[inline]
-    fn push(&self, list: &List, block: &[Record<'_>], added: &Added, out: &mut Vec<u8>) {
-        let has_lines = list.has_lines_in_records();
-        for (row, record) in block.iter().enumerate() {
-            for column in added.columns() {
-                match column {
-                    Values::Words(words) => words.push_column(row, out),
-                    column => {
-                        added.with_text(column, row, |value| push_escaped(value, out));
-                        out.push(b'\t');
-                    }
-                }
+    fn push(
+        &self,
+        records: Option<Beside<'_>>,
+        added: &Added,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SameMember> {
+        let Some(records) = records else {
+            for row in 0..added.rows() {
+                push_columns(added, row, out);
+                self.end_without_record(out);
             }
+            return Ok(());
+        };
+        let has_lines = records.list.has_lines_in_records();
+        records.each_row(added, |row, record| {
+            push_columns(added, row, out);
             match has_lines {
                 false => out.extend_from_slice(record.text()),
                 true => push_on_one_line(record, out),
             }
             out.push(self.0.byte());
-        }
+        });
+        Ok(())
     }
 
     /// Returns the names of the added columns, then the header row of the list as it was read, or
     /// `url`.
-    fn header(&self, list: &List, fields: &[Field]) -> Vec<u8> {
+    fn header(&self, list: Option<&List>, fields: &[Field]) -> Vec<u8> {
         let mut out = Vec::new();
         for field in fields {
             push_escaped(field.name.as_bytes(), &mut out);
             out.push(b'\t');
         }
+        let Some(list) = list else {
+            self.end_without_record(&mut out);
+            return out;
+        };
         if list.columns().is_empty() || list.url_column().is_none() {
             out.extend_from_slice(b"url");
         } else {
@@ -59,6 +69,28 @@ impl TextRows for Tsv {
         }
         out.push(self.0.byte());
         out
+    }
+}
+
+impl Tsv {
+    /// Ends a line after its last column, with the terminator instead of TAB.
+    fn end_without_record(self, out: &mut Vec<u8>) {
+        out.pop();
+        out.push(self.0.byte());
+    }
+}
+
+/// Appends the columns of a row, with TAB after each.
+#[inline(always)]
+fn push_columns(added: &Added, row: usize, out: &mut Vec<u8>) {
+    for column in added.columns() {
+        match column {
+            Values::Words(words) => words.push_column(row, out),
+            column => {
+                added.with_text(column, row, |value| push_escaped(value, out));
+                out.push(b'\t');
+            }
+        }
     }
 }
 
@@ -76,7 +108,7 @@ fn push_on_one_line(record: &Record<'_>, out: &mut Vec<u8>) {
 }
 
 /// Appends a value with escapes.
-pub(super) fn push_escaped(value: &[u8], out: &mut Vec<u8>) {
+fn push_escaped(value: &[u8], out: &mut Vec<u8>) {
     for &byte in value {
         match byte {
             b'\\' => out.extend_from_slice(b"\\\\"),

@@ -283,7 +283,7 @@ pub struct AddedRows<'s> {
 }
 
 impl AddedRows<'_> {
-    /// Adds a block of records, whose values `fill` appends.
+    /// Adds a block of records, whose values `fill` appends: as many rows for each record.
     ///
     /// # Errors
     ///
@@ -293,11 +293,12 @@ impl AddedRows<'_> {
         block: &[Record<'_>],
         fill: impl FnOnce(&mut Added) -> Result<(), E>,
     ) -> Result<(), E> {
-        if self.url.is_some() {
-            self.add_urls(block);
-        }
         fill(&mut self.added)?;
-        self.rows += block.len();
+        let new = self.added.rows() - self.rows;
+        if self.url.is_some() {
+            self.add_urls(block, new / block.len().max(1));
+        }
+        self.rows += new;
         self.has_rows = true;
         if self.rows + RECORDS_AT_ONCE > PARQUET_BATCH_URLS {
             self.flush()?;
@@ -305,8 +306,8 @@ impl AddedRows<'_> {
         Ok(())
     }
 
-    /// Adds the URLs of a block, which share their memory.
-    fn add_urls(&mut self, block: &[Record<'_>]) {
+    /// Adds the URLs of a block, which share their memory, each for so many rows.
+    fn add_urls(&mut self, block: &[Record<'_>], rows: usize) {
         let mut ends = Vec::with_capacity(block.len());
         let mut joined = Vec::new();
         for record in block {
@@ -317,7 +318,8 @@ impl AddedRows<'_> {
         let joined = Bytes::from(joined);
         let mut start = 0;
         for end in ends {
-            self.urls.push(joined.slice(start..end).into());
+            let url = ByteArray::from(joined.slice(start..end));
+            self.urls.extend(std::iter::repeat_n(url, rows));
             start = end;
         }
     }
