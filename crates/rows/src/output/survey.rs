@@ -1,6 +1,6 @@
 //! The columns of a survey: a row for each origin and agent, and each period if asked for.
 //!
-//! These rows stand alone, without records of a list. [`RowText`](super::rows::RowText) writes them
+//! These rows stand alone, without records of a list. [`TextRows`](super::TextRows) writes them
 //! as text, [`RowColumns`](super::parquet::RowColumns) as Parquet.
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
