@@ -102,8 +102,7 @@ fn follow(case: &Case) {
         let output = command.args(&flags).arg(&file).output().unwrap();
         if output.status.success() {
             let rows = String::from_utf8_lossy(&output.stdout).into_owned();
-            let verdicts =
-                rows.lines().map(|row| row.split('\t').find(|it| is_verdict(it)).unwrap());
+            let verdicts = rows.lines().map(|row| row.split('\t').find(is_verdict).unwrap());
             assert_eq!(verdicts.collect::<Vec<_>>().join(" "), case.verdicts, "{errors:#?}");
             assert!(!errors.is_empty(), "{}: read as it is", case.file);
             return;

@@ -227,7 +227,7 @@ pub struct InvalidRecords {
     pub samples: Vec<InvalidRecord>,
     /// The plain lines that hold more than a URL, and were decided as one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub more_than_url: Option<LinesWithMore>,
+    pub more_than_url: Option<Box<LinesWithMore>>,
 }
 
 /// Lines that hold more than a URL.
@@ -295,7 +295,8 @@ impl InvalidRecords {
     ///
     /// If `out` cannot be written.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
-        if let Some(LinesWithMore { records, first }) = &self.more_than_url {
+        if let Some(more) = &self.more_than_url {
+            let LinesWithMore { records, first } = &**more;
             let lines = counted(*records, "line");
             let InvalidRecord { file, place, record, .. } = first;
             let (file, record) = (visible(file), visible(record));
@@ -418,7 +419,7 @@ impl Watch {
                 ))
                 .into());
             }
-            let more = LinesWithMore { records: 0, first };
+            let more = Box::new(LinesWithMore { records: 0, first });
             self.invalid.more_than_url.get_or_insert(more).records += rejects.more;
         }
         for reject in &rejects.found {

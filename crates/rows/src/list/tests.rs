@@ -747,3 +747,48 @@ fn tables_without_a_header() {
         assert!(error.contains(advice), "{error}");
     }
 }
+
+#[test]
+fn changed_bytes_are_read_or_refused() {
+    let mut state = 7_u32;
+    let mut next = |bound: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as usize % bound
+    };
+    let answer = format!("[{}]", ROWS.trim_end().replace('\n', ",\n"));
+    let warc = warc_record("response", "https://a.example/1", "application/http", "x").repeat(3);
+    let load_balancer = b"h2 2025-10-10T20:55:36.186641Z app/a 192.0.2.7:1 - 0.0 200 \"GET /1 HTTP/1.1\" \"A/1\" x \"a.example\"\n";
+    let samples = [
+        CDX,
+        CDX_BARE,
+        ROWS.as_bytes(),
+        answer.as_bytes(),
+        W3C,
+        COMBINED,
+        load_balancer,
+        warc.as_bytes(),
+        b"1,a.example,x\nhttps://a.example/,2\n",
+    ];
+    let alphabet = b"\"\\[]{}(): -\n\t,.#/a0\0\xff";
+    for sample in samples {
+        for round in 0..600 {
+            let mut bytes = sample.to_vec();
+            for _ in 0..1 + next(4) {
+                let at = next(bytes.len());
+                match next(4) {
+                    0 => bytes.truncate(at + 1),
+                    1 => bytes.insert(at, alphabet[next(alphabet.len())]),
+                    _ => bytes[at] = alphabet[next(alphabet.len())],
+                }
+            }
+            let formats = [None, Some(ListFormat::ALL[round % ListFormat::ALL.len()])];
+            for format in formats.into_iter().filter(|it| *it != Some(ListFormat::Parquet)) {
+                let place = if round % 2 == 0 { Place::Record } else { Place::Usual };
+                let host = Some("b.example".to_owned());
+                let config = ListConfig { format, host, ..timed(place, None) };
+                let read = chunks("-", &bytes, 1 << 20, &config);
+                assert!(read.error.is_empty() || read.error.starts_with("-: "), "{}", read.error);
+            }
+        }
+    }
+}
