@@ -12,6 +12,7 @@ use super::access_log::is_host;
 use super::place::URL_NAMES;
 use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;
+use portcullis_engine::vectors::{Kind, Vectors, Work};
 use portcullis_files::input::{Coding, without_coding};
 use portcullis_files::kind::FileKind;
 
@@ -207,7 +208,9 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
 pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(), String> {
     let end = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
     let text = if is_whole { text } else { &text[..end] };
-    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
+    let lines = ends.map(|end| text[std::mem::replace(&mut start, end + 1)..end].trim_ascii());
     let lines = lines.filter(|line| !line.is_empty()).take(RECORDS_LOOKED_AT_MAX);
     let (mut all, mut blanks) = (0, 0);
     let mut first: Option<&[u8]> = None;
@@ -257,7 +260,7 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
 pub(super) fn lines_with_more(text: &[u8]) -> Option<(u64, u64, &[u8])> {
     let mut found: Option<(u64, u64, &[u8])> = None;
     let mut at = 0;
-    while let Some(blank) = memchr::memchr(b' ', &text[at..]) {
+    while let Some(blank) = next_blank(&text[at..]) {
         let start = memchr::memrchr(b'\n', &text[..at + blank]).map_or(0, |end| end + 1);
         at = memchr::memchr(b'\n', &text[at + blank..]).map_or(text.len(), |end| at + blank + end);
         let line = text[start..at].trim_ascii();
@@ -267,6 +270,30 @@ pub(super) fn lines_with_more(text: &[u8]) -> Option<(u64, u64, &[u8])> {
         }
     }
     found
+}
+
+/// Returns the position of the first blank. Lists have few, so whole blocks are passed over, for a third
+/// of the instructions of a search for the byte.
+fn next_blank(text: &[u8]) -> Option<usize> {
+    let before = Vectors::detect().run(BlocksBefore(text));
+    memchr::memchr(b' ', &text[before..]).map(|blank| before + blank)
+}
+
+/// Finds the number of bytes in the blocks before the first one with a blank.
+struct BlocksBefore<'t>(&'t [u8]);
+
+impl Work for BlocksBefore<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn with(self, _: impl Kind) -> usize {
+        const BLOCK_BYTES: usize = 256;
+        let (blocks, _) = self.0.as_chunks::<BLOCK_BYTES>();
+        let has_blank = |block: &[u8; BLOCK_BYTES]| {
+            block.iter().fold(0, |any, byte| any | u8::from(*byte == b' ')) != 0
+        };
+        blocks.iter().position(has_blank).unwrap_or(blocks.len()) * BLOCK_BYTES
+    }
 }
 
 /// Whether a line has a URL, a blank and more text.
