@@ -2,7 +2,7 @@
 //!
 //! This module defines the formats ([`ListFormat`]), their detection, the place of the URL, and the
 //! head before the first record. [`input`](crate::input) opens, decompresses and cuts inputs. A
-//! [`List`] defines where they may be cut, and [`Rows`] splits a chunk into [`Record`]s. No code
+//! [`List`] defines where they may be cut, and [`Rows`] splits a chunk into [`Record`](crate::input::Record)s. No code
 //! here decides a URL.
 //!
 //! | format | a record | its URL | its time |
