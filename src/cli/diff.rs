@@ -198,7 +198,7 @@ impl Diff<'_> {
                 let changed = counts.changed();
                 let Account { invalid, notes, output, .. } = account;
                 rejects = output;
-                (Found::Urls { counts, invalid, notes }, changed)
+                (Found::Urls { counts, invalid: Box::new(invalid), notes }, changed)
             }
         };
         old.is_whole()?;
@@ -462,7 +462,7 @@ enum Found<'r> {
     Urls {
         #[serde(flatten)]
         counts: UrlCounts,
-        invalid: InvalidRecords,
+        invalid: Box<InvalidRecords>,
         notes: Vec<String>,
     },
 }
