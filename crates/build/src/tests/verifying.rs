@@ -27,6 +27,8 @@ fn sets_of_every_dialect_hold() {
                 (crate::verify(&set, &Scratch::in_memory()).unwrap(), set.counts());
             assert_eq!(verified.blocks * 4_096, set.bytes());
             assert_eq!(verified.counts, counts);
+            let hosts = set.hosts().collect::<Result<Vec<_>, _>>().unwrap();
+            assert_eq!(hosts.len() as u64, counts.hosts);
             assert!(verified.records > 10, "{verified:?}");
         }
     }
