@@ -104,7 +104,7 @@ fn run(folder: &Path, robots: &str, arguments: &[String]) -> Vec<Expected> {
     let mut command = Command::cargo_bin("portcullis").unwrap();
     let command = command.current_dir(folder).args(["classify", "--no-summary", "--format"]);
     let command = command
-        .args(["jsonl", "--robots", robots, "--input-format", "lines", "urls"])
+        .args(["jsonl", "--long", "--robots", robots, "--input-format", "lines", "urls"])
         .args(arguments);
     let output = command.assert().success().get_output().stdout.clone();
     let lines = output.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
