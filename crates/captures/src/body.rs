@@ -2,7 +2,8 @@
 //!
 //! Every reader calls [`settle`], so that a body has the same meaning in each format. A body longer
 //! than the size limit is cut. If the body lost its end, or was cut below the size limit, the
-//! answer is [`Answer::BrokenBody`] without a body, because rules may be missing.
+//! answer is [`Answer::BrokenBody`] without a body, because rules may be missing. A body that is compressed
+//! although no header says so is what crawlers get: binary data, which states nothing.
 
 use std::borrow::Cow;
 
@@ -11,7 +12,6 @@ use portcullis_engine::bytes::trim;
 
 use super::{Capture, ReadConfig, Subject};
 use portcullis_dialect::limits::BODY_BYTES_MAX;
-use portcullis_files::compression::Coding;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixSeconds};
 
 /// An answer with its body, if it keeps one.
@@ -68,21 +68,11 @@ pub(super) fn settle<'c>(
 fn settle_body<'c>(
     status: u16,
     mut body: Cow<'c, [u8]>,
-    mut is_whole: bool,
+    is_whole: bool,
     config: &ReadConfig,
 ) -> Settled<'c> {
     let bytes_max = config.body_bytes_max();
     let mut notes = CaptureNotes::EMPTY;
-    // Some bodies are compressed although no header says so. Read as they are, they have no rule,
-    // and would allow what the decompressed text disallows.
-    if let Some(coding) = Coding::detect(&body) {
-        let decoded = coding.undo(&body, bytes_max.saturating_add(1));
-        if !decoded.is_whole && decoded.bytes.len() <= bytes_max {
-            notes = notes.with(CaptureNote::BadCompression);
-            is_whole = false;
-        }
-        body = Cow::Owned(decoded.bytes);
-    }
     let is_cut = body.len() > bytes_max;
     if is_cut {
         notes = notes.with(CaptureNote::BodyCut);
@@ -137,17 +127,6 @@ mod tests {
         assert!(cut || borrowed.notes == CaptureNotes::EMPTY);
         assert_eq!((borrowed.answer, borrowed.body.len(), cut), expected);
         assert_eq!(settle(200, Some(Cow::Owned(text.clone())), is_whole, &config), borrowed);
-    }
-
-    #[test]
-    fn compression_that_no_header_names_is_undone() {
-        let config = ReadConfig { robots_bytes_max: Some(10) };
-        let zstd = zstd::encode_all(&b"Disallow: /"[..], 1).unwrap();
-        let whole = settle(200, Some(Cow::Borrowed(&zstd)), true, &config);
-        assert_eq!((whole.answer, &*whole.body), (STATUS, &b"Disallow: /"[..]));
-        let cut = settle(200, Some(Cow::Borrowed(&zstd[..zstd.len() - 4])), true, &config);
-        assert_eq!((cut.answer, &*cut.body), (BROKEN, &b""[..]));
-        assert!(cut.notes.contains(CaptureNote::BadCompression));
     }
 
     #[test]
