@@ -3,13 +3,15 @@
 //! The figures are those of `portcullis filter --account`, from the same model. Memory: the counts of
 //! the hosts that are counted one by one, in each piece that is being decided.
 
+use std::borrow::Cow;
+
 use portcullis_dialect::Label;
 use portcullis_report::filter::Plan;
 use portcullis_report::{Account, Counts, Detail, Drops, Filtered, Run, Selection};
 use portcullis_set::Damage;
 use portcullis_set::batch::Answers;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict, PyType};
 
 use crate::columns::Collect;
 use crate::of_json;
@@ -73,17 +75,31 @@ impl Collect for Counted {
     }
 }
 
-/// The account of a filter.
+/// The account of a filter: its JSON and its Markdown.
 #[pyclass(frozen, name = "Account", module = "portcullis_robots")]
-pub struct PyAccount(Account);
+pub struct PyAccount {
+    json: Vec<u8>,
+    markdown: Vec<u8>,
+}
+
+/// The two texts of an account.
+type Texts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 impl PyAccount {
-    pub fn new(Counted { plan, label, .. }: Counted, rows: RowCounts, run: Run) -> PyAccount {
+    pub fn new(
+        Counted { plan, label, .. }: Counted,
+        rows: RowCounts,
+        run: Run,
+    ) -> PyResult<PyAccount> {
         let RowCounts { counts, drops, filtered } = rows;
         let dropped = Some((Selection::of(&plan, label), drops));
         let detail = Some(Detail { labels: label.into_iter().collect(), dropped });
         let filtered = Some(filtered);
-        PyAccount(Account { run, counts, filtered, detail, ..Account::default() })
+        let account = Account { run, counts, filtered, detail, ..Account::default() };
+        let mut texts = PyAccount { json: Vec::new(), markdown: Vec::new() };
+        account.write_json(&mut texts.json)?;
+        account.write_markdown(&mut texts.markdown)?;
+        Ok(texts)
     }
 }
 
@@ -92,18 +108,27 @@ impl PyAccount {
     /// Returns the object of `portcullis filter --account FILE.json`, without the members that describe
     /// files.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut json = Vec::new();
-        self.0.write_json(&mut json)?;
-        let object = of_json(py, &json)?;
+        let object = of_json(py, &self.json)?;
         let members = object.cast::<PyDict>()?;
         MEMBERS_OF_RUNS.into_iter().try_for_each(|member| members.del_item(member))?;
         Ok(object)
     }
 
     /// Returns the text of `portcullis filter --account FILE.md`.
-    fn to_markdown(&self) -> PyResult<String> {
-        let mut text = Vec::new();
-        self.0.write_markdown(&mut text)?;
-        Ok(String::from_utf8_lossy(&text).into_owned())
+    fn to_markdown(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.markdown)
+    }
+
+    /// Pickles an account as its texts.
+    fn __reduce__<'py>(self_: &Bound<'py, PyAccount>) -> PyResult<(Bound<'py, PyAny>, Texts<'py>)> {
+        let (it, py) = (self_.get(), self_.py());
+        let texts = [&it.json, &it.markdown].map(|text| PyBytes::new(py, text));
+        Ok((self_.get_type().getattr("_unpickle")?, texts.into()))
+    }
+
+    /// Returns a pickled account.
+    #[classmethod]
+    fn _unpickle(_: &Bound<'_, PyType>, json: Vec<u8>, markdown: Vec<u8>) -> PyAccount {
+        PyAccount { json, markdown }
     }
 }

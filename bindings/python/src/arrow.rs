@@ -23,15 +23,20 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::types::{Float64Type, Int8Type, Int32Type, TimestampMillisecondType};
 use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, make_array,
+    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray, make_array,
+    new_empty_array,
 };
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, TimeUnit};
 use arrow_select::concat::concat;
 use portcullis_robots::access::UnixSeconds;
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyType};
+
+use crate::Error;
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -101,6 +106,9 @@ pub struct PyTable {
     rows: PyColumn,
 }
 
+/// What pickles a result: a function, and its argument.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
+
 impl PyColumn {
     /// Returns a column of at least one piece, with the type of `field`.
     pub fn new(field: FieldRef, pieces: Vec<ArrayRef>) -> PyColumn {
@@ -120,6 +128,34 @@ impl PyTable {
             DataType::Struct(fields) => fields,
             other => unreachable!("rows are structs, not {other}"),
         }
+    }
+
+    fn schema(&self) -> Schema {
+        Schema::new(self.fields().to_vec())
+    }
+
+    fn batches(&self) -> impl Iterator<Item = RecordBatch> + '_ {
+        self.rows.pieces.iter().map(|piece| RecordBatch::from(piece.as_struct()))
+    }
+
+    /// Returns the table as an Arrow IPC stream.
+    fn to_ipc(&self) -> Result<Vec<u8>, ArrowError> {
+        let mut writer = StreamWriter::try_new(Vec::new(), &self.schema())?;
+        self.batches().try_for_each(|batch| writer.write(&batch))?;
+        writer.finish()?;
+        writer.into_inner()
+    }
+
+    /// Reads an Arrow IPC stream.
+    fn of_ipc(stream: &[u8]) -> Result<PyTable, ArrowError> {
+        let reader = StreamReader::try_new(stream, None)?;
+        let field = Arc::new(Field::new_struct("", reader.schema().fields().clone(), false));
+        let piece = |batch| Ok(Arc::new(StructArray::from(batch?)) as ArrayRef);
+        let mut pieces = reader.map(piece).collect::<Result<Vec<_>, ArrowError>>()?;
+        if pieces.is_empty() {
+            pieces.push(new_empty_array(field.data_type()));
+        }
+        Ok(PyTable::new(PyColumn::new(field, pieces)))
     }
 
     fn column(&self, place: usize) -> PyColumn {
@@ -144,6 +180,33 @@ impl PyColumn {
         let list = PyList::empty(py);
         self.pieces.iter().try_for_each(|piece| push_values(piece, &list))?;
         Ok(list)
+    }
+
+    /// Returns the column as an Arrow IPC stream.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let field = Field::new_struct("", vec![Arc::clone(&self.field)], false);
+        let rows = |piece: &ArrayRef| -> ArrayRef {
+            let fields = vec![Arc::clone(&self.field)].into();
+            Arc::new(StructArray::new(fields, vec![Arc::clone(piece)], None))
+        };
+        let rows = self.pieces.iter().map(rows).collect();
+        PyTable::new(PyColumn::new(field.into(), rows)).to_bytes(py)
+    }
+
+    /// Reads the bytes of `to_bytes`.
+    #[classmethod]
+    fn from_bytes(_: &Bound<'_, PyType>, data: &[u8]) -> PyResult<PyColumn> {
+        let table = PyTable::of_ipc(data).map_err(Error::of)?;
+        match table.fields().len() {
+            1 => Ok(table.column(0)),
+            columns => {
+                Err(PyValueError::new_err(format!("{columns} columns; use Table.from_bytes")))
+            }
+        }
+    }
+
+    fn __reduce__<'py>(self_: &Bound<'py, PyColumn>) -> PyResult<Reduced<'py>> {
+        Ok((self_.get_type().getattr("from_bytes")?, (self_.get().to_bytes(self_.py())?,)))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
@@ -220,6 +283,22 @@ impl PyTable {
         self.rows.__arrow_c_schema__(py)
     }
 
+    /// Returns the table as an Arrow IPC stream.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let stream = py.detach(|| self.to_ipc()).map_err(Error::of)?;
+        Ok(PyBytes::new(py, &stream))
+    }
+
+    /// Reads the bytes of `to_bytes`.
+    #[classmethod]
+    fn from_bytes(_: &Bound<'_, PyType>, data: &[u8]) -> PyResult<PyTable> {
+        PyTable::of_ipc(data).map_err(Error::of)
+    }
+
+    fn __reduce__<'py>(self_: &Bound<'py, PyTable>) -> PyResult<Reduced<'py>> {
+        Ok((self_.get_type().getattr("from_bytes")?, (self_.get().to_bytes(self_.py())?,)))
+    }
+
     /// Exports the rows as one array of structs. Several pieces are joined, which copies them.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_array__<'py>(
@@ -238,10 +317,8 @@ impl PyTable {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let batch = |piece: ArrayRef| Ok(RecordBatch::from(piece.as_struct()));
-        let batches = self.rows.pieces.clone().into_iter().map(batch);
-        let schema = Arc::new(Schema::new(self.fields().to_vec()));
-        export_stream(py, RecordBatchIterator::new(batches, schema))
+        let batches: Vec<_> = self.batches().map(Ok).collect();
+        export_stream(py, RecordBatchIterator::new(batches, self.schema().into()))
     }
 }
 
@@ -275,7 +352,7 @@ fn push_values(array: &ArrayRef, list: &Bound<'_, PyList>) -> PyResult<()> {
             DataType::Binary => {
                 list.append(PyBytes::new(py, array.as_binary::<i32>().value(row)))?;
             }
-            DataType::Timestamp(..) => {
+            DataType::Timestamp(TimeUnit::Millisecond, _) => {
                 let time = array.as_primitive::<TimestampMillisecondType>().value(row);
                 let text = UnixSeconds(time as u64 / 1_000).to_rfc3339();
                 let datetime = py.import("datetime")?.getattr("datetime")?;
@@ -286,7 +363,10 @@ fn push_values(array: &ArrayRef, list: &Bound<'_, PyList>) -> PyResult<()> {
                 let word = words.key(row).expect("a value that is not null has a key");
                 list.append(words.values().as_string::<i32>().value(word))?;
             }
-            other => unreachable!("no column of a result is {other}"),
+            other => {
+                let text = format!("no column of a result is {other}; read it with pyarrow");
+                return Err(PyTypeError::new_err(text));
+            }
         }
     }
     Ok(())

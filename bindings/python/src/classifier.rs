@@ -498,7 +498,7 @@ impl PyClassifier {
         let mut all = counted.begin(0);
         question.run(py, (urls, times), threads, &counted, &mut |piece| all.merge(&piece))?;
         let run = self.set.get().run(&self.names, &self.lists, at);
-        Ok(PyAccount::new(counted, all, run))
+        PyAccount::new(counted, all, run)
     }
 
     /// Explains the decision on a URL: the object of `portcullis check --json`. `at` is one time.

@@ -36,6 +36,8 @@ mod robots_txt;
 mod survey;
 mod texts;
 
+use std::io::{self, ErrorKind};
+
 use portcullis_robots::policy::AgentChain;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -49,8 +51,21 @@ pyo3::create_exception!(
 );
 
 impl Error {
+    /// Returns the exception for an error: an `OSError` if the system refused something.
     fn of(error: impl std::error::Error) -> PyErr {
-        Error::new_err(described(&error))
+        let text = described(&error);
+        let mut causes = std::iter::successors(error.source(), |&error| error.source());
+        // Readers and writers say by these kinds what they find themselves.
+        let is_own = |kind: &ErrorKind| {
+            use ErrorKind::{InvalidData, InvalidInput, Other, OutOfMemory, UnexpectedEof};
+            matches!(kind, InvalidData | InvalidInput | Other | OutOfMemory | UnexpectedEof)
+        };
+        let refused = causes.find_map(|error| Some(error.downcast_ref::<io::Error>()?.kind()));
+        let refused = refused.filter(|kind| !is_own(kind));
+        match refused {
+            Some(kind) => io::Error::new(kind, text).into(),
+            None => Error::new_err(text),
+        }
     }
 }
 

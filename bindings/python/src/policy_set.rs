@@ -11,14 +11,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use portcullis_build::compile::{self, CompileConfig};
 use portcullis_build::{
-    IngestConfig, Ingested, Input, LoadConfig, MergeError, MergeSettings, Strictness, ingest,
-    load_files,
+    IngestConfig, IngestError, Ingested, Input, LoadConfig, MergeError, MergeSettings, Standings,
+    Strictness, ingest,
 };
 use portcullis_dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
@@ -28,9 +29,10 @@ use portcullis_robots::url::Origin;
 use portcullis_rows::runner::thread_pool;
 use portcullis_set::{PolicySet, SetError};
 use portcullis_survey::RowConfig;
-use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use crate::agents;
 use crate::classifier::PyClassifier;
@@ -69,6 +71,16 @@ fn set_error(error: SetError) -> PyErr {
     }
 }
 
+/// Returns the exception for inputs that cannot be ingested: the system's, if it refuses one of them.
+fn not_ingested(error: IngestError, inputs: &[Input]) -> PyErr {
+    let failed = inputs.iter().zip(error.inputs()).filter(|(_, report)| report.failure.is_some());
+    let refused = failed.into_iter().find_map(|(input, _)| File::open(&input.path).err());
+    match refused {
+        Some(refused) => std::io::Error::new(refused.kind(), error.to_string()).into(),
+        None => Error::of(error),
+    }
+}
+
 fn open(path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
     let set = match mapped {
         true => {
@@ -81,6 +93,12 @@ fn open(path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
     };
     let file = Some((std::path::absolute(&path)?, mapped));
     Ok(PyPolicySet { set: set.map_err(set_error)?.into(), file })
+}
+
+/// Opens the bytes of a set.
+fn in_memory(bytes: impl AsRef<[u8]>) -> PyResult<PyPolicySet> {
+    let set = PolicySet::of_bytes("the set in memory", bytes).map_err(set_error)?;
+    Ok(PyPolicySet { set: set.into(), file: None })
 }
 
 /// Returns the error about a set without history, which `argument` needs.
@@ -121,7 +139,7 @@ impl Compiling {
             scratch: self.scratch.clone(),
             ..IngestConfig::new(self.dialect, self.robots_bytes_max)
         };
-        let ingested = ingest(inputs, &config, &()).map_err(Error::of)?;
+        let ingested = ingest(inputs, &config, &()).map_err(|error| not_ingested(error, inputs))?;
         for input in ingested.inputs.iter().filter(|input| !input.is_whole()) {
             let first =
                 input.broken_named.first().map(|it| format!("{}: {}", it.place, it.problem));
@@ -142,9 +160,7 @@ impl Compiling {
             compile::write(&ingested.standings, &config, path).map_err(Error::of)?;
             return open(path.clone(), true);
         }
-        let bytes = compile::to_vec(&ingested.standings, &config).map_err(Error::of)?;
-        let set = PolicySet::of_bytes("the set in memory", bytes).map_err(set_error)?;
-        Ok(PyPolicySet { set: set.into(), file: None })
+        in_memory(compile::to_vec(&ingested.standings, &config).map_err(Error::of)?)
     }
 }
 
@@ -174,6 +190,19 @@ impl PyPolicySet {
     #[pyo3(name = "open", signature = (path, *, mapped = true))]
     fn py_open(_: &Bound<'_, PyType>, path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
         open(path, mapped)
+    }
+
+    /// Opens a set from its bytes: those of `to_bytes`, or of its file.
+    #[classmethod]
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 passes it so")]
+    fn from_bytes(_: &Bound<'_, PyType>, data: PyBackedBytes) -> PyResult<PyPolicySet> {
+        in_memory(&*data)
+    }
+
+    /// Returns the bytes of the set: those of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.set.file().to_bytes()).map_err(Error::of)?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// Compiles captures of robots.txt files. `history` keeps what was in force at each time, for
@@ -349,20 +378,18 @@ impl PyPolicySet {
         format!("<PolicySet {}: {} origins>", self.set.name(), self.origins())
     }
 
-    /// Pickles a set that is a file as its path and its hash. The bytes of a set in memory are not
-    /// pickled, because each task of a pool would send them again.
+    /// Pickles a set that is a file as its path and its hash, and a set in memory as its bytes.
     fn __reduce__<'py>(
         self_: &Bound<'py, PyPolicySet>,
-    ) -> PyResult<(Bound<'py, PyAny>, (PathBuf, bool, String))> {
-        let set = self_.get();
-        let missing = || {
-            PyTypeError::new_err(
-                "a set in memory cannot be pickled; compile its files with output=PATH, which is \
-                 pickled as the path, or compile it in each process",
-            )
-        };
-        let (path, mapped) = set.file.clone().ok_or_else(missing)?;
-        Ok((self_.get_type().getattr("_unpickle")?, (path, mapped, set.hash())))
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (set, class, py) = (self_.get(), self_.get_type(), self_.py());
+        Ok(match &set.file {
+            Some((path, mapped)) => {
+                let arguments = (path, mapped, set.hash()).into_pyobject(py)?;
+                (class.getattr("_unpickle")?, arguments)
+            }
+            None => (class.getattr("from_bytes")?, (set.to_bytes(py)?,).into_pyobject(py)?),
+        })
     }
 
     /// Opens a pickled set.
@@ -423,13 +450,15 @@ fn of_files(
         let text = "output and history need captures in files; texts are compiled into memory";
         return Err(PyValueError::new_err(text));
     }
-    let config = LoadConfig {
-        robots_bytes_max: compiling.robots_bytes_max,
-        ..LoadConfig::new(compiling.dialect)
-    };
+    let Compiling { dialect, robots_bytes_max, ref scratch, .. } = *compiling;
+    let loading = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
     let pool = thread_pool(threads).map_err(Error::of)?;
-    in_pool(py, &pool, |_| {
+    in_pool(py, &pool, |stop| {
         let files = texts.iter().map(|(origin, text)| (origin, &**text));
-        Ok(PyPolicySet { set: load_files(files, &config).into(), file: None })
+        let standings =
+            Standings::of_files(files.take_while(|_| !stop.load(Ordering::Relaxed)), &loading);
+        let scratch = scratch.clone().until(Arc::clone(stop));
+        let config = CompileConfig { scratch, ..CompileConfig::new(dialect, robots_bytes_max) };
+        in_memory(compile::to_vec(&standings, &config).map_err(Error::of)?)
     })
 }

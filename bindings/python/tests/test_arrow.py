@@ -1,10 +1,12 @@
 """Tests of every form of URLs, and every library that takes the results."""
 
+import contextlib
+import pickle
 import struct
 
 import pytest
 
-from portcullis_robots import Error, PolicySet
+from portcullis_robots import Column, Error, PolicySet, Table
 
 pa = pytest.importorskip("pyarrow")
 
@@ -117,6 +119,25 @@ def test_columns_and_their_types(classifier):
     assert table["robots_state"].to_pylist() == ["rules", "rules", None, None, "unknown"]
     bits = pa.table(classifier.classify(URLS, columns="bits"))["bits"].to_pylist()
     assert bits == [b"\0", b"\2", None, None, None]
+
+
+def test_bytes_of_results(classifier):
+    columns = "verdict,reason,line,rule,delay"
+    table = classifier.classify(pa.chunked_array([URLS, URLS]), columns=columns, threads=2)
+    stream = pa.ipc.open_stream(table.to_bytes()).read_all()
+    assert stream.to_pylist() == table.to_pylist()
+    for result in (table, table["GPTBot"], classifier.classify([]), classifier.allowed(URLS)):
+        again = pickle.loads(pickle.dumps(result))
+        assert (type(again), len(again), repr(again)) == (type(result), len(result), repr(result))
+        assert again.to_pylist() == result.to_pylist()
+        whole = result.to_bytes()
+        for cut in range(0, len(whole) - 8, max(1, len(whole) // 50)):
+            with contextlib.suppress(Error):
+                type(result).from_bytes(whole[:cut]).to_pylist()
+    with pytest.raises(ValueError, match="use Table.from_bytes"):
+        Column.from_bytes(table.to_bytes())
+    with pytest.raises(Error):
+        Table.from_bytes(b"no stream")
 
 
 def test_results_in_other_libraries(classifier):

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 from conftest import AGENTS, SAMPLE
@@ -138,7 +139,10 @@ def test_arguments_that_make_no_sense(policies):
         (lambda: classifier.classify([])[3], IndexError, "no column 3"),
         (lambda: PolicySet.compile("x", dialect="rfc1"), ValueError, "the dialects are"),
         (lambda: PolicySet.compile("x", strictness="odd"), ValueError, "lenient, usual or strict"),
-        (lambda: PolicySet.compile("/no/such/file"), Error, "no such file"),
+        (lambda: PolicySet.compile("/no/such/file"), FileNotFoundError, "no such file"),
+        (lambda: PolicySet.compile(SAMPLE / "robots", output="/no/such/x"), FileNotFoundError, "create its folder"),
+        (lambda: PolicySet.merge(["/no/such/file"], "x"), FileNotFoundError, "no such file"),
+        (lambda: PolicySet.compile(SAMPLE / "urls.txt"), Error, "urls.txt"),
         (lambda: PolicySet.compile({"a.example": ""}), ValueError, "https://HOST/robots.txt"),
         (lambda: PolicySet.open("/no/such/file"), FileNotFoundError, "no such file"),
         (lambda: PolicySet.open(SAMPLE / "urls.txt"), Error, "not a policy set"),
@@ -201,13 +205,26 @@ def test_broken_records_are_warned_of(tmp_path):
 def test_sets_are_pickled_as_paths(policies, set_path, tmp_path, monkeypatch):
     again = pickle.loads(pickle.dumps(policies))
     assert (again.hash, again.name) == (policies.hash, policies.name)
-    with pytest.raises(TypeError, match="output=PATH"):
-        pickle.dumps(PolicySet.compile({"https://a.example/robots.txt": ""}))
     # The path is that of the opened file, wherever the process is then.
     monkeypatch.chdir(set_path.parent)
     opened = PolicySet.open(set_path.name, mapped=False)
     monkeypatch.chdir(tmp_path)
     assert pickle.loads(pickle.dumps(opened)).name == str(set_path)
+
+
+def test_sets_in_memory_are_pickled_as_bytes(policies, set_path, urls):
+    assert policies.to_bytes() == set_path.read_bytes()
+    expected = policies.for_agents(AGENTS).classify(urls).to_pylist()
+    in_memory = PolicySet.from_bytes(bytearray(policies.to_bytes()))
+    for again in (in_memory, pickle.loads(pickle.dumps(in_memory))):
+        assert again.hash == policies.hash
+        assert again.for_agents(AGENTS).classify(urls).to_pylist() == expected
+    texts = PolicySet.compile({"https://a.example/robots.txt": "User-agent: *\nDisallow: /x\n"})
+    again = pickle.loads(pickle.dumps(texts.for_agents("GPTBot")))
+    assert again.allowed(["https://a.example/x", "https://a.example/y"]).to_pylist() == [False, True]
+    for data in (b"", b"no set", policies.to_bytes()[:-1]):
+        with pytest.raises(Error):
+            PolicySet.from_bytes(data)
 
 
 def test_another_content_is_not_unpickled(set_path, tmp_path):
@@ -224,6 +241,23 @@ def test_another_content_is_not_unpickled(set_path, tmp_path):
 
 def allowed(classifier, urls):
     return classifier.allowed(urls).to_pylist()
+
+
+def decided(policies, urls):
+    """The results of a task, all of which are pickled."""
+    classifier = policies.for_agents(AGENTS)
+    return policies, classifier.classify(urls), classifier.allowed(urls), classifier.account(urls)
+
+
+def test_a_process_pool_returns_results_and_sets_in_memory(urls):
+    policies = PolicySet.compile(SAMPLE / "robots")
+    _, table, column, account = decided(policies, urls)
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        for set_, *results, counted in pool.map(decided, [policies] * 2, [urls] * 2):
+            assert set_.hash == policies.hash
+            assert [it.to_pylist() for it in results] == [table.to_pylist(), column.to_pylist()]
+            assert counted.to_dict() == account.to_dict()
+            assert counted.to_markdown() == account.to_markdown()
 
 
 def test_spawned_processes_have_the_classifier(policies, urls):

@@ -79,6 +79,16 @@ asked.allowed(urls, mode="any")
 print("ready", flush=True)
 PolicySet.compile([archive] * 20, output=output)
 """,
+    "compile into memory": """
+print("ready", flush=True)
+PolicySet.compile([archive] * 20)
+""",
+    "compile texts": """
+body = "User-agent: {0}\\nDisallow: /x{0}/*/y\\nDisallow: /z\\n" * 20
+texts = {f"https://h{n}.example/robots.txt": body.format(n) for n in range(150_000)}
+print("ready", flush=True)
+PolicySet.compile(texts)
+""",
     "compile with history": """
 print("ready", flush=True)
 PolicySet.compile([archive] * 20, output=output, history=True)

@@ -238,6 +238,17 @@ impl SetFile {
         self.storage.release_pages();
     }
 
+    /// Returns a copy of the file.
+    ///
+    /// # Errors
+    ///
+    /// If the file was written to after it was opened.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Damage> {
+        let bytes = self.storage.bytes().to_vec();
+        self.is_whole()?;
+        Ok(bytes)
+    }
+
     /// Fails if the file became shorter after it was opened; data read since then may be wrong. It
     /// costs a system call if the file is mapped, and nothing otherwise. [`SetFile::is_whole`] finds
     /// more, at three times the cost.
