@@ -1,4 +1,5 @@
-//! Reads the agents that are asked about: a name, a list such as `@ai-training`, or a sequence of them.
+//! Reads names: of columns, of labels, and of the agents that are asked about, which may be those of a
+//! list such as `@ai-training`.
 
 use portcullis_report::AgentList;
 use portcullis_robots::policy::AgentChain;
@@ -29,7 +30,8 @@ pub fn asked(
 ) -> PyResult<Asked> {
     let dialect = set.get().set.dialect();
     let (mut names, mut lists): (Vec<String>, Vec<AgentList>) = Default::default();
-    for name in agents.map(given).transpose()?.unwrap_or_default() {
+    for name in agents.map(|agents| self::names("agents", agents)).transpose()?.unwrap_or_default()
+    {
         let before = names.len();
         let mut add = |name: String| {
             if !names.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
@@ -57,24 +59,20 @@ pub fn asked(
     }
 }
 
-/// Returns the names as they were given.
-fn given(agents: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    if let Ok(agent) = agents.cast::<PyString>() {
-        let agent = agent.to_string();
-        if agent.contains(',') {
-            let list = agent.split(',').map(|name| format!("'{}'", name.trim()));
-            let list = list.collect::<Vec<_>>().join(", ");
-            return Err(PyValueError::new_err(format!(
-                "agents is one text with commas; pass a list: [{list}]"
-            )));
-        }
-        return Ok(vec![agent]);
+/// Returns the names in an argument: one str, in which commas separate them, or several.
+///
+/// # Errors
+///
+/// If it is neither.
+pub fn names(argument: &str, names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if let Ok(text) = names.cast::<PyString>() {
+        return Ok(text.to_str()?.split(',').map(|name| name.trim().to_owned()).collect());
     }
-    agents.extract().map_err(|_| {
+    let listed = || names.try_iter()?.map(|name| name?.extract()).collect::<PyResult<_>>();
+    listed().map_err(|_| {
         PyTypeError::new_err(format!(
-            "agents has the type {}; pass a crawler such as 'GPTBot', a list such as \
-             '@ai-training', or a sequence of them",
-            agents.get_type()
+            "{argument} has the type {}; pass a list of str, or one str with commas between names",
+            names.get_type()
         ))
     })
 }

@@ -23,8 +23,8 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::types::{Float64Type, Int8Type, Int32Type, TimestampMillisecondType};
 use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray, make_array,
-    new_empty_array,
+    Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, RecordBatchReader,
+    StructArray, make_array, new_empty_array,
 };
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
@@ -34,7 +34,7 @@ use portcullis_robots::access::UnixSeconds;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyType};
+use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyType};
 
 use crate::Error;
 
@@ -207,6 +207,47 @@ impl PyColumn {
 
     fn __reduce__<'py>(self_: &Bound<'py, PyColumn>) -> PyResult<Reduced<'py>> {
         Ok((self_.get_type().getattr("from_bytes")?, (self_.get().to_bytes(self_.py())?,)))
+    }
+
+    /// Iterates over the values as Python objects. pandas takes what cannot be iterated as one value.
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.to_pylist(py)?.try_iter()
+    }
+
+    /// Converts the column to a NumPy array, which is always a copy. Words are objects. Nulls are `None`,
+    /// in numbers NaN, and in times, which are in UTC, NaT.
+    #[pyo3(signature = (dtype = None, copy = None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if copy == Some(false) {
+            return Err(PyValueError::new_err("a column is converted to NumPy by a copy"));
+        }
+        let nulls: usize = self.pieces.iter().map(|piece| piece.null_count()).sum();
+        let (values, own) = match self.field.data_type() {
+            DataType::Boolean if nulls == 0 => {
+                let pieces = self.pieces.iter().map(AsArray::as_boolean);
+                let bytes: Vec<u8> = pieces.flat_map(BooleanArray::values).map(u8::from).collect();
+                let bytes = PyByteArray::new(py, &bytes);
+                (py.import("numpy")?.call_method1("frombuffer", (bytes, "bool"))?, "bool")
+            }
+            DataType::Timestamp(TimeUnit::Millisecond, _) => {
+                let pieces = self.pieces.iter();
+                let pieces = pieces.map(|it| it.as_primitive::<TimestampMillisecondType>());
+                (
+                    PyList::new(py, pieces.flatten().collect::<Vec<_>>())?.into_any(),
+                    "datetime64[ms]",
+                )
+            }
+            DataType::Int32 if nulls == 0 => (self.to_pylist(py)?.into_any(), "int32"),
+            DataType::Int32 | DataType::Float64 => (self.to_pylist(py)?.into_any(), "float64"),
+            _ => (self.to_pylist(py)?.into_any(), "object"),
+        };
+        let array = py.import("numpy")?.call_method1("asarray", (values, own))?;
+        dtype.map_or(Ok(array.clone()), |dtype| array.call_method1("astype", (dtype,)))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {

@@ -5,7 +5,8 @@
 //! that cannot be read is an error. Times are read as far as URLs are: columns may be streams with
 //! chunks of different lengths.
 //!
-//! Python's objects are read through `isoformat`, so that there is one reader of texts.
+//! Python's objects are read through `isoformat`, and NumPy's through their text, so that there is one
+//! reader of texts.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -23,7 +24,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::arrow::{self, Imported};
-use crate::texts::{Argument, Texts, only_column, with_bytes};
+use crate::texts::{Argument, Texts, is_missing, is_named, only_column, with_bytes};
 
 /// The times of all rows of a call.
 pub enum At {
@@ -187,7 +188,12 @@ fn time_of(time: &Bound<'_, PyAny>) -> PyResult<UnixSeconds> {
 /// Whether an object is one time, and not a column.
 fn is_time(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_text = object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>();
-    Ok(is_text || is_date(object)?)
+    Ok(is_text || is_date(object)? || is_datetime64(object))
+}
+
+/// Whether an object is a time of NumPy.
+fn is_datetime64(object: &Bound<'_, PyAny>) -> bool {
+    is_named(object, "datetime64")
 }
 
 /// Whether an object is a date of Python. A datetime is one too.
@@ -195,10 +201,14 @@ fn is_date(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.is_instance(&object.py().import("datetime")?.getattr("date")?)
 }
 
-/// Reads one time. `None` if it is Python's, or cannot be read.
+/// Reads one time. `None` if it is missing or cannot be read.
 fn read_time(time: &Bound<'_, PyAny>) -> PyResult<Option<UnixSeconds>> {
-    if time.is_none() {
+    if is_missing(time) {
         return Ok(None);
+    }
+    if is_datetime64(time) {
+        let seconds = time.call_method1("astype", ("datetime64[s]",))?;
+        return read_time(&seconds.call_method0("__str__")?);
     }
     let read = |text: &[u8]| UnixSeconds::from_text(text, None);
     match is_date(time)? {

@@ -7,7 +7,7 @@
 //!
 //! A call may or may not need usage labels. Each list of labels has its own classifier over the same
 //! set, so that calls that need less cost less. So has each answer to what applies before the first
-//! capture.
+//! capture. The last [`QUESTIONS_KEPT`] of them are kept.
 //!
 //! Errors: a damaged set, or invalid arguments. A bad URL is a row with the verdict `invalid`.
 
@@ -32,12 +32,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 
 use crate::account::{Counted, PyAccount};
-use crate::agents::Asked;
+use crate::agents::{Asked, names};
 use crate::arrow::{self, Imported, PyColumn, PyTable};
 use crate::at::{At, RowTimes};
 use crate::columns::{Allowed, Collect, CollectColumn, Table};
 use crate::fault::Interrupt;
-use crate::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES};
+use crate::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, QUESTIONS_KEPT};
 use crate::policy_set::{PyPolicySet, no_history};
 use crate::texts::{Argument, Texts, with_bytes};
 use crate::{Error, of_json, value_error};
@@ -61,7 +61,7 @@ pub struct PyClassifier {
     /// The number of agents that are User-Agent headers, which come last.
     headers: usize,
     assumed_scheme: Option<Vec<u8>>,
-    /// The questions that were asked. They share the set.
+    /// The last questions that were asked, the newest first. They share the set.
     questions: Mutex<Vec<Arc<Question>>>,
 }
 
@@ -282,11 +282,12 @@ impl PyClassifier {
     /// Returns the question about access and `labels`, and creates it on first use.
     fn question(&self, labels: &[Label], before_first: BeforeFirst) -> PyResult<Arc<Question>> {
         let mut questions = self.questions.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |it: &&Arc<Question>| {
+        let is_same = |it: &Arc<Question>| {
             it.classifier.labels() == labels && it.before_first == before_first
         };
-        if let Some(question) = questions.iter().find(is_same) {
-            return Ok(Arc::clone(question));
+        if let Some(place) = questions.iter().position(is_same) {
+            questions[..=place].rotate_right(1);
+            return Ok(Arc::clone(&questions[0]));
         }
         let set = Arc::clone(&self.set.get().set);
         let classifier = batch::Classifier::new(set, self.agents.clone());
@@ -298,7 +299,8 @@ impl PyClassifier {
             assumed_scheme: self.assumed_scheme.clone(),
             idle: Mutex::default(),
         });
-        questions.push(Arc::clone(&question));
+        questions.truncate(QUESTIONS_KEPT - 1);
+        questions.insert(0, Arc::clone(&question));
         Ok(question)
     }
 }
@@ -387,8 +389,8 @@ impl PyClassifier {
     /// without a time is unknown, and so is one from before the first capture of its origin, unless
     /// `before_first` is `oldest`, which applies that capture.
     #[pyo3(signature = (
-        urls, *, at = None, before_first = "unknown", columns = "verdict", usage = Vec::new(),
-        prefix = "", threads = 1
+        urls, *, at = None, before_first = "unknown", columns = None, usage = None, prefix = "",
+        threads = 1
     ))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn classify(
@@ -397,12 +399,14 @@ impl PyClassifier {
         urls: &Bound<'_, PyAny>,
         at: Option<&Bound<'_, PyAny>>,
         before_first: &str,
-        columns: &str,
-        usage: Vec<String>,
+        columns: Option<&Bound<'_, PyAny>>,
+        usage: Option<&Bound<'_, PyAny>>,
         prefix: &str,
         threads: usize,
     ) -> PyResult<PyTable> {
-        let labels = labels(&usage)?;
+        let labels = usage.map(labels).transpose()?.unwrap_or_default();
+        let columns = columns.map(|columns| names("columns", columns)).transpose()?;
+        let columns = columns.map_or_else(|| "verdict".to_owned(), |columns| columns.join(","));
         let columns: Columns = columns.parse().map_err(value_error)?;
         let columns = columns.with_usage(&labels).map_err(value_error)?;
         if columns.need_times() && at.is_none() {
@@ -425,14 +429,14 @@ impl PyClassifier {
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
-        labels: Option<Vec<String>>,
+        labels: Option<&Bound<'_, PyAny>>,
         at: Option<&Bound<'_, PyAny>>,
         before_first: &str,
         prefix: &str,
         threads: usize,
     ) -> PyResult<PyTable> {
         let labels = match labels {
-            Some(labels) => self::labels(&labels)?,
+            Some(labels) => self::labels(labels)?,
             None => Label::ALL.to_vec(),
         };
         if labels.is_empty() {
@@ -558,8 +562,8 @@ fn label_of(name: &str) -> PyResult<Label> {
     name.parse().map_err(|error: LabelError| PyValueError::new_err(error.to_string()))
 }
 
-fn labels(names: &[String]) -> PyResult<Vec<Label>> {
-    names.iter().map(|name| label_of(name)).collect()
+fn labels(labels: &Bound<'_, PyAny>) -> PyResult<Vec<Label>> {
+    names("labels", labels)?.iter().map(|name| label_of(name)).collect()
 }
 
 fn explain(

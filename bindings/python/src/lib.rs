@@ -6,7 +6,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `account` | what a filter keeps and drops, for a data card |
-//! | `agents` | the agents that are asked about, by name or list |
+//! | `agents` | names of columns and labels, and of agents, by name or list |
 //! | `arrow` | import and export of arrays through the Arrow C data interface |
 //! | `texts` | the bytes of each row |
 //! | `at` | the time of each row |

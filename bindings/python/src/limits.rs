@@ -23,3 +23,9 @@ pub const ARROW_STRETCH_PIECES: usize = 64;
 ///
 /// Source: our choice. It bounds memory where every request names another agent.
 pub const AGENTS_KEPT_PER_FILE: usize = 64;
+
+/// Questions of a classifier whose sessions are kept for later calls: 3.
+///
+/// Source: our choice. It bounds memory where calls ask for other labels each time. Loops over batches
+/// ask one question or two.
+pub const QUESTIONS_KEPT: usize = 3;

@@ -278,8 +278,8 @@ impl PyPolicySet {
         in_pool(py, &pool, |stop| merge(&sets, output, memory, stop))
     }
 
-    /// Returns a classifier for crawlers: a product token, `A+B` for a crawler that follows the groups
-    /// of B if no group names A, `@NAME` for a list of crawlers, or a sequence of them.
+    /// Returns a classifier for crawlers: product tokens, `A+B` for a crawler that follows the groups of
+    /// B if no group names A, `@NAME` for a list of crawlers.
     #[pyo3(signature = (agents = None, *, user_agents = Vec::new(), assume_scheme = None))]
     pub fn for_agents(
         self_: &Bound<'_, PyPolicySet>,

@@ -17,7 +17,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArra
 use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyFloat, PyString};
 
 use crate::Error;
 
@@ -111,7 +111,7 @@ impl Texts {
         }
     }
 
-    /// Reads an iterable of Python strings, bytes or `None`.
+    /// Reads an iterable of Python strings, bytes or missing values.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Texts {
         let mut builder = LargeBinaryBuilder::new();
         for item in object.try_iter().map_err(wrong)? {
             let item = item?;
-            match item.is_none() {
+            match is_missing(&item) {
                 true => builder.append_null(),
                 false => with_bytes(&item, |bytes| builder.append_value(bytes))?,
             }
@@ -229,6 +229,22 @@ fn invalid(error: ArrowError, argument: &Argument) -> PyErr {
         "{argument} is not valid Arrow: {what}; the library that made the array did not check it \
          (pyarrow: validate(full=True))"
     ))
+}
+
+/// Whether the type of an object has this name. Types of packages that may be missing have no other mark.
+pub fn is_named(object: &Bound<'_, PyAny>, name: &str) -> bool {
+    object.get_type().name().is_ok_and(|own| own == name)
+}
+
+/// Whether an object is a missing value: `None`, NaN, or pandas' NA or NaT.
+pub fn is_missing(object: &Bound<'_, PyAny>) -> bool {
+    if object.is_instance_of::<PyString>() {
+        return false;
+    }
+    object.is_none()
+        || object.cast::<PyFloat>().is_ok_and(|float| float.value().is_nan())
+        || is_named(object, "NAType")
+        || is_named(object, "NaTType")
 }
 
 /// Calls `with` with the bytes of a str or bytes object. Lone surrogates in a str are encoded as

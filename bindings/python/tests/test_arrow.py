@@ -140,6 +140,36 @@ def test_bytes_of_results(classifier):
         Table.from_bytes(b"no stream")
 
 
+def test_numpy(classifier):
+    numpy = pytest.importorskip("numpy")
+    urls = pa.chunked_array([URLS, URLS])
+    for column in (classifier.allowed(urls), classifier.allowed([])):
+        mask = numpy.asarray(column)
+        assert (mask.dtype, mask.tolist()) == (numpy.dtype(bool), column.to_pylist())
+        mask[:] = True
+    assert numpy.array(urls)[numpy.asarray(classifier.allowed(urls)) == 0].tolist() == urls.to_pylist()
+    table = classifier.classify(urls, columns="verdict,line,delay,rule")
+    for name, kind in [("", "object"), ("_line", "float64"), ("_delay", "float64"), ("_rule", "object")]:
+        column = table[f"GPTBot{name}"]
+        array = numpy.asarray(column)
+        assert array.dtype == kind
+        assert [None if value != value else value for value in array.tolist()] == column.to_pylist()
+    whole = classifier.classify(URLS[:2], columns="line")["GPTBot_line"]
+    assert (numpy.asarray(whole).dtype, numpy.array(whole, "int64").tolist()) == ("int32", [5, 5])
+    with pytest.raises(ValueError, match="by a copy"):
+        numpy.array(whole, copy=False)
+
+
+def test_missing_values_of_pandas(classifier):
+    pandas = pytest.importorskip("pandas")
+    urls = [URLS[1], None, pandas.NA, pandas.NaT, float("nan")]
+    assert classifier.classify(urls)["CCBot"].to_pylist() == ["allow"] + ["invalid"] * 4
+    frame = pandas.DataFrame({"url": URLS})
+    frame["CCBot"] = classifier.classify(frame["url"])["CCBot"]
+    assert frame["CCBot"].tolist() == list(classifier.classify(URLS)["CCBot"]) == CCBOT
+    assert frame[~pandas.Series(classifier.allowed(frame["url"]))]["url"].tolist() == URLS
+
+
 def test_results_in_other_libraries(classifier):
     result = classifier.classify(URLS)
     assert result.to_pylist()[1] == {"GPTBot": "disallow", "CCBot": "allow"}

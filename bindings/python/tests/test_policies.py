@@ -1,5 +1,6 @@
 """Tests of policy sets and classifiers, without any other library."""
 
+import itertools
 import json
 import multiprocessing
 import os
@@ -83,7 +84,7 @@ def test_agents(policies):
         (None, "no agents"),
         ([], "no agents"),
         (["a b"], "product tokens"),
-        ("GPTBot, CCBot", r"pass a list: \['GPTBot', 'CCBot'\]"),
+        ("GPTBot,", "empty token"),
         ([""], "empty token"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -91,7 +92,7 @@ def test_agents(policies):
     with pytest.raises(ValueError, match="no scheme"):
         policies.for_agents(["GPTBot"], assume_scheme="https://")
     for agents in (5, b"GPTBot", ["GPTBot", None]):
-        with pytest.raises(TypeError, match="a list such as '@ai-training', or a sequence of them"):
+        with pytest.raises(TypeError, match="a list of str, or one str with commas"):
             policies.for_agents(agents)
 
 
@@ -107,6 +108,28 @@ def test_lists_of_agents(policies):
     for ask in (agent_list, lambda name: policies.for_agents(f"@{name}")):
         with pytest.raises(ValueError, match="no list 'nothing'; the lists are ai-training"):
             ask("nothing")
+
+
+def test_names_are_several_or_one_text_with_commas(policies, urls):
+    classifier = policies.for_agents(" GPTBot , @ai-training")
+    assert classifier.agents == policies.for_agents(["GPTBot", "@ai-training"]).agents
+    assert classifier.agents == policies.for_agents(iter(["GPTBot", "@ai-training"])).agents
+    expected = classifier.classify(urls, columns=["verdict", "line"], usage=["search", "train-ai"])
+    for columns, usage in [("verdict,line", "search,train-ai"), (("verdict", "line"), iter(["search", "train-ai"]))]:
+        table = classifier.classify(urls, columns=columns, usage=usage)
+        assert table.to_pylist() == expected.to_pylist()
+    for columns in (5, b"verdict", ["verdict", 5]):
+        with pytest.raises(TypeError, match="columns has the type .*; pass a list of str, or one str"):
+            classifier.classify(urls, columns=columns)
+
+
+def test_many_questions_are_asked_in_turn(policies, urls):
+    classifier = policies.for_agents(AGENTS)
+    labels = ["train-ai", "ai-use", "search"]
+    questions = [usage for count in range(4) for usage in itertools.permutations(labels, count)]
+    expected = [policies.for_agents(AGENTS).classify(urls, usage=it).to_pylist() for it in questions]
+    for _ in range(2):
+        assert [classifier.classify(urls, usage=it).to_pylist() for it in questions] == expected
 
 
 def test_explanations(policies):

@@ -124,7 +124,7 @@ def test_the_set_is_opened_once_per_worker(session, pages, distributed):
 def test_columns_filters_and_counts(session, pages, distributed, expected):
     frame = session.read.parquet(str(pages))
     columns = "verdict,reason,line,rule,group,state"
-    wide = robots.classify(frame, "url", distributed, ["GPTBot"], columns=columns, prefix="r_")
+    wide = robots.classify(frame, "url", distributed, "GPTBot", columns=columns.split(","), prefix="r_")
     kinds = {field.name: field.dataType.simpleString() for field in wide.schema}
     assert (kinds["r_GPTBot"], kinds["r_GPTBot_line"], kinds["r_state"]) == ("string", "int", "string")
     row = wide.where("r_GPTBot_reason = 'rule'").orderBy("id").first()
@@ -133,9 +133,9 @@ def test_columns_filters_and_counts(session, pages, distributed, expected):
         kept = robots.filter(frame, "url", distributed, AGENTS, mode=mode)
         wanted = {it for it, verdicts in expected.items() if quantifier(v == "allow" for v in verdicts)}
         assert {row["id"] for row in kept.collect()} == wanted
-    decided = robots.classify(frame, "url", distributed, AGENTS, prefix="r_")
+    decided = robots.classify(frame, "url", distributed, ", ".join(AGENTS), prefix="r_")
     counted = {(it["agent"], it["verdict"]): it["records"] for it in
-               robots.counts(decided, AGENTS, prefix="r_").collect()}
+               robots.counts(decided, ", ".join(AGENTS), prefix="r_").collect()}
     wanted = collections.Counter(pair for it in expected.values() for pair in zip(AGENTS, it, strict=True))
     assert counted == dict(wanted)
 
@@ -227,7 +227,7 @@ def test_arguments_fail_on_the_driver(session, pages, distributed, set_path):
         (lambda: robots.filter(frame, "url", distributed, AGENTS, at="url"), ValueError, "without history"),
         (lambda: robots.filter(frame, "url", distributed, AGENTS, at="time"), ValueError, "no column 'time'"),
         (lambda: robots.classify(frame, "url", "no.pcs", AGENTS), FileNotFoundError, "addFile"),
-        (lambda: robots.classify(frame, "url", distributed, "GPTBot"), TypeError, "pass a list"),
+        (lambda: robots.classify(frame, "url", distributed, 5), TypeError, "not iterable"),
         (lambda: robots.classify(frame, "url", distributed, []), ValueError, "no agents"),
         (lambda: robots.classify(frame.withColumnRenamed("id", "gptbot"), "url", distributed, AGENTS),
          ValueError, "prefix"),

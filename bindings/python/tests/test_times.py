@@ -122,8 +122,18 @@ def forms():
     yield "unreadable", lambda times: [text or "yesterday" for text in texts(times)]
     yield "naive datetimes", lambda times: (time and naive(time) for time in times)
     yield "pandas", lambda times: pytest.importorskip("pandas").Series(times)
+    yield "pandas objects", lambda times: pytest.importorskip("pandas").Series(times, dtype=object)
+    yield "pandas NA", lambda times: [time or pytest.importorskip("pandas").NA for time in times]
+    yield "NaN", lambda times: [time or float("nan") for time in texts(times)]
+    for unit in ("s", "ms", "us", "ns"):
+        yield f"datetime64 {unit}", lambda times, unit=unit: datetime64(times, unit)
     yield "polars", lambda times: pytest.importorskip("polars").Series(times)
     yield "polars texts", lambda times: pytest.importorskip("polars").Series(texts(times))
+
+
+def datetime64(times, unit):
+    numpy = pytest.importorskip("numpy")
+    return numpy.array([time and naive(time) for time in times], f"datetime64[{unit}]")
 
 
 def naive(time):

@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from os import PathLike
 from typing import Any, Literal, Protocol, TypeAlias, final
@@ -36,11 +36,15 @@ _Times: TypeAlias = _Time | _ArrowArrayExport | _ArrowStreamExport | Iterable[_T
 _BeforeFirst: TypeAlias = Literal["unknown", "oldest"]
 _Path: TypeAlias = str | PathLike[str]
 _Label: TypeAlias = Literal["train-ai", "ai-use", "search"]
+# One str has commas between the names.
+_Names: TypeAlias = str | Iterable[str]
 
 class Error(Exception): ...
 
 @final
 class Column:
+    def __iter__(self) -> Iterator[Any]: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any: ...
     def to_pylist(self) -> list[Any]: ...
     def to_bytes(self) -> bytes: ...
     @classmethod
@@ -83,15 +87,15 @@ class Classifier:
         *,
         at: _Times | None = None,
         before_first: _BeforeFirst = "unknown",
-        columns: str = "verdict",
-        usage: Sequence[_Label] = ...,
+        columns: _Names | None = None,
+        usage: _Names | None = None,
         prefix: str = "",
         threads: int = 1,
     ) -> Table: ...
     def usage(
         self,
         urls: _Urls,
-        labels: Sequence[_Label] | None = None,
+        labels: _Names | None = None,
         *,
         at: _Times | None = None,
         before_first: _BeforeFirst = "unknown",
@@ -162,13 +166,13 @@ class PolicySet:
     ) -> PolicySet: ...
     def for_agents(
         self,
-        agents: str | Sequence[str] | None = None,
+        agents: _Names | None = None,
         *,
         user_agents: Sequence[str] = ...,
         assume_scheme: str | None = None,
     ) -> Classifier: ...
     def survey(
-        self, agents: str | Sequence[str], *, history: bool = False, lists: bool = False
+        self, agents: _Names, *, history: bool = False, lists: bool = False
     ) -> Survey: ...
     def provenance(self) -> dict[str, Any]: ...
     def verify(self) -> None: ...

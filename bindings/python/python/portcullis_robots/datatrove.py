@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ._core import _BeforeFirst as BeforeFirst
     from ._core import _Label as Label
+    from ._core import _Names as Names
 
 __all__ = ["RobotsFilter"]
 
@@ -35,7 +36,7 @@ class RobotsFilter(BaseFilter):
 
     Args:
         policies: the path of a compiled set, which each worker maps
-        agents: a product token, a list such as ``@ai-training``, or a sequence of them
+        agents: product tokens, or lists such as ``@ai-training``: several, or one str with commas
         mode: whether ``all`` agents have to be allowed, or ``any``
         keep_unknown: keep documents of origins without a known policy
         purpose: the use that has to be permitted as well, such as ``train-ai``
@@ -53,7 +54,7 @@ class RobotsFilter(BaseFilter):
     def __init__(
         self,
         policies: str | os.PathLike[str],
-        agents: str | Sequence[str],
+        agents: Names,
         *,
         mode: Literal["all", "any"] = "all",
         keep_unknown: bool = False,
@@ -102,22 +103,26 @@ class RobotsFilter(BaseFilter):
     def _decide(self, urls: list[Any], times: dict[str, Any]) -> list[bool | tuple[bool, str]]:
         if self._classifier is None:
             self._classifier = PolicySet.open(self.policies).for_agents(self.agents)
-        allowed = self._classifier.allowed(
-            urls, mode=self.mode, purpose=self.purpose, unstated=self.unstated, **times
-        )
         usage = [self.purpose] if self.purpose else []
         table = self._classifier.classify(urls, columns="verdict,reason", usage=usage, **times)
         columns = [table[name].to_pylist() for name in table.column_names]
         step = 2 + len(usage)
         return [
-            is_allowed or self._dropped(row[::step], row[step - 1 :: step], row[1::step])
-            for is_allowed, *row in zip(allowed.to_pylist(), *columns, strict=True)
+            self._decided(row[::step], row[step - 1 :: step], row[1::step])
+            for row in zip(*columns, strict=True)
         ]
 
-    def _dropped(
-        self, verdicts: list[str], reasons: list[str], uses: list[str]
+    def _decided(
+        self, verdicts: Sequence[str], reasons: Sequence[str], uses: Sequence[str]
     ) -> bool | tuple[bool, str]:
-        """Return why a row is not kept, or true if it is kept as unknown."""
+        """Return true for a row that is kept, or why it is not."""
+        permitted = ("y", "?") if self.unstated == "keep" else ("y",)
+        allowed = (
+            verdict == "allow" and (self.purpose is None or use in permitted)
+            for verdict, use in zip(verdicts, uses, strict=True)
+        )
+        if all(allowed) if self.mode == "all" else any(allowed):
+            return True
         for verdict in ("invalid", "unknown", "disallow"):
             if verdict in verdicts:
                 is_kept = verdict == "unknown" and self.keep_unknown

@@ -6,7 +6,7 @@ rules decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import duckdb
@@ -17,6 +17,7 @@ from ._core import Classifier
 
 if TYPE_CHECKING:
     from ._core import _Label as Label
+    from ._core import _Names as Names
 
 __all__ = ["register", "register_filter"]
 
@@ -26,8 +27,8 @@ def register(
     classifier: Classifier,
     name: str = "robots",
     *,
-    columns: str = "verdict",
-    usage: Sequence[Label] = (),
+    columns: Names = "verdict",
+    usage: Names = (),
 ) -> None:
     """Register a function that returns the columns of ``Classifier.classify``.
 

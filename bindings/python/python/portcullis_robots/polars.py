@@ -7,7 +7,7 @@ is built.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -18,6 +18,7 @@ from ._core import Classifier
 if TYPE_CHECKING:
     from ._core import _BeforeFirst as BeforeFirst
     from ._core import _Label as Label
+    from ._core import _Names as Names
 
 __all__ = ["RobotsNamespace"]
 
@@ -79,8 +80,8 @@ class RobotsNamespace:
         *,
         at: At = None,
         before_first: BeforeFirst = "unknown",
-        columns: str = "verdict",
-        usage: Sequence[Label] = (),
+        columns: Names = "verdict",
+        usage: Names = (),
         prefix: str = "",
         threads: int = 1,
     ) -> pl.Expr:

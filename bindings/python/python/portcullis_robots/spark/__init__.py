@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from .._core import _BeforeFirst as BeforeFirst
     from .._core import _Label as Label
+    from .._core import _Names as Names
 
 __all__ = ["classify", "compile", "counts", "filter"]
 
@@ -37,8 +38,8 @@ class _Question(TypedDict):
     """Arguments of ``Classifier.classify``."""
 
     before_first: BeforeFirst
-    columns: str
-    usage: list[Label]
+    columns: tuple[str, ...]
+    usage: tuple[str, ...]
     prefix: str
 
 
@@ -97,13 +98,16 @@ def _classifier(asked: _Asked) -> Classifier:
     return _opened(path, identity, asked)
 
 
+def _names(names: Names) -> tuple[str, ...]:
+    """Return the names in an argument, in which commas may separate them."""
+    return tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else tuple(names)
+
+
 def _ask(
-    policies: str, agents: Sequence[str], user_agents: Sequence[str], assume_scheme: str | None
+    policies: str, agents: Names, user_agents: Sequence[str], assume_scheme: str | None
 ) -> tuple[_Asked, Classifier]:
     """Open the set on the driver, so that wrong arguments fail before the job starts."""
-    if isinstance(agents, str):
-        raise TypeError(f"agents is one text; pass a list: [{agents!r}]")
-    asked = _Asked(str(policies), tuple(agents), tuple(user_agents), assume_scheme)
+    asked = _Asked(str(policies), _names(agents), tuple(user_agents), assume_scheme)
     classifier = _classifier(asked)
     return asked._replace(hash=classifier.policy_set.hash), classifier
 
@@ -171,12 +175,12 @@ def classify(
     df: DataFrame,
     url: str,
     policies: str,
-    agents: Sequence[str] = (),
+    agents: Names = (),
     *,
     at: str | date | None = None,
     before_first: BeforeFirst = "unknown",
-    columns: str = "verdict",
-    usage: Sequence[Label] = (),
+    columns: Names = "verdict",
+    usage: Names = (),
     prefix: str = "",
     user_agents: Sequence[str] = (),
     assume_scheme: str | None = None,
@@ -194,7 +198,8 @@ def classify(
     rows = _Rows(df, url, at)
     asked, classifier = _ask(policies, agents, user_agents, assume_scheme)
     question: _Question = {
-        "before_first": before_first, "columns": columns, "usage": list(usage), "prefix": prefix,
+        "before_first": before_first, "columns": _names(columns), "usage": _names(usage),
+        "prefix": prefix,
     }
     empty = classifier.classify(**rows.none(), **question)
     added = empty.column_names
@@ -227,7 +232,7 @@ def filter(
     df: DataFrame,
     url: str,
     policies: str,
-    agents: Sequence[str] = (),
+    agents: Names = (),
     *,
     at: str | date | None = None,
     before_first: BeforeFirst = "unknown",
@@ -260,13 +265,13 @@ def filter(
     return df.mapInArrow(keep, df.schema)
 
 
-def counts(df: DataFrame, agents: Sequence[str], *, prefix: str = "") -> DataFrame:
+def counts(df: DataFrame, agents: Names, *, prefix: str = "") -> DataFrame:
     """Count the verdicts of a classified frame, in the columns agent, verdict and records.
 
     The frame is evaluated again, so count the output that a job has written instead of a frame that
     is not decided yet.
     """
-    names: list[Column | str] = [f"`{prefix}{agent}`" for agent in agents]
+    names: list[Column | str] = [f"`{prefix}{agent}`" for agent in _names(agents)]
     verdicts = df.select(*names).unpivot([], names, "agent", "verdict")
     agent = verdicts["agent"].substr(len(prefix) + 1, 1 << 30).alias("agent")
     counted = verdicts.groupBy(agent, "verdict").count()
