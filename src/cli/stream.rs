@@ -108,6 +108,11 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
             Some(output) => Ok(write_reject(output, record)?),
             None => anyhow::Ok(()),
         })?;
+        if part.is_last {
+            for damage in part.list.take_damages() {
+                notes.add(format!("{damage}; only what came before it was read"));
+            }
+        }
         progress.draw(&mut bar, Some(watch.all_records()));
         sink(part, &mut done.output)
     })?;

@@ -127,6 +127,12 @@ pub enum InputError {
 }
 
 impl InputError {
+    /// Whether the bytes are at fault, and neither the system that delivers them nor a limit.
+    pub fn is_damage(&self) -> bool {
+        use InputError::{Damaged, List, Truncated};
+        matches!(self, Truncated { .. } | Damaged { .. } | List { .. })
+    }
+
     /// Returns the name of the input: its path, or `standard input`.
     pub fn name(&self) -> &str {
         match self {

@@ -94,7 +94,7 @@ use portcullis_files::input::Separator;
 use portcullis_files::input::without_coding;
 use portcullis_robots::access::TimeUnit;
 pub use rows::Rows;
-use stage::StageLines;
+use stage::{Damages, StageLines};
 pub(crate) use values::BlockBuffer;
 pub use values::{Arena, Block};
 
@@ -194,7 +194,7 @@ pub struct ListConfig {
     pub host: Option<String>,
     /// The terminator of plain lines. With NUL, no format is detected.
     pub terminator: Terminator,
-    /// Whether the URLs before the damage of a sitemap are read, however few.
+    /// Whether a damaged sitemap ends before its damage, which [`List::take_damages`] tells.
     pub is_lenient: bool,
 }
 
@@ -280,6 +280,8 @@ pub struct List {
     note: Option<String>,
     /// Whether its lines are made of an input in another form.
     is_staged: bool,
+    /// The damage that was tolerated.
+    damages: Damages,
     /// The file, if the list is a column of Parquet.
     file: Option<Arc<ParquetList>>,
 }
@@ -298,6 +300,7 @@ impl List {
             columns: Vec::new(),
             note: None,
             is_staged: false,
+            damages: Damages::default(),
             file: None,
         }
     }
@@ -375,7 +378,10 @@ impl List {
     /// Returns a reader of the lines of `stream`, an input in another form.
     pub(crate) fn staged(&self, stream: Stream, is_lenient: bool) -> Box<dyn Read + Send> {
         match self.format {
-            ListFormat::Sitemap => Box::new(StageLines::new(Sitemap::new(stream, is_lenient))),
+            ListFormat::Sitemap => {
+                let tolerated = is_lenient.then(|| self.damages.clone());
+                Box::new(StageLines::new(Sitemap::new(stream, tolerated)))
+            }
             ListFormat::Warc => Box::new(StageLines::new(Targets::new(stream))),
             _ => Box::new(StageLines::new(stage::JsonItems::new(stream))),
         }
@@ -385,6 +391,12 @@ impl List {
     /// detected.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
+    }
+
+    /// Returns the damage that was tolerated, once its last chunk was read. What follows it in a
+    /// sitemap is not in the list.
+    pub fn take_damages(&self) -> Vec<String> {
+        self.damages.take()
     }
 
     /// Whether a record may have several lines.

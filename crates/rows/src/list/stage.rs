@@ -8,6 +8,8 @@
 //! **An array of JSON** becomes its items, in which line ends become blanks.
 
 use std::io::{self, Read};
+use std::mem;
+use std::sync::{Arc, Mutex};
 
 use memchr::memmem;
 
@@ -23,6 +25,20 @@ pub(crate) trait Stage: Send + 'static {
     ///
     /// If the input cannot be read, or is damaged. The lines before the damage are appended.
     fn next_lines(&mut self, lines: &mut Vec<u8>) -> Result<(), InputError>;
+}
+
+/// The damage of an input that was tolerated, told by the thread that reads it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Damages(Arc<Mutex<Vec<String>>>);
+
+impl Damages {
+    pub(crate) fn add(&self, error: &InputError) {
+        self.0.lock().expect("no thread panics with it").push(error.to_string());
+    }
+
+    pub(super) fn take(&self) -> Vec<String> {
+        mem::take(&mut self.0.lock().expect("no thread panics with it"))
+    }
 }
 
 /// The lines of a stage as a stream.

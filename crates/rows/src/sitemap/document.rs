@@ -134,6 +134,11 @@ impl Document {
         &self.name
     }
 
+    /// Whether its kind is known.
+    pub(super) fn has_root(&self) -> bool {
+        self.place.root.is_some()
+    }
+
     /// Returns the last value.
     pub(super) fn value(&self) -> &[u8] {
         &self.value

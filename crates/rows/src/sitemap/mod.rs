@@ -12,7 +12,8 @@
 //! protocol.
 //!
 //! A sitemap that is damaged delivers nothing if it has at most [`SITEMAP_HELD_BYTES`] of URLs, and the
-//! URLs before the damage if it has more, or if damage is to be tolerated.
+//! URLs before the damage if it has more. If damage is to be tolerated, it ends there with a note, and
+//! the next sitemap of the index is read.
 //!
 //! Memory: a document holds one value; an index holds the names of its sitemaps, up to
 //! [`SITEMAPS_PER_INDEX_MAX`]. The numbers of the protocol (50,000 URLs, 50 MiB, 2,048 characters)
@@ -29,7 +30,7 @@ use crate::input::{InputError, OpenConfig, STANDARD_INPUT, Source, Stream};
 use crate::limits::{
     SITEMAP_HELD_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX, STAGE_READ_BYTES,
 };
-use crate::list::stage::Stage;
+use crate::list::stage::{Damages, Stage};
 pub(crate) use document::is_sitemap;
 use document::{Document, Found, Root};
 
@@ -41,15 +42,15 @@ pub(crate) struct Sitemap {
     waiting: VecDeque<PathBuf>,
     /// Whether the root was an index.
     is_index: bool,
-    /// Whether the entries before damage are delivered, however few.
-    is_lenient: bool,
+    /// Where damage is noted if it is to be tolerated.
+    tolerated: Option<Damages>,
 }
 
 impl Sitemap {
     /// Returns the lines of the sitemap or index in `stream`. Nothing is read yet.
-    pub(crate) fn new(stream: Stream, is_lenient: bool) -> Sitemap {
+    pub(crate) fn new(stream: Stream, tolerated: Option<Damages>) -> Sitemap {
         let (document, waiting) = (Some(Document::new(stream)), VecDeque::new());
-        Sitemap { document, waiting, is_index: false, is_lenient }
+        Sitemap { document, waiting, is_index: false, tolerated }
     }
 
     /// Opens the next sitemap of an index.
@@ -73,11 +74,19 @@ impl Stage for Sitemap {
             lines.len() >= SITEMAP_HELD_BYTES || is_whole && lines.len() >= STAGE_READ_BYTES
         };
         while let Some(document) = &mut self.document {
-            let found = document.next().inspect_err(|_| {
-                if let Some(start) = start.filter(|_| !self.is_lenient) {
-                    lines.truncate(start);
+            let found = match (document.next(), &self.tolerated) {
+                (Ok(found), _) => found,
+                (Err(error), Some(damages)) if document.has_root() && error.is_damage() => {
+                    damages.add(&error);
+                    Found::End
                 }
-            })?;
+                (Err(error), _) => {
+                    if let Some(start) = start {
+                        lines.truncate(start);
+                    }
+                    return Err(error);
+                }
+            };
             match found {
                 Found::Value => {
                     lines.extend_from_slice(document.value());

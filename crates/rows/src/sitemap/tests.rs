@@ -145,7 +145,7 @@ fn what_is_not_whole_is_an_error() {
     assert!(failure(b"<urlset><url><loc>\xff</loc></url></urlset>").contains("UTF-8"));
 }
 
-/// Damage delivers nothing, or whole URLs and an error if it is to be tolerated.
+/// Damage delivers nothing, or whole URLs and a note if it is to be tolerated and the root is known.
 #[test]
 fn every_cut_is_an_error() {
     let text = urlset("<url><loc>https://a.example/</loc></url><url><loc>b</loc></url>\n");
@@ -155,8 +155,14 @@ fn every_cut_is_an_error() {
         assert!(error.is_some() && lines.is_empty(), "{end} bytes: {lines:?}");
         let part = std::io::Cursor::new(text.as_bytes()[..end].to_vec());
         let source = Source::from_reader("map.xml", part, OpenConfig::default());
-        let (lines, error) = read_with(source, &lenient);
-        assert!(error.is_some(), "{end} bytes");
+        let mut chunks = Chunks::new(source, ChunkConfig::default(), lenient.clone());
+        let first = chunks.next().unwrap();
+        assert_eq!(first.is_err(), end < text.find("<url>").unwrap(), "{end} bytes");
+        let Ok(first) = first else { continue };
+        let lines = String::from_utf8(first.to_vec()).unwrap();
+        assert!(first.is_last() && chunks.next().is_none());
+        let [damage] = &first.list().take_damages()[..] else { panic!("{end} bytes") };
+        assert!(damage.contains("invalid sitemap"), "{damage}");
         assert!("https://a.example/\nb\n".starts_with(&lines), "{end} bytes: {lines:?}");
         assert!(lines.is_empty() || lines.ends_with('\n'));
     }
