@@ -49,7 +49,9 @@ pub(super) fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -
 fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
     let trimmed = text.trim();
     let has = |part: &str| text.to_ascii_lowercase().contains(part);
+    let is_quoted = trimmed.starts_with('<') && trimmed.contains("://") && !trimmed.contains(' ');
     match FileKind::of(text.as_bytes()) {
+        _ if is_quoted && let Some(quoted) = of_row(name, text) => return quoted,
         FileKind::Html if has("<urlset") || has("<sitemapindex") => {
             return "it looks like a sitemap; try --input-format sitemap".into();
         }
@@ -101,6 +103,10 @@ mod tests {
             ("1,a.example", "--input-format csv --column 2 --assume-scheme https"),
             ("1;x;https://a.example/", "cut -d ';' -f 3"),
             ("1  https://a.example/", "awk '{print $2}' < list > list-urls.txt"),
+            ("\"https://a.example/a b\"", "tr -d '\"' < list > list-urls.txt"),
+            ("'a.example'", "tr -d \"'\""),
+            ("<https://a.example/>", "tr -d '<>'"),
+            ("<p>https://a.example/</p>", "HTML"),
             ("a,b", "--input-format"),
             ("\0\0", "binary"),
             ("nothing", "--input-format"),

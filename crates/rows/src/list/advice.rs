@@ -23,7 +23,10 @@ fn piped(name: &str, tool: &str, tag: &str, extension: Option<&str>) -> String {
         return format!("pipe it through {tool}");
     }
     let plain = without_coding(Path::new(name));
-    let extension = extension.or_else(|| plain.extension()?.to_str());
+    let own = plain.extension().and_then(|it| it.to_str());
+    // The command must not write over the file that it reads.
+    let tag = if tag.is_empty() && own == extension { "-items" } else { tag };
+    let extension = extension.or(own);
     let stem = plain.file_stem().unwrap_or_default().to_string_lossy();
     let out = match extension {
         Some(extension) => format!("{stem}{tag}.{extension}"),
@@ -172,6 +175,10 @@ pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
 /// Returns what a line that is no URL looks like if it is a row of a table with a URL or a host, and
 /// what reads the list called `name`. `None` if it is no such row.
 pub fn of_row(name: &str, line: &str) -> Option<String> {
+    if let Some(quotes) = quotes_around(line.trim()) {
+        let command = piped(name, &format!("tr -d {quotes}"), "-urls", Some("txt"));
+        return Some(format!("it looks like URLs in quotes; remove them: {command}"));
+    }
     b"\t,;| ".iter().find_map(|&delimiter| {
         let fields: Vec<&str> = line.split(char::from(delimiter)).map(str::trim).collect();
         let is_site = |field: &&str| {
@@ -203,6 +210,18 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
     })
 }
 
+/// Returns the quotes around a line that is otherwise a URL or a host, as a shell reads them.
+fn quotes_around(line: &str) -> Option<&'static str> {
+    [('"', '"', "'\"'"), ('\'', '\'', "\"'\""), ('<', '>', "'<>'")].into_iter().find_map(
+        |(open, close, in_shell)| {
+            let inside = line.strip_prefix(open)?.strip_suffix(close)?;
+            let start = inside.split([' ', '/']).next()?;
+            let is_site = start.ends_with(':') || open != '<' && is_host(start.as_bytes());
+            (is_site && !inside.contains([open, close])).then_some(in_shell)
+        },
+    )
+}
+
 /// Checks that most of the first lines are a URL each, and nothing else. The error says what else they
 /// have, and what reads them.
 pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(), String> {
@@ -212,13 +231,17 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
     let ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
     let lines = ends.map(|end| text[std::mem::replace(&mut start, end + 1)..end].trim_ascii());
     let lines = lines.filter(|line| !line.is_empty()).take(RECORDS_LOOKED_AT_MAX);
-    let (mut all, mut blanks) = (0, 0);
+    let (mut all, mut blanks, mut joined) = (0, 0, 0);
     let mut first: Option<&[u8]> = None;
     let mut table = Table::default();
     for line in lines {
         all += 1;
         if holds_more(line) {
             blanks += 1;
+            first.get_or_insert(line);
+        }
+        if holds_urls(line) {
+            joined += 1;
             first.get_or_insert(line);
         }
         table.add(line);
@@ -229,6 +252,15 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
         line[..end].escape_debug().to_string()
     };
     const AS_THEY_ARE: &str = "or --input-format lines to read each line as one URL";
+    if let Some(first) = first.filter(|_| 2 * joined > all) {
+        let tool = r#"awk '{gsub(/[,;|] *http/, "\nhttp")} 1'"#;
+        let command = piped(name, tool, "-urls", Some("txt"));
+        return Err(format!(
+            "most lines hold more than a URL (`{}`); put each URL on its own line: {command}, \
+             {AS_THEY_ARE}",
+            shown(first)
+        ));
+    }
     if let Some(first) = first.filter(|_| 2 * blanks > all) {
         let is_urls = first
             .split(|&byte| byte == b' ')
@@ -303,6 +335,14 @@ fn holds_more(line: &[u8]) -> bool {
     let word = &line[..blank];
     let host = word.split(|&byte| byte == b'/').next().unwrap_or_default();
     memchr::memmem::find(word, b"://").is_some() || is_host(host)
+}
+
+/// Whether a line is a URL and more of them behind commas and the like. A query may have URLs.
+fn holds_urls(line: &[u8]) -> bool {
+    let line = line.split(|byte| b"?#".contains(byte)).next().unwrap_or_default();
+    let is_web = |text: &[u8]| text.starts_with(b"http://") || text.starts_with(b"https://");
+    let ends = memchr::memchr3_iter(b',', b';', b'|', line);
+    is_web(line) && ends.into_iter().any(|end| is_web(line[end + 1..].trim_ascii_start()))
 }
 
 /// Lines that may be rows of a table whose first cell is a URL.

@@ -149,11 +149,14 @@ fn are_names(row: &[Option<String>]) -> bool {
     has("original") && (has("timestamp") || has("urlkey"))
 }
 
-/// Whether a text begins with a row of texts, as a line.
+/// Whether a text begins with a row of texts, as a line. An array of several URLs is none.
 pub(super) fn is_row(text: &[u8]) -> bool {
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let row = if line.starts_with(b"[") { row_of(line) } else { None };
-    row.is_some_and(|row| row.iter().any(Option::is_some))
+    let is_url = |cell: &&String| cell.contains("://");
+    row.is_some_and(|row| {
+        row.iter().any(Option::is_some) && row.iter().flatten().filter(is_url).count() < 2
+    })
 }
 
 /// Returns the first row of the answer of a CDX server that begins with `text`, as a line; `None` if

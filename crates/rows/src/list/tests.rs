@@ -695,6 +695,8 @@ fn lines_that_hold_more_than_a_url() {
             "--input-format csv --column 1",
         ),
         ("https://a.example/;NL\nhttps://b.example/;BE\n", "cut -d ';' -f 1"),
+        ("https://a.example/,https://b.example/", "awk"),
+        ("https://a.example/; https://b.example/\n", "awk"),
         ("https://a.example/|A b\nhttps://b.example/|B\n", "cut -d '|' -f 1"),
     ] {
         let found = error(text);
@@ -710,6 +712,8 @@ fn lines_that_hold_more_than_a_url() {
         "https://a.example/;id=1\nhttps://a.example/;id=2\n",
         "https://a.example/a,b\nhttps://a.example/a\n",
         "https://a.example/a,b\n",
+        "https://a.example/?u=b,https://b.example/\n",
+        "https://a.example/save/https://b.example/\n",
         "https://a.example/?q=,a\nhttps://a.example/?q=,b\n",
         "some words of a text\n",
     ] {
