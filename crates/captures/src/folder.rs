@@ -157,7 +157,12 @@ fn check_name(path: &Path, origins: &mut Origins) -> Result<(), &'static str> {
 }
 
 /// Returns the keys of a host that is a file name, or `None` if the name does not look like a host.
+/// `a.example_robots` is none: no top-level domain is written so.
 fn named_host(host: &[u8]) -> Option<[Vec<u8>; 2]> {
+    let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    if last.contains(&b'_') || last.to_ascii_lowercase().ends_with(b"-robots") {
+        return None;
+    }
     let local = host.strip_prefix(b"localhost");
     let is_local = local.is_some_and(|rest| rest.is_empty() || rest.starts_with(b":"));
     let is_named = host.contains(&b'.') && !host.starts_with(b".");
@@ -286,6 +291,7 @@ mod tests {
         assert_eq!(keys("[::1]:80.txt"), both("[::1]", "[::1]:80"));
         assert_eq!(keys("a.example.txt.gz"), both("a.example", "a.example"));
         assert_eq!(keys("a.example.zst"), both("a.example", "a.example"));
+        assert_eq!(keys("a_b.example"), both("a_b.example", "a_b.example"));
         assert_eq!(keys("localhost.txt"), both("localhost", "localhost"));
         assert_eq!(keys("localhost:8080"), both("localhost:8080", "localhost:8080"));
         assert_eq!(keys("a.example:81/robots.txt"), both("a.example:81", "a.example:81"));
@@ -305,6 +311,9 @@ mod tests {
             "localhosts",
             ".DS_Store",
             ".hidden.example",
+            "a.example_robots.txt",
+            "a.example-Robots.txt",
+            "a.example_443",
         ] {
             assert_eq!(keys(name), None, "{name}");
         }
