@@ -185,6 +185,7 @@ fn lines() {
         case("a.txt", format!("{},{}", URLS[0], URLS[1]), "", TWO),
         case("a.txt", rows(|url, _| format!("\"{url}/z\"")), "", TWO),
         case("a.txt", rows(|_, host| format!("'{host}'")), "", TWO),
+        case("a.txt", rows(|url, _| url.to_owned()).replace('\n', "\r"), "", TWO),
         case("a.txt", rows(|url, _| format!("<{url}>")), "", TWO),
         case("a.txt", rows(|url, _| format!("{url} x")), "--strict --input-format lines", TWO),
         case("a.txt", rows(|url, _| url.to_owned()), "--field url", TWO)

@@ -23,6 +23,7 @@ use portcullis_dialect::{Access, Answer};
 use portcullis_files::error::WriteError;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, DateSpan, expiry};
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
+use portcullis_robots::url::BadUrl;
 use portcullis_set::lists::lists;
 use portcullis_set::stored::CaptureFacts;
 
@@ -372,7 +373,13 @@ impl CaptureSink for Digest<'_> {
                 };
                 let name = String::from_utf8_lossy(name);
                 let place = format!("the capture of the {kind} {name:?}");
-                self.push_broken(position, BrokenRecord::senseless(place, problem.to_string()));
+                let problem = match (capture.subject, problem) {
+                    (Subject::Url(_), BadUrl::NoScheme) => {
+                        "no scheme; if the field holds a host, say so with --field host=NAME".into()
+                    }
+                    (_, problem) => problem.to_string(),
+                };
+                self.push_broken(position, BrokenRecord::senseless(place, problem));
             }
         }
     }

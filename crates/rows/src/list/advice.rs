@@ -175,6 +175,10 @@ pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
 /// Returns what a line that is no URL looks like if it is a row of a table with a URL or a host, and
 /// what reads the list called `name`. `None` if it is no such row.
 pub fn of_row(name: &str, line: &str) -> Option<String> {
+    if line.trim().contains('\r') {
+        let command = piped(name, r"tr '\r' '\n'", "-urls", Some("txt"));
+        return Some(format!("it looks like lines that end with CR; make them LF: {command}"));
+    }
     if let Some(quotes) = quotes_around(line.trim()) {
         let command = piped(name, &format!("tr -d {quotes}"), "-urls", Some("txt"));
         return Some(format!("it looks like URLs in quotes; remove them: {command}"));
@@ -252,6 +256,12 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
         line[..end].escape_debug().to_string()
     };
     const AS_THEY_ARE: &str = "or --input-format lines to read each line as one URL";
+    let is_url =
+        |record: &[u8]| memchr::memmem::find(record, b"://").is_some() && !record.contains(&b'\n');
+    let mut by_nul = text.split(|&byte| byte == 0);
+    if by_nul.next().is_some_and(is_url) && by_nul.next().is_some_and(is_url) {
+        return Err("its records end with NUL; read them with -0".to_owned());
+    }
     if let Some(first) = first.filter(|_| 2 * joined > all) {
         let tool = r#"awk '{gsub(/[,;|] *http/, "\nhttp")} 1'"#;
         let command = piped(name, tool, "-urls", Some("txt"));

@@ -704,6 +704,7 @@ fn lines_that_hold_more_than_a_url() {
         let as_they_are = with(ListFormat::Lines);
         assert_eq!(chunks("a.txt", text.as_bytes(), 1 << 20, &as_they_are).error, "");
     }
+    assert!(error("https://a.example/\0https://b.example/\0").contains("-0"));
     for text in [
         "https://a.example/a b\nhttps://a.example/2\nhttps://a.example/3\n",
         " https://a.example/ \nhttps://a.example/2\r\n",
