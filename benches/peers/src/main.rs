@@ -18,7 +18,6 @@ use portcullis_build::{LoadConfig, load};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_peers::engines;
 use portcullis_robots::policy::AgentChain;
-use portcullis_set::PolicySet;
 
 /// Compare portcullis with other robots.txt matchers on your own files and URLs
 ///
