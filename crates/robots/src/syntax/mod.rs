@@ -175,7 +175,7 @@ impl<'t> RobotsTxt<'t> {
 
     /// Returns whether the text looks like a web page, JSON or binary data, and states nothing.
     pub fn is_page(&self) -> bool {
-        // The note on the whole file is the last one; none stands beside a rule or a usage record.
+        // The note on the whole file is the last one. A file with a rule or a usage record has none.
         self.notes.last().is_some_and(|note| NoteKind::APPEARANCES.contains(&note.kind))
     }
 

@@ -142,7 +142,11 @@ pub fn appearance(text: &[u8]) -> Option<NoteKind> {
         return Some(kind);
     }
     let controls = text.iter().filter(|&&byte| is_no_text(byte)).count();
-    let binary = text.contains(&0) || controls * TEXT_BYTES_PER_CONTROL > text.len();
+    // Compressed text may be short and keep its words.
+    let is_compressed =
+        [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"].iter().any(|it| text.starts_with(it));
+    let binary =
+        is_compressed || text.contains(&0) || controls * TEXT_BYTES_PER_CONTROL > text.len();
     binary.then_some(NoteKind::LooksBinary)
 }
 

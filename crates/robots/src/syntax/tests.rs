@@ -239,11 +239,13 @@ fn line_limit() {
 
 #[test]
 fn text_that_is_not_robots_txt() {
-    let rows: [(&[u8], Option<NoteKind>); 9] = [
+    let rows: [(&[u8], Option<NoteKind>); 11] = [
         (b"\n <!DOCTYPE html>\n<p>a: b</p>", Some(NoteKind::LooksLikeHtml)),
         (b"\xef\xbb\xbf<?xml?>", Some(NoteKind::LooksLikeHtml)),
         (b"\x1f\x8b\x08\0\0", Some(NoteKind::LooksBinary)),
         (b"\x01\x02abcdefgh", Some(NoteKind::LooksBinary)),
+        (b"\x1f\x8b\x08 words that are kept as they were in the text", Some(NoteKind::LooksBinary)),
+        (b"\x28\xb5\x2f\xfd words that are kept as they were", Some(NoteKind::LooksBinary)),
         (b"{\"error\": \"not found\"}\n", Some(NoteKind::LooksLikeJson)),
         (b"{\nuser-agent: *\ndisallow: /\n", None),
         (b"# nothing is disallowed here, so there is no rule at all\n\x1a", None),
