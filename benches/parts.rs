@@ -2,8 +2,8 @@
 //! classify.
 //!
 //! ```text
-//! cargo bench --bench parts
-//! PORTCULLIS_ROBOTS=DIR PORTCULLIS_URLS=FILE cargo bench --bench parts
+//! cargo bench -p portcullis-bench --bench parts
+//! PORTCULLIS_ROBOTS=DIR PORTCULLIS_URLS=FILE cargo bench -p portcullis-bench --bench parts
 //! ```
 //!
 //! Without the two variables, the sample in `corpora/` is measured, which fits in the caches. Name

@@ -77,15 +77,11 @@
 //! | (none) | one file: parse, decide, explain |
 //! | `serde` | `Serialize` for decisions and explanations |
 //! | `set` | policy sets and classification in bulk: rayon, memmap2, zlib, zstd, brotli, parquet |
-//! | `cli` (default) | the program |
 //!
 //! Parsing is linear in the file. A URL costs 30 to 170 ns, depending on how much of the set is in
 //! the processor's caches. The implementation is split into crates (`portcullis-robots`,
 //! `portcullis-set` and others) whose APIs may change in any release. This crate follows semantic
 //! versioning.
-
-#[cfg(feature = "cli")]
-mod cli;
 
 // What nearly every program needs. The modules have the rest.
 #[cfg(feature = "set")]
@@ -144,14 +140,4 @@ pub mod set {
     pub use portcullis_set::batch::{AskError, FullDecision, StatedPlace};
     #[doc(inline)]
     pub use portcullis_set::{Damage, SetError};
-}
-
-/// Runs the program with `arguments`, of which the first is its name, and returns the exit status.
-///
-/// For the program and the Python package, which are the same program. It handles the signals of the
-/// process, and ends the process on wrong usage.
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub fn run_program(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
-    cli::run(arguments.into_iter().collect()) as u8
 }

@@ -1,9 +1,5 @@
 //! Seed inputs: every case of `tests/data` and the sample corpus, in the form of each target.
 
-#[allow(dead_code, reason = "some of what a case holds is for other readers than this one")]
-#[path = "../../tests/suite/case.rs"]
-mod case;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +7,7 @@ use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::usage::UsageSource;
 use portcullis_robots::syntax::{RobotsTxt, Statement};
 
-use case::Check;
+use portcullis_testkit::case::{self, Check};
 
 /// The most bytes of a seed file. Longer files slow a fuzzer down and add no coverage.
 const ROBOTS_BYTES_MAX: usize = 2 * 1_024;

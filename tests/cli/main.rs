@@ -5,8 +5,6 @@
 //! page cannot: threads, signals, closed pipes, terminals, Parquet, and every kind of file for every
 //! flag.
 
-#![cfg(feature = "cli")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -20,6 +18,7 @@ mod advice;
 mod audit;
 mod bench;
 mod blocks;
+mod cases;
 mod examples;
 #[cfg(unix)]
 mod fault;
@@ -204,7 +203,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// Returns the path of a file of the project.
 fn project(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
 /// A URL for each verdict.

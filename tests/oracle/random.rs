@@ -20,8 +20,9 @@ use portcullis_testkit::{
 };
 use rayon::prelude::*;
 
-use crate::case::{Check, Expected, checks_of};
-use crate::{generate, paste, shrink};
+use crate::{generate, shrink};
+use portcullis_testkit::case::{Check, Expected, checks_of};
+use portcullis_testkit::paste;
 
 /// The default number of cases. Each is compared several times.
 const CASES: usize = 120_000;

@@ -1,6 +1,6 @@
 //! Shrinks a failure: lines first, then bytes.
 
-use crate::case::Check;
+use portcullis_testkit::case::Check;
 
 /// Removes everything that `fails` does not need: lines and bytes of the file, bytes of the URL,
 /// agents.

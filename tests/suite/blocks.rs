@@ -15,7 +15,7 @@ use portcullis_testkit::{
     configurations, scattered,
 };
 
-use crate::case::Check;
+use portcullis_testkit::case::Check;
 
 /// Decides all checks in blocks: each agent alone, then all at once, twice with each kind of vectors,
 /// with a new memory and with a warm one. Only the check's own agent is compared; the others fill the

@@ -7,8 +7,8 @@ use portcullis_robots::Robots;
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 
-use crate::case::Check;
 use crate::engines::{chain, sets};
+use portcullis_testkit::case::Check;
 
 /// Returns the delay of each engine in seconds.
 fn answers(check: &Check) -> Vec<(&'static str, Option<f64>)> {

@@ -10,7 +10,7 @@ use portcullis_robots::url::{Origin, split};
 use portcullis_set::PolicySet;
 use portcullis_testkit::{Configuration, Engine, Form, configurations, set_at, set_everywhere};
 
-use crate::case::Check;
+use portcullis_testkit::case::Check;
 
 /// Decides a check.
 type Decide = fn(&Check) -> Decision;

@@ -1,33 +1,27 @@
-//! Every case of `tests/data` through every engine of `tests/suite/engines.rs` and the command
-//! line; the page of cases; the cases of the linter; and the facade as a dependent crate uses it.
+//! Every case of `tests/data` through every engine of `tests/suite/engines.rs`; the page of cases; the cases of the linter; and the facade as a dependent crate uses it.
 //!
 //! To add a case, add one entry to a case file (see `tests/data/README.md`). The cases include the
 //! examples that the documents of the dialects print, which also check the oracle.
 
 mod api;
 mod blocks;
-mod case;
-#[cfg(feature = "cli")]
-mod command_line;
 mod conformance;
 mod delay;
 mod engines;
 mod fetch;
-#[path = "../lint/mod.rs"]
 mod lint;
 mod page;
-mod paste;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use case::{Check, Expected, checks_of};
 use engines::{ENGINES, by_sets, oracle};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_engine::vectors::Vectors;
-use portcullis_testkit::{Configuration, Form, World, at_origin};
+use portcullis_testkit::case::{Check, Expected, all_checks, checks_by_file, checks_of};
+use portcullis_testkit::{Configuration, Form, World, at_origin, paste};
 
 /// Failures that are printed; a broken engine fails thousands of checks.
 const PRINTED_FAILURES_MAX: usize = 20;
@@ -88,14 +82,6 @@ fn blocks_over_many_files_give_the_expected_decision() {
     // A quarter of the checks need a particular origin, and are only asked one by one.
     let least = (each * checks.len() * 7 / 10) as u64;
     assert!(answers > least, "{answers} answers, {} checks", checks.len());
-}
-
-#[cfg(feature = "cli")]
-#[test]
-fn the_command_line_gives_the_expected_decision() {
-    let (differences, compared) = command_line::compare(&all_checks());
-    assert!(compared > 1_000, "only {compared} checks could be asked");
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
 fn failure(engine: &str, check: &Check, decision: &Decision, judged: &Decision) -> String {
@@ -227,24 +213,4 @@ fn the_loader_rejects_invalid_cases() {
     }
     let twice = checks_of(&format!("{SOUND}{SOUND}")).unwrap_err();
     assert!(twice.contains("a second case"), "{twice}");
-}
-
-fn all_checks() -> Vec<Check> {
-    checks_by_file().into_values().flatten().collect()
-}
-
-fn checks_by_file() -> BTreeMap<PathBuf, Vec<Check>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let mut files = BTreeMap::new();
-    for entry in std::fs::read_dir(&folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
-            let text = std::fs::read_to_string(&path).unwrap();
-            let checks = checks_of(&text);
-            let checks = checks.unwrap_or_else(|why| panic!("{}: {why}", path.display()));
-            files.insert(path, checks);
-        }
-    }
-    assert!(files.len() >= 6, "case files are missing in {}", folder.display());
-    files
 }

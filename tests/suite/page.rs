@@ -8,7 +8,7 @@ use std::path::Path;
 use portcullis_dialect::dialect::Dialect;
 use serde::Deserialize;
 
-use crate::case::{Check, checks_of};
+use portcullis_testkit::case::{Check, checks_of};
 
 /// The path of the page in the project.
 pub const PAGE: &str = "docs/conformance.md";
@@ -70,7 +70,7 @@ pub fn page(root: &Path) -> Result<String, String> {
 }
 
 const INTRODUCTION: &str = "\
-<!-- Made by scripts/conformance-page from tests/data and docs/decisions.toml. Do not edit. -->
+<!-- Made by a test from tests/data and docs/decisions.toml, with GOLDEN=write. Do not edit. -->
 
 # Conformance
 

@@ -5,8 +5,8 @@ use portcullis_oracle as oracle;
 use portcullis_robots::Robots;
 use portcullis_testkit::{Configuration, Engine};
 
-use crate::case::{Check, ExpectedUsage};
 use crate::engines::{chain, sets};
+use portcullis_testkit::case::{Check, ExpectedUsage};
 
 /// Returns the usage preferences of a URL as a case has them: the labels with their values and
 /// lines, and the licences.

@@ -124,7 +124,7 @@ mod _core {
     #[pyfunction]
     fn _run_program(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
         py.detach(|| {
-            let status = portcullis::run_program(arguments);
+            let status = portcullis_cli::run(arguments) as u8;
             // Python ends without what Rust does at the end of a program.
             let _ = std::io::stdout().flush();
             status
@@ -135,6 +135,6 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         // Parsed in Python, whose standard library has a TOML parser.
-        module.add("_AGENT_LISTS", include_str!("../../../src/cli/agents/lists.toml"))
+        module.add("_AGENT_LISTS", include_str!("../../../crates/cli/src/agents/lists.toml"))
     }
 }

@@ -5,6 +5,7 @@
 //! - [`World`]: files, each at its own origin, with questions and the oracle's answers.
 //! - [`Captures`]: archived answers, compiled to a set.
 //! - [`files`]: bytes of compressed files, damaged copies, and Parquet files.
+//! - [`case`] and [`paste`]: the case files of `tests/data`, read and written.
 //! - [`agree`]: the comparison of an engine with an oracle, in blocks, as `classify` decides. For a set of
 //!   [`set_to_compare`] it notices what survives a block.
 //!
@@ -32,9 +33,11 @@
 
 mod agree;
 mod archive;
+pub mod case;
 mod companions;
 mod engine;
 pub mod files;
+pub mod paste;
 mod random;
 mod sets;
 mod words;

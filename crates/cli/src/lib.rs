@@ -1,15 +1,15 @@
-//! The command line: one file per subcommand, and the code that they share.
+//! The program: one file per subcommand, and the code that they share.
 //!
-//! [`args`] holds the flags as clap's derived structs. [`plan`] checks the groups of flags that
-//! several subcommands have. Each subcommand's file does the work and writes the result through
-//! [`output`], or through [`outputs`] if there may be one output for each list. The other modules
-//! are shared: the lists that arguments name ([`lists`]), the check that no output is an input
-//! ([`files`]), runs over inputs ([`stream`]), records that are not URLs ([`rejects`]), Parquet
-//! outputs ([`parquet`]), loaded policies ([`engine`]), summaries ([`summary`], [`account`]), tables
-//! ([`table`]), messages ([`message`]), the exit status ([`exit`]), mapped files ([`mapped`]), and
-//! signals ([`fault`]), and its own bounds ([`limits`]).
+//! `args` holds the flags as clap's derived structs. `plan` checks the groups of flags that several
+//! subcommands have. Each subcommand's file does the work and writes the result through `output`, or
+//! through `outputs` if there may be one output for each list. The other modules are shared: the lists
+//! that arguments name (`lists`), the check that no output is an input (`files`), runs over inputs
+//! (`stream`), loaded policies (`engine`), summaries (`summary`, `account`), messages (`message`), the
+//! exit status (`exit`), mapped files (`mapped`), signals (`fault`), and its own bounds (`limits`).
 //!
-//! Every failure is an [`anyhow::Error`] that [`run`] prints as one line, with exit status 2.
+//! Every failure is an [`anyhow::Error`] that [`run`] prints as one line, with exit status 2. The
+//! Python package calls [`run`] too: it handles the signals of the process, and ends the process on
+//! wrong usage.
 
 mod account;
 mod agents;
@@ -53,7 +53,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use portcullis_rows::runner::{RunError, ThreadsError};
 
 use self::args::{Arguments, Command};
-use self::exit::ExitStatus;
+pub use self::exit::ExitStatus;
 use self::files::Files;
 use self::output::OutputFailed;
 
@@ -61,7 +61,8 @@ use self::output::OutputFailed;
 /// fails.
 ///
 /// On wrong usage, clap ends the process with status 2.
-pub fn run(arguments: Vec<OsString>) -> ExitStatus {
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
     fault::install();
     match try_run(&arguments) {
         Ok(status) => status,

@@ -6,7 +6,7 @@
 pub enum ExitStatus {
     /// Success; for `check`, every URL is allowed.
     Done = 0,
-    /// A negative answer. See [`HELP`].
+    /// A negative answer. See `HELP`.
     Negative = 1,
     /// Failure.
     Failed = 2,

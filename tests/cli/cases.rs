@@ -1,4 +1,4 @@
-//! Every case through the JSON Lines of the command line.
+//! Every case of `tests/data` through the JSON Lines of the command line.
 //!
 //! The files of many cases are one folder, each at an origin of its own, because a process takes
 //! longer than its answers. A check whose URL cannot move to another origin is asked alone.
@@ -10,17 +10,24 @@ use std::path::Path;
 use assert_cmd::Command;
 use portcullis_testkit::{at_origin, origin};
 
-use crate::case::{self, Check, Expected};
 use portcullis_dialect::id::LineNumber;
+use portcullis_testkit::case::{self, Check, Expected};
 
 /// A check, and the URL that is asked.
 type Asked<'c> = (&'c Check, Vec<u8>);
+
+#[test]
+fn the_command_line_gives_the_expected_decision() {
+    let (differences, compared) = compare(&case::all_checks());
+    assert!(compared > 1_000, "only {compared} checks could be asked");
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
 
 /// Returns the answers that differ, as messages, and the number of comparisons.
 ///
 /// Leaves out cases that need an origin, which a single file does not have, and records with a line
 /// end, which would be two records of a list.
-pub fn compare(checks: &[Check]) -> (Vec<String>, usize) {
+fn compare(checks: &[Check]) -> (Vec<String>, usize) {
     let mut runs: BTreeMap<Vec<String>, Vec<&Check>> = BTreeMap::new();
     for check in checks.iter().filter(|check| can_be_asked(check)) {
         runs.entry(arguments(check)).or_default().push(check);

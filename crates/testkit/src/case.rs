@@ -2,6 +2,7 @@
 //! anything else is an error, because a case that is only partly understood tests the wrong thing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -90,6 +91,28 @@ impl Expected {
 }
 
 /// Returns the checks of one case file, or a problem of the file.
+pub fn all_checks() -> Vec<Check> {
+    checks_by_file().into_values().flatten().collect()
+}
+
+/// Returns the checks of each file of `tests/data`.
+pub fn checks_by_file() -> BTreeMap<PathBuf, Vec<Check>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data");
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let checks = checks_of(&text);
+            let checks = checks.unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+            files.insert(path, checks);
+        }
+    }
+    assert!(files.len() >= 6, "case files are missing in {}", folder.display());
+    files
+}
+
+/// Reads a case file, or says what is wrong with it.
 pub fn checks_of(text: &str) -> Result<Vec<Check>, String> {
     let file: CaseFile = toml::from_str(text).map_err(|error| error.to_string())?;
     let mut names = BTreeSet::new();

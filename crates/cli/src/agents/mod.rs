@@ -12,7 +12,7 @@ use std::collections::hash_map::Entry;
 use std::fs;
 use std::path::Path;
 
-use crate::cli::limits::AGENT_FILE_BYTES_MAX;
+use crate::limits::AGENT_FILE_BYTES_MAX;
 use anyhow::{Context, bail, ensure};
 use portcullis_files::error::system_text;
 use portcullis_text::visible::cut_characters;

@@ -1,4 +1,4 @@
-//! Reads the cases of `tests/lint/*.toml`. `tests/lint/README.md` specifies the format.
+//! Reads the cases of `tests/suite/lint/*.toml`. `tests/suite/lint/README.md` specifies the format.
 
 use std::collections::BTreeMap;
 use std::path::Path;

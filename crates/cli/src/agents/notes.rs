@@ -8,7 +8,7 @@
 
 use std::cmp::Reverse;
 
-use crate::cli::limits::AGENT_SUGGESTIONS_MAX;
+use crate::limits::AGENT_SUGGESTIONS_MAX;
 use portcullis_report::{AgentList, UnnamedAgent};
 use portcullis_robots::policy::AgentChain;
 use portcullis_set::{Damage, PolicySet};

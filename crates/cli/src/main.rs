@@ -8,5 +8,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    portcullis::run_program(std::env::args_os()).into()
+    (portcullis_cli::run(std::env::args_os()) as u8).into()
 }

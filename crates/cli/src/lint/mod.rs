@@ -14,7 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cli::limits::LINT_FILES_PER_THREAD_MAX;
+use crate::limits::LINT_FILES_PER_THREAD_MAX;
 use anyhow::anyhow;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::system_text;

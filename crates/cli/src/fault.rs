@@ -37,7 +37,7 @@ mod unix {
     use libc::{SIGHUP, SIGINT, SIGTERM, c_int, c_void, siginfo_t};
     use portcullis_files::atomic_file;
 
-    use crate::cli::exit::ExitStatus;
+    use crate::exit::ExitStatus;
 
     const MESSAGE: &[u8] = b"error: a mapped file became shorter while it was read, \
         or its disk failed; run again when nothing writes to the inputs and policies\n";

@@ -1,7 +1,7 @@
 //! The linter: its cases, and invariants of every report.
 //!
-//! `tests/lint/*.toml` lists for each code where it is reported and where it is not; see
-//! `tests/lint/README.md` for the format.
+//! `tests/suite/lint/*.toml` lists for each code where it is reported and where it is not; see
+//! `tests/suite/lint/README.md` for the format.
 
 mod case;
 mod fixing;
@@ -37,7 +37,7 @@ fn every_code_has_a_case_that_shows_it_and_one_that_does_not() {
 }
 
 fn all_cases() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lint");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/lint");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let files = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
     files.flat_map(|path| cases(&path)).collect()
