@@ -188,8 +188,8 @@ fn lines() {
         case("a.txt", rows(|url, _| url.to_owned()).replace('\n', "\r"), "", TWO),
         case("a.txt", rows(|url, _| format!("<{url}>")), "", TWO),
         case("a.txt", rows(|url, _| format!("{url} x")), "--strict --input-format lines", TWO),
-        case("a.txt", rows(|url, _| url.to_owned()), "--field url", TWO)
-            .choosing(&[("--column", "1")]),
+        case("a.txt", rows(|url, _| url.to_owned()), "--url-field url", TWO)
+            .choosing(&[("--url-field", "1")]),
     ] {
         follow(&case);
     }
@@ -215,12 +215,12 @@ fn json() {
         case("a.json", array(rows(|url, _| format!("[1, \"{url}\"]"))), "", TWO),
         case("a.json", rows(|url, _| object(url, "url").replace('{', "{\n")), "", TWO),
         case("a.jsonl", rows(|url, _| url.to_owned()), "", TWO),
-        field("a.jsonl", rows(|url, _| object(url, "link")), "", &[("--field", "link")]),
+        field("a.jsonl", rows(|url, _| object(url, "link")), "", &[("--url-field", "link")]),
         field(
             "a.jsonl",
             rows(|url, _| format!("{{\"url\": \"{url}\", \"URL\": \"{url}/\"}}")),
             "",
-            &[("--field", "URL")],
+            &[("--url-field", "URL")],
         ),
         case("a.jsonl", rows(|url, _| object(&inner(url), "my-meta")), "", TWO),
         case("a.jsonl", rows(|_, host| object(host, "url")), "", TWO),
@@ -248,16 +248,16 @@ fn tables() {
     let export = format!("URL\tTraffic\n{export}");
     for case in [
         case("a.csv", format!("id,link\n{}", rows(|url, _| format!("1,{url}"))), "", TWO)
-            .choosing(&[("--column", "link")]),
+            .choosing(&[("--url-field", "link")]),
         case(
             "a.csv",
             format!("id,link\n{}", rows(|url, _| format!("1,{url}"))),
-            "--column Link",
+            "--url-field Link",
             TWO,
         )
-        .choosing(&[("--column", "2")]),
+        .choosing(&[("--url-field", "2")]),
         case("a.csv", format!("url,url\n{}", rows(|url, _| format!("1,{url}"))), "", TWO)
-            .choosing(&[("--column", "2")]),
+            .choosing(&[("--url-field", "2")]),
         case("top.csv", rows(|_, host| format!("1,{host}")), "", TWO),
         case("top.csv", rows(|_, host| format!("{host},NL")), "", TWO),
         case("a.csv", rows(|url, _| format!("{url},https://b.example/")), "", TWO),
@@ -267,7 +267,7 @@ fn tables() {
         case("a.csv", utf16(&export, u16::to_be_bytes, true), "", TWO),
         case("a.tsv", utf16(&export, u16::to_le_bytes, false), "", TWO),
         case("a.tsv", "\"id\"\t\"url\"\n1\thttps://b.example/x\n", "", "allow")
-            .choosing(&[("--column", "2")]),
+            .choosing(&[("--url-field", "2")]),
     ] {
         follow(&case);
     }
@@ -285,8 +285,8 @@ fn logs() {
     let changed = format!("#Version: 1.0\n{w3c}#Fields: cs(User-Agent) cs-uri-stem\nBadBot/1 /y\n");
     for case in [
         case("access.log", combined.clone(), "", "").with_host(),
-        case("access.log", combined.clone(), "--agent-record", "").with_host(),
-        case("access.log", combined, "--agent-column 3", "").with_host(),
+        case("access.log", combined.clone(), "--agent-field record", "").with_host(),
+        case("access.log", combined, "--agent-field 3", "").with_host(),
         case("ex.log", w3c, "", "").with_host().expecting("allow"),
         case("ex.log", changed, "", "").with_host().expecting("allow"),
     ] {

@@ -223,8 +223,8 @@ fn as_of_times_counts_are_those_of_classify() {
     let folder = corpus();
     let keys = history(&folder);
     for (times, surveyed) in [
-        ("--at-column time", Some("2030-01-01")),
-        ("--at-column time --before-first oldest", Some("2030-01-01")),
+        ("--time-field time", Some("2030-01-01")),
+        ("--time-field time --before-first oldest", Some("2030-01-01")),
         ("--at 2021-06-01", Some("2021-06-01")),
         ("--at 2020-01-15 --before-first oldest", None),
     ] {
@@ -238,13 +238,13 @@ fn as_of_times_counts_are_those_of_classify() {
         check_unknown(&report, recount());
         let reasons = ["before-first", "no-time"]
             .map(|reason| number(&report["verdicts"][0]["reasons"][reason]) > 0);
-        assert_eq!(reasons, [!times.contains("oldest"), times.contains("column")], "{times}");
+        assert_eq!(reasons, [!times.contains("oldest"), times.contains("time-field")], "{times}");
         for threads in [2, 5] {
             assert_eq!(audit(&folder, &format!("{line} -j {threads}")), report, "{times}");
         }
         // What describes the files is that of the captures up to the time, which have no history.
         let survey = report["survey"].as_object_mut().unwrap();
-        assert_eq!(survey.remove("exclusions").is_some(), times.contains("column"), "{times}");
+        assert_eq!(survey.remove("exclusions").is_some(), times.contains("time-field"), "{times}");
         if let Some(time) = surveyed {
             folder.ok(format!("compile --no-summary -o then.pcs captures.jsonl --as-of {time}"));
             let then = audit(&folder, &format!("-p then.pcs {AGENTS} list.tsv"));

@@ -188,7 +188,7 @@ const COLUMNS: &str = "--columns verdict,reason,line,rule,group,state";
 const RUNS: [(&str, &str, &[&str]); 12] = [
     ("tsv", "classify --rejects rejects.jsonl", &["rejects.jsonl"]),
     ("tsv-columns", "classify --header COLUMNS", &[]),
-    ("tsv-bits", "classify --columns bits,state", &[]),
+    ("tsv-state", "classify --columns verdict,state", &[]),
     ("tsv-usage", "classify --usage train-ai,search --assume-scheme https", &[]),
     ("csv", "classify --format csv COLUMNS --usage search", &[]),
     ("tsv-long", "classify --long COLUMNS", &[]),
@@ -219,7 +219,7 @@ const ROW_RUNS: [(&str, &str, &[&str]); 3] = [
         &["out.parquet", "u.parquet", "i.parquet"],
     ),
     ("rows-all", "filter --any -v -o out.parquet --unknown keep", &["out.parquet"]),
-    ("parquet-bits", "classify -o out.parquet --columns bits,state", &["out.parquet"]),
+    ("parquet-state", "classify -o out.parquet --columns verdict,state", &["out.parquet"]),
 ];
 
 /// Returns a folder with the list and the set.
@@ -324,14 +324,14 @@ fn records_that_end_with_nul() {
 #[test]
 fn tables() {
     check("csv", "x.csv", &table(',', "\r\n"), "");
-    check("semicolons", "y.csv", &table(';', "\n"), "--column 2");
+    check("semicolons", "y.csv", &table(';', "\n"), "--url-field 2");
     check("tsv", "x.tsv", &table('\t', "\n"), "");
 }
 
 #[test]
 fn json_lines() {
     check("jsonl", "x.jsonl", &objects(), "");
-    check("field", "y.jsonl.gz", &gzip(&objects()), "--field page.url --field url");
+    check("field", "y.jsonl.gz", &gzip(&objects()), "--url-field page.url --url-field url");
 }
 
 #[test]

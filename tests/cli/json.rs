@@ -27,7 +27,7 @@ fn notes_never_mix_into_json() {
         "classify --robots odd -a @ai-all --dialect original1994 in -o out.jsonl",
         "classify -p m.pcs -a Nobody --usage ai-train in -o out.csv",
         "classify -p h.pcs -a Nobody --at 2020-01-01 in -o out.parquet",
-        "classify -p m.pcs --agent-column agent in -o out.tsv",
+        "classify -p m.pcs --agent-field agent in -o out.tsv",
         "filter --robots odd -a Nobody --purpose ai-train --unstated keep in -o kept.csv",
         "audit --robots odd -a Nobody in --report report.json",
         "diff r.pcs m.pcs -o changes.tsv",

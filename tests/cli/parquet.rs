@@ -321,7 +321,7 @@ fn errors_of_reading_name_the_place_and_the_fix() {
             "brotli.parquet",
             ["brotli.parquet: row group 1, column url: compressed with Brotli", "not supported"],
         ),
-        ("two.parquet", ["the columns 1 and 2 are called `url` and `URL`", "--column"]),
+        ("two.parquet", ["the columns 1 and 2 are called `url` and `URL`", "--url-field"]),
         (
             "page.parquet",
             ["page.parquet: row group 2, column url: a page of ", "write the file anew"],
@@ -330,8 +330,8 @@ fn errors_of_reading_name_the_place_and_the_fix() {
             "dictionary.parquet",
             ["row group 2, column url: a dictionary of ", "write the file anew"],
         ),
-        ("x.parquet --column id", ["x.parquet: the column id holds Int64", "--column"]),
-        ("x.parquet --column items", ["x.parquet: the column items holds List", "--column"]),
+        ("x.parquet --url-field id", ["x.parquet: the column id holds Int64", "--url-field"]),
+        ("x.parquet --url-field items", ["x.parquet: the column items holds List", "--url-field"]),
     ] {
         for command in ["classify -o y.tsv", "classify -o y.parquet", "filter -o y.txt"] {
             let output = folder.output(format!("{command} {list} {FLAGS}"));
@@ -340,7 +340,7 @@ fn errors_of_reading_name_the_place_and_the_fix() {
         }
     }
     for column in ["1", "2", "url", "URL"] {
-        let output = folder.ok(format!("filter two.parquet {FLAGS} -c --column {column}"));
+        let output = folder.ok(format!("filter two.parquet {FLAGS} -c --url-field {column}"));
         assert_stdout(&output, "1\n");
     }
 }
@@ -469,7 +469,7 @@ fn round_trips_with_other_programs() {
         folder.ok(format!("filter {name} {FLAGS} -o kept-{name}"));
     }
     folder.write("list.txt", [ALLOWED, DISALLOWED, UNKNOWN, INVALID].join("\n"));
-    folder.ok(format!("classify list.txt {FLAGS} -o list.parquet --columns bits,state"));
+    folder.ok(format!("classify list.txt {FLAGS} -o list.parquet --columns verdict,state"));
     print!("{}", script("check.py", include_str!("parquet_check.py")));
 }
 
@@ -493,7 +493,7 @@ fn agents_of_rows_are_those_of_the_same_table() {
             &format!("{},{}\n", agent(row).unwrap_or_default(), url.as_deref().unwrap_or_default());
     }
     folder.write("x.csv", table);
-    for flags in ["--agent-column who", "--agent-column 1 -a ExampleBot", "--agent-column url"] {
+    for flags in ["--agent-field who", "--agent-field 1 -a ExampleBot", "--agent-field url"] {
         let flags = format!("--robots robots --no-summary {flags}");
         // The objects of a table have its columns, so the verdicts are compared without them.
         let flags = format!("{flags} --long --format tsv");
@@ -508,7 +508,7 @@ fn agents_of_rows_are_those_of_the_same_table() {
             assert_eq!(verdicts(of_rows), of_table);
         }
     }
-    let flags = "--robots robots -a BadBot --agent-column who";
+    let flags = "--robots robots -a BadBot --agent-field who";
     folder.ok(format!("classify x.parquet {flags} --columns verdict,reason -o y.parquet"));
     let (found, names) = rows(&folder, "y.parquet");
     assert_eq!(names[3..], ["agent", "verdict", "reason"]);
@@ -520,6 +520,6 @@ fn agents_of_rows_are_those_of_the_same_table() {
     let kept = rows(&folder, "z.parquet").0.len();
     assert_eq!(kept, found.iter().filter(|row| row.contains(r#"verdict: "allow""#)).count());
     assert!(kept > 0);
-    let other = folder.output("classify x.parquet --robots robots --agent-column id");
-    assert_fails(&other, &["the column id holds Int64; the agent needs text", "--agent-column"]);
+    let other = folder.output("classify x.parquet --robots robots --agent-field id");
+    assert_fails(&other, &["the column id holds Int64; the agent needs text", "--agent-field"]);
 }

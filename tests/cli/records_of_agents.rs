@@ -74,12 +74,12 @@ fn a_record_in_any_format_gets_what_its_agent_alone_gets() {
     let asked = format!("-p x.pcs -a {}", KNOWN.join(","));
     for (own, at_column, at_field) in [
         ("", "", ""),
-        ("--at record", "--at-column time", "--at-field ts"),
+        ("--time-field record", "--time-field time", "--time-field ts"),
         ("--at 2022-06-01", "--at 2022-06-01", "--at 2022-06-01"),
     ] {
         let alone =
             KNOWN.map(|name| decided(&folder, &format!("-p x.pcs -a {name} {at_column} t.csv")));
-        let found = decided(&folder, &format!("{asked} --agent-record {own} x/access.log"));
+        let found = decided(&folder, &format!("{asked} --agent-field record {own} x/access.log"));
         assert_eq!(found.len(), fetches.len());
         let mut seen = [0; KNOWN.len() + 1];
         for (row, (fetch, found)) in fetches.iter().zip(&found).enumerate() {
@@ -103,12 +103,12 @@ fn a_record_in_any_format_gets_what_its_agent_alone_gets() {
         assert!(seen.iter().all(|&count| count > 20) || seen[NOBODY] > 500, "{seen:?}");
         let header = "--agent-kind header";
         for line in [
-            format!("--agent-column who {header} {at_column} t.csv"),
+            format!("--agent-field who {header} {at_column} t.csv"),
             format!(
-                "--agent-column 4 {header} --host-column site --column target {at_column} p.csv"
+                "--agent-field 4 {header} --host-field site --url-field target {at_column} p.csv"
             ),
             format!(
-                "--agent-field request.agent {header} --field uri --host-field request.host {at_field} \
+                "--agent-field request.agent {header} --url-field uri --host-field request.host {at_field} \
                  o.jsonl"
             ),
         ] {

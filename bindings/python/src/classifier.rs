@@ -408,7 +408,7 @@ impl PyClassifier {
         let columns = columns.map(|columns| names("columns", columns)).transpose()?;
         let columns = columns.map_or_else(|| "verdict".to_owned(), |columns| columns.join(","));
         let columns: Columns = columns.parse().map_err(value_error)?;
-        let columns = columns.with_usage(&labels).map_err(value_error)?;
+        let columns = columns.with_usage(&labels);
         if columns.need_times() && at.is_none() {
             let text = "the columns captured, since and until need times; pass at too";
             return Err(PyValueError::new_err(text));

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use arrow_array::builder::{BooleanBuilder, ListBuilder, StringBuilder};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array,
-    StringArray, StructArray, TimestampMillisecondArray,
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array, StringArray,
+    StructArray, TimestampMillisecondArray,
 };
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use portcullis_report::columns;
@@ -164,7 +164,6 @@ fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
             }
             Arc::new(builder.finish())
         }
-        Values::Bits(bits, _) => Arc::new(bits.iter().collect::<BinaryArray>()),
         Values::Times(times) => {
             let times = times.iter().map(|time| time.map(UnixSeconds::to_milliseconds));
             Arc::new(times.collect::<TimestampMillisecondArray>().with_timezone("UTC"))

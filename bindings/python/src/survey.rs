@@ -73,7 +73,7 @@ impl<'s> Unread<'s> {
             worker: rows.worker(),
             blocks: Box::new(rows.blocks(SURVEY_BATCH_ROWS, u64::MAX)),
             hosts: Vec::new().into_iter(),
-            added: Added::of(rows.fields().iter().map(|field| field.kind), 0),
+            added: Added::of(rows.fields().iter().map(|field| field.kind)),
         }
     }
 

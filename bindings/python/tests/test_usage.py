@@ -126,7 +126,6 @@ def test_arguments_that_make_no_sense(classifier):
         (lambda: classifier.usage(URLS, []), ValueError, "no labels"),
         (lambda: classifier.usage(URLS, ["search", "search"]), ValueError, "the name 'CCBot_search'"),
         (lambda: classifier.usage(URLS, 5), TypeError, "one str"),
-        (lambda: classifier.classify(URLS, columns="bits", usage=["search"]), ValueError, "bits"),
         (lambda: classifier.allowed(URLS, purpose="search"), ValueError, "unstated='keep' or 'drop'"),
         (lambda: classifier.allowed(URLS, unstated="keep"), ValueError, "a purpose"),
         (lambda: classifier.allowed(URLS, purpose="search", unstated="maybe"), ValueError, "'keep' or"),

@@ -53,7 +53,7 @@ impl<'r> Record<'r> {
             if found.rank == rank {
                 let field = field.as_str();
                 return Err(format!(
-                    "`{field}` occurs twice; if the names differ in case, choose one with --field \
+                    "`{field}` occurs twice; if the names differ in case, choose one with --fields \
                      {field}=NAME"
                 ));
             }
@@ -101,9 +101,11 @@ impl<'r> Record<'r> {
         let has_body = body.as_ref().is_some_and(|body| !body.is_empty());
         let (status, is_assumed) = match status {
             Some(0) if has_body && !has_error => {
-                return Err("a body, but no status: name the status with --field status=NAME, or \
-                            --field status= if there is none"
-                    .to_owned());
+                return Err(
+                    "a body, but no status: name the status with --fields status=NAME, or \
+                            --fields status= if there is none"
+                        .to_owned(),
+                );
             }
             Some(status) => (status, false),
             None if has_error => (0, false),
@@ -131,7 +133,7 @@ impl<'r> Record<'r> {
             return Ok(robots_txt_of(&host).unwrap_or(RecordSubject::Host(host)));
         }
         let names = fields.names(&[CaptureField::Url, CaptureField::Host]);
-        Err(format!("no URL and no host ({names}); name the field with --field url=NAME"))
+        Err(format!("no URL and no host ({names}); name the field with --fields url=NAME"))
     }
 
     fn time(&mut self, unit: Option<TimeUnit>) -> Result<Option<UnixSeconds>, String> {
@@ -194,7 +196,7 @@ impl<'r> Record<'r> {
 
 /// The forms of times, for messages.
 const EXPECTED_TIME: &str = "expected a date or time, such as 2024-05-01T12:00:00Z, 2024-05-01 or 20240501120000, or a number \
-     with --at-unit";
+     with --time-unit";
 
 /// Returns the time of an answer. No answer is older than 1970, so such a time is a mistake.
 fn since_1970(seconds: i64) -> Result<Option<UnixSeconds>, String> {

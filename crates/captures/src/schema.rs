@@ -184,7 +184,7 @@ impl FieldMap {
                 // They have no usual layout in tables.
                 if self.named(field).is_some() {
                     return Err(format!(
-                        "{name} are read from JSON Lines only; omit --field {name}"
+                        "{name} are read from JSON Lines only; omit --fields {name}"
                     ));
                 }
                 continue;
@@ -193,7 +193,7 @@ impl FieldMap {
             for Candidate { rank, path, .. } in self.candidates(field) {
                 let found = find(field, &path).map_err(|(one, other)| {
                     format!(
-                        "two columns are called {one} and {other}; name one with --field \
+                        "two columns are called {one} and {other}; name one with --fields \
                          {name}=COLUMN, or rename one"
                     )
                 })?;
@@ -208,7 +208,7 @@ impl FieldMap {
         for FieldName { field, path } in &self.named {
             if let Some(path) = path.as_ref().filter(|_| !has(*field)) {
                 let field = field.as_str();
-                return Err(format!("no column {path} (--field {field}={path}); {names}"));
+                return Err(format!("no column {path} (--fields {field}={path}); {names}"));
             }
         }
         for [one, other] in [
@@ -219,7 +219,7 @@ impl FieldMap {
                 let what = if one == CaptureField::Url { "URL or host" } else { "body" };
                 let (usual, one) = (self.names(&[one, other]), one.as_str());
                 return Err(format!(
-                    "no column for the {what} ({usual}); name it with --field {one}=COLUMN; {names}"
+                    "no column for the {what} ({usual}); name it with --fields {one}=COLUMN; {names}"
                 ));
             }
         }

@@ -83,7 +83,7 @@ impl Plan {
         let page = destination(args.output);
         let json = destination(args.report);
         let form = plan::summary_form(&args.run);
-        let questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
+        let questions = plan::questions(args.questions, policies.dialect())?;
         let times = plan::times(args.times, NowArgs::default(), None)?;
         let questions = QuestionPlan { usage: true, all_robots: true, times, ..questions };
         let stream = plan::stream(

@@ -16,7 +16,7 @@ use super::{output, plan};
 
 pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let policies = plan::policies(args.policies);
-    let mut questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
+    let mut questions = plan::questions(args.questions, policies.dialect())?;
     let labels = plan::labels(args.usage)?;
     questions.usage = !labels.is_empty();
     questions.times = plan::time(args.time)?;

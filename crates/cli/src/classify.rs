@@ -47,29 +47,29 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let format = plan::format(args.format, &destination, ClassifyFormat::NAMED)?;
     let labels = plan::labels(args.usage)?;
     let by_default = if args.long { Columns::of_long() } else { Columns::default() };
-    let columns = args.columns.unwrap_or(by_default).with_usage(&labels)?;
+    let columns = args.columns.unwrap_or(by_default).with_usage(&labels);
     ensure!(
         matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv) || !args.header,
         "--header is for tsv and csv; omit it, or choose --format"
     );
-    let columns = if args.now.and_now { columns.with_now()? } else { columns };
+    let columns = if args.now.and_now { columns.with_now() } else { columns };
     let columns = if args.long { columns.with_statements(&labels) } else { columns };
-    let mut questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
+    let mut questions = plan::questions(args.questions, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
     questions.times = plan::times(args.times, args.now, Some(&args.freshness))?;
     ensure!(
         questions.times.is_some() || !columns.need_times(),
-        "the columns captured, since and until need a time: use --at, --at-column or --at-field too"
+        "the columns captured, since and until need a time: use --at or --time-field too"
     );
     questions.usage = !labels.is_empty();
     plan::record_agents(args.agent, &mut questions)?;
     let has_own_agents = questions.each.is_some();
     ensure!(
         has_own_agents || args.long || !columns.has_agent(),
-        "the column agent is the agent of each record: use --agent-column, --agent-field, \
-         --agent-record or --long too"
+        "the column agent is the agent of each record: use --agent-field or \
+         --long too"
     );
-    let columns = if has_own_agents { columns.with_record_agent()? } else { columns };
+    let columns = if has_own_agents { columns.with_record_agent() } else { columns };
     let is_long = args.long && !has_own_agents;
     let folder = args.output.out_dir.as_ref();
     let prints = destination == Destination::StandardOutput && folder.is_none();
@@ -110,7 +110,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let agents = &policies.agents.agents;
     let has_header = args.header || format == ClassifyFormat::Csv;
     let has_names = has_header || format != ClassifyFormat::Tsv;
-    let columns = if is_long { columns.long(agents.clone())? } else { columns };
+    let columns = if is_long { columns.long(agents.clone()) } else { columns };
     // In an output without a header, two columns may have the same name.
     let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
     let classifier = Arc::new(policies.classifier(&questions)?.with_usage(&labels)?);

@@ -66,8 +66,8 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     };
     settings.has_history |= args.history;
     plan::long_outage(args.outages.long_outage, settings.dialect)?;
-    let fields = FieldMap::new(args.fields).map_err(|error| anyhow!("--field: {error}"))?;
-    let fields = fields.with_unit(args.at_unit);
+    let fields = FieldMap::new(args.fields).map_err(|error| anyhow!("--fields: {error}"))?;
+    let fields = fields.with_unit(args.unit.time_unit);
     let scratch = args.memory.scratch(Some(&args.output.output));
     let config = IngestConfig {
         capture: CaptureConfig { fields, ..CaptureConfig::default() },
@@ -111,13 +111,13 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
 /// Checks the flags of `compile` beside policy sets: those about archives need one, and archives are
 /// read as those of the sets were.
 fn check_flags(args: &CompileArgs, set: &Path, are_all_sets: bool) -> anyhow::Result<()> {
-    let CompileArgs { text, history, input_format, fields, at_unit, strict, lenient, .. } = args;
+    let CompileArgs { text, history, input_format, fields, unit, strict, lenient, .. } = args;
     let of_archives = [
         ("--max-robots-size", text.max_robots_size.is_some()),
         ("--history", *history),
         ("--input-format", input_format.is_some()),
-        ("--field", !fields.is_empty()),
-        ("--at-unit", at_unit.is_some()),
+        ("--fields", !fields.is_empty()),
+        ("--time-unit", unit.time_unit.is_some()),
         ("--strict", strict.strict),
         ("--lenient", lenient.lenient),
     ];

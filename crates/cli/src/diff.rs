@@ -65,7 +65,7 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         agents: std::mem::take(&mut args.agents),
         urls: UrlArgs { assume_scheme: args.urls.assume_scheme.take() },
     };
-    let questions = plan::questions(questions, &args.memory, None)?;
+    let questions = plan::questions(questions, None)?;
     let mut files = std::mem::take(&mut args.files);
     let new = match (args.from, args.new.take()) {
         (Some(_), list) => {

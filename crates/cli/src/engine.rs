@@ -112,7 +112,7 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
     ensure!(
         questions.freshness.is_none() || set.counts().captured.is_some(),
         "{} does not say when its policies were captured, so their age is not known; compile captures \
-         with dates, or omit --as-of, --max-age and --expired",
+         with dates, or omit --now and --max-age",
         set.name()
     );
     ensure!(questions.times.is_none() || set.has_history(), plan::no_history(set));
@@ -129,7 +129,7 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
             .with_now(times.and_now),
         None => classifier,
     };
-    Ok(classifier.with_automata_bytes_max(questions.automata_bytes_max))
+    Ok(classifier)
 }
 
 /// Loaded policies.
@@ -166,7 +166,7 @@ impl Policies {
         if let Some(Freshness { as_of, .. }) = questions.freshness.filter(|_| is_strict) {
             ensure!(
                 counts.ages().not_yet == 0,
-                "{}: the policy of a URL was captured after {}; choose a later --as-of, or drop \
+                "{}: the policy of a URL was captured after {}; choose a later --now, or drop \
                  --strict to count such URLs",
                 self.set.name(),
                 as_of.to_rfc3339()

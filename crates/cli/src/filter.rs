@@ -32,7 +32,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let policies = plan::policies(args.policies);
     let selection = selection(&args.selection);
-    let mut questions = plan::questions(args.questions, &args.memory, policies.dialect())?;
+    let mut questions = plan::questions(args.questions, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
     questions.times = plan::times(args.times, args.now, Some(&args.freshness))?;
     questions.usage = args.selection.purpose.is_some();

@@ -38,14 +38,32 @@ impl Notes {
 }
 
 /// What users of other programs type, and what to type here.
-const TIPS: [(&str, &str); 9] = [
+const TIPS: [(&str, &str); 24] = [
     ("--list", "lists are arguments: portcullis classify … FILE"),
     ("--out", "-o names the output, and --out-dir a folder of outputs"),
     ("--output-format", "--format names the output format"),
     ("--robots-txt", "--robots names a robots.txt file, or a folder of them"),
     ("--url", "URLs are arguments of check: portcullis check … URL"),
-    ("--url-column", "--column names the column with the URLs"),
-    ("--url-field", "--field names the member with the URL"),
+    ("--column", "--url-field names the column with the URL"),
+    ("--field", "--url-field names the field with the URL; compile has --fields FIELD=NAME"),
+    ("--url-column", "--url-field names the column with the URL"),
+    ("--host-column", "--host-field names the column with the host"),
+    ("--agent-column", "--agent-field names the column with the agent"),
+    ("--agent-record", "--agent-field record is the agent that an access log has"),
+    ("--at-column", "--time-field names the column with the time"),
+    ("--at-field", "--time-field names the field with the time"),
+    ("--at-unit", "--time-unit names the unit of times that are numbers"),
+    (
+        "--as-of",
+        "--now judges ages at a time, --at decides by the policies of a time; compile has --as-of",
+    ),
+    ("--expired", "--max-age makes URLs of older captures unknown"),
+    ("--automata-memory", "no flag is needed: each thread has 64 MiB for automata"),
+    ("--json", "--format jsonl prints data as JSON, --summary json the summary"),
+    ("--stats", "inspect SET shows the statistics of its rules"),
+    ("--report", "--summary FILE.json writes the summary; audit has -o FILE.json"),
+    ("--account", "--summary FILE.md or FILE.json writes the account"),
+    ("--no-summary", "--summary none prints no summary"),
     ("-u", "URLs are arguments of check: portcullis check … URL; a header is --user-agent"),
     ("version", "portcullis --version prints the version"),
 ];

@@ -25,9 +25,9 @@ use portcullis_set::batch::{AgentKind, BeforeFirst, Freshness};
 
 use super::agents::{self, AgentValue, Asked};
 use super::args::{
-    AgentArgs, AgentForm, AtValue, EarlyTime, Expired, FigureArgs, FreshnessArgs, InputArgs,
-    ListTimeArgs, MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs,
-    RejectArgs, RunArgs, TimeArgs, UsageArgs,
+    AgentArgs, AgentForm, EarlyTime, FigureArgs, FreshnessArgs, InputArgs, ListTimeArgs, MaxAge,
+    NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs,
+    UsageArgs,
 };
 use super::files::Files;
 use super::limits::{CHUNK_AGENTS, CHUNK_BYTES_MIN, RECORD_OUTPUT_BYTES_MAX};
@@ -74,8 +74,6 @@ pub struct QuestionPlan {
     pub asked: Asked,
     pub headers: Vec<String>,
     pub assumed_scheme: Option<Vec<u8>>,
-    /// The most bytes of automata per thread.
-    pub automata_bytes_max: usize,
     pub freshness: Option<Freshness>,
     /// The times as of which records are decided; `None` for now.
     pub times: Option<TimePlan>,
@@ -102,9 +100,8 @@ pub struct RecordAgentPlan {
 pub struct TimePlan {
     /// One time for all records; `None` if each has its own.
     pub all: Option<UnixSeconds>,
-    /// Where the time of each record is, and what that is called.
+    /// Where the time of each record is.
     pub each: Place,
-    pub noun: &'static str,
     /// The unit of times that are numbers.
     pub unit: Option<TimeUnit>,
     pub before_first: BeforeFirst,
@@ -122,7 +119,7 @@ impl TimePlan {
     fn describe_times(&self) -> String {
         match (self.all, &self.each) {
             (Some(time), _) => time.to_rfc3339(),
-            (None, Place::Named(names)) => format!("the {} {}", self.noun, names.join(",")),
+            (None, Place::Named(names)) => format!("the field {}", names.join(",")),
             (None, Place::Record | Place::Usual) => "the time of each record".to_owned(),
         }
     }
@@ -279,12 +276,10 @@ pub fn strictness(strict: bool, lenient: bool) -> Strictness {
 /// Returns the agents, which are checked if the dialect is known, and how URLs are decided.
 pub fn questions(
     args: QuestionArgs,
-    memory: &MemoryArgs,
     dialect: Option<&'static Dialect>,
 ) -> anyhow::Result<QuestionPlan> {
     Ok(QuestionPlan {
         assumed_scheme: args.urls.assume_scheme.map(String::into_bytes),
-        automata_bytes_max: memory.automata_memory,
         ..agents(args.agents, dialect)?
     })
 }
@@ -303,26 +298,21 @@ pub fn agents(args: AgentArgs, dialect: Option<&'static Dialect>) -> anyhow::Res
 /// Makes `questions` ask about the agent of each record, if a flag requests it. Without -a, the agents
 /// of the built-in lists are known.
 pub fn record_agents(
-    RecordAgentArgs { agent_column, agent_field, agent_record, agent_kind }: RecordAgentArgs,
+    RecordAgentArgs { agent_field, agent_kind }: RecordAgentArgs,
     questions: &mut QuestionPlan,
 ) -> anyhow::Result<()> {
-    let names = agent_column.into_iter().chain(agent_field);
-    let place = match Place::named(names) {
-        Place::Usual if agent_record => Place::Record,
-        Place::Usual => {
-            ensure!(
-                agent_kind.is_none(),
-                "--agent-kind is for the agent of each record: use --agent-column, --agent-field or \
-                 --agent-record too"
-            );
-            return Ok(());
-        }
-        place => place,
-    };
+    let place = Place::named(agent_field);
+    if place == Place::Usual {
+        ensure!(
+            agent_kind.is_none(),
+            "--agent-kind is for the agent of each record: use --agent-field too"
+        );
+        return Ok(());
+    }
     ensure!(
         !questions.usage,
         "usage is found for named agents; omit --usage or --purpose, or name the agents with -a and \
-         omit --agent-column, --agent-field and --agent-record"
+         omit --agent-field"
     );
     let has_default_lists = questions.names_nobody();
     if has_default_lists {
@@ -331,7 +321,7 @@ pub fn record_agents(
     let kind = match agent_kind {
         Some(AgentForm::Token) => AgentKind::Token,
         Some(AgentForm::Header) => AgentKind::Header,
-        None if agent_record => AgentKind::Header,
+        None if place == Place::Record => AgentKind::Header,
         None => AgentKind::Token,
     };
     questions.each = Some(RecordAgentPlan { place, kind, has_default_lists });
@@ -355,26 +345,24 @@ pub fn no_history(set: &PolicySet) -> String {
 
 /// Returns how the age of captures is judged, or `None` if no flag requests it.
 pub fn freshness(args: &FreshnessArgs) -> Option<Freshness> {
-    let FreshnessArgs { as_of, max_age, expired } = args;
-    let is_asked = as_of.is_some() || max_age.is_some() || expired.is_some();
-    let now = || {
+    let FreshnessArgs { max_age, now } = args;
+    let clock = || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         UnixSeconds(now.map_or(0, |now| now.as_secs()))
     };
-    is_asked.then(|| Freshness {
-        as_of: as_of.unwrap_or_else(now),
-        seconds_max: *max_age,
-        withdraws: *expired == Some(Expired::Unknown),
+    (now.is_some() || max_age.is_some()).then(|| Freshness {
+        as_of: now.unwrap_or_else(clock),
+        seconds_max: match max_age {
+            Some(MaxAge::Seconds(seconds)) => Some(*seconds),
+            Some(MaxAge::Headers) | None => None,
+        },
+        withdraws: max_age.is_some(),
     })
 }
 
 /// Returns the time of `--at`, or `None` if no flag requests one.
-pub fn time(TimeArgs { at, before_first }: TimeArgs) -> anyhow::Result<Option<TimePlan>> {
-    ensure!(
-        at != Some(AtValue::Record),
-        "--at record is for lists whose records have times; name a time"
-    );
-    let times = ListTimeArgs { time: TimeArgs { at, before_first }, ..ListTimeArgs::default() };
+pub fn time(time: TimeArgs) -> anyhow::Result<Option<TimePlan>> {
+    let times = ListTimeArgs { time, ..ListTimeArgs::default() };
     self::times(times, NowArgs::default(), None)
 }
 
@@ -384,33 +372,25 @@ pub fn times(
     NowArgs { and_now }: NowArgs,
     freshness: Option<&FreshnessArgs>,
 ) -> anyhow::Result<Option<TimePlan>> {
-    let ListTimeArgs { time, at_column, at_field, at_unit } = args;
-    let TimeArgs { at, before_first } = time;
-    let noun = if at_column.is_some() { "column" } else { "field" };
-    let names = at_column.into_iter().chain(at_field);
-    let (all, each) = match (at, Place::named(names)) {
-        (Some(AtValue::Time(time)), _) => (Some(time), Place::Usual),
-        (Some(AtValue::Record), _) => (None, Place::Record),
-        (None, Place::Usual) => {
-            ensure!(
-                before_first.is_none() && at_unit.is_none() && !and_now,
-                "--and-now, --before-first and --at-unit need times: use --at, --at-column or \
-                 --at-field too"
-            );
-            return Ok(None);
-        }
-        (None, place) => (None, place),
-    };
+    let ListTimeArgs { time: TimeArgs { at, before_first }, time_field, unit } = args;
+    let (each, unit) = (Place::named(time_field), unit.time_unit);
+    if at.is_none() && each == Place::Usual {
+        ensure!(
+            before_first.is_none() && unit.is_none() && !and_now,
+            "--and-now, --before-first and --time-unit need times: use --at or --time-field too"
+        );
+        return Ok(None);
+    }
     ensure!(
-        freshness.is_none_or(|freshness| freshness.as_of.is_none()),
-        "--as-of judges the age of captures at one time, and --at at that of each record; omit \
-         --as-of"
+        freshness.is_none_or(|freshness| freshness.now.is_none()),
+        "--now judges the age of captures at one time, and --at and --time-field at the time asked \
+         about; omit --now"
     );
     let before_first = match before_first {
         None | Some(EarlyTime::Unknown) => BeforeFirst::Unknown,
         Some(EarlyTime::Oldest) => BeforeFirst::Oldest,
     };
-    Ok(Some(TimePlan { all, each, noun, unit: at_unit, before_first, and_now }))
+    Ok(Some(TimePlan { all: at, each, unit, before_first, and_now }))
 }
 
 /// Returns how lists are read.
@@ -422,8 +402,8 @@ pub fn reading(args: ReadingArgs) -> anyhow::Result<ListConfig> {
     );
     Ok(ListConfig {
         format: args.input_format,
-        urls: Place::named(args.column.into_iter().chain(args.field)),
-        hosts: Place::named(args.host_column.into_iter().chain(args.host_field)),
+        urls: Place::named(args.url_field),
+        hosts: Place::named(args.host_field),
         host: args.host,
         terminator: if args.null_data { Terminator::Nul } else { Terminator::LineFeed },
         ..ListConfig::default()

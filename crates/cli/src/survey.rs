@@ -159,7 +159,7 @@ impl<'a> Surveying<'a> {
         let compression = output.compression();
         let encode = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
             let (mut hosts, mut out) = (hosts.into_iter(), Vec::new());
-            let mut added = Added::of(fields.iter().map(|field| field.kind), 0);
+            let mut added = Added::of(fields.iter().map(|field| field.kind));
             loop {
                 worker.fill(&mut hosts, &mut added)?;
                 if added.rows() == 0 {

@@ -5,7 +5,6 @@ use std::num::NonZero;
 use clap::ArgMatches;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use portcullis_captures::CaptureFormat;
-use portcullis_captures::json_path::FieldPath;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Label, LabelError};
 use portcullis_files::limits::COMPILE_MEMORY_MIN;
@@ -15,7 +14,7 @@ use portcullis_rows::list::ListFormat;
 use portcullis_rows::output::columns::{Columns, ColumnsError};
 
 use super::agents::AgentValue;
-use super::args::AtValue;
+use super::args::MaxAge;
 use super::limits::{MEMORY_IN_BYTES_MIN, PROCESSOR_THREADS_MAX};
 
 /// The most bytes of a file that are read; `None` means all.
@@ -91,11 +90,6 @@ pub fn list_format() -> impl TypedValueParser<Value = ListFormat> {
     named(ListFormat::ALL, ListFormat::as_str)
 }
 
-/// Checks the path of a field.
-pub fn field(text: &str) -> Result<String, &'static str> {
-    text.parse::<FieldPath>().map(|_| text.to_owned())
-}
-
 pub fn severity() -> impl TypedValueParser<Value = Severity> {
     named(Severity::ALL, Severity::as_str)
 }
@@ -116,12 +110,10 @@ pub fn time(text: &str) -> Result<UnixSeconds, String> {
 }
 
 /// Parses the value of `--at`.
-pub fn at(text: &str) -> Result<AtValue, String> {
+pub fn at(text: &str) -> Result<UnixSeconds, String> {
     match text {
-        "record" => Ok(AtValue::Record),
-        text => time(text)
-            .map(AtValue::Time)
-            .map_err(|error| format!("{error}, or record for the records' own times")),
+        "record" => Err("the time that each record has is --time-field record".into()),
+        text => time(text),
     }
 }
 
@@ -144,6 +136,14 @@ pub fn duration(text: &str) -> Result<u64, String> {
     let product = seconds.zip(number.parse::<u64>().ok());
     let product = product.and_then(|(seconds, number)| number.checked_mul(seconds));
     product.ok_or_else(|| "expected a number and a unit s, m, h, d or w, such as 24h or 30d".into())
+}
+
+/// Parses the value of `--max-age`.
+pub fn max_age(text: &str) -> Result<MaxAge, String> {
+    match text {
+        "headers" => Ok(MaxAge::Headers),
+        text => duration(text).map(MaxAge::Seconds).map_err(|error| format!("{error}, or headers")),
+    }
 }
 
 /// Parses a label of `--usage` and `--purpose`, or its name in Content-Signal.

@@ -126,16 +126,15 @@ words! {
         BadUrl = 9 => "bad-url",
         /// The policy was captured too long ago, or has no known capture date.
         Expired = 10 => "expired",
-        /// The policy was captured after the time for which the decision is made.
-        NotYet = 11 => "not-yet",
-        /// The time for which the decision is made is before the first capture of the origin.
-        BeforeFirst = 12 => "before-first",
+        /// The time for which the decision is made is before the first capture of the origin, or before that
+        /// of the policy.
+        BeforeFirst = 11 => "before-first",
         /// The record has no time, or one that cannot be read, and the decision depends on it.
-        NoTime = 13 => "no-time",
+        NoTime = 12 => "no-time",
         /// The record names no agent, or one that is not asked about and that a file names.
-        NoAgent = 14 => "no-agent",
+        NoAgent = 13 => "no-agent",
         /// A web page, JSON or binary data came instead of a robots.txt.
-        Page = 15 => "page",
+        Page = 14 => "page",
     }
 }
 
@@ -195,8 +194,6 @@ impl Decision {
     pub const UNKNOWN: Decision = Decision::without_rule(Verdict::Unknown, Reason::NoPolicy);
     /// The policy of the URL's origin is too old to be used, or undated.
     pub const EXPIRED: Decision = Decision::without_rule(Verdict::Unknown, Reason::Expired);
-    /// The policy of the URL's origin was captured later than the time that is asked about.
-    pub const NOT_YET: Decision = Decision::without_rule(Verdict::Unknown, Reason::NotYet);
     /// The time that is asked about is before the first capture of the URL's origin.
     pub const BEFORE_FIRST: Decision =
         Decision::without_rule(Verdict::Unknown, Reason::BeforeFirst);

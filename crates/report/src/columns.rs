@@ -55,9 +55,6 @@ pub fn read(
                 let of_agent = preferences.iter().skip(first).step_by(agents * labels.len());
                 added.push_words(place, of_agent.map(|it| *it as u8));
             }
-            FieldKind::Bits => {
-                decisions.chunks_exact(agents).for_each(|it| added.push_bits(place, it));
-            }
             FieldKind::RowAgent => {
                 for row in 0..rows {
                     let name = answers.agent(row).map(|agent| match names {

@@ -65,14 +65,8 @@ pub struct Counts {
 }
 
 /// The reasons that do not determine the state of the origin.
-const STATELESS: [Reason; 6] = [
-    Reason::RobotsTxt,
-    Reason::Expired,
-    Reason::NotYet,
-    Reason::BeforeFirst,
-    Reason::NoTime,
-    Reason::NoAgent,
-];
+const STATELESS: [Reason; 5] =
+    [Reason::RobotsTxt, Reason::Expired, Reason::BeforeFirst, Reason::NoTime, Reason::NoAgent];
 
 impl Counts {
     /// Returns counts of zero for this number of agents.

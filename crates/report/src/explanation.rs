@@ -35,9 +35,7 @@ pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
         Reason::Unavailable => unavailable,
         Reason::Unreachable | Reason::Deferred => unreachable,
         Reason::NoPolicy => scope,
-        Reason::Expired | Reason::NotYet | Reason::BeforeFirst | Reason::NoTime => {
-            "RFC 9309, section 2.4: caching"
-        }
+        Reason::Expired | Reason::BeforeFirst | Reason::NoTime => "RFC 9309, section 2.4: caching",
         Reason::BadUrl => "RFC 3986, section 3: scheme, authority and path of a URI",
     }
 }

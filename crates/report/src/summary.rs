@@ -393,7 +393,7 @@ impl Account {
             ("fresh", ages.fresh),
             ("expired", ages.expired),
             ("undated", ages.undated),
-            (Reason::NotYet.as_str(), ages.not_yet),
+            ("not-yet", ages.not_yet),
         ])
     }
 

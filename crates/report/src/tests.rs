@@ -40,7 +40,7 @@ pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -
 fn written(input: &[u8], agents: usize) -> (Vec<u8>, Counts) {
     let classifier = classifier(&["a"], &["d"], agents);
     let names: Vec<String> = (0..agents).map(|number| format!("bot{number}")).collect();
-    let columns = Columns::of_long().long(names.clone()).unwrap();
+    let columns = Columns::of_long().long(names.clone());
     let rows = JsonLines::new(&columns.fields(&names, "").unwrap());
     let format = Text { columns: &columns, rows: &rows };
     let (mut counts, mut out) = (Counts::new(agents), Encoded::default());

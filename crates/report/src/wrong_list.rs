@@ -15,22 +15,23 @@ pub(super) fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -
             "give the host with --host, or name its field with --host-field".into()
         }
         ListFormat::Csv | ListFormat::Tsv if is_path => {
-            "give the host with --host, or name its column with --host-column".into()
+            "give the host with --host, or name its column with --host-field".into()
         }
         ListFormat::Lines => looks_like(list.name(), &first.record, assumes_scheme),
         ListFormat::Sitemap => "write the scheme and the host in each <loc> of the sitemap".into(),
         ListFormat::JsonLines | ListFormat::Cdxj if lacks_scheme => {
-            "try --assume-scheme https, or name the field with the URL with --field".into()
+            "try --assume-scheme https, or name the field with the URL with --url-field".into()
         }
         ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet if lacks_scheme => {
-            "try --assume-scheme https, or name the column with the URL with --column".into()
+            "try --assume-scheme https, or name the column with the URL with --url-field".into()
         }
         _ if lacks_scheme => "try --assume-scheme https".into(),
         ListFormat::JsonLines | ListFormat::Cdxj => {
-            "name the field with the URL with --field, or the format with --input-format".into()
+            "name the field with the URL with --url-field, or the format with --input-format".into()
         }
         ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => {
-            "name the column with the URL with --column, or the format with --input-format".into()
+            "name the column with the URL with --url-field, or the format with --input-format"
+                .into()
         }
         ListFormat::Warc => "its captures have no URLs of the web".into(),
         ListFormat::Cdx
@@ -98,9 +99,9 @@ mod tests {
             ("<urlset>", "--input-format sitemap"),
             ("<?xml version='1.0'?>", "XML"),
             ("User-agent: *", "--robots list"),
-            ("1\thttps://a.example/", "--input-format tsv --column 2"),
-            ("https://a.example/,1", "--input-format csv --column 1"),
-            ("1,a.example", "--input-format csv --column 2 --assume-scheme https"),
+            ("1\thttps://a.example/", "--input-format tsv --url-field 2"),
+            ("https://a.example/,1", "--input-format csv --url-field 1"),
+            ("1,a.example", "--input-format csv --url-field 2 --assume-scheme https"),
             ("1;x;https://a.example/", "cut -d ';' -f 3"),
             ("1  https://a.example/", "awk '{print $2}' < list > list-urls.txt"),
             ("\"https://a.example/a b\"", "tr -d '\"' < list > list-urls.txt"),

@@ -316,7 +316,7 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
     let agents = agents.map(|name| AgentChain::parse(name, set.dialect()).unwrap());
     let rows =
         SurveyRows::new(&set, &agents, RowConfig { history: set.has_history(), lists: true })?;
-    let mut added = Added::of(rows.fields().iter().map(|field| field.kind), 0);
+    let mut added = Added::of(rows.fields().iter().map(|field| field.kind));
     for block in rows.blocks(ALL, u64::MAX) {
         let (mut hosts, mut worker) = (block?.hosts.into_iter(), rows.worker());
         while worker.fill(&mut hosts, &mut added).map(|()| added.rows())? > 0 {}
@@ -400,7 +400,7 @@ fn lists_end_batches_and_blocks() {
         let config = RowConfig { lists, ..RowConfig::default() };
         let rows = SurveyRows::new(&set, &agents, config).unwrap();
         let mut hosts = set.hosts().map(Result::unwrap);
-        let mut added = Added::of(rows.fields().iter().map(|field| field.kind), 0);
+        let mut added = Added::of(rows.fields().iter().map(|field| field.kind));
         let mut worker = rows.worker();
         let batches: Vec<usize> = std::iter::from_fn(|| {
             worker.fill(&mut hosts, &mut added).unwrap();

@@ -43,7 +43,7 @@ impl Recount {
     /// Classifies with the flags and files of `line` and counts. `key_of` returns the identity of
     /// the policy that an origin has by its capture at a time; the time is empty without `--at`.
     pub fn of(folder: &Folder, line: &str, key_of: impl Fn(&str, &str) -> String) -> Recount {
-        let columns = match line.contains(" --at") {
+        let columns = match line.contains(" --at ") || line.contains(" --time-field") {
             true => "--columns verdict,reason,line,rule,group,captured",
             false => "",
         };

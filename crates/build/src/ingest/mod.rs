@@ -256,7 +256,7 @@ fn describe(inputs: &[InputReport], otherwise: fn(&[InputReport]) -> String) -> 
 fn describe_strict(inputs: &[InputReport]) -> String {
     let assumed = describe_count(inputs, |input| input.status_assumed).map(|captures| {
         format!(
-            "{captures} without a status; name the field with --field status=NAME, or drop --strict \
+            "{captures} without a status; name the field with --fields status=NAME, or drop --strict \
              to assume 200"
         )
     });
@@ -298,7 +298,7 @@ fn describe_nothing(inputs: &[InputReport]) -> String {
     if captures > 0 {
         return format!(
             "{names}: no capture is of a robots.txt ({captures} of other URLs); if a field holds the \
-             host, name it with --field host=NAME"
+             host, name it with --fields host=NAME"
         );
     }
     if inputs.iter().all(|input| input.format == Some(CaptureFormat::Folder)) {

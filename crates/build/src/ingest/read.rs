@@ -375,7 +375,8 @@ impl CaptureSink for Digest<'_> {
                 let place = format!("the capture of the {kind} {name:?}");
                 let problem = match (capture.subject, problem) {
                     (Subject::Url(_), BadUrl::NoScheme) => {
-                        "no scheme; if the field holds a host, say so with --field host=NAME".into()
+                        "no scheme; if the field holds a host, say so with --fields host=NAME"
+                            .into()
                     }
                     (_, problem) => problem.to_string(),
                 };

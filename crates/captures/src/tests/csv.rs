@@ -79,7 +79,7 @@ fn what_is_wrong_is_said() {
     assert_eq!(
         problem("domain,date,status,robotstxt\n", &usual),
         "CSV with no column for the body (body, content, robots_txt, text, body_base64); name it with \
-         --field body=COLUMN; the columns are domain, date, status, robotstxt; JSON Lines and Parquet \
+         --fields body=COLUMN; the columns are domain, date, status, robotstxt; JSON Lines and Parquet \
          are read too"
     );
     assert!(problem("", &usual).starts_with("CSV with "));
@@ -90,7 +90,7 @@ fn what_is_wrong_is_said() {
     let found = read(rows, &usual);
     let broken: Vec<_> = found.broken.iter().map(|it| (&*it.place, &*it.problem)).collect();
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
-                      field with --field url=NAME";
+                      field with --fields url=NAME";
     assert_eq!(
         broken,
         [

@@ -199,13 +199,13 @@ fn what_is_wrong_is_said() {
     // @ is the column at which the parser stopped.
     let twice = |name: &str| {
         format!(
-            "@: `{name}` occurs twice; if the names differ in case, choose one with --field {name}=NAME"
+            "@: `{name}` occurs twice; if the names differ in case, choose one with --fields {name}=NAME"
         )
     };
     let no_status = "its status is text; expected a number of at most three digits, or null";
     let nothing = "no status, no body and no error, so its outcome is not known";
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
-                      field with --field url=NAME";
+                      field with --fields url=NAME";
     let no_end = "the object does not end on its line; write one object per line, as jq -c does";
     let no_redirect = "@: expected a URL, or an object with a `url`, for each redirect";
     let rows = [
@@ -220,7 +220,7 @@ fn what_is_wrong_is_said() {
         (r#"{"url": "u", "body": null}"#, nothing),
         (
             r#"{"url": "u", "status": null, "body": "a"}"#,
-            "a body, but no status: name the status with --field status=NAME, or --field status= if \
+            "a body, but no status: name the status with --fields status=NAME, or --fields status= if \
              there is none",
         ),
         (r#"{"url": "u", "url": "u", "status": 404}"#, &twice("url")),
@@ -262,12 +262,12 @@ fn what_is_wrong_is_said() {
         (
             r#"{"url": "u", "status": 404, "fetched_at": "today"}"#,
             "its time is \"today\"; expected a date or time, such as 2024-05-01T12:00:00Z, \
-             2024-05-01 or 20240501120000, or a number with --at-unit",
+             2024-05-01 or 20240501120000, or a number with --time-unit",
         ),
         (
             r#"{"url": "u", "status": 404, "fetched_at": 1}"#,
             "its fetched_at is a number; expected a date or time, such as 2024-05-01T12:00:00Z, \
-             2024-05-01 or 20240501120000, or a number with --at-unit",
+             2024-05-01 or 20240501120000, or a number with --time-unit",
         ),
     ];
     for (line, expected) in rows {

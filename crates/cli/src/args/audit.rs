@@ -4,7 +4,7 @@ use clap::{Args, ValueHint};
 
 use super::super::output::OutputFile;
 use super::groups::{
-    InputArgs, ListTimeArgs, MemoryArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TopArgs,
+    InputArgs, ListTimeArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TopArgs,
 };
 
 /// Report how robots.txt affects a list of URLs: which agents may fetch which URLs, by which rules
@@ -55,6 +55,4 @@ pub struct AuditArgs {
     pub rejects: RejectArgs,
     #[command(flatten)]
     pub run: RunArgs,
-    #[command(flatten)]
-    pub memory: MemoryArgs,
 }

@@ -49,31 +49,21 @@ pub struct AgentArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Questions")]
 pub struct RecordAgentArgs {
-    /// Decide each record for the agent in this column of CSV, TSV or Parquet: its name, or its
-    /// number from 1
+    /// Decide each record for the agent in its column or field NAME, or with `record` for the one that an
+    /// access log has
     ///
-    /// Each record gets one verdict. `classify` adds `agent`, the agent as -a names it or `*`, and
-    /// `verdict`. Agents that -a names are known, by default those of the built-in lists. The groups
-    /// for `*` apply to an agent that neither -a nor any file names. A record without an agent, or
-    /// with one that only files name, is unknown, with the reason `no-agent`.
-    #[arg(long, value_name = "COLUMN", conflicts_with = "agent_field")]
-    pub agent_column: Option<String>,
-
-    /// Decide each record of an access log for the agent of its User-Agent header
-    #[arg(long, conflicts_with_all = ["agent_field", "agent_column"])]
-    pub agent_record: bool,
-
-    /// Decide each record for the agent in this field of JSON Lines or CDXJ, such as
-    /// `request.agent`
-    ///
-    /// Separate several fields by commas; the first one that an object has is used.
-    #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',')]
+    /// NAME is the name or the number of a column, or a path with dots. Each record gets one verdict.
+    /// `classify` adds `agent`, the agent as -a names it or `*`, and `verdict`. Agents that -a names are
+    /// known, by default those of the built-in lists. The groups for `*` apply to an agent that neither
+    /// -a nor any file names. A record without an agent, or with one that only files name, is unknown,
+    /// with the reason `no-agent`.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub agent_field: Vec<String>,
 
     /// How the agent of each record is written: as a product token, or as a User-Agent header
     ///
-    /// token or header; by default token, and header with --agent-record. The agent of a header is the
-    /// one whose product token in it the file names first, longest first, as for --user-agent.
+    /// token or header; by default token, and header for `--agent-field record`. The agent of a header is
+    /// the one whose product token in it the file names first, longest first, as for --user-agent.
     #[arg(long, value_enum, value_name = "KIND", hide_possible_values = true)]
     pub agent_kind: Option<AgentForm>,
 }
@@ -201,48 +191,43 @@ pub struct PolicyArgs {
 
 /// How the age of captures is judged.
 #[derive(Args)]
-#[command(next_help_heading = "Policies")]
+#[command(next_help_heading = "Time")]
 pub struct FreshnessArgs {
-    /// The date or time (RFC 3339) for which the age of captures is judged [default: now]
+    /// Make URLs unknown whose robots.txt is older than DURATION, such as 24h or 30d, or has no date
     ///
-    /// The summary counts the URLs whose robots.txt had expired then, or was captured later. A
-    /// capture expires as the headers of its response and the dialect say: after 24 hours by
-    /// default (RFC 9309, section 2.4). An answer without a file has the age of its capture; behind
-    /// redirects, the oldest answer counts.
+    /// Their reason is `expired`, or `before-first` if the file was captured after --now. With `headers`,
+    /// a capture expires as the headers of its response and the dialect say: after 24 hours by default
+    /// (RFC 9309, section 2.4). An answer without a file has the age of its capture; behind redirects,
+    /// the oldest answer counts.
+    #[arg(long, value_name = "DURATION", value_parser = values::max_age)]
+    pub max_age: Option<MaxAge>,
+
+    /// The time at which ages are judged [default: the clock's]
+    ///
+    /// Without --max-age, no verdict changes: the summary counts the URLs whose robots.txt had expired
+    /// then, as its headers and the dialect say, or was captured later.
     #[arg(long, value_name = "TIME", value_parser = values::time)]
-    pub as_of: Option<UnixSeconds>,
-
-    /// The age at which a capture has expired, whatever its headers say, such as 24h or 30d
-    #[arg(long, value_name = "DURATION", value_parser = values::duration)]
-    pub max_age: Option<u64>,
-
-    /// The verdict on URLs whose robots.txt has expired, has no date or is later [default: keep]
-    ///
-    /// keep: the verdict of its rules. unknown: the verdict is unknown, with the reason `expired`,
-    /// or `not-yet` if it was captured after --as-of.
-    #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
-    pub expired: Option<Expired>,
+    pub now: Option<UnixSeconds>,
 }
 
-/// The verdict on URLs whose robots.txt has expired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Expired {
-    Keep,
-    Unknown,
+/// The value of `--max-age`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxAge {
+    Seconds(u64),
+    /// As the headers of the response say.
+    Headers,
 }
 
 /// The time as of which policies are asked.
 #[derive(Args, Default)]
-#[command(next_help_heading = "Policies")]
+#[command(next_help_heading = "Time")]
 pub struct TimeArgs {
-    /// Decide by the policies of TIME, or with `record` by those of each record's own time
+    /// Decide by the policies of TIME
     ///
     /// This needs a set that is compiled with --history. TIME is a date, an RFC 3339 time, or 14 or
-    /// 8 digits as in CDX; without a zone it is UTC. `record` is the timestamp of CDXJ, and the
-    /// first word of Heritrix's crawl.log. A record without a time is unknown, with the reason
-    /// `no-time`.
+    /// 8 digits as in CDX; without a zone it is UTC.
     #[arg(long, value_name = "TIME", value_parser = values::at)]
-    pub at: Option<AtValue>,
+    pub at: Option<UnixSeconds>,
 
     /// The verdict if TIME is before the first capture of an origin [default: unknown]
     ///
@@ -254,30 +239,37 @@ pub struct TimeArgs {
 
 /// The times of the records in lists.
 #[derive(Args, Default)]
-#[command(next_help_heading = "Policies")]
+#[command(next_help_heading = "Time")]
 pub struct ListTimeArgs {
     #[command(flatten)]
     pub time: TimeArgs,
 
-    /// Decide by the time of each record in this column of CSV, TSV or Parquet: its name, or its
-    /// number from 1
-    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["at", "at_field"])]
-    pub at_column: Option<String>,
-
-    /// Decide by the time of each record in this field of JSON Lines or CDXJ, such as `fetched.at`
+    /// Decide each record by the policies of the time in its column or field NAME, or with `record` of
+    /// the time that the format has
     ///
-    /// Separate several fields by commas; the first one that an object has is used.
-    #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',', conflicts_with = "at")]
-    pub at_field: Vec<String>,
+    /// NAME is the name or the number of a column, or a path with dots such as `fetched.at`. Separate
+    /// several by commas; the first one that a record has is used. `record` is the time in CDX, CDXJ,
+    /// Heritrix's crawl.log and logs of servers. A record without a time is unknown, with the reason
+    /// `no-time`.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "at")]
+    pub time_field: Vec<String>,
 
+    #[command(flatten)]
+    pub unit: TimeUnitArgs,
+}
+
+/// The unit of times that are numbers.
+#[derive(Args, Default)]
+#[command(next_help_heading = "Time")]
+pub struct TimeUnitArgs {
     /// The unit of times that are numbers: s, ms, us or ns since 1970
-    #[arg(long, value_name = "UNIT", value_parser = values::time_unit(), conflicts_with = "at")]
-    pub at_unit: Option<TimeUnit>,
+    #[arg(long, value_name = "UNIT", value_parser = values::time_unit())]
+    pub time_unit: Option<TimeUnit>,
 }
 
 /// Whether records with times are also decided as of now.
 #[derive(Args, Default)]
-#[command(next_help_heading = "Policies")]
+#[command(next_help_heading = "Time")]
 pub struct NowArgs {
     /// Also decide by the newest policies: `filter` keeps what was allowed then and is allowed now,
     /// `classify` adds the verdict as of now
@@ -287,13 +279,6 @@ pub struct NowArgs {
     /// --purpose at both. It is disallowed if it is at either time, whatever is unknown about the other.
     #[arg(long)]
     pub and_now: bool,
-}
-
-/// The value of `--at`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtValue {
-    Time(UnixSeconds),
-    Record,
 }
 
 /// The verdict for a time before the first capture.
@@ -357,47 +342,33 @@ pub struct InputArgs {
 pub struct ReadingArgs {
     /// The format of the lists; detected for each list by default
     ///
-    /// lines: one URL per line. jsonl: JSON Lines (see --field). csv, tsv: with or without a header
-    /// (see --column). cdxj, cdx: an index of a web archive. access-log: what Apache, nginx and AWS
+    /// lines: one URL per line. jsonl: JSON Lines. csv, tsv: with or without a header. cdxj, cdx: an index of a web archive. access-log: what Apache, nginx and AWS
     /// write (see --host). w3c: what IIS and CloudFront write. heritrix: a recover journal. crawl-log:
-    /// Heritrix's crawl.log. nutch: `readdb -dump`. parquet: Parquet (see --column). sitemap: a sitemap,
+    /// Heritrix's crawl.log. nutch: `readdb -dump`. parquet: Parquet. sitemap: a sitemap,
     /// an index with the sitemaps beside it, or a feed. warc: the target URIs of WARC, WAT and WET.
     #[arg(long, value_name = "FORMAT", value_parser = values::list_format())]
     pub input_format: Option<ListFormat>,
 
-    /// The field of JSON Lines and CDXJ with the URL, such as `url` or `page.url`
+    /// The column or field with the URL: a name, a column's number from 1, or a path such as `page.url`
     ///
-    /// Separate several fields by commas; the first one that an object has is used. By default
-    /// `url`, or else `address`, `loc` or `uri` in any case, or the fields of URLFrontier. Write
-    /// `\.` for a dot in a name.
-    #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',')]
-    pub field: Vec<String>,
-
-    /// The column of CSV, TSV and Parquet with the URL: its name, or its number from 1
-    ///
-    /// By default the column that is called `url`, `address`, `loc` or `uri`, in any case, or in a
-    /// file without a header the only one with a URL. Dots lead into structures of Parquet:
-    /// `meta.warc_headers.uri`.
-    #[arg(long, value_name = "COLUMN")]
-    pub column: Option<String>,
+    /// Separate several by commas; the first one that a list has is used, in JSON Lines the first that an
+    /// object has. By default `url`, or else `address`, `loc` or `uri` in any case, the fields of
+    /// URLFrontier, or in a table without a header the only column with a URL. Write `\.` for a dot in
+    /// the name of a field.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub url_field: Vec<String>,
 
     /// The host of URLs that are a path alone, such as `example.com`, `http://example.com` or
     /// `example.com:8080`
     ///
     /// A URL that begins with `/` is a path. The host of its record counts first: the word before the
-    /// client in an access log, --host-column or --host-field. The scheme is https, or http for port
+    /// client in an access log, or --host-field. The scheme is https, or http for port
     /// 80, unless it is given.
     #[arg(long, value_name = "HOST", value_parser = given_host)]
     pub host: Option<String>,
 
-    /// The column of CSV, TSV and Parquet with the host of URLs that are a path alone: its name, or its
-    /// number from 1
-    #[arg(long, value_name = "COLUMN")]
-    pub host_column: Option<String>,
-
-    /// The field of JSON Lines and CDXJ with the host of URLs that are a path alone, such as
-    /// `request.host`
-    #[arg(long, value_name = "FIELD", value_parser = values::field, value_delimiter = ',', conflicts_with = "host_column")]
+    /// The column or field with the host of URLs that are a path alone, such as `request.host`
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub host_field: Vec<String>,
 
     /// Records are terminated by NUL instead of newline, in input and output
@@ -595,19 +566,6 @@ pub struct RunArgs {
     /// The bar is shown only if standard error is a terminal.
     #[arg(long)]
     pub no_progress: bool,
-}
-
-/// The memory of a thread that decides.
-#[derive(Args)]
-#[command(next_help_heading = "Run")]
-pub struct MemoryArgs {
-    /// Memory per thread for lazily built automata
-    ///
-    /// Verdicts are the same for any SIZE. A thread that exceeds it clears its automata; with
-    /// little memory, URLs that need an automaton are decided by slower scans of the rules. SIZE is
-    /// a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = values::memory)]
-    pub automata_memory: usize,
 }
 
 /// Additions to the summary of `classify` and `filter`.

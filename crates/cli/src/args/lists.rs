@@ -10,12 +10,12 @@ use super::super::output::RecordsTo;
 use super::super::values;
 use super::groups::{
     AccountArgs, ColorArgs, FailArgs, FigureArgs, FreshnessArgs, InputArgs, ListOutputArgs,
-    ListTimeArgs, MemoryArgs, NowArgs, PolicyArgs, QuestionArgs, RecordAgentArgs, RejectArgs,
-    RunArgs, TimeArgs, UsageArgs,
+    ListTimeArgs, NowArgs, PolicyArgs, QuestionArgs, RecordAgentArgs, RejectArgs, RunArgs,
+    TimeArgs, UsageArgs,
 };
 
-/// The flags that read the agent of each record, so that -a is not required.
-const AGENT_OF_RECORD: [&str; 3] = ["agent_column", "agent_field", "agent_record"];
+/// The flag that reads the agent of each record, so that -a is not required.
+const AGENT_OF_RECORD: &str = "agent_field";
 
 /// Check a few URLs and print VERDICT, TAB, URL for each
 ///
@@ -50,15 +50,13 @@ pub struct CheckArgs {
 
     #[command(flatten)]
     pub color: ColorArgs,
-    #[command(flatten)]
-    pub memory: MemoryArgs,
 }
 
 /// Tag every record of a list with its verdicts
 ///
 /// No record is dropped, and the order of the input is kept.
 #[derive(Args)]
-#[command(mut_arg("agents", |agents| agents.required_unless_present_any(AGENT_OF_RECORD)))]
+#[command(mut_arg("agents", |agents| agents.required_unless_present_any([AGENT_OF_RECORD])))]
 pub struct ClassifyArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
@@ -134,8 +132,6 @@ pub struct ClassifyArgs {
     #[command(flatten)]
     pub run: RunArgs,
     #[command(flatten)]
-    pub memory: MemoryArgs,
-    #[command(flatten)]
     pub figures: FigureArgs,
 }
 
@@ -164,7 +160,7 @@ impl ClassifyFormat {
 /// origins and records that are not URLs, empty lines included, are dropped.
 #[derive(Args)]
 #[command(mut_arg("out_dir", |out_dir| out_dir.conflicts_with_all(["count", "quiet"])))]
-#[command(mut_arg("agents", |agents| agents.required_unless_present_any(AGENT_OF_RECORD)))]
+#[command(mut_arg("agents", |agents| agents.required_unless_present_any([AGENT_OF_RECORD])))]
 pub struct FilterArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
@@ -201,8 +197,6 @@ pub struct FilterArgs {
     pub fail: FailArgs,
     #[command(flatten)]
     pub run: RunArgs,
-    #[command(flatten)]
-    pub memory: MemoryArgs,
     #[command(flatten)]
     pub figures: FigureArgs,
 }

@@ -23,10 +23,10 @@ use super::exit;
 pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
 pub use self::groups::{
-    AccountArgs, AgentArgs, AgentForm, AtValue, CapturePath, Color, CompileMemoryArgs, EarlyTime,
-    Expired, FigureArgs, FreshnessArgs, InputArgs, ListPath, ListTimeArgs, MemoryArgs, NowArgs,
-    PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, ShardArgs,
-    TimeArgs, UrlArgs, UsageArgs,
+    AccountArgs, AgentArgs, AgentForm, CapturePath, Color, CompileMemoryArgs, EarlyTime,
+    FigureArgs, FreshnessArgs, InputArgs, ListPath, ListTimeArgs, MaxAge, NowArgs, PolicyArgs,
+    QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, ShardArgs, TimeArgs, UrlArgs,
+    UsageArgs,
 };
 pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 use portcullis_captures::{CaptureFormat, FieldName};
-use portcullis_robots::access::{LongOutage, TimeUnit, UnixSeconds};
+use portcullis_robots::access::{LongOutage, UnixSeconds};
 
 use super::super::output::OutputFolder;
 use super::super::values;
 use super::groups::{
-    AgentArgs, CapturePath, CompileMemoryArgs, FailArgs, LenientArgs, ListPath, MemoryArgs,
-    OutputArgs, ReadingArgs, RejectArgs, RunArgs, SetOutputArgs, StrictArgs, TextArgs, TopArgs,
+    AgentArgs, CapturePath, CompileMemoryArgs, FailArgs, LenientArgs, ListPath, OutputArgs,
+    ReadingArgs, RejectArgs, RunArgs, SetOutputArgs, StrictArgs, TextArgs, TimeUnitArgs, TopArgs,
     UrlArgs, UsageArgs,
 };
 
@@ -23,7 +23,7 @@ Input formats:
             port may follow the host. A name without a dot is not a host, except localhost. Of two
             files for one host, the first by name is used.
   JSON Lines, CSV, Parquet
-            One object or row per answer. Fields, by their usual names (in any case) or --field:
+            One object or row per answer. Fields, by their usual names (in any case) or --fields:
               url          url, robots_url, uri: the URL that was requested first
               host         host, domain, hostname: without a URL; http and https on default ports,
                            or the URL of the site
@@ -32,7 +32,7 @@ Input formats:
               body         body, content, robots_txt, text: decoded
               body_base64  body_base64: the body in base64
               fetched_at   fetched_at, fetch_time, warc_date, timestamp: a date or time in
-                           any form that lists take, a timestamp, or a number (--at-unit)
+                           any form that lists take, a timestamp, or a number (--time-unit)
               error        error: why there was no answer, or why the body is not whole
               truncated    truncated, content_truncated: set if the body was cut
               headers      headers: names to a text or a list of texts (JSON Lines only)
@@ -84,17 +84,11 @@ pub struct CompileArgs {
     ///
     /// Dots in NAME separate nested objects and columns; write `\.` for a dot in a name. An empty
     /// NAME means that there is no such field. This flag may be given multiple times.
-    #[arg(
-        long = "field",
-        value_name = "FIELD=NAME,…",
-        value_delimiter = ',',
-        help_heading = "Input"
-    )]
+    #[arg(long, value_name = "FIELD=NAME,…", value_delimiter = ',', help_heading = "Input")]
     pub fields: Vec<FieldName>,
 
-    /// The unit of times that are numbers: s, ms, us or ns since 1970
-    #[arg(long, value_name = "UNIT", value_parser = values::time_unit(), help_heading = "Input")]
-    pub at_unit: Option<TimeUnit>,
+    #[command(flatten)]
+    pub unit: TimeUnitArgs,
 
     #[command(flatten)]
     pub output: SetOutputArgs,
@@ -220,8 +214,6 @@ pub struct DiffArgs {
     pub fail: FailArgs,
     #[command(flatten)]
     pub run: RunArgs,
-    #[command(flatten)]
-    pub memory: MemoryArgs,
 }
 
 /// The output formats of `diff`.

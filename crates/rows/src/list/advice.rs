@@ -122,7 +122,7 @@ pub(super) fn json_in_field(line: &[u8]) -> Option<String> {
     })?;
     let path = FieldPath::of_names(path.to_vec());
     Some(format!(
-        "the field `{outer}` is a text that holds JSON; name the URL in it: --field {path}"
+        "the field `{outer}` is a text that holds JSON; name the URL in it: --url-field {path}"
     ))
 }
 
@@ -153,7 +153,7 @@ pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
     match urls[..] {
         [first, second, ..] => Some(format!(
             "no header, and the columns {} and {} have URLs (`{}` and `{}`); name one by its number, \
-             such as --column {}",
+             such as --url-field {}",
             first + 1,
             second + 1,
             shown(first),
@@ -163,7 +163,7 @@ pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
         _ => {
             let place = (0..row.len()).find(|&place| is_site(row, place))?;
             Some(format!(
-                "no header names a column, and column {0} has hosts (`{1}`); try --column {0} \
+                "no header names a column, and column {0} has hosts (`{1}`); try --url-field {0} \
                  --assume-scheme https",
                 place + 1,
                 shown(place)
@@ -195,8 +195,8 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
         let number = place + 1;
         let way = match delimiter {
             _ if fields.len() == 1 => return None,
-            b'\t' => format!("TSV; try --input-format tsv --column {number}{scheme}"),
-            b',' => format!("CSV; try --input-format csv --column {number}{scheme}"),
+            b'\t' => format!("TSV; try --input-format tsv --url-field {number}{scheme}"),
+            b',' => format!("CSV; try --input-format csv --url-field {number}{scheme}"),
             b' ' => {
                 let number = 1 + fields[..place].iter().filter(|field| !field.is_empty()).count();
                 let tool = format!("awk '{{print ${number}}}'");
@@ -288,7 +288,7 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
     }
     let Some((delimiter, line)) = table.delimiter().filter(|_| all > 1) else { return Ok(()) };
     let way = match delimiter {
-        b',' => "try --input-format csv --column 1".to_owned(),
+        b',' => "try --input-format csv --url-field 1".to_owned(),
         other => {
             let tool = format!("cut -d '{}' -f 1", char::from(other));
             format!("keep the first field: {}", piped(name, &tool, "-urls", Some("txt")))

@@ -335,7 +335,7 @@ impl Look<'_> {
             if let Some([one, other, ..]) = usual.as_deref() {
                 let problem = format!(
                     "an object has the fields `{one}` and `{other}`; name the one with the URL with \
-                     --field NAME"
+                     --url-field NAME"
                 );
                 return Err(problem_with(self.name, problem));
             }
@@ -368,7 +368,7 @@ impl Look<'_> {
                 Err(problem_with(
                     self.name,
                     format!(
-                        "{problem}; its fields are {fields}; name the one with the URL with --field NAME"
+                        "{problem}; its fields are {fields}; name the one with the URL with --url-field NAME"
                     ),
                 ))
             }
@@ -427,11 +427,10 @@ impl Look<'_> {
         }
         let widest = |it: &&Separator| first_row(self.text, **it).0.len();
         let widest = || *separators.iter().max_by_key(widest).unwrap_or(&usual);
-        let format = if usual.has_quotes { ListFormat::Csv } else { ListFormat::Tsv };
         if let Some(FirstRow { separator, row, end, column, is_header }) = found {
-            let column = column.only(&row, Value::Url, format).map_err(fail)?;
+            let column = column.only(&row, Value::Url).map_err(fail)?;
             let of_value = |at: &Place, value| match at.is_asked() {
-                true => value_column(&row, is_header, at, value, format).map(Some).map_err(fail),
+                true => value_column(&row, is_header, at, value).map(Some).map_err(fail),
                 false => Ok(None),
             };
             let ListConfig { times, agents, hosts, unit, .. } = self.config;
@@ -457,7 +456,7 @@ impl Look<'_> {
         if let Some(problem) = advice::sites(&row).filter(|_| !at.is_asked()) {
             return Err(fail(problem));
         }
-        let mut problem = TableColumn::missing(&row, at, Value::Url, format);
+        let mut problem = TableColumn::missing(&row, at, Value::Url);
         if !usual.has_quotes && row.iter().any(|name| name.starts_with(b"\"")) {
             problem.push_str(", or read a table with quotes with --input-format csv");
         }
@@ -501,7 +500,6 @@ fn value_column(
     is_header: bool,
     at: &Place,
     value: Value,
-    format: ListFormat,
 ) -> Result<usize, String> {
     // Without a header, columns have numbers only.
     let blank = vec![b""; row.len()];
@@ -509,6 +507,6 @@ fn value_column(
         true => TableColumn::find(row, at),
         false => TableColumn::find(&blank, at),
     };
-    let missing = || TableColumn::missing(row, at, value, format);
-    found.ok_or_else(missing)?.only(row, value, format)
+    let missing = || TableColumn::missing(row, at, value);
+    found.ok_or_else(missing)?.only(row, value)
 }

@@ -92,11 +92,11 @@ impl Leaves {
             };
             if unit.is_none() && holds_numbers(&leaf.data_type) {
                 return Err(format!(
-                    "the column {} holds {}; name the unit of the times with --at-unit s or ms",
+                    "the column {} holds {}; name the unit of the times with --time-unit s or ms",
                     leaf.name, leaf.data_type
                 ));
             }
-            let types = "timestamps, dates, text, or numbers with --at-unit";
+            let types = "timestamps, dates, text, or numbers with --time-unit";
             leaf.check(fits, "the time", types, &name_another(Value::Time))?;
             Ok((leaf, unit))
         };
@@ -119,7 +119,7 @@ impl Leaves {
 }
 
 fn name_another(value: Value) -> String {
-    format!("name another with {} COLUMN", value.flag(ListFormat::Parquet))
+    format!("name another with {} NAME", value.flag())
 }
 
 /// Finds the column at a place. The error says what there is.
@@ -129,15 +129,15 @@ fn find(
     at: &Place,
     value: Value,
 ) -> Result<Leaf, String> {
-    let (names, format) = (file.names(), ListFormat::Parquet);
+    let names = file.names();
     if !at.is_asked() {
         let usual = TableColumn::find(&names, at);
-        let missing = || TableColumn::missing(&leaf_names(source), at, value, format);
-        return Ok(file.at(usual.ok_or_else(missing)?.only(&names, value, format)?));
+        let missing = || TableColumn::missing(&leaf_names(source), at, value);
+        return Ok(file.at(usual.ok_or_else(missing)?.only(&names, value)?));
     }
     for name in at.names() {
         if let Some(column) = TableColumn::of_name(&names, name) {
-            return Ok(file.at(column.only(&names, value, format)?));
+            return Ok(file.at(column.only(&names, value)?));
         }
         let Ok(path) = name.parse() else { continue };
         let found = file.find(&path).map_err(|TwoColumns(one, other)| {
@@ -147,7 +147,7 @@ fn find(
             return Ok(leaf);
         }
     }
-    Err(TableColumn::missing(&leaf_names(source), at, value, format))
+    Err(TableColumn::missing(&leaf_names(source), at, value))
 }
 
 /// Returns the names of the columns, those within structures with dots.

@@ -239,10 +239,10 @@ fn the_column_is_found_named_or_numbered() {
         assert_eq!(list.column_names(), ["id", "LOC", "Address", "3"]);
     }
     let missing = "no column `link`; its columns are `id`, `LOC`, `Address`, `3`; name the one with \
-                   the URL with --column NAME or its number";
+                   the URL with --url-field NAME or its number";
     assert_eq!(problem(&path, Some("link")), missing);
-    let wrong = "the column id holds Int64; the URL needs text or bytes; name another with --column \
-                 COLUMN";
+    let wrong = "the column id holds Int64; the URL needs text or bytes; name another with --url-field \
+                 NAME";
     assert_eq!(problem(&path, Some("id")), wrong);
 }
 
@@ -349,12 +349,12 @@ fn times_of_every_type() {
     let column_of =
         |place: &str| ListConfig { times: Place::named([place]), ..ListConfig::default() };
     for (layout, place, words) in [
-        (column(Int64Array::from(vec![1])), "at", "name the unit of the times with --at-unit"),
+        (column(Int64Array::from(vec![1])), "at", "name the unit of the times with --time-unit"),
         (column(BooleanArray::from(vec![true])), "2", "holds Boolean; the time needs timestamps"),
         (
             column(StringArray::from(vec!["2020"])),
             "date",
-            "no column `date`; its columns are `url`, `at`; name the one with the time with --at-column \
+            "no column `date`; its columns are `url`, `at`; name the one with the time with --time-field \
              NAME or its number",
         ),
     ] {
@@ -423,7 +423,7 @@ fn columns_that_hold_no_texts() {
     assert_eq!(
         problem(&path, None),
         "no column is called url, address, loc, uri; its columns are `id`; name the one with the URL \
-         with --column NAME or its number"
+         with --url-field NAME or its number"
     );
     let text = Arc::new(Field::new("url", DataType::Utf8, true));
     let inner = column(StringArray::from(vec!["https://a.example/"]));
@@ -436,7 +436,7 @@ fn columns_that_hold_no_texts() {
         let (_folder, path) = written(vec![("url", array)]);
         let said = problem(&path, None);
         assert!(said.starts_with(&format!("the column url holds {types}")), "{said}");
-        assert!(said.ends_with("name another with --column COLUMN"), "{said}");
+        assert!(said.ends_with("name another with --url-field NAME"), "{said}");
     }
 }
 
@@ -580,10 +580,10 @@ fn columns_within_structures() {
     }
     let missing = "no column `meta.uri`; its columns are `content`, `meta.id`, \
                    `meta.warc_headers.warc-target-uri`, `meta.fetched`, `meta.id`, `url_host_name`, \
-                   `url_path`; name the one with the URL with --column NAME or its number";
+                   `url_path`; name the one with the URL with --url-field NAME or its number";
     assert_eq!(problem(&path, Some("meta.uri")), missing);
     let wrong = "the column meta.fetched holds Int64; the URL needs text or bytes; name another with \
-                 --column COLUMN";
+                 --url-field NAME";
     assert_eq!(problem(&path, Some("meta.fetched")), wrong);
 }
 

@@ -64,33 +64,37 @@ impl Value {
         }
     }
 
-    /// Returns the flag that names the place in lists of a format.
-    pub fn flag(self, format: ListFormat) -> &'static str {
-        let is_table = names_of(format) == Names::Columns;
+    /// Returns the flag that names the place.
+    pub fn flag(self) -> &'static str {
         match self {
-            Value::Url => ["--field", "--column"][usize::from(is_table)],
-            Value::Time => ["--at-field", "--at-column"][usize::from(is_table)],
-            Value::Agent => ["--agent-field", "--agent-column"][usize::from(is_table)],
-            Value::Host => ["--host-field", "--host-column"][usize::from(is_table)],
+            Value::Url => "--url-field",
+            Value::Time => "--time-field",
+            Value::Agent => "--agent-field",
+            Value::Host => "--host-field",
         }
     }
 
-    /// Returns the flag for the value that a format has itself, or `None` if it has none.
-    fn of_format(self, format: ListFormat) -> Option<&'static str> {
+    /// Whether a format has the value itself.
+    fn is_of(self, format: ListFormat) -> bool {
         use ListFormat::{AccessLog, Cdx, Cdxj, CrawlLog, W3cLog};
-        match (self, format) {
-            (Value::Time, AccessLog | Cdx | Cdxj | CrawlLog | W3cLog) => Some("--at record"),
-            (Value::Agent, AccessLog | W3cLog) => Some("--agent-record"),
-            _ => None,
+        match self {
+            Value::Time => matches!(format, AccessLog | Cdx | Cdxj | CrawlLog | W3cLog),
+            Value::Agent => matches!(format, AccessLog | W3cLog),
+            Value::Url | Value::Host => false,
         }
     }
 }
 
 impl Place {
-    /// Returns the place with these names; the usual one if there are none.
+    /// Returns the place with these names: the usual one if there are none, and for `record` alone that
+    /// of the format.
     pub fn named(names: impl IntoIterator<Item = impl Into<String>>) -> Place {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
-        if names.is_empty() { Place::Usual } else { Place::Named(names) }
+        match &names[..] {
+            [] => Place::Usual,
+            [name] if name == "record" => Place::Record,
+            _ => Place::Named(names),
+        }
     }
 
     /// Whether the value is to be read where it is not usual.
@@ -118,29 +122,27 @@ impl Place {
 
     /// Checks that records of a format can have a value here. The error says what to do.
     pub(crate) fn check(&self, value: Value, format: ListFormat) -> Result<(), String> {
-        let (names, own) = (names_of(format), value.of_format(format));
+        let (names, is_own) = (names_of(format), value.is_of(format));
         let problem = match self {
             Place::Usual => return Ok(()),
-            Place::Record if own.is_some() => return Ok(()),
+            Place::Record if is_own => return Ok(()),
             Place::Named(_) if names != Names::None => return Ok(()),
             Place::Record => format!("no {} of their own", value.noun()),
             Place::Named(_) => "no columns or fields".to_owned(),
         };
-        let (noun, flag) = (value.noun(), value.flag(format));
-        let fix = match (own, names, value) {
-            (Some(flag), ..) => format!("use {flag}"),
-            (None, Names::Columns, _) => format!("name the column with the {noun} with {flag}"),
-            (None, Names::Fields, _) => format!("name the field with the {noun} with {flag}"),
-            (None, Names::None, Value::Url) => "omit --column and --field".to_owned(),
-            (None, Names::None, Value::Host) => "omit --host-column and --host-field".to_owned(),
-            (None, Names::None, Value::Agent) => {
-                "use a format with agents, such as CSV with --agent-column".to_owned()
+        let (noun, flag) = (value.noun(), value.flag());
+        let fix = match (names, value) {
+            _ if is_own => format!("use {flag} record"),
+            (Names::Columns, _) => format!("name the column with the {noun} with {flag}"),
+            (Names::Fields, _) => format!("name the field with the {noun} with {flag}"),
+            (Names::None, Value::Url | Value::Host) => format!("omit {flag}"),
+            (Names::None, Value::Agent) => {
+                format!("use a format with agents, such as CSV with {flag} NAME")
             }
-            (None, Names::None, Value::Time) => {
+            (Names::None, Value::Time) => format!(
                 "give one time for all with --at TIME, or use a format with times, such as CSV with \
-                 --at-column or JSON Lines with --at-field"
-                    .to_owned()
-            }
+                 {flag} NAME"
+            ),
         };
         Err(format!("records of {} have {problem}; {fix}", format.describe()))
     }
@@ -186,12 +188,7 @@ impl TableColumn {
     }
 
     /// Returns the position of the column. The error says that two columns have its name.
-    pub fn only(
-        &self,
-        names: &[impl AsRef<[u8]>],
-        value: Value,
-        format: ListFormat,
-    ) -> Result<usize, String> {
+    pub fn only(&self, names: &[impl AsRef<[u8]>], value: Value) -> Result<usize, String> {
         let Some(other) = self.other else { return Ok(self.place) };
         let name = |place: usize| String::from_utf8_lossy(names[place].as_ref().trim_ascii());
         Err(format!(
@@ -202,17 +199,12 @@ impl TableColumn {
             name(self.place),
             name(other),
             value.noun(),
-            value.flag(format)
+            value.flag()
         ))
     }
 
     /// Returns the problem of a table without the column.
-    pub fn missing(
-        names: &[impl AsRef<[u8]>],
-        at: &Place,
-        value: Value,
-        format: ListFormat,
-    ) -> String {
+    pub fn missing(names: &[impl AsRef<[u8]>], at: &Place, value: Value) -> String {
         let problem = match at.names() {
             [] => format!("no column is called {}", URL_NAMES.join(", ")),
             given => format!("no column `{}`", given.join("` or `")),
@@ -221,7 +213,7 @@ impl TableColumn {
         format!(
             "{problem}; its columns are {columns}; name the one with the {} with {} NAME or its number",
             value.noun(),
-            value.flag(format)
+            value.flag()
         )
     }
 }

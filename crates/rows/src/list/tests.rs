@@ -268,7 +268,7 @@ fn columns_by_name_and_number() {
         (column("0"), "no column `0`"),
     ] {
         let error = chunks("a.csv", export, 1 << 20, &config).error;
-        assert!(error.contains(words) && error.contains("--column"), "{error}");
+        assert!(error.contains(words) && error.contains("--url-field"), "{error}");
     }
     // A semicolon may be part of a URL.
     let plain = b"https://a.example/;x=1\nhttps://a.example/;x=2\n";
@@ -284,7 +284,7 @@ fn what_cannot_be_read_as_a_list() {
         (
             "-",
             b"{\"id\": 1, \"link\": \"x\"}\n{\"other\": 2}\n",
-            &["`id`, `link`, `other`", "--field"],
+            &["`id`, `link`, `other`", "--url-field"],
         ),
         ("-", b"{\n  \"url\": \"a\"\n}\n", &["several lines", "jq"]),
         ("-", b"\xff\xfeh\0", &["UTF-16", "iconv"]),
@@ -459,15 +459,15 @@ fn formats_without_the_place_of_the_time() {
         ("-", NUTCH, at(&["t"]), "--at TIME"),
         ("-", JOURNAL, Place::Record, "have no time of their own"),
         ("-", NUTCH, Place::Record, "have no time of their own"),
-        ("-", csv, Place::Record, "--at-column"),
-        ("-", json, Place::Record, "--at-field"),
-        ("-", LOG, at(&["t"]), "--at record"),
+        ("-", csv, Place::Record, "--time-field"),
+        ("-", json, Place::Record, "--time-field"),
+        ("-", LOG, at(&["t"]), "--time-field record"),
         (
             "a.csv",
             csv,
             at(&["time"]),
             "no column `time`; its columns are `url`, `date`, `date`; name the one with the time with \
-             --at-column NAME or its number",
+             --time-field NAME or its number",
         ),
         ("a.csv", csv, at(&["4"]), "no column `4`"),
         (
@@ -475,7 +475,7 @@ fn formats_without_the_place_of_the_time() {
             csv,
             at(&["date"]),
             "the columns 2 and 3 are called `date` and `date`; name the one with the time by its \
-             number with --at-column",
+             number with --time-field",
         ),
         // Without a header, a field is not the name of a column.
         ("a.csv", headless, at(&["2020-01-02"]), "no column `2020-01-02`"),
@@ -688,11 +688,11 @@ fn lines_that_hold_more_than_a_url() {
         ("https://a.example/ https://b.example/\n", "tr -s ' ' '\\n' < a.txt > a-urls.txt"),
         (
             "https://a.example/,NL,Utrecht\nhttps://b.example/,BE,Gent\n",
-            "--input-format csv --column 1",
+            "--input-format csv --url-field 1",
         ),
         (
             "https://a.example/,text/html\nhttps://b.example/,text/html\n",
-            "--input-format csv --column 1",
+            "--input-format csv --url-field 1",
         ),
         ("https://a.example/;NL\nhttps://b.example/;BE\n", "cut -d ';' -f 1"),
         ("https://a.example/,https://b.example/", "awk"),
@@ -739,14 +739,14 @@ fn tables_without_a_header() {
     assert_eq!(urls("a.csv", named, &column("request.host")), ok(&["a.example"]));
     let plain = ListConfig::default();
     for (text, advice) in [
-        (&ranks[..], "column 2 has hosts (`a.example`); try --column 2 --assume-scheme https"),
-        (b"a.example,NL\nb.example,BE\n", "try --column 1 --assume-scheme https"),
+        (&ranks[..], "column 2 has hosts (`a.example`); try --url-field 2 --assume-scheme https"),
+        (b"a.example,NL\nb.example,BE\n", "try --url-field 1 --assume-scheme https"),
         (
             b"https://a.example/,https://b.example/\n",
             "the columns 1 and 2 have URLs (`https://a.example/` and `https://b.example/`); name one by \
-             its number, such as --column 1",
+             its number, such as --url-field 1",
         ),
-        (b"request.host,code\na.example,200\n", "name the one with the URL with --column"),
+        (b"request.host,code\na.example,200\n", "name the one with the URL with --url-field"),
     ] {
         let error = chunks("a.csv", text, 1 << 20, &plain).error;
         assert!(error.contains(advice), "{error}");

@@ -6,8 +6,6 @@
 
 use std::ops::Range;
 
-use portcullis_dialect::decision::{Decision, Verdict};
-
 use portcullis_robots::access::UnixSeconds;
 
 use super::columns::{Columns, FieldKind, ValueType};
@@ -19,7 +17,6 @@ const NO_WORD: u8 = u8::MAX;
 /// The values of the added columns of some rows.
 #[derive(Clone, Debug, Default)]
 pub struct Added {
-    agents: usize,
     columns: Vec<Values>,
 }
 
@@ -32,8 +29,6 @@ pub enum Values {
     Numbers(Vec<Option<u32>>),
     /// Texts.
     Texts(Texts),
-    /// The bits of all agents. A row without them has a verdict instead.
-    Bits(Texts, Vec<Verdict>),
     /// Times.
     Times(Vec<Option<UnixSeconds>>),
     /// Texts that rows share.
@@ -187,7 +182,7 @@ impl Values {
         match self {
             Values::Words(words) => words.numbers.len(),
             Values::Numbers(numbers) => numbers.len(),
-            Values::Texts(texts) | Values::Bits(texts, _) => texts.ends.len(),
+            Values::Texts(texts) => texts.ends.len(),
             Values::Times(times) => times.len(),
             Values::Repeated(repeated) => repeated.numbers.len(),
             Values::Flags(flags) => flags.len(),
@@ -201,7 +196,7 @@ impl Values {
         match self {
             Values::Words(words) => words.numbers[row] != NO_WORD,
             Values::Numbers(numbers) => numbers[row].is_some(),
-            Values::Texts(texts) | Values::Bits(texts, _) => texts.ends[row].1,
+            Values::Texts(texts) => texts.ends[row].1,
             Values::Times(times) => times[row].is_some(),
             Values::Repeated(Repeated { texts, numbers }) => texts.ends[numbers[row] as usize].1,
             Values::Flags(_) | Values::Lists(_) => true,
@@ -213,23 +208,22 @@ impl Values {
 impl Added {
     /// Returns `columns` without rows, for this number of agents.
     pub fn new(columns: &Columns, agents: usize) -> Added {
-        Added::of(columns.kinds(agents), agents)
+        Added::of(columns.kinds(agents))
     }
 
-    /// Returns columns of these kinds without rows, for this number of agents.
-    pub fn of(kinds: impl Iterator<Item = FieldKind>, agents: usize) -> Added {
+    /// Returns columns of these kinds without rows.
+    pub fn of(kinds: impl Iterator<Item = FieldKind>) -> Added {
         let values = |kind: FieldKind| match kind.value_type().0 {
             ValueType::Word => Values::Words(Words::new(&kind.words())),
             ValueType::Number => Values::Numbers(Vec::new()),
             ValueType::Text => Values::Texts(Texts::default()),
-            ValueType::Bytes => Values::Bits(Texts::default(), Vec::new()),
             ValueType::Time => Values::Times(Vec::new()),
             ValueType::Repeated => Values::Repeated(Repeated::default()),
             ValueType::Flag => Values::Flags(Vec::new()),
             ValueType::Double => Values::Doubles(Vec::new()),
             ValueType::List => Values::Lists(Lists::default()),
         };
-        Added { agents, columns: kinds.map(values).collect() }
+        Added { columns: kinds.map(values).collect() }
     }
 
     /// Returns the number of rows of the first column.
@@ -260,10 +254,6 @@ impl Added {
                     texts.clear();
                     ends.clear();
                     numbers.clear();
-                }
-                Values::Bits(texts, verdicts) => {
-                    texts.clear();
-                    verdicts.clear();
                 }
             }
         }
@@ -355,28 +345,10 @@ impl Added {
         let Values::Times(times) = &mut self.columns[column] else { panic!("a column of times") };
         times.extend(std::iter::repeat_n(time, rows));
     }
-
-    /// Appends a bit for each decision: bit `i % 8` of byte `i / 8`, counted from the least
-    /// significant, is set if agent `i` is allowed. A record that is unknown or invalid has no bits.
-    pub fn push_bits(&mut self, column: usize, decisions: &[Decision]) {
-        let Values::Bits(texts, verdicts) = &mut self.columns[column] else { panic!("bits") };
-        let mut bytes = vec![0; decisions.len().div_ceil(8)];
-        let mut missing = None;
-        for (agent, decision) in decisions.iter().enumerate() {
-            match decision.verdict {
-                Verdict::Allow => bytes[agent / 8] |= 1 << (agent % 8),
-                Verdict::Disallow => {}
-                verdict => missing = missing.or(Some(verdict)),
-            }
-        }
-        texts.push(missing.is_none().then_some(&*bytes));
-        verdicts.push(missing.unwrap_or(Verdict::Allow));
-    }
 }
 
 impl Added {
-    /// Calls `with` for the text of a value; empty for a missing one. Bits are one hexadecimal number
-    /// in lower case, whose bit of value 2^i is agent `i`, or the verdict of a record without them.
+    /// Calls `with` for the text of a value; empty for a missing one.
     pub(super) fn with_text(&self, column: &Values, row: usize, with: impl FnOnce(&[u8])) {
         match column {
             Values::Words(words) => match words.padded.get(usize::from(words.numbers[row])) {
@@ -410,17 +382,6 @@ impl Added {
                 array.push(b']');
                 with(&array);
             }
-            Values::Bits(texts, verdicts) => match texts.get(row) {
-                Some(bytes) => {
-                    let digit = |place: usize| {
-                        let value = bytes[place / 2] >> (place % 2 * 4) & 0xf;
-                        b"0123456789abcdef"[usize::from(value)]
-                    };
-                    let digits = (0..self.agents.div_ceil(4)).rev().map(digit);
-                    with(&digits.collect::<Vec<u8>>());
-                }
-                None => with(verdicts[row].as_str().as_bytes()),
-            },
         }
     }
 }
@@ -435,32 +396,7 @@ impl Texts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::decision::Reason;
-
-    #[test]
-    fn bits_begin_with_the_first_agent() {
-        let [allow, disallow] = [Verdict::Allow, Verdict::Disallow]
-            .map(|verdict| Decision::without_rule(verdict, Reason::NoRule));
-        let hex = |decisions: &[Decision]| {
-            let mut added = Added::new(&"bits".parse().unwrap(), decisions.len());
-            added.push_bits(0, decisions);
-            let mut text = String::new();
-            added.with_text(&added.columns[0], 0, |bytes| {
-                text.push_str(std::str::from_utf8(bytes).unwrap());
-            });
-            text
-        };
-        assert_eq!(hex(&[allow]), "1");
-        assert_eq!(hex(&[disallow]), "0");
-        assert_eq!(hex(&[allow, disallow, disallow, disallow]), "1");
-        assert_eq!(hex(&[disallow, disallow, disallow, disallow, allow]), "10");
-        assert_eq!(hex(&[[disallow; 8].as_slice(), &[allow]].concat()), "100");
-        assert_eq!(hex(&[allow; 12]), "fff");
-        assert_eq!(hex(&[Decision::UNKNOWN; 2]), "unknown");
-        assert_eq!(hex(&[Decision::INVALID; 2]), "invalid");
-        // A record that is not decided for every agent has no bits.
-        assert_eq!(hex(&[allow, Decision::UNKNOWN]), "unknown");
-    }
+    use portcullis_dialect::decision::Verdict;
 
     #[test]
     fn missing_values_are_empty() {

@@ -5,13 +5,13 @@
 //! JSON Lines, Parquet and Arrow write the same values in their own form.
 //!
 //! Each agent has a column for each requested [`Column`], in the requested order, followed by the
-//! columns of the next agent; or all agents share one column of bits. The state of the origin is
+//! columns of the next agent. The state of the origin is
 //! the same for every agent, so it is one column, after the columns of the agents.
 //!
 //! If each record has an agent of its own, or a row for each agent ([`Columns::long`]), the columns are
 //! `agent`, then those about it by their words.
 //!
-//! Cost: verdict, reason and bits are already decided. State and delay are one look-up per record.
+//! Cost: verdict and reason are already decided. State and delay are one look-up per record.
 //! Line, rule and group, and the lines and licences of a use, are looked up for each record and agent,
 //! which takes a few hundred nanoseconds.
 //!
@@ -94,8 +94,6 @@ impl Column {
     }
 }
 
-/// The word for one column of bits.
-const BITS: &str = "bits";
 /// The word of the column with the agent of each record.
 const AGENT: &str = "agent";
 
@@ -122,9 +120,8 @@ enum RowOf {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     row_of: RowOf,
-    /// The columns of each agent. Empty if the agents share a column of bits.
+    /// The columns of each agent.
     per_agent: Vec<Column>,
-    has_bits: bool,
     /// The columns that a record has once.
     of_record: Vec<FieldKind>,
 }
@@ -151,7 +148,6 @@ impl Field {
             ValueType::Word => DataType::Dictionary(Box::new(keys), Box::new(DataType::Utf8)),
             ValueType::Number => DataType::Int32,
             ValueType::Text => DataType::Utf8,
-            ValueType::Bytes => DataType::Binary,
             ValueType::Time => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
             ValueType::Repeated => {
                 DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
@@ -176,8 +172,6 @@ pub enum FieldKind {
     RowAgent,
     /// A value for the agent with this number.
     Agent(usize, Column),
-    /// A bit for each agent. See [`Added::push_bits`](super::Added::push_bits).
-    Bits,
     /// The [`PolicyState`] of the record's origin. No value if the record is not a URL.
     State,
     /// The date of the newest capture at the record's time.
@@ -201,7 +195,6 @@ pub enum FieldKind {
 /// | line, rule and source of a label | number, text, word | where it is not stated |
 /// | licenses | list | none |
 /// | state | word | not a URL |
-/// | bits | bytes | unknown or invalid |
 /// | captured, since, until | time | without a policy at their time |
 ///
 /// [`SurveyColumn`] has those of a survey.
@@ -213,8 +206,6 @@ pub enum ValueType {
     Number,
     /// Text. Bytes that are not UTF-8 become U+FFFD.
     Text,
-    /// Bytes.
-    Bytes,
     /// A time in UTC.
     Time,
     /// Text that many rows share, as for `Text`.
@@ -248,7 +239,6 @@ impl FieldKind {
             FieldKind::Agent(_, Column::Licenses) => (ValueType::List, false),
             FieldKind::Agent(_, Column::Delay) => (ValueType::Double, true),
             FieldKind::State => (ValueType::Word, true),
-            FieldKind::Bits => (ValueType::Bytes, true),
             FieldKind::Captured | FieldKind::Since | FieldKind::Until => (ValueType::Time, true),
             FieldKind::Survey(column) => column.value_type(),
         }
@@ -272,7 +262,6 @@ impl FieldKind {
             FieldKind::Survey(column) => column.words(),
             FieldKind::Agent(..)
             | FieldKind::RowAgent
-            | FieldKind::Bits
             | FieldKind::Captured
             | FieldKind::Since
             | FieldKind::Until => Vec::new(),
@@ -286,20 +275,12 @@ pub enum ColumnsError {
     /// A word that is not a column.
     #[error(
         "no column '{0}'; the columns are verdict, reason, line, rule, group, delay, state, \
-         captured, since and until, or bits"
+         captured, since and until"
     )]
     NoColumn(String),
     /// A column is requested twice.
     #[error("the column {0} is named twice")]
     Twice(String),
-    /// Both bits and columns per agent are requested.
-    #[error(
-        "bits replaces the columns of each agent; only columns of the origin can be added to it"
-    )]
-    BitsAndMore,
-    /// Bits are requested, and each row has one agent.
-    #[error("bits has a bit for each agent, and each row has one agent; name other columns")]
-    BitsOfOneAgent,
     /// Two columns would have the same name.
     #[error(
         "two columns would have the name '{0}'; use --column-prefix, or omit one of the agents"
@@ -324,7 +305,6 @@ impl FromStr for Columns {
             let column = Column::ALL.into_iter().find(|column| column.name() == word);
             let of_record = OF_RECORD.into_iter().find(|(name, _)| *name == word);
             let is_new = match (word, column, of_record) {
-                (BITS, ..) => !std::mem::replace(&mut columns.has_bits, true),
                 // The first column, wherever it is named.
                 (AGENT, ..) => {
                     let row_of = std::mem::replace(&mut columns.row_of, RowOf::RecordAgent);
@@ -346,9 +326,6 @@ impl FromStr for Columns {
                 return Err(ColumnsError::Twice(word.to_owned()));
             }
         }
-        if columns.has_bits && !columns.per_agent.is_empty() {
-            return Err(ColumnsError::BitsAndMore);
-        }
         Ok(columns)
     }
 }
@@ -356,7 +333,7 @@ impl FromStr for Columns {
 impl Columns {
     fn none() -> Columns {
         let row_of = RowOf::Record;
-        Columns { row_of, per_agent: vec![], has_bits: false, of_record: vec![] }
+        Columns { row_of, per_agent: vec![], of_record: vec![] }
     }
 
     /// Returns the columns of a long table by default: verdict, reason, line, rule and group.
@@ -367,29 +344,16 @@ impl Columns {
 
     /// Adds the agent of each record. The columns per agent are about it, and have no agent in their
     /// names.
-    ///
-    /// # Errors
-    ///
-    /// If there is a column of bits.
-    pub fn with_record_agent(self) -> Result<Columns, ColumnsError> {
-        self.of_one_agent(RowOf::RecordAgent)
+    #[must_use]
+    pub fn with_record_agent(self) -> Columns {
+        Columns { row_of: RowOf::RecordAgent, ..self }
     }
 
     /// Adds the agent of each row, of which there is one for each record and each of the agents with
     /// these names. The columns per agent are about it, and have no agent in their names.
-    ///
-    /// # Errors
-    ///
-    /// If there is a column of bits.
-    pub fn long(self, agents: Vec<String>) -> Result<Columns, ColumnsError> {
-        self.of_one_agent(RowOf::Answer(agents))
-    }
-
-    fn of_one_agent(self, row_of: RowOf) -> Result<Columns, ColumnsError> {
-        match self.has_bits {
-            true => Err(ColumnsError::BitsOfOneAgent),
-            false => Ok(Columns { row_of, ..self }),
-        }
+    #[must_use]
+    pub fn long(self, agents: Vec<String>) -> Columns {
+        Columns { row_of: RowOf::Answer(agents), ..self }
     }
 
     /// Whether each row has one agent, in a column of its own.
@@ -416,25 +380,19 @@ impl Columns {
         Columns { per_agent, ..Columns::none() }
     }
 
-    /// Returns the columns of each agent. Empty if the agents share a column of bits.
+    /// Returns the columns of each agent.
     pub fn per_agent(&self) -> &[Column] {
         &self.per_agent
     }
 
     /// Adds a column for each label after each agent's verdict, or after its other columns if it
     /// has no verdict.
-    ///
-    /// # Errors
-    ///
-    /// If all agents share a column of bits.
-    pub fn with_usage(mut self, labels: &[Label]) -> Result<Columns, ColumnsError> {
-        if self.has_bits && !labels.is_empty() {
-            return Err(ColumnsError::BitsAndMore);
-        }
+    #[must_use]
+    pub fn with_usage(mut self, labels: &[Label]) -> Columns {
         let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
         let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
         self.per_agent.splice(place..place, labels.iter().copied().map(Column::Usage));
-        Ok(self)
+        self
     }
 
     /// Adds the line, the rule and the source of each label, and the licences, after the other columns
@@ -451,14 +409,8 @@ impl Columns {
 
     /// Adds a column for the verdict as of now after each agent's verdict, or after its other columns
     /// if it has no verdict, and one for each use as of now after that use.
-    ///
-    /// # Errors
-    ///
-    /// If all agents share a column of bits.
-    pub fn with_now(mut self) -> Result<Columns, ColumnsError> {
-        if self.has_bits {
-            return Err(ColumnsError::BitsAndMore);
-        }
+    #[must_use]
+    pub fn with_now(mut self) -> Columns {
         let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
         let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
         self.per_agent.insert(place, Column::Now);
@@ -470,12 +422,7 @@ impl Columns {
             std::iter::once(column).chain(now)
         };
         self.per_agent = self.per_agent.into_iter().flat_map(with_now).collect();
-        Ok(self)
-    }
-
-    /// Whether all agents share one column of bits.
-    pub fn has_bits(&self) -> bool {
-        self.has_bits
+        self
     }
 
     /// Whether columns about the time of the record are added.
@@ -507,11 +454,10 @@ impl Columns {
     /// Returns what the added columns of this number of agents hold, in the order of the output.
     pub fn kinds(&self, agents: usize) -> impl Iterator<Item = FieldKind> {
         let of_agent = |agent| self.per_agent.iter().map(move |&it| FieldKind::Agent(agent, it));
-        let bits = self.has_bits.then_some(FieldKind::Bits);
         let of_record = self.of_record.iter().copied();
         let own = self.has_agent().then_some(FieldKind::RowAgent);
         let agents = if self.has_agent() { 1 } else { agents };
-        own.into_iter().chain((0..agents).flat_map(of_agent)).chain(bits).chain(of_record)
+        own.into_iter().chain((0..agents).flat_map(of_agent)).chain(of_record)
     }
 
     /// Returns the added columns for agents with these names, in the order of the output.
@@ -535,7 +481,6 @@ impl Columns {
                         column => format!("{agent}_{}", column.name()),
                     }
                 }
-                FieldKind::Bits => BITS.to_owned(),
                 kind => {
                     let named = OF_RECORD.iter().find(|(_, other)| *other == kind);
                     named.map_or("", |(name, _)| name).to_owned()
@@ -580,15 +525,14 @@ mod tests {
 
     #[test]
     fn words_and_names() {
-        let cases: [(&str, &[&str]); 5] = [
+        let cases: [(&str, &[&str]); 4] = [
             ("verdict", &["A", "B"]),
             ("reason, verdict", &["A_reason", "A", "B_reason", "B"]),
             (
                 "line,rule,group,state",
                 &["A_line", "A_rule", "A_group", "B_line", "B_rule", "B_group", "state"],
             ),
-            ("bits", &["bits"]),
-            ("until,state,bits,captured", &["bits", "until", "state", "captured"]),
+            ("until,state,captured", &["until", "state", "captured"]),
         ];
         for (text, expected) in cases {
             assert_eq!(names(text, &["A", "B"]).unwrap(), expected, "{text}");
@@ -600,44 +544,39 @@ mod tests {
     fn usage_follows_the_verdict() {
         let names = |columns: &str| {
             let columns: Columns = columns.parse().unwrap();
-            let columns = columns.with_usage(&[Label::TrainAi, Label::Search])?;
-            let fields = columns.fields(&["A", "B"], "")?;
-            Ok(fields.into_iter().map(|field| field.name).collect::<Vec<_>>())
+            let columns = columns.with_usage(&[Label::TrainAi, Label::Search]);
+            let fields = columns.fields(&["A", "B"], "").unwrap();
+            fields.into_iter().map(|field| field.name).collect::<Vec<_>>()
         };
         let expected =
             ["A", "A_train-ai", "A_search", "A_line", "B", "B_train-ai", "B_search", "B_line"];
-        assert_eq!(names("verdict,line").unwrap(), expected);
-        assert_eq!(names("line").unwrap()[..3], ["A_line", "A_train-ai", "A_search"]);
-        assert_eq!(names("bits"), Err(ColumnsError::BitsAndMore));
+        assert_eq!(names("verdict,line"), expected);
+        assert_eq!(names("line")[..3], ["A_line", "A_train-ai", "A_search"]);
     }
 
     #[test]
     fn a_long_table_has_the_columns_of_one_agent() {
         let names = |columns: Columns| {
-            let columns = columns.long(vec!["A".to_owned(), "B".to_owned()])?;
-            let fields = columns.fields(&["A", "B"], "")?;
-            Ok(fields.into_iter().map(|field| field.name).collect::<Vec<_>>().join(","))
+            let columns = columns.long(vec!["A".to_owned(), "B".to_owned()]);
+            let fields = columns.fields(&["A", "B"], "").unwrap();
+            fields.into_iter().map(|field| field.name).collect::<Vec<_>>().join(",")
         };
         let long = Columns::of_long();
-        assert_eq!(names(long.clone()).unwrap(), "agent,verdict,reason,line,rule,group");
+        assert_eq!(names(long.clone()), "agent,verdict,reason,line,rule,group");
         let labels = [Label::Search];
         assert_eq!(
-            names(long.with_usage(&labels).unwrap().with_statements(&labels)).unwrap(),
+            names(long.with_usage(&labels).with_statements(&labels)),
             "agent,verdict,search,reason,line,rule,group,search_line,search_rule,search_source,licenses"
         );
-        assert_eq!(names("state,delay".parse().unwrap()).unwrap(), "agent,delay,state");
-        assert_eq!(names("bits".parse().unwrap()), Err(ColumnsError::BitsOfOneAgent));
+        assert_eq!(names("state,delay".parse().unwrap()), "agent,delay,state");
     }
 
     #[test]
     fn only_columns_of_words_have_words() {
         let columns = "verdict,reason,line,rule,group,state".parse::<Columns>().unwrap();
         let labels = [Label::Search];
-        let columns = columns.with_usage(&labels).unwrap().with_statements(&labels);
-        let fields = columns.fields(&["A"], "").unwrap().into_iter();
-        for Field { name, kind } in
-            fields.chain("bits".parse::<Columns>().unwrap().fields(&["A"], "").unwrap())
-        {
+        let columns = columns.with_usage(&labels).with_statements(&labels);
+        for Field { name, kind } in columns.fields(&["A"], "").unwrap() {
             let is_word = kind.value_type().0 == ValueType::Word;
             assert_eq!(is_word, !kind.words().is_empty(), "{name}");
         }
@@ -650,8 +589,6 @@ mod tests {
         let refused = |text: &str| text.parse::<Columns>().unwrap_err();
         assert_eq!(refused("verdict,verdict"), ColumnsError::Twice("verdict".into()));
         assert_eq!(refused("since,since"), ColumnsError::Twice("since".into()));
-        assert_eq!(refused("bits,bits"), ColumnsError::Twice("bits".into()));
-        assert_eq!(refused("bits,verdict"), ColumnsError::BitsAndMore);
         for text in ["", "verdict,", "Verdict", "lines"] {
             assert!(matches!(refused(text), ColumnsError::NoColumn(_)), "{text}");
         }
@@ -669,13 +606,9 @@ mod tests {
 
     #[test]
     fn only_texts_need_rules() {
-        for (text, need_rules) in [
-            ("verdict,reason,state", false),
-            ("bits", false),
-            ("line", true),
-            ("rule", true),
-            ("group", true),
-        ] {
+        for (text, need_rules) in
+            [("verdict,reason,state", false), ("line", true), ("rule", true), ("group", true)]
+        {
             assert_eq!(text.parse::<Columns>().unwrap().need_rules(), need_rules, "{text}");
         }
     }

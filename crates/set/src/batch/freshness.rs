@@ -37,7 +37,7 @@ impl Age {
         match self {
             Age::Fresh => None,
             Age::Expired | Age::Undated => Some(Decision::EXPIRED),
-            Age::NotYet => Some(Decision::NOT_YET),
+            Age::NotYet => Some(Decision::BEFORE_FIRST),
         }
     }
 }

@@ -21,7 +21,7 @@ answer=${answer%.}
     portcullis compile -o policies.pcs robots-2026-01.warc.gz
     for copy in robots.pset yesterday.pcs part-0.pcs part-1.pcs; do cp policies.pcs $copy; done
     portcullis filter -p policies.pcs -a CCBot --any --unknown keep urls.txt -o frontier.txt.zst
-    portcullis filter -p policies.pcs -a CCBot --field page.url frontier.jsonl -o frontier.jsonl.zst
+    portcullis filter -p policies.pcs -a CCBot --url-field page.url frontier.jsonl -o frontier.jsonl.zst
     portcullis classify -p policies.pcs -a Other urls.txt -o crawl.parquet
 } 2>notes
 printf '%s\n' > captures.jsonl \

@@ -26,11 +26,11 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
     add("--user-agent", action="append", default=[], metavar="HEADER",
         help="a crawler given by its User-Agent header")
     add("-o", "--output", required=True, metavar="FOLDER", help="the folder of Parquet to write")
-    add("--column", default="url", help="the column of URLs (default: url)")
+    add("--url-field", default="url", help="the column of URLs (default: url)")
     times = parser.add_mutually_exclusive_group()
     times.add_argument("--at", type=datetime.fromisoformat, metavar="TIME",
         help="decide as of this time, by a set with history")
-    times.add_argument("--at-column", metavar="COLUMN",
+    times.add_argument("--time-field", metavar="COLUMN",
         help="decide each row as of the time in this column, by a set with history")
     add("--before-first", choices=["unknown", "oldest"], default="unknown",
         help="before the first capture of an origin: unknown, or as by that capture")
@@ -52,7 +52,7 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
     if not arguments.agents and not arguments.user_agent:
         parser.error("no agents: pass -a or --user-agent")
     if arguments.before_first == "oldest" and not (arguments.at or arguments.at_column):
-        parser.error("--before-first needs --at or --at-column")
+        parser.error("--before-first needs --at or --time-field")
     if (arguments.any or arguments.purpose) and not arguments.filter:
         parser.error("--any and --purpose need --filter")
     if (arguments.purpose is None) != (arguments.unstated is None):

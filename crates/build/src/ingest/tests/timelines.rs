@@ -548,7 +548,7 @@ fn a_time_before_the_first_capture_is_not_fresh() {
     let classifier = classifier.with_before_first(BeforeFirst::Oldest);
     let mut session = Session::new(classifier.with_freshness(Some(freshness)), None);
     let url = ["https://a.example/x"];
-    for (time, reason) in [(9, Reason::NotYet), (10, Reason::Rule), (110, Reason::Expired)] {
+    for (time, reason) in [(9, Reason::BeforeFirst), (10, Reason::Rule), (110, Reason::Expired)] {
         let records = Records::from(&url).at(Times::At(UnixSeconds(time)));
         let decided = session.decide(records).unwrap().decisions()[0];
         assert_eq!(decided.reason, reason, "{time}");

@@ -118,7 +118,7 @@ impl RowColumns {
         });
         let mut columns: Vec<Column<'_>> =
             self.fields.iter().zip(writers).map(|it| Column::new(it.0, it.1)).collect();
-        let mut rows = Added::of(self.fields.iter().map(|field| field.kind), 0);
+        let mut rows = Added::of(self.fields.iter().map(|field| field.kind));
         let mut has_rows = false;
         loop {
             fill(&mut rows)?;
@@ -163,10 +163,6 @@ impl<'s> Column<'s> {
                 // The column is text, which must be UTF-8.
                 let text = |text| String::from_utf8_lossy(text).into_owned().into_bytes().into();
                 write_all(writer, texts.iter().map(|it| it.map(text)), *is_nullable)
-            }
-            Values::Bits(texts, _) => {
-                let bytes = |bytes: &[u8]| bytes.to_vec().into();
-                write_all(writer, texts.iter().map(|it| it.map(bytes)), *is_nullable)
             }
             Values::Repeated(repeated) => {
                 // The column is text, which must be UTF-8.

@@ -10,7 +10,6 @@
 //! | words | `BYTE_ARRAY`, String | `dictionary<int32, string>` |
 //! | numbers | `INT32` | `int32` |
 //! | texts | `BYTE_ARRAY`, String | `string` |
-//! | bytes | `BYTE_ARRAY` | `binary` |
 //! | times | `INT64`, Timestamp in milliseconds | `timestamp[ms, UTC]` |
 //! | shared texts | `BYTE_ARRAY`, String | `dictionary<int32, string>` |
 //! | flags | `BOOLEAN` | `bool` |
@@ -18,8 +17,6 @@
 //! | lists | `LIST` of `BYTE_ARRAY`, String | `list<string>` |
 //!
 //! See [`ValueType`] for the values of each column and whether they may be null.
-//!
-//! In a column of bits, bit `i % 8` of byte `i / 8` is set if agent `i` may fetch the URL.
 
 use std::sync::Arc;
 
@@ -183,7 +180,6 @@ fn type_of(field: &Field) -> Type {
         ValueType::Flag => build(PhysicalType::BOOLEAN, None),
         ValueType::Double => build(PhysicalType::DOUBLE, None),
         ValueType::List => list_type(name),
-        ValueType::Bytes => build(PhysicalType::BYTE_ARRAY, None),
         ValueType::Time => {
             build(PhysicalType::INT64, Some(LogicalType::timestamp(true, ParquetUnit::MILLIS)))
         }
@@ -261,7 +257,6 @@ fn spark_with(text: &str, added: &[Field]) -> Option<String> {
             ValueType::Flag => "boolean",
             ValueType::Double => "double",
             ValueType::Number => "integer",
-            ValueType::Bytes => "binary",
             ValueType::Time => "timestamp",
         };
         fields.push(json!({
