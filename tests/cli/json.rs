@@ -22,7 +22,7 @@ fn notes_never_mix_into_json() {
         "compile -j 9999 -o c.pcs captures.jsonl",
         "compile --history -o h.pcs captures.jsonl",
         "compile -o r.pcs odd",
-        "merge -o m.pcs c.pcs r.pcs",
+        "compile -o m.pcs c.pcs r.pcs",
         "classify -p m.pcs -a Nobody in -j 9999 -o out.tsv",
         "classify --robots odd -a @ai-all --dialect original1994 in -o out.jsonl",
         "classify -p m.pcs -a Nobody --usage ai-train in -o out.csv",

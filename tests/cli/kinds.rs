@@ -73,12 +73,11 @@ const AS_ROBOTS_TXT: [&str; 3] = [
 /// Here a folder is not a single robots.txt, and a set is compared with sets.
 const AS_ONE_ROBOTS_TXT: [&str; 2] = ["lint --statistics {}", "diff {} robots.txt -a Bot"];
 
-const AS_SET: [&str; 7] = [
+const AS_SET: [&str; 6] = [
     "check -p {} -a Bot https://closed.example/x",
     "classify -p {} -a Bot --no-summary one.txt",
     "inspect {}",
     "verify {}",
-    "merge {} -o merged",
     "audit -p {} -a Bot --report - --no-summary one.txt",
     "bench -p {} -a Bot --urls missing",
 ];

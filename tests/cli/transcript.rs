@@ -222,7 +222,7 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    agents audit bench bounds check classify compile diff errors filter history inspect kinds lint lists merge
+    agents audit bench bounds check classify compile diff errors filter history inspect kinds lint lists
     outputs parquet sitemaps survey synth times usage verify
 }
 

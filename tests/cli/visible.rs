@@ -104,9 +104,9 @@ const LINES: &str = "
     bench --robots @robots -a Bot --urls @missing
     bench --robots @robots -a Bot --report @x --html @x --urls @list
     synth --hosts 1 --urls 1 --out @file
-    merge -o @merged @set @other
-    merge -o @merged @set @other --json
-    merge -o @merged @set @file
+    compile -o @merged @set @other
+    compile -o @merged @set @other --json
+    compile -o @merged @set @file
     verify @set
     verify @file
     verify @missing

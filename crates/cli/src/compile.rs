@@ -1,4 +1,4 @@
-//! `portcullis compile` and `portcullis merge`: policy sets from archives and from other sets.
+//! `portcullis compile`: policy sets from archives and from other sets.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -26,7 +26,7 @@ use portcullis_text::figures::seconds;
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
-use super::args::{CapturePath, CompileArgs, MergeArgs, OutageArgs, RunArgs};
+use super::args::{CapturePath, CompileArgs, OutageArgs, RunArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::lists;
@@ -86,26 +86,6 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
         notes: notes.kept,
     };
     join(&sets, &archives, (&settings, &config), &target, (&args.run, started))
-}
-
-pub fn merge(args: &MergeArgs) -> anyhow::Result<ExitStatus> {
-    let started = Instant::now();
-    plan::set_output(&args.output.output)?;
-    let mut sets = Sets { paths: args.sets.clone(), opened: Vec::new() };
-    let settings = sets.settings(&args.outages)?.expect("merge requires a set");
-    plan::long_outage(args.outages.long_outage, settings.dialect)?;
-    let config = IngestConfig {
-        history: settings.has_history,
-        scratch: args.memory.scratch(Some(&args.output.output)),
-        ..IngestConfig::new(settings.dialect, settings.robots_bytes_max)
-    };
-    let target = Target {
-        output: &args.output.output,
-        dialect: settings.dialect,
-        summary: plan::summary_form(&args.run),
-        notes: Vec::new(),
-    };
-    join(&sets, &[], (&settings, &config), &target, (&args.run, started))
 }
 
 /// Checks the flags of `compile` beside policy sets: those about archives need one, and archives are

@@ -106,7 +106,6 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         Some(Command::Classify(args)) => classify::run(args, &files),
         Some(Command::Filter(args)) => filter::run(args, &files),
         Some(Command::Compile(args)) => compile::compile(args),
-        Some(Command::Merge(args)) => compile::merge(&args),
         Some(Command::Diff(args)) => diff::run(args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Lint(args)) => lint::run(args),

@@ -37,8 +37,8 @@ impl Notes {
     }
 }
 
-/// What users of other programs type, and what to type here.
-const TIPS: [(&str, &str); 24] = [
+/// What users of other programs and of earlier versions type, and what to type here.
+const TIPS: &[(&str, &str)] = &[
     ("--list", "lists are arguments: portcullis classify … FILE"),
     ("--out", "-o names the output, and --out-dir a folder of outputs"),
     ("--output-format", "--format names the output format"),
@@ -65,6 +65,7 @@ const TIPS: [(&str, &str); 24] = [
     ("--account", "--summary FILE.md or FILE.json writes the account"),
     ("--no-summary", "--summary none prints no summary"),
     ("-u", "URLs are arguments of check: portcullis check … URL; a header is --user-agent"),
+    ("merge", "compiling sets merges them: portcullis compile -o SET A.pcs B.pcs"),
     ("version", "portcullis --version prints the version"),
 ];
 

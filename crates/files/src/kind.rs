@@ -219,7 +219,7 @@ impl WrongKind {
             }
             (FileKind::Folder, _) => format!("use --robots {name}"),
             (FileKind::PolicySet, Wanted::Captures) => {
-                format!("join sets with portcullis merge, or use -p {name}")
+                format!("merge sets with portcullis compile, or use -p {name}")
             }
             (FileKind::PolicySet, _) => format!("use -p {name}"),
             (FileKind::UrlList, _) => "pass it as FILE to classify, filter or audit".to_owned(),

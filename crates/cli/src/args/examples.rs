@@ -5,7 +5,7 @@
 use clap::Command;
 
 /// Subcommands, each with three commands and what they are for.
-const EXAMPLES: [(&str, [(&str, &str); 3]); 15] = [
+const EXAMPLES: [(&str, [(&str, &str); 3]); 14] = [
     (
         "check",
         [
@@ -65,18 +65,7 @@ const EXAMPLES: [(&str, [(&str, &str); 3]); 15] = [
                 "Captures, read as Google reads them",
                 "compile --dialect google -o google.pcs captures.jsonl",
             ),
-            ("Every period of each host", "compile --history -o history.pcs captures.jsonl"),
-        ],
-    ),
-    (
-        "merge",
-        [
-            ("Two sets", "merge -o all.pcs old.pcs new.pcs"),
-            ("As of a day", "merge --as-of 2026-01-31 -o january.pcs old.pcs new.pcs"),
-            (
-                "Take the last good copy after 30 days",
-                "merge --long-outage last-good-copy -o all.pcs old.pcs new.pcs",
-            ),
+            ("Merge two sets", "compile -o all.pcs old.pcs new.pcs"),
         ],
     ),
     (

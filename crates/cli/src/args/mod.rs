@@ -33,7 +33,7 @@ pub use self::lists::{
     CheckArgs, ClassifyArgs, ClassifyFormat, FilterArgs, KeepOrDrop, SelectionArgs,
 };
 pub use self::sets::{
-    CompileArgs, DiffArgs, DiffFormat, HistoryArgs, InspectArgs, MergeArgs, OutageArgs, SynthArgs,
+    CompileArgs, DiffArgs, DiffFormat, HistoryArgs, InspectArgs, OutageArgs, SynthArgs,
     SynthFormat, VerifyArgs,
 };
 pub use self::sitemaps::{SitemapsArgs, SitemapsFormat};
@@ -81,7 +81,6 @@ pub enum Command {
     Classify(ClassifyArgs),
     Filter(FilterArgs),
     Compile(CompileArgs),
-    Merge(MergeArgs),
     Diff(DiffArgs),
     Inspect(InspectArgs),
     Verify(VerifyArgs),

@@ -45,6 +45,8 @@ Input formats:
 ///
 /// For each origin, the newest capture counts. Redirects are followed as far as their targets were
 /// captured. An input that cannot be read is an error; a broken record is reported and skipped.
+/// Policy sets merge as if their inputs had been compiled together, whatever their order. They must
+/// have one dialect and one size limit, and judge outages alike unless flags choose how.
 #[derive(Args)]
 #[command(after_long_help = SCHEMAS)]
 pub struct CompileArgs {
@@ -105,8 +107,8 @@ pub struct OutageArgs {
     ///
     /// A host whose last capture failed counts as unreachable from its first failure until TIME, or
     /// by default until its last captured failure. A note counts the captures after TIME. By
-    /// default `merge` uses the TIME of its sets, if they agree; it refuses sets that have captures
-    /// after TIME, or lack some before.
+    /// default, the TIME of the policy sets among the inputs holds, if they agree. Sets that have
+    /// captures after TIME, or lack some before, are an error.
     #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Outages")]
     pub as_of: Option<UnixSeconds>,
 
@@ -118,28 +120,6 @@ pub struct OutageArgs {
     /// and without one allows everything.
     #[arg(long, value_name = "CHANGE", value_parser = values::long_outage(), help_heading = "Outages")]
     pub long_outage: Option<LongOutage>,
-}
-
-/// Merge policy sets, as if their inputs had been compiled together
-///
-/// For each origin, the newest capture counts; if dates are equal, the capture in the later SET. A
-/// capture without a date is older than any other. Redirects, confirmations (304) and outages are
-/// resolved again across all sets. The sets must have the same dialect and size limit. They must
-/// also judge outages in the same way, unless flags choose how.
-#[derive(Args)]
-pub struct MergeArgs {
-    /// The policy sets, oldest first
-    #[arg(value_name = "SET", required = true)]
-    pub sets: Vec<PathBuf>,
-
-    #[command(flatten)]
-    pub outages: OutageArgs,
-    #[command(flatten)]
-    pub output: SetOutputArgs,
-    #[command(flatten)]
-    pub run: RunArgs,
-    #[command(flatten)]
-    pub memory: CompileMemoryArgs,
 }
 
 /// Compare two policy sets, or two robots.txt files
