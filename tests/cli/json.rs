@@ -42,8 +42,12 @@ fn notes_never_mix_into_json() {
         assert_eq!(written.lines().count(), 1, "{line}");
         assert_eq!(text(&output.stdout), "", "{line}");
     }
-    for line in ["inspect m.pcs", "history h.pcs a.example", "survey --robots odd -a Nobody"] {
-        let output = folder.ok(format!("{line} --json"));
+    for line in [
+        "inspect m.pcs --format json",
+        "inspect h.pcs a.example --format json",
+        "survey --robots odd -a Nobody --json",
+    ] {
+        let output = folder.ok(line);
         let object: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(object.is_object(), "{line}");
     }

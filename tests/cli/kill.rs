@@ -337,6 +337,6 @@ fn an_unfinished_file_does_not_disturb() {
     let status = sets.start().wait().unwrap();
     assert_eq!(status.code(), Some(0));
     assert_eq!(hash(&sets.folder, "a.set"), sets.new_hash);
-    let error = sets.folder.output("verify .a.set.1.unfinished");
+    let error = sets.folder.output("inspect .a.set.1.unfinished");
     assert_fails(&error, &[".a.set.1.unfinished", "not a policy set"]);
 }

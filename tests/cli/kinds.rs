@@ -77,7 +77,7 @@ const AS_SET: [&str; 6] = [
     "check -p {} -a Bot https://closed.example/x",
     "classify -p {} -a Bot --no-summary one.txt",
     "inspect {}",
-    "verify {}",
+    "inspect --verify {}",
     "audit -p {} -a Bot --report - --no-summary one.txt",
     "bench -p {} -a Bot --urls missing",
 ];

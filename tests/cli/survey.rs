@@ -148,7 +148,7 @@ fn rows_add_up_to_the_figures_of_audit_and_inspect() {
     folder.ok(format!("audit -p set.pcs -a {agents} --no-summary --report a.json urls.txt"));
     let report = json(&folder.read("a.json"));
     let report = &report["survey"];
-    let inspect = json(&folder.ok("inspect set.pcs --json --top 100000").stdout);
+    let inspect = json(&folder.ok("inspect set.pcs --format json --top 100000").stdout);
     let rows = String::from_utf8(folder.read("rows.jsonl")).unwrap();
     let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
     assert_eq!(rows.len() as u64, number(&totals["origins"]) * AGENTS.len() as u64);

@@ -107,15 +107,12 @@ const LINES: &str = "
     compile -o @merged @set @other
     compile -o @merged @set @other --json
     compile -o @merged @set @file
-    verify @set
-    verify @file
-    verify @missing
     inspect --verify @set
-    inspect @set --json
+    inspect @set --format json
     inspect @other
-    inspect @other --json
+    inspect @other --format json
     inspect @set a.example
-    inspect @set a.example --json
+    inspect @set a.example --format json
     inspect @set z.example
     inspect @set HOSTILE
     inspect @missing

@@ -16,7 +16,7 @@ pub enum ExitStatus {
 pub const HELP: &str = "\
 Exit status:
   0  Success. check: every URL is allowed.
-  1  check: some URL is disallowed, unknown or invalid. inspect, history: the set has no policy for
+  1  check: some URL is disallowed, unknown or invalid. inspect SET HOST: the set has no policy for
      the host. bench: a built-in engine is wrong. With --fail: filter kept nothing, diff found a
      change, lint found a problem.
   2  Wrong usage, unreadable input, a damaged policy set, or output that cannot be written. No

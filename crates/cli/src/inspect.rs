@@ -1,8 +1,8 @@
-//! `portcullis inspect`, `verify` and `history`: what a set holds, the policies of one of its hosts,
-//! whether it is intact, and the periods of a host.
+//! `portcullis inspect`: what a set holds, the policies and periods of one of its hosts, and whether it
+//! is intact.
 //!
-//! The JSON is the serialised form of the [`Survey`] and the [`HostDetail`]; the text shows the same
-//! figures as lines and tables. Output is written only when it is complete.
+//! The JSON is the serialised form of the [`Survey`], or of the [`HostDetail`] and the [`HostHistory`];
+//! the text shows the same figures as lines and tables. Output is written only when it is complete.
 
 use std::ffi::OsStr;
 
@@ -15,7 +15,7 @@ use portcullis_text::figures::counted;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::{CompileMemoryArgs, HistoryArgs, InspectArgs, VerifyArgs};
+use super::args::{InspectArgs, InspectFormat};
 use super::engine::{Engine, THREADS};
 use super::exit::ExitStatus;
 use super::mapped;
@@ -27,56 +27,67 @@ use super::summary::to_json_line;
 /// The number of rows per list, unless a flag says otherwise.
 const TOP: usize = 10;
 
-pub fn run(args: &InspectArgs) -> anyhow::Result<ExitStatus> {
+pub fn run(mut args: InspectArgs) -> anyhow::Result<ExitStatus> {
     let set = mapped::set(&args.set)?;
     if args.verify {
-        verify_set(&set, &CompileMemoryArgs::default().scratch(None))?;
+        verify(&set, &args.memory.scratch(None))?;
     }
-    let out = match &args.host {
-        None => survey(&set, args)?,
-        Some(host) => {
-            let query = query(host)?;
-            let detail = HostDetail::of(&set, &query)?;
-            if detail.policies.is_empty() {
-                return unknown(&set, &query);
-            }
-            match args.json {
-                true => to_json_line(&HostObject { set: SetObject::new(&set), detail: &detail })?,
-                false => tables::host(&detail).into_bytes(),
-            }
-        }
+    let out = match args.host.take() {
+        None => Some(survey(&set, &args)?),
+        Some(host) => self::host(&set, &query(&host)?, args)?,
     };
     set.is_whole()?;
-    output::print(&out)?;
-    Ok(ExitStatus::Done)
+    match out {
+        Some(out) => output::print(&out).map(|()| ExitStatus::Done).map_err(Into::into),
+        None => Ok(ExitStatus::Negative),
+    }
 }
 
-/// `portcullis history`: the periods of a host.
-pub fn history(args: HistoryArgs) -> anyhow::Result<ExitStatus> {
-    let set = mapped::set(&args.set)?;
-    ensure!(set.has_history(), plan::no_history(&set));
-    let query = query(&args.host)?;
-    let agents = plan::agents(args.agents, Some(set.dialect()))?.agents(set.dialect())?;
-    let history = HostHistory::of(&set, &query, &agents)?;
-    if history.origins.is_empty() {
-        return unknown(&set, &query);
+/// Returns what the set has about a host; `None` if that is no policy, which is reported.
+fn host(set: &PolicySet, query: &HostQuery, args: InspectArgs) -> anyhow::Result<Option<Vec<u8>>> {
+    let detail = HostDetail::of(set, query)?;
+    if detail.policies.is_empty() {
+        let names: Vec<String> = query.origins().iter().map(ToString::to_string).collect();
+        say(format_args!("{}: no policy is known for {}", set.name(), names.join(" or ")));
+        return Ok(None);
     }
-    let out = match (args.body, args.json) {
-        (Some(period), _) => {
-            let records = HostHistory::records(&set, &query, period)?;
-            let records =
-                records.with_context(|| format!("--body: there is no period {period}"))?;
-            let lines = records.iter().map(|record| [record.text.as_ref(), b"\n"].concat());
-            lines.collect::<Vec<_>>().concat()
-        }
-        (None, true) => {
-            to_json_line(&HistoryObject { set: SetObject::new(&set), history: &history })?
-        }
-        (None, false) => tables::history(&history).into_bytes(),
+    if let Some(period) = args.body {
+        return file(set, query, &detail, period).map(Some);
+    }
+    let questions = plan::agents(args.agents, Some(set.dialect()))?;
+    ensure!(questions.names_nobody() || set.has_history(), plan::no_history(set));
+    let agents = questions.agents(set.dialect())?;
+    let history = match set.has_history() {
+        true => Some(HostHistory::of(set, query, &agents)?),
+        false => None,
     };
-    set.is_whole()?;
-    output::print(&out)?;
-    Ok(ExitStatus::Done)
+    Ok(Some(match args.format {
+        InspectFormat::Json => {
+            to_json_line(&HostObject { set: SetObject::new(set), detail, history })?
+        }
+        InspectFormat::Text => {
+            let history = history.as_ref().map(tables::history).unwrap_or_default();
+            (tables::host(&detail) + &history).into_bytes()
+        }
+    }))
+}
+
+/// Returns the robots.txt of a period, as far as the set stores it. Without history, each policy has
+/// one period.
+fn file(
+    set: &PolicySet,
+    query: &HostQuery,
+    detail: &HostDetail,
+    period: usize,
+) -> anyhow::Result<Vec<u8>> {
+    let of_policy = |place: usize| detail.policies.get(place).map(|it| it.records.clone());
+    let records = match set.has_history() {
+        true => HostHistory::records(set, query, period)?,
+        false => period.checked_sub(1).and_then(of_policy),
+    };
+    let records = records.with_context(|| format!("--body: there is no period {period}"))?;
+    let lines = records.iter().map(|record| [record.text.as_ref(), b"\n"].concat());
+    Ok(lines.collect::<Vec<_>>().concat())
 }
 
 fn query(host: &OsStr) -> anyhow::Result<HostQuery> {
@@ -85,21 +96,8 @@ fn query(host: &OsStr) -> anyhow::Result<HostQuery> {
     })
 }
 
-/// Says that the set has no policy for the origins of a query.
-fn unknown(set: &PolicySet, query: &HostQuery) -> anyhow::Result<ExitStatus> {
-    let names: Vec<String> = query.origins().iter().map(ToString::to_string).collect();
-    say(format_args!("{}: no policy is known for {}", set.name(), names.join(" or ")));
-    set.is_whole()?;
-    Ok(ExitStatus::Negative)
-}
-
-/// `portcullis verify`: checksums, structure and compiled rules.
-pub fn verify(args: &VerifyArgs) -> anyhow::Result<ExitStatus> {
-    verify_set(&mapped::set(&args.set)?, &args.memory.scratch(None))?;
-    Ok(ExitStatus::Done)
-}
-
-fn verify_set(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
+/// Checks checksums, structure and compiled rules.
+fn verify(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
     let verified = Engine::new(THREADS)?.install(|| portcullis_build::verify(set, scratch))?;
     let (blocks, records, counts) = (verified.blocks, verified.records, verified.counts);
     say(format_args!(
@@ -147,15 +145,10 @@ struct HostObject<'s> {
     #[serde(flatten)]
     set: SetObject<'s>,
     #[serde(flatten)]
-    detail: &'s HostDetail,
-}
-
-#[derive(Serialize)]
-struct HistoryObject<'s> {
-    #[serde(flatten)]
-    set: SetObject<'s>,
-    #[serde(flatten)]
-    history: &'s HostHistory,
+    detail: HostDetail,
+    /// `None` if the set has no history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<HostHistory>,
 }
 
 #[derive(Serialize)]
@@ -183,7 +176,7 @@ fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
     let object: Value = serde_json::from_slice(provenance).with_context(|| {
         format!("{}: unreadable provenance; run `portcullis compile` again", set.name())
     })?;
-    if !args.json {
+    if args.format == InspectFormat::Text {
         let provenance = Provenance::read(provenance);
         return Ok(tables::survey(set, &survey, provenance.as_ref()).into_bytes());
     }

@@ -65,7 +65,9 @@ const TIPS: &[(&str, &str)] = &[
     ("--account", "--summary FILE.md or FILE.json writes the account"),
     ("--no-summary", "--summary none prints no summary"),
     ("-u", "URLs are arguments of check: portcullis check … URL; a header is --user-agent"),
+    ("history", "inspect shows the periods of a host: portcullis inspect SET HOST"),
     ("merge", "compiling sets merges them: portcullis compile -o SET A.pcs B.pcs"),
+    ("verify", "inspect verifies a set: portcullis inspect SET --verify"),
     ("version", "portcullis --version prints the version"),
 ];
 

@@ -43,14 +43,12 @@ use crate::reaches::Reaches;
 use crate::text::Text;
 use crate::usage::HostUsage;
 
-/// The history of the origins of a query.
+/// The history of the origins of a query that have one.
 #[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
 pub struct HostHistory {
     /// The origins. Those with one history share one.
     pub origins: Vec<OriginHistory>,
-    /// Origins without a policy at any time.
-    #[serde(serialize_with = "as_text")]
-    pub unknown: Vec<Origin>,
 }
 
 /// The history of an origin.
@@ -127,15 +125,12 @@ impl HostHistory {
         query: &HostQuery,
         agents: &[AgentChain],
     ) -> Result<HostHistory, Damage> {
-        let mut history = HostHistory { origins: Vec::new(), unknown: Vec::new() };
+        let mut history = HostHistory { origins: Vec::new() };
         let reaches = Reaches::new(set);
         let mut last = None;
         for origin in query.origins() {
             let found = set.timeline_of(origin.scheme().as_bytes(), origin.key().as_bytes())?;
-            let Some(timeline) = found else {
-                history.unknown.push(origin.clone());
-                continue;
-            };
+            let Some(timeline) = found else { continue };
             match history.origins.last_mut() {
                 Some(same) if last == Some(timeline.capture()) => same.origins.push(origin.clone()),
                 _ => {

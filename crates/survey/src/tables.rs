@@ -238,14 +238,11 @@ pub fn history(history: &HostHistory) -> String {
     for OriginHistory { origins, robots, periods } in &history.origins {
         let origins: Vec<String> = origins.iter().map(ToString::to_string).collect();
         let count = counted(periods.len() as u64, "period");
-        text.line(format_args!("{}: {count}", visible(&origins.join(" and "))));
+        text.line(format_args!("\n{}: {count}", visible(&origins.join(" and "))));
         for period in periods {
             number += 1;
             push_period(&mut text, number, period, robots.len());
         }
-    }
-    for origin in &history.unknown {
-        text.line(format_args!("{}: no policy is known", visible(&origin.to_string())));
     }
     text.0
 }

@@ -5,7 +5,7 @@
 use clap::Command;
 
 /// Subcommands, each with three commands and what they are for.
-const EXAMPLES: [(&str, [(&str, &str); 3]); 14] = [
+const EXAMPLES: [(&str, [(&str, &str); 3]); 12] = [
     (
         "check",
         [
@@ -86,24 +86,11 @@ const EXAMPLES: [(&str, [(&str, &str); 3]); 14] = [
         "inspect",
         [
             ("Figures of a set", "inspect policies.pcs"),
-            ("The policies of a host", "inspect policies.pcs shop.example"),
-            ("As JSON, after a check of every byte", "inspect --verify --json policies.pcs"),
-        ],
-    ),
-    (
-        "verify",
-        [
-            ("Check every byte", "verify policies.pcs"),
-            ("A set with history", "verify history.pcs"),
-            ("A copy", "verify copy.pcs"),
-        ],
-    ),
-    (
-        "history",
-        [
-            ("The periods of a host", "history history.pcs shop.example"),
-            ("What changed for a crawler", "history history.pcs shop.example -a GPTBot"),
-            ("The file of the first period", "history history.pcs shop.example --body 1"),
+            (
+                "A host: its policies, and what changed for a crawler",
+                "inspect history.pcs shop.example -a GPTBot",
+            ),
+            ("As JSON, after a check of every byte", "inspect policies.pcs --verify --format json"),
         ],
     ),
     (

@@ -23,18 +23,17 @@ use super::exit;
 pub use self::audit::AuditArgs;
 pub use self::bench::BenchArgs;
 pub use self::groups::{
-    AccountArgs, AgentArgs, AgentForm, CapturePath, Color, CompileMemoryArgs, EarlyTime,
-    FigureArgs, FreshnessArgs, InputArgs, ListPath, ListTimeArgs, MaxAge, NowArgs, PolicyArgs,
-    QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, ShardArgs, TimeArgs, UrlArgs,
-    UsageArgs,
+    AccountArgs, AgentArgs, AgentForm, CapturePath, Color, EarlyTime, FigureArgs, FreshnessArgs,
+    InputArgs, ListPath, ListTimeArgs, MaxAge, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs,
+    RecordAgentArgs, RejectArgs, RunArgs, ShardArgs, TimeArgs, UrlArgs, UsageArgs,
 };
 pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{
     CheckArgs, ClassifyArgs, ClassifyFormat, FilterArgs, KeepOrDrop, SelectionArgs,
 };
 pub use self::sets::{
-    CompileArgs, DiffArgs, DiffFormat, HistoryArgs, InspectArgs, OutageArgs, SynthArgs,
-    SynthFormat, VerifyArgs,
+    CompileArgs, DiffArgs, DiffFormat, InspectArgs, InspectFormat, OutageArgs, SynthArgs,
+    SynthFormat,
 };
 pub use self::sitemaps::{SitemapsArgs, SitemapsFormat};
 pub use self::survey::SurveyArgs;
@@ -83,8 +82,6 @@ pub enum Command {
     Compile(CompileArgs),
     Diff(DiffArgs),
     Inspect(InspectArgs),
-    Verify(VerifyArgs),
-    History(HistoryArgs),
     Survey(SurveyArgs),
     Sitemaps(SitemapsArgs),
     Audit(AuditArgs),

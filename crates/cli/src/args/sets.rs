@@ -224,7 +224,17 @@ impl DiffFormat {
 /// policies, dates. With HOST: how its policy was captured, the robots that the policy names, the
 /// usage records that apply to each robot, and all records with their lines. The exit status is 1
 /// if the set has no policy for the host.
+///
+/// In a set that is compiled with --history, a host also has its periods, in each of which its policy
+/// stays the same. The first period says how much of the site the policy allows (everything, part,
+/// nothing) to each robot that a file of the host names, and to all others; each later one, what
+/// changed for whom.
 #[derive(Args)]
+#[command(
+    mut_arg("agents", |agents| agents.requires("host")),
+    mut_arg("user_agents", |agents| agents.requires("host")),
+    mut_arg("memory", |memory| memory.requires("verify"))
+)]
 pub struct InspectArgs {
     /// The policy set
     #[arg(value_name = "SET")]
@@ -235,56 +245,35 @@ pub struct InspectArgs {
     #[arg(value_name = "HOST", conflicts_with = "top")]
     pub host: Option<OsString>,
 
-    /// Verify the set first, as `portcullis verify` does
+    #[command(flatten)]
+    pub agents: AgentArgs,
+
+    /// Verify the set first: checksums, structure, and that the compiled rules match the stored text
     #[arg(long)]
     pub verify: bool,
 
     #[command(flatten)]
     pub top: TopArgs,
 
-    /// Print one JSON object
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-}
-
-/// Show the history of a host: its periods, and what changed in each for whom
-///
-/// A period is a time in which the policy stays the same. For each robot that a file of the host
-/// names, and for all others, the first period says how much of the site the policy allows
-/// (everything, part, nothing), and each later one what changed. SET must have been compiled with
-/// --history. The exit status is 1 if the set has no policy for the host.
-#[derive(Args)]
-pub struct HistoryArgs {
-    /// The policy set
-    #[arg(value_name = "SET")]
-    pub set: PathBuf,
-
-    /// A host (`example.com`, `example.com:8080`) for its http and https origins, or a URL for its
-    /// origin
-    #[arg(value_name = "HOST")]
-    pub host: OsString,
-
-    #[command(flatten)]
-    pub agents: AgentArgs,
-
-    /// Print the robots.txt of period N instead, as far as the set stores it
-    #[arg(long, value_name = "N", conflicts_with = "json", help_heading = "Output")]
+    /// Print the robots.txt of period N of HOST instead, as far as the set stores it
+    #[arg(long, value_name = "N", requires = "host", conflicts_with_all = ["agents", "user_agents", "format"], help_heading = "Output")]
     pub body: Option<usize>,
 
-    /// Print one JSON object
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-}
-
-/// Verify a policy set: checksums, structure, and that the compiled rules match the stored text
-#[derive(Args)]
-pub struct VerifyArgs {
-    /// The policy set
-    #[arg(value_name = "SET")]
-    pub set: PathBuf,
+    /// The output format
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = InspectFormat::Text, help_heading = "Output")]
+    pub format: InspectFormat,
 
     #[command(flatten)]
     pub memory: CompileMemoryArgs,
+}
+
+/// The output formats of `inspect`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum InspectFormat {
+    /// Lines and tables
+    Text,
+    /// One object
+    Json,
 }
 
 /// Generate synthetic robots.txt files and a list of URLs
