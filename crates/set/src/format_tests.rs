@@ -4,8 +4,8 @@ use std::mem::offset_of;
 
 use super::file::{SectionKind, StoredHeader};
 use super::layout::{
-    Bits, Capture, CaptureRow, HostLine, LINE_SLOTS, MomentRow, OutageRow, PolicyHead, SlotLine,
-    WideCapture, count, line_of, lines_for, policy, record, rule_set, usage,
+    Bits, Capture, CaptureRow, HostLine, LINE_SLOTS, MomentRow, OutageRow, Pairs, PolicyHead,
+    SlotLine, WideCapture, count, line_of, lines_for, policy, record, robots_word, rule_set, usage,
 };
 use crate::layout::record::In;
 use crate::lists::UsageKind;
@@ -296,7 +296,16 @@ fn lists_are_computed_as_described() {
     assert_eq!(lines_for(10), 2 + 1);
     assert_eq!([0, 44, 45, 108, 109].map(HostLine::lines), [1, 1, 2, 2, 3]);
     assert_eq!((LINE_SLOTS, size_of::<SlotLine>()), (8, 64));
-    assert_eq!((policy::ROBOT_WORDS, policy::GROUP_WORDS), (2, 2));
+    for (pair, are_wide, stored) in [((3, 9), false, &[0x9_0003][..]), ((3, 9), true, &[3, 9])] {
+        let mut words = Vec::new();
+        Pairs::push(pair, are_wide, &mut words);
+        assert!(words.iter().map(|word| word.get()).eq(stored.iter().copied()));
+        assert_eq!(robots_word(5, are_wide), 10 + u32::from(are_wide));
+        let pairs = Pairs::first_of(&words, 1, are_wide).unwrap();
+        assert_eq!((pairs.len(), pairs.get(0), pairs.get(1)), (1, Some(pair), None));
+        assert_eq!(pairs.partition_point(|(_, second)| second <= 9), 1);
+    }
+    assert_eq!([0xffff, 0x1_0000].map(Pairs::needs_wide), [false, true]);
     assert_eq!((usage::LABELS, usage::ENTRY_WORDS), (Label::ALL.len(), 13));
     assert_eq!(usage::SOURCES, UsageSource::ALL.len());
     let [y, n, nothing] = [Preference::Yes, Preference::No, Preference::Unstated];

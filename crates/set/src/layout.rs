@@ -265,26 +265,107 @@ impl PolicyHead {
 
 const _: () = assert!(size_of::<PolicyHead>() == 32);
 
+/// Pairs of numbers that count within one file, in a policy or in its usage. A pair is one word, the
+/// first number in its lower half; two words if some number of the policy or usage needs more.
+#[derive(Clone, Copy, Debug)]
+pub struct Pairs<'s> {
+    words: &'s [U32],
+    are_wide: bool,
+}
+
+impl<'s> Pairs<'s> {
+    /// Returns the words of each pair.
+    #[inline]
+    pub fn words(are_wide: bool) -> usize {
+        1 + usize::from(are_wide)
+    }
+
+    /// Returns whether a pair with this number needs two words.
+    pub fn needs_wide(number: u32) -> bool {
+        number > u16::MAX.into()
+    }
+
+    /// Appends a pair.
+    pub fn push((first, second): (u32, u32), are_wide: bool, words: &mut Vec<U32>) {
+        match are_wide {
+            true => words.extend([first, second].map(U32::new)),
+            false => words.push(U32::new(second << 16 | first)),
+        }
+    }
+
+    /// Returns the first `count` pairs of some words; `None` if there are fewer.
+    #[inline]
+    pub fn first_of(words: &'s [U32], count: usize, are_wide: bool) -> Option<Pairs<'s>> {
+        let words = words.get(..count.checked_mul(Pairs::words(are_wide))?)?;
+        Some(Pairs { words, are_wide })
+    }
+
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.words.len() / Pairs::words(self.are_wide)
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Returns a pair; `None` behind the last.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<(u32, u32)> {
+        match self.are_wide {
+            true => self.words.as_chunks().0.get(index).map(|[a, b]| (a.get(), b.get())),
+            false => self.words.get(index).map(|word| (word.get() & 0xffff, word.get() >> 16)),
+        }
+    }
+
+    /// Returns the number of pairs before the first one that does not fulfil `is_before`, as those behind
+    /// it.
+    pub fn partition_point(&self, is_before: impl Fn((u32, u32)) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.get(middle).is_some_and(&is_before) {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
+    }
+
+    /// Returns the pairs, in order.
+    pub fn iter(self) -> impl Iterator<Item = (u32, u32)> + use<'s> {
+        (0..self.len()).map_while(move |index| self.get(index))
+    }
+}
+
+/// Returns the word of a policy or usage that has the number of its robots, and whether its pairs have
+/// two words.
+pub fn robots_word(count: usize, pairs_are_wide: bool) -> u32 {
+    (count as u32) << 1 | u32::from(pairs_are_wide)
+}
+
+/// Returns the number of robots, and whether pairs have two words.
+#[inline]
+pub fn robots_of(word: U32) -> (usize, bool) {
+    (word.get() as usize >> 1, word.get() & 1 != 0)
+}
+
 /// Words of the rest of a policy before its tokens.
 pub mod policy {
     pub const WORDS: usize = 0;
+    /// As [`robots_word`](super::robots_word) returns it.
     pub const TOKENS: usize = 1;
     /// The position of an entry follows from its number.
     pub const ENTRIES: usize = 2;
     pub const DEFAULT_NAMING_LINE: usize = 3;
     pub const HEAD_WORDS: usize = 4;
 
-    /// Words beside each token: its entry, and the user-agent record that names it.
-    pub const ROBOT_WORDS: usize = 2;
-
     /// Words of an entry: its rule set, its order, and the position of its groups in the policy.
     pub const ENTRY_WORDS: usize = 3;
     pub const RULE_SET: usize = 0;
     pub const ORDER: usize = 1;
     pub const GROUPS: usize = 2;
-
-    /// Words of a group: the number of its first rule, and the record of that rule.
-    pub const GROUP_WORDS: usize = 2;
 }
 
 /// Words of the usage of a policy: after the head, what each usage record states, four to a word;
@@ -293,6 +374,7 @@ pub mod usage {
     pub const WORDS: usize = 0;
     pub const RECORD_LIST: usize = 1;
     pub const RECORDS: usize = 2;
+    /// As [`robots_word`](super::robots_word) returns it.
     pub const TOKENS: usize = 3;
     /// The position of an entry follows from its number.
     pub const ENTRIES: usize = 4;
@@ -304,9 +386,6 @@ pub mod usage {
     pub const RECORDS_PER_WORD: usize = 4;
     /// Bits of what a record states about one label.
     pub const PREFERENCE_BITS: u32 = 2;
-
-    /// Beside each token: its entry, and the user-agent line that names it first.
-    pub const ROBOT_WORDS: usize = 2;
 
     /// Words of an entry: by label, then by field, its rule set and its order; then where its
     /// licences begin.

@@ -10,7 +10,7 @@ use zerocopy::little_endian::U32;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_set::file::SectionKind;
-use portcullis_set::layout::{NONE, policy, usage};
+use portcullis_set::layout::{NONE, Pairs, policy, robots_of, usage};
 
 use super::config::CompileError;
 use crate::strings::StringTableBuilder;
@@ -102,7 +102,7 @@ impl NameTable {
         mut take: impl FnMut(&[u8], &[U32]) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut reader = policies.reader();
-        let (mut words, mut robots): (Vec<U32>, Vec<[U32; 3]>) = (Vec::new(), Vec::new());
+        let (mut words, mut robots, mut sorted) = (Vec::<U32>::new(), Vec::new(), Vec::new());
         while !reader.is_at_end() {
             words.resize(at.head_words, U32::ZERO);
             reader.read(words.as_mut_bytes())?;
@@ -111,20 +111,22 @@ impl NameTable {
             reader.expect(more * size_of::<U32>())?;
             words.resize(at.head_words + more, U32::ZERO);
             reader.read(words[at.head_words..].as_mut_bytes())?;
-            let count = words[at.count].get() as usize;
+            let (count, are_wide) = robots_of(words[at.count]);
             let start = (at.start)(&words);
-            let (names, others) = words[start..][..3 * count].split_at_mut(count);
-            robots.clear();
-            for (name, other) in names.iter().zip(others.chunks_exact(2)) {
+            let (names, pairs) = words[start..].split_at_mut(count);
+            let stored =
+                Pairs::first_of(pairs, count, are_wide).ok_or_else(|| policies.changed())?;
+            for (name, pair) in names.iter().zip(stored.iter()) {
                 let number = self.numbers.get(name.get() as usize);
-                let number = U32::new(*number.ok_or_else(|| policies.changed())?);
-                robots.push([number, other[0], other[1]]);
+                robots.push((*number.ok_or_else(|| policies.changed())?, pair));
             }
-            robots.sort_unstable_by_key(|robot| robot[0].get());
-            for (index, [name, entry, naming]) in robots.drain(..).enumerate() {
-                names[index] = name;
-                others[2 * index..][..2].copy_from_slice(&[entry, naming]);
+            robots.sort_unstable_by_key(|robot| robot.0);
+            for (name, (number, pair)) in names.iter_mut().zip(robots.drain(..)) {
+                *name = number.into();
+                Pairs::push(pair, are_wide, &mut sorted);
             }
+            pairs[..sorted.len()].copy_from_slice(&sorted);
+            sorted.clear();
             take(words.as_bytes(), &words[start..][..count])?;
         }
         Ok(())

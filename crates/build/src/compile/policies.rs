@@ -3,7 +3,7 @@
 use zerocopy::little_endian::U32;
 
 use portcullis_files::scratch::{Items, Scratch};
-use portcullis_set::layout::{NONE, PolicyHead, count, policy, usage};
+use portcullis_set::layout::{NONE, Pairs, PolicyHead, count, policy, robots_word, usage};
 use portcullis_set::lists::ListedRecord;
 
 use super::config::CompileError;
@@ -49,11 +49,14 @@ impl PolicySections {
         let mut words = Vec::new();
         let is_file = plan.state.is_file();
         let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
-        let head = [0, plan.robots.len() as u32, plan.entries.len() as u32, default_speaker];
+        let groups = plan.entries.iter().flat_map(|entry| &entry.positions);
+        let are_wide = are_wide(&plan.robots, groups.copied());
+        let robots = robots_word(plan.robots.len(), are_wide);
+        let head = [0, robots, plan.entries.len() as u32, default_speaker];
         head.into_iter().for_each(|word| push(&mut words, word));
-        self.push_robots(&mut words, plan.robots)?;
+        self.push_robots(&mut words, plan.robots, are_wide)?;
         let entries_at = words.len();
-        let forms = self.push_entries(&mut words, plan.entries, &plan.records)?;
+        let forms = self.push_entries(&mut words, plan.entries, are_wide, &plan.records)?;
         let document = match is_file {
             true => self.texts.add(&plan.records, &forms)?,
             false => NONE,
@@ -87,11 +90,12 @@ impl PolicySections {
         let start = end(&self.usage)?;
         let mut words = Vec::new();
         let list = self.texts.add_usage(&plan.records)?;
+        let are_wide = are_wide(&plan.robots, []);
         let head = [
             0,
             list,
             plan.records.len() as u32,
-            plan.robots.len() as u32,
+            robots_word(plan.robots.len(), are_wide),
             plan.entries.len() as u32,
             plan.default_entry,
         ];
@@ -101,7 +105,7 @@ impl PolicySections {
             word[..bytes.len()].copy_from_slice(bytes);
             push(&mut words, u32::from_le_bytes(word));
         }
-        self.push_robots(&mut words, plan.robots)?;
+        self.push_robots(&mut words, plan.robots, are_wide)?;
         let mut licenses_at = words.len() + plan.entries.len() * usage::ENTRY_WORDS;
         let mut licenses = Vec::new();
         for entry in plan.entries {
@@ -133,13 +137,13 @@ impl PolicySections {
         &mut self,
         words: &mut Vec<U32>,
         robots: Vec<PlannedRobot>,
+        are_wide: bool,
     ) -> Result<(), CompileError> {
         for robot in &robots {
             push(words, self.names.intern(&robot.name)?.0);
         }
         for robot in robots {
-            push(words, robot.entry);
-            push(words, robot.naming_line);
+            Pairs::push((robot.entry, robot.naming_line), are_wide, words);
         }
         Ok(())
     }
@@ -155,6 +159,7 @@ impl PolicySections {
         &mut self,
         words: &mut Vec<U32>,
         entries: Vec<PlannedEntry>,
+        are_wide: bool,
         records: &[ListedRecord<'_>],
     ) -> Result<Vec<u32>, CompileError> {
         let mut forms = TextForms::new(records);
@@ -173,11 +178,10 @@ impl PolicySections {
             for word in [number, order, groups_at as u32] {
                 push(words, word);
             }
-            groups_at += 1 + entry.positions.len() * policy::GROUP_WORDS;
+            groups_at += 1 + entry.positions.len() * Pairs::words(are_wide);
             push(&mut groups, entry.positions.len() as u32);
-            for (rule, record) in entry.positions {
-                push(&mut groups, rule);
-                push(&mut groups, record);
+            for group in entry.positions {
+                Pairs::push(group, are_wide, &mut groups);
             }
         }
         words.extend(groups);
@@ -195,6 +199,12 @@ impl PolicySections {
         counts[count::RULE_SETS] = self.rule_sets.len();
         counts[count::RULE_SETS_OF_GROUPS] = self.rule_sets.of_groups;
     }
+}
+
+/// Returns whether the pairs of a policy or usage have two words.
+fn are_wide(robots: &[PlannedRobot], groups: impl IntoIterator<Item = (u32, u32)>) -> bool {
+    let robots = robots.iter().map(|robot| (robot.entry, robot.naming_line));
+    robots.chain(groups).any(|(one, other)| Pairs::needs_wide(one | other))
 }
 
 /// Returns the stored form of an order: the width of a number in bytes (1, 2 or 4), then the

@@ -12,7 +12,7 @@ use super::answers::Answers;
 use super::classifier::Classifier;
 use super::session::Session;
 use crate::Damage;
-use crate::layout::{NONE, policy, record};
+use crate::layout::{NONE, record};
 use crate::stored::{PolicyNumber, RecordList, SelectedRules, StoredPolicy, ordered};
 
 /// A decision with its rule, and the text behind it.
@@ -135,15 +135,13 @@ impl Classifier {
         };
         let malformed = || policy.malformed("a rule is in none of its groups");
         let groups = policy.groups(rules.entry)?;
-        let first = groups[1].get();
-        let record = first.checked_add(offset).ok_or_else(malformed)?;
-        let (groups, _) = groups.as_chunks::<{ policy::GROUP_WORDS }>();
-        let group = groups.partition_point(|[_, start]| start.get() <= record);
+        let record = policy.first_record(rules.entry)?.checked_add(offset).ok_or_else(malformed)?;
+        let group = groups.partition_point(|(_, start)| start <= record);
         let group = group.checked_sub(1).ok_or_else(malformed)?;
-        let [first_rule, start] = groups[group];
+        let (first_rule, start) = groups.get(group).ok_or_else(malformed)?;
         // In a damaged set the groups may not ascend.
-        let after_start = record.checked_sub(start.get()).ok_or_else(malformed)?;
-        let rule = RuleID(first_rule.get().saturating_add(after_start));
+        let after_start = record.checked_sub(start).ok_or_else(malformed)?;
+        let rule = RuleID(first_rule.saturating_add(after_start));
         let line = policy.record_list()?.line(record)?;
         Ok(RulePlace { rule, line, record, group: group as u32 })
     }
@@ -158,8 +156,7 @@ impl Classifier {
     ) -> Result<(), Damage> {
         let groups = policy.groups(rules.entry)?;
         let malformed = || policy.malformed("a group has no user-agent line");
-        let group = groups.chunks_exact(policy::GROUP_WORDS).nth(group as usize);
-        let end = group.ok_or_else(malformed)?[1].get();
+        let (_, end) = groups.get(group as usize).ok_or_else(malformed)?;
         let token = match rules.token {
             NONE => None,
             position => self.agents[agent].tokens().nth(position as usize),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use portcullis_engine::{Cache, RuleSetBuf, Settings};
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, policy};
+use super::super::layout::NONE;
 use super::policy::SelectedRules;
 use super::tokens::AgentTokens;
 use super::{RuleSetNumber, StoredPolicy, StoredRuleSet, ordered};
@@ -84,10 +84,7 @@ impl AppliedGroups<'_> {
     /// Returns the numbers of the rules of each group, in file order.
     pub fn rules(&self) -> Result<Vec<Range<u32>>, Damage> {
         let records = self.policy.record_list()?;
-        let (groups, _) =
-            self.policy.groups(self.rules.entry)?.as_chunks::<{ policy::GROUP_WORDS }>();
-        let rules = |[first, start]: &[zerocopy::little_endian::U32; policy::GROUP_WORDS]| {
-            let (first, start) = (first.get(), start.get());
+        let rules = |(first, start): (u32, u32)| {
             let mut end = start;
             while end < records.len() && !records.is_user_agent(end)? {
                 end += 1;
@@ -97,6 +94,6 @@ impl AppliedGroups<'_> {
             let last = first.checked_add(end - start).filter(|last| *last <= records.len());
             Ok(first..last.ok_or_else(malformed)?)
         };
-        groups.iter().map(rules).collect()
+        self.policy.groups(self.rules.entry)?.iter().map(rules).collect()
     }
 }

@@ -7,7 +7,7 @@ use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::Line;
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, PolicyHead, policy};
+use super::super::layout::{NONE, Pairs, PolicyHead, policy, robots_of};
 use super::PolicySet;
 use super::tokens::AgentTokens;
 
@@ -230,19 +230,22 @@ impl<'s> StoredPolicy<'s> {
         self.head.document.get()
     }
 
-    pub(super) fn token_count(&self) -> usize {
-        self.words[policy::TOKENS].get() as usize
+    /// Returns the number of the robots that it names, and whether pairs have two words.
+    #[inline]
+    fn robot_count(&self) -> (usize, bool) {
+        robots_of(self.words[policy::TOKENS])
     }
 
     pub(crate) fn tokens(&self) -> Result<&'s [U32], Damage> {
-        let tokens =
-            self.words.get(policy::HEAD_WORDS..).and_then(|it| it.get(..self.token_count()));
+        let count = self.robot_count().0;
+        let tokens = self.words.get(policy::HEAD_WORDS..).and_then(|it| it.get(..count));
         tokens.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
     }
 
     pub(super) fn entry_at(&self, entry: u32) -> usize {
-        let robots = policy::HEAD_WORDS + self.token_count();
-        robots + self.token_count() * policy::ROBOT_WORDS + entry as usize * policy::ENTRY_WORDS
+        let (robots, are_wide) = self.robot_count();
+        let entries = policy::HEAD_WORDS + robots * (1 + Pairs::words(are_wide));
+        entries + entry as usize * policy::ENTRY_WORDS
     }
 
     /// Returns the numbers of the named robots, each with its entry.
@@ -265,8 +268,11 @@ impl<'s> StoredPolicy<'s> {
 
     /// Returns the entry of the token at `index`, and the record that names it.
     pub(crate) fn naming_line(&self, index: usize) -> Result<(u32, u32), Damage> {
-        let at = policy::HEAD_WORDS + self.token_count() + index * policy::ROBOT_WORDS;
-        Ok((self.word(at)?, self.word(at + 1)?))
+        let (count, are_wide) = self.robot_count();
+        let pairs = self.words.get(policy::HEAD_WORDS + count..);
+        let pairs = pairs.and_then(|words| Pairs::first_of(words, count, are_wide));
+        let pair = pairs.and_then(|pairs| pairs.get(index));
+        pair.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
     }
 
     /// Returns the rule set of an entry.
@@ -280,13 +286,19 @@ impl<'s> StoredPolicy<'s> {
     }
 
     /// Returns, for each group of an entry, the number and the record of its first rule.
-    pub(crate) fn groups(&self, entry: u32) -> Result<&'s [U32], Damage> {
+    pub(crate) fn groups(&self, entry: u32) -> Result<Pairs<'s>, Damage> {
         let at = self.groups_at(entry)?;
         let count = self.word(at)? as usize;
-        let words = count.saturating_mul(policy::GROUP_WORDS);
-        let groups = self.words.get(at + 1..).and_then(|it| it.get(..words));
+        let words = self.words.get(at + 1..);
+        let groups = words.and_then(|it| Pairs::first_of(it, count, self.robot_count().1));
         let groups = groups.filter(|groups| !groups.is_empty());
         groups.ok_or_else(|| self.malformed("a policy has fewer groups than it says"))
+    }
+
+    /// Returns the record of the first rule of an entry's first group.
+    pub(crate) fn first_record(&self, entry: u32) -> Result<u32, Damage> {
+        let first = self.groups(entry)?.get(0);
+        first.map(|(_, record)| record).ok_or_else(|| self.malformed("an entry has no group"))
     }
 
     /// Returns the rules that apply to an agent; `None` if there is no file with rules, or no group

@@ -99,9 +99,7 @@ pub(crate) fn ordered(
     selected: &SelectedRules,
 ) -> Result<(OrderedRules, Vec<u32>), Damage> {
     let policy = set.policy(PolicyNumber(selected.policy))?;
-    let words = policy.groups(selected.entry)?;
-    let positions: Vec<(u32, u32)> =
-        words.chunks_exact(2).map(|pair| (pair[0].get(), pair[1].get())).collect();
+    let positions: Vec<(u32, u32)> = policy.groups(selected.entry)?.iter().collect();
     let rules = policy.with_file(|file, _| {
         let groups = groups_at(file, &positions)?;
         Some(OrderedRules::distinct(file, &groups, &set.dialect().paths))
@@ -220,7 +218,7 @@ impl<'s> StoredPolicy<'s> {
             let rules = RuleSet::view(rules).ok_or_else(odd)?;
             let too_many = || policy.malformed("a policy has more patterns than one may have");
             patterns_left = patterns_left.checked_sub(rules.len()).ok_or_else(too_many)?;
-            let first = policy.groups(entry)?[1].get();
+            let first = policy.first_record(entry)?;
             Ok(Some(Ordered { first, order: set.order(order, rules.len())?, rules }))
         };
         Ok((0..self.word(policy::ENTRIES)?).map(ordered).filter_map(Result::transpose))

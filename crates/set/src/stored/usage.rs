@@ -10,7 +10,7 @@ use portcullis_dialect::usage::{Label, Preference, UsageSource};
 
 use super::super::file::Damage;
 use super::super::layout::record::In;
-use super::super::layout::usage;
+use super::super::layout::{Pairs, robots_of, usage};
 use super::policy::RuleSetNumber;
 use super::tokens::AgentTokens;
 use super::{PolicySet, StoredPolicy};
@@ -72,8 +72,9 @@ impl<'s> StoredUsage<'s> {
         self.words[usage::RECORDS].get() as usize
     }
 
-    fn token_count(&self) -> usize {
-        self.words[usage::TOKENS].get() as usize
+    /// Returns the number of the robots that it names, and whether pairs have two words.
+    fn robot_count(&self) -> (usize, bool) {
+        robots_of(self.words[usage::TOKENS])
     }
 
     pub(crate) fn default_entry(&self) -> u32 {
@@ -86,19 +87,24 @@ impl<'s> StoredUsage<'s> {
 
     /// Returns the numbers of the names of robots, ascending.
     pub(crate) fn tokens(&self) -> Result<&'s [U32], Damage> {
-        let tokens = self.words.get(self.tokens_at()..).and_then(|it| it.get(..self.token_count()));
+        let count = self.robot_count().0;
+        let tokens = self.words.get(self.tokens_at()..).and_then(|it| it.get(..count));
         tokens.ok_or_else(|| self.malformed("a usage names more robots than it has room for"))
     }
 
     /// Returns the entry of the token at `index`, and the user-agent line that names it first.
     pub(crate) fn robot(&self, index: usize) -> Result<(u32, u32), Damage> {
-        let at = self.tokens_at() + self.token_count() + index * usage::ROBOT_WORDS;
-        Ok((self.word(at)?, self.word(at + 1)?))
+        let (count, are_wide) = self.robot_count();
+        let pairs = self.words.get(self.tokens_at() + count..);
+        let pairs = pairs.and_then(|words| Pairs::first_of(words, count, are_wide));
+        let pair = pairs.and_then(|pairs| pairs.get(index));
+        pair.ok_or_else(|| self.malformed("a usage names more robots than it has room for"))
     }
 
     pub(super) fn entry_at(&self, entry: u32) -> usize {
-        let robots = self.tokens_at() + self.token_count() * (1 + usage::ROBOT_WORDS);
-        robots + entry as usize * usage::ENTRY_WORDS
+        let (robots, are_wide) = self.robot_count();
+        let entries = self.tokens_at() + robots * (1 + Pairs::words(are_wide));
+        entries + entry as usize * usage::ENTRY_WORDS
     }
 
     /// Returns the rule set of the statements of a field about a label, and the position of its order.
