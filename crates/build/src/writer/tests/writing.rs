@@ -16,7 +16,7 @@ use crate::writer::Destination;
 fn the_format_stays_as_it_is() {
     let (file, ..) = small();
     assert_eq!(xxh3_64(&file), GOLDEN, "the format has changed: see the comment of this test");
-    assert_eq!(file[..16], *b"\xDBPCS\r\n\x1A\n\x0A\0\0\0\x03\0\0\0");
+    assert_eq!(file[..16], *b"\xDBPCS\r\n\x1A\n\x0B\0\0\0\x03\0\0\0");
 }
 
 const GOLDEN: u64 = 16_353_872_690_883_044_805;
