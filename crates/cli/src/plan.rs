@@ -147,7 +147,14 @@ impl QuestionPlan {
         }
         for header in &self.headers {
             let chain = AgentChain::from_header(header, dialect);
-            chains.push(chain.context("invalid value for --user-agent")?);
+            let chain = chain.context("invalid value for --user-agent")?;
+            let documented = chain.tokens().find_map(agents::reading);
+            let documented =
+                documented.map(|it| AgentChain::parse(&it.reading, dialect)).transpose()?;
+            chains.push(match documented {
+                Some(documented) => chain.read_as(&documented),
+                None => chain,
+            });
         }
         ensure!(
             !chains.is_empty() || skipped.is_empty(),

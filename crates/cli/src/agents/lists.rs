@@ -25,6 +25,17 @@ struct Tables {
     list: Vec<Selection>,
     /// The classes of each name, by source.
     agents: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    /// By name.
+    readings: BTreeMap<String, Reading>,
+}
+
+/// How a crawler reads robots.txt, as its operator documents it.
+#[derive(Deserialize)]
+pub struct Reading {
+    /// A chain of tokens, as [`AgentChain::parse`] takes it.
+    pub reading: String,
+    pub source: String,
+    pub date: String,
 }
 
 #[derive(Deserialize)]
@@ -81,11 +92,32 @@ impl Source {
     }
 }
 
-/// Returns the list called `name`, or `None` if there is none.
+/// Returns the list called `name`, or the crawler, as its operator documents it. `None` if there is
+/// neither.
 pub fn find(name: &str) -> Option<Found> {
-    let selection = TABLES.list.iter().find(|list| list.name == name)?;
-    let names = TABLES.select(selection).into_iter().map(|(name, _)| name.to_owned()).collect();
-    Some(Found { source: TABLES.source(selection).describe(), names })
+    let read = |name: &str| reading(name).map_or(name, |it| &it.reading).to_owned();
+    if let Some(selection) = TABLES.list.iter().find(|list| list.name == name) {
+        let names = TABLES.select(selection).into_iter().map(|(name, _)| read(name)).collect();
+        return Some(Found { source: TABLES.source(selection).describe(), names });
+    }
+    let crawler = crawlers().find(|crawler| crawler.eq_ignore_ascii_case(name))?;
+    let source = match reading(crawler) {
+        Some(Reading { source, date, .. }) => format!("{source}, {date}"),
+        None => "by its product token".to_owned(),
+    };
+    Some(Found { source, names: vec![read(crawler)] })
+}
+
+/// Returns how the crawler with this product token reads robots.txt, if its operator documents more than
+/// the token.
+pub fn reading(token: &str) -> Option<&'static Reading> {
+    let is_it = |name: &str| name.eq_ignore_ascii_case(token);
+    TABLES.readings.iter().find(|(name, _)| is_it(name)).map(|(_, reading)| reading)
+}
+
+/// The names of all crawlers that `@NAME` can name.
+fn crawlers() -> impl Iterator<Item = &'static str> {
+    agents().chain(TABLES.readings.keys().map(String::as_str))
 }
 
 /// The names of the lists.
@@ -121,11 +153,23 @@ pub fn write(out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "@{name}: {about}")?;
         writeln!(out, "{} names ({}, {})", agents.len(), source.describe(), source.url)?;
         for (name, classes) in agents {
-            match classes.iter().any(|class| class == USE) {
-                true => writeln!(out, "  {name}  (controls use; does not fetch)")?,
-                false => writeln!(out, "  {name}")?,
+            match (reading(name), classes.iter().any(|class| class == USE)) {
+                (Some(Reading { reading, .. }), _) => writeln!(out, "  {reading}")?,
+                (None, true) => writeln!(out, "  {name}  (controls use; does not fetch)")?,
+                (None, false) => writeln!(out, "  {name}")?,
             }
         }
+    }
+    writeln!(
+        out,
+        "\n@CRAWLER: one of these, or one that its operator documents as more than its token:"
+    )?;
+    writeln!(
+        out,
+        "A+B follows the groups of B if none names A; A! does not read the groups for *"
+    )?;
+    for Reading { reading, source, date } in TABLES.readings.values() {
+        writeln!(out, "  {reading}  ({source}, {date})")?;
     }
     Ok(())
 }
@@ -133,6 +177,8 @@ pub fn write(out: &mut impl Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portcullis_dialect::dialect::GOOGLE;
+    use portcullis_robots::policy::AgentChain;
 
     #[test]
     fn the_file_is_consistent() {
@@ -147,6 +193,23 @@ mod tests {
             };
             assert!(classes.iter().all(known), "{name}: {classes:?}");
             assert_eq!(name.trim(), name);
+        }
+        for (name, Reading { reading, source, date }) in &TABLES.readings {
+            let chain = AgentChain::parse(reading, &GOOGLE).unwrap();
+            assert_eq!(chain.tokens().next(), Some(name.as_str()));
+            assert!(chain.tokens().count() > 1 || !chain.reads_default(), "{reading} says no more");
+            assert!(source.starts_with("https://") && date.len() == 10, "{reading}");
+        }
+    }
+
+    #[test]
+    fn crawlers_are_read_as_documented() {
+        let names = |name: &str| find(name).unwrap().names;
+        assert_eq!(names("yandexbot"), ["YandexBot+Yandex"]);
+        assert_eq!(names("AdsBot-Google"), ["AdsBot-Google!"]);
+        assert_eq!(names("GPTBot"), ["GPTBot"]);
+        for reading in ["YandexBot+Yandex", "Applebot+Googlebot"] {
+            assert!(names("search").iter().any(|name| name == reading), "{reading}");
         }
     }
 

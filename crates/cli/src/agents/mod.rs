@@ -1,7 +1,8 @@
 //! The agents of `-a`: names, and lists of names by `@NAME` or `@FILE`.
 //!
 //! [`expand`] makes one list of names without duplicates. [`lists`] holds the lists that are
-//! compiled in, and [`AgentNotes`] reports names that have no effect with the loaded policies. Only
+//! compiled in, and how operators document that their crawlers read robots.txt: lists, `@CRAWLER` and
+//! headers use that, and a typed token stays as it is. [`AgentNotes`] reports names that have no effect with the loaded policies. Only
 //! [`AgentNotes`] reads policies.
 
 mod lists;
@@ -19,7 +20,7 @@ use portcullis_text::visible::cut_characters;
 
 use super::message::counted;
 
-pub use lists::write as write_lists;
+pub use lists::{reading, write as write_lists};
 pub use notes::AgentNotes;
 
 /// The most characters of a User-Agent header that a message shows.
@@ -37,7 +38,7 @@ impl AgentValue {
     /// Returns the file that lists the names. `None` for a name and for a list that is compiled in.
     pub fn file(&self) -> Option<&Path> {
         let list = self.0.strip_prefix('@')?;
-        (!lists::names().any(|name| name == list)).then_some(Path::new(list))
+        lists::find(list).is_none().then_some(Path::new(list))
     }
 }
 

@@ -15,6 +15,7 @@ use portcullis_set::{Damage, PolicySet};
 
 use super::super::message::say_plainly;
 use super::super::plan::{QuestionPlan, SummaryForm};
+use super::lists::Reading;
 use super::{List, lists};
 
 /// The most names in one note. The JSON summary has all names.
@@ -35,6 +36,8 @@ pub struct AgentNotes {
     pub of_records: Vec<String>,
     pub lists: Vec<AgentList>,
     pub unnamed: Vec<UnnamedAgent>,
+    /// The tokens that were typed, whose operators document more.
+    documented: Vec<String>,
     repeated: Vec<String>,
     dialect: &'static str,
     /// Whether no flag named the lists, so that names which they lack need no note.
@@ -81,6 +84,10 @@ impl AgentNotes {
             of_records: of_records.unwrap_or_default(),
             lists: questions.asked.lists.iter().enumerate().map(list).collect(),
             unnamed,
+            documented: {
+                let given = questions.asked.given().filter(|name| lists::reading(name).is_some());
+                given.map(str::to_owned).collect()
+            },
             repeated: questions.asked.repeated.clone(),
             dialect: dialect.name,
             has_default_lists: questions.each.as_ref().is_some_and(|each| each.has_default_lists),
@@ -103,6 +110,16 @@ impl AgentNotes {
     }
 
     fn show_left_out(&self) {
+        for name in &self.documented {
+            let Some(Reading { reading, .. }) = lists::reading(name) else { continue };
+            let others =
+                reading.trim_end_matches('!').split('+').skip(1).collect::<Vec<_>>().join(" and ");
+            let more = match others.is_empty() {
+                true => "does not read the groups for *".to_owned(),
+                false => format!("also follows the group {others}"),
+            };
+            say_plainly(format_args!("note: {name} {more}, as its operator documents: -a @{name}"));
+        }
         for name in &self.repeated {
             say_plainly(format_args!("note: -a has {name} twice; it is evaluated once"));
         }

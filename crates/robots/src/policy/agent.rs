@@ -35,7 +35,8 @@ const HEADER_CHARACTERS_SHOWN: usize = 60;
 /// One crawler: its product tokens, most specific first.
 ///
 /// The groups of the first token that a file names apply, otherwise the default groups. Most
-/// crawlers have one token; Googlebot-News falls back to the groups of Googlebot.
+/// crawlers have one token; Googlebot-News falls back to the groups of Googlebot. A few, whose name ends
+/// with `!` here, do not read the default groups: AdsBot-Google obeys only the groups that name it.
 ///
 /// ```
 /// use portcullis_dialect::GOOGLE;
@@ -43,12 +44,14 @@ const HEADER_CHARACTERS_SHOWN: usize = 60;
 ///
 /// let news = AgentChain::parse("Googlebot-News+Googlebot", &GOOGLE).unwrap();
 /// assert_eq!(news.tokens().collect::<Vec<_>>(), ["Googlebot-News", "Googlebot"]);
+/// assert!(!AgentChain::parse("AdsBot-Google!", &GOOGLE).unwrap().reads_default());
 /// assert!(AgentChain::parse("Googlebot/2.1", &GOOGLE).is_err());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AgentChain {
     name: String,
     tokens: Vec<String>,
+    reads_default: bool,
 }
 
 /// Why a text does not name an agent.
@@ -73,7 +76,8 @@ pub enum AgentError {
 }
 
 impl AgentChain {
-    /// Parses one or more tokens joined by `+`, most specific first.
+    /// Parses one or more tokens joined by `+`, most specific first. A final `!` says that the default
+    /// groups do not apply to the crawler's access and delays.
     ///
     /// # Errors
     ///
@@ -84,7 +88,11 @@ impl AgentChain {
         };
         const EMPTY: &str =
             "empty token; write TOKEN, or TOKEN+TOKEN for a crawler with a fallback";
-        for token in text.split('+') {
+        let (names, reads_default) = match text.strip_suffix('!') {
+            Some(names) => (names, false),
+            None => (text, true),
+        };
+        for token in names.split('+') {
             if token.is_empty() {
                 return error(text, EMPTY.to_owned());
             }
@@ -100,8 +108,8 @@ impl AgentChain {
                 return error(token, problem);
             }
         }
-        let tokens = text.split('+').map(str::to_owned).collect();
-        Ok(AgentChain { name: text.to_owned(), tokens })
+        let tokens = names.split('+').map(str::to_owned).collect();
+        Ok(AgentChain { name: text.to_owned(), tokens, reads_default })
     }
 
     /// Returns the crawler that sends this User-Agent header. Its name is the header.
@@ -148,18 +156,39 @@ impl AgentChain {
         if tokens.is_empty() {
             return error("it names no product; give the product token instead");
         }
-        Ok(AgentChain { name: name.to_owned(), tokens })
+        Ok(AgentChain { name: name.to_owned(), tokens, reads_default: true })
+    }
+
+    /// Returns the crawler with the tokens of `documented` behind its own, and default groups only if both
+    /// read them.
+    #[must_use]
+    pub fn read_as(mut self, documented: &AgentChain) -> AgentChain {
+        let is_known =
+            |tokens: &[String], token: &str| tokens.iter().any(|it| it.eq_ignore_ascii_case(token));
+        for token in documented.tokens() {
+            if !is_known(&self.tokens, token) {
+                self.tokens.push(token.to_owned());
+            }
+        }
+        self.reads_default &= documented.reads_default;
+        self
     }
 
     /// Returns a crawler without a name: in every file, the default groups apply to it.
     pub fn unnamed() -> AgentChain {
-        AgentChain { name: "*".to_owned(), tokens: Vec::new() }
+        AgentChain { name: "*".to_owned(), tokens: Vec::new(), reads_default: true }
     }
 
     /// Returns whether the tokens are parts that browsers have in common, so that they name no
     /// crawler.
     pub fn is_browser(&self) -> bool {
         self.tokens.iter().all(|token| token.split(' ').all(is_compatibility))
+    }
+
+    /// Whether the default groups apply if no group names a token. What they state about the use of pages
+    /// holds in any case, because it is about the pages and not about the crawler's access.
+    pub fn reads_default(&self) -> bool {
+        self.reads_default
     }
 
     /// Returns the agent as given: tokens joined by `+`, or a User-Agent header.

@@ -57,7 +57,7 @@ impl<'t> RecordGroups<'t> {
 
     /// Returns the positions of the records that hold for `agent`, ascending.
     pub fn applying(&self, agent: &AgentChain, dialect: &Dialect) -> impl Iterator<Item = usize> {
-        let applying = Selection::among_groups(&self.file, agent, dialect).groups;
+        let applying = Selection::among_groups(&self.file, agent, dialect).read_by(agent).groups;
         let groups = self.groups.iter().enumerate();
         groups.filter_map(move |(record, group)| applying.contains(&(*group)?).then_some(record))
     }

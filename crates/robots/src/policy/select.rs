@@ -22,11 +22,21 @@ impl Selection {
     pub fn of(file: &RobotsTxt<'_>, agent: &AgentChain, dialect: &Dialect) -> Selection {
         match file.rules().is_empty() {
             true => Selection::default(),
-            false => Selection::among_groups(file, agent, dialect),
+            false => Selection::among_groups(file, agent, dialect).read_by(agent),
         }
     }
 
-    /// Like [`Selection::of`], for records other than rules.
+    /// Returns the groups that `agent` reads: none of the default, if it does not read it.
+    #[must_use]
+    pub(super) fn read_by(self, agent: &AgentChain) -> Selection {
+        match self.token.is_some() || agent.reads_default() {
+            true => self,
+            false => Selection::default(),
+        }
+    }
+
+    /// Like [`Selection::of`], for records other than rules. The default groups are those of every agent
+    /// that is not named.
     pub fn among_groups(file: &RobotsTxt<'_>, agent: &AgentChain, dialect: &Dialect) -> Selection {
         let line_of = |token| {
             let mut lines = file.user_agents().iter();
@@ -210,7 +220,11 @@ impl Audience {
         }
         let named = agent.and_then(|agent| self.named(agent, dialect));
         let groups = named.map_or(&self.default_groups, |(_, robot)| &robot.groups).clone();
-        Selection { groups, token: named.map(|(token, _)| token) }
+        let selection = Selection { groups, token: named.map(|(token, _)| token) };
+        match agent {
+            Some(agent) => selection.read_by(agent),
+            None => selection,
+        }
     }
 
     /// Returns the number of bytes that [`Audience::select`] compares for `agent`, at most: 0 where it

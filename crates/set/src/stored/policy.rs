@@ -167,6 +167,7 @@ impl<'s> StoredHead<'s> {
         let PolicyHead { default_entry, default_line, default_lines, .. } = self.head;
         Ok(match default_entry.get() {
             NONE => Effect::NoGroup,
+            _ if agent.skips_default => Effect::NoGroup,
             entry => Effect::Rules { entry, lines: (default_line.get(), default_lines.get()) },
         })
     }
@@ -310,8 +311,10 @@ impl<'s> StoredPolicy<'s> {
         }
         let (entry, naming_line, token) = match (self.named(agent)?, self.default_entry()) {
             (Some(named), _) => named,
-            (None, Some(entry)) => (entry, self.words[policy::DEFAULT_NAMING_LINE].get(), NONE),
-            (None, None) => return Ok(None),
+            (None, Some(entry)) if !agent.skips_default => {
+                (entry, self.words[policy::DEFAULT_NAMING_LINE].get(), NONE)
+            }
+            (None, _) => return Ok(None),
         };
         let at = self.entry_at(entry);
         Ok(Some(SelectedRules {

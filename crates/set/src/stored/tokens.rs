@@ -44,6 +44,8 @@ impl CompiledFor {
 /// An agent, as numbers of names in one set. The default is an agent that the set does not name.
 #[derive(Clone, Debug, Default)]
 pub struct AgentTokens {
+    /// Whether the default groups do not apply ([`AgentChain::reads_default`]).
+    pub(crate) skips_default: bool,
     /// For each token of the chain that the set names: its position in the chain, and the numbers
     /// of the names that it matches, ascending.
     pub(crate) chain: Vec<(u32, Vec<u32>)>,
@@ -159,7 +161,8 @@ impl PolicySet {
     ///
     /// If the names are damaged.
     pub fn tokens_of(&self, agent: &AgentChain) -> Result<AgentTokens, Damage> {
-        self.matched_by(agent.tokens())
+        let tokens = self.matched_by(agent.tokens())?;
+        Ok(AgentTokens { skips_default: !agent.reads_default(), ..tokens })
     }
 
     /// Returns the names that these tokens match.
@@ -191,6 +194,6 @@ impl PolicySet {
                 chain.push((position, numbers));
             }
         }
-        Ok(AgentTokens { chain })
+        Ok(AgentTokens { chain, skips_default: false })
     }
 }
