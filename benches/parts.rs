@@ -8,7 +8,7 @@
 //!
 //! Without the two variables, the sample in `corpora/` is measured, which fits in the caches. Name
 //! a folder of files and a list of URLs for realistic figures. Every time is for a pass over all
-//! files or all URLs. The throughput is in files or URLs. `scripts/instructions` counts the
+//! files or all URLs. The throughput is in files or URLs. `portcullis-bench goals --instructions` counts the
 //! instructions of the whole program instead.
 
 use std::collections::HashMap;

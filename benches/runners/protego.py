@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Protego, Scrapy's matcher, as a runner of `portcullis bench` (benches/RUNNERS.md).
+"""Protego, Scrapy's matcher, as a runner of `portcullis-bench run` (benches/RUNNERS.md).
 
     python3 -m venv venv && venv/bin/pip install protego
-    portcullis bench ... --runner "protego=venv/bin/python benches/runners/protego.py"
+    portcullis-bench run ... --runner "protego=venv/bin/python benches/runners/protego.py"
 """
 
 import gc

@@ -19,7 +19,7 @@ const ASKED: &str =
 /// records that are not URLs, and empty records.
 fn corpus() -> Folder {
     let folder = Folder::new();
-    folder.ok("synth --seed 5 --hosts 60 --urls 3000 --out c");
+    folder.corpus("c", Corpus::new(5, 60), 3_000, None);
     let mut list = Vec::new();
     let urls = folder.read("c/urls.txt");
     for (number, url) in urls.split_inclusive(|&byte| byte == b'\n').enumerate() {

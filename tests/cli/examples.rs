@@ -42,10 +42,6 @@ fn every_example_runs() {
         let lines = examples.lines().filter_map(|line| line.strip_prefix("  portcullis "));
         assert_eq!(lines.clone().count(), 3, "{name}");
         for line in lines {
-            // Measurements take time, and their flags are parsed by another test.
-            if line.starts_with("bench ") {
-                continue;
-            }
             let output = folder.process(line).output().unwrap();
             let status = output.status.code().unwrap();
             let is_negative =

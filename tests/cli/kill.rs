@@ -30,8 +30,7 @@ impl Sets {
     fn new() -> Sets {
         let folder = Folder::new();
         for (seed, hosts, name) in [(1, 40, "old"), (2, 1_500, "new")] {
-            let line = format!("synth --seed {seed} --hosts {hosts} --urls 1 --out {name}");
-            folder.ok(format!("{line} --format jsonl"));
+            folder.corpus(name, Corpus::new(seed, hosts), 1, Some(ArchiveFormat::JsonLines));
         }
         folder.ok("compile old/robots.jsonl -o a.set");
         let old = folder.read("a.set");
@@ -219,27 +218,6 @@ fn a_signal_leaves_all_outputs_or_none() {
     panic!("only {signals} signals came before the end in {RUNS_MAX} runs");
 }
 
-#[test]
-fn a_corpus_that_is_interrupted_leaves_nothing() {
-    let folder = Folder::new();
-    for format in ["folder", "jsonl"] {
-        let line = format!("synth --hosts 100000 --urls 1 --format {format} --out c");
-        let mut child = spawn(&folder, &line, Stdio::null());
-        let is_writing = || {
-            let listed = fs::read_dir(folder.path("c"));
-            listed.is_ok_and(|mut entries| entries.next().is_some())
-        };
-        while !is_writing() {
-            assert_eq!(child.try_wait().unwrap(), None, "{line}");
-            std::thread::yield_now();
-        }
-        std::thread::sleep(Duration::from_millis(50));
-        send("TERM", &child);
-        assert_eq!(child.wait().unwrap().signal(), Some(15));
-        assert_eq!(fs::read_dir(folder.path("c")).unwrap().count(), 0);
-    }
-}
-
 /// A shell's background jobs ignore SIGINT; `nohup` ignores SIGHUP.
 #[test]
 fn a_signal_that_is_ignored_stays_ignored() {
@@ -305,28 +283,6 @@ fn the_next_run_removes_what_nobody_holds() {
         assert_eq!(unfinished(&folder), [""; 0]);
         assert_eq!(folder.read(name), b"");
     }
-}
-
-/// A folder that a killed process leaves is removed too.
-#[test]
-fn the_next_run_removes_the_folder_of_a_corpus() {
-    let folder = Folder::new();
-    let line = "synth --hosts 100000 --urls 1 --format folder --out c";
-    let unfinished = || {
-        let names = fs::read_dir(folder.path("c")).into_iter().flatten().flatten();
-        let names = names.map(|entry| entry.file_name().into_string().unwrap());
-        names.filter(|name| name.ends_with(".unfinished")).collect::<Vec<_>>()
-    };
-    let mut child = spawn(&folder, line, Stdio::null());
-    while !unfinished().iter().any(|name| name.starts_with(".robots.")) {
-        assert_eq!(child.try_wait().unwrap(), None, "{line}");
-        std::thread::yield_now();
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_ne!(unfinished(), [""; 0]);
-    folder.ok("synth --hosts 10 --urls 1 --format folder --out c");
-    assert_eq!(unfinished(), [""; 0]);
 }
 
 /// An unfinished file of a killed process does not disturb the next run.

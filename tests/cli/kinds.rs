@@ -73,13 +73,12 @@ const AS_ROBOTS_TXT: [&str; 3] = [
 /// Here a folder is not a single robots.txt, and a set is compared with sets.
 const AS_ONE_ROBOTS_TXT: [&str; 2] = ["lint --statistics {}", "diff {} robots.txt -a Bot"];
 
-const AS_SET: [&str; 6] = [
+const AS_SET: [&str; 5] = [
     "check -p {} -a Bot https://closed.example/x",
     "classify -p {} -a Bot --no-summary one.txt",
     "inspect {}",
     "inspect --verify {}",
     "audit -p {} -a Bot --report - --no-summary one.txt",
-    "bench -p {} -a Bot --urls missing",
 ];
 
 const AS_LIST: [&str; 4] = [
@@ -212,11 +211,7 @@ fn every_place_with_every_kind_of_file() {
         if !["folder", "policies.set"].contains(&row.kind) {
             filled(&AS_ONE_ROBOTS_TXT, row.kind).for_each(|steps| add(steps, row.robots));
         }
-        for (number, steps) in filled(&AS_SET, row.kind).enumerate() {
-            // The list of the last line is missing, so a valid set is an error too.
-            let is_bench = number + 1 == AS_SET.len();
-            add(steps, if is_bench && row.set == "disallow" { NO_FILE } else { row.set });
-        }
+        filled(&AS_SET, row.kind).for_each(|steps| add(steps, row.set));
         filled(&AS_LIST, row.kind).for_each(|steps| add(steps, row.list));
         let check = |set: &str| format!("check -p {set} -a Bot {URL}");
         let set = format!("{}.compiled", row.kind);

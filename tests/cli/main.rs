@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use assert_cmd::Command;
+use portcullis_synth::{ArchiveFormat, Corpus, Files};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 #[cfg(target_os = "linux")]
 mod advice;
 mod audit;
-mod bench;
 mod blocks;
 mod cases;
 mod examples;
@@ -76,6 +76,12 @@ impl Folder {
 
     fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap()
+    }
+
+    /// Writes a made-up corpus with a number of URLs to a folder of this name.
+    fn corpus(&self, name: &str, corpus: Corpus, urls: u64, archive: Option<ArchiveFormat>) {
+        let files = Files { urls, archive, has_access_log: false };
+        corpus.write_files(&self.path(name), &files).unwrap();
     }
 
     /// Returns the names in the folder, including unfinished files.

@@ -18,7 +18,7 @@ fn a_full_disk() {
         let output = process.stdout(full()).output().unwrap();
         assert_fails(&output, &["standard output", "No space left"]);
     }
-    for line in ["--help", "--version", "check --help", "help synth", "--generate man"] {
+    for line in ["--help", "--version", "check --help", "help lint", "--generate man"] {
         let output = folder.process(line).stdout(full()).output().unwrap();
         assert_fails(&output, &["standard output", "No space left"]);
     }

@@ -49,7 +49,9 @@ fn decided(folder: &Folder, line: &str) -> Vec<String> {
 #[test]
 fn a_record_in_any_format_gets_what_its_agent_alone_gets() {
     let folder = Folder::new();
-    folder.ok("synth --hosts 40 --urls 1500 --captures 6 --format jsonl --access-log --out x");
+    let archive = Some(ArchiveFormat::JsonLines);
+    let files = Files { urls: 1_500, archive, has_access_log: true };
+    Corpus::new(0, 40).with_captures(6).write_files(&folder.path("x"), &files).unwrap();
     folder.ok("compile --history --no-summary -o x.pcs x/robots.jsonl");
     let log = String::from_utf8(folder.read("x/access.log")).unwrap();
     let fetches: Vec<Option<Fetch>> = log.lines().map(fetch).collect();

@@ -10,6 +10,8 @@ use portcullis_oracle::Judge;
 use portcullis_testkit::words;
 use serde_json::Value;
 
+use portcullis_synth::{ArchiveFormat, Corpus};
+
 use super::{Folder, json};
 
 /// The lines of small files.
@@ -139,7 +141,8 @@ fn number(value: &Value) -> u64 {
 fn rows_add_up_to_the_figures_of_audit_and_inspect() {
     const AGENTS: [&str; 4] = ["GPTBot", "Googlebot", "CCBot", "NobodyNamesMe"];
     let folder = Folder::new();
-    folder.ok("synth --seed 3 --hosts 400 --urls 9 --captures 6 --format jsonl --out c");
+    let corpus = Corpus::new(3, 400).with_captures(6);
+    folder.corpus("c", corpus, 9, Some(ArchiveFormat::JsonLines));
     folder.ok("compile --history --no-summary -o set.pcs c/robots.jsonl");
     let agents = AGENTS.join(",");
     let survey = folder.ok(format!("survey -p set.pcs -a {agents} --json -o rows.jsonl"));

@@ -222,8 +222,8 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    agents audit bench bounds check classify compile diff errors filter inspect kinds lint lists
-    outputs parquet sitemaps survey synth times usage
+    agents audit bounds check classify compile diff errors filter inspect kinds lint lists outputs parquet
+    sitemaps survey times usage
 }
 
 #[test]

@@ -101,9 +101,6 @@ const LINES: &str = "
     filter --robots @robots -a Bot -o @x --unknown @x @list
     filter --robots @robots -a Bot -c @list
     filter --robots @robots -a @missing -c @list
-    bench --robots @robots -a Bot --urls @missing
-    bench --robots @robots -a Bot --report @x --html @x --urls @list
-    synth --hosts 1 --urls 1 --out @file
     compile -o @merged @set @other
     compile -o @merged @set @other --json
     compile -o @merged @set @file

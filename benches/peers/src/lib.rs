@@ -1,6 +1,6 @@
 //! Robots.txt matchers from crates.io as engines of [`portcullis_bench`].
 //!
-//! The program `portcullis-peers` measures them on the user's own data, and
+//! The program `portcullis-peers` measures them on the user's own data as `portcullis-bench` does, and
 //! `portcullis-front-door` compares the front doors of libraries. `../METHODOLOGY.md` explains what
 //! is measured, what is left out and where the comparison is biased.
 

@@ -9,9 +9,11 @@ fn every_peer_is_in_the_table() {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("report.json");
     let output = Command::new(env!("CARGO_BIN_EXE_portcullis-peers"))
-        .args([sample.join("robots"), sample.join("urls.txt")])
-        .args(["Googlebot", "--rounds", "1", "--seconds-per-pass", "0", "--report"])
+        .args(["run", "-a", "Googlebot", "--dialect", "google", "--rounds", "1"])
+        .args(["--seconds-per-pass", "0", "--report"])
         .arg(&json)
+        .arg("--robots")
+        .args([sample.join("robots"), sample.join("urls.txt")])
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

@@ -358,7 +358,7 @@ def captures(program, gigabytes):
     for number in range(8):
         kind = "warc" if number == 3 else "jsonl"
         folder = gigabytes / f"corpus-{number}"
-        command = [program, "synth", "--hosts", "210000", "--urls", "0", "--seed", str(number)]
+        command = [f"{program}-bench", "synth", "--hosts", "210000", "--urls", "0", "--seed", str(number)]
         subprocess.run([*command, "--format", kind, "-o", folder], check=True, capture_output=True)
         path = next(folder.glob("robots.*"))
         if kind == "jsonl":

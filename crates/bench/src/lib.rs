@@ -1,7 +1,7 @@
 //! Measures engines side by side on the user's own data. Engines are verified before they are
 //! timed.
 //!
-//! This crate implements `portcullis bench`: a [`Corpus`] of files and questions, a table of
+//! This crate is the [`program`] `portcullis-bench`: a [`Corpus`] of files and questions, a table of
 //! [`Engine`]s, the [`Judgement`] of the oracle, rounds of timing, and the [`Report`], which
 //! [`markdown`], [`page`] and [`Report::to_json`] render. `benches/peers` adds other crates as
 //! engines. `benches/RUNNERS.md` is the protocol for other programs. For verdicts on URLs, use
@@ -60,6 +60,7 @@ mod corpus;
 mod engine;
 mod engines;
 mod judge;
+pub mod program;
 mod questions;
 mod render;
 mod report;

@@ -50,17 +50,10 @@ pub struct Settings {
     #[arg(long, value_name = "N", default_value_t = 9309)]
     pub seed: u64,
 
-    /// Returns free memory to the system. Called before each build, so that every engine pays for
-    /// all its memory, regardless of memory freed before.
-    #[arg(skip = no_op as fn())]
-    pub give_back_memory: fn(),
-
     /// The command line, for the report.
     #[arg(skip)]
     pub command: String,
 }
-
-fn no_op() {}
 
 impl Default for Settings {
     /// Returns the defaults of the flags.

@@ -15,7 +15,6 @@ mod account;
 mod agents;
 mod args;
 mod audit;
-mod bench;
 mod check;
 mod classify;
 mod compile;
@@ -41,7 +40,6 @@ mod sitemaps;
 mod stream;
 mod summary;
 mod survey;
-mod synth;
 mod unknown_hosts;
 mod values;
 
@@ -112,8 +110,6 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         Some(Command::Survey(args)) => survey::run(args),
         Some(Command::Sitemaps(args)) => sitemaps::run(args),
         Some(Command::Audit(args)) => audit::run(args),
-        Some(Command::Bench(args)) => bench::run(args, typed),
-        Some(Command::Synth(args)) => synth::run(&args),
         None => anyhow::bail!("no subcommand; `portcullis --help` lists them"),
     };
     done.map_err(|error| advised(error, &matches))

@@ -489,11 +489,6 @@ pub struct CompleteOutput {
 }
 
 impl CompleteOutput {
-    /// Returns a complete folder.
-    pub fn of_folder(name: &Path, folder: Complete) -> CompleteOutput {
-        CompleteOutput { name: name.display().to_string(), file: Some(folder) }
-    }
-
     /// Gives all files their names. A signal leaves all of them or none.
     pub fn publish_all(
         outputs: impl IntoIterator<Item = CompleteOutput>,

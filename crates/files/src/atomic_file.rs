@@ -1,6 +1,6 @@
-//! Output files and folders that appear under their names complete, or not at all.
+//! Output files that appear under their names complete, or not at all.
 //!
-//! Use [`AtomicFile`] for every output file, and [`AtomicFolder`] for a folder of files. Each is
+//! Use [`AtomicFile`] for every output file. It is
 //! written beside its name, synced, and then renamed. [`complete`](AtomicFile::complete) and
 //! [`publish`](Complete::publish) are separate, so that a run with several outputs completes all of
 //! them before it publishes the first.
@@ -38,13 +38,10 @@ use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::{Builder, NamedTempFile, TempDir, TempPath};
+use tempfile::{Builder, NamedTempFile, TempPath};
 
 /// The size of the write buffer, in bytes.
 const BUFFER_BYTES: usize = 256 * 1024;
-
-/// How often [`abandon`] tries to remove a folder that other threads still write to.
-const REMOVALS_MAX: usize = 100;
 
 /// The most bytes of an output's name in that of its unfinished file. Systems allow 255 for all of
 /// it, and encrypting ones 143.
@@ -63,7 +60,7 @@ const SUFFIX: &str = ".unfinished";
 /// The length of the random part of these names.
 const RANDOM_BYTES: usize = 6;
 
-/// The unfinished files and folders of this process.
+/// The unfinished files of this process.
 static UNFINISHED: Mutex<Unfinished> =
     Mutex::new(Unfinished { paths: BTreeSet::new(), left: BTreeMap::new(), held: 0 });
 
@@ -81,7 +78,7 @@ fn lock_unfinished() -> MutexGuard<'static, Unfinished> {
 }
 
 impl Unfinished {
-    /// Removes the files and folders in `folder` that killed processes have left for the output with
+    /// Removes the files in `folder` that killed processes have left for the output with
     /// this prefix. What cannot be removed stays.
     fn remove_left(&mut self, folder: &Path, prefix: &OsStr) {
         let list = || {
@@ -108,16 +105,16 @@ fn is_unfinished(name: &OsStr, prefix: &OsStr) -> bool {
     random.is_some_and(|it| it.len() == RANDOM_BYTES && it.iter().all(u8::is_ascii_alphanumeric))
 }
 
-/// Removes an unfinished file or folder that no process holds.
+/// Removes an unfinished file that no process holds.
 #[cfg(unix)]
 fn remove_if_left(path: &Path) {
     let Ok(kind) = fs::symlink_metadata(path).map(|metadata| metadata.file_type()) else { return };
     // Opening anything else could wait.
-    let opened = (kind.is_file() || kind.is_dir()).then(|| File::open(path));
+    let opened = kind.is_file().then(|| File::open(path));
     let Some(Ok(opened)) = opened else { return };
     if opened.try_lock().is_ok() {
         // Another process may be faster.
-        let _ = if kind.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        let _ = fs::remove_file(path);
     }
 }
 
@@ -125,7 +122,7 @@ fn remove_if_left(path: &Path) {
 #[cfg(not(unix))]
 fn remove_if_left(_: &Path) {}
 
-/// A lock on an unfinished file or folder, until it has its name.
+/// A lock on an unfinished file, until it has its name.
 struct Held {
     _file: File,
 }
@@ -136,7 +133,7 @@ impl Drop for Held {
     }
 }
 
-/// Locks a new file or folder. Returns the lock, which is the file; the inner value is `None` if it
+/// Locks a new file. Returns the lock, which is the file; the inner value is `None` if it
 /// cannot be locked. `None` if another process took it for one that is left over.
 #[cfg(unix)]
 fn hold(opened: io::Result<File>) -> Option<Option<File>> {
@@ -158,7 +155,7 @@ fn hold(_: io::Result<File>) -> Option<Option<File>> {
     Some(None)
 }
 
-/// Removes all unfinished files and folders of this process, which is about to end by a signal.
+/// Removes all unfinished files of this process, which is about to end by a signal.
 ///
 /// From then on every other thread that creates, publishes or drops one waits for the end of the
 /// process, so that nothing is left behind and nothing is published.
@@ -167,11 +164,6 @@ pub fn abandon() {
     for path in &unfinished.paths {
         // The process ends whether or not the file can be removed.
         let _ = fs::remove_file(path);
-        for _ in 0..REMOVALS_MAX {
-            if !path.is_dir() || fs::remove_dir_all(path).is_ok() {
-                break;
-            }
-        }
     }
     std::mem::forget(unfinished);
 }
@@ -184,35 +176,28 @@ struct Registered {
 }
 
 impl Registered {
-    /// Calls `create` for a path beside `target` with this mode, and registers the path. `open`
-    /// opens what was created.
-    fn create<T>(
-        target: &Path,
-        mode: u32,
-        create: impl Fn(&Builder, &Path) -> io::Result<T>,
-        path: impl Fn(&T) -> &Path,
-        open: impl Fn(&T) -> io::Result<File>,
-    ) -> io::Result<(T, Registered)> {
+    /// Creates a file beside `target`, and registers its path.
+    fn create(target: &Path) -> io::Result<(NamedTempFile, Registered)> {
         /// How often another process may take a new file for one that is left over.
         const TRIES: usize = 3;
         let (folder, prefix) = (folder_of(target), prefix_of(target)?);
         let mut builder = Builder::new();
         builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM_BYTES);
-        set_permissions(&mut builder, mode);
+        set_permissions(&mut builder);
         let mut unfinished = lock_unfinished();
         unfinished.remove_left(folder, &prefix);
         let mut tries = 0;
         let (created, held) = loop {
-            let created = create(&builder, folder)?;
+            let created = builder.tempfile_in(folder)?;
             tries += 1;
             let is_held = unfinished.held < HELD_MAX;
-            match if is_held { hold(open(&created)) } else { Some(None) } {
+            match if is_held { hold(created.as_file().try_clone()) } else { Some(None) } {
                 None if tries < TRIES => {}
                 held => break (created, held.flatten()),
             }
         };
         unfinished.held += usize::from(held.is_some());
-        let path = path(&created).to_owned();
+        let path = created.path().to_owned();
         unfinished.paths.insert(path.clone());
         Ok((created, Registered { path, _held: held.map(|file| Held { _file: file }) }))
     }
@@ -250,7 +235,7 @@ pub struct PublishError {
     pub source: io::Error,
 }
 
-/// Renames all files and folders to their final names, in order, and replaces existing files.
+/// Renames all files to their final names, in order, and replaces existing files.
 ///
 /// [`abandon`] waits until all have their names, so a signal leaves all outputs of a run or none.
 ///
@@ -267,9 +252,9 @@ pub fn publish_all(outputs: Vec<Complete>) -> Result<(), PublishError> {
     let renamed = {
         let _unfinished = lock_unfinished();
         rest.by_ref().enumerate().try_for_each(|(position, complete)| {
-            let Complete { written, registered, target } = complete;
+            let Complete { path, registered, target } = complete;
             published.push(registered);
-            written.rename(&target).map_err(failed(position))?;
+            path.persist(&target).map_err(|it| failed(position)(it.error))?;
             targets.push(target);
             Ok(())
         })
@@ -354,10 +339,7 @@ impl AtomicFile {
     pub fn create(path: &Path) -> io::Result<AtomicFile> {
         let target = target_of(path)?;
         let replaced = metadata_at(&target)?;
-        let create = |builder: &Builder, folder: &Path| builder.tempfile_in(folder);
-        let open = |file: &NamedTempFile| file.as_file().try_clone();
-        let (file, registered) =
-            Registered::create(&target, 0o666, create, |file| file.path(), open)?;
+        let (file, registered) = Registered::create(&target)?;
         let (file, path) = file.into_parts();
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
         let mut file = AtomicFile { file, path, registered, target, keeps_owner: true };
@@ -384,7 +366,7 @@ impl AtomicFile {
         self.file.get_ref().sync_all()?;
         let AtomicFile { file, path, registered, target, .. } = self;
         drop(file);
-        Ok(Complete { written: Written::File(path), registered, target })
+        Ok(Complete { path, registered, target })
     }
 }
 
@@ -404,53 +386,11 @@ impl Seek for AtomicFile {
     }
 }
 
-/// A folder that is being filled beside its name. Dropping it removes it with its content.
-pub struct AtomicFolder {
-    folder: TempDir,
-    registered: Registered,
-    target: PathBuf,
-}
-
-impl AtomicFolder {
-    /// Creates a folder that will be published as `path`, which must not exist.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be created.
-    pub fn create(path: &Path) -> io::Result<AtomicFolder> {
-        let create = |builder: &Builder, folder: &Path| builder.tempdir_in(folder);
-        let open = |folder: &TempDir| File::open(folder.path());
-        let (folder, registered) = Registered::create(path, 0o777, create, TempDir::path, open)?;
-        Ok(AtomicFolder { folder, registered, target: path.to_owned() })
-    }
-
-    /// Returns the folder to write files to.
-    pub fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    /// Syncs all files: on Linux with one call, elsewhere one by one.
-    ///
-    /// # Errors
-    ///
-    /// If they cannot be synced. The folder is then removed.
-    pub fn complete(self) -> io::Result<Complete> {
-        let AtomicFolder { folder, registered, target } = self;
-        sync_files_of(folder.path())?;
-        Ok(Complete { written: Written::Folder(folder), registered, target })
-    }
-}
-
-/// A complete file or folder that is not yet renamed. Dropping it removes it.
+/// A complete file that is not yet renamed. Dropping it removes it.
 pub struct Complete {
-    written: Written,
+    path: TempPath,
     registered: Registered,
     target: PathBuf,
-}
-
-enum Written {
-    File(TempPath),
-    Folder(TempDir),
 }
 
 impl Complete {
@@ -464,20 +404,6 @@ impl Complete {
     }
 }
 
-impl Written {
-    /// Gives it its final name. Removes it if that fails.
-    fn rename(self, target: &Path) -> io::Result<()> {
-        match self {
-            Written::File(path) => path.persist(target).map_err(|failed| failed.error),
-            Written::Folder(mut folder) => {
-                fs::rename(folder.path(), target)?;
-                folder.disable_cleanup(true);
-                Ok(())
-            }
-        }
-    }
-}
-
 fn folder_of(target: &Path) -> &Path {
     match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -485,15 +411,15 @@ fn folder_of(target: &Path) -> &Path {
     }
 }
 
-/// Sets the mode of a new file or folder, before the umask is applied. By default, temporary files
-/// are private. Systems other than Unix have no modes.
+/// Lets all read and write a new file, as far as the umask does. By default, temporary files are
+/// private. Systems other than Unix have no modes.
 #[cfg_attr(not(unix), allow(unused_variables, reason = "there are no modes"))]
-fn set_permissions(builder: &mut Builder, mode: u32) {
+fn set_permissions(builder: &mut Builder) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
 
-        builder.permissions(fs::Permissions::from_mode(mode));
+        builder.permissions(fs::Permissions::from_mode(0o666));
     }
 }
 
@@ -532,31 +458,6 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Syncs all files of a folder with one call. Syncing a million small files one by one takes hours.
-#[cfg(target_os = "linux")]
-fn sync_files_of(folder: &Path) -> io::Result<()> {
-    Ok(rustix::fs::syncfs(File::open(folder)?)?)
-}
-
-/// Syncs the files of a folder one by one, and then their names: this system has no call for all.
-#[cfg(not(target_os = "linux"))]
-fn sync_files_of(folder: &Path) -> io::Result<()> {
-    sync_each(folder)
-}
-
-#[cfg(any(not(target_os = "linux"), test))]
-fn sync_each(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        match entry.file_type()?.is_dir() {
-            true => sync_each(&entry.path())?,
-            // Some systems sync only what may be written.
-            false => OpenOptions::new().append(true).open(entry.path())?.sync_all()?,
-        }
-    }
-    sync_folder(folder)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -581,25 +482,8 @@ mod tests {
         let mut file = AtomicFile::create(&path).unwrap();
         file.write_all(b"after").unwrap();
         drop(file.complete().unwrap());
-        let made = AtomicFolder::create(&folder.path().join("b")).unwrap();
-        fs::write(made.path().join("c"), "c").unwrap();
-        drop(made);
         assert_eq!(names(folder.path()), ["a"]);
         assert_eq!(fs::read(&path).unwrap(), b"before");
-    }
-
-    #[test]
-    fn a_folder_appears_with_all_its_files() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("b");
-        let made = AtomicFolder::create(&path).unwrap();
-        fs::write(made.path().join("c"), "c").unwrap();
-        let made = made.complete().unwrap();
-        assert!(!path.exists());
-        made.publish().unwrap();
-        sync_each(folder.path()).unwrap();
-        assert_eq!(names(folder.path()), ["b"]);
-        assert_eq!(names(&path), ["c"]);
     }
 
     /// Returns the default modes of new files, or those of the file that is replaced.
@@ -618,10 +502,6 @@ mod tests {
         fs::write(folder.path().join("usual"), "").unwrap();
         write("new").unwrap();
         assert_eq!(mode("new"), mode("usual"));
-        fs::create_dir(folder.path().join("usual folder")).unwrap();
-        let made = AtomicFolder::create(&folder.path().join("folder")).unwrap();
-        made.complete().unwrap().publish().unwrap();
-        assert_eq!(mode("folder"), mode("usual folder"));
         let private = fs::Permissions::from_mode(0o640);
         fs::set_permissions(folder.path().join("new"), private).unwrap();
         write("new").unwrap();

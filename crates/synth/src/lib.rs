@@ -1,6 +1,6 @@
 //! A synthetic corpus of robots.txt files and URLs of any size, the same for a seed on any machine.
 //!
-//! This crate generates the output of `portcullis synth`, for benchmarks and tests that must not
+//! This crate generates the output of `portcullis-bench synth`, for benchmarks and tests that must not
 //! depend on private data. The corpus follows distributions measured on the web: sizes of files and
 //! groups, line ends and byte order marks, rules with wildcards, hosts with most of the URLs, and
 //! the text that files share:
@@ -21,7 +21,8 @@
 //! large corpus are the whole of a small one. (Its URLs differ, because they are spread over all
 //! hosts.) All arithmetic uses integers, because floating-point functions differ between platforms.
 //!
-//! Cost: a few microseconds per file, a quarter of a microsecond per URL. No function fails.
+//! Cost: a few microseconds per file, a quarter of a microsecond per URL. Only
+//! [`Corpus::write_files`] can fail.
 //!
 //! ```
 //! use portcullis_synth::Corpus;
@@ -39,6 +40,7 @@
 mod archive;
 mod draw;
 mod fetches;
+mod files;
 mod history;
 mod layout;
 mod patterns;
@@ -49,6 +51,7 @@ mod usage;
 mod words;
 
 pub use self::archive::ArchiveFormat;
+pub use self::files::Files;
 
 use self::history::Version;
 use self::layout::Layout;

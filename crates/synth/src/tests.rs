@@ -289,3 +289,55 @@ fn the_log_of_a_seed_never_changes() {
     let hash = xxhash_rust::xxh3::xxh3_64(lines.concat().as_bytes());
     assert_eq!(hash, 5_673_420_304_740_969_226, "published figures name logs by their seed");
 }
+
+#[test]
+fn files_are_the_corpus_in_any_format() {
+    use std::fs;
+
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = Corpus::new(1, 600);
+    let urls = 6_000;
+    let list: Vec<u8> = (0..urls)
+        .flat_map(|position| {
+            written(|out| corpus.write_url(position, out)).into_iter().chain(*b"\n")
+        })
+        .collect();
+    for archive in [None, Some(ArchiveFormat::JsonLines), Some(ArchiveFormat::Warc)] {
+        let path = folder.path().join(format!("{archive:?}"));
+        let files = Files { urls, archive, has_access_log: false };
+        corpus.write_files(&path, &files).unwrap();
+        assert!(fs::read(path.join("urls.txt")).unwrap() == list);
+        let robots = |host| written(|out| corpus.write_robots(host, out));
+        let archived = |format| {
+            let mut all = written(|out| corpus.write_archive_head(format, out));
+            (0..600).for_each(|host| corpus.write_archived(host, format, &mut all));
+            all
+        };
+        match archive {
+            None => {
+                let file = |host| fs::read(path.join("robots").join(corpus.host(host))).unwrap();
+                assert!((0..600).all(|host| file(host) == robots(host)));
+                assert_eq!(fs::read_dir(path.join("robots")).unwrap().count(), 600);
+            }
+            Some(format) => {
+                let warc = format == ArchiveFormat::Warc;
+                let name = if warc { "robots.warc.gz" } else { "robots.jsonl" };
+                assert!(fs::read(path.join(name)).unwrap() == archived(format));
+            }
+        }
+        let again = corpus.write_files(&path, &files).unwrap_err().to_string();
+        assert!(again.contains("robots") && again.contains("exists"), "{again}");
+    }
+    let timed = folder.path().join("timed");
+    let files = Files { urls: 3, archive: Some(ArchiveFormat::JsonLines), has_access_log: false };
+    corpus.with_captures(2).write_files(&timed, &files).unwrap();
+    let list = fs::read_to_string(timed.join("urls.tsv")).unwrap();
+    assert!(list.starts_with("url\ttime\nhttp") && list.lines().count() == 4, "{list}");
+    corpus
+        .write_files(&folder.path().join("log"), &Files { has_access_log: true, ..files })
+        .unwrap();
+    assert_eq!(
+        fs::read_to_string(folder.path().join("log/access.log")).unwrap().lines().count(),
+        3
+    );
+}

@@ -5,7 +5,7 @@
 use clap::Command;
 
 /// Subcommands, each with three commands and what they are for.
-const EXAMPLES: [(&str, [(&str, &str); 3]); 12] = [
+const EXAMPLES: [(&str, [(&str, &str); 3]); 10] = [
     (
         "check",
         [
@@ -141,34 +141,6 @@ const EXAMPLES: [(&str, [(&str, &str); 3]); 12] = [
                 "lint robots --format github --fail --level error",
             ),
             ("Show the edits that change no verdict", "lint --fix robots.txt"),
-        ],
-    ),
-    (
-        "bench",
-        [
-            (
-                "Engines on your own data",
-                "bench --robots robots -a GPTBot --urls urls.txt --html bench.html",
-            ),
-            (
-                "One engine, decisions alone",
-                "bench -p policies.pcs -a GPTBot --urls urls.txt --engine portcullis --model decide-hot",
-            ),
-            (
-                "Another program as an engine",
-                "bench --robots robots -a GPTBot --urls urls.txt --runner own=./matcher",
-            ),
-        ],
-    ),
-    (
-        "synth",
-        [
-            ("A folder and a list", "synth --hosts 1000 --urls 100000 -o corpus"),
-            ("Another one", "synth --seed 7 --hosts 1000 -o another"),
-            (
-                "Captures over five years",
-                "synth --hosts 1000 --captures 10 --format jsonl -o archive",
-            ),
         ],
     ),
 ];

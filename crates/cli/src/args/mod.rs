@@ -7,7 +7,6 @@
 //! goes, how it runs.
 
 mod audit;
-mod bench;
 pub mod examples;
 mod groups;
 mod lint;
@@ -21,7 +20,6 @@ use clap::{Parser, Subcommand, ValueEnum};
 use super::exit;
 
 pub use self::audit::AuditArgs;
-pub use self::bench::BenchArgs;
 pub use self::groups::{
     AccountArgs, AgentArgs, AgentForm, CapturePath, Color, EarlyTime, FigureArgs, FreshnessArgs,
     InputArgs, ListPath, ListTimeArgs, MaxAge, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs,
@@ -31,10 +29,7 @@ pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{
     CheckArgs, ClassifyArgs, ClassifyFormat, FilterArgs, KeepOrDrop, SelectionArgs,
 };
-pub use self::sets::{
-    CompileArgs, DiffArgs, DiffFormat, InspectArgs, InspectFormat, OutageArgs, SynthArgs,
-    SynthFormat,
-};
+pub use self::sets::{CompileArgs, DiffArgs, DiffFormat, InspectArgs, InspectFormat, OutageArgs};
 pub use self::sitemaps::{SitemapsArgs, SitemapsFormat};
 pub use self::survey::SurveyArgs;
 
@@ -86,8 +81,6 @@ pub enum Command {
     Sitemaps(SitemapsArgs),
     Audit(AuditArgs),
     Lint(LintArgs),
-    Bench(BenchArgs),
-    Synth(SynthArgs),
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
-//! Flags of the subcommands that make, compare and inspect policy sets, and of `synth`.
+//! Flags of the subcommands that make, compare and inspect policy sets.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueEnum};
 use portcullis_captures::{CaptureFormat, FieldName};
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 
-use super::super::output::OutputFolder;
 use super::super::values;
 use super::groups::{
     AgentArgs, CapturePath, CompileMemoryArgs, FailArgs, LenientArgs, ListPath, OutputArgs,
@@ -274,67 +273,4 @@ pub enum InspectFormat {
     Text,
     /// One object
     Json,
-}
-
-/// Generate synthetic robots.txt files and a list of URLs
-///
-/// The same seed gives the same corpus everywhere, and a larger corpus begins with the hosts of a
-/// smaller one. File sizes, groups, wildcards and shared templates follow the distribution on the
-/// web. Writes DIR/urls.txt and, depending on the format, DIR/robots/HOST for each host,
-/// DIR/robots.jsonl or DIR/robots.warc.gz.
-#[derive(Args)]
-pub struct SynthArgs {
-    /// The seed of the random numbers
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub seed: u64,
-
-    /// Number of hosts
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub hosts: u64,
-
-    /// Number of URLs
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
-    pub urls: u64,
-
-    /// The format of the robots.txt files
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = SynthFormat::Folder)]
-    pub format: SynthFormat,
-
-    /// Number of captures of each host, over five years
-    ///
-    /// With more than one, some captures fail, and files change between captures, some of them by
-    /// rules for AI crawlers. The format must be jsonl or warc. The list is DIR/urls.tsv, with a
-    /// header and a time beside each URL, instead of DIR/urls.txt.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
-    pub captures: u64,
-
-    /// Write the list as an access log, DIR/access.log: who fetched each URL, and when
-    ///
-    /// The lines are in the combined log format after the host and its port. A third of the requests is
-    /// by crawlers. The URLs and times are those of the other lists, except that some requests have no
-    /// path.
-    #[arg(long)]
-    pub access_log: bool,
-
-    /// Let some hosts state usage preferences
-    ///
-    /// One host in 25 has Content-Signal; fewer have License or Content-Usage. Groups, rules, URLs
-    /// and all verdicts about access are the same as without this flag.
-    #[arg(long)]
-    pub usage: bool,
-
-    /// The folder to write to; it must not hold a corpus yet
-    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub out: OutputFolder,
-}
-
-/// The format of a synthetic corpus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SynthFormat {
-    /// A folder of files named by host
-    Folder,
-    /// JSON Lines, one answer per line
-    Jsonl,
-    /// WARC, compressed record by record
-    Warc,
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures the project's goals on real data, and prints each as met or missed.
 
-    scripts/goals [DATA] [--rounds N] [--results FILE] [--strict] [--quick]
+    portcullis-bench goals [DATA] [--rounds N] [--results FILE] [--strict] [--quick]
+    portcullis-bench goals --instructions [PROGRAM [OTHER]]
 
 DATA has robots.tar.gz, urls.txt.gz, urls-no-policy.txt.gz and paired/ with robots.tar.gz and urls.txt.gz.
 By default PORTCULLIS_DATA names it, relative to the project's root (../shared/data if unset). GOALS below
@@ -9,6 +10,12 @@ is the list: what, the bar, and the measurements that give the value. Prints Mar
 also writes it there. Exits with 1 if an answer is wrong, and with --strict also if a goal is missed. --quick
 takes small sizes, to try the script: its values mean nothing.
 Needs wc, cp, shuf, 4 GB in TMPDIR and Python 3.9 or later. Leave the machine idle meanwhile.
+
+--instructions counts the instructions of typical commands on made-up data instead, with Valgrind. PROGRAM
+is a portcullis binary, by default one built here for a release. With OTHER, the counts of both are printed
+side by side, and their ratio: keep the binary of the commit before, and compare. Counts do not depend on
+the load and the clock of a machine, but on its processor and on the compiler. They are not times: caches and
+branches do not count.
 """
 
 import argparse
@@ -16,6 +23,7 @@ import gzip
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -79,7 +87,7 @@ class Wrong(Exception):
 class Measurements:
     def __init__(self, work, arguments):
         self.work, self.data, self.rounds = work, arguments.data.resolve(), arguments.rounds
-        self.program, self.peers_program = arguments.program, arguments.peers
+        self.program, self.bench, self.peers_program = arguments.program, arguments.bench, arguments.peers
         self.sizes = QUICK if arguments.quick else SIZES
         self.reports, self.samples, self.memory = {}, {}, {}
         self.answers = []
@@ -113,8 +121,8 @@ class Measurements:
         inputs = {"paired": ("paired/robots", "paired/urls.txt"), "mixed": ("robots", "mixed.txt")}
         for data, (robots, urls) in inputs.items():
             report = self.work / (data + ".json")
-            command = [self.peers_program, self.work / robots, self.work / urls, AGENT]
-            command += ["--rounds", self.rounds, "--report", report]
+            command = [self.peers_program, "--robots", self.work / robots, "-a", AGENT, "--dialect", DIALECT]
+            command += ["--rounds", self.rounds, "--report", report, self.work / urls]
             flags = {"--engine": ["portcullis", "fast-robots", "texting_robots"], "--model": models[data]}
             for flag, names in flags.items():
                 command += [word for name in names for word in (flag, name)]
@@ -231,7 +239,7 @@ class Measurements:
         for hosts in self.sizes["origins"]:
             folder = self.work / ("origins-%d" % hosts)
             sizes = ["--hosts", hosts, "--urls", self.sizes["urls"]]
-            run([self.program, "synth", "--seed", 9309, *sizes, "--format", "warc", "--out", folder])
+            run([self.bench, "synth", "--seed", 9309, *sizes, "--format", "warc", "--out", folder])
             archive = next(path for path in folder.iterdir() if "warc" in path.name)
             set_ = folder / "set.pcs"
             run([self.program, "compile", "--no-summary", "-o", set_, archive])
@@ -319,6 +327,28 @@ def timed(command):
     return ms, usage.ru_maxrss / 1024, output
 
 
+def instructions(programs, bench, work):
+    """Prints the instructions of each command, by one program or two."""
+    if not shutil.which("valgrind"):
+        sys.exit("error: valgrind is missing; install your system's package (apt-get install valgrind)")
+    sizes = ["--seed", 9309, "--hosts", 500, "--urls", 50_000]
+    run([bench, "synth", *sizes, "--out", work / "c"])
+    for name in ("compile", "filter -c", "classify"):
+        counts = []
+        for number, program in enumerate(programs):
+            set_ = work / ("%d.pcs" % number)  # A set has the format of its program.
+            rest = ["-o", set_, work / "c/robots"]
+            if name != "compile":
+                rest = ["-p", set_, "-a", AGENT, work / "c/urls.txt"]
+            command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program]
+            command += [*name.split(), "-j", 1, "--no-summary", *rest]
+            words = [str(word) for word in command]
+            said = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True).stderr
+            counts.append(int(said.split(b"Collected : ")[1].split()[0]))
+        ratio = "  × %.3f" % (counts[1] / counts[0]) if len(counts) == 2 else ""
+        print("%-10s %s%s" % (name, " ".join(map(str, counts)), ratio))
+
+
 def markdown(measurements, arguments):
     rows, missed = [], 0
     for what, relation, bar, value in GOALS:
@@ -362,20 +392,29 @@ def main():
     parser.add_argument("--results", type=Path)
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--instructions", nargs="*", type=Path, metavar="PROGRAM")
     parser.add_argument("--program", type=Path, help="portcullis [default: built for a release]")
+    parser.add_argument("--bench", type=Path, help="portcullis-bench [default: built for a release]")
     parser.add_argument("--peers", type=Path, default=ROOT / "scripts/peers", help="[default: scripts/peers]")
     arguments = parser.parse_args()
+    if not arguments.program or not arguments.bench:
+        build = "cargo build --locked --quiet --release --bins -p portcullis-cli -p portcullis-bench"
+        subprocess.run(build.split(), cwd=ROOT, check=True)
+        release = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+        arguments.program = arguments.program or release / "portcullis"
+        arguments.bench = arguments.bench or release / "portcullis-bench"
+    arguments.program, arguments.bench = arguments.program.resolve(), arguments.bench.resolve()
+    if arguments.instructions is not None:
+        with tempfile.TemporaryDirectory() as work:
+            programs = [path.resolve() for path in arguments.instructions] or [arguments.program]
+            return instructions(programs, arguments.bench, Path(work))
     if not (arguments.data / "paired/robots.tar.gz").is_file():
-        sys.exit("error: %s has no paired/robots.tar.gz; name a folder of data: scripts/goals DATA" % arguments.data)
-    if not arguments.program:
-        subprocess.run("cargo build --locked --quiet --release --bin portcullis".split(), cwd=ROOT, check=True)
-        arguments.program = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/portcullis"
-    arguments.program = arguments.program.resolve()
+        sys.exit("error: %s has no paired/robots.tar.gz; name a folder of data: goals DATA" % arguments.data)
     with tempfile.TemporaryDirectory() as work:
         measurements = Measurements(Path(work), arguments)
         try:
             measurements.measure()
-            text, missed = markdown(measurements, "scripts/goals DATA")
+            text, missed = markdown(measurements, "portcullis-bench goals DATA")
         except Wrong as wrong:
             sys.exit("WRONG: %s" % wrong)
     print(text, end="")

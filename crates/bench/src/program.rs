@@ -1,0 +1,391 @@
+//! The program: `run` measures engines, `synth` makes data to measure with, `goals` runs
+//! `benches/goals.py`, which measures whole processes.
+//!
+//! `portcullis-bench` has the built-in engines. `portcullis-peers` is the same program with those of
+//! `benches/peers`.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, Parser, ValueEnum};
+use portcullis_build::{LoadConfig, load};
+use portcullis_dialect::dialect::{Dialect, RFC_9309};
+use portcullis_files::atomic_file::AtomicFile;
+use portcullis_files::input::{ChunkConfig, Framing, OpenConfig, Source, Terminator, TextChunks};
+use portcullis_robots::policy::AgentChain;
+use portcullis_set::PolicySet;
+use portcullis_synth::{ArchiveFormat, Files};
+use portcullis_text::visible::visible;
+
+use super::{Corpus, Engine, Originals, Settings, chosen, command_line, markdown, page};
+
+/// Measure robots.txt engines, each verified before it is timed, and make data to measure with
+#[derive(Parser)]
+#[command(version, arg_required_else_help = true)]
+enum Task {
+    Run(Box<RunArgs>),
+    Synth(SynthArgs),
+    Goals(GoalArgs),
+}
+
+/// Measure engines side by side on your own files and URLs
+///
+/// First, every answer of every engine is compared with the oracle's. An engine with a wrong answer
+/// is reported with an example and is not timed. Prints Markdown. Exits with 1 if a built-in engine
+/// is wrong, and with 2 if nothing can be measured.
+#[derive(Args)]
+struct RunArgs {
+    /// A robots.txt file, or a folder of files named by host
+    #[arg(long, value_name = "PATH", required_unless_present = "policies")]
+    robots: Option<PathBuf>,
+
+    /// A policy set; engines get its rules, without the rest of the files
+    #[arg(short, long, value_name = "SET", conflicts_with_all = ["robots", "dialect"])]
+    policies: Option<PathBuf>,
+
+    /// The crawler's product token
+    #[arg(short, long, value_name = "AGENT")]
+    agent: String,
+
+    /// The standard or crawler that portcullis and the oracle follow [default: rfc9309]
+    #[arg(long, value_name = "NAME", value_parser = dialect)]
+    dialect: Option<&'static Dialect>,
+
+    /// The list of URLs, one per line; `-` is standard input. gzip and zstd files are decompressed
+    urls: PathBuf,
+
+    #[command(flatten)]
+    settings: Settings,
+
+    /// JSON output file, with every value
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// HTML output file, with a chart; it opens without a network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// Make robots.txt files and a list of URLs
+///
+/// The same seed gives the same corpus everywhere, and a larger corpus begins with the hosts of a
+/// smaller one. File sizes, groups, wildcards and shared templates follow the distribution on the
+/// web. Writes DIR/urls.txt and, depending on the format, DIR/robots/HOST for each host,
+/// DIR/robots.jsonl or DIR/robots.warc.gz. The list is written last, and nothing is replaced.
+#[derive(Args)]
+struct SynthArgs {
+    /// The seed of the random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Number of hosts
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    hosts: u64,
+
+    /// Number of URLs
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    urls: u64,
+
+    /// The format of the robots.txt files
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Folder)]
+    format: Format,
+
+    /// Number of captures of each host, over five years
+    ///
+    /// With more than one, some captures fail, and files change between captures, some of them by
+    /// rules for AI crawlers. The format must be jsonl or warc. The list is DIR/urls.tsv, with a
+    /// header and a time beside each URL, instead of DIR/urls.txt.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    captures: u64,
+
+    /// Write the list as an access log, DIR/access.log: who fetched each URL, and when
+    ///
+    /// The lines are in the combined log format after the host and its port. A third of the requests is
+    /// by crawlers. The URLs and times are those of the other lists, except that some requests have no
+    /// path.
+    #[arg(long)]
+    access_log: bool,
+
+    /// Let some hosts state usage preferences
+    ///
+    /// One host in 25 has Content-Signal; fewer have License or Content-Usage. Groups, rules, URLs
+    /// and all verdicts about access are the same as without this flag.
+    #[arg(long)]
+    usage: bool,
+
+    /// The folder to write to; it must not hold a corpus yet
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// A folder of files named by host
+    Folder,
+    /// JSON Lines, one answer per line
+    Jsonl,
+    /// WARC, compressed record by record
+    Warc,
+}
+
+/// Measure the project's goals, or count instructions, with benches/goals.py (`goals --help`)
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+struct GoalArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+fn dialect(name: &str) -> Result<&'static Dialect, String> {
+    let names = Dialect::ALL.map(|dialect| dialect.name).join(", ");
+    Dialect::by_name(name).ok_or_else(|| format!("there are {names}"))
+}
+
+/// Runs the program with the arguments of the process. `others` are engines beside the built-in ones;
+/// a report shows `name` as the command.
+pub fn main(name: &str, others: fn(&Corpus) -> Vec<Engine<'_>>) -> ExitCode {
+    let arguments = std::env::args_os();
+    let task = Task::parse_from(arguments);
+    let done = perform(task, name, others, &mut io::stdout());
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {}", visible(&format!("{error:#}")));
+        ExitCode::from(2)
+    })
+}
+
+fn perform(
+    task: Task,
+    name: &str,
+    others: fn(&Corpus) -> Vec<Engine<'_>>,
+    out: &mut (dyn Write + Send),
+) -> Result<ExitCode> {
+    match task {
+        Task::Run(args) => {
+            let has_fault = measure(*args, name, others, out)?;
+            Ok(ExitCode::from(u8::from(has_fault)))
+        }
+        Task::Synth(args) => synth(&args),
+        Task::Goals(args) => goals(&args.arguments),
+    }
+}
+
+/// Returns whether a built-in engine is wrong.
+fn measure(
+    args: RunArgs,
+    name: &str,
+    others: fn(&Corpus) -> Vec<Engine<'_>>,
+    out: &mut (dyn Write + Send),
+) -> Result<bool> {
+    let command = command_line(name, std::env::args_os().skip(1));
+    let settings = Settings { command, ..args.settings };
+    // Outputs are opened now, so that a wrong name fails before minutes of measuring.
+    let create = |path: &PathBuf| AtomicFile::create(path).with_context(|| cannot_write(path));
+    let json = args.report.as_ref().map(create).transpose()?;
+    let html = args.html.as_ref().map(create).transpose()?;
+    let mut corpus = match (&args.policies, &args.robots) {
+        (Some(path), _) => {
+            let set = PolicySet::open(path)?;
+            let agent = token(&args.agent, set.dialect())?;
+            Corpus::new(set, None, agent)?
+        }
+        (None, Some(path)) => {
+            let dialect = args.dialect.unwrap_or(&RFC_9309);
+            let agent = token(&args.agent, dialect)?;
+            let config =
+                LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
+            let originals = Originals::load(path, &config)?;
+            Corpus::new(load(path, &config)?.set, Some(originals), agent)?
+        }
+        (None, None) => bail!("name the policies with --robots or -p"),
+    };
+    add_list(&mut corpus, &args.urls)?;
+    // With one thread, portcullis compiles on the measuring thread, like every other engine.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    let progress = |step: &str| eprintln!("bench: {}", visible(step));
+    let report = pool.install(|| {
+        let engines = chosen(&corpus, others(&corpus), &settings)?;
+        super::run(&corpus, &engines, &settings, &progress)
+    })?;
+    for (output, path, text) in
+        [(json, args.report, report.to_json()), (html, args.html, page(&report))]
+    {
+        let (Some(mut output), Some(path)) = (output, path) else { continue };
+        let written = output.write_all(text.as_bytes());
+        let written = written.and_then(|()| output.complete()?.publish());
+        written.with_context(|| cannot_write(&path))?;
+    }
+    out.write_all(markdown(&report).as_bytes())?;
+    Ok(report.has_fault())
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
+fn token(name: &str, dialect: &'static Dialect) -> Result<AgentChain> {
+    let agent = AgentChain::parse(name, dialect)?;
+    ensure!(
+        agent.tokens().count() == 1,
+        "engines take no chains of agents; name one product token"
+    );
+    Ok(agent)
+}
+
+fn add_list(corpus: &mut Corpus, path: &Path) -> Result<()> {
+    let source = Source::open(path, OpenConfig::default())?;
+    let mut chunks = TextChunks::new(source, ChunkConfig::default());
+    while let Some(chunk) = chunks.next(Framing::Byte(Terminator::LineFeed)) {
+        for line in chunk?.split_inclusive(|&byte| byte == b'\n') {
+            corpus.add(line.strip_suffix(b"\n").unwrap_or(line))?;
+        }
+    }
+    Ok(())
+}
+
+fn synth(args: &SynthArgs) -> Result<ExitCode> {
+    let corpus = portcullis_synth::Corpus::new(args.seed, args.hosts);
+    let corpus = corpus.with_usage(args.usage).with_captures(args.captures);
+    let archive = match args.format {
+        Format::Folder => None,
+        Format::Jsonl => Some(ArchiveFormat::JsonLines),
+        Format::Warc => Some(ArchiveFormat::Warc),
+    };
+    let files = Files { urls: args.urls, archive, has_access_log: args.access_log };
+    corpus.write_files(&args.out, &files)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn goals(arguments: &[OsString]) -> Result<ExitCode> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/goals.py");
+    let status = Command::new("python3").arg(script).args(arguments).status();
+    let status = status.with_context(|| format!("cannot run python3 {script}"))?;
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use portcullis_build::IngestConfig;
+    use portcullis_testkit::{compiled, ingested};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Two hosts with files, and a list with a URL for each verdict.
+    fn folder() -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("robots")).unwrap();
+        for (name, text) in [
+            ("robots/a.example", "User-agent: *\nDisallow: /private/\n"),
+            ("robots/b.example", "# nothing\n"),
+            (
+                "urls.txt",
+                "https://a.example/private/x\nhttps://b.example/\nhttps://c.example/\nnothing",
+            ),
+        ] {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        folder
+    }
+
+    /// Performs a line, whose words with a `/` are paths in the folder. Returns what it prints.
+    fn printed(folder: &TempDir, line: &str) -> Result<String> {
+        let path = |word: &str| match word.strip_prefix("./") {
+            Some(name) => folder.path().join(name).into_os_string(),
+            None => word.into(),
+        };
+        let words = ["portcullis-bench"].into_iter().chain(line.split(' '));
+        let task = Task::try_parse_from(words.map(path))?;
+        let mut out = Vec::new();
+        perform(task, "portcullis-bench", |_| Vec::new(), &mut out)?;
+        Ok(String::from_utf8(out)?)
+    }
+
+    #[test]
+    fn the_flags_do_not_contradict_each_other() {
+        <Task as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn every_engine_is_verified_on_the_sample_and_timed() {
+        let folder = folder();
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpora/sample");
+        let line = format!(
+            "run --robots {sample}/robots -a Googlebot {sample}/urls.txt --rounds 1 \
+             --seconds-per-pass 0 --report ./b.json --html ./b.html"
+        );
+        let table = printed(&folder, &line).unwrap();
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&read("b.json")).unwrap();
+        let engines = report["engines"].as_array().unwrap();
+        assert!(engines.len() >= 8, "{table}");
+        for engine in engines {
+            let name = engine["name"].as_str().unwrap();
+            assert_eq!(engine["verification"]["status"], "verified", "{name}");
+            assert_eq!(engine["verification"]["checksum"], report["corpus"]["checksum"], "{name}");
+            assert!(table.contains(&format!("| {name} ")), "{name}");
+        }
+        let models = engines[0]["results"].as_array().unwrap();
+        for model in ["compile", "first-touch", "decide-hot", "batch"] {
+            assert!(models.iter().any(|result| result["model"] == model), "{model}");
+        }
+        assert!(engines[0]["matcher_bytes"].as_u64().unwrap() > 0);
+        let page = read("b.html");
+        assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<svg"));
+    }
+
+    #[test]
+    fn a_set_answers_as_the_files_do() {
+        let folder = folder();
+        let path = |name: &str| folder.path().join(name);
+        let ingested = ingested(&[path("robots")], &IngestConfig::new(&RFC_9309, None));
+        fs::write(path("s.pcs"), compiled(&ingested, (&RFC_9309, None), "")).unwrap();
+        let list = fs::read(path("urls.txt")).unwrap();
+        fs::write(path("urls.zst"), zstd::encode_all(&list[..], 1).unwrap()).unwrap();
+        for policies in ["--robots ./robots ./urls.txt", "-p ./s.pcs ./urls.zst"] {
+            let flags = "--engine sorted-scan --baseline oracle --model decide-hot --rounds 1";
+            let line =
+                format!("run {policies} -a Bot {flags} --seconds-per-pass 0 --report ./b.json");
+            printed(&folder, &line).unwrap();
+            let report = fs::read(path("b.json")).unwrap();
+            let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+            let facts = &report["corpus"];
+            assert_eq!((&facts["questions"], &facts["allowed"]), (&2.into(), &1.into()), "{line}");
+            let left_out = &facts["left_out"];
+            assert_eq!(left_out["invalid"], 1, "{line}");
+            assert_eq!(left_out["without_file"], 1, "{line}");
+        }
+    }
+
+    #[test]
+    fn wrong_usage_is_reported() {
+        let folder = folder();
+        let run = "run --robots ./robots -a Bot --seconds-per-pass 0";
+        for (line, why) in [
+            (format!("{run} ./urls.txt --rounds 0"), "0 is not in 1.."),
+            (
+                format!("{run} ./urls.txt --engine nobody"),
+                "no engine nobody; there are portcullis,",
+            ),
+            (format!("{run} ./urls.txt --runner oracle=true"), "two engines have the name oracle"),
+            (format!("{run} ./urls.txt --report ./no/such/folder"), "cannot write "),
+            (format!("{run} ./missing"), "no such file"),
+            (format!("{run} ./robots/a.example"), "no URL is of an origin with a robots.txt"),
+            (run.replace("Bot", "A+B") + " ./urls.txt", "one product token"),
+            (run.replace("Bot", "A,B") + " ./urls.txt", "invalid agent 'A,B'"),
+            ("run -a Bot ./urls.txt".to_owned(), "--robots <PATH>"),
+            (format!("{run} -p ./s.pcs ./urls.txt"), "cannot be used with"),
+            ("synth --hosts 0 -o ./c".to_owned(), "0 is not in 1.."),
+            ("synth --captures 2 -o ./c".to_owned(), "a folder has one file per host"),
+            ("synth -o ./urls.txt".to_owned(), "urls.txt"),
+            ("synth --hosts 1 -o .".to_owned() + "/.", "robots"),
+        ] {
+            let error = printed(&folder, &line).expect_err(&line);
+            assert!(format!("{error:#}").contains(why), "{line}: {error:#}");
+        }
+    }
+}
