@@ -148,12 +148,12 @@ class Measurements:
     def compiled(self, robots):
         set_ = robots.with_suffix(".pcs")
         size = "unlimited" if robots.name.startswith("rules") else "500KiB"
-        flags = ["--dialect", DIALECT, "--max-robots-size", size, "--no-summary"]
+        flags = ["--dialect", DIALECT, "--max-robots-size", size, "--summary", "none"]
         run([self.program, "compile", *flags, "-o", set_, robots])
         return set_
 
     def filter(self, policies, urls, *flags, threads=1):
-        return [self.program, "filter", "--no-summary", "-j", threads, *policies, "-a", AGENT, *flags, urls]
+        return [self.program, "filter", "--summary", "none", "-j", threads, *policies, "-a", AGENT, *flags, urls]
 
     def count(self, set_, urls, threads=1):
         return self.filter(["-p", set_], urls, "-c", threads=threads)
@@ -182,7 +182,7 @@ class Measurements:
         filter_ = lambda threads, out: self.filter(["-p", set_], shuffled, "-o", out, threads=threads)
         run(filter_(2, kept))
         # `classify` reads CRLF as an end of line, and writes LF.
-        same = "cmp <(%s classify --no-summary -a %s -p %s %s | sed -n 's/^allow\\t//p') <(sed 's/\\r$//' %s)"
+        same = "cmp <(%s classify --summary none -a %s -p %s %s | sed -n 's/^allow\\t//p') <(sed 's/\\r$//' %s)"
         same %= (self.program, AGENT, set_, shuffled, kept)
         if subprocess.run(["bash", "-c", same]).returncode != 0:
             raise Wrong("filter keeps other lines than classify allows")
@@ -242,7 +242,7 @@ class Measurements:
             run([self.bench, "synth", "--seed", 9309, *sizes, "--format", "warc", "--out", folder])
             archive = next(path for path in folder.iterdir() if "warc" in path.name)
             set_ = folder / "set.pcs"
-            run([self.program, "compile", "--no-summary", "-o", set_, archive])
+            run([self.program, "compile", "--summary", "none", "-o", set_, archive])
             works["origins %d" % hosts] = (self.count(set_, folder / "urls.txt"), None)
         self.time(works)
         self.answers.append("origins and hostile files are not judged here; tests compare them with the oracle")
@@ -341,7 +341,7 @@ def instructions(programs, bench, work):
             if name != "compile":
                 rest = ["-p", set_, "-a", AGENT, work / "c/urls.txt"]
             command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program]
-            command += [*name.split(), "-j", 1, "--no-summary", *rest]
+            command += [*name.split(), "-j", 1, "--summary none", *rest]
             words = [str(word) for word in command]
             said = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True).stderr
             counts.append(int(said.split(b"Collected : ")[1].split()[0]))

@@ -98,7 +98,7 @@ fn follow(case: &Case) {
     let mut file = case.file.to_owned();
     let mut errors = Vec::new();
     for _ in 0..STEPS_MAX {
-        let mut command = folder.command("classify --robots robots -a BadBot --no-summary");
+        let mut command = folder.command("classify --robots robots -a BadBot --summary none");
         let output = command.args(&flags).arg(&file).output().unwrap();
         if output.status.success() {
             let rows = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -39,7 +39,7 @@ fn corpus() -> Folder {
 
 /// Returns the report of `line`, with lists of the maximum length.
 fn audit(folder: &Folder, line: &str) -> Value {
-    json(&folder.ok(format!("audit {line} -n 1000000 --report - --no-summary")).stdout)
+    json(&folder.ok(format!("audit {line} -n 1000000 --report - --summary none")).stdout)
 }
 
 /// Counts what `classify` says about the corpus.
@@ -69,24 +69,28 @@ fn counts_are_those_of_classify() {
     let folder = corpus();
     let report = audit(&folder, ASKED);
     check_counts(&report, &recount(&folder));
-    assert_eq!(number(&report["records"]["bytes"]), folder.read("c/list").len() as u64);
+    assert_eq!(number(&report["account"]["bytes"]), folder.read("c/list").len() as u64);
 }
 
 fn check_counts(report: &Value, recount: &Recount) {
-    let records = &report["records"];
-    assert_eq!(number(&records["records"]), recount.records);
-    for (agent, verdicts) in report["verdicts"].as_array().unwrap().iter().enumerate() {
+    let account = &report["account"];
+    assert_eq!(number(&account["records"]), recount.records);
+    for (agent, counts) in account["per_agent"].as_array().unwrap().iter().enumerate() {
         for verdict in ["allow", "disallow", "unknown", "invalid"] {
             let expected = recount.verdicts.get(&(agent, verdict.to_owned())).copied().unwrap_or(0);
-            assert_eq!(number(&verdicts[verdict]), expected, "{agent} {verdict}");
+            assert_eq!(number(&counts["verdicts"][verdict]), expected, "{agent} {verdict}");
         }
-        for (reason, count) in verdicts["reasons"].as_object().unwrap() {
+        for (reason, count) in counts["reasons"].as_object().unwrap() {
             let expected = recount.reasons.get(&(agent, reason.clone())).copied().unwrap_or(0);
             assert_eq!(number(count), expected, "{agent} {reason}");
         }
     }
-    let states: u64 = report["states"].as_object().unwrap().values().map(number).sum();
-    assert_eq!(states, number(&records["known"]) + number(&records["unknown"]));
+    // A record without a time has no state.
+    if let Some(states) = account["states"].as_object() {
+        let states: u64 = states.values().map(number).sum();
+        let invalid = number(&account["per_agent"][0]["verdicts"]["invalid"]);
+        assert_eq!(states + invalid, recount.records);
+    }
 }
 
 #[test]
@@ -105,7 +109,7 @@ fn check_hosts(report: &Value, recount: &Recount) {
     assert_eq!(rows.len(), affected.len());
     for row in rows {
         let expected = &recount.hosts[row["host"].as_str().unwrap()];
-        assert_eq!(number(&row["urls"]), expected.urls, "{row}");
+        assert_eq!(number(&row["records"]), expected.urls, "{row}");
         assert_eq!(numbers(&row["by_agent"]), expected.by_agent, "{row}");
         assert_eq!(number(&row["disallowed"]), expected.by_agent.iter().sum::<u64>(), "{row}");
     }
@@ -132,7 +136,7 @@ fn check_rules(report: &Value, recount: Recount) {
         let of_host = hosts_of.iter().filter(|(_, hosts)| hosts.contains(host));
         let mut keys = of_host.map(|(key, _)| (key.clone(), number(&row["line"])));
         let is_same = |expected: &CountedRule| {
-            number(&row["urls"]) == expected.urls
+            number(&row["records"]) == expected.urls
                 && numbers(&row["by_agent"]) == expected.by_agent
                 && row["verdict"] == expected.verdict
                 && row["rule"] == expected.rule
@@ -140,13 +144,13 @@ fn check_rules(report: &Value, recount: Recount) {
         };
         let key = keys.find(|key| rules.get(key).is_some_and(is_same));
         let key = key.unwrap_or_else(|| panic!("{row} is not that of a rule"));
-        if !report["as_of"].is_null() {
+        if !report["account"]["at"].is_null() {
             assert_eq!(number(&row["hosts"]), hosts_of[&key.0].len() as u64, "{row}");
         }
         rules.remove(&key);
     }
     assert!(rules.is_empty(), "{} rules have no row", rules.len());
-    assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(number(&row["urls"]))));
+    assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(number(&row["records"]))));
 }
 
 #[test]
@@ -154,22 +158,24 @@ fn unknown_and_invalid_records() {
     let folder = corpus();
     let report = audit(&folder, ASKED);
     check_unknown(&report, recount(&folder));
-    let first = &report["unknown"]["worth_fetching"]["rows"][0];
+    let first = &report["unknown_origins"]["largest"][0];
     assert_eq!(first["origin"], "https://unknown.example");
 
-    let invalid = &report["invalid"];
-    assert_eq!((number(&invalid["empty"]), number(&invalid["others"])), (30, 60));
-    let examples = ["no URL at all", "https://\u{fffd}/", "no URL at all"];
-    assert_eq!(strings(&invalid["examples"]), examples);
+    let invalid = &report["account"]["invalid"];
+    let kinds = ["empty", "not-a-url"].map(|kind| number(&invalid["kinds"][kind]));
+    assert_eq!(kinds, [30, 60]);
+    let samples = invalid["samples"].as_array().unwrap().iter();
+    let samples: Vec<&Value> = samples.map(|sample| &sample["record"]).take(3).collect();
+    assert_eq!(samples, ["no URL at all", "https://\u{fffd}/", "no URL at all"]);
 }
 
 fn check_unknown(report: &Value, recount: Recount) {
-    let unknown = &report["unknown"];
-    assert_eq!(unknown["exact"], true);
-    let rows = unknown["worth_fetching"]["rows"].as_array().unwrap();
+    let unknown = &report["unknown_origins"];
+    assert_eq!(number(&unknown["uncounted_records"]), 0);
+    let rows = unknown["largest"].as_array().unwrap();
     let found: Vec<(String, u64)> = rows
         .iter()
-        .map(|row| (row["origin"].as_str().unwrap().to_owned(), number(&row["urls"])))
+        .map(|row| (row["origin"].as_str().unwrap().to_owned(), number(&row["records"])))
         .collect();
     let mut expected: Vec<(String, u64)> = recount.unknown.into_iter().collect();
     expected.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
@@ -207,7 +213,7 @@ fn history(folder: &Folder) -> BTreeMap<(String, String), String> {
         }
     }
     folder.write("captures.jsonl", captures);
-    folder.ok("compile --history --no-summary -o history.pcs captures.jsonl");
+    folder.ok("compile --history --summary none -o history.pcs captures.jsonl");
     let times = ["2019-06-01", "2020-01-15", "2021-06-01", "never", "2022-02-01", "2026-01-01"];
     let mut list = b"url\ttime\n".to_vec();
     for (number, url) in folder.read("c/list").split(|&byte| byte == b'\n').enumerate() {
@@ -237,7 +243,7 @@ fn as_of_times_counts_are_those_of_classify() {
         check_rules(&report, recount());
         check_unknown(&report, recount());
         let reasons = ["before-first", "no-time"]
-            .map(|reason| number(&report["verdicts"][0]["reasons"][reason]) > 0);
+            .map(|reason| number(&report["account"]["per_agent"][0]["reasons"][reason]) > 0);
         assert_eq!(reasons, [!times.contains("oldest"), times.contains("time-field")], "{times}");
         for threads in [2, 5] {
             assert_eq!(audit(&folder, &format!("{line} -j {threads}")), report, "{times}");
@@ -246,7 +252,7 @@ fn as_of_times_counts_are_those_of_classify() {
         let survey = report["survey"].as_object_mut().unwrap();
         assert_eq!(survey.remove("exclusions").is_some(), times.contains("time-field"), "{times}");
         if let Some(time) = surveyed {
-            folder.ok(format!("compile --no-summary -o then.pcs captures.jsonl --as-of {time}"));
+            folder.ok(format!("compile --summary none -o then.pcs captures.jsonl --as-of {time}"));
             let then = audit(&folder, &format!("-p then.pcs {AGENTS} list.tsv"));
             assert_eq!(report["survey"], then["survey"], "{times}");
         }
@@ -267,9 +273,7 @@ fn threads_and_cuts_change_no_byte() {
         assert!(report(5, top) == expected, "-n {top}");
     }
     let (short, long) = (json(&report(2, 3)), json(&report(2, 50)));
-    for (part, list) in
-        [("hosts", "most_affected"), ("rules", "deciding"), ("unknown", "worth_fetching")]
-    {
+    for (part, list) in [("hosts", "most_affected"), ("rules", "deciding")] {
         let (short, long) = (&short[part][list], &long[part][list]);
         assert_eq!(short["total"], long["total"], "{part} {list}");
         assert_eq!(short["rows"].as_array().unwrap()[..], long["rows"].as_array().unwrap()[..3]);
@@ -282,13 +286,12 @@ fn a_set_and_a_folder_give_the_same_report() {
     folder.ok("compile -o c.set c/robots");
     let mut of_folder = audit(&folder, ASKED);
     let mut of_set = audit(&folder, &ASKED.replace("--robots c/robots", "-p c.set"));
-    assert_eq!(of_folder["source"]["kind"], "folder");
-    assert_eq!(of_set["source"]["kind"], "set");
+    let [folder_facts, set_facts] =
+        [&mut of_folder, &mut of_set].map(|report| report["account"]["policies"].take());
+    assert_eq!(folder_facts["kind"], "folder");
+    assert_eq!(set_facts["kind"], "set");
     for fact in ["dialect", "robots_bytes_max", "hosts", "origins", "policies"] {
-        assert_eq!(of_folder["source"][fact], of_set["source"][fact], "{fact}");
-    }
-    for report in [&mut of_folder, &mut of_set] {
-        report["source"] = Value::Null;
+        assert_eq!(folder_facts[fact], set_facts[fact], "{fact}");
     }
     for (member, expected) in of_folder.as_object().unwrap() {
         assert_eq!(&of_set[member], expected, "{member}");
@@ -308,18 +311,18 @@ fn the_reach_of_robots_and_odd_files() {
     let survey = &report["survey"];
     let reach = |agent: usize| {
         let reach = &survey["reach"][agent];
-        ["named", "by_default", "unnamed", "everything", "part", "nothing", "not_known"]
+        ["named", "by_default", "unnamed", "all", "part", "none", "not_known"]
             .map(|member| number(&reach[member]))
     };
     // Three hosts with two origins each; that of b.example has no rules.
     assert_eq!(reach(0), [0, 4, 2, 4, 2, 0, 0]);
     assert_eq!(reach(1), [4, 0, 2, 4, 0, 2, 0]);
     let hosts = &survey["reach"][1]["hosts"];
-    let hosts = ["named", "unnamed", "everything", "nothing"].map(|it| number(&hosts[it]));
+    let hosts = ["named", "unnamed", "all", "none"].map(|it| number(&hosts[it]));
     assert_eq!(hosts, [2, 1, 2, 1]);
     let robots = &survey["robots"];
     let row = |row: &Value| {
-        let counts = ["origins", "everything", "part", "nothing"];
+        let counts = ["origins", "all", "part", "none"];
         (row["name"].as_str().unwrap_or("*").to_owned(), counts.map(|it| number(&row[it])))
     };
     assert_eq!(row(&robots["others"]), ("*".into(), [4, 2, 2, 0]));

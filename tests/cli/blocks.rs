@@ -37,7 +37,7 @@ fn urls(host: &str, count: usize) -> String {
 /// Returns the verdicts of a run, the first agent's per URL.
 #[track_caller]
 fn verdicts(folder: &Folder, line: &str, urls: &str) -> Vec<String> {
-    let output = folder.pipe(format!("classify -j1 --no-summary {line}"), urls);
+    let output = folder.pipe(format!("classify -j1 --summary none {line}"), urls);
     assert_status(&output, 0);
     let lines = String::from_utf8(output.stdout).unwrap();
     lines.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()

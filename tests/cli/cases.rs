@@ -109,7 +109,7 @@ fn arguments(check: &Check) -> Vec<String> {
 
 fn run(folder: &Path, robots: &str, arguments: &[String]) -> Vec<Expected> {
     let mut command = Command::cargo_bin("portcullis").unwrap();
-    let command = command.current_dir(folder).args(["classify", "--no-summary", "--format"]);
+    let command = command.current_dir(folder).args(["classify", "--summary", "none", "--format"]);
     let command = command
         .args(["jsonl", "--long", "--robots", robots, "--input-format", "lines", "urls"])
         .args(arguments);

@@ -21,13 +21,13 @@ fn every_example_runs() {
     folder.write("old.jsonl", &old);
     folder.write("captures.jsonl", old + &new);
     for (set, input) in [("old", "old.jsonl"), ("new", "captures.jsonl"), ("copy", "robots")] {
-        folder.ok(format!("compile --no-summary -o {set}.pcs {input}"));
+        folder.ok(format!("compile --summary none -o {set}.pcs {input}"));
     }
-    folder.ok("compile --no-summary -o policies.pcs robots");
-    folder.ok("compile --no-summary --history -o history.pcs captures.jsonl");
+    folder.ok("compile --summary none -o policies.pcs robots");
+    folder.ok("compile --summary none --history -o history.pcs captures.jsonl");
     folder.write("pages.csv", "url\nhttps://shop.example/a\n");
     folder.ok(
-        "classify -p policies.pcs -a Bot --no-summary --columns verdict -o pages.parquet pages.csv",
+        "classify -p policies.pcs -a Bot --summary none --columns verdict -o pages.parquet pages.csv",
     );
     let help = |name: &str| text(&folder.ok(format!("{name} --help")).stdout).to_owned();
     let names = text(&folder.ok("--help").stdout).to_owned();

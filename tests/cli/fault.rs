@@ -27,7 +27,7 @@ const LIST_BYTES: usize = 24 * 1024 * 1024;
 /// Longer than a tick of the clock that dates files.
 const CLOCK_TICK: Duration = Duration::from_millis(50);
 
-const CLASSIFY: &str = "classify urls.txt -a Bot --no-summary";
+const CLASSIFY: &str = "classify urls.txt -a Bot --summary none";
 
 /// A run during which a list or a set is truncated.
 struct Run {
@@ -151,7 +151,7 @@ fn a_set_that_is_overwritten_while_it_is_mapped() {
     long_list(&folder);
     let [old, new] = two_sets(&folder);
     assert_eq!(old.len(), new.len());
-    for line in [CLASSIFY, "filter urls.txt -a Bot --no-summary"] {
+    for line in [CLASSIFY, "filter urls.txt -a Bot --summary none"] {
         for (threads, bytes) in [(1, &new), (2, &new), (2, &old)] {
             let path = folder.write("a.set", &old);
             std::thread::sleep(CLOCK_TICK);
@@ -175,7 +175,7 @@ fn a_set_that_is_copied_over_while_standard_input_waits() {
     for command in ["classify", "classify --format jsonl", "filter"] {
         let path = folder.write("a.set", &old);
         std::thread::sleep(CLOCK_TICK);
-        let mut process = folder.process(&format!("{command} -p a.set -a Bot -j 1 --no-summary"));
+        let mut process = folder.process(&format!("{command} -p a.set -a Bot -j 1 --summary none"));
         process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = process.spawn().unwrap();
         let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());

@@ -274,7 +274,7 @@ fn check(format: &str, name: &str, list: &[u8], flags: &str) {
         let mut first: Option<String> = None;
         for threads in [1, 3] {
             let line = line.replace("COLUMNS", COLUMNS);
-            let line = format!("{line} -p x.set -a BadBot,Other --no-summary {flags} {name}");
+            let line = format!("{line} -p x.set -a BadBot,Other --summary none {flags} {name}");
             let Output { stdout, stderr, .. } = folder.ok(format!("{line} -j {threads}"));
             let mut entry = format!("{run}: {}\n", fingerprint("", &stdout));
             for file in *files {
@@ -370,7 +370,7 @@ fn many_agents() {
     let mut found = String::new();
     for name in ["urls", "x.parquet"] {
         for format in ["tsv", "jsonl", "jsonl --long"] {
-            let line = format!("classify -p x.set --no-summary --format {format} {name}");
+            let line = format!("classify -p x.set --summary none --format {format} {name}");
             let [one, three] =
                 [1, 3].map(|threads| folder.ok(format!("{line} -a {agents} -j {threads}")).stdout);
             assert!(one == three, "{line}");

@@ -1,4 +1,4 @@
-//! `--json`: what a program reads is JSON and nothing else, whatever there is to note.
+//! JSON: what a program reads is JSON and nothing else, whatever there is to note.
 
 use super::*;
 
@@ -35,18 +35,14 @@ fn notes_never_mix_into_json() {
         "survey --robots odd -a Nobody -o survey.csv",
         "sitemaps --robots odd -o sitemaps.txt",
     ] {
-        let output = folder.ok(format!("{line} --json"));
+        let output = folder.ok(format!("{line} --summary json"));
         let written = std::str::from_utf8(&output.stderr).unwrap();
         let is_object = serde_json::from_str::<Value>(written).is_ok_and(|it| it.is_object());
         assert!(is_object, "{line}: {written}");
         assert_eq!(written.lines().count(), 1, "{line}");
         assert_eq!(text(&output.stdout), "", "{line}");
     }
-    for line in [
-        "inspect m.pcs --format json",
-        "inspect h.pcs a.example --format json",
-        "survey --robots odd -a Nobody --json",
-    ] {
+    for line in ["inspect m.pcs --format json", "inspect h.pcs a.example --format json"] {
         let output = folder.ok(line);
         let object: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(object.is_object(), "{line}");

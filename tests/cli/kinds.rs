@@ -66,8 +66,8 @@ const ROWS: [Row; 19] = [
 /// Command lines with `{}` for the file. Their output has the verdict, or none for an empty list.
 const AS_ROBOTS_TXT: [&str; 3] = [
     "check --robots {} -a Bot https://closed.example/x",
-    "classify --robots {} -a Bot --no-summary one.txt",
-    "audit --robots {} -a Bot --report - --no-summary one.txt",
+    "classify --robots {} -a Bot --summary none one.txt",
+    "audit --robots {} -a Bot --report - --summary none one.txt",
 ];
 
 /// Here a folder is not a single robots.txt, and a set is compared with sets.
@@ -75,16 +75,16 @@ const AS_ONE_ROBOTS_TXT: [&str; 2] = ["lint --statistics {}", "diff {} robots.tx
 
 const AS_SET: [&str; 5] = [
     "check -p {} -a Bot https://closed.example/x",
-    "classify -p {} -a Bot --no-summary one.txt",
+    "classify -p {} -a Bot --summary none one.txt",
     "inspect {}",
     "inspect --verify {}",
-    "audit -p {} -a Bot --report - --no-summary one.txt",
+    "audit -p {} -a Bot --report - --summary none one.txt",
 ];
 
 const AS_LIST: [&str; 4] = [
-    "classify --robots robots.txt -a Bot --no-summary {}",
-    "filter --robots robots.txt -a Bot --no-summary -v {}",
-    "audit --robots robots.txt -a Bot --report - --no-summary {}",
+    "classify --robots robots.txt -a Bot --summary none {}",
+    "filter --robots robots.txt -a Bot --summary none -v {}",
+    "audit --robots robots.txt -a Bot --report - --summary none {}",
     "diff policies.set policies.set -a Bot {}",
 ];
 

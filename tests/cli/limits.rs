@@ -26,8 +26,8 @@ fn threads_that_cannot_start_are_an_error() {
     let is_root = fs::metadata(folder.path(".")).unwrap().uid() == 0;
     folder.write("urls", "https://a.example/private/\n");
     folder.write("x.jsonl", capture("a.example", "2024-01-01", 200, A_ROBOTS));
-    folder.ok("compile --history --no-summary -o x.pcs x.jsonl");
-    folder.ok("compile --no-summary -o y.pcs robots");
+    folder.ok("compile --history --summary none -o x.pcs x.jsonl");
+    folder.ok("compile --summary none -o y.pcs robots");
     for (line, has_flag) in [
         ("inspect x.pcs", false),
         ("inspect --verify x.pcs a.example", false),

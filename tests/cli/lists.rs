@@ -42,7 +42,7 @@ fn python_reads_the_rows_that_are_kept_and_tagged() {
         Err(error) => return println!("skipped: python3: {error}"),
     }
     assert_status(&folder.run("classify l.csv -o tagged.csv", ""), 0);
-    let summary = folder.run("filter l.csv -o kept.csv --json", "");
+    let summary = folder.run("filter l.csv -o kept.csv --summary json", "");
     let output = python(READ).unwrap();
     assert_status(&output, 0);
     let kept = String::from_utf8(output.stdout).unwrap();

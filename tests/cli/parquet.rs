@@ -126,7 +126,7 @@ fn columns_are_added_beside_all_others() {
     let (own, names) = rows(&folder, "x.parquet");
     let mut first = None;
     for threads in [1, 2, 7] {
-        let line = format!("classify x.parquet {FLAGS} -o y.parquet --no-summary -j {threads}");
+        let line = format!("classify x.parquet {FLAGS} -o y.parquet --summary none -j {threads}");
         folder.ok(line + " --columns verdict,line");
         let bytes = folder.read("y.parquet");
         assert!(*first.get_or_insert(bytes.clone()) == bytes, "{threads} threads");
@@ -143,7 +143,7 @@ fn columns_are_added_beside_all_others() {
         assert_eq!(*found, expected);
     }
     let account = account(&folder, "y.parquet");
-    assert_eq!(account["dialect"], "rfc9309");
+    assert_eq!(account["policies"]["dialect"], "rfc9309");
     assert_eq!(account["agents"][0], "ExampleBot");
     assert_eq!(account["records"], ROWS);
     assert_eq!(account["per_agent"][0]["verdicts"]["invalid"], ROWS * 2 / 5);
@@ -245,7 +245,7 @@ fn a_purpose_keeps_the_rows_of_the_lines_that_it_keeps() {
     let each = ROWS / 7;
     for (unstated, kept) in [("keep", 2 * each), ("drop", each)] {
         let flags = format!("{flags} --unstated {unstated}");
-        let lines = folder.ok(format!("filter p.txt {flags} --json"));
+        let lines = folder.ok(format!("filter p.txt {flags} --summary json"));
         let of_lines = json(&lines.stderr);
         let lines = String::from_utf8(lines.stdout).unwrap();
         let lines: Vec<&str> = lines.lines().collect();
@@ -266,7 +266,7 @@ fn preferences_are_columns_after_each_verdict() {
     let folder = Folder::new();
     write_preferences(&folder);
     let flags = "--robots sites -a ExampleBot,Other --usage train-ai,search";
-    let lines = folder.ok(format!("classify p.txt {flags} --header --no-summary"));
+    let lines = folder.ok(format!("classify p.txt {flags} --header --summary none"));
     let lines = String::from_utf8(lines.stdout).unwrap();
     let mut lines = lines.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let names = lines.next().unwrap();
@@ -290,7 +290,7 @@ fn a_url_stays_on_its_line() {
     let url = format!("{ALLOWED}x\n{DISALLOWED}");
     let urls = StringArray::from(vec![&*url, ALLOWED]);
     write_columns(&folder, "x.parquet", vec![("url", array(urls))]);
-    let output = folder.ok(format!("classify x.parquet {FLAGS} --no-summary"));
+    let output = folder.ok(format!("classify x.parquet {FLAGS} --summary none"));
     let lines = text(&output.stdout);
     assert_eq!(lines.lines().count(), 2);
     assert_contains(&lines, &["invalid", "x%0Ahttps://a.example/private/x"]);
@@ -409,11 +409,11 @@ fn captures_that_are_not_utf_8_are_records() {
         (b"https://c.test/robots.txt", b"User-agent: *\nDisallow: /x\n"),
     ];
     write_captures(&folder, "captures.parquet", rows, Compression::UNCOMPRESSED);
-    let output = folder.ok("compile captures.parquet -o a.set --no-summary");
+    let output = folder.ok("compile captures.parquet -o a.set --summary none");
     let err = String::from_utf8(output.stderr).unwrap();
     assert!(err.contains("the capture of the URL") && err.lines().count() == 2, "{err}");
     folder.write("list.txt", "https://a.test/x\nhttps://a.test/y\nhttps://c.test/x\n");
-    let output = folder.ok("classify list.txt -p a.set -a Bot --no-summary");
+    let output = folder.ok("classify list.txt -p a.set -a Bot --summary none");
     let expected =
         "disallow\thttps://a.test/x\nallow\thttps://a.test/y\ndisallow\thttps://c.test/x\n";
     assert_stdout(&output, expected);
@@ -494,7 +494,7 @@ fn agents_of_rows_are_those_of_the_same_table() {
     }
     folder.write("x.csv", table);
     for flags in ["--agent-field who", "--agent-field 1 -a ExampleBot", "--agent-field url"] {
-        let flags = format!("--robots robots --no-summary {flags}");
+        let flags = format!("--robots robots --summary none {flags}");
         // The objects of a table have its columns, so the verdicts are compared without them.
         let flags = format!("{flags} --long --format tsv");
         let verdicts = |output: Output| {

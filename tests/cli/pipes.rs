@@ -29,7 +29,7 @@ fn a_closed_pipe_is_a_quiet_success() {
     let folder = Folder::new();
     folder.write("robots/d.example", "User-agent: Bot\nDisallow: /none\n");
     folder.write("urls", format!("{ALLOWED}\n").repeat(200_000));
-    folder.ok("compile --no-summary -o x.set robots");
+    folder.ok("compile --summary none -o x.set robots");
     for line in [
         "classify urls --robots robots -a Bot",
         "classify --format jsonl urls --robots robots -a Bot",
@@ -53,7 +53,7 @@ fn a_closed_pipe_is_a_quiet_success() {
 fn answers_follow_their_urls() {
     let folder = Folder::new();
     for line in ["classify", "classify --format jsonl", "classify --format csv -j1", "filter"] {
-        let mut process = folder.process(&format!("{line} --robots robots -a Bot --no-summary"));
+        let mut process = folder.process(&format!("{line} --robots robots -a Bot --summary none"));
         process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = process.spawn().unwrap();
         let mut input = child.stdin.take().unwrap();

@@ -37,7 +37,7 @@ fn fetch(line: &str) -> Option<Fetch> {
 
 /// Returns the agent, the verdict, the reason and the line of each record.
 fn decided(folder: &Folder, line: &str) -> Vec<String> {
-    let line = format!("classify {line} --long --format jsonl --no-summary");
+    let line = format!("classify {line} --long --format jsonl --summary none");
     let rows = String::from_utf8(folder.ok(line).stdout).unwrap();
     let row = |line: &str| {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -52,7 +52,7 @@ fn a_record_in_any_format_gets_what_its_agent_alone_gets() {
     let archive = Some(ArchiveFormat::JsonLines);
     let files = Files { urls: 1_500, archive, has_access_log: true };
     Corpus::new(0, 40).with_captures(6).write_files(&folder.path("x"), &files).unwrap();
-    folder.ok("compile --history --no-summary -o x.pcs x/robots.jsonl");
+    folder.ok("compile --history --summary none -o x.pcs x/robots.jsonl");
     let log = String::from_utf8(folder.read("x/access.log")).unwrap();
     let fetches: Vec<Option<Fetch>> = log.lines().map(fetch).collect();
     let (mut table, mut paths, mut objects) = (String::new(), String::new(), String::new());

@@ -105,8 +105,8 @@ fn rows_agree_with_the_oracle_on_every_small_file() {
             + "\n"
     };
     folder.write("captures.jsonl", files.iter().enumerate().map(capture).collect::<String>());
-    folder.command("compile --no-summary -o set.pcs captures.jsonl").assert().success();
-    let survey = "survey -p set.pcs -a ExampleBot,Unnamed --no-summary -o rows.jsonl";
+    folder.command("compile --summary none -o set.pcs captures.jsonl").assert().success();
+    let survey = "survey -p set.pcs -a ExampleBot,Unnamed --summary none -o rows.jsonl";
     folder.command(survey).assert().success();
     let rows = String::from_utf8(folder.read("rows.jsonl")).unwrap();
     let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
@@ -143,31 +143,34 @@ fn rows_add_up_to_the_figures_of_audit_and_inspect() {
     let folder = Folder::new();
     let corpus = Corpus::new(3, 400).with_captures(6);
     folder.corpus("c", corpus, 9, Some(ArchiveFormat::JsonLines));
-    folder.ok("compile --history --no-summary -o set.pcs c/robots.jsonl");
+    folder.ok("compile --history --summary none -o set.pcs c/robots.jsonl");
     let agents = AGENTS.join(",");
-    let survey = folder.ok(format!("survey -p set.pcs -a {agents} --json -o rows.jsonl"));
+    let survey = folder.ok(format!("survey -p set.pcs -a {agents} --summary json -o rows.jsonl"));
     let totals = json(&survey.stderr);
     folder.write("urls.txt", "https://a.example/\n");
-    folder.ok(format!("audit -p set.pcs -a {agents} --no-summary --report a.json urls.txt"));
+    folder.ok(format!("audit -p set.pcs -a {agents} --summary none --report a.json urls.txt"));
     let report = json(&folder.read("a.json"));
     let report = &report["survey"];
     let inspect = json(&folder.ok("inspect set.pcs --format json --top 100000").stdout);
     let rows = String::from_utf8(folder.read("rows.jsonl")).unwrap();
     let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
-    assert_eq!(rows.len() as u64, number(&totals["origins"]) * AGENTS.len() as u64);
+    assert_eq!(
+        rows.len() as u64,
+        number(&totals["account"]["policies"]["origins"]) * AGENTS.len() as u64
+    );
     for (place, agent) in AGENTS.into_iter().enumerate() {
         let figures = &totals["totals"][place];
         assert_eq!(*figures, report["reach"][place], "{agent}");
         let of_agent = || rows.iter().filter(|row| row["agent"] == agent);
         let count = |is: &dyn Fn(&Value) -> bool| of_agent().filter(|row| is(row)).count() as u64;
-        for (access, member) in [("all", "everything"), ("part", "part"), ("none", "nothing")] {
+        for access in ["all", "part", "none"] {
             let rows = count(&|row| row["access"] == access);
-            assert_eq!(rows, number(&figures[member]), "{agent} {access}");
+            assert_eq!(rows, number(&figures[access]), "{agent} {access}");
             let named = count(&|row| row["access"] == access && row["named"] == true);
             let robots = inspect["robots"]["most_named"].as_array().unwrap();
             let name = agent.to_ascii_lowercase();
             let robot = robots.iter().find(|robot| robot["name"] == name.as_str());
-            assert_eq!(named, robot.map_or(0, |robot| number(&robot[member])), "{agent} {access}");
+            assert_eq!(named, robot.map_or(0, |robot| number(&robot[access])), "{agent} {access}");
         }
         let named = count(&|row| row["named"] == true);
         assert_eq!(named, number(&figures["named"]));
@@ -176,13 +179,9 @@ fn rows_add_up_to_the_figures_of_audit_and_inspect() {
         for (column, label) in
             [("train_ai", "train-ai"), ("ai_use", "ai-use"), ("search", "search")]
         {
-            for (value, member) in [("y", "y"), ("n", "n"), ("?", "unstated"), ("mixed", "mixed")] {
+            for value in ["y", "n", "?", "mixed"] {
                 let rows = count(&|row| row[column] == value);
-                assert_eq!(
-                    rows,
-                    number(&figures["preferences"][label][member]),
-                    "{agent} {column}"
-                );
+                assert_eq!(rows, number(&figures["preferences"][label][value]), "{agent} {column}");
             }
         }
         let mut delays: Vec<f64> =
@@ -197,7 +196,7 @@ fn rows_add_up_to_the_figures_of_audit_and_inspect() {
         }
         // The newest policies are those at the last capture.
         let excluding = report["exclusions"]["excluding"][place].as_array().unwrap();
-        assert_eq!(excluding.last(), Some(&figures["hosts"]["nothing"]), "{agent}");
+        assert_eq!(excluding.last(), Some(&figures["hosts"]["none"]), "{agent}");
     }
     let states = inspect["states"].as_object().unwrap();
     for (state, origins) in states {
@@ -220,7 +219,7 @@ fn lists_end_row_groups() {
     let agents = agents.collect::<Vec<_>>().join(",");
     for (lists, groups) in [("", 1), (" --lists", 2)] {
         let survey =
-            format!("survey --robots long -a {agents} --no-summary -o rows.parquet{lists}");
+            format!("survey --robots long -a {agents} --summary none -o rows.parquet{lists}");
         folder.ok(survey);
         let file = std::fs::File::open(folder.path("rows.parquet")).unwrap();
         let reader = SerializedFileReader::new(file).unwrap();
@@ -243,7 +242,7 @@ fn large_patterns_of_preferences_are_not_searched() {
     for (host, records) in [("many.example", many), ("one.example", one)] {
         folder.write(&format!("large/{host}"), format!("User-agent: *\nDisallow: /b\n{records}"));
     }
-    let survey = folder.ok("survey --robots large -a ExampleBot --no-summary --format jsonl");
+    let survey = folder.ok("survey --robots large -a ExampleBot --summary none --format jsonl");
     let rows = String::from_utf8(survey.stdout).unwrap();
     assert_eq!(rows.lines().count(), 4);
     for row in rows.lines() {

@@ -108,7 +108,7 @@ fn folder(sites: &[Site]) -> Folder {
     let url = |number| format!("https://{}/\n", host(number));
     let urls: String = (0..sites.len()).map(url).collect();
     folder.write("urls", urls + "mailto:nobody\nhttps://elsewhere.example/\n");
-    folder.ok("compile --history --no-summary -o x.pcs x.jsonl");
+    folder.ok("compile --history --summary none -o x.pcs x.jsonl");
     folder
 }
 
@@ -116,7 +116,7 @@ fn folder(sites: &[Site]) -> Folder {
 fn filter_joins_both_times_for_each_agent() {
     let sites = Site::all();
     let folder = folder(&sites);
-    let base = "filter -p x.pcs -a A,B --at 2024-03-01 --and-now --json";
+    let base = "filter -p x.pcs -a A,B --at 2024-03-01 --and-now --summary json";
     for any in [false, true] {
         for keeps_unstated in [None, Some(true), Some(false)] {
             for unknown in ["keep", "drop"] {
@@ -150,7 +150,7 @@ fn filter_joins_both_times_for_each_agent() {
                         "keep" => kept += "https://elsewhere.example/\n",
                         _ => *dropped.entry("unknown").or_default() += 1,
                     }
-                    let output = folder.ok(format!("{base} {flags} --account account.json urls"));
+                    let output = folder.ok(format!("{base} {flags} --summary account.json urls"));
                     assert_eq!(text(&output.stdout), text(kept.as_bytes()), "{flags}");
                     let account = json(&folder.read("account.json"));
                     let counts = account["dropped"].as_object().unwrap().iter();
@@ -169,7 +169,7 @@ fn filter_joins_both_times_for_each_agent() {
 fn classify_shows_verdict_and_use_of_both_times() {
     let sites = Site::all();
     let folder = folder(&sites);
-    let line = "classify -p x.pcs -a A,B --at 2024-03-01 --and-now --usage train-ai --no-summary";
+    let line = "classify -p x.pcs -a A,B --at 2024-03-01 --and-now --usage train-ai --summary none";
     let mut expected =
         "A\tA_now\tA_train-ai\tA_train-ai_now\tB\tB_now\tB_train-ai\tB_train-ai_now\turl\n"
             .to_owned();

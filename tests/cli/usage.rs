@@ -19,20 +19,22 @@ fn audit_agrees_with_classify() {
     folder.write("sites/b.example", robots);
     folder.write("urls", format!("{URLS}https://b.example/1\n"));
     let flags = "--robots sites -a Bot,Other";
-    let output = folder.ok(format!("audit {flags} --no-summary --report - -o page.html urls"));
+    let output = folder.ok(format!("audit {flags} --summary none --report - -o page.html urls"));
     let report = json(&output.stdout);
-    let usage = &report["usage"];
-    let line = format!("classify {flags} --usage train-ai,ai-use,search --no-summary urls");
+    let per_agent = &report["account"]["per_agent"];
+    let line = format!("classify {flags} --usage train-ai,ai-use,search --summary none urls");
     let lines = String::from_utf8(folder.ok(line).stdout).unwrap();
-    for (number, row) in usage.as_array().unwrap().iter().enumerate() {
-        let column = number / 3 * 4 + 1 + number % 3;
-        for (member, value) in [("y", "y"), ("n", "n"), ("unstated", "?"), ("no_access", "-")] {
-            let counted =
-                lines.lines().filter(|line| line.split('\t').nth(column) == Some(value)).count();
-            assert_eq!(row[member], counted, "{row} {member}");
+    for (agent, row) in per_agent.as_array().unwrap().iter().enumerate() {
+        for (place, label) in ["train-ai", "ai-use", "search"].into_iter().enumerate() {
+            let column = agent * 4 + 1 + place;
+            for value in ["y", "n", "?", "-"] {
+                let is = |line: &&str| line.split('\t').nth(column) == Some(value);
+                let counted = lines.lines().filter(is).count();
+                assert_eq!(row["usage"][label][value], counted, "{row} {label} {value}");
+            }
         }
     }
-    assert_eq!(usage[0]["n"], 2);
+    assert_eq!(per_agent[0]["usage"]["train-ai"]["n"], 2);
     let survey = &report["survey"]["usage"];
     assert_eq!((&survey["hosts"], &survey["sources"]["license"]["hosts"]), (&json!(2), &json!(2)));
     let license = &survey["most_common_licenses"][0];

@@ -68,9 +68,9 @@ fn hostile() -> Folder {
 /// sets come after those that make them. LINT has each format, and is run in two dialects.
 const LINES: &str = "
     compile -o @set @robots
-    compile -o @set @robots --json
+    compile -o @set @robots --summary json
     compile -o @other @captures.jsonl
-    compile -o @other @captures.jsonl --json
+    compile -o @other @captures.jsonl --summary json
     compile -o @none @missing
     compile -o @no/set @robots
     compile -o @robots @robots
@@ -81,9 +81,9 @@ const LINES: &str = "
     check --robots @robots -a Bot --dialect BotHOSTILE URL
     check --robots @robots -a Bot --max-robots-size BotHOSTILE URL
     check --robots @robots -a Bot --explain URL
-    check --robots @robots -a Bot --json URL HOSTILE
+    check --robots @robots -a Bot --summary json URL HOSTILE
     check --robots @file -a c --dialect google --explain URL
-    check --robots @file -a c --dialect google --json URL
+    check --robots @file -a c --dialect google --summary json URL
     check --robots @file -a Bot --explain HOSTILE
     check --robots @missing -a Bot URL
     check -p @missing -a Bot URL
@@ -91,7 +91,7 @@ const LINES: &str = "
     check -p @set -a Bot --dialect google URL
     check -p @set -a Bot --explain URL
     classify --robots @robots -a Bot --format jsonl @list
-    classify -p @set -a Bot --format jsonl @list --json
+    classify -p @set -a Bot --format jsonl @list --summary json
     classify --robots @robots -a Bot @missing
     classify --robots @robots -a Bot @robots
     classify --robots @robots -a Bot -o @out
@@ -102,7 +102,7 @@ const LINES: &str = "
     filter --robots @robots -a Bot -c @list
     filter --robots @robots -a @missing -c @list
     compile -o @merged @set @other
-    compile -o @merged @set @other --json
+    compile -o @merged @set @other --summary json
     compile -o @merged @set @file
     inspect --verify @set
     inspect @set --format json

@@ -80,7 +80,7 @@ def bulk(robots, listed, urls, program):
         best = float("inf")
         for _ in range(ROUNDS):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            command = [program, "filter", "--count", "-j", "1", "--no-summary", "-p", path, "-a", AGENT]
+            command = [program, "filter", "--count", "-j", "1", "--summary", "none", "-p", path, "-a", AGENT]
             subprocess.run([*command, listed], check=True, stdout=subprocess.DEVNULL)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

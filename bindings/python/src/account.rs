@@ -1,13 +1,13 @@
 //! `Account`: what a filter keeps and drops, and why, for a data card.
 //!
-//! The figures are those of `portcullis filter --account`, from the same model. Memory: the counts of
+//! The figures are those of `portcullis filter --summary FILE.json`, from the same model. Memory: the counts of
 //! the hosts that are counted one by one, in each piece that is being decided.
 
 use std::borrow::Cow;
 
 use portcullis_dialect::Label;
 use portcullis_report::filter::Plan;
-use portcullis_report::{Account, Counts, Detail, Drops, Filtered, Run, Selection};
+use portcullis_report::{Account, Counts, Drops, Filtered, Run, Selection, Tally};
 use portcullis_set::Damage;
 use portcullis_set::batch::Answers;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use crate::columns::Collect;
 use crate::of_json;
 
 /// Members of the account that only a run of the command line has.
-const MEMBERS_OF_RUNS: [&str; 5] = ["bytes", "file_notes", "invalid", "left_out", "unnamed_agents"];
+const MEMBERS_OF_RUNS: [&str; 4] = ["bytes", "invalid", "notes", "unnamed_agents"];
 
 /// Counts what a plan keeps and drops.
 pub struct Counted {
@@ -27,50 +27,38 @@ pub struct Counted {
     pub label: Option<Label>,
 }
 
-/// The counts of some rows.
-#[derive(Default)]
-pub struct RowCounts {
-    counts: Counts,
-    drops: Drops,
-    filtered: Filtered,
-}
-
-impl RowCounts {
-    /// Adds the counts of the next rows.
-    pub fn merge(&mut self, next: &RowCounts) {
-        self.counts.merge(&next.counts);
-        self.drops.merge(&next.drops);
-        self.filtered.merge(next.filtered);
-    }
-}
-
 impl Collect for Counted {
-    type Rows = RowCounts;
-    type Piece = RowCounts;
+    type Rows = Tally;
+    type Piece = Tally;
 
-    fn begin(&self, _: usize) -> RowCounts {
+    fn begin(&self, _: usize) -> Tally {
         let mut counts = Counts::new(self.agents);
-        counts.ask_preferences(self.label.iter().len());
-        let filtered = Filtered { kept: 0, unstated: self.label.map(|_| 0) };
-        RowCounts { counts, drops: Drops::default(), filtered }
+        counts.ask_preferences(self.label.as_slice());
+        let filtered = Some(Filtered { kept: 0, unstated: self.label.map(|_| 0) });
+        let dropped = Some((Selection::of(&self.plan, self.label), Drops::default()));
+        Tally { counts, filtered, dropped, ..Tally::default() }
     }
 
     fn add(
         &self,
         urls: &[&[u8]],
         answers: &mut Answers<'_>,
-        rows: &mut RowCounts,
+        rows: &mut Tally,
     ) -> Result<(), Damage> {
         rows.counts.add_block(urls, 0, answers)?;
         rows.counts.add_preferences(answers);
-        rows.drops.add_block(&self.plan, urls, answers);
-        rows.filtered.kept += self.plan.kept(&self.plan.classes(answers));
-        rows.filtered.unstated =
-            rows.filtered.unstated.map(|count| count + self.plan.unstated(answers));
+        if let Some((_, drops)) = &mut rows.dropped {
+            drops.add_block(&self.plan, urls, answers);
+        }
+        if let Some(filtered) = &mut rows.filtered {
+            let unstated = self.label.map(|_| self.plan.unstated(answers));
+            filtered
+                .merge(Filtered { kept: self.plan.kept(&self.plan.classes(answers)), unstated });
+        }
         Ok(())
     }
 
-    fn finish(&self, rows: RowCounts) -> RowCounts {
+    fn finish(&self, rows: Tally) -> Tally {
         rows
     }
 }
@@ -86,16 +74,8 @@ pub struct PyAccount {
 type Texts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 impl PyAccount {
-    pub fn new(
-        Counted { plan, label, .. }: Counted,
-        rows: RowCounts,
-        run: Run,
-    ) -> PyResult<PyAccount> {
-        let RowCounts { counts, drops, filtered } = rows;
-        let dropped = Some((Selection::of(&plan, label), drops));
-        let detail = Some(Detail { labels: label.into_iter().collect(), dropped });
-        let filtered = Some(filtered);
-        let account = Account { run, counts, filtered, detail, ..Account::default() };
+    pub fn new(tally: &Tally, run: Run) -> PyResult<PyAccount> {
+        let account = Account::new(run, tally);
         let mut texts = PyAccount { json: Vec::new(), markdown: Vec::new() };
         account.write_json(&mut texts.json)?;
         account.write_markdown(&mut texts.markdown)?;
@@ -105,7 +85,7 @@ impl PyAccount {
 
 #[pymethods]
 impl PyAccount {
-    /// Returns the object of `portcullis filter --account FILE.json`, without the members that describe
+    /// Returns the object of `portcullis filter --summary FILE.json`, without the members that describe
     /// files.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let object = of_json(py, &self.json)?;
@@ -114,7 +94,7 @@ impl PyAccount {
         Ok(object)
     }
 
-    /// Returns the text of `portcullis filter --account FILE.md`.
+    /// Returns the text of `portcullis filter --summary FILE.md`.
     fn to_markdown(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.markdown)
     }

@@ -473,7 +473,7 @@ impl PyClassifier {
     }
 
     /// Counts what [`PyClassifier::allowed`] keeps and drops of a column of URLs, and why: the account of
-    /// `portcullis filter --account`. The arguments are those of `allowed`.
+    /// `portcullis filter --summary FILE.json`. The arguments are those of `allowed`.
     #[pyo3(signature = (
         urls, *, at = None, before_first = "unknown", mode = "all", purpose = None, unstated = None,
         threads = 1
@@ -500,9 +500,9 @@ impl PyClassifier {
         let agents = self.names.len();
         let counted = Counted { plan, agents, label };
         let mut all = counted.begin(0);
-        question.run(py, (urls, times), threads, &counted, &mut |piece| all.merge(&piece))?;
+        question.run(py, (urls, times), threads, &counted, &mut |piece| all.merge(piece))?;
         let run = self.set.get().run(&self.names, &self.lists, at);
-        PyAccount::new(counted, all, run)
+        PyAccount::new(&all, run)
     }
 
     /// Explains the decision on a URL: the object of `portcullis check --json`. `at` is one time.

@@ -24,7 +24,7 @@ use portcullis_build::{
 use portcullis_dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::scratch::Scratch;
-use portcullis_report::{AgentList, Run};
+use portcullis_report::{AgentList, PolicyFacts, Run};
 use portcullis_robots::url::Origin;
 use portcullis_rows::runner::thread_pool;
 use portcullis_set::{PolicySet, SetError};
@@ -167,16 +167,10 @@ impl Compiling {
 impl PyPolicySet {
     /// Describes a run for these agents, as the command line does.
     pub fn run(&self, agents: &[String], lists: &[AgentList], at: Option<String>) -> Run {
-        let (set, counts) = (&self.set, self.set.counts());
         Run {
-            tool: "portcullis",
-            version: env!("CARGO_PKG_VERSION"),
-            set_hash: set.hash(),
-            origins: (!set.is_universal()).then_some(counts.origins as usize),
-            dialect: set.dialect().name,
+            policies: Some(PolicyFacts::of(&self.set)),
             agents: agents.to_vec(),
             agent_lists: lists.to_vec(),
-            captured: counts.captured,
             at,
             ..Run::default()
         }

@@ -31,9 +31,9 @@ def written(program, policies, agents, flags, urls, tmp_path):
     """The account that the program writes as JSON and as Markdown."""
     listed = tmp_path / "urls.txt"
     listed.write_text("\n".join(urls) + "\n", encoding="utf-8")
-    command = [program, "filter", "-p", policies.name, "-a", agents, *flags, "--no-summary", "-q"]
+    command = [program, "filter", "-p", policies.name, "-a", agents, *flags, "--summary", "none", "-q"]
     for form in ("json", "md"):
-        command_line = [*command, "--account", tmp_path / f"account.{form}", listed]
+        command_line = [*command, "--summary", tmp_path / f"account.{form}", listed]
         subprocess.run(command_line, check=True, capture_output=True)
     markdown = (tmp_path / "account.md").read_text(encoding="utf-8")
     return json.loads((tmp_path / "account.json").read_bytes()), markdown
@@ -48,7 +48,7 @@ def test_figures_are_those_of_the_command_line(policies, urls, program, tmp_path
         members = account.to_dict()
         assert members == {name: expected[name] for name in members}
         assert expected.keys() - members.keys() == {
-            "bytes", "file_notes", "invalid", "left_out", "unnamed_agents",
+            "bytes", "invalid", "notes", "time", "unnamed_agents",
         }
         assert account.to_markdown() == markdown
 
@@ -69,7 +69,7 @@ def test_causes_add_up(usage, program, tmp_path):
         assert [dropped[name] for name in names] == expected
         assert sum(dropped.values()) + account["kept"] == account["records"] == len(urls)
         assert account["kept"] == sum(classifier.allowed(urls, **asked).to_pylist())
-        hosts = {host["host"]: host["urls"] for host in account["dropped_hosts"]["largest"]}
+        hosts = {host["host"]: host["records"] for host in account["dropped_hosts"]["largest"]}
         assert sum(hosts.values()) == sum(dropped.values())
     flags = ["--purpose", "train-ai", "--unstated", "drop", "--any"]
     expected, markdown = written(program, usage, "GPTBot,CCBot", flags, urls, tmp_path)

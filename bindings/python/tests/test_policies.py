@@ -24,7 +24,7 @@ def test_verdicts_are_those_of_the_command_line(policies, urls, program, set_pat
     clean = [url for url in urls if url and url == url.strip()]
     listed = tmp_path / "urls.txt"
     listed.write_text("\n".join(clean) + "\n", encoding="utf-8")
-    command = [program, "classify", "-p", set_path, "-a", ",".join(AGENTS), "--no-summary", listed]
+    command = [program, "classify", "-p", set_path, "-a", ",".join(AGENTS), "--summary", "none", listed]
     written = subprocess.run(command, check=True, capture_output=True).stdout.decode()
     expected = [tuple(line.split("\t")[:3]) for line in written.splitlines()]
     table = policies.for_agents(AGENTS).classify(clean)

@@ -29,7 +29,7 @@ def test_it_is_the_same_program(program, set_path):
         ["--version"],
         ["--help"],
         ["--agent-lists"],
-        ["classify", *asked, "--no-summary", urls],
+        ["classify", *asked, "--summary", "none", urls],
         ["check", "-p", set_path, "-a", "GPTBot", "https://shop.example/cart/"],
         ["inspect", set_path, "nobody.example"],
         ["verdict"],
@@ -41,7 +41,7 @@ def test_it_is_the_same_program(program, set_path):
 
 
 def test_it_reads_the_standard_input(program, set_path):
-    arguments = ["filter", "-p", set_path, "-a", "GPTBot", "--no-summary", "-"]
+    arguments = ["filter", "-p", set_path, "-a", "GPTBot", "--summary", "none", "-"]
     urls = (SAMPLE / "urls.txt").read_bytes()
     expected = outcome([program, *arguments], input=urls)
     assert expected[1]
@@ -53,7 +53,7 @@ def test_names_of_files_are_bytes(program, set_path, tmp_path):
     urls = os.fsencode(tmp_path) + b"/\xff.txt"
     with open(urls, "wb") as file:
         file.write(b"https://shop.example/\n")
-    arguments = ["classify", "-p", set_path, "-a", "GPTBot", "--no-summary", urls]
+    arguments = ["classify", "-p", set_path, "-a", "GPTBot", "--summary", "none", urls]
     expected = outcome([program, *arguments])
     assert expected[0] == 0
     assert outcome([*MODULE, *arguments]) == expected
@@ -78,7 +78,7 @@ def test_signals_end_it_without_output(number, set_path, tmp_path):
 def test_a_closed_pipe_is_not_a_failure(set_path, tmp_path):
     urls = tmp_path / "urls.txt"
     urls.write_text("https://shop.example/\n" * 100_000)
-    command = [*MODULE, "classify", "-p", set_path, "-a", "GPTBot", "--no-summary", urls]
+    command = [*MODULE, "classify", "-p", set_path, "-a", "GPTBot", "--summary", "none", urls]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stdout.readline().startswith(b"allow")
         running.stdout.close()

@@ -91,7 +91,7 @@ def test_verdicts_by_two_executors(session, pages, distributed, expected):
 
 def test_the_command_line_says_the_same(session, pages, distributed, program, set_path, tmp_path):
     written = tmp_path / "out.parquet"
-    command = [program, "classify", "-p", set_path, "-a", ",".join(AGENTS), "--no-summary",
+    command = [program, "classify", "-p", set_path, "-a", ",".join(AGENTS), "--summary none",
                "--url-field", "url", "-o", written, *sorted(pages.iterdir())]
     subprocess.run(command, check=True)
     table = pq.read_table(written)

@@ -38,7 +38,7 @@ def test_rows_are_those_of_the_command_line(made, flags, program, request, tmp_p
             policies.survey(AGENTS, **options)
         return
     written = tmp_path / "sites.parquet"
-    command = [program, "survey", "-p", policies.name, "-a", ",".join(AGENTS), "--no-summary"]
+    command = [program, "survey", "-p", policies.name, "-a", ",".join(AGENTS), "--summary", "none"]
     subprocess.run([*command, *flags, "-o", written], check=True)
     expected = pytest.importorskip("pyarrow.parquet").read_table(written)
     survey = policies.survey(AGENTS, **options)

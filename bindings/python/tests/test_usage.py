@@ -59,7 +59,7 @@ def test_letters(classifier):
 
 
 def test_columns_are_those_of_the_command_line(classifier, stated, program):
-    command = [program, "classify", "-p", stated / "usage.pcs", "-a", ",".join(AGENTS), "--no-summary"]
+    command = [program, "classify", "-p", stated / "usage.pcs", "-a", ",".join(AGENTS), "--summary", "none"]
     command += ["--columns", "verdict,line", "--usage", ",".join(LABELS), "--header", stated / "urls.txt"]
     written = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     header, *lines = [line.split("\t")[:-1] for line in written.splitlines()]
@@ -71,7 +71,7 @@ def test_columns_are_those_of_the_command_line(classifier, stated, program):
 
 
 def test_one_file_says_what_the_command_line_says(stated, program):
-    command = [program, "classify", "-p", stated / "usage.pcs", "-a", ",".join(AGENTS), "--no-summary"]
+    command = [program, "classify", "-p", stated / "usage.pcs", "-a", ",".join(AGENTS), "--summary", "none"]
     command += ["--usage", ",".join(LABELS), "--long", "--format", "jsonl", stated / "urls.txt"]
     written = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     compared = 0
@@ -104,7 +104,7 @@ def test_allowed_for_a_purpose(classifier, stated, program):
     for mode, unstated, label in itertools.product(["all", "any"], ["keep", "drop"], LABELS):
         command = [program, "filter", "-p", stated / "usage.pcs", "-a", ",".join(AGENTS)]
         command += ["--any"] if mode == "any" else []
-        command += ["--purpose", label, "--unstated", unstated, "--no-summary", stated / "urls.txt"]
+        command += ["--purpose", label, "--unstated", unstated, "--summary", "none", stated / "urls.txt"]
         kept = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
         allowed = classifier.allowed(URLS, mode=mode, purpose=label, unstated=unstated).to_pylist()
         assert list(itertools.compress(URLS, allowed)) == kept, (mode, unstated, label)

@@ -6,9 +6,10 @@ use std::time::Instant;
 use portcullis_build::{LoadConfig, read_text};
 use portcullis_files::scratch::Scratch;
 use portcullis_lint::{Diagnostic, LintConfig, Severity, lint};
+use portcullis_report::{Account, Tally};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_survey::page::{self, Problem};
-use portcullis_survey::{AsOf, Audit, ChunkFindings, Findings, Report};
+use portcullis_survey::{Audit, ChunkFindings, Findings, Report};
 
 use super::args::{AuditArgs, NowArgs};
 use super::engine::Engine;
@@ -34,7 +35,7 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let clock = Clock::loaded(started);
     let mut findings = Findings::default();
     let assumed_scheme = plan.questions.assumed_scheme.as_deref();
-    let account = stream::run_with(
+    let read = stream::run_with(
         &plan.stream,
         &plan.questions,
         || audit.worker(assumed_scheme),
@@ -44,19 +45,18 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
             Ok(())
         },
     )?;
-    let mut report = engine.install(|| audit.report(&findings))?;
+    let stream::Account { invalid, notes, noted, output } = read;
+    let tally = Tally { counts: audit.counts(&findings), invalid, ..Tally::default() };
+    let outcome = summary::Outcome { tally, notes, noted };
+    let mut account = outcome.account(summary::run(&policies, &plan.questions), &clock);
+    // Equal inputs give equal reports.
+    let time = account.time.take();
+    let mut report = engine.install(|| audit.report(&findings, account))?;
     policies.set.is_whole()?;
-    name_sources(plan, &mut report);
-    outputs.write(plan, &report, account.output)?;
-    let outcome = summary::Outcome {
-        counts: audit.counts(),
-        invalid: account.invalid,
-        notes: account.notes,
-        noted: account.noted,
-        filtered: None,
-        detail: None,
-    };
-    summary::write(&plan.summary, &policies, &plan.questions, outcome, &clock);
+    describe(plan, &mut report);
+    outputs.write(plan, &report, output)?;
+    let account = Account { time, ..report.account };
+    summary::write(&plan.summary, &account)?;
     Ok(ExitStatus::Done)
 }
 
@@ -82,7 +82,7 @@ impl Plan {
         let destination = |path: Option<OutputFile>| path.map(|path| Destination::new(Some(path)));
         let page = destination(args.output);
         let json = destination(args.report);
-        let form = plan::summary_form(&args.run);
+        let summary = plan::summary(&args.run)?;
         let questions = plan::questions(args.questions, policies.dialect())?;
         let times = plan::times(args.times, NowArgs::default(), None)?;
         let questions = QuestionPlan { usage: true, all_robots: true, times, ..questions };
@@ -98,7 +98,7 @@ impl Plan {
             questions,
             policies,
             stream,
-            summary: SummaryPlan { form, census: false },
+            summary,
             page,
             json,
             top: args.top.top.unwrap_or(TOP),
@@ -124,23 +124,13 @@ impl Plan {
         let problem = |it: Diagnostic| Problem { line: it.place.line.get(), what: it.message };
         Ok(found.into_iter().map(problem).collect())
     }
-
-    /// Returns the path of the policies as given.
-    fn policies_name(&self) -> String {
-        let (PolicyPlan::Robots { path, .. } | PolicyPlan::Set { path, .. }) = &self.policies;
-        path.display().to_string()
-    }
 }
 
-fn name_sources(plan: &Plan, report: &mut Report) {
-    report.as_of = plan.questions.times.as_ref().map(|times| AsOf {
-        urls: times.describe(),
-        survey: times.all.map_or_else(|| "newest".to_owned(), UnixSeconds::to_rfc3339),
-    });
-    report.source.name = plan.policies_name();
-    if matches!(&plan.policies, PolicyPlan::Robots { path, .. } if path.is_dir()) {
-        report.source.kind = "folder";
-    }
+fn describe(plan: &Plan, report: &mut Report) {
+    let of_survey = |time: Option<UnixSeconds>| {
+        time.map_or_else(|| "newest".to_owned(), UnixSeconds::to_rfc3339)
+    };
+    report.survey_at = plan.questions.times.as_ref().map(|times| of_survey(times.all));
     report.inputs = plan.stream.inputs.iter().map(|list| list.path.display().to_string()).collect();
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::ensure;
 use portcullis_files::input::ChunkConfig;
-use portcullis_report::{Counts, Encoded, Format, Parquet, Text};
+use portcullis_report::{Counts, Encoded, Format, Parquet, Tally, Text};
 use portcullis_rows::output::TextRows;
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::csv::Csv;
@@ -14,7 +14,6 @@ use portcullis_rows::output::parquet::AddedColumns;
 use portcullis_rows::output::tsv::Tsv;
 use portcullis_text::figures;
 
-use super::account::AccountFile;
 use super::args::{ClassifyArgs, ClassifyFormat};
 use super::engine::Engine;
 use super::exit::ExitStatus;
@@ -42,6 +41,7 @@ struct Tagged {
 
 pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
+    let summary = plan::summary(&args.run)?;
     let policies = plan::policies(args.policies);
     let destination = Destination::new(args.output.joined.output);
     let format = plan::format(args.format, &destination, ClassifyFormat::NAMED)?;
@@ -99,13 +99,11 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let extension = Some(extension(format));
     let destinations = plan::destinations(destination, folder, &stream, extension, files)?;
     let hosts = args.output.unknown_hosts.as_ref();
-    let sets_aside = stream.rejects.is_some() || hosts.is_some() || args.account.account.is_some();
+    let sets_aside = stream.rejects.is_some() || hosts.is_some();
     let shards = Shards::of(stream.clone(), destinations, args.output.shards, sets_aside)?;
     let mut hosts = hosts.map(HostCounts::create).transpose()?;
-    let mut account_file = AccountFile::open(&args.account, &labels, None)?;
-    let has_account = account_file.is_some();
+    let counts_all = summary.counts_all();
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
-    let summary = plan::summary(&args.run, &args.figures);
     policies.show_notes(summary.form);
     let agents = &policies.agents.agents;
     let has_header = args.header || format == ClassifyFormat::Csv;
@@ -131,7 +129,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     };
     // The account in Parquet files counts hosts too.
     let counts_hosts =
-        format == ClassifyFormat::Parquet || summary.form != plan::SummaryForm::None || has_account;
+        format == ClassifyFormat::Parquet || summary.form != plan::SummaryForm::None || counts_all;
     let hosts_max = summary::hosts_max(counts_hosts, hosts.is_some());
     let (outcome, status) = shards.run(|stream, outputs| {
         let compressions = outputs.compressions();
@@ -153,8 +151,8 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             |session, piece, Tagged { encoded, counts, compressor }| {
                 encoded.clear();
                 counts.clear(agents.len(), hosts_max);
-                if has_account {
-                    counts.ask_preferences(labels.len());
+                if counts_all {
+                    counts.ask_preferences(&labels);
                 }
                 let compression = compressions.of_list(piece.rows().list_number());
                 encoder.encode(piece, session, counts, encoded)?;
@@ -176,16 +174,12 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         let mut complete = output.complete()?;
         complete.extend(account.output.map(Output::complete).transpose()?);
         complete.extend(hosts.take().map(HostCounts::complete).transpose()?);
-        let stream::Account { invalid, notes, noted, .. } = account;
-        let mut outcome =
-            summary::Outcome { counts, invalid, notes, noted, filtered: None, detail: None };
-        if let Some(file) = account_file.take() {
-            complete.push(file.complete(summary::run(&policies, &questions), &mut outcome)?);
-        }
         CompleteOutput::publish_all(complete)?;
-        Ok(outcome)
+        let stream::Account { invalid, notes, noted, .. } = account;
+        let tally = Tally { counts, invalid, ..Tally::default() };
+        Ok(summary::Outcome { tally, notes, noted })
     })?;
-    summary::write(&summary, &policies, &questions, outcome, &clock);
+    summary::write(&summary, &outcome.account(summary::run(&policies, &questions), &clock))?;
     Ok(status)
 }
 

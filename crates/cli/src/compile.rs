@@ -32,7 +32,7 @@ use super::exit::ExitStatus;
 use super::lists;
 use super::mapped;
 use super::message::{Notes, counted, say_plainly};
-use super::plan::{self, SummaryForm};
+use super::plan::{self, SummaryForm, SummaryPlan};
 use super::stream::{Bar, Progress};
 use super::summary;
 
@@ -42,8 +42,8 @@ const PROBLEMS_SHOWN_MAX: usize = 10;
 pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     plan::set_output(&args.output.output)?;
-    let summary = plan::summary_form(&args.run);
-    let mut notes = Notes { are_kept: summary == SummaryForm::Json, kept: Vec::new() };
+    let summary = plan::summary(&args.run)?;
+    let mut notes = Notes { are_hidden: summary.form == SummaryForm::Json, kept: Vec::new() };
     let paths = args.inputs.iter().map(CapturePath::path);
     let inputs = lists::expand_captures(paths, args.input_format, &mut notes)?.into_iter();
     let (sets, archives): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -202,7 +202,7 @@ fn join(
     let mut merger = Merger::new(settings.dialect, settings.has_history, &config.scratch);
     sets.join(&mut merger, shows_progress)?;
     if !archives.is_empty() {
-        ingest(&mut merger, archives, config, &engine, (shows_progress, target.summary))?;
+        ingest(&mut merger, archives, config, &engine, (shows_progress, target.summary.form))?;
     }
     let (ingested, compile) = engine.install(|| settings.finish(merger, &config.scratch))?;
     ingested.check_files(config.strictness).map_err(|error| nothing_compiled(error, ""))?;
@@ -213,7 +213,7 @@ fn join(
 struct Target<'p> {
     output: &'p Path,
     dialect: &'static Dialect,
-    summary: SummaryForm,
+    summary: SummaryPlan,
     /// Notes on the inputs, for a JSON summary.
     notes: Vec<String>,
 }
@@ -229,12 +229,12 @@ fn write(
     let ingesting = started.elapsed();
     let write = || compile::write(&ingested.standings, config, target.output);
     let written = engine.install(write)?;
-    if sets.is_empty() && target.summary != SummaryForm::Json {
+    if sets.is_empty() && target.summary.form != SummaryForm::Json {
         show_file_notes(&written.counts, target.dialect);
     }
     let times = (ingesting, started.elapsed());
     let summary = Summary::new(target, sets, (ingested, config), &written, times);
-    summary::show_object(target.summary, &summary, |text| summary.write_text(text));
+    summary::write(&target.summary, &summary)?;
     Ok(ExitStatus::Done)
 }
 
@@ -466,8 +466,11 @@ impl<'r> Summary<'r> {
             origins_per_second: (counts.origins as f64 / all.as_secs_f64().max(1e-9)) as u64,
         }
     }
+}
 
-    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+impl summary::Summary for Summary<'_> {
+    fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        let captured = self.capture_dates.map(|dates| format!("captured {dates}"));
         writeln!(
             out,
             "portcullis {}, set {:.16}, dialect {}, {}, {}",
@@ -475,7 +478,7 @@ impl<'r> Summary<'r> {
             self.set_hash,
             self.dialect,
             counted(self.origins, "origin"),
-            summary::captured(self.capture_dates)
+            captured.as_deref().unwrap_or("no capture dates")
         )?;
         for set in self.sets {
             let origins = counted(set.origins, "origin");

@@ -34,7 +34,7 @@ use super::exit::ExitStatus;
 use super::mapped;
 use super::message::counted;
 use super::output::{Compressor, Destination, Output};
-use super::plan::{self, QuestionPlan, StreamPlan, SummaryForm};
+use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::stream::{self, Account};
 use super::summary;
 
@@ -54,7 +54,7 @@ struct Diff<'a> {
     stream: Option<StreamPlan>,
     form: UrlForm,
     output: Destination,
-    summary: SummaryForm,
+    summary: SummaryPlan,
     started: Instant,
 }
 
@@ -110,7 +110,7 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         stream,
         form,
         output,
-        summary: plan::summary_form(&args.run),
+        summary: plan::summary(&args.run)?,
         started,
         args: &args,
         new: &new,
@@ -180,7 +180,7 @@ struct Changed {
 impl Diff<'_> {
     fn sets(&self, old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> anyhow::Result<ExitStatus> {
         let notes = AgentNotes::of(&self.questions, new)?;
-        notes.show(self.summary);
+        notes.show(self.summary.form);
         let agents = notes.agents;
         ensure!(
             AgentNotes::of(&self.questions, old)?.agents == agents,
@@ -207,7 +207,7 @@ impl Diff<'_> {
         let (from, to) = (self.args.from, self.args.to);
         let sets = (SetObject::new(old, from), SetObject::new(new, to));
         let summary = SetSummary::new(sets, &agents, found, self.started);
-        summary::show_object(self.summary, &summary, |text| summary.write_text(text));
+        summary::write(&self.summary, &summary)?;
         Ok(self.status(changed > 0))
     }
 
@@ -374,7 +374,7 @@ impl Diff<'_> {
             answers: Figures::of(Answer::ALL, Answer::as_str, |it| answers[it as usize]),
             seconds: self.started.elapsed().as_secs_f64(),
         };
-        summary::show_object(self.summary, &summary, |text| summary.write_text(text));
+        summary::write(&self.summary, &summary)?;
         let is_different = answers[Answer::Different as usize] > 0;
         match limited {
             Some(first) if !is_different => bail!(
@@ -406,8 +406,8 @@ struct FileSummary {
     seconds: f64,
 }
 
-impl FileSummary {
-    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+impl summary::Summary for FileSummary {
+    fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
         let FileSummary { version, dialect, seconds, .. } = self;
         writeln!(out, "portcullis {version}, dialect {dialect}, {}", figures::seconds(*seconds))?;
         for (side, file) in [("old", &self.old), ("new", &self.new)] {
@@ -550,11 +550,14 @@ impl<'r> SetSummary<'r> {
             seconds: started.elapsed().as_secs_f64(),
         }
     }
+}
 
-    fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+impl summary::Summary for SetSummary<'_> {
+    fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
         writeln!(out, "portcullis {}, {}", self.version, figures::seconds(self.seconds))?;
         for (side, set) in [("old", &self.old), ("new", &self.new)] {
-            let captured = summary::captured(set.capture_dates);
+            let captured = set.capture_dates.map(|dates| format!("captured {dates}"));
+            let captured = captured.as_deref().unwrap_or("no capture dates");
             let SetObject { set_hash, dialect, origins, as_of, .. } = set;
             let as_of =
                 as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));

@@ -1,11 +1,13 @@
 //! Loads the policies of a run and builds their classifiers.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{anyhow, ensure};
 use portcullis_build::{LoadConfig, LoadNote, LoadNoteKind, Loaded, Strictness, load};
 use portcullis_files::kind::{FileKind, WrongKind};
-use portcullis_report::{Counts, Figures};
+use portcullis_report::account::EMPTY_INPUT;
+use portcullis_report::{Counts, Figures, PolicyFacts};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_rows::runner::thread_pool;
 use portcullis_set::batch::{Classifier, Freshness};
@@ -89,7 +91,7 @@ impl Engine {
                     own.name
                 );
                 let policies = Policies::new(set, *strictness, questions)?;
-                let odd = policies.file_notes().to_string();
+                let odd = policies.facts().file_notes.to_string();
                 ensure!(
                     *strictness != Strictness::Strict || odd.is_empty(),
                     "{}: some robots.txt files are cut, HTML, JSON or binary data ({odd}); drop \
@@ -136,7 +138,7 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
 pub struct Policies {
     pub set: Arc<PolicySet>,
     /// Files that were left out of a folder.
-    pub left_out: u64,
+    left_out: u64,
     strictness: Strictness,
     /// The notes on files, and how many there are.
     notes: Vec<LoadNote>,
@@ -200,18 +202,17 @@ impl Policies {
         classifier(&self.set, questions)
     }
 
-    /// Returns the number of origins, or `None` if one policy applies to every URL.
-    pub fn origins(&self) -> Option<usize> {
-        (!self.set.is_universal()).then(|| self.set.counts().origins as usize)
-    }
-
-    /// Counts captured files by their notes, and empty input.
-    pub fn file_notes(&self) -> Figures {
-        let names = NoteKind::OF_FILES.map(NoteKind::as_str);
-        let files = names.into_iter().zip(self.set.counts().file_notes);
+    /// Describes the policies.
+    pub fn facts(&self) -> PolicyFacts {
+        let mut facts = PolicyFacts::of(&self.set);
+        if Path::new(self.set.name()).is_dir() {
+            facts.kind = "folder";
+        }
+        facts.left_out = self.left_out;
         let is_empty = |note: &&LoadNote| note.kind == LoadNoteKind::EmptyInput;
         let empty = self.notes.iter().filter(is_empty).count() as u64;
-        Figures(files.chain([("empty-input", empty)]).collect())
+        facts.file_notes.merge(&Figures(vec![(EMPTY_INPUT, empty)]));
+        facts
     }
 }
 

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use portcullis_report::filter::{self, Fate, Purpose, Quantifier};
-use portcullis_report::{Counts, Filtered, Selection};
+use portcullis_report::{Counts, Drops, Filtered, Selection, Tally};
 
-use super::account::AccountFile;
 use super::args::{FilterArgs, KeepOrDrop, SelectionArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
@@ -30,6 +29,7 @@ struct Sorted {
 
 pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
+    let summary = plan::summary(&args.run)?;
     let policies = plan::policies(args.policies);
     let selection = selection(&args.selection);
     let mut questions = plan::questions(args.questions, policies.dialect())?;
@@ -59,20 +59,16 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     }
     let destinations = plan::destinations(destination, folder, &stream, None, files)?;
     let hosts = args.output.unknown_hosts.as_ref();
-    let sets_aside = stream.rejects.is_some()
-        || hosts.is_some()
-        || args.account.account.is_some()
-        || names.iter().any(Option::is_some);
+    let sets_aside =
+        stream.rejects.is_some() || hosts.is_some() || names.iter().any(Option::is_some);
     let shards = Shards::of(stream.clone(), destinations, args.output.shards, sets_aside)?;
     let mut hosts = hosts.map(HostCounts::create).transpose()?;
     let [unknown, invalid, pages] = names.map(|path| path.map(Output::create).transpose());
     let mut set_aside = [unknown?, invalid?, pages?];
     let labels = args.selection.purpose.as_slice();
     let described = Selection::of(&selection, args.selection.purpose);
-    let mut account_file = AccountFile::open(&args.account, labels, Some(described))?;
-    let has_account = account_file.is_some();
+    let counts_all = summary.counts_all();
     let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
-    let summary = plan::summary(&args.run, &args.figures);
     policies.show_notes(summary.form);
     let agents = policies.agents.agents.len();
     let classifier = policies.classifier(&questions)?;
@@ -84,7 +80,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         None => RowOutput::text(outputs, Head::Own { first: None, is_left_out }),
     };
     // The account in Parquet files counts hosts too.
-    let counts_hosts = are_rows || has_account || summary.form != plan::SummaryForm::None;
+    let counts_hosts = are_rows || counts_all || summary.form != plan::SummaryForm::None;
     let hosts_max = summary::hosts_max(counts_hosts, hosts.is_some());
     let (outcome, status) = shards.run(|stream, kept_to| {
         let compressions = kept_to.compressions();
@@ -95,7 +91,8 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         let mut aside =
             set_aside.each_mut().map(|it| it.take().map(|file| output(Outputs::of(file), false)));
         let mut counts = Counts::new(agents);
-        let (mut kept, mut unstated) = (0, 0);
+        let unstated = args.selection.purpose.map(|_| 0);
+        let (mut filtered, mut drops) = (Filtered { kept: 0, unstated }, Drops::default());
         let account = stream::run(
             stream,
             &questions,
@@ -104,8 +101,8 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
                 records.clear();
                 records.counts_only = !prints_records;
                 counts.clear(agents, hosts_max);
-                if has_account {
-                    counts.ask_preferences(labels.len());
+                if counts_all {
+                    counts.ask_preferences(labels);
                     records.drops.get_or_insert_default();
                 }
                 let write = if are_rows { filter::write_rows } else { filter::write_chunk };
@@ -119,19 +116,16 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             },
             |part, Sorted { records, counts: of_piece, .. }| {
                 policies.check_ages(of_piece, &questions)?;
-                let filtered = Filtered {
+                let of_part = Filtered {
                     kept: records.kept_records,
                     unstated: selection.purpose.map(|_| records.unstated_records),
                 };
                 counts.merge(of_piece);
-                if let Some(file) = &mut account_file {
-                    file.add_drops(records.drops.as_ref());
-                }
+                records.drops.iter().for_each(|next| drops.merge(next));
                 if let Some(hosts) = &mut hosts {
                     hosts.add(of_piece.unknown_hosts())?;
                 }
-                kept += filtered.kept;
-                unstated += records.unstated_records;
+                filtered.merge(of_part);
                 let kept = (Some(&mut kept_output), &mut records.kept);
                 let aside = aside.iter_mut().map(Option::as_mut).zip(&mut records.aside);
                 for (output, encoded) in std::iter::once(kept).chain(aside) {
@@ -139,7 +133,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
                     if part.is_first {
                         output.begin(part, of_piece.records == 0)?;
                     }
-                    output.write(part.list, encoded, of_piece, Some(filtered))?;
+                    output.write(part.list, encoded, of_piece, Some(of_part))?;
                 }
                 Ok(())
             },
@@ -147,25 +141,21 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         policies.set.is_whole()?;
         let mut complete = Vec::new();
         if args.count && !args.quiet {
-            kept_output.write_text(format!("{kept}\n").as_bytes())?;
+            kept_output.write_text(format!("{}\n", filtered.kept).as_bytes())?;
         }
         for output in std::iter::once(kept_output).chain(aside.into_iter().flatten()) {
             complete.extend(output.complete()?);
         }
         complete.extend(account.output.map(Output::complete).transpose()?);
         complete.extend(hosts.take().map(HostCounts::complete).transpose()?);
-        let filtered = Some(Filtered { kept, unstated: args.selection.purpose.map(|_| unstated) });
-        let stream::Account { invalid, notes, noted, .. } = account;
-        let mut outcome =
-            summary::Outcome { counts, invalid, notes, filtered, noted, detail: None };
-        if let Some(file) = account_file.take() {
-            complete.push(file.complete(summary::run(&policies, &questions), &mut outcome)?);
-        }
         CompleteOutput::publish_all(complete)?;
-        Ok(outcome)
+        let stream::Account { invalid, notes, noted, .. } = account;
+        let dropped = counts_all.then_some((described, drops));
+        let tally = Tally { counts, invalid, filtered: Some(filtered), dropped };
+        Ok(summary::Outcome { tally, notes, noted })
     })?;
-    let kept = outcome.filtered.map_or(0, |filtered| filtered.kept);
-    summary::write(&summary, &policies, &questions, outcome, &clock);
+    let kept = outcome.tally.filtered.map_or(0, |filtered| filtered.kept);
+    summary::write(&summary, &outcome.account(summary::run(&policies, &questions), &clock))?;
     match status {
         ExitStatus::Done if args.fail.fail && kept == 0 => Ok(ExitStatus::Negative),
         status => Ok(status),

@@ -4,14 +4,13 @@
 //! subcommands have. Each subcommand's file does the work and writes the result through `output`, or
 //! through `outputs` if there may be one output for each list. The other modules are shared: the lists
 //! that arguments name (`lists`), the check that no output is an input (`files`), runs over inputs
-//! (`stream`), loaded policies (`engine`), summaries (`summary`, `account`), messages (`message`), the
+//! (`stream`), loaded policies (`engine`), summaries (`summary`), messages (`message`), the
 //! exit status (`exit`), mapped files (`mapped`), signals (`fault`), and its own bounds (`limits`).
 //!
 //! Every failure is an [`anyhow::Error`] that [`run`] prints as one line, with exit status 2. The
 //! Python package calls [`run`] too: it handles the signals of the process, and ends the process on
 //! wrong usage.
 
-mod account;
 mod agents;
 mod args;
 mod audit;

@@ -21,28 +21,37 @@ pub fn say_plainly(message: impl Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&message.to_string()));
 }
 
-/// Notes on how lists are read. They are shown at once, or kept for a JSON summary.
+/// Notes on how lists are read, for the summary. They are shown at once too, unless the summary on
+/// standard error is JSON.
 #[derive(Clone, Default)]
 pub struct Notes {
-    pub are_kept: bool,
+    pub are_hidden: bool,
     pub kept: Vec<String>,
 }
 
 impl Notes {
     pub fn add(&mut self, note: String) {
-        match self.are_kept {
-            true => self.kept.push(note),
-            false => say_plainly(format_args!("note: {note}")),
+        self.show("note: ", note);
+    }
+
+    /// Adds a note that is shown after a word.
+    pub fn show(&mut self, word: &str, note: String) {
+        if !self.are_hidden {
+            say_plainly(format_args!("{word}{note}"));
         }
+        self.kept.push(note);
     }
 }
 
 /// What users of other programs and of earlier versions type, and what to type here.
 const TIPS: &[(&str, &str)] = &[
     ("--list", "lists are arguments: portcullis classify … FILE"),
+    ("--no-summary", "--summary none prints no summary"),
     ("--out", "-o names the output, and --out-dir a folder of outputs"),
     ("--output-format", "--format names the output format"),
+    ("--report", "--summary FILE.json writes the summary to a file"),
     ("--robots-txt", "--robots names a robots.txt file, or a folder of them"),
+    ("--stats", "--summary json has the numbers of policies and rule sets"),
     ("--url", "URLs are arguments of check: portcullis check … URL"),
     ("--column", "--url-field names the column with the URL"),
     ("--field", "--url-field names the field with the URL; compile has --fields FIELD=NAME"),
@@ -60,10 +69,7 @@ const TIPS: &[(&str, &str)] = &[
     ("--expired", "--max-age makes URLs of older captures unknown"),
     ("--automata-memory", "no flag is needed: each thread has 64 MiB for automata"),
     ("--json", "--format jsonl prints data as JSON, --summary json the summary"),
-    ("--stats", "inspect SET shows the statistics of its rules"),
-    ("--report", "--summary FILE.json writes the summary; audit has -o FILE.json"),
     ("--account", "--summary FILE.md or FILE.json writes the account"),
-    ("--no-summary", "--summary none prints no summary"),
     ("-u", "URLs are arguments of check: portcullis check … URL; a header is --user-agent"),
     ("history", "inspect shows the periods of a host: portcullis inspect SET HOST"),
     ("merge", "compiling sets merges them: portcullis compile -o SET A.pcs B.pcs"),

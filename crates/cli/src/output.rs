@@ -12,7 +12,7 @@
 //! are written byte for byte.
 
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::ops::Deref;
@@ -29,7 +29,7 @@ use zstd::zstd_safe::compress_bound;
 
 /// The path of a file to write. Only such a path can be opened as an output.
 ///
-/// Only this module makes one of an argument: as the value of a flag, alone or in [`RecordsTo`].
+/// Only this module makes one of an argument: as the value of a flag, alone, in [`RecordsTo`] or in [`SummaryTo`].
 /// [`written`] returns all of them, so that [`files`](super::files) checks every output of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFile(PathBuf);
@@ -121,6 +121,52 @@ impl ValueParserFactory for RecordsTo {
     }
 }
 
+/// A value of `--summary`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SummaryTo {
+    Nowhere,
+    Text,
+    Json,
+    File(OutputFile, FileForm),
+}
+
+/// The form of a file of `--summary`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileForm {
+    Json,
+    Markdown,
+}
+
+impl SummaryTo {
+    fn file(&self) -> Option<&OutputFile> {
+        match self {
+            SummaryTo::File(path, _) => Some(path),
+            SummaryTo::Nowhere | SummaryTo::Text | SummaryTo::Json => None,
+        }
+    }
+
+    fn parse(text: OsString) -> Result<SummaryTo, String> {
+        let extension = Path::new(&text).extension().and_then(OsStr::to_str);
+        let form = match (text.to_str(), extension) {
+            (Some("none"), _) => return Ok(SummaryTo::Nowhere),
+            (Some("text"), _) => return Ok(SummaryTo::Text),
+            (Some("json"), _) => return Ok(SummaryTo::Json),
+            (_, Some("json")) => FileForm::Json,
+            (_, Some("md")) => FileForm::Markdown,
+            _ => return Err("use text, json or none, or name a file .json or .md".into()),
+        };
+        Ok(SummaryTo::File(OutputFile(text.into()), form))
+    }
+}
+
+impl ValueParserFactory for SummaryTo {
+    type Parser = TryMapValueParser<OsStringValueParser, fn(OsString) -> Result<SummaryTo, String>>;
+
+    fn value_parser() -> Self::Parser {
+        OsStringValueParser::new().try_map(SummaryTo::parse)
+    }
+}
+
 /// The path of an output.
 pub enum Written<'m> {
     File(&'m OutputFile),
@@ -139,7 +185,8 @@ impl Written<'_> {
 /// Returns the outputs among the values of an argument.
 pub fn written<'m>(matches: &'m ArgMatches, id: &str) -> impl Iterator<Item = Written<'m>> {
     let records = values_of::<RecordsTo>(matches, id).filter_map(RecordsTo::file);
-    let files = values_of(matches, id).chain(records).map(Written::File);
+    let summaries = values_of::<SummaryTo>(matches, id).filter_map(SummaryTo::file);
+    let files = values_of(matches, id).chain(records).chain(summaries).map(Written::File);
     files.chain(values_of(matches, id).map(Written::Folder))
 }
 

@@ -25,15 +25,17 @@ use portcullis_set::batch::{AgentKind, BeforeFirst, Freshness};
 
 use super::agents::{self, AgentValue, Asked};
 use super::args::{
-    AgentArgs, AgentForm, EarlyTime, FigureArgs, FreshnessArgs, InputArgs, ListTimeArgs, MaxAge,
-    NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs,
+    AgentArgs, AgentForm, EarlyTime, FreshnessArgs, InputArgs, ListTimeArgs, MaxAge, NowArgs,
+    PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs,
     UsageArgs,
 };
 use super::files::Files;
 use super::limits::{CHUNK_AGENTS, CHUNK_BYTES_MIN, RECORD_OUTPUT_BYTES_MAX};
 use super::lists::{self, Input};
 use super::message::Notes;
-use super::output::{Destination, OutputFile, OutputFolder, is_standard_output};
+use super::output::{
+    Destination, FileForm, OutputFile, OutputFolder, SummaryTo, is_standard_output,
+};
 use super::outputs::Destinations;
 
 /// The policies to load.
@@ -244,11 +246,18 @@ impl StreamPlan {
 }
 
 /// The summary at the end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryPlan {
+    /// What standard error shows.
     pub form: SummaryForm,
-    /// Whether the summary has statistics of the compiled rules.
-    pub census: bool,
+    pub files: Vec<(OutputFile, FileForm)>,
+}
+
+impl SummaryPlan {
+    /// Whether all that the account can have is counted: what only its text shows costs less.
+    pub fn counts_all(&self) -> bool {
+        self.form == SummaryForm::Json || !self.files.is_empty()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -436,7 +445,7 @@ pub fn stream(
     let agents = questions.each.as_ref().map(|each| each.place.clone()).unwrap_or_default();
     let is_lenient = strictness == Strictness::Lenient;
     let config = ListConfig { times, unit, agents, is_lenient, ..self::reading(reading)? };
-    let mut notes = Notes { are_kept: run.json, kept: Vec::new() };
+    let mut notes = Notes { are_hidden: summary(run)?.form == SummaryForm::Json, kept: Vec::new() };
     let inputs = lists::expand(files.iter().map(|list| list.path()), &mut notes)?;
     if inputs.iter().any(|input| input.path == Path::new("-")) {
         note_standard_input(&questions.asked, &mut notes);
@@ -489,16 +498,26 @@ pub fn destinations(
     Ok(Destinations::Each(outputs))
 }
 
-pub fn summary(run: &RunArgs, figures: &FigureArgs) -> SummaryPlan {
-    SummaryPlan { form: summary_form(run), census: figures.stats }
-}
-
-pub fn summary_form(run: &RunArgs) -> SummaryForm {
-    match (run.no_summary, run.json) {
-        (true, _) => SummaryForm::None,
-        (false, true) => SummaryForm::Json,
-        (false, false) => SummaryForm::Text,
+/// Returns where the summary goes.
+pub fn summary(run: &RunArgs) -> anyhow::Result<SummaryPlan> {
+    let (mut form, mut files) = (None, Vec::new());
+    for to in &run.summary {
+        let shown = match to {
+            SummaryTo::File(path, form) => {
+                files.push((path.clone(), *form));
+                continue;
+            }
+            SummaryTo::Nowhere => SummaryForm::None,
+            SummaryTo::Text => SummaryForm::Text,
+            SummaryTo::Json => SummaryForm::Json,
+        };
+        let before = form.replace(shown);
+        ensure!(
+            before.is_none_or(|before| before == shown),
+            "--summary: standard error shows one of text, json and none; name one of them"
+        );
     }
+    Ok(SummaryPlan { form: form.unwrap_or(SummaryForm::Text), files })
 }
 
 /// Rejects an output that cannot hold a set.

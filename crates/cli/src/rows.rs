@@ -13,7 +13,7 @@ use anyhow::{anyhow, bail, ensure};
 use portcullis_files::input::{ChunkConfig, InputError};
 use portcullis_files::kind::{FileKind, PARQUET};
 use portcullis_files::limits::RECORD_BYTES_MAX;
-use portcullis_report::{Account, Counts, Encoded, Filtered, Run};
+use portcullis_report::{Account, Counts, Encoded, Filtered, Run, Tally};
 use portcullis_rows::list::{List, ListFormat};
 use portcullis_rows::output::columns::{Field, no_collision};
 use portcullis_rows::output::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
@@ -392,13 +392,11 @@ impl ParquetOutputs {
         let Some(Current { writer, counts, filtered, .. }) = self.current.take() else {
             return Ok(());
         };
-        let account = Account { run: self.run.clone(), counts, filtered, ..Account::default() };
-        let mut account = serde_json::to_value(&account)?;
+        let tally = Tally { counts, filtered, ..Tally::default() };
+        let mut account = Account::new(self.run.clone(), &tally);
         // The places are in the list, not in this file.
-        if let Some(members) = account.as_object_mut() {
-            members.remove("invalid");
-        }
-        let ended = writer.finish(account.to_string());
+        account.records.invalid = None;
+        let ended = writer.finish(portcullis_text::json::to_json(&account));
         ended.map(|_| ()).map_err(|error| self.failure("the output", &error))
     }
 

@@ -11,7 +11,7 @@ use portcullis_set::Damage;
 
 use super::args::ShardArgs;
 use super::exit::ExitStatus;
-use super::message::{Notes, counted, say_plainly};
+use super::message::{Notes, counted};
 use super::output::OutputFailed;
 use super::outputs::{Destinations, Outputs};
 use super::plan::StreamPlan;
@@ -49,10 +49,10 @@ impl Shards {
         ensure!(
             !sets_aside,
             "--skip-existing and --keep-going write one output for each list, and --rejects, \
-             --unknown FILE, --invalid FILE, --unknown-hosts and --account one for all; omit either"
+             --unknown FILE, --invalid FILE and --unknown-hosts one for all; omit either"
         );
         let mut notes = mem::take(&mut stream.notes);
-        let are_kept = notes.are_kept;
+        let are_hidden = notes.are_hidden;
         let lists = mem::take(&mut stream.inputs);
         let count = lists.len();
         let mut parts = Vec::with_capacity(count);
@@ -60,7 +60,7 @@ impl Shards {
             if skip_existing && path.exists() {
                 continue;
             }
-            let notes = Notes { are_kept, kept: Vec::new() };
+            let notes = Notes { are_hidden, kept: Vec::new() };
             let part = StreamPlan { inputs: vec![list], notes, ..stream.clone() };
             parts.push((part, Outputs::open(Destinations::Each(vec![path]))?));
         }
@@ -93,10 +93,7 @@ impl Shards {
                 (Ok(outcome), Some(sum)) => sum.merge(outcome),
                 (Err(error), _) if keeps_going && is_of_list(&error) => {
                     failed += 1;
-                    match notes.are_kept {
-                        true => notes.kept.push(format!("error: {error:#}")),
-                        false => say_plainly(format_args!("error: {error:#}")),
-                    }
+                    notes.show("", format!("error: {error:#}"));
                 }
                 (Err(error), _) => return Err(error),
             }

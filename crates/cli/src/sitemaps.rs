@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use portcullis_report::Run;
+use portcullis_report::Account;
 use portcullis_robots::url::split;
 use portcullis_set::PolicySet;
 use portcullis_set::stored::StoredHost;
@@ -25,14 +25,14 @@ use super::summary;
 const WRITE_BYTES: usize = 64 * 1024;
 
 pub fn run(args: SitemapsArgs) -> anyhow::Result<ExitStatus> {
-    let form = plan::summary_form(&args.run);
+    let summary = plan::summary(&args.run)?;
     let policies = plan::policies(args.policies);
     let destination = Destination::new(args.output);
     let format = plan::format(args.format, &destination, SitemapsFormat::NAMED)?;
     let mut output = Output::open(&destination)?;
     let questions = QuestionPlan { all_robots: true, ..QuestionPlan::default() };
     let loaded = Engine::new(args.run.threads.threads)?.load(&policies, &questions)?;
-    loaded.show_notes(form);
+    loaded.show_notes(summary.form);
     let mut listing = Listing::new(&loaded.set, format);
     for host in loaded.set.hosts() {
         listing.add(&host?)?;
@@ -44,8 +44,10 @@ pub fn run(args: SitemapsArgs) -> anyhow::Result<ExitStatus> {
     output.write(&listing.out)?;
     loaded.set.is_whole()?;
     CompleteOutput::publish_all(vec![output.complete()?])?;
-    let object = Summary { run: summary::run(&loaded, &questions), counts: listing.counts };
-    summary::show_object(form, &object, |out| object.write_text(out));
+    let run = summary::run(&loaded, &questions);
+    let account = Account { run, records: listing.counts, ..Account::default() };
+    let object = Summary { account };
+    summary::write(&summary, &object)?;
     Ok(ExitStatus::Done)
 }
 
@@ -144,15 +146,13 @@ fn resolved(origin: &[u8], value: Vec<u8>) -> Vec<u8> {
 #[derive(Serialize)]
 struct Summary {
     #[serde(flatten)]
-    run: Run,
-    #[serde(flatten)]
-    counts: Counts,
+    account: Account<Counts>,
 }
 
-impl Summary {
+impl summary::Summary for Summary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        self.run.write_text(out)?;
-        let Counts { origins, origins_with_sitemaps, sitemaps, not_urls } = self.counts;
+        self.account.write_run(out)?;
+        let Counts { origins, origins_with_sitemaps, sitemaps, not_urls } = self.account.records;
         write!(
             out,
             "{}, {origins_with_sitemaps} with sitemaps: {}",

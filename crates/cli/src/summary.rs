@@ -1,20 +1,72 @@
-//! The summary at the end of a run, on standard error.
+//! The summary at the end of a run, on standard error and in the files of `--summary`.
 
 use std::io::{self, Write};
 use std::time::Instant;
 
 use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
-use portcullis_report::{
-    Account, Counts, Detail, Filtered, InvalidRecords, JudgedAge, Run, Summary,
-};
-use portcullis_robots::access::DateSpan;
-use portcullis_set::PolicySet;
+use portcullis_report::{Account, JudgedAge, Run, Tally, Time};
 use portcullis_set::batch::Freshness;
 use serde::Serialize;
 
 use super::agents::AgentNotes;
 use super::engine::Policies;
+use super::output::{CompleteOutput, FileForm, Output};
 use super::plan::{QuestionPlan, SummaryForm, SummaryPlan, TimePlan};
+
+/// What a command says at its end. It serializes as its JSON.
+pub trait Summary: Serialize {
+    /// Writes it for people.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written, here and below.
+    fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()>;
+
+    /// Writes it in Markdown, for a data card: the text, unless there is more.
+    fn write_markdown(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        out.extend_from_slice(b"# robots.txt\n\n```text\n");
+        self.write_text(out)?;
+        out.extend_from_slice(b"```\n");
+        Ok(())
+    }
+}
+
+impl Summary for Account {
+    fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        Account::write_text(self, out)
+    }
+
+    fn write_markdown(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        Account::write_markdown(self, out)
+    }
+}
+
+/// Writes a summary to standard error and to the files of `plan`, when the data is complete.
+///
+/// # Errors
+///
+/// If a file cannot be written. A closed standard error is not a failure.
+pub fn write(plan: &SummaryPlan, summary: &impl Summary) -> anyhow::Result<()> {
+    let mut text = Vec::new();
+    match plan.form {
+        SummaryForm::None => {}
+        SummaryForm::Text => summary.write_text(&mut text)?,
+        SummaryForm::Json => text = to_json_line(summary)?,
+    }
+    let _ = io::stderr().write_all(&text);
+    let mut files = Vec::new();
+    for (path, form) in &plan.files {
+        let mut text = Vec::new();
+        match form {
+            FileForm::Json => text = to_json_line(summary)?,
+            FileForm::Markdown => summary.write_markdown(&mut text)?,
+        }
+        let mut output = Output::create(path)?;
+        output.write(&text)?;
+        files.push(output.complete()?);
+    }
+    Ok(CompleteOutput::publish_all(files)?)
+}
 
 /// When a run started, and when its policies were loaded.
 pub struct Clock {
@@ -27,53 +79,39 @@ impl Clock {
     pub fn loaded(started: Instant) -> Clock {
         Clock { started, loaded: Instant::now() }
     }
+
+    /// Returns the time of a run that ends now, of this many records and bytes.
+    pub fn time(&self, records: u64, bytes: Option<u64>) -> Time {
+        let loading = self.loaded.duration_since(self.started);
+        Time::new(loading, self.loaded.elapsed(), records, bytes)
+    }
 }
 
 /// The outcome for the records of a run.
 #[derive(Default)]
 pub struct Outcome {
-    pub counts: Counts,
-    pub invalid: InvalidRecords,
-    /// The notes on how the lists were read that were not shown.
+    pub tally: Tally,
+    /// The notes on how the lists were read.
     pub notes: Vec<String>,
-    /// The records that `filter` kept and dropped.
-    pub filtered: Option<Filtered>,
     /// How the last list was read, if that was noted.
     pub noted: String,
-    /// What only an account counts.
-    pub detail: Option<Detail>,
 }
 
 impl Outcome {
     /// Adds the outcome of the next part.
     pub fn merge(&mut self, next: Outcome) {
-        self.counts.merge(&next.counts);
-        self.invalid.merge(next.invalid);
+        self.tally.merge(next.tally);
         self.notes.extend(next.notes);
-        if let Some(filtered) = next.filtered {
-            self.filtered.get_or_insert_default().merge(filtered);
-        }
         self.noted = next.noted;
     }
-}
 
-/// Writes the summary of a run that classified records and ends now.
-pub fn write(
-    plan: &SummaryPlan,
-    policies: &Policies,
-    questions: &QuestionPlan,
-    Outcome { counts, invalid, notes, filtered, detail, .. }: Outcome,
-    clock: &Clock,
-) {
-    let run = run(policies, questions);
-    let summary = Summary {
-        account: Account { run, counts, invalid, filtered, detail },
-        loading: clock.loaded.duration_since(clock.started),
-        running: clock.loaded.elapsed(),
-        notes,
-        census: if plan.census { census(&policies.set) } else { Vec::new() },
-    };
-    show(plan.form, |text| summary.write_text(text), |text| summary.write_json(text));
+    /// Returns the account of a run that ends now.
+    pub fn account(self, run: Run, clock: &Clock) -> Account {
+        let mut account = Account::new(run, &self.tally);
+        account.notes = self.notes;
+        account.time = Some(clock.time(account.records.records, Some(account.records.bytes)));
+        account
+    }
 }
 
 /// Returns the most hosts without a policy that a piece counts: all of them for `--unknown-hosts`.
@@ -85,9 +123,8 @@ pub fn hosts_max(are_counted: bool, are_written: bool) -> usize {
     }
 }
 
-/// Describes a run for its account: the program, the set, the dialect and the agents.
+/// Describes a run: the program, the policies and the agents.
 pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
-    let set = &policies.set;
     let judged = |freshness: &Freshness| JudgedAge {
         as_of: questions.times.as_ref().map_or(freshness.as_of.to_rfc3339(), TimePlan::describe),
         max_age_seconds: freshness.seconds_max,
@@ -95,37 +132,15 @@ pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
     };
     let AgentNotes { agents, of_records, lists, unnamed, .. } = &policies.agents;
     Run {
-        tool: "portcullis",
-        version: env!("CARGO_PKG_VERSION"),
-        set_hash: set.hash(),
-        origins: policies.origins(),
-        dialect: set.dialect().name,
+        policies: Some(policies.facts()),
         agents: agents.clone(),
         record_agents: of_records.clone(),
         agent_lists: lists.clone(),
         unnamed_agents: unnamed.clone(),
-        captured: set.counts().captured,
         at: questions.times.as_ref().map(TimePlan::describe),
         judged_age: questions.freshness.as_ref().map(judged),
-        left_out: policies.left_out,
-        file_notes: policies.file_notes(),
+        ..Run::default()
     }
-}
-
-/// Writes a summary to standard error. The data is complete by now, so a closed standard error is
-/// not a failure.
-pub fn show(
-    form: SummaryForm,
-    write_text: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
-    write_json: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
-) {
-    let mut text = Vec::new();
-    let written = match form {
-        SummaryForm::None => Ok(()),
-        SummaryForm::Text => write_text(&mut text),
-        SummaryForm::Json => write_json(&mut text),
-    };
-    let _ = written.and_then(|()| io::stderr().write_all(&text));
 }
 
 /// Serializes a value as one line of JSON.
@@ -134,29 +149,4 @@ pub fn to_json_line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     portcullis_text::json::write_json(value, &mut line)?;
     line.push(b'\n');
     Ok(line)
-}
-
-/// Like [`show`], for an object that serializes as its JSON.
-pub fn show_object(
-    form: SummaryForm,
-    object: &impl Serialize,
-    write_text: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
-) {
-    show(form, write_text, |out| to_json_line(object).map(|line| *out = line));
-}
-
-/// Formats capture dates for people.
-pub fn captured(dates: Option<DateSpan>) -> String {
-    dates.map_or_else(|| "no capture dates".into(), |dates| format!("captured {dates}"))
-}
-
-/// Counts the compiled rules.
-fn census(set: &PolicySet) -> Vec<(&'static str, u64)> {
-    let counts = set.counts();
-    vec![
-        ("policies", counts.policies),
-        ("rule_sets", counts.rule_sets),
-        ("rule_sets_of_groups", counts.rule_sets_of_groups),
-        ("set_bytes", set.bytes()),
-    ]
 }

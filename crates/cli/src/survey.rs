@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::ensure;
 use portcullis_domain::LIST;
-use portcullis_report::Run;
+use portcullis_report::{Account, NoRecords, Run};
 use portcullis_rows::input::Terminator;
 use portcullis_rows::output::columns::Field;
 use portcullis_rows::output::csv::Csv;
@@ -44,7 +44,8 @@ const BLOCKS_PER_THREAD: usize = 2;
 
 pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    let form = plan::summary_form(&args.run);
+    let summary = plan::summary(&args.run)?;
+    let form = summary.form;
     let policies = plan::policies(args.policies);
     let is_named = args.output.is_some();
     let destination = Destination::new(args.output);
@@ -84,7 +85,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     CompleteOutput::publish_all(complete)?;
     let RowTotals { hosts, rows, .. } = survey.totals();
     let object = Summary {
-        run,
+        account: Account { run, ..Account::default() },
         public_suffix_list: LIST,
         hosts,
         rows,
@@ -92,7 +93,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
         seconds: started.elapsed().as_secs_f64(),
     };
     if has_rows {
-        summary::show_object(form, &object, |out| object.write_text(out));
+        summary::write(&summary, &object)?;
         return Ok(ExitStatus::Done);
     }
     let printed = match form {
@@ -191,7 +192,7 @@ impl<'a> Surveying<'a> {
         let at_once = BLOCKS_PER_THREAD as u64 * SURVEY_GROUP_LIST_BYTES;
         let bytes = ListBytes { block: SURVEY_GROUP_LIST_BYTES, at_once };
         self.run(SURVEY_GROUP_ROWS, bytes, encode, |group: EncodedGroup| file.write(group))?;
-        let account = Account { run, public_suffix_list: LIST };
+        let account = FileAccount { run, public_suffix_list: LIST };
         file.complete(serde_json::to_string(&account)?)
     }
 
@@ -261,7 +262,7 @@ enum Failed {
 
 /// The account of a survey in a Parquet file.
 #[derive(Serialize)]
-struct Account<'r> {
+struct FileAccount<'r> {
     #[serde(flatten)]
     run: &'r Run,
     public_suffix_list: &'static str,
@@ -270,8 +271,7 @@ struct Account<'r> {
 /// The summary of a survey.
 #[derive(Serialize)]
 struct Summary {
-    #[serde(flatten)]
-    run: Run,
+    account: Account<NoRecords>,
     public_suffix_list: &'static str,
     hosts: u64,
     rows: u64,
@@ -279,10 +279,10 @@ struct Summary {
     seconds: f64,
 }
 
-impl Summary {
+impl summary::Summary for Summary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let Summary { run, hosts, rows, totals, seconds, .. } = self;
-        run.write_text(out)?;
+        let Summary { account, hosts, rows, totals, seconds, .. } = self;
+        account.write_run(out)?;
         writeln!(
             out,
             "{}, {} in {}: {} rows/s; domains by the {LIST}",

@@ -16,6 +16,7 @@ use portcullis_rows::output::columns::{Columns, ColumnsError};
 use super::agents::AgentValue;
 use super::args::MaxAge;
 use super::limits::{MEMORY_IN_BYTES_MIN, PROCESSOR_THREADS_MAX};
+use super::output::{SummaryTo, values_of};
 
 /// The most bytes of a file that are read; `None` means all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,8 @@ pub fn label(text: &str) -> Result<Label, LabelError> {
 /// are too high for this machine, and memory that is too little to work with. None if the subcommand writes JSON, which notes never mix into.
 pub fn notes(matches: &ArgMatches) -> Vec<String> {
     let Some((_, matches)) = matches.subcommand() else { return Vec::new() };
-    if matches.try_get_one("json").is_ok_and(|json| json == Some(&true)) {
+    let is_json = matches.try_get_one("json").is_ok_and(|json| json == Some(&true));
+    if is_json || values_of(matches, "summary").any(|to: &SummaryTo| *to == SummaryTo::Json) {
         return Vec::new();
     }
     let raw = |id: &str| matches.try_get_raw(id).ok().flatten().into_iter().flatten();

@@ -9,7 +9,7 @@ use std::fmt::{self, Display, Formatter};
 use serde::ser::{Serialize, Serializer};
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
-use portcullis_dialect::usage::Preference;
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_rows::list::Block;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Answers, OriginRecords};
@@ -58,8 +58,10 @@ pub struct Counts {
     hosts_max: usize,
     ages: AgeCounts,
     unreadable_delays: Option<u64>,
-    /// The records by preference, for each agent and label; `None` unless they are asked for.
-    preferences: Option<Vec<[u64; Preference::ALL.len()]>>,
+    /// The labels whose preferences are counted.
+    labels: Vec<Label>,
+    /// The records by preference, for each agent and label.
+    preferences: Vec<[u64; Preference::ALL.len()]>,
     /// `None` unless each record has an agent of its own.
     record_agents: Option<Box<RecordAgentCounts>>,
 }
@@ -137,26 +139,29 @@ impl Counts {
         }
     }
 
-    /// Counts the preferences of the following blocks about `labels` labels too.
-    pub fn ask_preferences(&mut self, labels: usize) {
-        self.preferences = Some(vec![Default::default(); self.agents.len() * labels]);
+    /// Counts the preferences of the following blocks too: those about `labels`, which are the ones of
+    /// the classifier.
+    pub fn ask_preferences(&mut self, labels: &[Label]) {
+        self.labels = labels.to_vec();
+        self.preferences = vec![Default::default(); self.agents.len() * labels.len()];
     }
 
     /// Counts the preferences on a block, if they are asked for.
     #[inline]
     pub fn add_preferences(&mut self, answers: &Answers<'_>) {
-        if let Some(counts) = self.preferences.as_mut().filter(|counts| !counts.is_empty()) {
-            for record in answers.preferences().chunks_exact(counts.len()) {
-                let counted = counts.iter_mut().zip(record);
-                counted.for_each(|(counts, preference)| counts[*preference as usize] += 1);
-            }
+        if self.preferences.is_empty() {
+            return;
+        }
+        for record in answers.preferences().chunks_exact(self.preferences.len()) {
+            let counted = self.preferences.iter_mut().zip(record);
+            counted.for_each(|(counts, preference)| counts[*preference as usize] += 1);
         }
     }
 
-    /// Returns the number of records by preference, for each agent and label; `None` unless they were
-    /// asked for.
-    pub fn preferences(&self) -> Option<&[[u64; Preference::ALL.len()]]> {
-        self.preferences.as_deref()
+    /// Returns the labels, and the number of records by preference for each agent and label; `None`
+    /// unless they were asked for.
+    pub(crate) fn preferences(&self) -> Option<(&[Label], &[[u64; Preference::ALL.len()]])> {
+        (!self.labels.is_empty()).then_some((&self.labels, &self.preferences))
     }
 
     /// Returns the number of records that are not URLs.
@@ -214,11 +219,11 @@ impl Counts {
         self.states.iter_mut().zip(next.states).for_each(|(count, next)| *count += next);
         self.unknown_hosts.merge(&next.unknown_hosts, SUMMARY_UNKNOWN_HOSTS_MAX);
         self.ages.merge(next.ages);
-        if let Some(next) = &next.preferences {
-            let counts = self.preferences.get_or_insert_default();
-            counts.resize(counts.len().max(next.len()), Default::default());
-            let both = counts.as_flattened_mut().iter_mut().zip(next.as_flattened());
-            both.for_each(|(count, next)| *count += next);
+        if !next.labels.is_empty() {
+            self.labels.clone_from(&next.labels);
+            self.preferences.resize(next.preferences.len(), Default::default());
+            let counts = self.preferences.as_flattened_mut().iter_mut();
+            counts.zip(next.preferences.as_flattened()).for_each(|(count, next)| *count += next);
         }
         self.add_delays(next.unreadable_delays);
         if let Some(next) = &next.record_agents {
@@ -244,6 +249,11 @@ impl Counts {
         };
         let first = |agent: &AgentCounts| reasons.iter().map(|it| agent.reason(*it)).sum::<u64>();
         self.states[state as usize] + self.agents.first().map_or(0, first)
+    }
+
+    /// Replaces the hosts without a policy by those that were counted elsewhere.
+    pub fn set_unknown_hosts(&mut self, hosts: NameCounts) {
+        self.unknown_hosts = hosts;
     }
 
     /// Returns the hosts without a policy.

@@ -107,7 +107,7 @@ impl Drops {
 }
 
 /// Which records a filter keeps, for its account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Selection {
     /// The agents that must be allowed: `all` or `any`.
     pub agents: &'static str,

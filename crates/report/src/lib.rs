@@ -4,7 +4,7 @@
 //! [`output`](portcullis_rows::output) for the formats of rows. A [`Format`] decides the records of a
 //! piece of a list and encodes them, so threads can encode pieces that are put back in order.
 //! [`filter`] copies kept records instead.
-//! All of them count the records in [`Counts`], and [`Summary`] shows the sum; [`Drops`] counts what a
+//! All of them count the records in [`Counts`], and [`Account`] shows the sum; [`Drops`] counts what a
 //! filter does not keep. [`explanation`] and
 //! [`explanation_json`] show one decision in full.
 //!
@@ -36,6 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod account;
 mod card;
 pub mod columns;
 mod counts;
@@ -49,7 +50,6 @@ mod name_counts;
 pub mod page;
 mod record_agents;
 mod rejects;
-mod summary;
 mod wrong_list;
 
 #[cfg(test)]
@@ -57,13 +57,16 @@ mod parquet_tests;
 #[cfg(test)]
 mod tests;
 
+pub use account::{
+    Account, AgentList, AgentRecords, Filtered, JudgedAge, NoRecords, PolicyFacts, RecordFigures,
+    Run, Tally, Time, UnnamedAgent,
+};
 pub use counts::{AgentCounts, Counts, Figures};
 pub use drops::{Cause, Drops, Selection};
 pub use explanation::clause;
-pub use name_counts::NameCounts;
-pub use record_agents::RecordAgentCounts;
+pub use name_counts::{NameCounts, TopNames};
+pub use record_agents::{RecordAgent, RecordAgentCounts};
 pub use rejects::{InvalidRecord, InvalidRecords, LinesWithMore, Rejects, Watch};
-pub use summary::{Account, AgentList, Detail, Filtered, JudgedAge, Run, Summary, UnnamedAgent};
 
 use portcullis_rows::input::{InputError, Record};
 use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;

@@ -7,11 +7,14 @@
 
 use std::cmp::Reverse;
 use std::hash::BuildHasher;
+use std::io::{self, Write};
 
 use foldhash::SharedSeed;
 use foldhash::fast::SeedableRandomState;
 use hashbrown::HashTable;
-use portcullis_text::figures::largest;
+use portcullis_text::figures::{counted, largest};
+use portcullis_text::visible::visible;
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 /// Hosts or origins, and their URLs.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +72,11 @@ impl NameCounts {
         self.uncounted += later.uncounted;
     }
 
+    /// Adds URLs of names that are not counted individually.
+    pub fn add_uncounted(&mut self, urls: u64) {
+        self.uncounted += urls;
+    }
+
     /// Clears all counts and keeps the memory.
     pub fn clear(&mut self) {
         self.text.clear();
@@ -98,9 +106,85 @@ impl NameCounts {
         self.uncounted
     }
 
+    /// Returns the `top` names with the most URLs, which are called `noun`.
+    pub fn top(&self, noun: &'static str, top: usize) -> TopNames {
+        let text = |(name, urls): (&[u8], u64)| (String::from_utf8_lossy(name).into_owned(), urls);
+        TopNames {
+            noun,
+            names: self.names(),
+            records: self.urls(),
+            uncounted_records: self.uncounted,
+            largest: self.largest(top).into_iter().map(text).collect(),
+        }
+    }
+
     /// Returns the `top` individually counted names with the most URLs, the largest first.
     pub fn largest(&self, top: usize) -> Vec<(&[u8], u64)> {
         largest(self.iter(), top, |&(name, urls)| (urls, Reverse(name)))
+    }
+}
+
+/// The names with the most records: hosts, origins or agents. In JSON, `{"hosts", "records",
+/// "uncounted_records", "largest": [{"host", "records"}]}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TopNames {
+    /// What the names are, in the singular.
+    pub noun: &'static str,
+    /// The number of names that were counted individually.
+    pub names: usize,
+    /// The number of records of all names.
+    pub records: u64,
+    /// The number of records of later names, which were counted together. Unless it is 0, `names` is a
+    /// lower bound, and a name may be missing in `largest`.
+    pub uncounted_records: u64,
+    /// The names with the most records, and their records.
+    pub largest: Vec<(String, u64)>,
+}
+
+impl TopNames {
+    /// Writes a title and a line for each name, unless there is none.
+    pub(crate) fn write_text(&self, title: &str, out: &mut impl Write) -> io::Result<()> {
+        if self.names == 0 {
+            return Ok(());
+        }
+        let rest = match self.uncounted_records {
+            0 => String::new(),
+            records => {
+                let records = counted(records, "later record");
+                format!(", and more ({records} not counted one by one)")
+            }
+        };
+        writeln!(out, "{title}{rest}:")?;
+        for (name, records) in &self.largest {
+            let name = if name.is_empty() { "(none)" } else { name };
+            writeln!(out, "  {records} {}", visible(name))?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for TopNames {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(&format!("{}s", self.noun), &self.names)?;
+        map.serialize_entry("records", &self.records)?;
+        map.serialize_entry("uncounted_records", &self.uncounted_records)?;
+        let rows: Vec<Row<'_>> = self.largest.iter().map(|row| Row(self.noun, row)).collect();
+        map.serialize_entry("largest", &rows)?;
+        map.end()
+    }
+}
+
+/// A name and its records.
+struct Row<'t>(&'static str, &'t (String, u64));
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Row(noun, (name, records)) = self;
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry(noun, name)?;
+        map.serialize_entry("records", records)?;
+        map.end()
     }
 }
 

@@ -4,6 +4,8 @@
 //! Cost: an addition per record, and one look-up for a record that was not allowed or whose agent was
 //! not recognised. The tables are bounded as those of unknown hosts are.
 
+use std::cmp::Reverse;
+
 use portcullis_dialect::decision::Verdict;
 use portcullis_rows::list::Block;
 use portcullis_set::batch::{Answers, OriginRecords};
@@ -11,7 +13,7 @@ use portcullis_set::limits::RECORD_AGENT_BYTES_CACHED_MAX;
 use serde::Serialize;
 
 use super::{Figures, NameCounts};
-use crate::limits::{SUMMARY_UNKNOWN_HOSTS_MAX, SUMMARY_UNKNOWN_HOSTS_SHOWN};
+use crate::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 
 /// The records by the agent of each.
 #[derive(Clone, Debug, Default)]
@@ -19,9 +21,9 @@ pub struct RecordAgentCounts {
     /// The records by agent and verdict. The last agent is that of records without a known one.
     verdicts: Vec<[u64; Verdict::ALL.len()]>,
     /// The hosts of records that were disallowed.
-    disallowed_hosts: NameCounts,
+    pub(super) disallowed_hosts: NameCounts,
     /// The texts of agents that were not recognised, which may be cut, of records that are URLs.
-    others: NameCounts,
+    pub(super) others: NameCounts,
 }
 
 impl RecordAgentCounts {
@@ -69,81 +71,26 @@ impl RecordAgentCounts {
 
     /// Returns the agents with records, by their disallowed records and then by name. `names` are those
     /// of the agents.
-    pub(super) fn by_agent<'n>(&self, names: &'n [String]) -> Vec<RecordAgentObject<'n>> {
+    pub(super) fn by_agent(&self, names: &[String]) -> Vec<RecordAgent> {
         let agents = self.verdicts.iter().enumerate().filter(|(_, it)| it.iter().sum::<u64>() > 0);
-        let object = |(number, counts): (usize, &[u64; 4])| RecordAgentObject {
-            agent: names.get(number).map(String::as_str),
+        let of = |(number, counts): (usize, &[u64; 4])| RecordAgent {
+            agent: names.get(number).cloned(),
             verdicts: Figures::of(Verdict::ALL, Verdict::as_str, |it| counts[it as usize]),
         };
-        let mut agents: Vec<_> = agents.map(object).collect();
+        let mut agents: Vec<_> = agents.map(of).collect();
         let disallowed = Verdict::Disallow.as_str();
-        agents.sort_by_key(|it| (std::cmp::Reverse(it.verdicts.get(disallowed)), it.agent));
+        agents.sort_by(|one, next| {
+            let order = |it: &RecordAgent| Reverse(it.verdicts.get(disallowed));
+            order(one).cmp(&order(next)).then_with(|| one.agent.cmp(&next.agent))
+        });
         agents
     }
-
-    pub(super) fn disallowed_hosts(&self) -> DisallowedHosts {
-        let hosts = &self.disallowed_hosts;
-        let host = |(host, urls): (&[u8], u64)| HostUrls { host: text(host), urls };
-        DisallowedHosts {
-            largest: hosts.largest(SUMMARY_UNKNOWN_HOSTS_SHOWN).into_iter().map(host).collect(),
-            hosts: hosts.names(),
-            uncounted_urls: hosts.uncounted(),
-        }
-    }
-
-    pub(super) fn other_agents(&self) -> OtherAgents {
-        let others = &self.others;
-        let agent = |(agent, records): (&[u8], u64)| AgentRecords { agent: text(agent), records };
-        OtherAgents {
-            largest: others.largest(SUMMARY_UNKNOWN_HOSTS_SHOWN).into_iter().map(agent).collect(),
-            agents: others.names(),
-            records: others.urls(),
-            uncounted_records: others.uncounted(),
-        }
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The records of an agent.
-#[derive(Serialize)]
-pub(super) struct RecordAgentObject<'n> {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RecordAgent {
     /// The agent; `None` for records without a known one.
-    pub agent: Option<&'n str>,
+    pub agent: Option<String>,
     pub verdicts: Figures,
-}
-
-/// The hosts with the most disallowed URLs.
-#[derive(Serialize)]
-pub(super) struct DisallowedHosts {
-    pub largest: Vec<HostUrls>,
-    /// The number of hosts that were counted individually.
-    pub hosts: usize,
-    /// The number of URLs of later hosts, which were counted together.
-    pub uncounted_urls: u64,
-}
-
-#[derive(Serialize)]
-pub(super) struct HostUrls {
-    pub host: String,
-    pub urls: u64,
-}
-
-/// The agents that were not recognised and have the most records.
-#[derive(Serialize)]
-pub(super) struct OtherAgents {
-    pub largest: Vec<AgentRecords>,
-    /// The number of agents that were counted individually.
-    pub agents: usize,
-    pub records: u64,
-    /// The number of records of later agents, which were counted together.
-    pub uncounted_records: u64,
-}
-
-#[derive(Serialize)]
-pub(super) struct AgentRecords {
-    pub agent: String,
-    pub records: u64,
 }

@@ -4,29 +4,24 @@
 //! the classifier's one time, or else of the newest policies.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use portcullis_build::{ReadBackError, set_as_of};
-use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::id::RuleID;
-use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::usage::Label;
 use portcullis_files::scratch::Scratch;
-use portcullis_report::{AgentCounts, Counts, Figures, NameCounts};
-use portcullis_robots::policy::AgentChain;
+use portcullis_report::account::format;
+use portcullis_report::{Account, Counts, NameCounts};
 use portcullis_set::batch::{AskError, Classifier};
 use portcullis_set::{Damage, PolicySet};
 use portcullis_text::figures::largest;
 
 use crate::classes::{Classified, Policies};
 use crate::counting::{Findings, PolicyCounts, Tally, Worker};
-use crate::limits::AUDIT_SAMPLES;
+use crate::limits::{AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX};
 use crate::origins::Map;
-use crate::report::{
-    AgentVerdicts, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
-    REPORT_FORMAT, RecordFigures, Report, RuleFigures, Unknown, UnknownOrigin, UsageRow,
-};
+use crate::report::{DecidingRule, HostFigures, HostRow, List, Report, RuleFigures};
 use crate::survey::Survey;
 use crate::text::Text;
 
@@ -146,70 +141,31 @@ impl Audit {
         self.set.malformed_host("the policy or the rules of a host are missing")
     }
 
-    /// Returns the decisions that workers counted, once they are dropped.
-    pub fn counts(&self) -> Counts {
-        self.tally().counts.clone()
+    /// Returns the decisions that workers counted, once they are dropped, and the hosts of `findings`.
+    pub fn counts(&self, findings: &Findings) -> Counts {
+        let mut counts = self.tally().counts.clone();
+        counts.set_unknown_hosts(hosts_of(&findings.unknown));
+        counts
     }
 
-    /// Returns the report of all dropped workers. The files of the rules that are shown are parsed
-    /// again.
+    /// Returns the report of all dropped workers, with the account of their decisions. The files of the
+    /// rules that are shown are parsed again.
     ///
     /// # Errors
     ///
     /// If the set is damaged.
-    pub fn report(&self, findings: &Findings) -> Result<Report, Damage> {
+    pub fn report(&self, findings: &Findings, account: Account) -> Result<Report, Damage> {
         let tally = &*self.tally();
-        let agents = self.classifier.agents();
-        let counts = tally.counts.agents();
-        let asked = asked(tally);
-        let records = records(tally, counts);
         Ok(Report {
-            format: REPORT_FORMAT,
-            version: env!("CARGO_PKG_VERSION"),
+            format: format::AUDIT,
+            account,
             inputs: Vec::new(),
-            as_of: None,
-            source: self.source(),
-            agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
-            records,
-            verdicts: agents.iter().zip(counts).map(verdicts).collect(),
-            states: self.states(&asked, records.unknown),
             hosts: self.hosts(tally),
-            rules: self.rules(tally, findings, &asked)?,
-            usage: self.usage(tally),
-            unknown: unknown(&findings.unknown, self.top),
-            invalid: InvalidFigures {
-                empty: tally.empty,
-                others: records.invalid - tally.empty,
-                examples: findings.invalid.iter().map(|text| Text::from(&text[..])).collect(),
-            },
+            rules: self.rules(tally, findings, &asked(tally))?,
+            unknown_origins: findings.unknown.top("origin", self.top),
+            survey_at: None,
             survey: self.survey.clone(),
         })
-    }
-
-    fn source(&self) -> PolicyFacts {
-        let set = &self.set;
-        let counts = (!set.is_universal()).then(|| set.counts());
-        PolicyFacts {
-            kind: if counts.is_some() { "set" } else { "file" },
-            name: String::new(),
-            hash: set.hash().to_string(),
-            dialect: set.dialect().name,
-            robots_bytes_max: set.robots_bytes_max(),
-            hosts: counts.as_ref().map(|counts| counts.hosts),
-            origins: counts.as_ref().map(|counts| counts.origins),
-            policies: self.policies.len() as u64,
-            captured: counts.and_then(|counts| counts.captured),
-        }
-    }
-
-    /// Counts URLs by the state of their policy.
-    fn states(&self, asked: &AskedPolicies<'_>, unknown: u64) -> Figures {
-        let mut urls = [0; PolicyState::ALL.len()];
-        urls[PolicyState::Unknown as usize] = unknown;
-        for (number, asked) in asked {
-            urls[self.policies.get(*number).policy.state as usize] += asked.urls;
-        }
-        Figures::of(PolicyState::ALL, PolicyState::as_str, |state| urls[state as usize])
     }
 
     /// Returns figures about the hosts of URLs, and the hosts with the most disallowed decisions.
@@ -224,7 +180,7 @@ impl Audit {
             }
             HostRow {
                 host: Text::cut(key),
-                urls: policies.iter().map(|counts| counts.urls).sum(),
+                records: policies.iter().map(|counts| counts.urls).sum(),
                 disallowed: by_agent.iter().sum(),
                 by_agent,
             }
@@ -236,30 +192,13 @@ impl Audit {
         let total = affected.clone().count() as u64;
         let rows = affected.map(|(key, policies)| (&**key, row(key, policies)));
         let rows =
-            largest(rows, self.top, |&(key, ref row)| (row.disallowed, row.urls, Reverse(key)));
+            largest(rows, self.top, |&(key, ref row)| (row.disallowed, row.records, Reverse(key)));
         let rows = rows.into_iter().map(|(_, row)| row).collect();
         HostFigures {
             asked: tally.hosts.len() as u64,
             affected: total,
             most_affected: List { total, rows },
         }
-    }
-
-    fn usage(&self, tally: &Tally) -> Vec<UsageRow> {
-        let agents = self.classifier.agents().iter();
-        let of_agent = agents.flat_map(|agent| Label::ALL.map(|label| (agent, label)));
-        let row = |((agent, label), counts): ((&AgentChain, Label), &[u64; 4])| {
-            let of = |preference: Preference| counts[preference as usize];
-            UsageRow {
-                agent: agent.name().to_owned(),
-                label: label.as_str(),
-                y: of(Preference::Yes),
-                n: of(Preference::No),
-                unstated: of(Preference::Unstated),
-                no_access: of(Preference::NoAccess),
-            }
-        };
-        of_agent.zip(&tally.usage).map(row).collect()
     }
 
     /// Returns the rules that decided URLs, and how many could have.
@@ -300,7 +239,7 @@ impl Audit {
                     verdict: found.verdict.as_str(),
                     rule: Text::cut(found.value),
                     group: name.map(|line| Text::cut(line.value)).unwrap_or_default(),
-                    urls,
+                    records: urls,
                     by_agent: class_of.iter().map(decided).collect(),
                     samples: samples.map(|url| Text::from(&url[..])).collect(),
                 })
@@ -329,42 +268,14 @@ fn asked(tally: &Tally) -> AskedPolicies<'_> {
     asked
 }
 
-fn records(tally: &Tally, counts: &[AgentCounts]) -> RecordFigures {
-    // Whether a policy is known does not depend on the agent.
-    let verdict = |verdict| counts.first().map_or(0, |agent| agent.verdict(verdict));
-    RecordFigures {
-        records: tally.counts.records,
-        bytes: tally.counts.bytes,
-        known: verdict(Verdict::Allow) + verdict(Verdict::Disallow),
-        unknown: verdict(Verdict::Unknown),
-        invalid: verdict(Verdict::Invalid),
+/// Counts origins by host.
+fn hosts_of(origins: &NameCounts) -> NameCounts {
+    let mut hosts = NameCounts::default();
+    for (origin, records) in origins.iter() {
+        hosts.add(host_of(origin), records, AUDIT_UNKNOWN_ORIGINS_MAX);
     }
-}
-
-fn verdicts((agent, counts): (&AgentChain, &AgentCounts)) -> AgentVerdicts {
-    AgentVerdicts {
-        agent: agent.name().to_owned(),
-        allow: counts.verdict(Verdict::Allow),
-        disallow: counts.verdict(Verdict::Disallow),
-        unknown: counts.verdict(Verdict::Unknown),
-        invalid: counts.verdict(Verdict::Invalid),
-        reasons: Figures::of(Reason::ALL, Reason::as_str, |reason| counts.reason(reason)),
-    }
-}
-
-/// Returns figures about origins without a policy, and the `top` origins with the most URLs.
-fn unknown(origins: &NameCounts, top: usize) -> Unknown {
-    let row = |(origin, urls): (&[u8], u64)| UnknownOrigin { origin: Text::from(origin), urls };
-    let total = origins.names() as u64;
-    let all = origins.largest(usize::MAX);
-    let hosts: HashSet<&[u8]> = all.iter().map(|&(origin, _)| host_of(origin)).collect();
-    Unknown {
-        urls: origins.urls(),
-        origins: total,
-        hosts: hosts.len() as u64,
-        exact: origins.uncounted() == 0,
-        worth_fetching: List { total, rows: all.iter().copied().take(top).map(row).collect() },
-    }
+    hosts.add_uncounted(origins.uncounted());
+    hosts
 }
 
 /// Returns the host of an origin, with its port unless it is the default port.

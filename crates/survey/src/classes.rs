@@ -10,7 +10,6 @@
 
 use std::ops::Range;
 
-use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::id::RuleID;
 use portcullis_set::Damage;
 use portcullis_set::stored::{AppliedGroups, PolicyNumber};
@@ -35,7 +34,6 @@ pub(crate) struct Policies {
 #[derive(Debug)]
 pub(crate) struct Policy {
     pub number: PolicyNumber,
-    pub state: PolicyState,
     pub hosts: u64,
     /// The number of rules that apply to some class.
     pub applicable: u64,
@@ -111,7 +109,7 @@ impl RuleSpan {
 impl PolicyClasses {
     /// Finds the classes of agents with these groups, and their rules.
     pub fn of(
-        (number, state): (PolicyNumber, PolicyState),
+        number: PolicyNumber,
         hosts: u64,
         applied: &[Applied<'_>],
     ) -> Result<PolicyClasses, Damage> {
@@ -133,7 +131,6 @@ impl PolicyClasses {
         groups.dedup();
         let policy = Policy {
             number,
-            state,
             hosts,
             applicable: groups.iter().map(|rules| rules.len() as u64).sum(),
             rules: RuleSpan::of(&groups),
@@ -173,10 +170,6 @@ impl Policies {
     /// Returns the number of counters for rules, and for rules by class.
     pub fn counters(&self) -> [usize; 2] {
         self.counters
-    }
-
-    pub fn len(&self) -> usize {
-        self.policies.len()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Policy> {

@@ -2,8 +2,8 @@
 //! order.
 //!
 //! This module has the counters of an audit. A [`Worker`] adds sums to its own `Tally`. Findings
-//! that depend on the order of the input (the first URLs that a rule decided, the first invalid
-//! records, origins without a policy) go to the [`ChunkFindings`] of the chunk, and [`Findings`]
+//! that depend on the order of the input (the first URLs that a rule decided, origins without a policy)
+//! go to the [`ChunkFindings`] of the chunk, and [`Findings`]
 //! merges them chunk by chunk. So the result is the same for any number of threads.
 //!
 //! Cost per URL: one lookup of the host per run of URLs with one origin and one policy, and a few
@@ -19,7 +19,7 @@ use crate::classes::Classified;
 use crate::limits::{AUDIT_SAMPLES, AUDIT_UNKNOWN_ORIGINS_MAX};
 use crate::origins::Map;
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
-use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::usage::Label;
 use portcullis_report::{ChunkError, Counts, NameCounts, Piece, decide_block};
 use portcullis_rows::input::Record;
 use portcullis_set::Damage;
@@ -37,13 +37,8 @@ pub(super) struct Tally {
     pub rules: Vec<u64>,
     /// The same counts by class.
     pub class_rules: Vec<u64>,
-    /// For each agent and label, the number of URLs by preference, in the order of
-    /// [`Preference::ALL`].
-    pub usage: Vec<[u64; Preference::ALL.len()]>,
     /// The hosts of URLs with a known policy, by key: the counts of each of its policies, by number.
     pub hosts: Map<Text, Vec<PolicyCounts>>,
-    /// The number of records without text.
-    pub empty: u64,
     /// Whether records were decided as of a time.
     pub has_times: bool,
 }
@@ -63,13 +58,12 @@ impl Tally {
         let mut counts = Counts::default();
         // Origins without a policy are findings.
         counts.clear(agents, 0);
+        counts.ask_preferences(&Label::ALL);
         Tally {
             counts,
             rules: vec![0; rules],
             class_rules: vec![0; class_rules],
-            usage: vec![[0; Preference::ALL.len()]; agents * Label::ALL.len()],
             hosts: Map::default(),
-            empty: 0,
             has_times: false,
         }
     }
@@ -79,9 +73,7 @@ impl Tally {
         self.counts.merge(&other.counts);
         add(&mut self.rules, &other.rules);
         add(&mut self.class_rules, &other.class_rules);
-        add(self.usage.as_flattened_mut(), other.usage.as_flattened());
         self.add_hosts(other.hosts);
-        self.empty += other.empty;
         self.has_times |= other.has_times;
     }
 
@@ -117,8 +109,6 @@ fn add(counters: &mut [u64], others: &[u64]) {
 #[derive(Debug, Default)]
 pub struct ChunkFindings {
     samples: Vec<Sample>,
-    /// The first records that are not URLs.
-    invalid: Vec<Text>,
     /// Origins without a policy.
     unknown: NameCounts,
 }
@@ -136,7 +126,6 @@ struct Sample {
 pub struct Findings {
     /// The first URLs that each rule decided, by the rule's counter.
     pub(super) samples: Map<usize, Vec<Text>>,
-    pub(super) invalid: Vec<Text>,
     pub(super) unknown: NameCounts,
 }
 
@@ -153,8 +142,6 @@ impl Findings {
                 audit.set_has_samples(*rule);
             }
         }
-        let room = AUDIT_SAMPLES - self.invalid.len();
-        self.invalid.extend(chunk.invalid.iter().take(room).cloned());
         self.unknown.merge(&chunk.unknown, AUDIT_UNKNOWN_ORIGINS_MAX);
     }
 }
@@ -208,7 +195,6 @@ impl<'a> Worker<'a> {
         findings: &mut ChunkFindings,
     ) -> Result<(), ChunkError> {
         findings.samples.clear();
-        findings.invalid.clear();
         findings.unknown.clear();
         let Worker { session, counting } = self;
         counting.in_chunk.clear();
@@ -235,18 +221,13 @@ impl Counting<'_> {
         let agents = answers.per_record();
         let decisions = answers.decisions_with_rules()?;
         self.tally.has_times |= answers.has_times();
-        for preferences in answers.preferences().chunks_exact(self.tally.usage.len()) {
-            for (counts, preference) in self.tally.usage.iter_mut().zip(preferences) {
-                counts[*preference as usize] += 1;
-            }
-        }
         for OriginRecords { records, scheme, key } in answers.origins(block) {
             let mut start = records.start;
             for policies in answers.policies()[records].chunk_by(|one, next| one == next) {
                 let records = &block[start..start + policies.len()];
                 let decisions = &decisions[start * agents..(start + policies.len()) * agents];
                 match policies[0] {
-                    NO_URL => records.iter().for_each(|record| self.invalid(record, findings)),
+                    NO_URL => {}
                     NO_POLICY => self.unknown((scheme, key), decisions, findings),
                     policy => {
                         self.known((scheme, key), policy as usize, records, decisions, findings)?;
@@ -272,17 +253,6 @@ impl Counting<'_> {
         if urls > 0 {
             set_origin(scheme, key, &mut self.scratch);
             findings.unknown.add(&self.scratch, urls, usize::MAX);
-        }
-    }
-
-    fn invalid(&mut self, record: &Record<'_>, findings: &mut ChunkFindings) {
-        let text = record.text();
-        if text.trim_ascii().is_empty() {
-            self.tally.empty += 1;
-            return;
-        }
-        if findings.invalid.len() < AUDIT_SAMPLES {
-            findings.invalid.push(cut_to_show(text).into());
         }
     }
 

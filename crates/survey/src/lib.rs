@@ -34,10 +34,11 @@
 //!
 //! ```
 //! use portcullis_survey::{Audit, ChunkFindings, Findings};
+//! use portcullis_dialect::decision::Verdict;
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_rows::input::{Chunk, Terminator};
 //! use portcullis_rows::list::{Arena, List, Rows};
-//! use portcullis_report::{Piece, Rejects};
+//! use portcullis_report::{Account, Piece, Rejects, Run, Tally};
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_set::batch::Classifier;
 //! use portcullis_set::PolicySet;
@@ -59,8 +60,10 @@
 //! findings.add(&audit, &chunk); // chunk by chunk, in input order
 //! drop(worker);
 //!
-//! let report = audit.report(&findings)?;
-//! assert_eq!(report.verdicts[0].disallow, 1);
+//! let tally = Tally { counts: audit.counts(&findings), ..Tally::default() };
+//! let run = Run { agents: vec!["ExampleBot".into()], ..Run::default() };
+//! let report = audit.report(&findings, Account::new(run, &tally))?;
+//! assert_eq!(report.account.records.per_agent[0].verdict(Verdict::Disallow), 1);
 //! assert_eq!(report.rules.deciding.rows[0].rule.to_string(), "/a");
 //! assert_eq!(report.survey.reach[0].hosts.reach.part, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -107,10 +110,7 @@ pub use policies::{
     StanceCounts,
 };
 pub use reaches::{Applied, Reaches};
-pub use report::{
-    AgentVerdicts, AsOf, DecidingRule, HostFigures, HostRow, InvalidFigures, List, PolicyFacts,
-    RecordFigures, Report, RuleFigures, Unknown, UsageRow,
-};
+pub use report::{DecidingRule, HostFigures, HostRow, List, Report, RuleFigures};
 pub use rows::{HostBlock, RowConfig, RowTotals, RowWorker, SurveyRows};
 pub use survey::Survey;
 pub use text::Text;

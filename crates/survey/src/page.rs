@@ -9,7 +9,7 @@
 //! ```
 //! use portcullis_survey::{Report, page};
 //!
-//! let report = Report { agents: vec!["ExampleBot".into()], ..Report::default() };
+//! let report = Report::default();
 //! let html = page::audit(&report);
 //! assert!(html.starts_with("<!DOCTYPE html>"));
 //! assert!(html.len() < portcullis_survey::limits::AUDIT_PAGE_BYTES_MAX);
@@ -20,11 +20,12 @@ mod brief;
 use std::cmp::Reverse;
 
 use maud::{Markup, html};
-use portcullis_dialect::decision::{PolicyState, Reason};
+use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::Label;
 use portcullis_report::page::{
     Bar, LINES_MAX, Line, Page, Part, Section, bars, code, count, facts, folded, lines, table, text,
 };
+use portcullis_report::{Account, AgentRecords, Figures, PolicyFacts, RecordFigures};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_text::figures::{bytes, grouped, plural, share};
 use portcullis_text::visible::cut_characters;
@@ -33,7 +34,7 @@ use crate::delays::DelayFigures;
 use crate::exclusions::Exclusions;
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
 use crate::policies::{AddressCounts, AgentFigures, ReachCounts, StanceCounts};
-use crate::report::{AgentVerdicts, AsOf, List, Report, UsageRow};
+use crate::report::{List, Report};
 use crate::tables::delay_seconds;
 
 pub use brief::{Problem, brief};
@@ -82,11 +83,11 @@ pub fn audit(report: &Report) -> String {
 
 /// Returns the lengths of the lists.
 fn lists(report: &Report) -> [usize; 4] {
-    let Report { hosts, rules, unknown, survey, .. } = report;
+    let Report { hosts, rules, unknown_origins, survey, .. } = report;
     [
         hosts.most_affected.rows.len(),
         rules.deciding.rows.len(),
-        unknown.worth_fetching.rows.len(),
+        unknown_origins.largest.len(),
         survey.usage.most_common_licenses.len(),
     ]
 }
@@ -113,6 +114,9 @@ fn field(verdict: &str) -> &'static str {
     if verdict == "allow" { "Allow" } else { "Disallow" }
 }
 
+/// An agent, a label, and the records by preference.
+type UsageRow<'r> = (&'r str, &'r (&'static str, Figures));
+
 /// A report, and the number of rows to show per list.
 #[derive(Clone, Copy)]
 struct View<'r> {
@@ -122,7 +126,9 @@ struct View<'r> {
 
 impl<'r> View<'r> {
     fn html(self) -> String {
-        let Report { records, agents, inputs, source, version, .. } = self.report;
+        let Report { account, inputs, survey_at, .. } = self.report;
+        let (records, source) = (&account.records, self.policies());
+        let agents = self.report.agents();
         let about_urls: &[fn(Self) -> Section] = match records.records {
             0 => &[],
             _ => &[View::verdicts, View::hosts, View::deciding, View::unknown],
@@ -141,7 +147,7 @@ impl<'r> View<'r> {
             "file" => ", one file for every URL",
             _ => "",
         };
-        let captured = source.captured.map_or_else(
+        let captured = source.capture_dates.map_or_else(
             || "not known; the files have no date".to_owned(),
             |dates| format!("{} to {}", dates.first.to_rfc3339(), dates.last.to_rfc3339()),
         );
@@ -150,19 +156,24 @@ impl<'r> View<'r> {
             ("URLs", folded(inputs.iter().map(code), 6)),
             ("Policies", html! { (code(&source.name)) (kind) }),
             ("Captured", html! { (captured) }),
-            ("Set hash", code(&source.hash)),
+            ("Set hash", code(&source.set_hash)),
             ("Dialect", code(source.dialect)),
         ];
-        if let Some(AsOf { urls, survey }) = &self.report.as_of {
+        if let (Some(urls), Some(survey)) = (&account.run.at, survey_at) {
             facts.push(("URLs decided as of", html! { (text(urls)) }));
             facts.push(("Files as of", html! { (text(survey)) }));
         }
+        let version = account.run.version;
         let footer = format!(
             "Made by portcullis {version}. Nothing on this page was fetched from a site; it shows \
              what the files contained when they were captured."
         );
         Page { title: &title, facts: &facts, sections: &sections, footer: &footer, is_brief: false }
             .html()
+    }
+
+    fn policies(self) -> PolicyFacts {
+        self.report.account.run.policies.clone().unwrap_or_default()
     }
 
     /// Returns the rows of a list to show.
@@ -183,22 +194,23 @@ impl<'r> View<'r> {
     /// Returns the agents at the given positions: `Googlebot, GPTBot`, or `all 15`.
     fn agents(self, positions: impl IntoIterator<Item = usize>) -> Markup {
         let agents: Vec<usize> = positions.into_iter().collect();
-        let all = self.report.agents.len();
+        let all = self.report.agents().len();
         if agents.len() == all && all > 2 {
             return html! { "all " (all) };
         }
-        let agents = agents.into_iter().filter_map(|position| self.report.agents.get(position));
+        let agents = agents.into_iter().filter_map(|position| self.report.agents().get(position));
         folded(agents.map(|it| agent_name(it)), 3)
     }
 
     /// Returns a few large numbers, and the findings of all sections.
     fn summary(self, sections: &[Section]) -> Section {
-        let Report { records, hosts, unknown, .. } = self.report;
+        let Report { account, hosts, .. } = self.report;
+        let Account { records, .. } = account;
         let tiles = [
             (grouped(records.records), "URLs read"),
             (grouped(hosts.asked), "hosts with a known robots.txt"),
-            (share(records.known, records.records), "of the URLs decided"),
-            (grouped(unknown.hosts), "hosts without a known robots.txt"),
+            (share(self.report.known(), records.records), "of the URLs decided"),
+            (grouped(records.unknown_hosts.names as u64), "hosts without a known robots.txt"),
         ];
         let body = html! {
             @if records.records == 0 {
@@ -219,17 +231,19 @@ impl<'r> View<'r> {
     }
 
     fn verdicts(self) -> Section {
-        let Report { verdicts, records, .. } = self.report;
-        let whole = records.records;
-        let bar = |row: &AgentVerdicts| Bar {
+        let RecordFigures { per_agent: verdicts, records: whole, .. } =
+            &self.report.account.records;
+        let whole = *whole;
+        let allow = |row: &AgentRecords| row.verdict(Verdict::Allow);
+        let bar = |row: &AgentRecords| Bar {
             label: row.agent.clone(),
-            figure: format!("may fetch {}", share(row.allow, whole)),
-            values: vec![row.allow, row.disallow, row.unknown, row.invalid],
+            figure: format!("may fetch {}", share(allow(row), whole)),
+            values: Verdict::ALL.map(|it| row.verdict(it)).into(),
         };
         // If there are many agents, the ones that may fetch least come first.
-        let mut charted: Vec<&AgentVerdicts> = verdicts.iter().collect();
+        let mut charted: Vec<&AgentRecords> = verdicts.iter().collect();
         if charted.len() > AGENT_COLUMNS_MAX {
-            charted.sort_by_key(|row| row.allow);
+            charted.sort_by_key(|row| allow(row));
         }
         let title = "URLs by agent and verdict";
         let columns = [
@@ -241,16 +255,12 @@ impl<'r> View<'r> {
             "#not known",
             "#not a URL",
         ];
-        let row = |row: &AgentVerdicts| {
-            vec![
-                agent_name(&row.agent),
-                count(row.allow),
-                html! { (share(row.allow, whole)) },
-                count(row.disallow),
-                html! { (share(row.disallow, whole)) },
-                count(row.unknown),
-                count(row.invalid),
-            ]
+        let row = |row: &AgentRecords| {
+            let [allow, disallow, unknown, invalid] = Verdict::ALL.map(|it| row.verdict(it));
+            let share = |records| html! { (share(records, whole)) };
+            let counts = [count(allow), share(allow), count(disallow), share(disallow)];
+            let rest = [count(unknown), count(invalid)];
+            [agent_name(&row.agent)].into_iter().chain(counts).chain(rest).collect()
         };
         let charted: Vec<Bar> = charted.into_iter().map(bar).collect();
         let body = html! {
@@ -272,13 +282,13 @@ impl<'r> View<'r> {
 
     /// Returns the table of reasons. Reasons that do not occur have no column.
     fn reasons(self) -> Markup {
-        let rows = &self.report.verdicts;
+        let rows = &self.report.account.records.per_agent;
         let occurs = |it: &Reason| rows.iter().any(|row| row.reasons.get(it.as_str()) > 0);
         let reasons: Vec<Reason> = Reason::ALL.into_iter().filter(occurs).collect();
         let heads: Vec<String> = reasons.iter().map(|it| format!("#{}", it.as_str())).collect();
         let columns: Vec<&str> =
             std::iter::once("agent").chain(heads.iter().map(String::as_str)).collect();
-        let row = |row: &AgentVerdicts| {
+        let row = |row: &AgentRecords| {
             let counts = reasons.iter().map(|it| count(row.reasons.get(it.as_str())));
             std::iter::once(agent_name(&row.agent)).chain(counts).collect()
         };
@@ -290,23 +300,25 @@ impl<'r> View<'r> {
 
     /// Returns the sentence about the agents that may fetch most and least, with a noun for them.
     fn best_and_worst(self, agents: &str) -> Markup {
-        let Report { verdicts, records, .. } = self.report;
-        let may_fetch = |row: &AgentVerdicts| {
-            html! { strong { (agent_name(&row.agent)) } " may fetch " (share(row.allow, records.records)) }
+        let RecordFigures { per_agent: verdicts, records, .. } = &self.report.account.records;
+        let share = |row: &AgentRecords| share(row.verdict(Verdict::Allow), *records);
+        let allow = |row: &&AgentRecords| row.verdict(Verdict::Allow);
+        let may_fetch = |row: &AgentRecords| {
+            html! { strong { (agent_name(&row.agent)) } " may fetch " (share(row)) }
         };
         // Of equal agents, the first counts.
-        let most = verdicts.iter().rev().max_by_key(|row| row.allow);
-        let (Some(most), Some(least)) = (most, verdicts.iter().min_by_key(|row| row.allow)) else {
+        let most = verdicts.iter().rev().max_by_key(allow);
+        let (Some(most), Some(least)) = (most, verdicts.iter().min_by_key(allow)) else {
             return html! {};
         };
         html! {
-            @if records.known == 0 {
+            @if self.report.known() == 0 {
                 "No URL was decided: for none of them a robots.txt is known."
             } @else if verdicts.len() == 1 {
                 (may_fetch(most)) " of all URLs."
-            } @else if most.allow == least.allow {
+            } @else if allow(&most) == allow(&least) {
                 "Each of the " (verdicts.len()) " " (agents) " may fetch "
-                (share(most.allow, records.records)) " of all URLs."
+                (share(most)) " of all URLs."
             } @else {
                 "Of " (verdicts.len()) " " (agents) ", " (may_fetch(most)) " of all URLs, the most, and "
                 (may_fetch(least)) ", the least."
@@ -315,7 +327,7 @@ impl<'r> View<'r> {
     }
 
     fn hosts(self) -> Section {
-        let Report { hosts, agents, .. } = self.report;
+        let (hosts, agents) = (&self.report.hosts, self.report.agents());
         let List { total, rows: all } = &hosts.most_affected;
         let rows = self.rows(all);
         let bar = |row: &crate::HostRow| Bar {
@@ -330,7 +342,7 @@ impl<'r> View<'r> {
             false => columns.push("agents".into()),
         }
         let row = |row: &crate::HostRow| {
-            let mut cells = vec![code(&row.host), count(row.urls), count(row.disallowed)];
+            let mut cells = vec![code(&row.host), count(row.records), count(row.disallowed)];
             match by_agent {
                 true => cells.extend(row.by_agent.iter().map(|urls| count(*urls))),
                 false => cells
@@ -374,8 +386,8 @@ impl<'r> View<'r> {
                 (others(it.hosts), field(it.verdict), it.verdict == "allow");
             Bar {
                 label: format!("{host}{others} · {field}: {} (line {})", it.rule, it.line),
-                figure: grouped(it.urls),
-                values: if is_allow { vec![it.urls, 0] } else { vec![0, it.urls] },
+                figure: grouped(it.records),
+                values: if is_allow { vec![it.records, 0] } else { vec![0, it.records] },
             }
         };
         let row = |it: &crate::DecidingRule| {
@@ -385,7 +397,7 @@ impl<'r> View<'r> {
                     span class={ "is-" (it.verdict) } { (field(it.verdict)) ":" } " " (code(&it.rule))
                 },
                 html! { (code(&it.host)) (others(it.hosts)) },
-                count(it.urls),
+                count(it.records),
                 count(it.line.into()),
                 code(&it.group),
                 html! { (self.agents(decides)) "; " (folded(it.samples.iter().map(code), 1)) },
@@ -413,33 +425,37 @@ impl<'r> View<'r> {
     }
 
     fn unknown(self) -> Section {
-        let unknown = &self.report.unknown;
-        let List { total, rows: all } = &unknown.worth_fetching;
-        let rows = self.rows(all);
-        let caption = self.caption("Origins to fetch a robots.txt from", all, *total);
-        let known: u64 = rows.iter().map(|row| row.urls).sum();
-        let Report { invalid, records, .. } = self.report;
-        let without_time = records.unknown.saturating_sub(unknown.urls);
-        let row = |row: &crate::report::UnknownOrigin| vec![code(&row.origin), count(row.urls)];
+        let unknown = &self.report.unknown_origins;
+        let rows = self.rows(&unknown.largest);
+        let total = unknown.names as u64;
+        let caption = self.caption("Origins to fetch a robots.txt from", &unknown.largest, total);
+        let known: u64 = rows.iter().map(|(_, records)| records).sum();
+        let records = &self.report.account.records;
+        let [all_unknown, all_invalid] =
+            [Verdict::Unknown, Verdict::Invalid].map(|it| records.of_first(it));
+        let without_time = all_unknown.saturating_sub(unknown.records);
+        let invalid = records.invalid.clone().unwrap_or_default();
+        let row = |(origin, records): &(String, u64)| vec![code(origin), count(*records)];
         Section {
             id: "unknown",
             title: "URLs without a known robots.txt",
             finding: html! {
-                @if unknown.urls == 0 {
+                @if unknown.records == 0 {
                     @if without_time == 0 { "For every URL a robots.txt is known." }
                 } @else {
-                    "For " (many(unknown.urls, "URL")) " of " @if !unknown.exact { "at least " }
-                    (many(unknown.hosts, "host")) " no robots.txt is known. This does not mean \
-                    that they are allowed. The origins shown have " (share(known, unknown.urls))
+                    "For " (many(unknown.records, "URL")) " of "
+                    @if unknown.uncounted_records > 0 { "at least " }
+                    (many(records.unknown_hosts.names as u64, "host")) " no robots.txt is known. This does not mean \
+                    that they are allowed. The origins shown have " (share(known, unknown.records))
                     " of them."
                 }
                 @if without_time > 0 {
                     " URLs without a time, or from before the first capture of their origin: "
                     (grouped(without_time)) "."
                 }
-                @if records.invalid > 0 {
-                    " Records that are not URLs: " (grouped(records.invalid))
-                    ", of them empty: " (grouped(invalid.empty)) "."
+                @if all_invalid > 0 {
+                    " Records that are not URLs: " (grouped(all_invalid))
+                    ", of them empty: " (grouped(invalid.kinds.get("empty"))) "."
                 }
             },
             meaning: "",
@@ -447,7 +463,7 @@ impl<'r> View<'r> {
             body: html! {
                 (table("unknown-table", &caption, &["origin", "#URLs"], rows.iter().map(row)))
                 (table("invalid-table", "The first records that are not URLs", &["record"],
-                    invalid.examples.iter().map(|it| vec![code(it)])))
+                    invalid.samples.iter().map(|it| vec![code(&it.record)])))
             },
         }
     }
@@ -594,29 +610,38 @@ impl<'r> View<'r> {
     }
 
     fn usage(self) -> Section {
-        let Report { usage, survey, records, agents, .. } = self.report;
+        let Report { account, survey, .. } = self.report;
+        let Account { run, records, .. } = account;
+        let usage = records.per_agent.iter().flat_map(|it| {
+            it.usage.iter().flat_map(|labels| &labels.0).map(|row| (&*it.agent, row))
+        });
+        let usage: Vec<UsageRow<'_>> = usage.collect();
         let (id, title) = ("usage", "What pages may be used for");
         // The files of earlier times may have said more than those of the survey.
-        let is_stated = usage.iter().any(|row| row.y > 0 || row.n > 0);
+        let is_stated = usage.iter().any(|(_, (_, it))| it.get("y") + it.get("n") > 0);
         if survey.usage.all.hosts == 0 && !is_stated {
             let meaning = "No file says what pages may be used for.";
             return Section { id, title, meaning, ..Section::default() };
         }
         let whole = records.records;
-        let bar = |row: &UsageRow| Bar {
-            label: format!("{} · {}", row.agent, row.label),
-            figure: format!("y {}, n {}", share(row.y, whole), share(row.n, whole)),
-            values: vec![row.y, row.n, row.unstated, row.no_access],
+        let values = |it: &Figures| ["y", "n", "?", "-"].map(|value| it.get(value));
+        let bar = |(agent, (label, counts)): &UsageRow<'_>| {
+            let [y, n, ..] = values(counts);
+            Bar {
+                label: format!("{agent} · {label}"),
+                figure: format!("y {}, n {}", share(y, whole), share(n, whole)),
+                values: values(counts).into(),
+            }
         };
         // If there are many agents, the ones with the most preferences against a use come first.
-        let mut charted: Vec<&UsageRow> = usage.iter().collect();
-        if agents.len() > AGENT_COLUMNS_MAX {
-            charted.sort_by_key(|row| Reverse(row.n));
+        let mut charted: Vec<&UsageRow<'_>> = usage.iter().collect();
+        if run.agents.len() > AGENT_COLUMNS_MAX {
+            charted.sort_by_key(|(_, (_, counts))| Reverse(counts.get("n")));
         }
         let charted: Vec<Bar> = charted.into_iter().map(bar).collect();
-        let row = |row: &UsageRow| {
-            let counts = [row.y, row.n, row.unstated, row.no_access].map(count);
-            [agent_name(&row.agent), code(row.label)].into_iter().chain(counts).collect()
+        let row = |(agent, (label, counts)): &UsageRow<'_>| {
+            let counts = values(counts).map(count);
+            [agent_name(agent), code(*label)].into_iter().chain(counts).collect()
         };
         let chart = "URLs by agent and use";
         let columns = ["agent", "use", "#y", "#n", "#not stated", "#no access"];
@@ -692,7 +717,8 @@ impl<'r> View<'r> {
 
     /// Returns the account of what was read.
     fn account(self) -> Section {
-        let Report { source, records, states, survey, .. } = self.report;
+        let Report { account, survey, .. } = self.report;
+        let (records, source) = (&account.records, self.policies());
         let number = |value: Option<u64>| html! { (value.map_or_else(|| "–".to_owned(), grouped)) };
         let limit = source.robots_bytes_max;
         let limit =
@@ -712,16 +738,17 @@ impl<'r> View<'r> {
             ("Read of each file", html! { (limit) }),
         ];
         let row = |state: PolicyState| {
-            let counts = [&survey.origins.states, states].map(|it| count(it.get(state.as_str())));
-            std::iter::once(code(state.as_str())).chain(counts).collect()
+            let urls = records.states.as_ref().map(|it| it.get(state.as_str()));
+            let urls = urls.map_or_else(|| html! { "–" }, count);
+            vec![code(state.as_str()), count(survey.origins.states.get(state.as_str())), urls]
         };
-        let columns = ["state", "#origins", "#URLs"];
+        let (columns, known) = (["state", "#origins", "#URLs"], self.report.known());
         Section {
             id: "account",
             title: "What was read",
             finding: html! {
-                "For " (grouped(records.known)) " of " (many(records.records, "record")) " ("
-                (share(records.known, records.records)) ") a robots.txt is known."
+                "For " (grouped(known)) " of " (many(records.records, "record")) " ("
+                (share(known, records.records)) ") a robots.txt is known."
             },
             meaning: "A host counts once, whether its file applies to http, https or both; if the \
                 two files differ, the host counts once for each. Equal inputs make the same page, \

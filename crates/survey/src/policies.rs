@@ -34,8 +34,10 @@ type KnownReach = Option<Reach>;
 /// The number of origins or hosts by how much a robot may fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReachCounts {
+    #[serde(rename = "all")]
     pub everything: u64,
     pub part: u64,
+    #[serde(rename = "none")]
     pub nothing: u64,
     /// The number for which a limit ended the search.
     pub not_known: u64,
@@ -114,10 +116,12 @@ pub struct Preferences {
 pub struct StanceCounts {
     pub y: u64,
     pub n: u64,
+    #[serde(rename = "?")]
     pub unstated: u64,
     /// The number with pages that differ.
     pub mixed: u64,
     /// The number in which the agent may fetch nothing.
+    #[serde(rename = "-")]
     pub no_access: u64,
     /// The number for which a limit ended the search.
     pub not_known: u64,
@@ -170,7 +174,7 @@ impl<'s> Asked<'s> {
                 true => policy.with_file(|file, _| UsageReading::of(file))?,
                 false => UsageReading::default(),
             },
-            classes: PolicyClasses::of((number, state), used.hosts, &applied)?,
+            classes: PolicyClasses::of(number, used.hosts, &applied)?,
         })
     }
 }

@@ -13,7 +13,7 @@ use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::scratch::Scratch;
 use portcullis_lint::analysis::Reach;
-use portcullis_report::{Piece, Rejects};
+use portcullis_report::{Account, Piece, Rejects};
 use portcullis_robots::access::CaptureNote;
 use portcullis_robots::policy::{AgentChain, Audience, Selection};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
@@ -337,7 +337,7 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
     worker.work(Piece::new(piece, &mut rejects), &mut chunk)?;
     findings.add(&audit, &chunk);
     drop(worker);
-    audit.report(&findings)?;
+    audit.report(&findings, Account::default())?;
     Ok(())
 }
 

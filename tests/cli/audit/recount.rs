@@ -48,7 +48,7 @@ impl Recount {
             false => "",
         };
         let output = folder
-            .command(&format!("classify --long --format jsonl --no-summary {columns} {line}"))
+            .command(&format!("classify --long --format jsonl --summary none {columns} {line}"))
             .output()
             .unwrap();
         assert_status(&output, 0);

@@ -98,7 +98,7 @@ const EXAMPLES: [(&str, [(&str, &str); 3]); 10] = [
         [
             (
                 "Totals for crawlers that train models",
-                "survey -p policies.pcs -a @ai-training --json",
+                "survey -p policies.pcs -a @ai-training --summary json",
             ),
             (
                 "A row for each host and crawler",

@@ -12,7 +12,7 @@ use portcullis_robots::access::{TimeUnit, UnixSeconds};
 use portcullis_rows::list::{ListFormat, given_host};
 
 use super::super::agents::AgentValue;
-use super::super::output::{OutputFile, OutputFolder};
+use super::super::output::{OutputFile, OutputFolder, SummaryTo};
 use super::super::values::{self, BytesMax};
 
 /// The agents.
@@ -388,19 +388,6 @@ pub struct RejectArgs {
     pub rejects: Option<OutputFile>,
 }
 
-/// The account of a run.
-#[derive(Args)]
-#[command(next_help_heading = "Output")]
-pub struct AccountArgs {
-    /// Write an account for a data card to FILE.md or FILE.json
-    ///
-    /// It has the policies and agents with their dates, the number of records by agent, verdict, reason
-    /// and use, and for `filter` the records that were kept and why the others were not, with the hosts
-    /// that have the most of them.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub account: Option<OutputFile>,
-}
-
 /// The output of records.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
@@ -554,26 +541,18 @@ pub struct RunArgs {
     #[command(flatten)]
     pub threads: ThreadArgs,
 
-    /// Do not print a summary
-    #[arg(long)]
-    pub no_summary: bool,
-
-    /// Print the summary as one JSON object
-    #[arg(long, conflicts_with = "no_summary")]
-    pub json: bool,
+    /// The summary on standard error, text, json or none, or a file for it: FILE.json or FILE.md
+    ///
+    /// It has the policies and agents with their dates, the records by agent, verdict and reason, what
+    /// was read and how long it took. A file is written beside the summary on standard error, so the
+    /// flag may be given several times. FILE.md is for a data card. With json or a file, `filter` also
+    /// counts why records were not kept, and on which hosts. docs/json.md lists the members of JSON.
+    #[arg(long, value_name = "WHERE")]
+    pub summary: Vec<SummaryTo>,
 
     /// Do not show a progress bar
     ///
     /// The bar is shown only if standard error is a terminal.
     #[arg(long)]
     pub no_progress: bool,
-}
-
-/// Additions to the summary of `classify` and `filter`.
-#[derive(Args)]
-#[command(next_help_heading = "Run")]
-pub struct FigureArgs {
-    /// Add statistics of the compiled rules to the summary
-    #[arg(long, conflicts_with = "no_summary")]
-    pub stats: bool,
 }

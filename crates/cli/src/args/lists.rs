@@ -9,9 +9,8 @@ use portcullis_rows::output::columns::Columns;
 use super::super::output::RecordsTo;
 use super::super::values;
 use super::groups::{
-    AccountArgs, ColorArgs, FailArgs, FigureArgs, FreshnessArgs, InputArgs, ListOutputArgs,
-    ListTimeArgs, NowArgs, PolicyArgs, QuestionArgs, RecordAgentArgs, RejectArgs, RunArgs,
-    TimeArgs, UsageArgs,
+    ColorArgs, FailArgs, FreshnessArgs, InputArgs, ListOutputArgs, ListTimeArgs, NowArgs,
+    PolicyArgs, QuestionArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
 };
 
 /// The flag that reads the agent of each record, so that -a is not required.
@@ -128,11 +127,7 @@ pub struct ClassifyArgs {
     #[command(flatten)]
     pub rejects: RejectArgs,
     #[command(flatten)]
-    pub account: AccountArgs,
-    #[command(flatten)]
     pub run: RunArgs,
-    #[command(flatten)]
-    pub figures: FigureArgs,
 }
 
 /// The output formats of `classify`.
@@ -182,8 +177,6 @@ pub struct FilterArgs {
     pub output: ListOutputArgs,
     #[command(flatten)]
     pub rejects: RejectArgs,
-    #[command(flatten)]
-    pub account: AccountArgs,
 
     /// Print only the number of records kept
     #[arg(short, long, help_heading = "Output")]
@@ -197,8 +190,6 @@ pub struct FilterArgs {
     pub fail: FailArgs,
     #[command(flatten)]
     pub run: RunArgs,
-    #[command(flatten)]
-    pub figures: FigureArgs,
 }
 
 /// The records that `filter` keeps.

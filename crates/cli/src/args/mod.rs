@@ -21,9 +21,9 @@ use super::exit;
 
 pub use self::audit::AuditArgs;
 pub use self::groups::{
-    AccountArgs, AgentArgs, AgentForm, CapturePath, Color, EarlyTime, FigureArgs, FreshnessArgs,
-    InputArgs, ListPath, ListTimeArgs, MaxAge, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs,
-    RecordAgentArgs, RejectArgs, RunArgs, ShardArgs, TimeArgs, UrlArgs, UsageArgs,
+    AgentArgs, AgentForm, CapturePath, Color, EarlyTime, FreshnessArgs, InputArgs, ListPath,
+    ListTimeArgs, MaxAge, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs,
+    RejectArgs, RunArgs, ShardArgs, TimeArgs, UrlArgs, UsageArgs,
 };
 pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{

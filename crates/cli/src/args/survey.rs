@@ -39,11 +39,7 @@ Columns:
 #[derive(Args)]
 #[command(
     after_long_help = COLUMNS,
-    mut_arg("agents", |agents| agents.required_unless_present("user_agents")),
-    mut_arg("json", |json| json.long_help(
-        "Print the summary with the totals as one JSON object; without OUTPUT, print it instead of \
-         the rows"
-    ))
+    mut_arg("agents", |agents| agents.required_unless_present("user_agents"))
 )]
 pub struct SurveyArgs {
     #[command(flatten)]

@@ -2,7 +2,9 @@
 //! rules, and what to fix. What does not occur has no section.
 
 use maud::{Markup, html};
+use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::usage::Label;
+use portcullis_report::AgentRecords;
 use portcullis_report::page::{
     Bar, Page, Section, alike, bars, code, count, folded, prose, short_code, table, text,
 };
@@ -12,7 +14,7 @@ use portcullis_text::visible::cut_characters;
 use super::{AGENT_CHARACTERS, VERDICTS, View, agent_name, field, many, others};
 use crate::NoteFigures;
 use crate::policies::{AgentFigures, StanceCounts};
-use crate::report::{AgentVerdicts, DecidingRule, Report};
+use crate::report::{DecidingRule, Report};
 
 /// The crawlers named under the heading before the others unfold.
 const NAMED: usize = 12;
@@ -31,7 +33,9 @@ pub struct Problem {
 /// Renders the short page. `problems` are those of the file, if there is one for all URLs.
 pub fn brief(report: &Report, problems: &[Problem]) -> String {
     let view = View { report, rows: ROWS };
-    let Report { records, agents, source, inputs, version, .. } = report;
+    let Report { account, inputs, .. } = report;
+    let (records, agents, source) = (&account.records, report.agents(), view.policies());
+    let version = account.run.version;
     let is_site = source.kind == "file";
     let sections = [
         (records.records > 0).then(|| view.brief_verdicts()),
@@ -55,7 +59,7 @@ pub fn brief(report: &Report, problems: &[Problem]) -> String {
         ("URLs", html! { (grouped(records.records)) (list) }),
         ("Crawlers", folded(agents.iter().map(|agent| agent_name(agent)), NAMED)),
     ];
-    if let Some(dates) = source.captured {
+    if let Some(dates) = source.capture_dates {
         facts.push(("Captured", html! { (dates) }));
     }
     let footer = format!("Made by portcullis {version}. Nothing was fetched from a site.");
@@ -67,10 +71,11 @@ pub fn brief(report: &Report, problems: &[Problem]) -> String {
 impl View<'_> {
     /// Returns the verdicts by crawler. Crawlers with equal numbers share a row.
     fn brief_verdicts(self) -> Section {
-        let Report { verdicts, records, unknown, .. } = self.report;
-        let whole = records.records;
-        let figures = |row: &AgentVerdicts| [row.allow, row.disallow, row.unknown, row.invalid];
-        let mut rows = alike(verdicts.iter().map(figures));
+        let Report { account, unknown_origins: unknown, .. } = self.report;
+        let whole = account.records.records;
+        let invalid = account.records.of_first(Verdict::Invalid);
+        let figures = |row: &AgentRecords| Verdict::ALL.map(|it| row.verdict(it));
+        let mut rows = alike(account.records.per_agent.iter().map(figures));
         // If there are many rows, those of crawlers that may fetch least are shown.
         if rows.len() > ROWS {
             rows.sort_by_key(|([allow, ..], _)| *allow);
@@ -94,12 +99,12 @@ impl View<'_> {
             title: "What crawlers may fetch",
             finding: html! {
                 (self.best_and_worst("crawlers"))
-                @if unknown.urls > 0 {
-                    " For " (many(unknown.urls, "URL")) " no robots.txt is known; this does not mean \
+                @if unknown.records > 0 {
+                    " For " (many(unknown.records, "URL")) " no robots.txt is known; this does not mean \
                      that they are allowed."
                 }
-                @if records.invalid > 0 {
-                    " Records of the list that are not URLs: " (grouped(records.invalid)) "."
+                @if invalid > 0 {
+                    " Records of the list that are not URLs: " (grouped(invalid)) "."
                 }
             },
             body: html! {
@@ -113,7 +118,7 @@ impl View<'_> {
 
     /// Returns the names of the agents at the given positions, in a few words.
     fn few_agents(self, positions: &[usize]) -> String {
-        let agents = &self.report.agents;
+        let agents = self.report.agents();
         let names: Vec<_> =
             positions.iter().map(|&it| cut_characters(&agents[it], AGENT_CHARACTERS)).collect();
         few(names.iter().map(|name| &**name), agents.len())
@@ -128,7 +133,7 @@ impl View<'_> {
                 span class={ "is-" (it.verdict) } { (field(it.verdict)) ":" } " "
                 (short_code(&it.rule))
             };
-            let mut cells = vec![rule, count(it.line.into()), count(it.urls)];
+            let mut cells = vec![rule, count(it.line.into()), count(it.records)];
             if !is_site {
                 cells.push(html! { (short_code(&it.host)) (others(it.hosts)) });
             }

@@ -1,14 +1,15 @@
 //! Pages of synthetic reports.
 
-use portcullis_report::Figures;
+use portcullis_report::{
+    AgentRecords, Figures, InvalidRecord, InvalidRecords, RecordFigures, TopNames,
+};
 use roxmltree::Document;
 
-use portcullis_dialect::decision::Reason;
+use portcullis_dialect::decision::{Reason, Verdict};
+use portcullis_dialect::usage::Label;
 
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
-use crate::report::{
-    AgentVerdicts, DecidingRule, HostRow, List, RecordFigures, Report, UnknownOrigin, UsageRow,
-};
+use crate::report::{DecidingRule, HostRow, List, Report};
 use crate::{AgentFigures, NoteFigures, Text, page};
 
 /// Texts of files and URLs that try to break the page.
@@ -34,6 +35,15 @@ fn usual(index: usize) -> String {
     )
 }
 
+fn verdict(verdict: Verdict) -> u64 {
+    match verdict {
+        Verdict::Allow => 800_000,
+        Verdict::Disallow => 100_000,
+        Verdict::Unknown => 99_000,
+        Verdict::Invalid => 1_000,
+    }
+}
+
 /// Returns a report of a million URLs with lists of `rows` rows for `agents` agents. All its texts
 /// come from `text`.
 fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report {
@@ -43,32 +53,34 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
     let bytes = |index| Text(text(index).into_bytes());
     let by_agent = |index: usize| (0..agents).map(|it| (index * it) as u64).collect::<Vec<_>>();
     let samples = |index: usize| (0..3).map(|it| bytes(index + it)).collect::<Vec<_>>();
-    let mut report = Report {
-        inputs: vec![text(0)],
-        agents: (0..agents).map(&text).collect(),
-        records: RecordFigures {
-            records: 1_000_000,
-            bytes: 9,
-            known: 900_000,
-            ..Default::default()
-        },
-        ..Report::default()
-    };
-    report.verdicts = (0..agents)
-        .map(|agent| AgentVerdicts {
+    let mut report = Report { inputs: vec![text(0)], ..Report::default() };
+    report.account.run.agents = (0..agents).map(&text).collect();
+    let records = &mut report.account.records;
+    (records.records, records.bytes) = (1_000_000, 9);
+    let stated = Figures(vec![("y", 1), ("n", 2), ("?", 0), ("-", 0)]);
+    records.per_agent = (0..agents)
+        .map(|agent| AgentRecords {
             agent: text(agent),
-            allow: 800_000,
-            disallow: 100_000,
-            unknown: 99_000,
-            invalid: 1_000,
+            verdicts: Figures::of(Verdict::ALL, Verdict::as_str, verdict),
             reasons: Figures::of(Reason::ALL, Reason::as_str, |_| 5),
+            usage: Some(Figures::of(Label::ALL, Label::as_str, |_| stated.clone())),
+            ..AgentRecords::default()
         })
         .collect();
+    let sample = |index: usize| InvalidRecord {
+        file: text(index),
+        place: text(index),
+        problem: text(index),
+        record: text(index),
+        record_base64: None,
+    };
+    let samples_of = (0..3).map(sample).collect();
+    records.invalid = Some(InvalidRecords { samples: samples_of, ..InvalidRecords::default() });
     report.hosts.asked = 5_000;
     report.hosts.affected = 900;
     report.hosts.most_affected = list(rows, |index| HostRow {
         host: bytes(index),
-        urls: 10_000,
+        records: 10_000,
         disallowed: 90_000,
         by_agent: by_agent(index),
     });
@@ -79,16 +91,17 @@ fn report(rows: usize, agents: usize, text: impl Fn(usize) -> String) -> Report 
         verdict: ["allow", "disallow"][index % 2],
         rule: bytes(index + 1),
         group: bytes(index + 2),
-        urls: 4_000,
+        records: 4_000,
         by_agent: by_agent(index),
         samples: samples(index),
     });
-    let usage = |index| UsageRow { agent: text(index / 3), y: 1, n: 2, ..UsageRow::default() };
-    report.usage = (0..agents * 3).map(usage).collect();
-    report.unknown.urls = 99_000;
-    report.unknown.worth_fetching =
-        list(rows, |index| UnknownOrigin { origin: bytes(index), urls: 9 });
-    report.invalid.examples = samples(0);
+    report.unknown_origins = TopNames {
+        noun: "origin",
+        names: rows * 7,
+        records: 99_000,
+        uncounted_records: 0,
+        largest: (0..rows).map(|index| (text(index), 9)).collect(),
+    };
     let survey = &mut report.survey;
     survey.usage.all.hosts = 40;
     survey.reach = (0..agents)
@@ -172,15 +185,15 @@ fn links_have_targets_and_ids_are_unique() {
 #[test]
 fn words_and_figures() {
     let mut some = report(3, 2, |index| format!("h{index}.example"));
-    for verdicts in &mut some.verdicts {
-        (verdicts.allow, verdicts.unknown) = (0, 899_000);
+    for agent in &mut some.account.records.per_agent {
+        agent.verdicts = Figures(vec![("disallow", 100_000), ("unknown", 899_000)]);
     }
     let html = page::audit(&some);
     assert!(html.contains("may fetch 0.0 %"), "an unknown URL is not allowed");
     assert!(html.contains("<span>h1.example and 2 others · Disallow: h2.example (line 7)</span>"));
     assert!(html.contains("<th scope=\"col\">no-rule</th>"));
     assert_eq!(html, page::audit(&some), "equal reports make equal pages");
-    some.records = RecordFigures::default();
+    some.account.records = RecordFigures::default();
     let html = page::audit(&some);
     assert!(html.contains("The list of URLs is empty"));
     assert!(html.contains("id=\"reach\"") && !html.contains("id=\"deciding\""));

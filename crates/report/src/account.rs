@@ -1,0 +1,606 @@
+//! The account of a run: what was decided by which policies for which agents, as text, as JSON, and in
+//! Markdown ([`card`](crate::card)).
+//!
+//! A [`Run`] describes the program, the policies and the agents. A [`Tally`] is what a run over a list
+//! counted. An [`Account`] has the figures of both. Equal inputs give equal accounts for any number of
+//! threads, except for [`Time`].
+
+use std::fmt::{self, Display, Formatter};
+use std::io::{self, Write};
+use std::time::Duration;
+
+use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
+use portcullis_dialect::usage::{Label, Preference};
+use portcullis_robots::access::DateSpan;
+use portcullis_robots::syntax::NoteKind;
+use portcullis_set::PolicySet;
+use portcullis_text::figures::{counted, seconds};
+use portcullis_text::json::write_json;
+use portcullis_text::visible::visible;
+use serde::Serialize;
+
+use super::{
+    AgentCounts, Counts, Drops, Figures, InvalidRecords, RecordAgent, Selection, TopNames,
+};
+use crate::limits::{ACCOUNT_DROPPED_HOSTS_SHOWN, SUMMARY_UNKNOWN_HOSTS_SHOWN};
+
+/// The names and numbers of JSON formats: the first member of each object that the program prints.
+/// An incompatible change increases the number. `docs/json.md` lists the members.
+pub mod format {
+    /// What a list of URLs was decided, or what else a run did.
+    pub const ACCOUNT: &str = "account/1";
+    /// The report of `audit`.
+    pub const AUDIT: &str = "audit/1";
+    /// The summary of `compile`.
+    pub const COMPILE: &str = "compile/1";
+    /// The summary of `diff`.
+    pub const DIFF: &str = "diff/1";
+    /// What a set, or one of its hosts, holds.
+    pub const INSPECT: &str = "inspect/1";
+    /// The totals of `survey`.
+    pub const SURVEY: &str = "survey/1";
+}
+
+/// The policies of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PolicyFacts {
+    /// `set` (compiled), `folder` (files named by host) or `file` (one for every URL).
+    pub kind: &'static str,
+    pub name: String,
+    /// The hash of the content, in hexadecimal.
+    pub set_hash: String,
+    pub set_bytes: u64,
+    pub dialect: &'static str,
+    /// The most bytes read from each robots.txt. `None` means no limit.
+    pub robots_bytes_max: Option<u64>,
+    /// The number of hosts. `None` if one file applies to every URL.
+    pub hosts: Option<u64>,
+    /// The number of origins (scheme, host and port). `None` if one file applies to every URL.
+    pub origins: Option<u64>,
+    /// The number of distinct policies. Files with the same user-agent lines and rules on the same
+    /// lines share one policy.
+    pub policies: u64,
+    pub rule_sets: u64,
+    /// The dates of the oldest and the newest capture, if known.
+    pub capture_dates: Option<DateSpan>,
+    /// The number of files of a folder that were left out.
+    pub left_out: u64,
+    /// The number of files with a note on the whole file, by note.
+    pub file_notes: Figures,
+}
+
+/// What [`PolicyFacts::file_notes`] calls an empty standard input.
+pub const EMPTY_INPUT: &str = "empty-input";
+
+impl PolicyFacts {
+    /// Describes a set.
+    pub fn of(set: &PolicySet) -> PolicyFacts {
+        let counts = set.counts();
+        let is_of_all = set.is_universal();
+        let notes = NoteKind::OF_FILES.map(NoteKind::as_str).into_iter().zip(counts.file_notes);
+        PolicyFacts {
+            kind: if is_of_all { "file" } else { "set" },
+            name: set.name().to_owned(),
+            set_hash: set.hash().to_string(),
+            set_bytes: set.bytes(),
+            dialect: set.dialect().name,
+            robots_bytes_max: set.robots_bytes_max(),
+            hosts: (!is_of_all).then_some(counts.hosts),
+            origins: (!is_of_all).then_some(counts.origins),
+            policies: counts.policies,
+            rule_sets: counts.rule_sets,
+            capture_dates: counts.captured,
+            left_out: 0,
+            file_notes: Figures(notes.chain([(EMPTY_INPUT, 0)]).collect()),
+        }
+    }
+}
+
+/// The hash, the dialect, the origins and the dates, on one line.
+impl Display for PolicyFacts {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "set {:.16}, dialect {}, ", self.set_hash, self.dialect)?;
+        match self.origins {
+            Some(origins) => write!(out, "{}", counted(origins, "origin"))?,
+            None => write!(out, "one file for every URL")?,
+        }
+        match &self.capture_dates {
+            Some(dates) => write!(out, ", captured {dates}"),
+            None => write!(out, ", capture dates not known"),
+        }
+    }
+}
+
+/// The program, the policies and the agents.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    pub program: &'static str,
+    pub version: &'static str,
+    /// `None` if a run compares policies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policies: Option<PolicyFacts>,
+    /// The agents, in the order of the output.
+    pub agents: Vec<String>,
+    /// The agents that are known if each record has its own, in the order of the classifier.
+    #[serde(skip)]
+    pub record_agents: Vec<String>,
+    /// The lists that agents were taken from.
+    pub agent_lists: Vec<AgentList>,
+    /// Agents that no group names.
+    pub unnamed_agents: Vec<UnnamedAgent>,
+    /// The time as of which records were decided, or the place of their own times; `None` for now.
+    pub at: Option<String>,
+    /// How the age of captures was judged, if it was.
+    pub judged_age: Option<JudgedAge>,
+}
+
+impl Default for Run {
+    fn default() -> Run {
+        Run {
+            program: "portcullis",
+            version: env!("CARGO_PKG_VERSION"),
+            policies: None,
+            agents: Vec::new(),
+            record_agents: Vec::new(),
+            agent_lists: Vec::new(),
+            unnamed_agents: Vec::new(),
+            at: None,
+            judged_age: None,
+        }
+    }
+}
+
+/// A list that agents were taken from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentList {
+    /// The name as given in `-a`.
+    pub name: String,
+    /// The source of the list, with its version and licence, or the path of the file.
+    pub source: String,
+    /// The number of agents that it names.
+    pub agents: usize,
+    /// The names that were skipped because the dialect cannot express them.
+    pub skipped: Vec<String>,
+}
+
+/// An agent that no group names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnnamedAgent {
+    /// The agent.
+    pub agent: String,
+    /// A similar name that may be intended.
+    pub suggestion: Option<String>,
+}
+
+/// How the age of captures was judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct JudgedAge {
+    /// The time as of which the age was judged (RFC 3339).
+    pub as_of: String,
+    /// The seconds after which a capture had expired. `None` means the expiry stored in the set.
+    pub max_age_seconds: Option<u64>,
+    /// The verdict on records whose capture had expired or is later: `keep` for the verdict of its
+    /// rules, or `unknown`.
+    pub expired: &'static str,
+}
+
+/// The result of a filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filtered {
+    /// The number of kept records.
+    pub kept: u64,
+    /// The number of records whose use is not stated. `None` without a purpose.
+    pub unstated: Option<u64>,
+}
+
+impl Filtered {
+    /// Adds the counts of another part.
+    pub fn merge(&mut self, other: Filtered) {
+        self.kept += other.kept;
+        if let Some(unstated) = other.unstated {
+            *self.unstated.get_or_insert(0) += unstated;
+        }
+    }
+}
+
+/// What a run over a list counted.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// The records and decisions.
+    pub counts: Counts,
+    /// The records that are not URLs.
+    pub invalid: InvalidRecords,
+    /// The kept records, for a filter.
+    pub filtered: Option<Filtered>,
+    /// What a filter keeps, and the records that it does not keep. `None` if they are not counted.
+    pub dropped: Option<(Selection, Drops)>,
+}
+
+impl Tally {
+    /// Adds the counts of the next part of the input.
+    pub fn merge(&mut self, next: Tally) {
+        self.counts.merge(&next.counts);
+        self.invalid.merge(next.invalid);
+        if let Some(filtered) = next.filtered {
+            self.filtered.get_or_insert_default().merge(filtered);
+        }
+        match (&mut self.dropped, next.dropped) {
+            (Some((_, drops)), Some((_, next))) => drops.merge(&next),
+            (dropped, next) => *dropped = dropped.take().or(next),
+        }
+    }
+}
+
+/// A run and its figures: those of a list, or of what else it did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Account<R = RecordFigures> {
+    pub format: &'static str,
+    #[serde(flatten)]
+    pub run: Run,
+    #[serde(flatten)]
+    pub records: R,
+    /// Notes on how the inputs were read.
+    pub notes: Vec<String>,
+    /// `None` in what is written before the end of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<Time>,
+}
+
+impl<R: Default> Default for Account<R> {
+    fn default() -> Account<R> {
+        Account {
+            format: format::ACCOUNT,
+            run: Run::default(),
+            records: R::default(),
+            notes: Vec::new(),
+            time: None,
+        }
+    }
+}
+
+/// The figures of a run without a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NoRecords {}
+
+/// The time that a run took, and its rates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Time {
+    /// The seconds to load or ingest policies.
+    pub load_seconds: f64,
+    /// The seconds of the rest. Rates are relative to them.
+    pub seconds: f64,
+    /// The rate of the records, rows or origins of the run.
+    pub records_per_second: u64,
+    /// The rate of the bytes of the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_per_second: Option<u64>,
+}
+
+impl Time {
+    /// Returns the time of a run with this many records and bytes.
+    pub fn new(loading: Duration, running: Duration, records: u64, bytes: Option<u64>) -> Time {
+        // Rounded down; 0 if no time passed.
+        let rate = |amount: u64| {
+            let rate = (u128::from(amount) * 1_000_000_000).checked_div(running.as_nanos());
+            rate.map_or(0, |rate| rate.try_into().unwrap_or(u64::MAX))
+        };
+        Time {
+            load_seconds: loading.as_secs_f64(),
+            seconds: running.as_secs_f64(),
+            records_per_second: rate(records),
+            bytes_per_second: bytes.map(rate),
+        }
+    }
+}
+
+/// The figures of a run over a list.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RecordFigures {
+    /// The number of records, including empty ones.
+    pub records: u64,
+    /// The bytes of the records, including line ends.
+    pub bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unstated: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Selection>,
+    /// The records that are not kept, by cause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<Figures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped_hosts: Option<TopNames>,
+    pub per_agent: Vec<AgentRecords>,
+    /// The records by the agent of each, if each has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_agents: Option<Vec<RecordAgent>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disallowed_hosts: Option<TopNames>,
+    /// The agents that were not recognised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_agents: Option<TopNames>,
+    /// The URLs by the state of their origin. `None` if it was not counted for all URLs.
+    pub states: Option<Figures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ages: Option<Figures>,
+    /// The records that the first capture decides though it is later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before_first: Option<u64>,
+    /// The records of files with a crawl delay that is not a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unreadable_delays: Option<u64>,
+    pub unknown_hosts: TopNames,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub invalid: Option<InvalidRecords>,
+}
+
+/// The decisions for one agent. The verdicts, and the reasons, add up to [`RecordFigures::records`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AgentRecords {
+    pub agent: String,
+    pub verdicts: Figures,
+    pub reasons: Figures,
+    /// The reasons of each verdict, without zeros.
+    pub reasons_of: Figures<Figures>,
+    /// The preferences about each label that was asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Figures<Figures>>,
+}
+
+impl AgentRecords {
+    fn of(agent: &str, counts: &AgentCounts, usage: Option<Figures<Figures>>) -> AgentRecords {
+        let reasons_of = |verdict| {
+            let mut reasons = Figures::of(Reason::ALL, Reason::as_str, |it| counts.of(verdict, it));
+            reasons.0.retain(|&(_, count)| count > 0);
+            reasons
+        };
+        let mut of_verdicts = Figures::of(Verdict::ALL, Verdict::as_str, reasons_of);
+        of_verdicts.0.retain(|(_, reasons)| !reasons.0.is_empty());
+        AgentRecords {
+            agent: agent.to_owned(),
+            verdicts: Figures::of(Verdict::ALL, Verdict::as_str, |it| counts.verdict(it)),
+            reasons: Figures::of(Reason::ALL, Reason::as_str, |it| counts.reason(it)),
+            reasons_of: of_verdicts,
+            usage,
+        }
+    }
+
+    /// Returns the number of records with a verdict.
+    pub fn verdict(&self, verdict: Verdict) -> u64 {
+        self.verdicts.get(verdict.as_str())
+    }
+}
+
+impl Account {
+    /// Returns the account of a run over a list.
+    pub fn new(run: Run, tally: &Tally) -> Account {
+        let records = RecordFigures::of(&run, tally);
+        Account { run, records, ..Account::default() }
+    }
+
+    /// Writes the account as text.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written.
+    pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        self.write_run(out)?;
+        let RecordFigures { records, bytes, .. } = self.records;
+        if let Some(time) = &self.time {
+            writeln!(
+                out,
+                "{}, {} in {} (and {} to load): {} URL/s, {} bytes/s",
+                counted(records, "record"),
+                counted(bytes, "byte"),
+                seconds(time.seconds),
+                seconds(time.load_seconds),
+                time.records_per_second,
+                time.bytes_per_second.unwrap_or(0),
+            )?;
+        }
+        self.records.write_text(&self.run, out)
+    }
+}
+
+impl<R> Account<R> {
+    /// Writes the description of the run as text.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written.
+    pub fn write_run(&self, out: &mut impl Write) -> io::Result<()> {
+        let Run { program, version, policies, at, agent_lists, .. } = &self.run;
+        write!(out, "{program} {version}")?;
+        match policies {
+            Some(facts) => writeln!(out, ", {facts}")?,
+            None => writeln!(out)?,
+        }
+        if let Some(at) = at {
+            writeln!(out, "decided as of {}", visible(at))?;
+        }
+        for AgentList { name, source, agents, .. } in agent_lists {
+            writeln!(out, "agents of {}: {agents} ({})", visible(name), visible(source))?;
+        }
+        let Some(PolicyFacts { left_out, file_notes, .. }) = policies else { return Ok(()) };
+        if *left_out > 0 {
+            writeln!(out, "files left out: {left_out}")?;
+        }
+        let notes = file_notes.to_string();
+        if !notes.is_empty() {
+            writeln!(out, "notes on files: {notes}")?;
+        }
+        Ok(())
+    }
+}
+
+impl<R: Serialize> Account<R> {
+    /// Writes the account as one JSON object and LF.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written.
+    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        write_json(self, &mut *out)?;
+        out.write_all(b"\n")
+    }
+}
+
+impl RecordFigures {
+    fn of(run: &Run, Tally { counts, invalid, filtered, dropped }: &Tally) -> RecordFigures {
+        let dropped = dropped.as_ref();
+        let agents = run.agents.iter().zip(counts.agents()).enumerate();
+        let agents = agents.map(|(number, (agent, decided))| {
+            AgentRecords::of(agent, decided, counts.usage(number))
+        });
+        let by_agent = counts.record_agents();
+        RecordFigures {
+            records: counts.records,
+            bytes: counts.bytes,
+            kept: filtered.map(|filtered| filtered.kept),
+            unstated: filtered.and_then(|filtered| filtered.unstated),
+            selection: dropped.map(|(selection, _)| *selection),
+            dropped: dropped.map(|(_, drops)| drops.causes()),
+            dropped_hosts: dropped
+                .map(|(_, drops)| drops.hosts().top("host", ACCOUNT_DROPPED_HOSTS_SHOWN)),
+            per_agent: agents.collect(),
+            record_agents: by_agent.map(|it| it.by_agent(&run.record_agents)),
+            disallowed_hosts: by_agent
+                .map(|it| it.disallowed_hosts.top("host", SUMMARY_UNKNOWN_HOSTS_SHOWN)),
+            other_agents: by_agent.map(|it| it.others.top("agent", SUMMARY_UNKNOWN_HOSTS_SHOWN)),
+            states: counts.states(),
+            ages: run.judged_age.is_some().then(|| ages(counts)),
+            before_first: run.at.is_some().then(|| counts.ages().before_first),
+            unreadable_delays: counts.unreadable_delays(),
+            unknown_hosts: counts.unknown_hosts().top("host", SUMMARY_UNKNOWN_HOSTS_SHOWN),
+            invalid: Some(invalid.clone()),
+        }
+    }
+
+    /// Returns the number of records with a verdict that does not depend on the agent.
+    pub fn of_first(&self, verdict: Verdict) -> u64 {
+        self.per_agent.first().map_or(0, |agent| agent.verdict(verdict))
+    }
+
+    fn write_text(&self, run: &Run, out: &mut impl Write) -> io::Result<()> {
+        if let Some(kept) = self.kept {
+            writeln!(out, "{kept} kept")?;
+        }
+        if let Some(unstated) = self.unstated {
+            writeln!(out, "{unstated} with a use that is not stated")?;
+        }
+        let dropped = self.dropped.iter().map(Figures::to_string).find(|it| !it.is_empty());
+        if let Some(dropped) = dropped {
+            writeln!(out, "dropped: {dropped}")?;
+        }
+        // Most agents of a list are not named by any group and have the same counts.
+        let folds = !run.agent_lists.is_empty();
+        let are_alike = |one: &AgentRecords, next: &AgentRecords| {
+            folds && (&one.verdicts, &one.reasons) == (&next.verdicts, &next.reasons)
+        };
+        for alike in self.per_agent.chunk_by(are_alike) {
+            let names: Vec<String> =
+                alike.iter().map(|it| visible(&it.agent).to_string()).collect();
+            write!(out, "{}:", names.join(", "))?;
+            for (name, count) in &alike[0].verdicts.0 {
+                write!(out, " {name} {count}")?;
+            }
+            match alike[0].reasons.to_string().as_str() {
+                "" => writeln!(out)?,
+                reasons => writeln!(out, " ({reasons})")?,
+            }
+        }
+        self.write_record_agents(out)?;
+        let states = self.states.iter().map(Figures::to_string).find(|it| !it.is_empty());
+        if let Some(states) = states {
+            writeln!(out, "URLs by the state of their origin: {states}")?;
+        }
+        if let Some(early @ 1..) = self.before_first {
+            writeln!(out, "URLs that a later first capture decides: {early}")?;
+        }
+        if let Some(records @ 1..) = self.unreadable_delays {
+            writeln!(out, "URLs with a Crawl-delay that is not a number: {records}")?;
+        }
+        if let (Some(JudgedAge { as_of, .. }), Some(ages)) = (&run.judged_age, &self.ages) {
+            writeln!(out, "URLs by the age of their capture, as of {as_of}: {ages}")?;
+        }
+        let unknown = &self.unknown_hosts;
+        let hosts = counted(unknown.names as u64, "host");
+        unknown.write_text(&format!("URLs of {hosts} without a policy"), out)?;
+        self.invalid.as_ref().map_or(Ok(()), |invalid| invalid.write_text(out))
+    }
+
+    /// Writes the records that were not allowed by agent and by host, and the agents that were not
+    /// recognised.
+    fn write_record_agents(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(agents) = &self.record_agents else { return Ok(()) };
+        let disallowed = |it: &RecordAgent| it.verdicts.get(Verdict::Disallow.as_str());
+        let agents: Vec<_> = agents.iter().filter(|it| disallowed(it) > 0).collect();
+        if !agents.is_empty() {
+            writeln!(out, "disallowed records by agent:")?;
+        }
+        for it in agents.iter().take(SUMMARY_UNKNOWN_HOSTS_SHOWN) {
+            let all: u64 = it.verdicts.0.iter().map(|(_, count)| count).sum();
+            let agent = it.agent.as_deref().unwrap_or_default();
+            writeln!(out, "  {} of {all} {}", disallowed(it), visible(agent))?;
+        }
+        if let rest @ 1.. = agents.len().saturating_sub(SUMMARY_UNKNOWN_HOSTS_SHOWN) {
+            writeln!(out, "  and {rest} more agents")?;
+        }
+        if let Some(hosts) = &self.disallowed_hosts {
+            let title = format!("disallowed records by host, {} in all", hosts.names);
+            hosts.write_text(&title, out)?;
+        }
+        if let Some(others) = &self.other_agents {
+            let records = counted(others.records, "record");
+            let title =
+                format!("{records} with an agent that is not known, {} in all", others.names);
+            others.write_text(&title, out)?;
+        }
+        Ok(())
+    }
+}
+
+fn ages(counts: &Counts) -> Figures {
+    let ages = counts.ages();
+    Figures(vec![
+        ("fresh", ages.fresh),
+        ("expired", ages.expired),
+        ("undated", ages.undated),
+        ("not-yet", ages.not_yet),
+    ])
+}
+
+impl Counts {
+    /// Returns the number of URLs by the state of their origin, or `None` if the state was not
+    /// counted for all URLs.
+    fn states(&self) -> Option<Figures> {
+        let states = Figures::of(PolicyState::ALL, PolicyState::as_str, |it| self.state(it));
+        let known: u64 = states.0.iter().map(|(_, count)| count).sum();
+        (known + self.invalid() == self.records).then_some(states)
+    }
+
+    /// Returns the number of records by an agent's preference about each label that is counted.
+    fn usage(&self, agent: usize) -> Option<Figures<Figures>> {
+        let (labels, counts) = self.preferences()?;
+        let counts = counts.chunks_exact(labels.len()).nth(agent)?;
+        let of_label = |(label, counts): (&Label, &[u64; Preference::ALL.len()])| {
+            let count = |preference| counts[preference as usize];
+            (label.as_str(), Figures::of(Preference::ALL, Preference::as_str, count))
+        };
+        Some(Figures(labels.iter().zip(counts).map(of_label).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_relative_to_the_running_time() {
+        let time = |running| Time::new(Duration::ZERO, running, 2, Some(50));
+        let half = time(Duration::from_millis(500));
+        assert_eq!((half.records_per_second, half.bytes_per_second), (4, Some(100)));
+        assert_eq!(time(Duration::ZERO).records_per_second, 0, "no time passed");
+    }
+}
