@@ -30,7 +30,7 @@ fn records_in_order() {
     assert_eq!(tagged.lines().count(), 60_000);
     folder.write("new", "User-agent: *\n");
     let changed = assert_same(&folder, "diff robots/a.example new -a ExampleBot urls");
-    assert_eq!(changed.split(|&byte| byte == b'\n').count(), 30_001);
+    assert_eq!(changed.split(|&byte| byte == b'\n').count(), 30_002);
 }
 
 /// Threads compress what they made, and the files do not depend on them.
@@ -104,17 +104,17 @@ fn changes_are_those_of_classify_on_each_set() {
         let [old, new] = [old, new].map(|line| line.splitn(3, '\t').collect::<Vec<_>>());
         for (agent, name) in ["One", "Googlebot"].into_iter().enumerate() {
             if old[agent] != new[agent] {
-                expected.push([name, old[agent], new[agent], new[2]].join("\t"));
+                expected.push([new[2], name, old[agent], new[agent]].join("\t"));
             }
         }
     }
     let line = "diff one.set two.set -a One,Googlebot one/urls.txt two/urls.txt";
     let output = String::from_utf8(assert_same(&folder, line)).unwrap();
     let change = |line: &str| {
-        let columns: Vec<&str> = line.splitn(6, '\t').collect();
-        [columns[0], columns[1], columns[2], columns[5]].join("\t")
+        let columns: Vec<&str> = line.split('\t').collect();
+        columns[..4].join("\t")
     };
-    let found: Vec<String> = output.lines().map(change).collect();
+    let found: Vec<String> = output.lines().skip(1).map(change).collect();
     assert!(found.len() > 1_000, "{}", found.len());
     assert!(found == expected);
 }

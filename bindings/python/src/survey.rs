@@ -14,7 +14,6 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use portcullis_robots::policy::AgentChain;
 use portcullis_rows::output::Added;
-use portcullis_rows::output::survey::SurveyColumn;
 use portcullis_set::stored::StoredHost;
 use portcullis_set::{Damage, PolicySet};
 use portcullis_survey::limits::SURVEY_BATCH_ROWS;
@@ -135,8 +134,7 @@ impl PySurvey {
     /// Returns the survey of `set` for `agents`, of which there is at least one. The set has history
     /// if `config` asks for it.
     pub fn new(set: Arc<PolicySet>, agents: Vec<AgentChain>, config: RowConfig) -> PySurvey {
-        let fields = SurveyColumn::fields(config.lists);
-        PySurvey { set, agents, config, arrays: RowArrays::new(&fields).into() }
+        PySurvey { set, agents, config, arrays: RowArrays::new(&config.fields()).into() }
     }
 }
 

@@ -84,7 +84,7 @@ impl Plan {
         let json = destination(args.report);
         let summary = plan::summary(&args.run)?;
         let questions = plan::questions(args.questions, policies.dialect())?;
-        let times = plan::times(args.times, NowArgs::default(), None)?;
+        let times = plan::times(args.times, NowArgs::default(), None, &policies)?;
         let questions = QuestionPlan { usage: true, all_robots: true, times, ..questions };
         let stream = plan::stream(
             args.input,
@@ -123,6 +123,11 @@ impl Plan {
         found.sort_by_key(|it| Reverse(it.severity()));
         let problem = |it: Diagnostic| Problem { line: it.place.line.get(), what: it.message };
         Ok(found.into_iter().map(problem).collect())
+    }
+
+    /// Returns the path of the policies as given.
+    fn policies_name(&self) -> String {
+        self.policies.path().display().to_string()
     }
 }
 

@@ -19,7 +19,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let mut questions = plan::questions(args.questions, policies.dialect())?;
     let labels = plan::labels(args.usage)?;
     questions.usage = !labels.is_empty();
-    questions.times = plan::time(args.time)?;
+    questions.times = plan::time(args.time, &policies)?;
     let policies = Engine::new(THREADS)?.load(&policies, &questions)?;
     policies.show_notes_of_check(args.quiet);
     let classifier = policies.classifier(&questions)?.with_usage(&labels)?;

@@ -56,7 +56,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let columns = if args.long { columns.with_statements(&labels) } else { columns };
     let mut questions = plan::questions(args.questions, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
-    questions.times = plan::times(args.times, args.now, Some(&args.freshness))?;
+    questions.times = plan::times(args.times, args.now, Some(&args.freshness), &policies)?;
     ensure!(
         questions.times.is_some() || !columns.need_times(),
         "the columns captured, since and until need a time: use --at or --time-field too"

@@ -15,11 +15,12 @@ use portcullis_report::{Figures, InvalidRecords};
 use portcullis_robots::access::{DateSpan, UnixSeconds};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;
+use portcullis_rows::output::Added;
+use portcullis_rows::output::columns::Field;
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{PolicySet, SetError};
-use portcullis_survey::changes::files::{self, Answer, Compared};
-use portcullis_survey::changes::urls::{self, UrlCounts, UrlForm};
-use portcullis_survey::changes::{self, Form, origins};
+use portcullis_survey::changes::urls::{Kept, UrlCounts, compare_chunk};
+use portcullis_survey::changes::{self, Answer, Compared};
 use portcullis_survey::difference::{ChangeCounts, Difference};
 use portcullis_text::figures;
 use portcullis_text::visible::visible;
@@ -27,19 +28,22 @@ use serde::Serialize;
 
 use super::agents::AgentNotes;
 use super::args::{
-    DiffArgs, DiffFormat, InputArgs, QuestionArgs, ReadingArgs, RejectArgs, UrlArgs,
+    ClassifyFormat, DiffArgs, DiffFormat, InputArgs, QuestionArgs, ReadingArgs, RejectArgs, UrlArgs,
 };
 use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
 use super::mapped;
 use super::message::counted;
-use super::output::{Compressor, Destination, Output};
+use super::output::{CompleteOutput, Destination, Output};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
+use super::rows::ROW_GROUPS;
 use super::stream::{self, Account};
 use super::summary;
+use super::table::{self, Block, Encoder, TableFile};
+use super::values::SetAt;
 
-/// The size at which collected lines are written, in bytes.
-const WRITE_BYTES: usize = 64 * 1024;
+/// The number of rows that are encoded at once.
+const ROWS_AT_ONCE: usize = 16 * 1024;
 
 /// The name of the robots that no file names.
 const UNNAMED: &str = "*";
@@ -47,12 +51,11 @@ const UNNAMED: &str = "*";
 /// A comparison to make.
 struct Diff<'a> {
     args: &'a DiffArgs,
-    new: &'a Path,
     questions: QuestionPlan,
     labels: Vec<Label>,
     /// The lists of URLs; `None` to compare origins.
     stream: Option<StreamPlan>,
-    form: UrlForm,
+    format: DiffFormat,
     output: Destination,
     summary: SummaryPlan,
     started: Instant,
@@ -61,19 +64,13 @@ struct Diff<'a> {
 pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let output = Destination::new(args.output.output.take());
+    let format = plan::format(args.format, &output, DiffFormat::NAMED)?;
     let questions = QuestionArgs {
         agents: std::mem::take(&mut args.agents),
         urls: UrlArgs { assume_scheme: args.urls.assume_scheme.take() },
     };
     let questions = plan::questions(questions, None)?;
-    let mut files = std::mem::take(&mut args.files);
-    let new = match (args.from, args.new.take()) {
-        (Some(_), list) => {
-            files.splice(..0, list);
-            args.old.clone()
-        }
-        (None, new) => new.expect("required without --from").path().to_owned(),
-    };
+    let files = std::mem::take(&mut args.files);
     let has_urls = !files.is_empty();
     ensure!(!has_urls || !questions.names_nobody(), "comparing URLs requires -a AGENT");
     let labels = plan::labels(std::mem::take(&mut args.usage))?;
@@ -83,6 +80,10 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         has_urls || reading == ReadingArgs::default() && rejects.is_none(),
         "flags about lists require FILE"
     );
+    ensure!(
+        has_urls || format != DiffFormat::Html,
+        "a page requires FILE, a list of URLs; without one, write a table"
+    );
     let (input, rejects) = (InputArgs { files, reading }, RejectArgs { rejects });
     let strictness = plan::strictness(args.strict.strict, false);
     let prints = output == Destination::StandardOutput;
@@ -90,57 +91,23 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         .then(|| plan::stream(input, rejects, &questions, &args.run, strictness, prints))
         .transpose()?;
     if let Some(stream) = &mut stream {
-        stream.chunks = questions.chunks();
+        stream.shows_cuts = format == DiffFormat::Parquet;
+        stream.chunks = if stream.shows_cuts { ROW_GROUPS } else { questions.chunks() };
     }
-    let form = match plan::format(args.format, &output, DiffFormat::NAMED)? {
-        DiffFormat::Tsv => UrlForm::Lines(Form::Tsv(
-            stream.as_ref().map_or(Terminator::LineFeed, StreamPlan::terminator),
-        )),
-        DiffFormat::Jsonl => UrlForm::Lines(Form::JsonLines),
-        DiffFormat::Csv => UrlForm::Csv,
-        DiffFormat::Html => UrlForm::Page { has_lines: false },
-    };
-    ensure!(
-        has_urls || matches!(form, UrlForm::Lines(_)),
-        "the formats csv and html require FILE, a list of URLs; without one, use tsv or jsonl"
-    );
-    let mut diff = Diff {
-        questions,
-        labels,
-        stream,
-        form,
-        output,
-        summary: plan::summary(&args.run)?,
-        started,
-        args: &args,
-        new: &new,
-    };
-    let one_of_each = |file: &Path, set: &Path| {
-        format!(
-            "{} is not a policy set, and {} is one; pass two sets (see `portcullis compile`) or two \
-             robots.txt files",
-            file.display(),
-            set.display()
-        )
-    };
-    match (open(&args.old)?, open(&new)?) {
+    let summary = plan::summary(&args.run)?;
+    let diff = Diff { questions, labels, stream, format, output, summary, started, args: &args };
+    let DiffArgs { old, new, text, .. } = &args;
+    match (open(old)?, open(new)?) {
         (Some(old), Some(new)) => {
             ensure!(
-                args.text.dialect.is_none() && args.text.max_robots_size.is_none(),
+                text.dialect.is_none() && text.max_robots_size.is_none(),
                 "a policy set has its own dialect and size limit; omit --dialect and --max-robots-size"
             );
-            ensure!(args.from.is_none() || old.has_history(), plan::no_history(&old));
-            diff.sets(&old, &new)
-        }
-        _ if args.from.is_some() => {
-            bail!("{}: not a policy set, which --from requires", args.old.display())
+            diff.sets(&old, &new, false)
         }
         // Each file applies to every URL of the lists.
         (None, None) if diff.stream.is_some() => {
-            if let UrlForm::Page { has_lines } = &mut diff.form {
-                *has_lines = true;
-            }
-            diff.sets(&diff.load(&args.old)?, &diff.load(&new)?)
+            diff.sets(&diff.load(&old.path)?, &diff.load(&new.path)?, true)
         }
         (None, None) => {
             ensure!(
@@ -150,19 +117,34 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
             );
             diff.files()
         }
-        (None, Some(_)) => bail!(one_of_each(&args.old, &new)),
-        (Some(_), None) => bail!(one_of_each(&new, &args.old)),
+        (one, _) => {
+            let (file, set) = if one.is_none() { (old, new) } else { (new, old) };
+            bail!(
+                "{} is not a policy set, and {} is one; pass two sets (see `portcullis compile`) or two \
+                 robots.txt files",
+                file.path.display(),
+                set.path.display()
+            )
+        }
     }
 }
 
-/// Opens the policy set at `path`, or returns `None` if the file is text or may hold text.
-fn open(path: &Path) -> anyhow::Result<Option<Arc<PolicySet>>> {
+/// Opens a policy set, or returns `None` if the file is text or may hold text.
+fn open(SetAt { path, time }: &SetAt) -> anyhow::Result<Option<Arc<PolicySet>>> {
     match mapped::set(path) {
-        Ok(set) => Ok(Some(set.into())),
+        Ok(set) => {
+            ensure!(time.is_none() || set.has_history(), plan::no_history(&set));
+            Ok(Some(set.into()))
+        }
         Err(SetError::NotASet(wrong))
             if !wrong.kind.is_no_robots_txt()
                 || matches!(wrong.kind, FileKind::Gzip | FileKind::Zstd | FileKind::Special) =>
         {
+            ensure!(
+                time.is_none(),
+                "{}: not a policy set, and only a set has times; leave out @TIME",
+                path.display()
+            );
             Ok(None)
         }
         Err(error) => Err(error.into()),
@@ -172,13 +154,21 @@ fn open(path: &Path) -> anyhow::Result<Option<Arc<PolicySet>>> {
 /// The output for a chunk.
 #[derive(Default)]
 struct Changed {
-    bytes: Vec<u8>,
+    block: Block,
     counts: UrlCounts,
-    compressor: Compressor,
 }
 
+/// The complete outputs of a comparison of sets, but for the account of a Parquet file.
+type Written = Box<dyn FnOnce(String) -> anyhow::Result<Vec<CompleteOutput>>>;
+
 impl Diff<'_> {
-    fn sets(&self, old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> anyhow::Result<ExitStatus> {
+    /// Compares two sets, each of one file if `are_files`.
+    fn sets(
+        &self,
+        old: &Arc<PolicySet>,
+        new: &Arc<PolicySet>,
+        are_files: bool,
+    ) -> anyhow::Result<ExitStatus> {
         let notes = AgentNotes::of(&self.questions, new)?;
         notes.show(self.summary.form);
         let agents = notes.agents;
@@ -186,29 +176,47 @@ impl Diff<'_> {
             AgentNotes::of(&self.questions, old)?.agents == agents,
             "the dialects of the two sets have different product tokens; name agents that both have"
         );
-        let mut output = Output::open(&self.output)?;
         let mut rejects = None;
-        let (found, changed) = match &self.stream {
+        let (found, changed, written) = match &self.stream {
             None => {
-                let counts = self.origins(&agents, old, new, &mut output)?;
-                (Found::origins(&counts, &agents, &self.labels), counts.changed())
+                let (counts, written) = self.origins(&agents, old, new)?;
+                (Found::origins(&counts, &agents, &self.labels), counts.changed(), written)
             }
             Some(stream) => {
-                let (counts, account) = self.urls(&agents, stream, old, new, &mut output)?;
+                let (counts, account, written) =
+                    self.urls(&agents, stream, (old, new), are_files)?;
                 let changed = counts.changed();
                 let Account { invalid, notes, output, .. } = account;
                 rejects = output;
-                (Found::Urls { counts, invalid: Box::new(invalid), notes }, changed)
+                (Found::Urls { counts, invalid: Box::new(invalid), notes }, changed, written)
             }
         };
         old.is_whole()?;
         new.is_whole()?;
-        Output::finish_all([Some(output), rejects].into_iter().flatten())?;
-        let (from, to) = (self.args.from, self.args.to);
+        let [from, to] = self.times();
         let sets = (SetObject::new(old, from), SetObject::new(new, to));
         let summary = SetSummary::new(sets, &agents, found, self.started);
+        let mut complete = written(serde_json::to_string(&summary)?)?;
+        complete.extend(rejects.map(Output::complete).transpose()?);
+        CompleteOutput::publish_all(complete)?;
         summary::write(&self.summary, &summary)?;
         Ok(self.status(changed > 0))
+    }
+
+    fn times(&self) -> [Option<UnixSeconds>; 2] {
+        [self.args.old.time, self.args.new.time]
+    }
+
+    /// Returns the format of the table.
+    fn table(&self) -> ClassifyFormat {
+        self.format.table().expect("only a list of URLs has a page")
+    }
+
+    /// Begins a table of rows that this thread makes.
+    fn rows(&self, fields: Vec<Field>) -> anyhow::Result<Rows> {
+        let output = table::open(self.table(), &self.output)?;
+        let (encoder, file) = table::begin(output, self.table(), fields, Terminator::LineFeed)?;
+        Ok(Rows { added: encoder.none(), encoder, file })
     }
 
     /// Returns the configuration for reading robots.txt files.
@@ -243,35 +251,22 @@ impl Diff<'_> {
         agents: &[String],
         old: &Arc<PolicySet>,
         new: &Arc<PolicySet>,
-        output: &mut Output,
-    ) -> anyhow::Result<ChangeCounts> {
+    ) -> anyhow::Result<(ChangeCounts, Written)> {
         let chains = |set: &PolicySet| self.questions.agents(set.dialect());
         let difference = match agents.is_empty() {
             true => Difference::new(old, new),
             false => Difference::for_agents((old, chains(old)?), (new, chains(new)?))?
                 .with_usage(&self.labels)?,
         };
-        let difference = difference.as_of([self.args.from, self.args.to]);
-        let asked = origins::Asked { agents, usage: !self.labels.is_empty() };
-        let mut changes = difference.changes();
-        let mut bytes = Vec::new();
-        for change in changes.by_ref() {
-            origins::write(&change?, asked, self.lines(), &mut bytes);
-            if bytes.len() >= WRITE_BYTES {
-                output.write(&bytes)?;
-                bytes.clear();
-            }
+        let difference = difference.as_of(self.times());
+        let has_labels = !self.labels.is_empty();
+        let mut rows = self.rows(changes::origin_fields(!agents.is_empty(), has_labels))?;
+        let mut found = difference.changes();
+        for change in found.by_ref() {
+            changes::push_origin(&change?, agents, has_labels, &mut rows.added);
+            rows.write_many()?;
         }
-        output.write(&bytes)?;
-        Ok(changes.counts().clone())
-    }
-
-    /// Returns the form of a report that is not about URLs.
-    fn lines(&self) -> Form {
-        match self.form {
-            UrlForm::Lines(form) => form,
-            UrlForm::Csv | UrlForm::Page { .. } => unreachable!("only with lists of URLs"),
-        }
+        Ok((found.counts().clone(), Box::new(move |account| rows.complete(account))))
     }
 
     /// Writes the URLs whose verdict changed.
@@ -279,52 +274,69 @@ impl Diff<'_> {
         &self,
         agents: &[String],
         stream: &StreamPlan,
-        old: &Arc<PolicySet>,
-        new: &Arc<PolicySet>,
-        output: &mut Output,
-    ) -> anyhow::Result<(UrlCounts, Account)> {
+        (old, new): (&Arc<PolicySet>, &Arc<PolicySet>),
+        has_lines: bool,
+    ) -> anyhow::Result<(UrlCounts, Account, Written)> {
         let classifier = |set, time| -> anyhow::Result<Arc<Classifier>> {
             let classifier = classifier(set, &self.questions)?;
             Ok(classifier.with_usage(&self.labels)?.as_of(time).into())
         };
-        let (old, new) = (classifier(old, self.args.from)?, classifier(new, self.args.to)?);
+        let [from, to] = self.times();
+        let (old, new) = (classifier(old, from)?, classifier(new, to)?);
         let scheme = self.questions.assumed_scheme.as_deref();
         let session = |classifier: &Arc<Classifier>| Session::new(Arc::clone(classifier), scheme);
         let none = UrlCounts::new(agents, &self.labels);
         let mut counts = none.clone();
-        output.write(self.form.header(&self.labels))?;
-        let compression = output.compression();
+        let (mut page, table) = match self.format.table() {
+            None => (Some(Output::open(&self.output)?), None),
+            Some(format) => {
+                let fields = changes::url_fields(!self.labels.is_empty());
+                let output = table::open(format, &self.output)?;
+                (None, Some(table::begin(output, format, fields, stream.terminator())?))
+            }
+        };
+        let (encoder, mut file) = table.unzip();
         let account = stream::run_with(
             stream,
             &self.questions,
             || (session(&old), session(&new)),
             |(old, new), piece, changed: &mut Changed| {
-                changed.bytes.clear();
                 changed.counts = none.clone();
-                let (Changed { bytes, counts, compressor }, sessions) = (changed, (old, new));
-                urls::write_chunk(piece, agents, sessions, self.form, counts, bytes)?;
-                Ok(compressor.compress(compression, bytes)?)
+                let counts = &mut changed.counts;
+                let Some(encoder) = &encoder else {
+                    let mut kept = Kept::Groups { has_lines };
+                    return Ok(compare_chunk(piece, agents, (old, new), counts, &mut kept)?);
+                };
+                let mut added = encoder.none();
+                let mut kept = Kept::Rows(&mut added);
+                compare_chunk(piece, agents, (old, new), counts, &mut kept)?;
+                changed.block = encoder.encode_all(&mut added)?;
+                Ok(())
             },
             |_, changed| {
                 counts.merge(&changed.counts);
-                Ok(output.write_compressed(&changed.bytes)?)
+                match &mut file {
+                    Some(file) => file.write(std::mem::take(&mut changed.block)),
+                    None => Ok(()),
+                }
             },
         )?;
-        if matches!(self.form, UrlForm::Page { .. }) {
-            let named = |path: &Path, time: Option<UnixSeconds>| match time {
-                Some(time) => format!("{} as of {}", path.display(), time.to_rfc3339()),
-                None => path.display().to_string(),
-            };
-            let before = named(&self.args.old, self.args.from);
-            let after = named(self.new, self.args.to);
-            output.write(changes::page([&before, &after], agents, &counts).as_bytes())?;
+        if let Some(page) = &mut page {
+            let names = [&self.args.old, &self.args.new].map(SetAt::to_string);
+            let names = names.each_ref().map(String::as_str);
+            page.write(changes::page(names, agents, &counts).as_bytes())?;
         }
-        Ok((counts, account))
+        let written = move |account| match (page, file) {
+            (Some(page), _) => Ok(vec![page.complete()?]),
+            (None, Some(file)) => file.complete(account),
+            (None, None) => Ok(Vec::new()),
+        };
+        Ok((counts, account, Box::new(written)))
     }
 
     /// Compares two robots.txt files for the given agents, or for every robot.
     fn files(&self) -> anyhow::Result<ExitStatus> {
-        let (old_path, new_path) = (&*self.args.old, self.new);
+        let (old_path, new_path) = (&*self.args.old.path, &*self.args.new.path);
         let config = self.load_config();
         let (dialect, bytes_max) = (config.dialect, config.robots_bytes_max);
         let read = |path: &Path| -> Result<Vec<u8>, LoadError> {
@@ -338,7 +350,7 @@ impl Diff<'_> {
             true => (robots_named(&[&old, &new], dialect), Some(None)),
             false => (self.questions.agents(dialect)?, None),
         };
-        let mut output = Output::open(&self.output)?;
+        let mut rows = self.rows(changes::file_fields())?;
         let mut answers = [0; Answer::ALL.len()];
         // The first agent with an unknown answer.
         let mut limited = None;
@@ -350,16 +362,14 @@ impl Diff<'_> {
             let found = comparison.robot(robot);
             let agent = robot.map_or(UNNAMED, AgentChain::name);
             let compared = Compared { agent, files, comparison: &found };
-            let mut bytes = Vec::new();
-            files::write(&compared, self.lines(), &mut bytes);
-            output.write(&bytes)?;
+            changes::push_file(&compared, &mut rows.added);
+            rows.write_many()?;
             let answer = Answer::of(&found.differences);
             answers[answer as usize] += 1;
             if answer == Answer::Unknown {
                 limited.get_or_insert_with(|| agent.to_owned());
             }
         }
-        output.finish()?;
         let file = |path: &Path, file: &RobotsTxt<'_>| FileObject {
             name: path.display().to_string(),
             groups: file.groups().len(),
@@ -374,6 +384,7 @@ impl Diff<'_> {
             answers: Figures::of(Answer::ALL, Answer::as_str, |it| answers[it as usize]),
             seconds: self.started.elapsed().as_secs_f64(),
         };
+        CompleteOutput::publish_all(rows.complete(serde_json::to_string(&summary)?)?)?;
         summary::write(&self.summary, &summary)?;
         let is_different = answers[Answer::Different as usize] > 0;
         match limited {
@@ -384,6 +395,28 @@ impl Diff<'_> {
             ),
             _ => Ok(self.status(is_different)),
         }
+    }
+}
+
+/// A table of rows that one thread makes.
+struct Rows {
+    added: Added,
+    encoder: Encoder,
+    file: TableFile,
+}
+
+impl Rows {
+    /// Writes the rows if there are many.
+    fn write_many(&mut self) -> anyhow::Result<()> {
+        if self.added.rows() < ROWS_AT_ONCE {
+            return Ok(());
+        }
+        self.file.write(self.encoder.encode_all(&mut self.added)?)
+    }
+
+    fn complete(mut self, account: String) -> anyhow::Result<Vec<CompleteOutput>> {
+        self.file.write(self.encoder.encode_all(&mut self.added)?)?;
+        self.file.complete(account)
     }
 }
 

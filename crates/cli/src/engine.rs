@@ -18,6 +18,7 @@ use super::agents::AgentNotes;
 use super::mapped;
 use super::message::say_plainly;
 use super::plan::{self, PolicyPlan, QuestionPlan, SummaryForm};
+use super::values::SetAt;
 
 /// The most notes on files that are shown one by one. A folder may have thousands.
 const NOTES_SHOWN_MAX: usize = 10;
@@ -80,7 +81,12 @@ impl Engine {
                 let policies = Policies::new(set, *strictness, questions)?;
                 Ok(Policies { notes, note_count, left_out, ..policies })
             }
-            PolicyPlan::Set { path, dialect, strictness } => {
+            PolicyPlan::Set { at: SetAt { path, time }, dialect, strictness } => {
+                ensure!(
+                    time.is_none() || questions.times.is_some(),
+                    "{}: this command reads the newest policies; leave out @TIME",
+                    path.display()
+                );
                 let set = mapped::set(path).map_err(needs_set)?;
                 let own = set.dialect();
                 ensure!(

@@ -3,7 +3,7 @@
 //!
 //! The check is the same for all subcommands and runs before any file is opened. The type of an
 //! argument says what its path is: [`written`] knows the types of outputs, of which only its module
-//! makes values. A [`PathBuf`], a [`ListPath`], a [`CapturePath`] and the file of an
+//! makes values. A [`PathBuf`], a [`SetAt`], a [`ListPath`], a [`CapturePath`] and the file of an
 //! [`AgentValue`] are read. Inputs
 //! include the members of folders and the sitemaps of an index, and outputs the files that
 //! `--out-dir` names after lists. Files are compared by identity (on Unix, device and inode), so symbolic and hard links are recognized.
@@ -29,6 +29,7 @@ use super::agents::AgentValue;
 use super::args::{CapturePath, ListPath};
 use super::lists;
 use super::output::{OutputFile, Written, is_standard_output, values_of, written};
+use super::values::SetAt;
 
 /// What to do about an output of a flag, or of a list, that is also an input.
 const OTHER_FILE: &str = "write to another file";
@@ -104,6 +105,9 @@ impl Files {
                 if path.is_dir() {
                     files.folders.push(path.clone());
                 }
+            }
+            for set in values_of::<SetAt>(matches, id) {
+                files.add_input(&set.path)?;
             }
             // A pattern or a folder that cannot be read is reported elsewhere.
             for list in values_of::<ListPath>(matches, id) {

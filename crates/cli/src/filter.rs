@@ -34,7 +34,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let selection = selection(&args.selection);
     let mut questions = plan::questions(args.questions, policies.dialect())?;
     questions.freshness = plan::freshness(&args.freshness);
-    questions.times = plan::times(args.times, args.now, Some(&args.freshness))?;
+    questions.times = plan::times(args.times, args.now, Some(&args.freshness), &policies)?;
     questions.usage = args.selection.purpose.is_some();
     plan::record_agents(args.agent, &mut questions)?;
     let destination = Destination::new(args.output.joined.output);

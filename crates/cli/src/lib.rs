@@ -39,6 +39,7 @@ mod sitemaps;
 mod stream;
 mod summary;
 mod survey;
+mod table;
 mod unknown_hosts;
 mod values;
 

@@ -71,6 +71,8 @@ const TIPS: &[(&str, &str)] = &[
     ("--json", "--format jsonl prints data as JSON, --summary json the summary"),
     ("--account", "--summary FILE.md or FILE.json writes the account"),
     ("-u", "URLs are arguments of check: portcullis check … URL; a header is --user-agent"),
+    ("--from", "SET@TIME is a set as of a time: portcullis diff SET@TIME SET@TIME"),
+    ("--to", "SET@TIME is a set as of a time: portcullis diff SET@TIME SET@TIME"),
     ("history", "inspect shows the periods of a host: portcullis inspect SET HOST"),
     ("merge", "compiling sets merges them: portcullis compile -o SET A.pcs B.pcs"),
     ("verify", "inspect verifies a set: portcullis inspect SET --verify"),

@@ -37,6 +37,7 @@ use super::output::{
     Destination, FileForm, OutputFile, OutputFolder, SummaryTo, is_standard_output,
 };
 use super::outputs::Destinations;
+use super::values::SetAt;
 
 /// The policies to load.
 pub enum PolicyPlan {
@@ -48,7 +49,7 @@ pub enum PolicyPlan {
         strictness: Strictness,
     },
     /// A compiled set. If a dialect was named, the set must have it.
-    Set { path: PathBuf, dialect: Option<&'static Dialect>, strictness: Strictness },
+    Set { at: SetAt, dialect: Option<&'static Dialect>, strictness: Strictness },
 }
 
 impl PolicyPlan {
@@ -57,6 +58,21 @@ impl PolicyPlan {
         match self {
             PolicyPlan::Robots { dialect, .. } => Some(dialect),
             PolicyPlan::Set { dialect, .. } => *dialect,
+        }
+    }
+
+    /// Returns the path of the file, the folder or the set.
+    pub fn path(&self) -> &Path {
+        let (PolicyPlan::Robots { path, .. } | PolicyPlan::Set { at: SetAt { path, .. }, .. }) =
+            self;
+        path
+    }
+
+    /// Returns the time as of which a set is asked.
+    pub fn time(&self) -> Option<UnixSeconds> {
+        match self {
+            PolicyPlan::Robots { .. } => None,
+            PolicyPlan::Set { at, .. } => at.time,
         }
     }
 
@@ -270,7 +286,7 @@ pub enum SummaryForm {
 pub fn policies(args: PolicyArgs) -> PolicyPlan {
     let strictness = strictness(args.strict.strict, args.lenient.lenient);
     match args.set {
-        Some(path) => PolicyPlan::Set { path, dialect: args.text.dialect, strictness },
+        Some(at) => PolicyPlan::Set { at, dialect: args.text.dialect, strictness },
         None => PolicyPlan::Robots {
             path: args.robots.expect("clap requires one of the two"),
             dialect: args.text.dialect(),
@@ -377,9 +393,9 @@ pub fn freshness(args: &FreshnessArgs) -> Option<Freshness> {
 }
 
 /// Returns the time of `--at`, or `None` if no flag requests one.
-pub fn time(time: TimeArgs) -> anyhow::Result<Option<TimePlan>> {
+pub fn time(time: TimeArgs, policies: &PolicyPlan) -> anyhow::Result<Option<TimePlan>> {
     let times = ListTimeArgs { time, ..ListTimeArgs::default() };
-    self::times(times, NowArgs::default(), None)
+    self::times(times, NowArgs::default(), None, policies)
 }
 
 /// Returns the times as of which records are decided, or `None` if no flag requests them.
@@ -387,9 +403,15 @@ pub fn times(
     args: ListTimeArgs,
     NowArgs { and_now }: NowArgs,
     freshness: Option<&FreshnessArgs>,
+    policies: &PolicyPlan,
 ) -> anyhow::Result<Option<TimePlan>> {
     let ListTimeArgs { time: TimeArgs { at, before_first }, time_field, unit } = args;
     let (each, unit) = (Place::named(time_field), unit.time_unit);
+    ensure!(
+        policies.time().is_none() || (at.is_none() && each == Place::Usual),
+        "SET@TIME names the time for all records; leave it out, or the flags that name others"
+    );
+    let at = at.or(policies.time());
     if at.is_none() && each == Place::Usual {
         ensure!(
             before_first.is_none() && unit.is_none() && !and_now,

@@ -106,8 +106,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
 
 /// Returns the file whose size measures the progress, if the policies are one file.
 fn inputs(policies: &PolicyPlan) -> Vec<PathBuf> {
-    let (PolicyPlan::Robots { path, .. } | PolicyPlan::Set { path, .. }) = policies;
-    vec![path.clone()]
+    vec![policies.path().to_owned()]
 }
 
 /// A survey that is being computed.

@@ -1,9 +1,15 @@
 //! Parsers of flag values. Their errors say which values are accepted.
 
+use std::ffi::OsString;
+use std::fmt;
 use std::num::NonZero;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{
+    OsStringValueParser, PossibleValuesParser, TryMapValueParser, TypedValueParser,
+    ValueParserFactory,
+};
 use portcullis_captures::CaptureFormat;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Label, LabelError};
@@ -108,6 +114,50 @@ pub fn agent(text: &str) -> Result<AgentValue, std::convert::Infallible> {
 pub fn time(text: &str) -> Result<UnixSeconds, String> {
     let time = UnixSeconds::from_text(text.as_bytes(), None);
     time.ok_or_else(|| "expected a date or time, such as 2024-03-10 or 2024-03-10T12:00:00Z".into())
+}
+
+/// A policy set, and the time as of which it is asked: `SET` or `SET@TIME`. `diff` also takes a
+/// robots.txt file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAt {
+    pub path: PathBuf,
+    pub time: Option<UnixSeconds>,
+}
+
+impl SetAt {
+    /// Parses an argument. An existing file may have an `@` in its name.
+    fn parse(text: OsString) -> Result<SetAt, String> {
+        let parts = text.to_str().and_then(|text| text.rsplit_once('@'));
+        if let Some((set, time)) = parts.filter(|(set, _)| !set.is_empty())
+            && !Path::new(&text).exists()
+        {
+            match self::time(time) {
+                Ok(time) => return Ok(SetAt { path: set.into(), time: Some(time) }),
+                Err(problem) if Path::new(set).exists() => {
+                    return Err(format!("{problem}, after @"));
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(SetAt { path: text.into(), time: None })
+    }
+}
+
+impl ValueParserFactory for SetAt {
+    type Parser = TryMapValueParser<OsStringValueParser, fn(OsString) -> Result<SetAt, String>>;
+
+    fn value_parser() -> Self::Parser {
+        OsStringValueParser::new().try_map(SetAt::parse)
+    }
+}
+
+impl fmt::Display for SetAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.time {
+            Some(time) => write!(f, "{} as of {}", self.path.display(), time.to_rfc3339()),
+            None => write!(f, "{}", self.path.display()),
+        }
+    }
 }
 
 /// Parses the value of `--at`.

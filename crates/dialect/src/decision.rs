@@ -4,7 +4,7 @@
 
 use crate::id::{LineNumber, RuleID};
 
-/// Defines an enum with one word per value: `ALL`, `as_str`, `Display` and, with the feature
+/// Defines an enum with one word per value: `ALL`, `WORDS`, `as_str`, `Display` and, with the feature
 /// `serde` of this crate, `Serialize`. If each word is followed by a text for people, also
 /// `describe`.
 #[doc(hidden)]
@@ -42,6 +42,9 @@ macro_rules! words {
         impl $name {
             /// All values, in numeric order.
             pub const ALL: [$name; [$($word),+].len()] = [$($name::$value),+];
+
+            /// The words of all values, in numeric order.
+            pub const WORDS: [&str; [$($word),+].len()] = [$($word),+];
 
             /// Returns the word that output formats use.
             pub fn as_str(self) -> &'static str {

@@ -72,7 +72,7 @@ pub fn read(
             // Below, once for all of them.
             FieldKind::Captured | FieldKind::Since | FieldKind::Until => {}
             // Those of a survey have no record.
-            FieldKind::Survey(_) => {}
+            FieldKind::Declared(_) => {}
             FieldKind::Agent(..) => {}
         }
     }

@@ -12,12 +12,13 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::usage::{Label, Stance};
 use portcullis_domain::domain;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{AgentChain, CrawlDelay};
 use portcullis_rows::output::Added;
-use portcullis_rows::output::columns::Field;
-use portcullis_rows::output::survey::SurveyColumn;
+use portcullis_rows::output::columns::{Field, ValueType};
 use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use portcullis_text::visible::cut_to_show;
@@ -30,6 +31,92 @@ use crate::policies::{AddressCounts, AgentFigures};
 
 /// The name of the origin and the host of a policy that applies to every URL.
 const EVERYWHERE: &[u8] = b"*";
+
+/// How much an agent may fetch: the words of the column, in the order of the engine's `Reach`.
+const ACCESS: [&str; 3] = ["all", "part", "none"];
+
+/// A column of a survey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Origin,
+    Host,
+    Domain,
+    Agent,
+    State,
+    Access,
+    Root,
+    Group,
+    Named,
+    Rules,
+    CrawlDelay,
+    Usage(Label),
+    Licenses,
+    Sitemaps,
+    LicenseValues,
+    SitemapValues,
+    Captured,
+    Since,
+    Until,
+}
+
+/// The columns of a survey in the order of the output: the name, the type of the values, and whether
+/// some rows have none.
+const COLUMNS: [(Column, &str, ValueType, bool); 21] = {
+    use Column::*;
+    use ValueType::{Double, Flag, List, Number, Repeated, Time, Word};
+    [
+        (Origin, "origin", Repeated, false),
+        (Host, "host", Repeated, false),
+        (Domain, "domain", Repeated, true),
+        (Agent, "agent", Repeated, false),
+        (State, "state", Word, false),
+        (Access, "access", Word, true),
+        (Root, "root", Word, false),
+        (Group, "group", Repeated, true),
+        (Named, "named", Flag, false),
+        (Rules, "rules", Number, false),
+        (CrawlDelay, "crawl_delay", Double, true),
+        (Usage(Label::TrainAi), "train_ai", Word, true),
+        (Usage(Label::AiUse), "ai_use", Word, true),
+        (Usage(Label::Search), "search", Word, true),
+        (Licenses, "licenses", Number, false),
+        (Sitemaps, "sitemaps", Number, false),
+        (LicenseValues, "license_values", List, false),
+        (SitemapValues, "sitemap_values", List, false),
+        (Captured, "captured", Time, true),
+        (Since, "since", Time, true),
+        (Until, "until", Time, true),
+    ]
+};
+
+impl Column {
+    /// Returns the words of the column; empty if its values are not words.
+    fn words(self) -> &'static [&'static str] {
+        match self {
+            Column::State => &PolicyState::WORDS,
+            Column::Access => &ACCESS,
+            Column::Root => &Verdict::WORDS,
+            Column::Usage(_) => &Stance::WORDS,
+            _ => &[],
+        }
+    }
+}
+
+impl RowConfig {
+    fn columns(self) -> impl Iterator<Item = &'static (Column, &'static str, ValueType, bool)> {
+        let is_list =
+            |column: &Column| matches!(column, Column::LicenseValues | Column::SitemapValues);
+        COLUMNS.iter().filter(move |(column, ..)| self.lists || !is_list(column))
+    }
+
+    /// Returns the columns of the rows.
+    pub fn fields(self) -> Vec<Field> {
+        let field = |&(column, name, value_type, has_gaps): &(Column, &str, ValueType, bool)| {
+            Field::declared(name, value_type, has_gaps, column.words())
+        };
+        self.columns().map(field).collect()
+    }
+}
 
 /// What the rows of a survey have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,7 +134,7 @@ pub struct SurveyRows<'s> {
     facts: FactReader<'s>,
     agents: Vec<AgentChain>,
     config: RowConfig,
-    columns: Vec<SurveyColumn>,
+    columns: Vec<Column>,
     /// The counts of finished workers.
     totals: Mutex<RowTotals>,
 }
@@ -128,7 +215,7 @@ impl<'s> SurveyRows<'s> {
             facts: FactReader::new(set, agents)?,
             agents: agents.to_vec(),
             config,
-            columns: SurveyColumn::all(config.lists).collect(),
+            columns: config.columns().map(|(column, ..)| *column).collect(),
             totals: Mutex::new(RowTotals::none(agents.len())),
         })
     }
@@ -140,7 +227,7 @@ impl<'s> SurveyRows<'s> {
 
     /// Returns the columns of the rows.
     pub fn fields(&self) -> Vec<Field> {
-        SurveyColumn::fields(self.config.lists)
+        self.config.fields()
     }
 
     /// Returns the hosts in blocks that have about `rows` rows, and at least one host. Lists of
@@ -249,7 +336,7 @@ impl<'s> RowWorker<'_, 's> {
         added: &mut Added,
     ) -> Result<(), Damage> {
         added.clear();
-        let agents: Vec<u32> = match self.place(SurveyColumn::Agent) {
+        let agents: Vec<u32> = match self.place(Column::Agent) {
             Some(place) => {
                 let names = self.rows.agents.iter();
                 names.map(|it| added.share_text(place, Some(it.name().as_bytes()))).collect()
@@ -380,7 +467,7 @@ impl<'s> RowWorker<'_, 's> {
         Ok(capture.crawl_delays(&policy, &self.rows.agents)?.into())
     }
 
-    fn place(&self, column: SurveyColumn) -> Option<usize> {
+    fn place(&self, column: Column) -> Option<usize> {
         self.rows.columns.iter().position(|other| *other == column)
     }
 
@@ -420,18 +507,18 @@ impl<'s> RowWorker<'_, 's> {
         };
         for (place, column) in rows.columns.iter().enumerate() {
             match column {
-                SurveyColumn::Origin => share(added, place, Some(&origin), count),
-                SurveyColumn::Host => share(added, place, Some(host), count),
-                SurveyColumn::Domain => share(added, place, domain(host), count),
-                SurveyColumn::Agent => added.push_shared(place, agent_names.iter().copied()),
-                SurveyColumn::State => {
+                Column::Origin => share(added, place, Some(&origin), count),
+                Column::Host => share(added, place, Some(host), count),
+                Column::Domain => share(added, place, domain(host), count),
+                Column::Agent => added.push_shared(place, agent_names.iter().copied()),
+                Column::State => {
                     added.push_words(place, std::iter::repeat_n(reading.state as u8, count));
                 }
-                SurveyColumn::Access => {
+                Column::Access => {
                     agents().for_each(|it| added.push_word(place, it.access.map(|it| it as u8)));
                 }
-                SurveyColumn::Root => added.push_words(place, agents().map(|it| it.root as u8)),
-                SurveyColumn::Group => {
+                Column::Root => added.push_words(place, agents().map(|it| it.root as u8)),
+                Column::Group => {
                     let groups = reading.groups.iter();
                     let groups: Vec<u32> = groups
                         .map(|group| added.share_text(place, Some(&cut_to_show(group))))
@@ -441,28 +528,28 @@ impl<'s> RowWorker<'_, 's> {
                     let group = |group: Option<u32>| group.map_or(none, |it| groups[it as usize]);
                     added.push_shared(place, agents().map(|it| group(it.group)));
                 }
-                SurveyColumn::Named => {
+                Column::Named => {
                     added.push_flags(place, agents().map(|it| it.addressed == Addressed::ByName));
                 }
-                SurveyColumn::Rules => {
+                Column::Rules => {
                     added.push_numbers(place, agents().map(|it| Some(it.rules)));
                 }
-                SurveyColumn::CrawlDelay => {
+                Column::CrawlDelay => {
                     added.push_doubles(place, row.delays.iter().map(|delay| delay.seconds));
                 }
-                SurveyColumn::Usage(label) => {
+                Column::Usage(label) => {
                     let stance = |it: &crate::AgentFacts| it.stances[*label as usize];
                     agents().for_each(|it| added.push_word(place, stance(it).map(|it| it as u8)));
                 }
-                SurveyColumn::Licenses => {
+                Column::Licenses => {
                     let licenses = |agent| Some(reading.licenses_of(agent).len() as u32);
                     added.push_numbers(place, (0..count).map(licenses));
                 }
-                SurveyColumn::Sitemaps => {
+                Column::Sitemaps => {
                     let sitemaps = Some(row.sitemaps.len() as u32);
                     added.push_numbers(place, std::iter::repeat_n(sitemaps, count));
                 }
-                SurveyColumn::LicenseValues => {
+                Column::LicenseValues => {
                     let lists = reading.licenses.iter();
                     let lists: Vec<u32> = lists.map(|list| added.share_list(place, list)).collect();
                     let none = agents().any(|it| it.licenses.is_none());
@@ -474,14 +561,14 @@ impl<'s> RowWorker<'_, 's> {
                     let of_agents = agents().filter_map(|it| it.licenses);
                     bytes += of_agents.map(|it| of_lists[it as usize]).sum::<u64>();
                 }
-                SurveyColumn::SitemapValues => {
+                Column::SitemapValues => {
                     let list = added.share_list(place, &row.sitemaps);
                     added.push_shared(place, std::iter::repeat_n(list, count));
                     bytes += list_bytes(&row.sitemaps) * count as u64;
                 }
-                SurveyColumn::Captured => added.push_times(place, row.captured, count),
-                SurveyColumn::Since => added.push_times(place, row.since, count),
-                SurveyColumn::Until => added.push_times(place, row.until, count),
+                Column::Captured => added.push_times(place, row.captured, count),
+                Column::Since => added.push_times(place, row.since, count),
+                Column::Until => added.push_times(place, row.until, count),
             }
         }
         Ok(bytes)

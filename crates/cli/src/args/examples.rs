@@ -78,7 +78,7 @@ const EXAMPLES: [(&str, [(&str, &str); 3]); 10] = [
             ),
             (
                 "What changed in two years",
-                "diff history.pcs --from 2023-01-01 --to 2025-01-01 -a GPTBot",
+                "diff history.pcs@2023-01-01 history.pcs@2025-01-01 -a GPTBot",
             ),
         ],
     ),

@@ -13,7 +13,7 @@ use portcullis_rows::list::{ListFormat, given_host};
 
 use super::super::agents::AgentValue;
 use super::super::output::{OutputFile, OutputFolder, SummaryTo};
-use super::super::values::{self, BytesMax};
+use super::super::values::{self, BytesMax, SetAt};
 
 /// The agents.
 #[derive(Args, Default)]
@@ -178,9 +178,12 @@ pub struct PolicyArgs {
     #[arg(long, value_name = "PATH")]
     pub robots: Option<PathBuf>,
 
-    /// A compiled policy set (see `portcullis compile`)
+    /// A compiled policy set (see `portcullis compile`), or `SET@TIME` for a set as of a time
+    ///
+    /// TIME is as for --at. SET must have been compiled with --history. The name of an existing file may
+    /// have an `@` of its own.
     #[arg(short = 'p', long = "policies", value_name = "SET", conflicts_with_all = ["robots", "lenient", "max_robots_size"])]
-    pub set: Option<PathBuf>,
+    pub set: Option<SetAt>,
 
     #[command(flatten)]
     pub text: TextArgs,
@@ -394,8 +397,8 @@ pub struct RejectArgs {
 pub struct OutputArgs {
     /// Output file; the extension selects the format and the compression (.gz, .zst)
     ///
-    /// .tsv and .jsonl; for `classify` also .csv and .parquet, which is not compressed again; for
-    /// `diff` with FILE also .csv and .html. `filter` keeps the format of the list. For Parquet
+    /// .tsv, .csv, .jsonl and .parquet, which is not compressed again; for `diff` with FILE also .html.
+    /// `filter` keeps the format of the list. For Parquet
     /// lists, it writes the kept rows with all columns to a .parquet file, and to standard output
     /// unless that is a terminal; any other file gets the URLs of the rows, one per line. The file
     /// appears under its name once it is complete.

@@ -7,12 +7,13 @@ use clap::{Args, ValueEnum};
 use portcullis_captures::{CaptureFormat, FieldName};
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 
-use super::super::values;
+use super::super::values::{self, SetAt};
 use super::groups::{
     AgentArgs, CapturePath, CompileMemoryArgs, FailArgs, LenientArgs, ListPath, OutputArgs,
     ReadingArgs, RejectArgs, RunArgs, SetOutputArgs, StrictArgs, TextArgs, TimeUnitArgs, TopArgs,
     UrlArgs, UsageArgs,
 };
+use super::lists::ClassifyFormat;
 
 /// The input formats of `compile`, for its help.
 const SCHEMAS: &str = "\
@@ -123,45 +124,35 @@ pub struct OutageArgs {
 
 /// Compare two policy sets, or two robots.txt files
 ///
-/// For two robots.txt files, prints one line per crawler: `equal` if both files give the same
-/// verdict on every possible URL, or else the shortest path on which they differ, with both
-/// verdicts and rules. It prints `unknown` if a limit ended the comparison; if no crawler has a
-/// better answer, the exit status is 2.
+/// For two robots.txt files, a row for each crawler: the answer is `equal` if both files give the same
+/// verdict on every possible URL, or else `different`, with the shortest path on which they differ and
+/// both verdicts and rules. It is `unknown` if a limit ended the comparison; if no crawler has a better
+/// answer, the exit status is 2.
 ///
 /// With FILE, each file applies to every URL, and the output is that of two sets.
 ///
-/// For two sets without FILE, prints one line per changed origin in the order of hosts: added,
-/// gone, state or rules, the origin, its old and its new state. With FILE, prints the URLs whose
-/// verdict changed in the order of the input: the agent, both verdicts, both rules with their
-/// lines, the URL.
+/// For two sets without FILE, a row for each changed origin in the order of hosts: the change (added,
+/// gone, state or rules), its old and its new state. With FILE, a row for each URL and crawler whose
+/// verdict changed in the order of the input: both verdicts, their reasons, lines and rules.
 ///
-/// With -a, an origin is reported only if the rules for one of the crawlers changed: patterns in
-/// normal form with their verdicts, by precedence; otherwise if the user-agent lines or rules of its
-/// file changed. FILE requires -a. By default, robots.txt files are compared for each crawler that
-/// one of them names, and for `*`, any other crawler.
+/// With -a, an origin is reported only if the rules for one of the crawlers changed, in a row for each:
+/// patterns in normal form with their verdicts, by precedence; otherwise if the user-agent lines or
+/// rules of its file changed. FILE requires -a. By default, robots.txt files are compared for each
+/// crawler that one of them names, and for `*`, any other crawler.
 ///
 /// With --usage, which requires -a, and policy sets or FILE, also reports what pages may be used
-/// for. Without FILE, a line `usage` has the origin, the old and the new statements, the agents and
-/// the label: `/art/=n y` is n for /art/ and y for all other paths, and ? is no statement. With
-/// FILE, a column after the agent has `access` or the label.
+/// for, in rows with a label. Without FILE, such a row has the change `usage` and the old and the new
+/// statements: `/art/=n y` is n for /art/ and y for all other paths, and ? is no statement.
 #[derive(Args)]
 #[command(mut_arg("assume_scheme", |scheme| scheme.requires("files")))]
 pub struct DiffArgs {
-    /// The old policy set or robots.txt file; with --from, the policy set
+    /// The old policy set or robots.txt file; `SET@TIME` is a set, compiled with --history, as of a time
     #[arg(value_name = "OLD")]
-    pub old: PathBuf,
+    pub old: SetAt,
 
-    /// The new policy set or robots.txt file; with --from, the first FILE
-    #[arg(value_name = "NEW", required_unless_present = "from")]
-    pub new: Option<ListPath>,
-
-    /// Compare one set, compiled with --history, as of this time and as of --to
-    #[arg(long, value_name = "TIME", value_parser = values::time, requires = "to")]
-    pub from: Option<UnixSeconds>,
-
-    /// The later time
-    #[arg(long, value_name = "TIME", value_parser = values::time, requires = "from")]
-    pub to: Option<UnixSeconds>,
+    /// The new policy set or robots.txt file
+    #[arg(value_name = "NEW")]
+    pub new: SetAt,
 
     #[command(flatten)]
     pub agents: AgentArgs,
@@ -199,9 +190,9 @@ pub struct DiffArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DiffFormat {
     Tsv,
-    Jsonl,
-    /// With FILE: a row for each changed URL and agent
     Csv,
+    Jsonl,
+    Parquet,
     /// With FILE: one page about the rules that make the difference, with examples
     Html,
 }
@@ -210,10 +201,22 @@ impl DiffFormat {
     /// The formats by extension.
     pub const NAMED: &[(&str, DiffFormat)] = &[
         ("tsv", DiffFormat::Tsv),
-        ("jsonl", DiffFormat::Jsonl),
         ("csv", DiffFormat::Csv),
+        ("jsonl", DiffFormat::Jsonl),
+        ("parquet", DiffFormat::Parquet),
         ("html", DiffFormat::Html),
     ];
+
+    /// Returns the format of a table; `None` for a page.
+    pub fn table(self) -> Option<ClassifyFormat> {
+        Some(match self {
+            DiffFormat::Tsv => ClassifyFormat::Tsv,
+            DiffFormat::Csv => ClassifyFormat::Csv,
+            DiffFormat::Jsonl => ClassifyFormat::Jsonl,
+            DiffFormat::Parquet => ClassifyFormat::Parquet,
+            DiffFormat::Html => return None,
+        })
+    }
 }
 
 /// Show statistics of a policy set, or the policies of one host

@@ -20,6 +20,22 @@ pub struct Added {
     columns: Vec<Values>,
 }
 
+/// A value of a row, which may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell<'a> {
+    /// A text.
+    Text(Option<&'a [u8]>),
+    /// A number.
+    Number(Option<u32>),
+}
+
+impl<'a> Cell<'a> {
+    /// Returns a text that is there.
+    pub fn text(text: &'a (impl AsRef<[u8]> + ?Sized)) -> Cell<'a> {
+        Cell::Text(Some(text.as_ref()))
+    }
+}
+
 /// The values of one column.
 #[derive(Clone, Debug)]
 pub enum Values {
@@ -289,6 +305,17 @@ impl Added {
     /// Appends a time to a column, or none.
     pub fn push_time(&mut self, column: usize, time: Option<UnixSeconds>) {
         self.push_times(column, time, 1);
+    }
+
+    /// Appends a row of texts and numbers, a cell to each column.
+    pub fn push_row(&mut self, cells: &[Cell<'_>]) {
+        assert_eq!(cells.len(), self.columns.len(), "a cell for each column");
+        for (column, cell) in cells.iter().enumerate() {
+            match cell {
+                Cell::Text(text) => self.push_text(column, *text),
+                Cell::Number(number) => self.push_number(column, *number),
+            }
+        }
     }
 
     /// Adds a text to a column of shared texts, or the absence of one, and returns its number. It is

@@ -34,8 +34,6 @@ use arrow_schema::{DataType, Field as ArrowField, TimeUnit};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 
-use super::survey::SurveyColumn;
-
 /// A value that each agent has for each record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
@@ -136,6 +134,17 @@ pub struct Field {
 }
 
 impl Field {
+    /// Returns a column of rows that have no record. `words` are those of a column of words.
+    pub fn declared(
+        name: &str,
+        value_type: ValueType,
+        has_gaps: bool,
+        words: &'static [&'static str],
+    ) -> Field {
+        let kind = FieldKind::Declared(Declared { value_type, has_gaps, words });
+        Field { name: name.to_owned(), kind }
+    }
+
     /// Returns the name as bytes.
     pub fn name_bytes(&self) -> &[u8] {
         self.name.as_bytes()
@@ -180,8 +189,19 @@ pub enum FieldKind {
     Since,
     /// When that policy ends. No value if it does not.
     Until,
-    /// A column of a survey, whose rows have no record.
-    Survey(SurveyColumn),
+    /// A column of rows that have no record, declared by the crate that has the rows.
+    Declared(Declared),
+}
+
+/// The type of a declared column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// The type of the values.
+    pub value_type: ValueType,
+    /// Whether some rows have no value.
+    pub has_gaps: bool,
+    /// The words of the column, in the order of their numbers. Empty if its values are not words.
+    pub words: &'static [&'static str],
 }
 
 /// The type of the values of a column, for outputs that have types.
@@ -197,7 +217,7 @@ pub enum FieldKind {
 /// | state | word | not a URL |
 /// | captured, since, until | time | without a policy at their time |
 ///
-/// [`SurveyColumn`] has those of a survey.
+/// Other columns are [`Declared`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
     /// One of [`FieldKind::words`].
@@ -240,7 +260,7 @@ impl FieldKind {
             FieldKind::Agent(_, Column::Delay) => (ValueType::Double, true),
             FieldKind::State => (ValueType::Word, true),
             FieldKind::Captured | FieldKind::Since | FieldKind::Until => (ValueType::Time, true),
-            FieldKind::Survey(column) => column.value_type(),
+            FieldKind::Declared(Declared { value_type, has_gaps, .. }) => (value_type, has_gaps),
         }
     }
 
@@ -259,7 +279,7 @@ impl FieldKind {
                 UsageSource::ALL.map(UsageSource::as_str).into()
             }
             FieldKind::State => PolicyState::ALL.map(PolicyState::as_str).into(),
-            FieldKind::Survey(column) => column.words(),
+            FieldKind::Declared(declared) => declared.words.into(),
             FieldKind::Agent(..)
             | FieldKind::RowAgent
             | FieldKind::Captured

@@ -5,7 +5,8 @@
 //! them beside the columns of a Parquet file, or copies the rows that are kept. The caller decides the
 //! records and fills [`Added`]; no code here decides a URL.
 //!
-//! The rows of a [`survey`] have no record.
+//! Rows of other tables, such as those of a survey, have no record: their columns are
+//! [`Declared`](columns::Declared), and [`RowColumns`](parquet::RowColumns) writes them as Parquet.
 //!
 //! A new column is one variant of [`Column`](columns::Column); all formats, and the Python package,
 //! then have it.
@@ -15,7 +16,6 @@ pub mod columns;
 pub mod csv;
 pub mod json_lines;
 pub mod parquet;
-pub mod survey;
 pub mod tsv;
 
 pub use added::Added;

@@ -1,75 +1,227 @@
-//! Reports the changes from one policy set to another: of [`origins`], or of verdicts and usage
-//! preferences on a list of [`urls`]. For two robots.txt [`files`], compares the verdicts on all
-//! possible URLs.
+//! Reports the changes from one policy set to another: of origins, or of verdicts and usage preferences
+//! on a list of [`urls`]. For two robots.txt files, compares the verdicts on all possible URLs.
 //!
-//! Each report has a TSV and a JSON Lines form, and changes of URLs also CSV and a [`page()`]. In
-//! the text columns of TSV, control and bidirectional characters and bytes that are not UTF-8 are
-//! `%XX`, so that lines and columns stay intact. The URL in the last column is exact, except for
-//! line ends in it. JSON Lines preserves every byte. Both cut rules longer than
-//! [`SHOWN_BYTES_MAX`](portcullis_text::visible::SHOWN_BYTES_MAX).
+//! Each report is a table whose columns are declared here ([`origin_fields`], [`url_fields`],
+//! [`file_fields`]). Changes of URLs also have a [`page()`]. A value that a side does not have is missing.
+//! Rules longer than [`SHOWN_BYTES_MAX`](portcullis_text::visible::SHOWN_BYTES_MAX) are cut.
 
-pub mod files;
 mod groups;
-pub mod origins;
 mod page;
 pub mod urls;
 
 pub use page::page;
 
-use portcullis_dialect::id::LineNumber;
-use portcullis_engine::bytes::push_percent_triplet;
-use portcullis_files::input::Terminator;
-use portcullis_set::batch::{FullDecision, StatedPlace};
-use portcullis_text::visible::{cut_to_show, is_hidden};
+use std::borrow::Cow;
 
-/// The form of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// Tab-separated columns. Lines about URLs end with the terminator of the list.
-    Tsv(Terminator),
-    /// JSON Lines.
-    JsonLines,
+use portcullis_dialect::decision::{Decision, Reason, Verdict};
+use portcullis_dialect::words;
+use portcullis_lint::analysis::{RobotComparison, Search};
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_rows::output::Added;
+use portcullis_rows::output::added::Cell;
+use portcullis_rows::output::columns::{Field, ValueType};
+use portcullis_text::visible::cut_to_show;
+
+use crate::difference::{Change, OriginChange, OriginState, UsageChange};
+
+/// The columns of what decides: the reason of a verdict, and the line and value of the rule or the
+/// statement.
+const DECIDING: [(&str, ValueType); 6] = [
+    ("old_reason", ValueType::Text),
+    ("old_line", ValueType::Number),
+    ("old_rule", ValueType::Text),
+    ("new_reason", ValueType::Text),
+    ("new_line", ValueType::Number),
+    ("new_rule", ValueType::Text),
+];
+
+fn texts(names: &[&str]) -> Vec<Field> {
+    names.iter().map(|name| Field::declared(name, ValueType::Text, true, &[])).collect()
 }
 
-/// Appends text and a TAB.
-fn push_column(text: &[u8], out: &mut Vec<u8>) {
-    push_text(text, out);
-    out.push(b'\t');
+fn with_deciding(mut fields: Vec<Field>) -> Vec<Field> {
+    fields.extend(DECIDING.map(|(name, of)| Field::declared(name, of, true, &[])));
+    fields
 }
 
-/// Appends `LINE:RULE`, or the reason if no rule decides.
-fn push_deciding(full: FullDecision<'_>, out: &mut Vec<u8>) {
-    match (full.decision.line, full.rule) {
-        (Some(line), Some(rule)) => push_place(line, rule, out),
-        _ => out.extend_from_slice(full.decision.reason.as_str().as_bytes()),
+/// Returns the columns of changed origins: a row for each change, and if agents were given, for each
+/// agent whose rules or preferences changed. `old` and `new` are the states, each followed by the
+/// verdict on every URL if there is no file (`unreachable disallow`), and for `usage` the statements
+/// about the label, as [`UsageChange`] shows them.
+pub fn origin_fields(has_agents: bool, has_labels: bool) -> Vec<Field> {
+    let agent: &[&str] = if has_agents { &["agent"] } else { &[] };
+    let label: &[&str] = if has_labels { &["label"] } else { &[] };
+    texts(&[&["origin", "change"][..], agent, label, &["old", "new"]].concat())
+}
+
+/// Returns the columns of changed URLs: a row for each URL, agent and change. `old` and `new` are
+/// verdicts, or preferences about the label.
+pub fn url_fields(has_labels: bool) -> Vec<Field> {
+    let label: &[&str] = if has_labels { &["label"] } else { &[] };
+    with_deciding(texts(&[&["url", "agent"][..], label, &["old", "new"]].concat()))
+}
+
+/// Returns the columns of two files: a row for each robot, or for each way in which its verdicts
+/// change, with a shortest path.
+pub fn file_fields() -> Vec<Field> {
+    with_deciding(texts(&["agent", "answer", "path", "old", "new"]))
+}
+
+/// What decides a side.
+#[derive(Clone, Debug, Default)]
+struct Decided<'a> {
+    reason: Option<Reason>,
+    line: Option<u32>,
+    rule: Option<Cow<'a, [u8]>>,
+}
+
+impl<'a> Decided<'a> {
+    fn new(decision: &Decision, rule: Option<&'a [u8]>) -> Decided<'a> {
+        let line = decision.line.map(|line| line.get());
+        Decided { reason: Some(decision.reason), line, rule: rule.map(cut_to_show) }
+    }
+
+    fn cells(&self) -> [Cell<'_>; 3] {
+        let reason = self.reason.map(|reason| reason.as_str().as_bytes());
+        [Cell::Text(reason), Cell::Number(self.line), Cell::Text(self.rule.as_deref())]
     }
 }
 
-/// Appends `LINE:VALUE` of a statement, or `unstated` if there is none.
-fn push_stated(at: Option<&StatedPlace>, out: &mut Vec<u8>) {
-    match at {
-        Some(at) => push_place(at.line, &at.value, out),
-        None => out.extend_from_slice(b"unstated"),
+/// Appends the rows of a changed origin. `agents` are those that were given, if any.
+pub fn push_origin(change: &OriginChange, agents: &[String], has_labels: bool, added: &mut Added) {
+    let OriginChange { origin, kind } = change;
+    let rules = || Some(OriginState::RULES.to_string().into_bytes());
+    let state = |state: &Option<OriginState>| state.map(|it| it.to_string().into_bytes());
+    let (old, new, label) = match kind {
+        Change::State([old, new]) => (state(old), state(new), None),
+        Change::Rules { .. } => (rules(), rules(), None),
+        Change::Usage(UsageChange { label, before, after, .. }) => {
+            let shown = |text: &[u8]| Some(cut_to_show(text).into_owned());
+            (shown(before), shown(after), Some(label.as_str().as_bytes()))
+        }
+    };
+    let mut push = |agent: Option<&String>| {
+        let mut cells = vec![Cell::text(origin), Cell::text(kind.as_str())];
+        if !agents.is_empty() {
+            cells.push(Cell::Text(agent.map(String::as_bytes)));
+        }
+        if has_labels {
+            cells.push(Cell::Text(label));
+        }
+        cells.extend([Cell::Text(old.as_deref()), Cell::Text(new.as_deref())]);
+        added.push_row(&cells);
+    };
+    match kind.agents().filter(|_| !agents.is_empty()) {
+        Some(changed) => changed.iter().for_each(|&agent| push(Some(&agents[agent]))),
+        None => push(None),
     }
 }
 
-fn push_place(line: LineNumber, value: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("{line}:").as_bytes());
-    push_text(&cut_to_show(value), out);
+/// The comparison of a robot's rules in two files.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared<'a> {
+    /// The robot's name; `*` for robots that no file names.
+    pub agent: &'a str,
+    /// The old and the new file.
+    pub files: [&'a RobotsTxt<'a>; 2],
+    /// The comparison.
+    pub comparison: &'a RobotComparison,
 }
 
-/// Appends text, with `%XX` for control and bidirectional characters and for bytes that are not
-/// UTF-8.
-fn push_text(text: &[u8], out: &mut Vec<u8>) {
-    for chunk in text.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            let mut bytes = [0; 4];
-            let bytes = character.encode_utf8(&mut bytes).as_bytes();
-            match is_hidden(character) {
-                true => bytes.iter().for_each(|&byte| push_percent_triplet(out, byte)),
-                false => out.extend_from_slice(bytes),
+words! {
+    /// The answer of a comparison.
+    pub enum Answer {
+        /// Every URL has the same verdict.
+        Equal => "equal",
+        /// Some URL has a different verdict.
+        Different => "different",
+        /// A limit ended the search before a difference was found.
+        Unknown => "unknown",
+    }
+}
+
+impl Answer {
+    /// Summarises the searches of a comparison.
+    pub fn of(differences: &[Search; 2]) -> Answer {
+        match differences {
+            [Ok(None), Ok(None)] => Answer::Equal,
+            [Ok(Some(_)), _] | [_, Ok(Some(_))] => Answer::Different,
+            _ => Answer::Unknown,
+        }
+    }
+}
+
+/// Appends the rows of a robot: one if nothing changes, or one for each way in which a verdict changes
+/// or may change.
+pub fn push_file(compared: &Compared<'_>, added: &mut Added) {
+    let Compared { agent, files, comparison } = compared;
+    let mut push = |answer: Answer,
+                    path: Option<&[u8]>,
+                    turn: [Option<Verdict>; 2],
+                    sides: &[_; 2]| {
+        let [old, new] = turn.map(|verdict| Cell::Text(verdict.map(|it| it.as_str().as_bytes())));
+        let [before, after]: [&Decided<'_>; 2] = sides.each_ref();
+        let first = [Cell::text(*agent), Cell::text(answer.as_str()), Cell::Text(path), old, new];
+        added.push_row(&[&first[..], &before.cells(), &after.cells()].concat());
+    };
+    if Answer::of(&comparison.differences) == Answer::Equal {
+        return push(Answer::Equal, None, [None; 2], &Default::default());
+    }
+    let turns = [[Verdict::Allow, Verdict::Disallow], [Verdict::Disallow, Verdict::Allow]];
+    let found = comparison.differences.iter().zip(&comparison.deciding);
+    for (turn, (found, deciding)) in turns.into_iter().zip(found) {
+        let turn = turn.map(Some);
+        match found {
+            Ok(None) => {}
+            Err(_) => push(Answer::Unknown, None, turn, &Default::default()),
+            Ok(Some(example)) => {
+                let decided = |side: usize| {
+                    let decision = deciding.as_ref()?[side];
+                    let rule = decision.rule.map(|rule| files[side].rules()[rule.index()].value);
+                    Some(Decided::new(&decision, rule))
+                };
+                let sides = [0, 1].map(|side| decided(side).unwrap_or_default());
+                push(Answer::Different, Some(&cut_to_show(example.path())), turn, &sides);
             }
         }
-        chunk.invalid().iter().for_each(|&byte| push_percent_triplet(out, byte));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_dialect::dialect::RFC_9309;
+    use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped};
+    use portcullis_rows::input::Terminator;
+    use portcullis_rows::output::TextRows;
+    use portcullis_rows::output::tsv::Tsv;
+
+    fn written(limits: &AnalysisLimits) -> String {
+        let texts = [
+            &b"User-agent: *\nDisallow: /a\nDisallow: /x\n"[..],
+            b"User-agent: *\nDisallow: /a\nDisallow: /x\nAllow: /x/y\n",
+        ];
+        let files = texts.map(|text| RobotsTxt::parse(text, &RFC_9309, None));
+        let files = [&files[0], &files[1]];
+        let sides = files.map(|file| Grouped::new(file, &RFC_9309));
+        let mut budget = Budget::new(limits, 1);
+        let comparison = FileComparison::new(sides.each_ref(), &mut budget).robot(None);
+        let (mut added, mut out) =
+            (Added::of(file_fields().iter().map(|field| field.kind), 0), Vec::new());
+        push_file(&Compared { agent: "*", files, comparison: &comparison }, &mut added);
+        Tsv(Terminator::LineFeed).push(None, &added, &mut out).unwrap();
+        String::from_utf8(out).expect("it is text")
+    }
+
+    #[test]
+    fn rows_of_two_files() {
+        assert_eq!(
+            written(&AnalysisLimits::default()),
+            "*\tdifferent\t/x/y\tdisallow\tallow\trule\t3\t/x\trule\t4\t/x/y\n"
+        );
+        let none = AnalysisLimits { positions_max: 0, states_max: 0 };
+        let unknown = |turn| format!("*\tunknown\t\t{turn}\t\t\t\t\t\t\n");
+        let both = unknown("allow\tdisallow") + &unknown("disallow\tallow");
+        assert_eq!(written(&none), both);
     }
 }

@@ -1,20 +1,9 @@
-//! Writes the records of a list whose verdict or usage preference changes from one policy set to
-//! another, one line per agent.
+//! The records of a list whose verdict or usage preference changes from one policy set to another: a row
+//! for each agent and change, or the changes by rule for a [page](super::page()).
 //!
-//! TSV: the agent, the old verdict, the new verdict, the old deciding rule, the new deciding rule,
-//! and the URL. A deciding rule is `LINE:RULE`, with the rule's value as written in the file, or
-//! the reason if no rule decides (`no-policy`). If labels are compared, a column after the agent
-//! says what changed: `access` or the label. For a label, `y`, `n`, `?` (not stated) or `-` (no
-//! access) replace the verdicts. The deciding rule is replaced by `LINE:VALUE` of the statement,
-//! `unstated`, or for `-` the deciding rule about access.
-//!
-//! JSON Lines: `{"url", "agent", "old", "new"}`, where `old` and `new` are `{"verdict", "reason",
-//! "line", "rule", "group"}` as in [`json_lines`](portcullis_report::json_lines). For a label, both are
-//! `{"preference", "source", "line", "rule"}`, and a member `label` follows the agent.
-//!
-//! CSV: the columns `url`, `agent`, `before`, `after`, `rule_before`, `line_before`, `rule_after` and
-//! `line_after`, and if labels are compared `about` after the agent. A rule is the line as written,
-//! or the reason in parentheses if no rule decides.
+//! If labels are compared, a row is about access if it has no label. For a label, `y`, `n`, `?` (not
+//! stated) or `-` (no access) replace the verdicts, and the line and value of the statement those of the
+//! rule; a side without access has the rule about access.
 //!
 //! A record that keeps its verdict for a different reason or by a different rule is not reported.
 //! Neither is a preference that is stated in a different place.
@@ -25,19 +14,18 @@ use std::io::{self, Write};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_engine::bytes::push_percent_triplet;
-use portcullis_report::json_lines::{DecisionObject, Text, write_object};
 use portcullis_report::{ChunkError, Piece, bytes};
 use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
-use portcullis_rows::output::csv::Quoting;
+use portcullis_rows::output::Added;
+use portcullis_rows::output::added::Cell;
 use portcullis_set::batch::{FullDecision, Session, StatedPlace};
 use portcullis_text::figures::counted;
 use portcullis_text::visible::{cut_to_show, visible};
 
+use super::Decided;
 use super::groups::{ChangeGroups, Deciding, Kind, Place};
-use super::{Form, push_column, push_deciding, push_stated, push_text};
 
 /// The number of verdicts, which equals the number of preferences.
 const VALUES: usize = Verdict::ALL.len();
@@ -168,38 +156,20 @@ pub struct UrlCounts {
     pub bytes: u64,
     /// The changes by agent, in the order of the agents.
     pub per_agent: Vec<AgentChanges>,
-    /// The changes by rule, if [`UrlForm::Page`] asks for them.
+    /// The changes by rule, if [`Kept::Groups`] asks for them.
     #[serde(skip)]
     pub(super) groups: ChangeGroups,
 }
 
-/// The form of a report about URLs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UrlForm {
-    /// Like the other reports.
-    Lines(Form),
-    /// CSV.
-    Csv,
-    /// Nothing for a URL; the changes are counted by rule, for a [page](super::page()).
-    Page {
+/// Where changes go.
+pub enum Kept<'k> {
+    /// To the rows of a table, whose columns are [`url_fields`](super::url_fields).
+    Rows(&'k mut Added),
+    /// To the groups by rule in [`UrlCounts`].
+    Groups {
         /// Whether the page shows the lines of rules, because each side is one file.
         has_lines: bool,
     },
-}
-
-impl UrlForm {
-    /// Returns the first line.
-    pub fn header(self, labels: &[Label]) -> &'static [u8] {
-        match (self, labels) {
-            (UrlForm::Csv, []) => {
-                b"url,agent,before,after,rule_before,line_before,rule_after,line_after\r\n"
-            }
-            (UrlForm::Csv, _) => {
-                b"url,agent,about,before,after,rule_before,line_before,rule_after,line_after\r\n"
-            }
-            _ => b"",
-        }
-    }
 }
 
 impl UrlCounts {
@@ -259,23 +229,23 @@ enum Side<'a> {
     Usage(Preference, Option<&'a StatedPlace>, FullDecision<'a>),
 }
 
-/// Appends each changed verdict to `out`, and each changed preference about the labels of both
-/// sessions, record by record.
+/// Keeps each changed verdict, and each changed preference about the labels of both sessions, record by
+/// record.
 ///
-/// Stops early if `out` has [`CHUNK_OUTPUT_BYTES_MAX`], however many agents there are.
+/// Stops early if the rows have [`CHUNK_OUTPUT_BYTES_MAX`], however many agents there are.
 ///
 /// # Errors
 ///
-/// If the input or a set is damaged. The changes before the damage are written.
-pub fn write_chunk(
+/// If the input or a set is damaged. The changes before the damage are kept.
+pub fn compare_chunk(
     mut piece: Piece<'_, '_>,
     agents: &[String],
     (old, new): (&mut Session, &mut Session),
-    form: UrlForm,
     counts: &mut UrlCounts,
-    out: &mut Vec<u8>,
+    kept: &mut Kept<'_>,
 ) -> Result<(), ChunkError> {
     let labels = new.classifier().labels().to_vec();
+    let mut row_bytes = 0;
     piece.read(agents.len(), |block, rejects| {
         let (mut old, mut new) = (old.decide(&**block)?, new.decide(&**block)?);
         let count = block.len() * agents.len();
@@ -290,14 +260,14 @@ pub fn write_chunk(
             let (before, after) =
                 (old.decisions()[answer].verdict, new.decisions()[answer].verdict);
             let (number, url) = (first + record as u64, block[record].url());
-            let change = Change { record: number, url, agents, agent };
+            let change =
+                Change { record: number, url, agents, agent, has_labels: !labels.is_empty() };
             let UrlCounts { per_agent, groups, .. } = counts;
             let counts = &mut per_agent[agent];
             counts.verdicts.counts[before as usize][after as usize] += 1;
             if before != after {
                 let sides = [old.rule(answer)?, new.rule(answer)?];
-                let word = (!labels.is_empty()).then_some("access");
-                change.write((form, word, None), sides.map(Side::Access), groups, out);
+                row_bytes += change.keep(None, sides.map(Side::Access), kept, groups);
             }
             for (number, (label, turns)) in counts.usage.iter_mut().enumerate() {
                 let (was, is) = (old.preference(answer, number), new.preference(answer, number));
@@ -309,11 +279,11 @@ pub fn write_chunk(
                         Side::Usage(was, before.as_ref(), old.rule(answer)?),
                         Side::Usage(is, after.as_ref(), new.rule(answer)?),
                     ];
-                    change.write((form, Some(label), Some(label)), sides, groups, out);
+                    row_bytes += change.keep(Some(label), sides, kept, groups);
                 }
             }
         }
-        Ok::<bool, ChunkError>(out.len() < CHUNK_OUTPUT_BYTES_MAX)
+        Ok::<bool, ChunkError>(row_bytes < CHUNK_OUTPUT_BYTES_MAX)
     })?;
     old.classifier().set().is_whole()?;
     Ok(new.classifier().set().is_whole()?)
@@ -328,49 +298,40 @@ struct Change<'a> {
     agents: &'a [String],
     /// The position of the agent.
     agent: usize,
+    /// Whether rows have a label.
+    has_labels: bool,
 }
 
 impl Change<'_> {
-    /// Appends a change, or adds it to `groups`. `word` is a column of TSV and CSV, if there is one.
-    fn write(
+    /// Keeps a change of access, or of the preference about a label. Returns the bytes of the row.
+    fn keep(
         self,
-        (form, word, label): (UrlForm, Option<&str>, Option<&'static str>),
+        label: Option<&'static str>,
         sides: [Side<'_>; 2],
+        kept: &mut Kept<'_>,
         groups: &mut ChangeGroups,
-        out: &mut Vec<u8>,
-    ) {
-        let Change { url, agents, agent, .. } = self;
-        let agent = &*agents[agent];
-        let terminator = match form {
-            UrlForm::Lines(Form::Tsv(terminator)) => terminator,
-            UrlForm::Lines(Form::JsonLines) => {
-                let ([old, new], url) = (sides, Text::uncut("url", Some(url)));
-                return write_object(&Object { url, agent, label, old, new }, out);
+    ) -> usize {
+        let added = match kept {
+            Kept::Rows(added) => added,
+            Kept::Groups { has_lines } => {
+                self.add(label, sides, *has_lines, groups);
+                return 0;
             }
-            UrlForm::Csv => return self.write_csv(word, sides, out),
-            UrlForm::Page { has_lines } => return self.add(label, sides, has_lines, groups),
         };
-        push_column(agent.as_bytes(), out);
-        word.into_iter().for_each(|word| push_column(word.as_bytes(), out));
-        sides.iter().for_each(|side| push_column(side.value().as_bytes(), out));
-        for side in sides {
-            match side {
-                Side::Access(access) | Side::Usage(Preference::NoAccess, _, access) => {
-                    push_deciding(access, out);
-                }
-                Side::Usage(_, at, _) => push_stated(at, out),
-            }
-            out.push(b'\t');
+        let agent = &*self.agents[self.agent];
+        let mut cells = vec![Cell::text(self.url), Cell::text(agent)];
+        if self.has_labels {
+            cells.push(Cell::Text(label.map(str::as_bytes)));
         }
-        // A URL from JSON or CSV may contain the byte that ends a line.
-        let end = terminator.byte();
-        for (number, part) in url.split(|&byte| byte == end).enumerate() {
-            if number > 0 {
-                push_percent_triplet(out, end);
-            }
-            out.extend_from_slice(part);
-        }
-        out.push(end);
+        cells.extend(sides.map(|side| Cell::text(side.value())));
+        let decided = sides.each_ref().map(Side::decided);
+        decided.iter().for_each(|side| cells.extend(side.cells()));
+        added.push_row(&cells);
+        let bytes = |cell: &Cell<'_>| match cell {
+            Cell::Text(text) => text.map_or(0, <[u8]>::len),
+            Cell::Number(_) => 0,
+        };
+        size_of_val(&*cells) + cells.iter().map(bytes).sum::<usize>()
     }
 
     /// Adds the change to `groups`, unless it is a preference that came or went with the access.
@@ -384,81 +345,44 @@ impl Change<'_> {
         if sides.iter().any(|side| matches!(side, Side::Usage(Preference::NoAccess, ..))) {
             return;
         }
-        let Change { record, url, agents, agent } = self;
-        let [(before, old), (after, new)] = sides.map(|side| side.deciding());
-        let values = sides.map(|side| side.value());
-        let kind = Kind { label, values, deciding: [before, after] };
-        let lines = [old, new].map(|line| line.filter(|_| has_lines));
+        let Change { record, url, agents, agent, .. } = self;
+        let lines = sides.each_ref().map(|side| side.decided().line.filter(|_| has_lines));
+        let (values, deciding) =
+            (sides.map(|side| side.value()), sides.map(|side| side.deciding()));
+        let kind = Kind { label, values, deciding };
         groups.add(kind, Place { record, url, lines, agent, agents: agents.len() });
     }
-
-    fn write_csv(self, word: Option<&str>, sides: [Side<'_>; 2], out: &mut Vec<u8>) {
-        let quoting = Quoting::default();
-        let mut push = |field: &[u8]| {
-            quoting.push(field, out);
-            out.push(b',');
-        };
-        push(self.url);
-        push(self.agents[self.agent].as_bytes());
-        word.into_iter().for_each(|word| push(word.as_bytes()));
-        sides.iter().for_each(|side| push(side.value().as_bytes()));
-        for side in sides {
-            let (deciding, line) = side.deciding();
-            let text = match deciding {
-                Deciding::Line(text) => text,
-                Deciding::Reason(reason) => format!("({reason})").into_bytes(),
-                Deciding::Unstated => b"(unstated)".to_vec(),
-            };
-            let mut shown = Vec::new();
-            push_text(&text, &mut shown);
-            push(&shown);
-            push(line.map_or_else(String::new, |line| line.to_string()).as_bytes());
-        }
-        out.pop();
-        out.extend_from_slice(b"\r\n");
-    }
 }
 
-#[derive(Serialize)]
-struct Object<'a> {
-    #[serde(flatten)]
-    url: Text<'a>,
-    agent: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<&'static str>,
-    old: Side<'a>,
-    new: Side<'a>,
-}
-
-#[derive(Serialize)]
-struct StatedObject<'a> {
-    preference: &'static str,
-    source: Option<&'static str>,
-    line: Option<u32>,
-    #[serde(flatten)]
-    rule: Text<'a>,
-}
-
-impl Side<'_> {
-    /// Returns what decides, and its line.
-    fn deciding(&self) -> (Deciding, Option<u32>) {
+impl<'a> Side<'a> {
+    /// Returns the cells of what decides.
+    fn decided(&self) -> Decided<'a> {
         match *self {
             Side::Access(full) | Side::Usage(Preference::NoAccess, _, full) => {
-                let Decision { line, verdict, reason, .. } = full.decision;
-                match (line, full.rule) {
-                    (Some(line), Some(rule)) => {
-                        let field: &[u8] =
-                            if verdict == Verdict::Allow { b"Allow: " } else { b"Disallow: " };
-                        let text = [field, &cut_to_show(rule)].concat();
-                        (Deciding::Line(text), Some(line.get()))
-                    }
-                    _ => (Deciding::Reason(reason), None),
-                }
+                Decided::new(&full.decision, full.rule)
             }
-            Side::Usage(_, Some(at), _) => {
-                (Deciding::Line(cut_to_show(&at.value).into_owned()), Some(at.line.get()))
+            Side::Usage(_, at, _) => Decided {
+                reason: None,
+                line: at.map(|at| at.line.get()),
+                rule: at.map(|at| cut_to_show(&at.value)),
+            },
+        }
+    }
+
+    /// Returns what decides, for the page.
+    fn deciding(self) -> Deciding {
+        let Decided { reason, rule, .. } = self.decided();
+        match (self, rule, reason) {
+            (Side::Access(full), Some(rule), _) => {
+                let field: &[u8] = match full.decision.verdict {
+                    Verdict::Allow => b"Allow: ",
+                    _ => b"Disallow: ",
+                };
+                Deciding::Line([field, &rule].concat())
             }
-            Side::Usage(_, None, _) => (Deciding::Unstated, None),
+            (_, Some(rule), _) => Deciding::Line(rule.into_owned()),
+            (_, None, Some(reason)) => Deciding::Reason(reason),
+            (_, None, None) => Deciding::Unstated,
         }
     }
 
@@ -466,21 +390,6 @@ impl Side<'_> {
         match self {
             Side::Access(full) => full.decision.verdict.as_str(),
             Side::Usage(preference, ..) => preference.as_str(),
-        }
-    }
-}
-
-impl Serialize for Side<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            Side::Access(full) => DecisionObject::with_group(full).serialize(serializer),
-            Side::Usage(_, at, _) => StatedObject {
-                preference: self.value(),
-                source: at.map(|at| at.source.as_str()),
-                line: at.map(|at| at.line.get()),
-                rule: Text::cut("rule", at.map(|at| &*at.value)),
-            }
-            .serialize(serializer),
         }
     }
 }
