@@ -505,7 +505,7 @@ impl PyClassifier {
         PyAccount::new(&all, run)
     }
 
-    /// Explains the decision on a URL: the object of `portcullis check --json`. `at` is one time.
+    /// Explains the decision on a URL: the object of `portcullis check --format jsonl`. `at` is one time.
     #[pyo3(signature = (url, agent = None, *, at = None, before_first = "unknown"))]
     fn explain<'py>(
         &self,

@@ -96,7 +96,7 @@ impl PyRobotsTxt {
         with_bytes(url, |url| self.ask(agent, |rules| rules.is_allowed(url)))
     }
 
-    /// Explains the decision on a URL: the object of `portcullis check --json`.
+    /// Explains the decision on a URL: the object of `portcullis check --format jsonl`.
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -130,7 +130,7 @@ impl PyRobotsTxt {
         of_json(py, &json)
     }
 
-    /// Returns what a page may be used for: the members that `portcullis check --usage --json` adds.
+    /// Returns what a page may be used for: the members that `portcullis check --usage --format jsonl` adds.
     fn usage<'py>(
         &self,
         py: Python<'py>,

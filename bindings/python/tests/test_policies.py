@@ -30,7 +30,7 @@ def test_verdicts_are_those_of_the_command_line(policies, urls, program, set_pat
     table = policies.for_agents(AGENTS).classify(clean)
     columns = [table[agent].to_pylist() for agent in AGENTS]
     assert list(zip(*columns, strict=True)) == expected
-    command = [program, "check", "-p", set_path, "-a", "GPTBot", "--json", clean[0]]
+    command = [program, "check", "-p", set_path, "-a", "GPTBot", "--format", "jsonl", clean[0]]
     told = subprocess.run(command, capture_output=True, check=False).stdout
     assert policies.for_agents(["GPTBot"]).explain(clean[0]) == json.loads(told)
 

@@ -124,11 +124,6 @@ impl Plan {
         let problem = |it: Diagnostic| Problem { line: it.place.line.get(), what: it.message };
         Ok(found.into_iter().map(problem).collect())
     }
-
-    /// Returns the path of the policies as given.
-    fn policies_name(&self) -> String {
-        self.policies.path().display().to_string()
-    }
 }
 
 fn describe(plan: &Plan, report: &mut Report) {

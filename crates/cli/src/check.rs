@@ -9,7 +9,7 @@ use portcullis_report::{explanation, explanation_json};
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::visible::visible;
 
-use super::args::{CheckArgs, Color};
+use super::args::{CheckArgs, CheckFormat, Color};
 use super::engine::{Engine, THREADS};
 use super::exit::ExitStatus;
 use super::{output, plan};
@@ -24,6 +24,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     policies.show_notes_of_check(args.quiet);
     let classifier = policies.classifier(&questions)?.with_usage(&labels)?;
     let mut session = Session::new(classifier, questions.assumed_scheme.as_deref());
+    let json = args.format == CheckFormat::Jsonl;
     let colored = is_colored(args.color.color);
     let escapes = args.explain || io::stdout().is_terminal();
     let mut all_allowed = true;
@@ -33,7 +34,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
         let mut answers = session.decide(&[url])?;
         let decisions = answers.decisions().to_vec();
         all_allowed &= decisions.iter().all(|decision| decision.verdict == Verdict::Allow);
-        if !args.json {
+        if !json {
             let mut preferences = answers.preferences().iter();
             for decision in &decisions {
                 push_verdict(decision.verdict, colored, &mut out);
@@ -48,9 +49,9 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
             }
             out.push(b'\n');
         }
-        if args.explain || args.json {
+        if args.explain || json {
             for (agent, decision) in decisions.iter().enumerate() {
-                explain(&mut answers, (url, agent, decision), args.json, &mut out)?;
+                explain(&mut answers, (url, agent, decision), json, &mut out)?;
             }
         }
     }

@@ -152,7 +152,7 @@ impl QuestionPlan {
     pub fn chains(&self, dialect: &Dialect) -> anyhow::Result<(Vec<AgentChain>, Vec<&str>)> {
         let (mut chains, mut skipped) = (Vec::new(), Vec::new());
         for name in &self.asked.names {
-            match AgentChain::parse(&name.name, dialect) {
+            match name.chain(dialect) {
                 Ok(chain) => chains.push(chain),
                 Err(_) if self.asked.is_optional(name) => skipped.push(name.name.as_str()),
                 Err(error) => {
@@ -167,8 +167,7 @@ impl QuestionPlan {
             let chain = AgentChain::from_header(header, dialect);
             let chain = chain.context("invalid value for --user-agent")?;
             let documented = chain.tokens().find_map(agents::reading);
-            let documented =
-                documented.map(|it| AgentChain::parse(&it.reading, dialect)).transpose()?;
+            let documented = documented.map(|it| it.chain(dialect)).transpose()?;
             chains.push(match documented {
                 Some(documented) => chain.read_as(&documented),
                 None => chain,

@@ -1,6 +1,6 @@
 //! Writes one decision in full, as one line of JSON for programs.
 //!
-//! This is the object of `portcullis check --json`. Its first members are the members of
+//! This is the object of `portcullis check --format jsonl`. Its first members are the members of
 //! [`json_lines`](super::json_lines). The following come next, always and in this order:
 //!
 //! | member | value |

@@ -60,7 +60,7 @@ pub const HISTORY_PATTERNS_MAX: usize = 256 * 1024;
 /// of them; the largest real file has a few dozen.
 pub const INSPECT_USAGE_LINES_MAX: usize = 100_000;
 
-/// Characters of a table cell that `inspect` prints. A longer cell ends with `…`; `inspect --json`
+/// Characters of a table cell that `inspect` prints. A longer cell ends with `…`; `inspect --format json`
 /// has the whole value.
 ///
 /// Source: our choice. A column is as wide as its longest cell, and a format width has 16 bits.

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
+use portcullis_dialect::dialect::Dialect;
+use portcullis_robots::policy::{AgentChain, AgentError};
 use serde::Deserialize;
 
 static TABLES: LazyLock<Tables> =
@@ -46,6 +48,25 @@ struct Source {
     version: String,
     date: String,
     licence: String,
+}
+
+impl Reading {
+    /// Returns the reading in a dialect.
+    ///
+    /// # Errors
+    ///
+    /// If the dialect has no such tokens.
+    pub fn chain(&self, dialect: &Dialect) -> Result<AgentChain, AgentError> {
+        chain(&self.reading, dialect)
+    }
+}
+
+/// Parses a reading. Where tokens may have a `!`, it is none of the token here.
+pub(super) fn chain(reading: &str, dialect: &Dialect) -> Result<AgentChain, AgentError> {
+    match reading.strip_suffix('!') {
+        Some(tokens) => AgentChain::parse(tokens, dialect).map(AgentChain::without_default),
+        None => AgentChain::parse(reading, dialect),
+    }
 }
 
 /// A list: the names of a source that are in one class, or all names of the source.
@@ -178,7 +199,6 @@ pub fn write(out: &mut impl Write) -> io::Result<()> {
 mod tests {
     use super::*;
     use portcullis_dialect::dialect::GOOGLE;
-    use portcullis_robots::policy::AgentChain;
 
     #[test]
     fn the_file_is_consistent() {

@@ -15,7 +15,9 @@ use std::path::Path;
 
 use crate::limits::AGENT_FILE_BYTES_MAX;
 use anyhow::{Context, bail, ensure};
+use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::system_text;
+use portcullis_robots::policy::{AgentChain, AgentError};
 use portcullis_text::visible::cut_characters;
 
 use super::message::counted;
@@ -59,6 +61,20 @@ pub struct Name {
     pub list: Option<usize>,
     /// The line in a file, counted from 1.
     line: Option<usize>,
+}
+
+impl Name {
+    /// Returns the agent in a dialect.
+    ///
+    /// # Errors
+    ///
+    /// If the dialect has no such tokens.
+    pub fn chain(&self, dialect: &Dialect) -> Result<AgentChain, AgentError> {
+        match self.line.is_none() && self.list.is_some() {
+            true => lists::chain(&self.name, dialect),
+            false => AgentChain::parse(&self.name, dialect),
+        }
+    }
 }
 
 /// A list that contributed names.

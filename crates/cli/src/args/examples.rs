@@ -19,7 +19,7 @@ const EXAMPLES: [(&str, [(&str, &str); 3]); 10] = [
             ),
             (
                 "The same as JSON, with usage preferences",
-                "check --robots robots.txt -a GPTBot --usage train-ai --json https://shop.example/",
+                "check --robots robots.txt -a CCBot --usage search --format jsonl https://shop.example/",
             ),
         ],
     ),

@@ -22,7 +22,7 @@ pub struct AgentArgs {
     /// Product tokens of the crawlers, separated by commas
     ///
     /// `A+B` is one crawler that follows the groups of B if no group names A, and `A!` one that does not
-    /// read the groups for `*`. `@NAME` is a list of crawlers, @ai-training, @ai-search, @ai-assistant,
+    /// read the groups for `*` (but not where a token may have a `!`: koster1996 and original1994). `@NAME` is a list of crawlers, @ai-training, @ai-search, @ai-assistant,
     /// @ai-all or @search, or one known crawler as its operator documents it, such as @YandexBot
     /// (`portcullis --agent-lists` shows them). `@FILE` is a file with a product token per line and comments
     /// after `#`. A crawler that is named several times is evaluated once. This flag may be given

@@ -39,16 +39,25 @@ pub struct CheckArgs {
     #[arg(long, help_heading = "Output")]
     pub explain: bool,
 
-    /// Print what --explain shows as JSON, one object per line for each URL and agent
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
+    /// The format of standard output
+    ///
+    /// text: a line for each URL. jsonl: what --explain shows, an object for each URL and agent.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = CheckFormat::Text, help_heading = "Output")]
+    pub format: CheckFormat,
 
     /// Print nothing; the exit status has the answer
-    #[arg(short, long, conflicts_with_all = ["explain", "json", "usage"], help_heading = "Output")]
+    #[arg(short, long, conflicts_with_all = ["explain", "format", "usage"], help_heading = "Output")]
     pub quiet: bool,
 
     #[command(flatten)]
     pub color: ColorArgs,
+}
+
+/// The output formats of `check`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    Text,
+    Jsonl,
 }
 
 /// Tag every record of a list with its verdicts

@@ -27,7 +27,7 @@ pub use self::groups::{
 };
 pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{
-    CheckArgs, ClassifyArgs, ClassifyFormat, FilterArgs, KeepOrDrop, SelectionArgs,
+    CheckArgs, CheckFormat, ClassifyArgs, ClassifyFormat, FilterArgs, KeepOrDrop, SelectionArgs,
 };
 pub use self::sets::{CompileArgs, DiffArgs, DiffFormat, InspectArgs, InspectFormat, OutageArgs};
 pub use self::sitemaps::{SitemapsArgs, SitemapsFormat};

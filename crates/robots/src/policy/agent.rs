@@ -77,7 +77,7 @@ pub enum AgentError {
 
 impl AgentChain {
     /// Parses one or more tokens joined by `+`, most specific first. A final `!` says that the default
-    /// groups do not apply to the crawler's access and delays.
+    /// groups do not apply to the crawler's access and delays, in the dialects whose tokens have no `!`.
     ///
     /// # Errors
     ///
@@ -88,7 +88,11 @@ impl AgentChain {
         };
         const EMPTY: &str =
             "empty token; write TOKEN, or TOKEN+TOKEN for a crawler with a fallback";
-        let (names, reads_default) = match text.strip_suffix('!') {
+        let has_marks = match dialect.groups.caller_token {
+            CallerToken::Token(alphabet) => alphabet.contains(b'!'),
+            CallerToken::AnyName => true,
+        };
+        let (names, reads_default) = match text.strip_suffix('!').filter(|_| !has_marks) {
             Some(names) => (names, false),
             None => (text, true),
         };
@@ -172,6 +176,12 @@ impl AgentChain {
         }
         self.reads_default &= documented.reads_default;
         self
+    }
+
+    /// Returns the crawler, to which the default groups do not apply. Its name ends with `!`.
+    #[must_use]
+    pub fn without_default(self) -> AgentChain {
+        AgentChain { name: self.name + "!", reads_default: false, ..self }
     }
 
     /// Returns a crawler without a name: in every file, the default groups apply to it.

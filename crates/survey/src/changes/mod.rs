@@ -207,7 +207,7 @@ mod tests {
         let mut budget = Budget::new(limits, 1);
         let comparison = FileComparison::new(sides.each_ref(), &mut budget).robot(None);
         let (mut added, mut out) =
-            (Added::of(file_fields().iter().map(|field| field.kind), 0), Vec::new());
+            (Added::of(file_fields().iter().map(|field| field.kind)), Vec::new());
         push_file(&Compared { agent: "*", files, comparison: &comparison }, &mut added);
         Tsv(Terminator::LineFeed).push(None, &added, &mut out).unwrap();
         String::from_utf8(out).expect("it is text")
