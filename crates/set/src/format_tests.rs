@@ -70,7 +70,7 @@ fn tables_are_those_of_the_constants() {
             None,
         ),
         (
-            8,
+            7,
             0,
             &[
                 (count::HOSTS, "hosts"),
@@ -92,7 +92,7 @@ fn tables_are_those_of_the_constants() {
             Some(15),
         ),
         (
-            10,
+            15,
             1,
             &[
                 (record::STARTS_GROUP as usize, "starts a group"),
@@ -103,7 +103,7 @@ fn tables_are_those_of_the_constants() {
             None,
         ),
         (
-            10,
+            15,
             2,
             &[
                 (record::STRING as usize, "a string"),
@@ -113,7 +113,7 @@ fn tables_are_those_of_the_constants() {
             None,
         ),
         (
-            12,
+            9,
             0,
             &[
                 (offset_of!(HostLine, key_bytes), "bytes of the key"),
@@ -125,9 +125,9 @@ fn tables_are_those_of_the_constants() {
             ],
             None,
         ),
-        (13, 0, &capture, Some(size_of::<Capture>() / 4)),
+        (17, 0, &capture, Some(size_of::<Capture>() / 4)),
         (
-            13,
+            17,
             1,
             &[
                 (bit(CaptureRow::CAPTURED_AT), "34 | the date"),
@@ -144,9 +144,9 @@ fn tables_are_those_of_the_constants() {
             ],
             Some(11),
         ),
-        (20, 0, &outage, Some(size_of::<OutageRow>() / 4)),
+        (18, 0, &outage, Some(size_of::<OutageRow>() / 4)),
         (
-            23,
+            19,
             0,
             &[
                 (offset_of!(MomentRow, since_and_input), "input"),
@@ -156,9 +156,9 @@ fn tables_are_those_of_the_constants() {
             ],
             Some(4),
         ),
-        (14, 0, &head, Some(8)),
+        (10, 0, &head, Some(8)),
         (
-            14,
+            10,
             2,
             &[
                 (policy::WORDS, "words of the whole"),
@@ -170,13 +170,13 @@ fn tables_are_those_of_the_constants() {
             None,
         ),
         (
-            14,
+            10,
             3,
             &[(policy::RULE_SET, "rule set"), (policy::ORDER, "order"), (policy::GROUPS, "groups")],
             Some(policy::ENTRY_WORDS),
         ),
         (
-            16,
+            11,
             0,
             &[
                 (rule_set::LINE, "the line of `rule sets`"),
@@ -185,7 +185,7 @@ fn tables_are_those_of_the_constants() {
             Some(rule_set::WORDS),
         ),
         (
-            22,
+            20,
             1,
             &[
                 (usage::WORDS, "words of the whole"),
@@ -199,7 +199,7 @@ fn tables_are_those_of_the_constants() {
             None,
         ),
         (
-            22,
+            20,
             2,
             &[
                 (usage::RULE_SET, "rule set"),
@@ -210,9 +210,9 @@ fn tables_are_those_of_the_constants() {
             ],
             None,
         ),
-        (13, 2, &CaptureNote::ALL.map(|note| (note as usize, note.as_str())), None),
+        (17, 2, &CaptureNote::ALL.map(|note| (note as usize, note.as_str())), None),
         (
-            13,
+            17,
             2,
             &NoteKind::ALL.map(|note| (16 + note as usize, note.as_str())),
             Some(CaptureNote::ALL.len() + NoteKind::ALL.len()),
@@ -277,7 +277,7 @@ fn captures_are_stored_as_described() {
 
 #[test]
 fn the_kinds_of_sections() {
-    let rows = &tables(8)[1];
+    let rows = &tables(7)[1];
     for (number, cells) in rows {
         let name = cells.split('|').next().unwrap().trim();
         assert_eq!(SectionKind(*number as u32).to_string(), format!("section '{name}'"));
@@ -353,10 +353,10 @@ fn hashes_are_computed_as_described() {
 fn states_and_kinds_are_numbered_as_described() {
     let stored = PolicyState::ALL.iter().filter(|state| **state != PolicyState::Unknown);
     for &state in stored {
-        let row = tables(14)[1].iter().find(|row| row.0 == state as usize).copied();
+        let row = tables(10)[1].iter().find(|row| row.0 == state as usize).copied();
         assert!(row.is_some_and(|row| row.1.contains(state.as_str())), "{state} {row:?}");
     }
-    for (kind, (number, words)) in UsageKind::ALL.iter().zip(&tables(22)[0]) {
+    for (kind, (number, words)) in UsageKind::ALL.iter().zip(&tables(20)[0]) {
         assert_eq!(UsageKind::ALL.get(*number), Some(kind));
         assert!(words.contains(if kind.in_group { "in a group" } else { "outside" }), "{words}");
     }

@@ -2,7 +2,7 @@
 //!
 //! A set has them if it was compiled with history. The timeline of an origin is a slice of 16-byte
 //! rows, ordered by time; that of an origin with a single moment is empty and follows from its
-//! capture. `FORMAT.md`, section 23, defines both sections.
+//! capture. `FORMAT.md`, section 19, defines both sections.
 //!
 //! Cost: a binary search among the moments of one origin. Errors: [`Damage`], as for every read.
 
