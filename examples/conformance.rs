@@ -108,7 +108,7 @@ fn main() -> Result<ExitCode, Failure> {
     let table = Table(table.lines().collect());
     // In a random order that is the same each time.
     let mut order: Vec<usize> = (0..table.0.len()).collect();
-    order.sort_by_cached_key(|&row| xxhash_rust::xxh3::xxh3_64(table.0[row]));
+    order.sort_by_cached_key(|&row| twox_hash::XxHash3_64::oneshot(table.0[row]));
     // All agents, then each alone.
     let all: Vec<usize> = (0..agents.len()).collect();
     let lists = || [&all[..]].into_iter().chain(all.chunks(1));

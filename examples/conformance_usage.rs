@@ -257,7 +257,7 @@ fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<Exi
     let set = Arc::new(unsafe { PolicySet::map(set) }?);
     let mut order: Vec<usize> = (0..urls.len()).collect();
     // In a random order that is the same each time.
-    order.sort_by_cached_key(|&number| xxhash_rust::xxh3::xxh3_64(urls[number]));
+    order.sort_by_cached_key(|&number| twox_hash::XxHash3_64::oneshot(urls[number]));
     let mut found = Agreement::default();
     // Each kind of vectors decides for some of the agents and labels; other tests compare the kinds.
     for (engine, vectors) in engines(&set)?.into_iter().zip(Vectors::all().into_iter().cycle()) {

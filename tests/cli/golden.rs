@@ -21,7 +21,7 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use super::{Folder, gzip, project};
 
@@ -233,7 +233,7 @@ fn folder_with(name: &str, list: &[u8]) -> Folder {
 
 /// Returns what identifies an output: its length and hash, of Parquet without the footer.
 fn fingerprint(name: &str, bytes: &[u8]) -> String {
-    let hash = |bytes: &[u8]| format!("{} bytes, {:016x}", bytes.len(), xxh3_64(bytes));
+    let hash = |bytes: &[u8]| format!("{} bytes, {:016x}", bytes.len(), XxHash3_64::oneshot(bytes));
     if !name.ends_with(".parquet") {
         return hash(bytes);
     }

@@ -9,7 +9,7 @@ use portcullis_dialect::dialect::RFC_9309;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::PolicySet;
 use portcullis_set::lists::lists;
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 const TEXTS: u32 = 1_000;
 
@@ -35,7 +35,7 @@ fn text(number: u32) -> Vec<u8> {
 #[test]
 fn texts_with_one_unseeded_hash_have_many_seeded_ones() {
     let texts: Vec<Vec<u8>> = (0..TEXTS).map(text).collect();
-    let unseeded: BTreeSet<u64> = texts.iter().map(|text| xxh3_64(text)).collect();
+    let unseeded: BTreeSet<u64> = texts.iter().map(|text| XxHash3_64::oneshot(text)).collect();
     let seeded: HashSet<Fingerprint> = texts.iter().map(|text| Fingerprint::of(text)).collect();
     assert_eq!((unseeded.len(), seeded.len()), (1, texts.len()));
 }
@@ -65,7 +65,7 @@ fn texts_with_one_unseeded_hash_are_distinguished() {
 #[test]
 fn hosts_that_collide_without_a_seed_are_found() {
     // All in one sixty-fourth of the table, whatever its size.
-    let is_chosen = |host: &String| xxh3_64(host.as_bytes()) >> 58 == 17;
+    let is_chosen = |host: &String| XxHash3_64::oneshot(host.as_bytes()) >> 58 == 17;
     let hosts = (0_u32..).map(|number| format!("h{number}.example")).filter(is_chosen);
     let hosts: Vec<String> = hosts.take(1_500).collect();
     let folder = tempfile::tempdir().unwrap();

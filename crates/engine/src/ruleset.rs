@@ -125,17 +125,21 @@ impl<'a> RuleSet<'a> {
         if !rules.filter.is_valid(rules.len()) {
             return Err(MalformedRuleSet("its filter has an outcome or an index that none has"));
         }
-        let mut at = 0;
+        // The end of a pattern is not used before all were read, so that the processor reads several at
+        // once.
+        let (mut at, mut apart) = (0, 0);
         for word in rules.table {
-            if (word.get() >> 1) as usize != at {
-                return Err(MalformedRuleSet("a pattern does not begin behind the one before it"));
-            }
-            let end = end_of(rules.texts, at);
+            let start = (word.get() >> 1) as usize;
+            apart |= start ^ at;
+            let end = end_of(rules.texts, start);
             let end = end.ok_or(MalformedRuleSet("a pattern is longer than the rule set"))?;
-            if ends_in_star(rules.texts, at, end) {
+            if ends_in_star(rules.texts, start, end) {
                 return Err(MalformedRuleSet("a pattern ends in a star, which is never stored"));
             }
             at = end;
+        }
+        if apart != 0 {
+            return Err(MalformedRuleSet("a pattern does not begin behind the one before it"));
         }
         let rest = &rules.texts[at..];
         if rest.len() >= size_of::<Line>() / size_of::<U16>() || rest.iter().any(|unit| *unit != 0)

@@ -13,13 +13,14 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
+use std::hash::Hasher as _;
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use twox_hash::XxHash3_64;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::error::WriteError;
@@ -217,17 +218,17 @@ fn memory_of_groups(groups: &str, root: &Path) -> Option<u64> {
 }
 
 /// A hash of bytes so far.
-struct Hash(Box<Xxh3>);
+struct Hash(XxHash3_64);
 
 impl Default for Hash {
     fn default() -> Hash {
-        Hash(Box::new(Xxh3::new()))
+        Hash(XxHash3_64::new())
     }
 }
 
 impl fmt::Debug for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0.digest())
+        write!(f, "{:016x}", self.0.finish())
     }
 }
 
@@ -271,7 +272,7 @@ impl Spool {
             None => self.file.insert(tempfile::tempfile_in(folder)?),
         };
         file.write_all(&self.tail)?;
-        self.hash.0.update(&self.tail);
+        self.hash.0.write(&self.tail);
         self.filed += self.tail.len() as u64;
         self.scratch.spilled.fetch_add(self.tail.len() as u64, Ordering::Relaxed);
         self.tail.clear();
@@ -401,7 +402,7 @@ impl SpoolReader<'_> {
 const RECORD_HEAD_BYTES: usize = 8;
 
 fn record_head(record: &[u8]) -> [u8; RECORD_HEAD_BYTES] {
-    let hash = xxh3_64(record) << 32;
+    let hash = XxHash3_64::oneshot(record) << 32;
     (hash | u64::from(record.len() as u32)).to_le_bytes()
 }
 
@@ -431,9 +432,9 @@ impl Read for Source<'_> {
             let count = out.len().min((filed - self.position) as usize);
             let file = file.as_ref().expect("bytes are in it");
             read_exact_at(file, &mut out[..count], self.position)?;
-            self.hash.0.update(&out[..count]);
+            self.hash.0.write(&out[..count]);
             self.position += count as u64;
-            if self.position == *filed && self.hash.0.digest() != hash.0.digest() {
+            if self.position == *filed && self.hash.0.finish() != hash.0.finish() {
                 return Err(ErrorKind::InvalidData.into());
             }
             return Ok(count);

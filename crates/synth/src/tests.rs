@@ -31,7 +31,7 @@ fn parse(file: &[u8]) -> RobotsTxt<'_> {
 
 #[test]
 fn the_corpus_of_a_seed_never_changes() {
-    let hash = xxhash_rust::xxh3::xxh3_64(&[files().concat(), urls().concat()].concat());
+    let hash = twox_hash::XxHash3_64::oneshot(&[files().concat(), urls().concat()].concat());
     assert_eq!(
         hash, 13_558_698_939_764_156_216,
         "published figures name corpora by their seed: make a change only with a new major version"
@@ -168,7 +168,7 @@ fn the_archive_of_a_seed_never_changes() {
     let archive = written(|out| {
         (0..HOSTS).for_each(|host| corpus.write_archived(host, ArchiveFormat::JsonLines, out));
     });
-    assert_eq!(xxhash_rust::xxh3::xxh3_64(&archive), 1_214_693_765_699_903_087);
+    assert_eq!(twox_hash::XxHash3_64::oneshot(&archive), 1_214_693_765_699_903_087);
     let warc = || {
         written(|out| {
             corpus.write_archive_head(ArchiveFormat::Warc, out);
@@ -263,7 +263,7 @@ fn the_histories_of_a_seed_never_change() {
         (0..HOSTS).for_each(|host| corpus.write_archived(host, ArchiveFormat::JsonLines, out));
         (0..HOSTS).for_each(|position| corpus.write_url_time(position, out));
     });
-    assert_eq!(xxhash_rust::xxh3::xxh3_64(&archive), 4_293_521_713_480_737_201);
+    assert_eq!(twox_hash::XxHash3_64::oneshot(&archive), 4_293_521_713_480_737_201);
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn the_log_of_a_seed_never_changes() {
         assert!(line.starts_with(&format!("{host}:{port} 198.")), "{line}");
         assert!(line.contains(&format!("] \"GET {path} HTTP/1.1\" ")) || line.contains("] \"-\" "));
     }
-    let hash = xxhash_rust::xxh3::xxh3_64(lines.concat().as_bytes());
+    let hash = twox_hash::XxHash3_64::oneshot(lines.concat().as_bytes());
     assert_eq!(hash, 5_673_420_304_740_969_226, "published figures name logs by their seed");
 }
 

@@ -15,7 +15,7 @@ use portcullis_robots::url::{Origin, host_key, split};
 use portcullis_set::PolicySet;
 use portcullis_set::limits::SET_BLOCK_BYTES;
 use tempfile::NamedTempFile;
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 /// The form of a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -157,14 +157,14 @@ pub fn reseal(file: &mut [u8]) {
     while !level.is_empty() && level.end < file.len() {
         let (start, blocks) = (level.end, level.clone().step_by(SET_BLOCK_BYTES));
         for (number, block) in blocks.enumerate() {
-            let checksum = xxh3_64(&file[block..block + SET_BLOCK_BYTES]);
+            let checksum = XxHash3_64::oneshot(&file[block..block + SET_BLOCK_BYTES]);
             file[start + 8 * number..][..8].copy_from_slice(&checksum.to_le_bytes());
         }
         let bytes = 8 * level.len() / SET_BLOCK_BYTES;
         level = start..start + bytes.next_multiple_of(SET_BLOCK_BYTES);
     }
-    let root = xxh3_64(&file[level]);
+    let root = XxHash3_64::oneshot(&file[level]);
     file[56..64].copy_from_slice(&root.to_le_bytes());
-    let header = xxh3_64(&file[..SET_BLOCK_BYTES - 8]);
+    let header = XxHash3_64::oneshot(&file[..SET_BLOCK_BYTES - 8]);
     file[SET_BLOCK_BYTES - 8..SET_BLOCK_BYTES].copy_from_slice(&header.to_le_bytes());
 }

@@ -8,9 +8,10 @@
 //! all of this, to the second, before the crawl. An attacker who controls the whole crawl gains
 //! nothing: a seed that leaves a long run is replaced by the next one.
 
+use std::hash::Hasher as _;
 use std::mem::offset_of;
 
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use twox_hash::XxHash3_64;
 use zerocopy::little_endian::U32;
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -48,7 +49,7 @@ impl HostSlots {
             if let Some(lines) = filled(seed, hosts, count)? {
                 return Ok(Some(HostSlots { seed, lines }));
             }
-            seed = xxh3_64(&seed.to_le_bytes());
+            seed = XxHash3_64::oneshot(&seed.to_le_bytes());
         }
         Ok(None)
     }
@@ -56,14 +57,14 @@ impl HostSlots {
 
 /// Returns the hash of the bytes of all spools, one after another.
 fn hash(spools: &[&Spool], seed: u64) -> Result<u64, WriteError> {
-    let mut hash = Xxh3::with_seed(seed);
+    let mut hash = XxHash3_64::with_seed(seed);
     for spool in spools {
         spool.reader().each_piece(|piece| {
-            hash.update(piece);
+            hash.write(piece);
             Ok::<_, WriteError>(())
         })?;
     }
-    Ok(hash.digest())
+    Ok(hash.finish())
 }
 
 /// Fills the lines with this seed. `None` if a run is too long.
@@ -148,7 +149,7 @@ mod tests {
             let hosts = section(&colliding(seed, HOSTS));
             assert_eq!(filled(seed, &hosts, HOSTS as u64).unwrap(), None);
             let from_seed = || HostSlots::from_seed(seed, &hosts, HOSTS as u64).unwrap().unwrap();
-            assert_eq!(from_seed().seed, xxh3_64(&seed.to_le_bytes()));
+            assert_eq!(from_seed().seed, XxHash3_64::oneshot(&seed.to_le_bytes()));
             assert_eq!(from_seed(), from_seed());
             let run = longest_run(&from_seed().lines);
             assert!(run < SET_HOST_RUN_LINES_MAX / 2, "{run}");
@@ -173,7 +174,7 @@ mod tests {
             keys.push("a".repeat(length));
         }
         // Seeds are hashes, as here.
-        for seed in (0_u64..4).map(|number| xxh3_64(&number.to_le_bytes())) {
+        for seed in (0_u64..4).map(|number| XxHash3_64::oneshot(&number.to_le_bytes())) {
             let hash = |key: &String| line_of(key.as_bytes(), 1 << 32, seed);
             let mut hashes: Vec<_> = keys.iter().map(hash).collect();
             let mut counts = [[0; 256]; 2];

@@ -1,7 +1,8 @@
 //! Writes a set's file: sections one after another, then checksums, then the header.
 //!
-//! Content is streamed. Memory: one block, and 8 bytes for each written block. The header is
-//! written last, so an unfinished file has zeros instead of the magic, wherever it turns up.
+//! Content is streamed. Memory: one block, and 8 bytes for each written block, which a
+//! [`Table`](portcullis_files::scratch::Table) counts. The header is written last, so an unfinished
+//! file has zeros instead of the magic, wherever it turns up.
 
 #[cfg(test)]
 mod tests;
@@ -9,13 +10,13 @@ mod tests;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 use zerocopy::IntoBytes;
 
 use portcullis_files::atomic_file::AtomicFile;
 use portcullis_files::error::WriteError;
 use portcullis_files::large_pages::ZeroedMemory;
-use portcullis_files::scratch::Spool;
+use portcullis_files::scratch::{Scratch, Spool, Table};
 use portcullis_set::file::{
     BLOCK, ContentHash, Header, HeaderFields, Layout, SECTION_ALIGNMENT, Section, SectionKind,
 };
@@ -180,6 +181,8 @@ pub struct SetFileWriter<D> {
     blocks: u64,
     /// The stored form of the checksum of each block of data.
     checksums: Vec<u8>,
+    /// What the checksums take of the memory.
+    table: Table,
     sections: Vec<Section>,
     hasher: ContentHasher,
     /// Whether a write has failed, so that bytes are missing.
@@ -243,6 +246,7 @@ impl<D: Destination> SetFileWriter<D> {
             block: Vec::with_capacity(SET_BLOCK_BYTES),
             blocks: 0,
             checksums: Vec::new(),
+            table: Table::default(),
             sections: Vec::new(),
             hasher: ContentHasher::default(),
             is_broken: false,
@@ -252,6 +256,12 @@ impl<D: Destination> SetFileWriter<D> {
         writer.checked(written)?;
         writer.blocks = 1;
         Ok(writer)
+    }
+
+    /// Counts its checksums among the tables of a scratch.
+    #[must_use]
+    pub fn within(self, scratch: &Scratch) -> SetFileWriter<D> {
+        SetFileWriter { table: scratch.table(), ..self }
     }
 
     /// Writes checksums and header, and publishes the file.
@@ -285,7 +295,7 @@ impl<D: Destination> SetFileWriter<D> {
     /// Writes each level after the one before it, and returns the root checksum.
     fn write_levels(&mut self) -> Result<u64, WriteError> {
         let mut level = std::mem::take(&mut self.checksums);
-        let mut root = xxh3_64(&[]);
+        let mut root = XxHash3_64::oneshot(&[]);
         while !level.is_empty() {
             self.append(&level)?;
             self.pad(BLOCK)?;
@@ -320,7 +330,8 @@ impl<D: Destination> SetFileWriter<D> {
             if self.block.len() == SET_BLOCK_BYTES {
                 let written = self.destination.write_all(&self.block);
                 self.checked(written)?;
-                self.checksums.extend_from_slice(&xxh3_64(&self.block).to_le_bytes());
+                self.checksums.extend_from_slice(&XxHash3_64::oneshot(&self.block).to_le_bytes());
+                self.table.resize(self.checksums.capacity())?;
                 self.blocks += 1;
                 self.block.clear();
             }

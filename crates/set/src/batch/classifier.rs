@@ -495,7 +495,6 @@ impl Classifier {
         let questions = Questions { policies, paths };
         self.decide_by(table, questions, block, |unresolved| {
             unresolved.extend(policies.iter().filter(|&&policy| !self.is_resolved(policy)));
-            unresolved.sort_unstable();
             unresolved.dedup();
             let policies = || unresolved.iter().map(|&policy| PolicyNumber(policy));
             policies().for_each(|policy| self.set.prefetch_head(policy));
@@ -564,6 +563,9 @@ impl Classifier {
         number: PolicyNumber,
         (entries, starts): &mut (Vec<Option<u32>>, Vec<Start>),
     ) -> Result<(), Damage> {
+        if self.is_resolved(number.0) {
+            return Ok(()); // A policy may occur twice in a block.
+        }
         let head = self.set.policy_head(number)?;
         entries.clear();
         starts.clear();

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use super::error::{Damage, Fault, Place};
 use super::header::Header;
@@ -125,7 +125,7 @@ impl<'f> BlockReader<'f> {
         }
         let expected = self.expected(level, index);
         let offset = block * BLOCK;
-        let found = xxh3_64(&self.file[offset as usize..][..BLOCK as usize]);
+        let found = XxHash3_64::oneshot(&self.file[offset as usize..][..BLOCK as usize]);
         if found != expected {
             return Err(self.damage(
                 self.place(offset),

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -164,7 +164,7 @@ impl Header {
 
 impl Stored {
     fn computed_checksum(&self) -> u64 {
-        xxh3_64(&self.as_bytes()[..at!(checksum)])
+        XxHash3_64::oneshot(&self.as_bytes()[..at!(checksum)])
     }
 
     /// Writes the checksum.

@@ -161,7 +161,7 @@ impl SectionKind {
 }
 
 /// What identifies the content of a set, independent of where and when it was compiled: BLAKE3, of 256 bits.
-/// `FORMAT.md`, section 6, says of what. Shown as 64 hexadecimal digits; a precision (`{:.16}`) shortens
+/// `FORMAT.md`, section 13, says of what. Shown as 64 hexadecimal digits; a precision (`{:.16}`) shortens
 /// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash(pub [u8; 32]);
