@@ -19,7 +19,8 @@ pub const POLICY_PATTERN_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Source: our choice. Each thread gets hundreds of them, so few threads wait for the last one.
 pub const PLANNED_POLICIES_MAX: usize = 1_024;
 
-/// Bytes per thread of the policies in one batch when a set is compiled: 32 MiB, or one policy.
+/// Bytes per thread of the plans in one batch when a set is compiled: 32 MiB, or one policy. All threads
+/// have an eighth of the memory of the compiler at most.
 ///
 /// Source: our choice; hundreds of usual files, or one or two hostile ones of 500 KiB.
 pub const PLANNED_BYTES_PER_THREAD_MAX: usize = 32 * 1024 * 1024;

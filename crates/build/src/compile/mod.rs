@@ -16,8 +16,9 @@
 //!
 //! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some
 //! 30 bytes for each distinct file, rule set and order, 4 for each string and name, 13 for each
-//! host, what [`Scratch`](portcullis_files::scratch::Scratch) allows for sorting strings and names, and
-//! [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not yet joined.
+//! host, 8 for each block of the file, what [`Scratch`](portcullis_files::scratch::Scratch) allows
+//! for sorting strings and names, and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not yet
+//! joined.
 
 mod config;
 mod hosts;
@@ -80,7 +81,7 @@ pub fn write(
     config: &CompileConfig,
     path: &Path,
 ) -> Result<CompiledSet, CompileError> {
-    let mut writer = SetFileWriter::create(path)?;
+    let mut writer = SetFileWriter::create(path)?.within(&config.scratch);
     writer.begin(SectionKind::RULE_SETS)?;
     let compiled = Compiled::of(standings, config, |rule_sets| {
         writer.write(rule_sets).map_err(CompileError::from)
@@ -150,7 +151,7 @@ pub(super) fn text_bytes_max(set_bytes: u64) -> u64 {
 fn planned(
     sources: &mut Vec<PolicyOrigin>,
     pool: &BlobPool,
-    (dialect, scope): (&'static Dialect, Scope<'_>),
+    (dialect, scope, memory): (&'static Dialect, Scope<'_>, usize),
     policies: &mut PolicySections,
 ) -> Result<u64, CompileError> {
     let extract = |origin: &PolicyOrigin| match *origin {
@@ -167,10 +168,12 @@ fn planned(
         let plans = plans.map(|plan| plan.expect("extracts are of this program"));
         plans.collect::<Vec<PolicyPlan<'_>>>()
     };
-    let mut end = planned_at_once(sources, pool);
+    let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
+    let bytes_max = bytes_max.min(memory / 8);
+    let mut end = planned_at_once(sources, pool, bytes_max);
     let mut plans = plan(0, end);
     while !plans.is_empty() {
-        let next = end + planned_at_once(&sources[end..], pool);
+        let next = end + planned_at_once(&sources[end..], pool, bytes_max);
         let mut add = || plans.drain(..).try_for_each(|plan| policies.add(plan));
         let (added, following) = rayon::join(&mut add, || plan(end, next));
         added?;
@@ -180,10 +183,9 @@ fn planned(
     Ok(sources.drain(..).map(|origin| origin.bytes(pool) as u64).sum())
 }
 
-/// Returns how many of `origins`, at least one if there are any, to plan at once. This bounds the memory
-/// for plans.
-fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool) -> usize {
-    let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
+/// Returns how many of `origins`, at least one if there are any, have plans of at most so many bytes
+/// together.
+fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool, bytes_max: usize) -> usize {
     let mut bytes = 0;
     let within = origins.iter().take_while(|origin| {
         bytes += plan_bytes(origin.bytes(pool));
@@ -259,12 +261,14 @@ impl<'c> Growing<'c> {
             self.counts.add_host(host, self.pool)?;
         }
         let of_blobs = size_of_val(&*self.distinct.of_blob);
-        let tables = of_blobs + self.policies.table_bytes() + self.hosts.table_bytes();
+        // The reports of inputs, and their JSON.
+        let provenance = 2 * self.config.provenance.len();
+        let tables = of_blobs + self.policies.table_bytes() + self.hosts.table_bytes() + provenance;
         Ok(self.tables.resize(tables)?)
     }
 
     fn add_policies(&mut self, origins: &mut Vec<PolicyOrigin>) -> Result<(), CompileError> {
-        let reading = (self.config.dialect, self.scope);
+        let reading = (self.config.dialect, self.scope, self.config.scratch.memory());
         self.text_bytes += planned(origins, self.pool, reading, &mut self.policies)?;
         Ok(())
     }
