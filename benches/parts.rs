@@ -2,8 +2,8 @@
 //! classify.
 //!
 //! ```text
-//! cargo bench -p portcullis-bench --bench parts
-//! PORTCULLIS_ROBOTS=DIR PORTCULLIS_URLS=FILE cargo bench -p portcullis-bench --bench parts
+//! cargo bench -p portcullis-peers --features peers --bench parts
+//! PORTCULLIS_ROBOTS=DIR PORTCULLIS_URLS=FILE cargo bench -p portcullis-peers --features peers --bench parts
 //! ```
 //!
 //! Without the two variables, the sample in `corpora/` is measured, which fits in the caches. Name
@@ -92,7 +92,7 @@ impl Walk {
 
 fn parts(criterion: &mut Criterion) {
     let named = |variable: &str, sample: &str| {
-        let sample = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(sample);
+        let sample = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(sample);
         std::env::var_os(variable).map_or(sample, PathBuf::from)
     };
     let config = LoadConfig { robots_bytes_max: None, ..LoadConfig::new(DIALECT) };

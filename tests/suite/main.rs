@@ -8,7 +8,6 @@ mod blocks;
 mod conformance;
 mod delay;
 mod engines;
-mod fetch;
 mod lint;
 mod page;
 mod usage;

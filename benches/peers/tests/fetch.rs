@@ -1,6 +1,6 @@
 //! The example that fetches, against a server on this machine.
 
-#[path = "../../examples/fetch.rs"]
+#[path = "../../../examples/fetch.rs"]
 #[expect(dead_code, reason = "`main` is for the command line")]
 mod example;
 
