@@ -33,7 +33,7 @@ fn notes_never_mix_into_json() {
         "diff r.pcs m.pcs -o changes.tsv",
         "diff r.pcs m.pcs -a Nobody in -o changes.tsv",
         "survey --robots odd -a Nobody -o survey.csv",
-        "sitemaps --robots odd -o sitemaps.txt",
+        "survey --robots odd --sitemaps -o sitemaps.jsonl",
     ] {
         let output = folder.ok(format!("{line} --summary json"));
         let written = std::str::from_utf8(&output.stderr).unwrap();

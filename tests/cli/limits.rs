@@ -40,7 +40,7 @@ fn threads_that_cannot_start_are_an_error() {
         ("diff x.pcs x.pcs -a ExampleBot urls -j4", true),
         ("audit -p x.pcs -a ExampleBot --report - urls -j4", true),
         ("survey -p x.pcs -a ExampleBot -j4", true),
-        ("sitemaps -p x.pcs -j4", true),
+        ("survey -p x.pcs --sitemaps -j4", true),
         ("lint robots -j4", true),
     ] {
         let mut failed = 0;

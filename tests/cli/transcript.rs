@@ -223,7 +223,7 @@ macro_rules! transcripts {
 
 transcripts! {
     agents audit bounds check classify compile diff errors filter inspect kinds lint lists outputs parquet
-    sitemaps survey times usage
+    survey times usage
 }
 
 #[test]

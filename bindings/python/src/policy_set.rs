@@ -308,7 +308,7 @@ impl PyPolicySet {
         if history && !set.has_history() {
             return Err(no_history(&set, "history=True"));
         }
-        Ok(PySurvey::new(set, chains, RowConfig { history, lists }))
+        Ok(PySurvey::new(set, chains, RowConfig { history, lists, at: None }))
     }
 
     /// Returns the provenance of the set: hash, dialect, counts, and the result of each input.

@@ -8,14 +8,12 @@ use std::time::Instant;
 use anyhow::{bail, ensure};
 use portcullis_build::{LoadConfig, LoadError, load, read_text};
 use portcullis_dialect::usage::Label;
-use portcullis_files::input::Terminator;
 use portcullis_files::kind::FileKind;
 use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped, robots_named};
 use portcullis_report::{Figures, InvalidRecords};
 use portcullis_robots::access::{DateSpan, UnixSeconds};
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;
-use portcullis_rows::output::Added;
 use portcullis_rows::output::columns::Field;
 use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::{PolicySet, SetError};
@@ -39,11 +37,8 @@ use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::rows::ROW_GROUPS;
 use super::stream::{self, Account};
 use super::summary;
-use super::table::{self, Block, Encoder, TableFile};
+use super::table::{self, Block, Rows};
 use super::values::SetAt;
-
-/// The number of rows that are encoded at once.
-const ROWS_AT_ONCE: usize = 16 * 1024;
 
 /// The name of the robots that no file names.
 const UNNAMED: &str = "*";
@@ -214,9 +209,7 @@ impl Diff<'_> {
 
     /// Begins a table of rows that this thread makes.
     fn rows(&self, fields: Vec<Field>) -> anyhow::Result<Rows> {
-        let output = table::open(self.table(), &self.output)?;
-        let (encoder, file) = table::begin(output, self.table(), fields, Terminator::LineFeed)?;
-        Ok(Rows { added: encoder.none(), encoder, file })
+        Rows::begin(table::open(self.table(), &self.output)?, self.table(), fields)
     }
 
     /// Returns the configuration for reading robots.txt files.
@@ -395,28 +388,6 @@ impl Diff<'_> {
             ),
             _ => Ok(self.status(is_different)),
         }
-    }
-}
-
-/// A table of rows that one thread makes.
-struct Rows {
-    added: Added,
-    encoder: Encoder,
-    file: TableFile,
-}
-
-impl Rows {
-    /// Writes the rows if there are many.
-    fn write_many(&mut self) -> anyhow::Result<()> {
-        if self.added.rows() < ROWS_AT_ONCE {
-            return Ok(());
-        }
-        self.file.write(self.encoder.encode_all(&mut self.added)?)
-    }
-
-    fn complete(mut self, account: String) -> anyhow::Result<Vec<CompleteOutput>> {
-        self.file.write(self.encoder.encode_all(&mut self.added)?)?;
-        self.file.complete(account)
     }
 }
 

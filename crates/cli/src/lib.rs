@@ -35,7 +35,6 @@ mod outputs;
 mod plan;
 mod rows;
 mod shards;
-mod sitemaps;
 mod stream;
 mod summary;
 mod survey;
@@ -108,7 +107,6 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         Some(Command::Inspect(args)) => inspect::run(args),
         Some(Command::Lint(args)) => lint::run(args),
         Some(Command::Survey(args)) => survey::run(args),
-        Some(Command::Sitemaps(args)) => sitemaps::run(args),
         Some(Command::Audit(args)) => audit::run(args),
         None => anyhow::bail!("no subcommand; `portcullis --help` lists them"),
     };

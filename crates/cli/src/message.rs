@@ -75,6 +75,7 @@ const TIPS: &[(&str, &str)] = &[
     ("--to", "SET@TIME is a set as of a time: portcullis diff SET@TIME SET@TIME"),
     ("history", "inspect shows the periods of a host: portcullis inspect SET HOST"),
     ("merge", "compiling sets merges them: portcullis compile -o SET A.pcs B.pcs"),
+    ("sitemaps", "survey lists sitemaps: portcullis survey -p SET --sitemaps"),
     ("verify", "inspect verifies a set: portcullis inspect SET --verify"),
     ("version", "portcullis --version prints the version"),
 ];

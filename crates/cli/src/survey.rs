@@ -1,43 +1,38 @@
-//! `portcullis survey`: a row for each origin and agent, and the totals of each agent.
+//! `portcullis survey`: a row for each origin and agent, and the totals of each agent; or a row for each
+//! sitemap.
 //!
 //! Threads encode blocks of hosts, while the blocks before them are written in order.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::ensure;
 use portcullis_domain::LIST;
 use portcullis_report::{Account, NoRecords, Run};
+use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::input::Terminator;
-use portcullis_rows::output::columns::Field;
-use portcullis_rows::output::csv::Csv;
-use portcullis_rows::output::json_lines::JsonLines;
-use portcullis_rows::output::parquet::{EncodedGroup, ParquetError, RowColumns, Template};
-use portcullis_rows::output::tsv::Tsv;
-use portcullis_rows::output::{Added, TextRows};
 use portcullis_set::Damage;
-use portcullis_set::stored::StoredHost;
 use portcullis_survey::limits::SURVEY_LIST_BYTES;
 use portcullis_survey::{
-    AgentFigures, HostBlock, RowConfig, RowTotals, RowWorker, SurveyRows, tables,
+    AgentFigures, HostBlock, RowConfig, RowTotals, RowWorker, SitemapCounts, SurveyRows,
+    push_sitemaps, sitemap_fields, tables,
 };
 use portcullis_text::figures::{self, counted};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::args::{ClassifyFormat, SurveyArgs};
-use super::engine::Engine;
+use super::args::{ClassifyFormat, SurveyArgs, TimeArgs};
+use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
 use super::limits::{
     SURVEY_GROUP_LIST_BYTES, SURVEY_GROUP_ROWS, SURVEY_LIST_BYTES_AT_ONCE, SURVEY_TEXT_ROWS,
 };
-use super::output::{self, CompleteOutput, Compressor, Destination, Output};
-use super::plan::{self, PolicyPlan, QuestionPlan, SummaryForm};
-use super::rows::{self, RowFile};
+use super::output::{CompleteOutput, Destination, Output};
+use super::plan::{self, QuestionPlan, SummaryPlan};
 use super::stream::{Bar, Progress};
 use super::summary;
+use super::table::{self, Rows};
 
 /// The blocks of hosts that each thread encodes before they are written.
 const BLOCKS_PER_THREAD: usize = 2;
@@ -47,41 +42,32 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let summary = plan::summary(&args.run)?;
     let form = summary.form;
     let policies = plan::policies(args.policies);
-    let is_named = args.output.is_some();
     let destination = Destination::new(args.output);
     let format = plan::format(args.format, &destination, ClassifyFormat::NAMED)?;
     let prints = destination == Destination::StandardOutput;
-    let has_rows = is_named || !(form == SummaryForm::Json || io::stdout().is_terminal());
-    if has_rows && format == ClassifyFormat::Parquet {
-        rows::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;
-        rows::not_compressed(&destination)?;
-    }
+    let times = plan::time(TimeArgs::default(), &policies)?;
+    let at = policies.time();
+    ensure!(!args.history || at.is_none(), "--history has all periods; leave out @TIME");
     let questions = plan::agents(args.agents, policies.dialect())?;
-    let questions = QuestionPlan { usage: true, ..questions };
-    let output = has_rows.then(|| match format {
-        ClassifyFormat::Parquet => Output::open_as_is(&destination),
-        _ => Output::open(&destination),
-    });
-    let output = output.transpose()?;
-    let threads = args.run.threads.threads;
-    let engine = Engine::new(threads)?;
+    let questions = QuestionPlan { usage: true, all_robots: args.sitemaps, times, ..questions };
+    let output = table::open(format, &destination)?;
+    let engine = Engine::new(args.run.threads.threads)?;
     let loaded = engine.load(&policies, &questions)?;
-    loaded.show_notes(if has_rows { form } else { SummaryForm::Text });
-    ensure!(!args.history || loaded.set.has_history(), plan::no_history(&loaded.set));
-    let agents = questions.agents(loaded.set.dialect())?;
-    let config = RowConfig { history: args.history, lists: args.lists };
-    let survey = SurveyRows::new(&loaded.set, &agents, config)?;
+    loaded.show_notes(form);
+    let set = &*loaded.set;
+    ensure!(!args.history && at.is_none() || set.has_history(), plan::no_history(set));
     let run = summary::run(&loaded, &questions);
-    let progress = Progress::over(&inputs(&policies), !args.run.no_progress);
+    if args.sitemaps {
+        return sitemaps(&loaded, at, run, (output, format), &summary);
+    }
+    let agents = questions.agents(set.dialect())?;
+    let config = RowConfig { history: args.history, lists: args.lists, at };
+    let survey = SurveyRows::new(set, &agents, config)?;
+    // The file whose size measures the progress, if the policies are one file.
+    let progress = Progress::over(&[policies.path()], !args.run.no_progress);
     let surveying = Surveying { survey: &survey, engine: &engine, progress, prints };
-    let complete = match output {
-        None => {
-            surveying.count()?;
-            Vec::new()
-        }
-        Some(output) => surveying.write(output, format, &run)?,
-    };
-    loaded.set.is_whole()?;
+    let complete = surveying.write(output, format, &run)?;
+    set.is_whole()?;
     CompleteOutput::publish_all(complete)?;
     let RowTotals { hosts, rows, .. } = survey.totals();
     let object = Summary {
@@ -92,21 +78,30 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
         totals: survey.figures(),
         seconds: started.elapsed().as_secs_f64(),
     };
-    if has_rows {
-        summary::write(&summary, &object)?;
-        return Ok(ExitStatus::Done);
-    }
-    let printed = match form {
-        SummaryForm::Json => summary::to_json_line(&object)?,
-        SummaryForm::Text | SummaryForm::None => tables::totals(&object.totals).into_bytes(),
-    };
-    output::print(&printed)?;
+    summary::write(&summary, &object)?;
     Ok(ExitStatus::Done)
 }
 
-/// Returns the file whose size measures the progress, if the policies are one file.
-fn inputs(policies: &PolicyPlan) -> Vec<PathBuf> {
-    vec![policies.path().to_owned()]
+/// Writes the sitemaps that robots.txt files name.
+fn sitemaps(
+    loaded: &Policies,
+    at: Option<UnixSeconds>,
+    run: Run,
+    (output, format): (Output, ClassifyFormat),
+    summary: &SummaryPlan,
+) -> anyhow::Result<ExitStatus> {
+    let set = &*loaded.set;
+    let mut rows = Rows::begin(output, format, sitemap_fields())?;
+    let mut counts = SitemapCounts::default();
+    for host in set.hosts() {
+        push_sitemaps(set, &host?, at, &mut counts, &mut rows.added)?;
+        rows.write_many()?;
+    }
+    set.is_whole()?;
+    CompleteOutput::publish_all(rows.complete(serde_json::to_string(&run)?)?)?;
+    let account = Account { run, records: counts, ..Account::default() };
+    summary::write(summary, &SitemapSummary { account })?;
+    Ok(ExitStatus::Done)
 }
 
 /// A survey that is being computed.
@@ -118,29 +113,38 @@ struct Surveying<'a> {
     prints: bool,
 }
 
-/// The bytes of lists that end a block, and those of all blocks that are encoded at once.
+/// The rows of a block, and the bytes of lists that end it, and those of all blocks that are encoded at
+/// once.
 #[derive(Clone, Copy)]
-struct ListBytes {
-    block: u64,
-    at_once: u64,
+struct BlockSize {
+    rows: usize,
+    list_bytes: u64,
+    list_bytes_at_once: u64,
 }
 
-/// No list is made.
-const NO_BYTES: ListBytes = ListBytes { block: u64::MAX, at_once: u64::MAX };
+impl BlockSize {
+    fn of(format: ClassifyFormat) -> BlockSize {
+        match format {
+            ClassifyFormat::Parquet => BlockSize {
+                rows: SURVEY_GROUP_ROWS,
+                list_bytes: SURVEY_GROUP_LIST_BYTES,
+                list_bytes_at_once: BLOCKS_PER_THREAD as u64 * SURVEY_GROUP_LIST_BYTES,
+            },
+            _ => BlockSize {
+                rows: SURVEY_TEXT_ROWS,
+                list_bytes: SURVEY_LIST_BYTES,
+                list_bytes_at_once: SURVEY_LIST_BYTES_AT_ONCE,
+            },
+        }
+    }
+}
 
 /// The workers that no thread uses.
 type Idle<'a> = Mutex<Vec<RowWorker<'a, 'a>>>;
 
 impl<'a> Surveying<'a> {
-    /// Counts all hosts without rows.
-    fn count(&self) -> anyhow::Result<()> {
-        let count = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
-            worker.count(&mut hosts.into_iter())
-        };
-        self.run(SURVEY_GROUP_ROWS, NO_BYTES, count, |()| Ok(()))
-    }
-
-    /// Writes all rows, and returns the complete output.
+    /// Writes all rows, and returns the complete output: passes each block of hosts to the threads, and
+    /// their rows to the output, in order.
     fn write(
         &self,
         output: Output,
@@ -148,80 +152,27 @@ impl<'a> Surveying<'a> {
         run: &Run,
     ) -> anyhow::Result<Vec<CompleteOutput>> {
         let fields = self.survey.fields();
-        let text: Box<dyn TextRows> = match format {
-            ClassifyFormat::Parquet => return self.write_parquet(output, &fields, run),
-            ClassifyFormat::Csv => Box::new(Csv::default()),
-            ClassifyFormat::Tsv => Box::new(Tsv(Terminator::LineFeed)),
-            ClassifyFormat::Jsonl => Box::new(JsonLines::new(&fields)),
-        };
-        let mut output = output;
-        output.write(&text.header(None, &fields))?;
-        let compression = output.compression();
-        let encode = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
-            let (mut hosts, mut out) = (hosts.into_iter(), Vec::new());
-            let mut added = Added::of(fields.iter().map(|field| field.kind));
-            loop {
-                worker.fill(&mut hosts, &mut added)?;
-                if added.rows() == 0 {
-                    Compressor::default().compress(compression, &mut out)?;
-                    return anyhow::Ok(out);
-                }
-                text.push(None, &added, &mut out)?;
-            }
-        };
-        let bytes = ListBytes { block: SURVEY_LIST_BYTES, at_once: SURVEY_LIST_BYTES_AT_ONCE };
-        self.run(SURVEY_TEXT_ROWS, bytes, encode, |bytes: Vec<u8>| {
-            Ok(output.write_compressed(&bytes)?)
-        })?;
-        Ok(vec![output.complete()?])
-    }
-
-    fn write_parquet(
-        &self,
-        output: Output,
-        fields: &[Field],
-        run: &Run,
-    ) -> anyhow::Result<Vec<CompleteOutput>> {
-        let mut file = RowFile::new(output, Template::of_rows(fields))?;
-        let columns = RowColumns::new(fields.to_vec());
-        let encode = |worker: &mut RowWorker<'_, 'a>, hosts: Vec<StoredHost<'a>>| {
-            let mut hosts = hosts.into_iter();
-            columns.encode(|added| Ok::<_, Failed>(worker.fill(&mut hosts, added)?))
-        };
-        let at_once = BLOCKS_PER_THREAD as u64 * SURVEY_GROUP_LIST_BYTES;
-        let bytes = ListBytes { block: SURVEY_GROUP_LIST_BYTES, at_once };
-        self.run(SURVEY_GROUP_ROWS, bytes, encode, |group: EncodedGroup| file.write(group))?;
-        let account = FileAccount { run, public_suffix_list: LIST };
-        file.complete(serde_json::to_string(&account)?)
-    }
-
-    /// Passes each block of hosts, of so many rows and bytes, to `work`, and the results to `sink`, in
-    /// order.
-    fn run<T: Send, E: Into<anyhow::Error> + Send>(
-        &self,
-        rows: usize,
-        bytes: ListBytes,
-        work: impl Fn(&mut RowWorker<'_, 'a>, Vec<StoredHost<'a>>) -> Result<T, E> + Sync,
-        mut sink: impl FnMut(T) -> anyhow::Result<()> + Send,
-    ) -> anyhow::Result<()> {
+        let (encoder, mut file) = table::begin(output, format, fields, Terminator::LineFeed)?;
+        let size = BlockSize::of(format);
         let idle: Idle<'_> = Mutex::default();
         let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
         let work = |block: Result<HostBlock<'a>, Damage>| {
             let HostBlock { hosts, .. } = block?;
             let mut worker = lock().pop().unwrap_or_else(|| self.survey.worker());
             let count = hosts.len() as u64;
-            let done = work(&mut worker, hosts).map_err(Into::into)?;
+            let mut hosts = hosts.into_iter();
+            let rows = encoder.encode(|added| Ok(worker.fill(&mut hosts, added)?))?;
             lock().push(worker);
-            anyhow::Ok((count, done))
+            anyhow::Ok((count, rows))
         };
         let all_hosts = self.survey.hosts().max(1);
         let (mut hosts_done, mut bar) = (0, Bar::default());
-        let mut blocks = self.survey.blocks(rows, bytes.block);
-        let mut before: Vec<anyhow::Result<(u64, T)>> = Vec::new();
+        let mut blocks = self.survey.blocks(size.rows, size.list_bytes);
+        let mut before = Vec::new();
         loop {
             let at_once = self.engine.threads() * BLOCKS_PER_THREAD;
             let (mut next, mut list_bytes) = (Vec::new(), 0);
-            while next.len() < at_once && list_bytes < bytes.at_once {
+            while next.len() < at_once && list_bytes < size.list_bytes_at_once {
                 let Some(block) = blocks.next() else { break };
                 list_bytes += block.as_ref().map_or(0, |block| block.list_bytes);
                 next.push(block);
@@ -229,8 +180,8 @@ impl<'a> Surveying<'a> {
             let is_last = next.is_empty();
             let mut write = || {
                 for done in std::mem::take(&mut before) {
-                    let (hosts, done) = done?;
-                    sink(done)?;
+                    let (hosts, rows) = done?;
+                    file.write(rows)?;
                     hosts_done += hosts;
                 }
                 anyhow::Ok(())
@@ -239,7 +190,7 @@ impl<'a> Surveying<'a> {
             let (written, encoded) = self.engine.install(|| rayon::join(&mut write, encode));
             written?;
             if is_last {
-                return Ok(());
+                break;
             }
             before = encoded;
             if !self.prints || !io::stdout().is_terminal() {
@@ -247,16 +198,9 @@ impl<'a> Surveying<'a> {
                 self.progress.draw(&mut bar, None);
             }
         }
+        let account = FileAccount { run, public_suffix_list: LIST };
+        file.complete(serde_json::to_string(&account)?)
     }
-}
-
-/// A row group that could not be encoded.
-#[derive(Debug, thiserror::Error)]
-enum Failed {
-    #[error(transparent)]
-    Damage(#[from] Damage),
-    #[error("cannot encode rows as Parquet: {0}")]
-    Encoder(#[from] ParquetError),
 }
 
 /// The account of a survey in a Parquet file.
@@ -291,5 +235,31 @@ impl summary::Summary for Summary {
             (*rows as f64 / seconds) as u64,
         )?;
         out.write_all(tables::totals(totals).as_bytes())
+    }
+}
+
+/// The summary of a run that lists sitemaps.
+#[derive(Serialize)]
+struct SitemapSummary {
+    #[serde(flatten)]
+    account: Account<SitemapCounts>,
+}
+
+impl summary::Summary for SitemapSummary {
+    fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        self.account.write_run(out)?;
+        let SitemapCounts { origins, origins_with_sitemaps, sitemaps, not_urls } =
+            self.account.records;
+        write!(
+            out,
+            "{}, {origins_with_sitemaps} with sitemaps: {}",
+            counted(origins, "origin"),
+            counted(sitemaps, "sitemap")
+        )?;
+        match not_urls {
+            0 => writeln!(out),
+            1 => writeln!(out, ", 1 of them not an absolute URL"),
+            not_urls => writeln!(out, ", {not_urls} of them not absolute URLs"),
+        }
     }
 }

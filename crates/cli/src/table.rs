@@ -13,6 +13,7 @@ use portcullis_rows::output::tsv::Tsv;
 use portcullis_rows::output::{Added, TextRows};
 
 use super::args::ClassifyFormat;
+use super::limits::SURVEY_TEXT_ROWS;
 use super::output::{CompleteOutput, Compression, Compressor, Destination, Output};
 use super::rows::{self, RowFile};
 
@@ -167,5 +168,43 @@ impl TableFile {
             }
             TableFile::Parquet(file) => file.complete(account),
         }
+    }
+}
+
+/// A table of rows that one thread makes.
+pub struct Rows {
+    /// The rows that are not written yet.
+    pub added: Added,
+    encoder: Encoder,
+    file: TableFile,
+}
+
+impl Rows {
+    /// Begins a table, as [`begin`].
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be written, here and below.
+    pub fn begin(
+        output: Output,
+        format: ClassifyFormat,
+        fields: Vec<Field>,
+    ) -> anyhow::Result<Rows> {
+        let (encoder, file) = begin(output, format, fields, Terminator::LineFeed)?;
+        Ok(Rows { added: encoder.none(), encoder, file })
+    }
+
+    /// Writes the rows if there are many.
+    pub fn write_many(&mut self) -> anyhow::Result<()> {
+        if self.added.rows() < SURVEY_TEXT_ROWS {
+            return Ok(());
+        }
+        self.file.write(self.encoder.encode_all(&mut self.added)?)
+    }
+
+    /// Completes the output, as [`TableFile::complete`].
+    pub fn complete(mut self, account: String) -> anyhow::Result<Vec<CompleteOutput>> {
+        self.file.write(self.encoder.encode_all(&mut self.added)?)?;
+        self.file.complete(account)
     }
 }

@@ -1,4 +1,4 @@
-//! Members of JSON objects about one decision, for `check`, `diff` and the reports of files.
+//! Members of JSON objects about one decision, for `check` and the reports of files.
 //!
 //! An object begins with `{"url", "agent", "verdict", "reason", "line", "rule", "group"}`, always in
 //! this order, `null` if they have no value. If text is not UTF-8, its member has U+FFFD for the bytes
@@ -20,7 +20,6 @@ use std::collections::BTreeMap;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use portcullis_dialect::decision::Decision;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_set::batch::FullDecision;
@@ -107,40 +106,28 @@ impl<'a> Line<'a> {
         decision: FullDecision<'a>,
         usage: Option<UsageObject>,
     ) -> Line<'a> {
-        let decision = DecisionObject::with_group(decision);
+        let FullDecision { decision, rule, group, .. } = decision;
+        let decision = DecisionObject {
+            verdict: decision.verdict.as_str(),
+            reason: decision.reason.as_str(),
+            line: decision.line.map(|line| line.get()),
+            rule: Text::cut("rule", rule),
+            group: Text::cut("group", group),
+        };
         Line { url: Text::uncut("url", Some(url)), agent, decision, usage }
     }
 }
 
 /// The members of a decision.
 #[derive(Serialize)]
-pub struct DecisionObject<'a> {
+struct DecisionObject<'a> {
     verdict: &'static str,
     reason: &'static str,
     line: Option<u32>,
     #[serde(flatten)]
     rule: Text<'a>,
     #[serde(flatten)]
-    group: Option<Text<'a>>,
-}
-
-impl<'a> DecisionObject<'a> {
-    /// Returns the members of a decision by `rule`, without `group`.
-    pub fn new(decision: &Decision, rule: Option<&'a [u8]>) -> DecisionObject<'a> {
-        DecisionObject {
-            verdict: decision.verdict.as_str(),
-            reason: decision.reason.as_str(),
-            line: decision.line.map(|line| line.get()),
-            rule: Text::cut("rule", rule),
-            group: None,
-        }
-    }
-
-    /// Returns all members of a decision.
-    pub fn with_group(full: FullDecision<'a>) -> DecisionObject<'a> {
-        let group = Some(Text::cut("group", full.group));
-        DecisionObject { group, ..DecisionObject::new(&full.decision, full.rule) }
-    }
+    group: Text<'a>,
 }
 
 /// A text that is flattened into its object: the text under its name, or `null` if there is none.
@@ -159,11 +146,6 @@ impl<'a> Text<'a> {
     /// Returns a text from a file, which is cut if it is long.
     pub fn cut(name: &'static str, bytes: Option<&'a [u8]>) -> Text<'a> {
         Text { name, bytes: bytes.map(cut_to_show) }
-    }
-
-    /// Returns the bytes; empty if there is no text.
-    pub fn bytes(&self) -> &[u8] {
-        self.bytes.as_deref().unwrap_or_default()
     }
 }
 

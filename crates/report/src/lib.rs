@@ -44,7 +44,7 @@ mod drops;
 pub mod explanation;
 pub mod explanation_json;
 pub mod filter;
-pub mod json_lines;
+mod json_lines;
 pub mod limits;
 mod name_counts;
 pub mod page;

@@ -86,6 +86,7 @@ mod policies;
 mod reaches;
 mod report;
 mod rows;
+mod sitemaps;
 mod stances;
 mod survey;
 pub mod tables;
@@ -112,6 +113,7 @@ pub use policies::{
 pub use reaches::{Applied, Reaches};
 pub use report::{DecidingRule, HostFigures, HostRow, List, Report, RuleFigures};
 pub use rows::{HostBlock, RowConfig, RowTotals, RowWorker, SurveyRows};
+pub use sitemaps::{SitemapCounts, push_sitemaps, sitemap_fields};
 pub use survey::Survey;
 pub use text::Text;
 pub use usage::{HostUsage, UsageFigures};

@@ -23,7 +23,7 @@ use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use portcullis_text::visible::cut_to_show;
 
-use crate::delays::{self, DelayCounts};
+use crate::delays::DelayCounts;
 use crate::facts::{Addressed, FactReader, PolicyReading};
 use crate::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
 use crate::origins::Map;
@@ -125,6 +125,9 @@ pub struct RowConfig {
     pub history: bool,
     /// Whether the values of licences and sitemaps are columns.
     pub lists: bool,
+    /// The time as of which origins have rows; `None` for the newest. Origins that had not been captured
+    /// have none.
+    pub at: Option<UnixSeconds>,
 }
 
 /// The rows of a survey.
@@ -238,7 +241,7 @@ impl<'s> SurveyRows<'s> {
         bytes_max: u64,
     ) -> impl Iterator<Item = Result<HostBlock<'s>, Damage>> + use<'s> {
         let counts = self.set.counts();
-        let RowConfig { history, lists } = self.config;
+        let RowConfig { history, lists, .. } = self.config;
         let moments = if history { self.set.moments() } else { 0 };
         let agents = self.agents.len() as u64;
         let of_hosts = counts.origins.saturating_add(moments).max(1).saturating_mul(agents);
@@ -357,73 +360,65 @@ impl<'s> RowWorker<'_, 's> {
         self.rows.set.is_whole()
     }
 
-    /// Counts `hosts` without their rows.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
-    pub fn count(
-        &mut self,
-        hosts: &mut impl Iterator<Item = StoredHost<'s>>,
-    ) -> Result<(), Damage> {
-        let RowWorker { rows, .. } = *self;
-        for host in hosts {
-            self.count_host(&host)?;
-            delays::count(rows.set, &host, &rows.agents, &mut self.totals.delays)?;
-        }
-        self.rows.set.is_whole()
-    }
-
     /// Counts a host, and reads its periods.
     fn begin(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
-        self.count_host(host)?;
         let set = self.rows.set;
-        let mut before: Option<Vec<PeriodRow<'s>>> = None;
+        let RowConfig { history, at, .. } = self.rows.config;
+        let (mut before, mut last): (Option<Vec<PeriodRow<'s>>>, _) = (None, None);
         for https in host.schemes() {
             let is_same = host.is_one_capture() && host.policy(false) == host.policy(true) && https;
             let periods = match before.take().filter(|_| is_same) {
                 Some(same) => same.into_iter().map(|it| PeriodRow { https, ..it }).collect(),
-                None if self.rows.config.history => self.periods(host, https)?,
-                None => vec![self.newest(host, https)?],
+                None if history => self.periods(host, https)?,
+                None => self.period_at(host, https, at)?.into_iter().collect(),
             };
-            let lost = || set.malformed_host("an origin has a policy at no time");
-            let newest = periods.last().ok_or_else(lost)?;
+            let Some(newest) = periods.last() else {
+                // It had not been captured at that time.
+                if at.is_some() {
+                    continue;
+                }
+                return Err(set.malformed_host("an origin has a policy at no time"));
+            };
             let counts = self.totals.delays.iter_mut();
             counts.zip(&*newest.delays).for_each(|(counts, delay)| counts.add(delay));
+            let policy = newest.policy;
+            self.totals.hosts += u64::from(last.is_none());
+            self.totals.origins += 1;
+            let known = self.known(policy)?;
+            known.origins += 1;
+            known.hosts += u64::from(last != Some(policy));
+            last = Some(policy);
             before = Some(periods.clone());
             self.pending.extend(periods);
         }
         Ok(())
     }
 
-    fn count_host(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
-        self.totals.hosts += 1;
-        let lost = || self.rows.set.malformed_host("an origin has no policy");
-        let mut last = None;
-        for https in host.schemes() {
-            let policy = host.policy(https).ok_or_else(lost)?;
-            self.totals.origins += 1;
-            let known = self.known(policy)?;
-            known.origins += 1;
-            known.hosts += u64::from(last != Some(policy));
-            last = Some(policy);
+    /// Returns the period of an origin that holds at a time, or the newest; `None` if it had not been
+    /// captured.
+    fn period_at(
+        &self,
+        host: &StoredHost<'s>,
+        https: bool,
+        at: Option<UnixSeconds>,
+    ) -> Result<Option<PeriodRow<'s>>, Damage> {
+        let lost = || self.rows.set.malformed_host("an origin has no policy or no capture");
+        let mut policy = host.policy(https).ok_or_else(lost)?;
+        let mut capture = host.capture(https)?.ok_or_else(lost)?;
+        let mut period = None;
+        if let Some(timeline) = host.timeline(https)? {
+            let index = match at {
+                Some(time) => timeline.index_at(time)?,
+                None => timeline.len()?.checked_sub(1),
+            };
+            let Some(index) = index else { return Ok(None) };
+            if at.is_some() {
+                let moment = timeline.moment(index)?;
+                (policy, capture) = (moment.policy, moment.capture);
+            }
+            period = Some(timeline.period(index)?);
         }
-        Ok(())
-    }
-
-    fn newest(&self, host: &StoredHost<'s>, https: bool) -> Result<PeriodRow<'s>, Damage> {
-        let set = self.rows.set;
-        let lost = || set.malformed_host("an origin has no policy or no capture");
-        let policy = host.policy(https).ok_or_else(lost)?;
-        let capture = host.capture(https)?.ok_or_else(lost)?;
-        let period = match host.timeline(https)? {
-            Some(timeline) => match timeline.len()?.checked_sub(1) {
-                Some(last) => Some(timeline.period(last)?),
-                None => None,
-            },
-            None => None,
-        };
-        Ok(PeriodRow {
+        Ok(Some(PeriodRow {
             host: *host,
             https,
             policy,
@@ -432,7 +427,7 @@ impl<'s> RowWorker<'_, 's> {
             until: period.and_then(|period| period.until),
             sitemaps: capture.sitemaps()?.into(),
             delays: self.delays(&capture, policy)?,
-        })
+        }))
     }
 
     fn periods(&self, host: &StoredHost<'s>, https: bool) -> Result<Vec<PeriodRow<'s>>, Damage> {

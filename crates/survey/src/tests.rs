@@ -314,8 +314,11 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
     let set = Arc::new(set);
     let agents = ["a", "Googlebot", "Nobody"];
     let agents = agents.map(|name| AgentChain::parse(name, set.dialect()).unwrap());
-    let rows =
-        SurveyRows::new(&set, &agents, RowConfig { history: set.has_history(), lists: true })?;
+    let rows = SurveyRows::new(
+        &set,
+        &agents,
+        RowConfig { history: set.has_history(), lists: true, at: None },
+    )?;
     let mut added = Added::of(rows.fields().iter().map(|field| field.kind));
     for block in rows.blocks(ALL, u64::MAX) {
         let (mut hosts, mut worker) = (block?.hosts.into_iter(), rows.worker());

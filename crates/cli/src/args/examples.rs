@@ -5,7 +5,7 @@
 use clap::Command;
 
 /// Subcommands, each with three commands and what they are for.
-const EXAMPLES: [(&str, [(&str, &str); 3]); 10] = [
+const EXAMPLES: [(&str, [(&str, &str); 3]); 9] = [
     (
         "check",
         [
@@ -96,10 +96,7 @@ const EXAMPLES: [(&str, [(&str, &str); 3]); 10] = [
     (
         "survey",
         [
-            (
-                "Totals for crawlers that train models",
-                "survey -p policies.pcs -a @ai-training --summary json",
-            ),
+            ("The sitemaps that files name", "survey -p policies.pcs --sitemaps -o sitemaps.tsv"),
             (
                 "A row for each host and crawler",
                 "survey -p policies.pcs -a GPTBot,CCBot -o survey.parquet",
@@ -108,14 +105,6 @@ const EXAMPLES: [(&str, [(&str, &str); 3]); 10] = [
                 "A row for each period too",
                 "survey -p history.pcs -a GPTBot --history -o periods.csv",
             ),
-        ],
-    ),
-    (
-        "sitemaps",
-        [
-            ("One per line", "sitemaps -p policies.pcs"),
-            ("Of one file", "sitemaps --robots robots.txt"),
-            ("With their hosts", "sitemaps -p policies.pcs -o sitemaps.jsonl"),
         ],
     ),
     (

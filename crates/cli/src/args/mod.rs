@@ -12,7 +12,6 @@ mod groups;
 mod lint;
 mod lists;
 mod sets;
-mod sitemaps;
 mod survey;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -30,7 +29,6 @@ pub use self::lists::{
     CheckArgs, CheckFormat, ClassifyArgs, ClassifyFormat, FilterArgs, KeepOrDrop, SelectionArgs,
 };
 pub use self::sets::{CompileArgs, DiffArgs, DiffFormat, InspectArgs, InspectFormat, OutageArgs};
-pub use self::sitemaps::{SitemapsArgs, SitemapsFormat};
 pub use self::survey::SurveyArgs;
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.
@@ -78,7 +76,6 @@ pub enum Command {
     Diff(DiffArgs),
     Inspect(InspectArgs),
     Survey(SurveyArgs),
-    Sitemaps(SitemapsArgs),
     Audit(AuditArgs),
     Lint(LintArgs),
 }

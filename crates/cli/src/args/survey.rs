@@ -33,13 +33,12 @@ Columns:
 /// Survey a policy set: a row for each origin and crawler
 ///
 /// Every value is read from the compiled rules: whether a crawler may fetch all, part or none of a
-/// site is decided over all paths, not by a list of URLs. Without OUTPUT, prints rows to a pipe or a
-/// file, and on a terminal a table of the totals, in which a host counts once for each of its
-/// policies.
+/// site is decided over all paths, not by a list of URLs. The summary has the totals of each crawler,
+/// in which a host counts once for each of its policies.
 #[derive(Args)]
 #[command(
     after_long_help = COLUMNS,
-    mut_arg("agents", |agents| agents.required_unless_present("user_agents"))
+    mut_arg("agents", |agents| agents.required_unless_present_any(["user_agents", "sitemaps"]))
 )]
 pub struct SurveyArgs {
     #[command(flatten)]
@@ -59,6 +58,13 @@ pub struct SurveyArgs {
     #[arg(long, help_heading = "Output")]
     pub lists: bool,
 
+    /// Write a row for each origin and sitemap that its robots.txt names, instead
+    ///
+    /// The columns are origin (`*` if one robots.txt applies to every URL), sitemap, and problem: why the
+    /// value is not an absolute URL, if so.
+    #[arg(long, conflicts_with_all = ["agents", "user_agents", "history", "lists"], help_heading = "Output")]
+    pub sitemaps: bool,
+
     /// The output format; by default chosen by OUTPUT's extension, else tsv
     ///
     /// tsv and csv begin with a header.
@@ -68,8 +74,8 @@ pub struct SurveyArgs {
     /// Output file; the extension selects the format (.tsv, .csv, .jsonl, .parquet) and the
     /// compression (.gz, .zst)
     ///
-    /// Parquet is not compressed again. `-` is standard output, even if it is a terminal. The file
-    /// appears under its name once it is complete.
+    /// Parquet is not compressed again. Without OUTPUT, rows go to standard output. The file appears
+    /// under its name once it is complete.
     #[arg(short, long, value_name = "OUTPUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub output: Option<OutputFile>,
 
