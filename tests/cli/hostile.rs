@@ -22,7 +22,7 @@ const COMMANDS: [&str; 12] = [
     "classify --robots robots.txt -a a1,b urls",
     "lint robots.txt",
     "lint --format json robots.txt",
-    "lint --fix robots.txt",
+    "lint --diff robots.txt",
     "diff robots.txt robots.txt",
     "diff robots.txt changed.txt",
     "audit --brief --robots robots.txt -a a1,b -o page.html urls",

@@ -28,7 +28,7 @@ fn a_file_that_is_fixed_in_place_keeps_its_owner() {
     let is_root = chown(&path, Some(OWNER.0), Some(OWNER.1)).is_ok();
     let before = facts();
     assert!(!is_root || before == (OWNER.0, OWNER.1, 0o640));
-    folder.ok("lint --fix --in-place robots.txt");
+    folder.ok("lint --fix robots.txt");
     assert_eq!(folder.read("robots.txt"), b"User-agent: *\nDisallow: /a\n");
     assert_eq!(facts(), before);
 
@@ -42,7 +42,7 @@ fn a_file_that_is_fixed_in_place_keeps_its_owner() {
         fs::copy(env!("CARGO_BIN_EXE_portcullis"), &program).unwrap();
         let mut other = std::process::Command::new(program);
         other.current_dir(folder.path(".")).uid(OWNER.0 + 7).gid(OWNER.1 + 7);
-        let output = other.args(["lint", "--fix", "--in-place", "robots.txt"]).output().unwrap();
+        let output = other.args(["lint", "--fix", "robots.txt"]).output().unwrap();
         assert_status(&output, 2);
         assert_says(&output, &["robots.txt: its owner and group cannot be kept"]);
         assert_eq!(folder.read("robots.txt"), text.as_bytes());

@@ -2,7 +2,7 @@
 //! agents, hosts, rules and URLs, and its output is checked.
 //!
 //! Exact by contract, unless they go to a terminal: the records of `classify` in TSV, of `filter` and
-//! of `diff`, plain `check`, and the lines of the diff of `lint --fix`.
+//! of `diff`, plain `check`, and the lines of the diff of `lint --diff`.
 
 use std::ffi::OsString;
 
@@ -163,8 +163,8 @@ fn nothing_hostile_reaches_a_terminal() {
         assert_visible(&page, "the page");
     }
     for dialect in ["rfc9309", "google"] {
-        let fixed = run(&folder, &format!("lint --fix --dialect {dialect} @file"));
-        assert_visible(&fixed.stderr, "--fix");
+        let fixed = run(&folder, &format!("lint --diff --dialect {dialect} @file"));
+        assert_visible(&fixed.stderr, "--diff");
         let headers = fixed.stdout.split(|&byte| byte == b'\n').take(2);
         headers.for_each(|line| assert_visible(line, "the header of a diff"));
         let file = b"--- \"a/file\\033[31m\\302\\233";

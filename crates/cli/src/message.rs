@@ -71,6 +71,7 @@ const TIPS: &[(&str, &str)] = &[
     ("--json", "--format jsonl prints data as JSON, --summary json the summary"),
     ("--account", "--summary FILE.md or FILE.json writes the account"),
     ("-u", "URLs are arguments of check: portcullis check … URL; a header is --user-agent"),
+    ("--in-place", "lint --fix applies the edits, and lint --diff shows them"),
     ("--from", "SET@TIME is a set as of a time: portcullis diff SET@TIME SET@TIME"),
     ("--to", "SET@TIME is a set as of a time: portcullis diff SET@TIME SET@TIME"),
     ("history", "inspect shows the periods of a host: portcullis inspect SET HOST"),

@@ -405,7 +405,7 @@ impl Output {
         Output::create_with(path, Compression::None)
     }
 
-    /// Creates a file that replaces an input on purpose, as `lint --fix --in-place` does.
+    /// Creates a file that replaces an input on purpose, as `lint --fix` does.
     pub fn replace_input(path: &Path) -> Result<Output, OutputFailed> {
         Output::create_with(path, Compression::None)
     }

@@ -129,7 +129,7 @@ const EXAMPLES: [(&str, [(&str, &str); 3]); 9] = [
                 "A folder, for a build that must fail",
                 "lint robots --format github --fail --level error",
             ),
-            ("Show the edits that change no verdict", "lint --fix robots.txt"),
+            ("Show the edits that change no verdict", "lint --diff robots.txt"),
         ],
     ),
 ];

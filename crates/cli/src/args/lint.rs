@@ -32,7 +32,7 @@ pub struct LintArgs {
     ///
     /// By default `human` and `github` report warnings and errors and count the notes (`info`);
     /// `json` has every finding with its severity.
-    #[arg(long, value_parser = values::severity(), value_name = "SEVERITY", conflicts_with_all = ["statistics", "fix"], help_heading = "Codes")]
+    #[arg(long, value_parser = values::severity(), value_name = "SEVERITY", conflicts_with_all = ["statistics", "diff", "fix"], help_heading = "Codes")]
     pub level: Option<Severity>,
 
     /// Explain a code, or print all explanations as Markdown
@@ -60,14 +60,21 @@ pub struct LintArgs {
     /// With these edits every URL has the same verdict for every robot, in all dialects or, with
     /// --dialect, in that one. Edits that change verdicts are only suggested.
     #[arg(long, conflicts_with_all = ["format", "statistics"], help_heading = "Fixing")]
-    pub fix: bool,
+    pub diff: bool,
 
-    /// Also apply the edits to the files
-    #[arg(long, requires = "fix", help_heading = "Fixing")]
-    pub in_place: bool,
+    /// Apply the edits of --diff to the files
+    #[arg(long, conflicts_with_all = ["format", "statistics", "diff"], help_heading = "Fixing")]
+    pub fix: bool,
 
     #[command(flatten)]
     pub threads: ThreadArgs,
+}
+
+impl LintArgs {
+    /// Whether the edits are shown or applied, and not the problems reported.
+    pub fn edits(&self) -> bool {
+        self.diff || self.fix
+    }
 }
 
 /// The output formats of `lint`.

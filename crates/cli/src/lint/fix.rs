@@ -1,4 +1,4 @@
-//! `lint --fix`: shows the proved edits as a diff and applies them to the file.
+//! `lint --diff` and `lint --fix`: the proved edits as a diff, or applied to the file.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -192,8 +192,7 @@ impl Fixed {
         // A server that may no longer read its robots.txt answers 403, which allows everything.
         ensure!(
             output.keeps_owner(),
-            "{}: its owner and group cannot be kept; run as its owner, or apply the diff without \
-             --in-place",
+            "{}: its owner and group cannot be kept; run as its owner, or apply the output of --diff",
             path.display()
         );
         output.write(text)?;

@@ -73,7 +73,7 @@ impl Run {
         let questions = plan::agents(agents, Some(dialect))?;
         let agents = questions.agents(dialect)?;
         let config =
-            LintConfig { bytes_max, agents, keeps_fixes: args.fix, ..LintConfig::new(dialect) };
+            LintConfig { bytes_max, agents, keeps_fixes: args.edits(), ..LintConfig::new(dialect) };
         let format: Box<dyn ReportFormat> = match args.format {
             LintFormat::Human => Box::new(Human::new(is_colored(args.color.color))),
             LintFormat::Json => Box::new(Json),
@@ -84,7 +84,7 @@ impl Run {
     }
 
     fn files(&self) -> anyhow::Result<ExitStatus> {
-        let writes_entries = !self.args.statistics && !self.args.fix;
+        let writes_entries = !self.args.statistics && !self.args.edits();
         let mut output = match writes_entries {
             true => Output::styled(),
             false => Output::open(&Destination::StandardOutput)?,
@@ -140,7 +140,7 @@ impl Run {
     }
 
     fn file(&self, source: &Source) -> anyhow::Result<Checked> {
-        let bytes_max = self.config.bytes_max.filter(|_| !self.args.fix);
+        let bytes_max = self.config.bytes_max.filter(|_| !self.args.edits());
         let (name, text) = source.read(bytes_max)?;
         let mut report = lint(&text, &self.config);
         report.diagnostics.retain(|found| !self.args.allow.contains(&found.code));
@@ -151,15 +151,17 @@ impl Run {
         let mut notes: Vec<String> =
             report.unknown.iter().map(|unknown| format!("{name}: {unknown}")).collect();
         let mut text_of_file = Vec::new();
-        if self.args.fix {
+        if self.args.edits() {
             let fixed = fix::fix(&name, &text, &report, &self.fix_config());
-            if self.args.in_place {
+            if self.args.fix {
                 fixed.write(source.path())?;
             }
             notes.extend(fixed.notes);
             statistics.fixed = fixed.fixed.len();
             report = without(report, &fixed.fixed);
-            text_of_file = fixed.diff;
+            if self.args.diff {
+                text_of_file = fixed.diff;
+            }
         } else if !self.args.statistics {
             let linted = Linted { name: &name, text: &text, report: &report };
             text_of_file = self.format.entries(&linted).into_bytes();
@@ -196,7 +198,7 @@ fn level(args: &LintArgs) -> Severity {
     let is_for_people = matches!(args.format, LintFormat::Human | LintFormat::Github);
     match args.level {
         Some(level) => level,
-        None if is_for_people && !args.statistics && !args.fix => Severity::Warning,
+        None if is_for_people && !args.statistics && !args.edits() => Severity::Warning,
         None => Severity::Info,
     }
 }
