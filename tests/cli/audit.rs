@@ -310,14 +310,14 @@ fn the_reach_of_robots_and_odd_files() {
     let report = audit(&folder, "--robots robots -a ExampleBot,BadBot");
     let survey = &report["survey"];
     let reach = |agent: usize| {
-        let reach = &survey["reach"][agent];
+        let reach = &survey["per_agent"][agent];
         ["named", "by_default", "unnamed", "all", "part", "none", "not_known"]
             .map(|member| number(&reach[member]))
     };
     // Three hosts with two origins each; that of b.example has no rules.
     assert_eq!(reach(0), [0, 4, 2, 4, 2, 0, 0]);
     assert_eq!(reach(1), [4, 0, 2, 4, 0, 2, 0]);
-    let hosts = &survey["reach"][1]["hosts"];
+    let hosts = &survey["per_agent"][1]["hosts"];
     let hosts = ["named", "unnamed", "all", "none"].map(|it| number(&hosts[it]));
     assert_eq!(hosts, [2, 1, 2, 1]);
     let robots = &survey["robots"];

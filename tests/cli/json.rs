@@ -1,5 +1,7 @@
 //! JSON: what a program reads is JSON and nothing else, whatever there is to note.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::*;
 
 /// Inputs with something to note: files that are left out or look wrong, broken captures, lists whose
@@ -48,3 +50,187 @@ fn notes_never_mix_into_json() {
         assert!(object.is_object(), "{line}");
     }
 }
+
+/// The members of `docs/json.md`: for each section, the type of each member by its path.
+type Documented = BTreeMap<String, BTreeMap<String, String>>;
+
+fn documented() -> Documented {
+    let (mut sections, mut section) = (Documented::new(), String::new());
+    for line in include_str!("../../docs/json.md").lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            title.clone_into(&mut section);
+        } else if let Some(row) = line.strip_prefix("| `") {
+            let (path, rest) = row.split_once("` | ").unwrap();
+            let kind = rest.split(" | ").next().unwrap().to_owned();
+            let before = sections.entry(section.clone()).or_default().insert(path.to_owned(), kind);
+            assert_eq!(before, None, "{section}: {path}");
+        }
+    }
+    sections
+}
+
+/// The members that programs printed.
+#[derive(Default)]
+struct Printed {
+    documented: Documented,
+    /// By section and path.
+    seen: BTreeSet<(String, String)>,
+    problems: BTreeSet<String>,
+}
+
+impl Printed {
+    /// Adds the lines of JSON in `text`, of a section, or else of the sections of their formats.
+    fn add(&mut self, text: &[u8], section: Option<&str>) {
+        for value in serde_json::Deserializer::from_slice(text).into_iter::<Value>() {
+            let value = value.unwrap();
+            let format = value["format"].as_str().and_then(|it| it.split('/').next());
+            let section = section.or(format).unwrap_or_else(|| panic!("{value}: no format"));
+            self.walk(&value, section, "");
+        }
+    }
+
+    fn walk(&mut self, value: &Value, section: &str, path: &str) {
+        let members = match value {
+            Value::Array(items) => {
+                return items.iter().for_each(|item| self.walk(item, section, path));
+            }
+            Value::Object(members) => members,
+            _ => return,
+        };
+        for (name, member) in members {
+            let own = format!("{path}{name}");
+            let known = [own.clone(), format!("{path}*")].into_iter().find_map(|path| {
+                let kind = self.documented.get(section)?.get(&path)?.clone();
+                Some((path, kind))
+            });
+            let Some((documented, kind)) = known else {
+                self.problems.insert(format!("{section}: {own} is not in the document: {member}"));
+                continue;
+            };
+            if !has_kind(member, &kind) {
+                self.problems.insert(format!("{section}: {own} is no {kind}: {member}"));
+            }
+            match kind.split_once("](#").and_then(|(_, link)| link.split_once(')')) {
+                Some((other, _)) => self.walk(member, other, ""),
+                None => self.walk(member, section, &format!("{documented}.")),
+            }
+            self.seen.insert((section.to_owned(), documented));
+        }
+    }
+}
+
+fn has_kind(value: &Value, kind: &str) -> bool {
+    let is = |kind: &str| match kind.split(' ').next().unwrap().trim_end_matches(':') {
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "null" => value.is_null(),
+        "any" => true,
+        _ => value.is_object(),
+    };
+    kind.split(" or ").any(is)
+}
+
+/// `docs/json.md` has every member that the program prints, with its type, and no other.
+#[test]
+fn the_document_lists_every_member() {
+    let folder = Folder::new();
+    let robots = "License: https://l.example/all\nUser-agent: *\nCrawl-delay: 5\n\
+        Content-Usage: search=y, train-ai=n\nContent-Usage: /open/ train-ai=y\n\
+        Content-Usage: /open/ ai-use=n\nDisallow: /private\nAllow: /private/x\nFoo: x\n\
+        Sitemap: /s.xml\n\nUser-agent: GPTBot\nCrawl-delay: soon\nDisallow: /\n";
+    folder.write("robots/a.example", robots);
+    folder.write("robots/b.example", "User-agent: *\nDisallow: /x\n");
+    folder.write("robots/no-host", "x");
+    folder.write("new/a.example", robots.replace("private", "secret").replace("=n", "=y"));
+    folder.write("new/c.example", b"User-agent: *\nDisallow: /x\xff\n");
+    folder.write("list.csv", LIST);
+    folder.write("more", b"https://a.example/ 200 x\nhttps://a.example/private/x\n\xffno URL\n");
+    folder.write("odd.jsonl", "{\"url\":\"https://o.example/robots.txt\",\"body\":\"x\"}\n");
+    let mut captures = String::new();
+    for (day, status, body) in [(1, 200, robots), (2, 200, "User-agent: *\n"), (5, 503, "")] {
+        let time = format!("2024-01-0{day}T00:00:00Z");
+        let url = "https://a.example/robots.txt";
+        let capture = json!({"url": url, "status": status, "fetched_at": time, "body": body});
+        captures.push_str(&format!("{capture}\n"));
+    }
+    folder.write("captures.jsonl", captures.clone() + "{broken\n");
+    let lines = "Disallow: /a
+Disallow: /a
+Useragent: b
+Foo: x
+"
+    .repeat(2_000);
+    folder.write(
+        "lint.txt",
+        format!(
+            "User-agent: *
+{lines}"
+        ),
+    );
+    let mut printed = Printed { documented: documented(), ..Printed::default() };
+    for (line, section) in RUNS {
+        let output = folder.command(line).output().unwrap();
+        let json = if output.stdout.starts_with(b"{") { &output.stdout } else { &output.stderr };
+        printed.add(json, *section);
+    }
+    printed.add(&folder.read("rejects.jsonl"), Some("rejects"));
+    for (section, members) in &printed.documented {
+        for path in members.keys() {
+            if !printed.seen.contains(&(section.clone(), path.clone())) {
+                printed.problems.insert(format!("{section}: {path} is not printed"));
+            }
+        }
+    }
+    let problems: Vec<String> = printed.problems.into_iter().collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+const LIST: &str = "url,agent,time\nhttps://a.example/,GPTBot,2024-01-02\n\
+    https://a.example/private/1,x,2023-01-01\nhttps://a.example/open/1,,2024-02-01\n\
+    https://z.example/,GPTBot,2024-01-02\nnothing,x,\n";
+
+/// Command lines that print JSON, and its section where it has no format.
+const RUNS: &[(&str, Option<&str>)] = &[
+    ("compile --summary json -o a.pcs robots", None),
+    ("compile --summary json -o n.pcs new", None),
+    ("compile --history --summary json --as-of 2024-01-06 -o h.pcs captures.jsonl", None),
+    ("compile --summary json -o m.pcs a.pcs n.pcs", None),
+    (
+        "check --robots robots -a GPTBot,Bot --usage train-ai --json https://a.example/private/x \
+      https://a.example/open/1 https://a.example/robots.txt nothing https://z.example/",
+        None,
+    ),
+    (
+        "classify -p a.pcs -a GPTBot,@ai-all,Nobodi --usage train-ai list.csv --rejects rejects.jsonl \
+      --columns verdict,delay --summary json -o x.tsv",
+        None,
+    ),
+    ("classify -p a.pcs --agent-field agent list.csv --summary json -o x.tsv", None),
+    (
+        "classify -p h.pcs -a GPTBot --time-field time --max-age 1d list.csv --summary json -o x.tsv",
+        None,
+    ),
+    (
+        "filter --robots robots -a GPTBot,Bot --purpose train-ai --unstated drop list.csv -q --summary json",
+        None,
+    ),
+    ("filter --robots robots -a Bot more -q --rejects rejects.jsonl --summary json", None),
+    ("audit -p h.pcs -a GPTBot,Bot --time-field time list.csv --report - --summary none", None),
+    ("audit --robots robots -a GPTBot,Bot list.csv --report - --summary none", None),
+    ("check -p h.pcs -a Bot --json https://a.example/", None),
+    ("compile --history --as-of 2024-01-03 --summary json -o o.pcs captures.jsonl odd.jsonl", None),
+    ("inspect n.pcs c.example --format json", None),
+    ("survey -p a.pcs -a GPTBot,Bot -o x.tsv --summary json", None),
+    ("sitemaps -p a.pcs --summary json -o x.txt", Some("sitemaps")),
+    ("diff a.pcs n.pcs -a GPTBot,Bot --usage train-ai -o x.tsv --summary json", None),
+    ("diff a.pcs n.pcs -a GPTBot,Bot --usage train-ai list.csv -o x.tsv --summary json", None),
+    ("diff robots/a.example new/a.example -o x.tsv --summary json", None),
+    ("diff h.pcs@2024-01-01 h.pcs@2024-01-02 -a Bot -o x.tsv --summary json", None),
+    ("inspect h.pcs --format json", None),
+    ("inspect a.pcs --format json", None),
+    ("inspect h.pcs a.example --format json", None),
+    ("inspect a.pcs a.example --format json", None),
+    ("lint --format json lint.txt", None),
+];

@@ -159,15 +159,15 @@ fn rows_add_up_to_the_figures_of_audit_and_inspect() {
         number(&totals["account"]["policies"]["origins"]) * AGENTS.len() as u64
     );
     for (place, agent) in AGENTS.into_iter().enumerate() {
-        let figures = &totals["totals"][place];
-        assert_eq!(*figures, report["reach"][place], "{agent}");
+        let figures = &totals["per_agent"][place];
+        assert_eq!(*figures, report["per_agent"][place], "{agent}");
         let of_agent = || rows.iter().filter(|row| row["agent"] == agent);
         let count = |is: &dyn Fn(&Value) -> bool| of_agent().filter(|row| is(row)).count() as u64;
         for access in ["all", "part", "none"] {
             let rows = count(&|row| row["access"] == access);
             assert_eq!(rows, number(&figures[access]), "{agent} {access}");
             let named = count(&|row| row["access"] == access && row["named"] == true);
-            let robots = inspect["robots"]["most_named"].as_array().unwrap();
+            let robots = inspect["survey"]["robots"]["most_named"].as_array().unwrap();
             let name = agent.to_ascii_lowercase();
             let robot = robots.iter().find(|robot| robot["name"] == name.as_str());
             assert_eq!(named, robot.map_or(0, |robot| number(&robot[access])), "{agent} {access}");
@@ -198,7 +198,7 @@ fn rows_add_up_to_the_figures_of_audit_and_inspect() {
         let excluding = report["exclusions"]["excluding"][place].as_array().unwrap();
         assert_eq!(excluding.last(), Some(&figures["hosts"]["none"]), "{agent}");
     }
-    let states = inspect["states"].as_object().unwrap();
+    let states = inspect["survey"]["states"].as_object().unwrap();
     for (state, origins) in states {
         let rows = rows.iter().filter(|row| row["state"] == state.as_str()).count() as u64;
         assert_eq!(rows, number(origins) * AGENTS.len() as u64, "{state}");

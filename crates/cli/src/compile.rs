@@ -18,8 +18,9 @@ use portcullis_captures::{CaptureConfig, CaptureFormat, FieldMap};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::kind::POLICY_SET;
-use portcullis_report::Figures;
-use portcullis_robots::access::{CaptureNote, DateSpan, UnixSeconds};
+use portcullis_report::account::format;
+use portcullis_report::{Account, Figures, NoRecords, PolicyFacts, Run, Time};
+use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::PolicySet;
 use portcullis_text::figures::seconds;
@@ -376,28 +377,21 @@ impl MergedSet {
     }
 }
 
-/// The summary of reading and writing, as the members of a JSON object.
+/// The summary of reading and writing.
 #[derive(Serialize)]
 struct Summary<'r> {
-    version: &'static str,
-    set_hash: String,
-    dialect: &'static str,
-    output: String,
-    output_bytes: u64,
+    format: &'static str,
+    /// The set that was written, and the notes on the inputs.
+    account: Account<NoRecords>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     sets: &'r [MergedSet],
     inputs: &'r [InputReport],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    notes: &'r [String],
     bytes: u64,
     captures: u64,
     later: u64,
     superseded: u64,
     broken: u64,
-    hosts: u64,
-    origins: u64,
     redirected: u64,
-    capture_dates: Option<DateSpan>,
     states: Figures,
     capture_notes: Figures,
     file_notes: Figures,
@@ -405,20 +399,14 @@ struct Summary<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     periods: Option<u64>,
     as_of: Option<String>,
-    policies: u64,
-    rule_sets: u64,
     spilled_bytes: u64,
     /// `None` if there is no limit.
     memory_bytes: Option<usize>,
-    ingest_seconds: f64,
-    compile_seconds: f64,
-    seconds: f64,
-    origins_per_second: u64,
 }
 
 impl<'r> Summary<'r> {
     fn new(
-        target: &'r Target<'_>,
+        target: &Target<'_>,
         sets: &'r [MergedSet],
         (ingested, config): (&'r Ingested, &CompileConfig),
         written: &CompiledSet,
@@ -428,24 +416,34 @@ impl<'r> Summary<'r> {
         let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum();
         // A set stores no origin without a policy.
         let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
-        Summary {
-            version: env!("CARGO_PKG_VERSION"),
+        let policies = PolicyFacts {
+            kind: "set",
+            name: target.output.display().to_string(),
             set_hash: written.hash.to_string(),
+            set_bytes: written.bytes,
             dialect: target.dialect.name,
-            output: target.output.display().to_string(),
-            output_bytes: written.bytes,
+            robots_bytes_max: config.robots_bytes_max.map(|bytes| bytes as u64),
+            hosts: Some(counts.hosts),
+            origins: Some(counts.origins),
+            policies: written.policies,
+            rule_sets: written.rule_sets,
+            capture_dates: counts.captured,
+            ..PolicyFacts::default()
+        };
+        let run = Run { policies: Some(policies), ..Run::default() };
+        let time = Time::new(ingesting, all.saturating_sub(ingesting), counts.origins, None);
+        let notes = target.notes.clone();
+        Summary {
+            format: format::COMPILE,
+            account: Account { run, notes, time: Some(time), ..Account::default() },
             sets,
             inputs,
-            notes: &target.notes,
             bytes: sum(|input| input.bytes),
             captures: sum(|input| input.captures),
             later: sum(|input| input.later),
             superseded: if sets.is_empty() { ingested.superseded } else { 0 },
             broken: sum(|input| input.broken),
-            hosts: counts.hosts,
-            origins: counts.origins,
             redirected: counts.redirected,
-            capture_dates: counts.captured,
             states: Figures::of(states, PolicyState::as_str, |state| counts.in_state(state)),
             capture_notes: Figures::of(CaptureNote::ALL, CaptureNote::as_str, |note| {
                 counts.with_capture_note(note)
@@ -456,30 +454,17 @@ impl<'r> Summary<'r> {
             in_outage: counts.in_outage,
             periods: ingested.standings.has_history().then_some(counts.periods),
             as_of: ingested.outages.time().map(UnixSeconds::to_rfc3339),
-            policies: written.policies,
-            rule_sets: written.rule_sets,
             spilled_bytes: config.scratch.spilled_bytes(),
             memory_bytes: Some(config.scratch.memory()).filter(|&memory| memory < usize::MAX),
-            ingest_seconds: ingesting.as_secs_f64(),
-            compile_seconds: all.saturating_sub(ingesting).as_secs_f64(),
-            seconds: all.as_secs_f64(),
-            origins_per_second: (counts.origins as f64 / all.as_secs_f64().max(1e-9)) as u64,
         }
     }
 }
 
 impl summary::Summary for Summary<'_> {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let captured = self.capture_dates.map(|dates| format!("captured {dates}"));
-        writeln!(
-            out,
-            "portcullis {}, set {:.16}, dialect {}, {}, {}",
-            self.version,
-            self.set_hash,
-            self.dialect,
-            counted(self.origins, "origin"),
-            captured.as_deref().unwrap_or("no capture dates")
-        )?;
+        self.account.write_run(out)?;
+        let (run, time) = (&self.account.run, self.account.time.unwrap_or_default());
+        let facts = run.policies.as_ref().expect("a set is written");
         for set in self.sets {
             let origins = counted(set.origins, "origin");
             writeln!(out, "{}: set {:.16}, {origins}", visible(&set.name), set.set_hash)?;
@@ -500,9 +485,9 @@ impl summary::Summary for Summary<'_> {
         writeln!(
             out,
             "{} to ingest, {} to compile: {} origins/s",
-            seconds(self.ingest_seconds),
-            seconds(self.compile_seconds),
-            self.origins_per_second
+            seconds(time.load_seconds),
+            seconds(time.seconds),
+            time.records_per_second
         )?;
         if self.spilled_bytes > 0
             && let Some(memory) = self.memory_bytes
@@ -511,7 +496,8 @@ impl summary::Summary for Summary<'_> {
             let memory = counted(memory as u64, "byte");
             writeln!(out, "{spilled} in temporary files, beside {memory} of memory (--memory)")?;
         }
-        let (origins, hosts) = (counted(self.origins, "origin"), counted(self.hosts, "host"));
+        let [origins, hosts] = [(facts.origins, "origin"), (facts.hosts, "host")]
+            .map(|(count, noun)| counted(count.unwrap_or(0), noun));
         writeln!(out, "{origins} of {hosts}: {}", self.states)?;
         if self.redirected > 0 {
             writeln!(out, "redirected {}", self.redirected)?;
@@ -534,10 +520,10 @@ impl summary::Summary for Summary<'_> {
         writeln!(
             out,
             "{}: {}, {}, {}",
-            visible(&self.output),
-            counted(self.output_bytes, "byte"),
-            counted(self.policies, "policy"),
-            counted(self.rule_sets, "rule set")
+            visible(&facts.name),
+            counted(facts.set_bytes, "byte"),
+            counted(facts.policies, "policy"),
+            counted(facts.rule_sets, "rule set")
         )
     }
 }

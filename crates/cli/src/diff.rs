@@ -3,15 +3,16 @@
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
 use portcullis_build::{LoadConfig, LoadError, load, read_text};
 use portcullis_dialect::usage::Label;
 use portcullis_files::kind::FileKind;
 use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped, robots_named};
-use portcullis_report::{Figures, InvalidRecords};
-use portcullis_robots::access::{DateSpan, UnixSeconds};
+use portcullis_report::account::format;
+use portcullis_report::{Account, Figures, InvalidRecords, NoRecords, PolicyFacts, Run, Time};
+use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_rows::output::columns::Field;
@@ -21,6 +22,7 @@ use portcullis_survey::changes::urls::{Kept, UrlCounts, compare_chunk};
 use portcullis_survey::changes::{self, Answer, Compared};
 use portcullis_survey::difference::{ChangeCounts, Difference};
 use portcullis_text::figures;
+use portcullis_text::json::to_json;
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
@@ -35,7 +37,7 @@ use super::message::counted;
 use super::output::{CompleteOutput, Destination, Output};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::rows::ROW_GROUPS;
-use super::stream::{self, Account};
+use super::stream;
 use super::summary;
 use super::table::{self, Block, Rows};
 use super::values::SetAt;
@@ -171,7 +173,7 @@ impl Diff<'_> {
             AgentNotes::of(&self.questions, old)?.agents == agents,
             "the dialects of the two sets have different product tokens; name agents that both have"
         );
-        let mut rejects = None;
+        let (mut rejects, mut notes) = (None, Vec::new());
         let (found, changed, written) = match &self.stream {
             None => {
                 let (counts, written) = self.origins(&agents, old, new)?;
@@ -181,17 +183,29 @@ impl Diff<'_> {
                 let (counts, account, written) =
                     self.urls(&agents, stream, (old, new), are_files)?;
                 let changed = counts.changed();
-                let Account { invalid, notes, output, .. } = account;
-                rejects = output;
-                (Found::Urls { counts, invalid: Box::new(invalid), notes }, changed, written)
+                let stream::Account { invalid, notes: read, output, .. } = account;
+                (rejects, notes) = (output, read);
+                (Found::Urls { counts, invalid: Box::new(invalid) }, changed, written)
             }
         };
         old.is_whole()?;
         new.is_whole()?;
         let [from, to] = self.times();
-        let sets = (SetObject::new(old, from), SetObject::new(new, to));
-        let summary = SetSummary::new(sets, &agents, found, self.started);
-        let mut complete = written(serde_json::to_string(&summary)?)?;
+        let (old, new) = (Side::new(old, from), Side::new(new, to));
+        let records = found.records(&old);
+        let mut summary = SetSummary {
+            format: format::DIFF,
+            account: account(&agents, notes, self.started, records),
+            same_dialect: old.policies.dialect == new.policies.dialect,
+            same_robots_bytes_max: old.policies.robots_bytes_max == new.policies.robots_bytes_max,
+            old,
+            new,
+            found,
+        };
+        // Equal inputs make equal files.
+        let time = summary.account.time.take();
+        let mut complete = written(to_json(&summary))?;
+        summary.account.time = time;
         complete.extend(rejects.map(Output::complete).transpose()?);
         CompleteOutput::publish_all(complete)?;
         summary::write(&self.summary, &summary)?;
@@ -269,7 +283,7 @@ impl Diff<'_> {
         stream: &StreamPlan,
         (old, new): (&Arc<PolicySet>, &Arc<PolicySet>),
         has_lines: bool,
-    ) -> anyhow::Result<(UrlCounts, Account, Written)> {
+    ) -> anyhow::Result<(UrlCounts, stream::Account, Written)> {
         let classifier = |set, time| -> anyhow::Result<Arc<Classifier>> {
             let classifier = classifier(set, &self.questions)?;
             Ok(classifier.with_usage(&self.labels)?.as_of(time).into())
@@ -367,17 +381,21 @@ impl Diff<'_> {
             name: path.display().to_string(),
             groups: file.groups().len(),
             rules: file.rules().len(),
-            notes: file.notes().len(),
+            note_count: file.notes().len(),
         };
-        let summary = FileSummary {
-            version: env!("CARGO_PKG_VERSION"),
+        let names: Vec<String> = agents.iter().map(|agent| agent.name().to_owned()).collect();
+        let mut summary = FileSummary {
+            format: format::DIFF,
+            account: account(&names, Vec::new(), self.started, answers.iter().sum()),
             dialect: dialect.name,
             old: file(old_path, &old),
             new: file(new_path, &new),
             answers: Figures::of(Answer::ALL, Answer::as_str, |it| answers[it as usize]),
-            seconds: self.started.elapsed().as_secs_f64(),
         };
-        CompleteOutput::publish_all(rows.complete(serde_json::to_string(&summary)?)?)?;
+        let time = summary.account.time.take();
+        let complete = rows.complete(to_json(&summary))?;
+        summary.account.time = time;
+        CompleteOutput::publish_all(complete)?;
         summary::write(&self.summary, &summary)?;
         let is_different = answers[Answer::Different as usize] > 0;
         match limited {
@@ -396,29 +414,30 @@ struct FileObject {
     name: String,
     groups: usize,
     rules: usize,
-    notes: usize,
+    note_count: usize,
 }
 
-/// The comparison of two files, as the members of a JSON object.
+/// The comparison of two files.
 #[derive(Serialize)]
 struct FileSummary {
-    version: &'static str,
+    format: &'static str,
+    account: Account<NoRecords>,
     dialect: &'static str,
     old: FileObject,
     new: FileObject,
     answers: Figures,
-    seconds: f64,
 }
 
 impl summary::Summary for FileSummary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let FileSummary { version, dialect, seconds, .. } = self;
-        writeln!(out, "portcullis {version}, dialect {dialect}, {}", figures::seconds(*seconds))?;
+        let (version, time) = (self.account.run.version, self.account.time.unwrap_or_default());
+        let (dialect, seconds) = (self.dialect, figures::seconds(time.seconds));
+        writeln!(out, "portcullis {version}, dialect {dialect}, {seconds}")?;
         for (side, file) in [("old", &self.old), ("new", &self.new)] {
-            let FileObject { name, groups, rules, notes } = file;
-            let name = visible(name);
-            let groups = counted(*groups as u64, "group");
-            let (rules, notes) = (counted(*rules as u64, "rule"), counted(*notes as u64, "note"));
+            let FileObject { name, groups, rules, note_count } = file;
+            let (name, groups) = (visible(name), counted(*groups as u64, "group"));
+            let (rules, notes) =
+                (counted(*rules as u64, "rule"), counted(*note_count as u64, "note"));
             writeln!(out, "{side}: {name}, {groups}, {rules}, {notes}")?;
         }
         let answers: Vec<String> =
@@ -427,33 +446,45 @@ impl summary::Summary for FileSummary {
     }
 }
 
-/// The comparison of two sets, as the members of a JSON object.
+/// The comparison of two sets.
 #[derive(Serialize)]
 struct SetSummary<'r> {
-    version: &'static str,
-    old: SetObject<'r>,
-    new: SetObject<'r>,
+    format: &'static str,
+    account: Account<NoRecords>,
+    old: Side,
+    new: Side,
     /// If `false`, verdicts may change for that reason alone.
     same_dialect: bool,
-    same_max_robots_size: bool,
-    agents: &'r [String],
+    same_robots_bytes_max: bool,
     #[serde(flatten)]
     found: Found<'r>,
-    seconds: f64,
 }
 
+/// A set to compare.
 #[derive(Serialize)]
-struct SetObject<'r> {
-    name: &'r str,
-    set_hash: String,
-    dialect: &'static str,
-    /// The limit in bytes; `null` if there is none.
-    max_robots_size: Option<u64>,
-    origins: u64,
-    capture_dates: Option<DateSpan>,
+struct Side {
+    #[serde(flatten)]
+    policies: PolicyFacts,
     /// The time as of which the set is compared.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    as_of: Option<UnixSeconds>,
+    at: Option<UnixSeconds>,
+}
+
+impl Side {
+    fn new(set: &PolicySet, at: Option<UnixSeconds>) -> Side {
+        Side { policies: PolicyFacts::of(set), at }
+    }
+}
+
+/// Returns the account of a comparison that ends now.
+fn account(
+    agents: &[String],
+    notes: Vec<String>,
+    started: Instant,
+    records: u64,
+) -> Account<NoRecords> {
+    let time = Time::new(Duration::ZERO, started.elapsed(), records, None);
+    let run = Run { agents: agents.to_vec(), ..Run::default() };
+    Account { run, notes, time: Some(time), ..Account::default() }
 }
 
 #[derive(Serialize)]
@@ -467,7 +498,6 @@ enum Found<'r> {
         #[serde(flatten)]
         counts: UrlCounts,
         invalid: Box<InvalidRecords>,
-        notes: Vec<String>,
     },
 }
 
@@ -480,21 +510,15 @@ struct AgentRulesChanged<'r> {
     usage: Option<Figures>,
 }
 
-impl<'r> SetObject<'r> {
-    fn new(set: &'r PolicySet, as_of: Option<UnixSeconds>) -> SetObject<'r> {
-        SetObject {
-            name: set.name(),
-            set_hash: set.hash().to_string(),
-            dialect: set.dialect().name,
-            max_robots_size: set.robots_bytes_max(),
-            origins: set.counts().origins,
-            capture_dates: set.counts().captured,
-            as_of,
+impl<'r> Found<'r> {
+    /// Returns the number of records or origins that were compared.
+    fn records(&self, old: &Side) -> u64 {
+        match self {
+            Found::Origins { .. } => old.policies.origins.unwrap_or(1),
+            Found::Urls { counts, .. } => counts.records,
         }
     }
-}
 
-impl<'r> Found<'r> {
     fn origins(counts: &ChangeCounts, agents: &'r [String], labels: &[Label]) -> Found<'r> {
         let usage = |agent: usize| {
             let count = |label: Label| counts.usage_by_agent[agent][label as usize];
@@ -536,42 +560,15 @@ impl<'r> Found<'r> {
     }
 }
 
-impl<'r> SetSummary<'r> {
-    fn new(
-        (old, new): (SetObject<'r>, SetObject<'r>),
-        agents: &'r [String],
-        found: Found<'r>,
-        started: Instant,
-    ) -> SetSummary<'r> {
-        SetSummary {
-            version: env!("CARGO_PKG_VERSION"),
-            same_dialect: old.dialect == new.dialect,
-            same_max_robots_size: old.max_robots_size == new.max_robots_size,
-            old,
-            new,
-            agents,
-            found,
-            seconds: started.elapsed().as_secs_f64(),
-        }
-    }
-}
-
 impl summary::Summary for SetSummary<'_> {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        writeln!(out, "portcullis {}, {}", self.version, figures::seconds(self.seconds))?;
-        for (side, set) in [("old", &self.old), ("new", &self.new)] {
-            let captured = set.capture_dates.map(|dates| format!("captured {dates}"));
-            let captured = captured.as_deref().unwrap_or("no capture dates");
-            let SetObject { set_hash, dialect, origins, as_of, .. } = set;
-            let as_of =
-                as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
-            let (name, origins) = (visible(set.name), counted(*origins, "origin"));
-            writeln!(
-                out,
-                "{side}: {name}, set {set_hash:.16}, dialect {dialect}, {origins}, {captured}{as_of}"
-            )?;
+        let (version, time) = (self.account.run.version, self.account.time.unwrap_or_default());
+        writeln!(out, "portcullis {version}, {}", figures::seconds(time.seconds))?;
+        for (side, Side { policies, at }) in [("old", &self.old), ("new", &self.new)] {
+            let at = at.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
+            writeln!(out, "{side}: {}, {policies}{at}", visible(&policies.name))?;
         }
-        let (old, new) = (&self.old, &self.new);
+        let (old, new) = (&self.old.policies, &self.new.policies);
         if !self.same_dialect {
             writeln!(
                 out,
@@ -579,9 +576,10 @@ impl summary::Summary for SetSummary<'_> {
                 old.dialect, new.dialect
             )?;
         }
-        if !self.same_max_robots_size {
-            let size = |set: &SetObject<'_>| {
-                set.max_robots_size.map_or("unlimited".to_owned(), |bytes| format!("{bytes} bytes"))
+        if !self.same_robots_bytes_max {
+            let size = |set: &PolicyFacts| {
+                set.robots_bytes_max
+                    .map_or("unlimited".to_owned(), |bytes| format!("{bytes} bytes"))
             };
             writeln!(
                 out,

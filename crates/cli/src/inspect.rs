@@ -9,6 +9,8 @@ use std::ffi::OsStr;
 use anyhow::{Context, ensure};
 use portcullis_build::Provenance;
 use portcullis_files::scratch::Scratch;
+use portcullis_report::PolicyFacts;
+use portcullis_report::account::format;
 use portcullis_set::PolicySet;
 use portcullis_survey::{HostDetail, HostHistory, HostQuery, Survey, tables};
 use portcullis_text::figures::counted;
@@ -128,7 +130,8 @@ fn verify(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
 /// The set's identity in JSON.
 #[derive(Serialize)]
 struct SetObject<'s> {
-    set: &'s str,
+    format: &'static str,
+    name: &'s str,
     set_hash: String,
     dialect: &'static str,
 }
@@ -136,7 +139,7 @@ struct SetObject<'s> {
 impl SetObject<'_> {
     fn new(set: &PolicySet) -> SetObject<'_> {
         let set_hash = set.hash().to_string();
-        SetObject { set: set.name(), set_hash, dialect: set.dialect().name }
+        SetObject { format: format::HOST, name: set.name(), set_hash, dialect: set.dialect().name }
     }
 }
 
@@ -153,18 +156,13 @@ struct HostObject<'s> {
 
 #[derive(Serialize)]
 struct SurveyObject<'s> {
+    format: &'static str,
     version: &'static str,
-    #[serde(flatten)]
-    set: SetObject<'s>,
-    robots_bytes_max: Option<u64>,
-    bytes: u64,
-    #[serde(flatten)]
+    policies: PolicyFacts,
     survey: &'s Survey,
-    policies: u64,
     /// The stored moments of the history; `None` if the set has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     moments: Option<u64>,
-    rule_sets: u64,
     sections: serde_json::Map<String, Value>,
     provenance: Value,
 }
@@ -182,14 +180,11 @@ fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
     }
     let sections = set.section_bytes().map(|(name, bytes)| (name.replace(' ', "-"), bytes.into()));
     Ok(to_json_line(&SurveyObject {
+        format: format::SET,
         version: env!("CARGO_PKG_VERSION"),
-        set: SetObject::new(set),
-        robots_bytes_max: set.robots_bytes_max(),
-        bytes: set.bytes(),
+        policies: PolicyFacts::of(set),
         survey: &survey,
-        policies: set.counts().policies,
         moments: set.has_history().then(|| set.moments()),
-        rule_sets: set.counts().rule_sets,
         sections: sections.collect(),
         provenance: object,
     })?)

@@ -5,11 +5,12 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 use portcullis_domain::LIST;
-use portcullis_report::{Account, NoRecords, Run};
+use portcullis_report::account::format;
+use portcullis_report::{Account, Run, Time};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::input::Terminator;
 use portcullis_set::Damage;
@@ -19,6 +20,7 @@ use portcullis_survey::{
     push_sitemaps, sitemap_fields, tables,
 };
 use portcullis_text::figures::{self, counted};
+use portcullis_text::json::to_json;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -40,7 +42,6 @@ const BLOCKS_PER_THREAD: usize = 2;
 pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let summary = plan::summary(&args.run)?;
-    let form = summary.form;
     let policies = plan::policies(args.policies);
     let destination = Destination::new(args.output);
     let format = plan::format(args.format, &destination, ClassifyFormat::NAMED)?;
@@ -53,7 +54,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let output = table::open(format, &destination)?;
     let engine = Engine::new(args.run.threads.threads)?;
     let loaded = engine.load(&policies, &questions)?;
-    loaded.show_notes(form);
+    loaded.show_notes(summary.form);
     let set = &*loaded.set;
     ensure!(!args.history && at.is_none() || set.has_history(), plan::no_history(set));
     let run = summary::run(&loaded, &questions);
@@ -70,14 +71,11 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     set.is_whole()?;
     CompleteOutput::publish_all(complete)?;
     let RowTotals { hosts, rows, .. } = survey.totals();
-    let object = Summary {
-        account: Account { run, ..Account::default() },
-        public_suffix_list: LIST,
-        hosts,
-        rows,
-        totals: survey.figures(),
-        seconds: started.elapsed().as_secs_f64(),
-    };
+    let time = Time::new(Duration::ZERO, started.elapsed(), rows, None);
+    let source = Source { public_suffix_list: LIST };
+    let account = Account { run, records: source, time: Some(time), ..Account::default() };
+    let per_agent = survey.figures();
+    let object = Summary { format: format::SURVEY, account, hosts, rows, per_agent };
     summary::write(&summary, &object)?;
     Ok(ExitStatus::Done)
 }
@@ -198,43 +196,42 @@ impl<'a> Surveying<'a> {
                 self.progress.draw(&mut bar, None);
             }
         }
-        let account = FileAccount { run, public_suffix_list: LIST };
-        file.complete(serde_json::to_string(&account)?)
+        let records = Source { public_suffix_list: LIST };
+        let account = Account { run: run.clone(), records, ..Account::default() };
+        file.complete(to_json(&account))
     }
 }
 
-/// The account of a survey in a Parquet file.
-#[derive(Serialize)]
-struct FileAccount<'r> {
-    #[serde(flatten)]
-    run: &'r Run,
+/// What domains are found by.
+#[derive(Default, Serialize)]
+struct Source {
     public_suffix_list: &'static str,
 }
 
 /// The summary of a survey.
 #[derive(Serialize)]
 struct Summary {
-    account: Account<NoRecords>,
-    public_suffix_list: &'static str,
+    format: &'static str,
+    account: Account<Source>,
     hosts: u64,
     rows: u64,
-    totals: Vec<AgentFigures>,
-    seconds: f64,
+    per_agent: Vec<AgentFigures>,
 }
 
 impl summary::Summary for Summary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let Summary { account, hosts, rows, totals, seconds, .. } = self;
+        let Summary { account, hosts, rows, per_agent, .. } = self;
         account.write_run(out)?;
+        let time = account.time.unwrap_or_default();
         writeln!(
             out,
             "{}, {} in {}: {} rows/s; domains by the {LIST}",
             counted(*hosts, "host"),
             counted(*rows, "row"),
-            figures::seconds(*seconds),
-            (*rows as f64 / seconds) as u64,
+            figures::seconds(time.seconds),
+            time.records_per_second,
         )?;
-        out.write_all(tables::totals(totals).as_bytes())
+        out.write_all(tables::totals(per_agent).as_bytes())
     }
 }
 

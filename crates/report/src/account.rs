@@ -35,8 +35,14 @@ pub mod format {
     pub const COMPILE: &str = "compile/1";
     /// The summary of `diff`.
     pub const DIFF: &str = "diff/1";
-    /// What a set, or one of its hosts, holds.
-    pub const INSPECT: &str = "inspect/1";
+    /// An explained decision.
+    pub const CHECK: &str = "check/1";
+    /// The policies of a host.
+    pub const HOST: &str = "host/1";
+    /// Findings in robots.txt files.
+    pub const LINT: &str = "lint/1";
+    /// What a set holds.
+    pub const SET: &str = "set/1";
     /// The totals of `survey`.
     pub const SURVEY: &str = "survey/1";
 }

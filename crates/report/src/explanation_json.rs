@@ -48,6 +48,7 @@ use portcullis_robots::policy::{
 use portcullis_robots::syntax::{NoteKind, NoteSet};
 use portcullis_set::batch::{Explained, FullDecision};
 
+use super::account::format;
 use super::clause;
 use super::explanation::USAGE_CLAUSE;
 use super::json_lines::{Line, Text, UsageObject, write_object};
@@ -68,6 +69,7 @@ pub struct Facts<'a> {
 /// The JSON object.
 #[derive(Serialize)]
 struct Object<'a> {
+    format: &'static str,
     #[serde(flatten)]
     line: Line<'a>,
     dialect: &'a str,
@@ -151,6 +153,7 @@ pub fn write(url: &[u8], agent: &str, full: FullDecision<'_>, found: Facts<'_>, 
     let notes = found.explained.map_or(NoteSet::EMPTY, |explained| explained.file_notes);
     let file_notes = NoteKind::OF_FILES.into_iter().filter(|&kind| notes.contains(kind));
     let object = Object {
+        format: format::CHECK,
         line: Line::new(url, Some(agent), full, stated),
         dialect: found.dialect.name,
         clause: clause(found.dialect, full.decision.reason),

@@ -114,7 +114,7 @@ pub struct HostRobot {
     /// The groups that apply, by number from 1.
     pub groups: Vec<usize>,
     /// How much of a site they allow; `None` if a limit ended the search.
-    #[serde(rename = "is_left")]
+    #[serde(rename = "access")]
     pub reach: Option<Reach>,
     /// The number of patterns; `None` if they are too many to be stored.
     pub patterns: Option<usize>,

@@ -29,7 +29,7 @@ pub struct Survey {
     /// The robots that files name.
     pub robots: RobotFigures,
     /// What each agent may fetch. Empty if no agent was named.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "per_agent", skip_serializing_if = "Vec::is_empty")]
     pub reach: Vec<AgentFigures>,
     /// How many hosts exclude each agent over time, if the set has history.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -156,7 +156,6 @@ pub struct HostUsage {
     /// The lines of the records, up to [`INSPECT_USAGE_LINES_MAX`] for all robots of the file.
     pub lines: Vec<LineNumber>,
     /// The number of further lines.
-    #[serde(skip_serializing_if = "is_zero")]
     pub lines_omitted: usize,
     /// The values that the records give each label on some path, `y` and `n`; empty if none.
     pub stated: Figures<Vec<&'static str>>,
@@ -215,8 +214,4 @@ impl HostUsage {
             ..HostUsage::default()
         }
     }
-}
-
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }

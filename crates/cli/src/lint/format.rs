@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_lint::{Code, Diagnostic, Edit, Effect, LineIndex, Place, Report, Safety, Severity};
+use portcullis_report::account::format;
 use portcullis_text::json::to_json;
 use portcullis_text::visible::visible;
 
@@ -93,7 +94,10 @@ pub(super) struct Json;
 impl ReportFormat for Json {
     fn begin(&self, dialect: &Dialect) -> String {
         let (version, dialect) = (to_json(&env!("CARGO_PKG_VERSION")), to_json(&dialect.name));
-        format!("{{\"version\":{version},\"dialect\":{dialect},\"diagnostics\":[\n")
+        let format = to_json(&format::LINT);
+        format!(
+            "{{\"format\":{format},\"version\":{version},\"dialect\":{dialect},\"diagnostics\":[\n"
+        )
     }
 
     fn entries(&self, linted: &Linted<'_>) -> String {
