@@ -1,11 +1,8 @@
 //! `portcullis classify`: tags every record with its verdicts.
 
-use std::sync::Arc;
-use std::time::Instant;
-
 use anyhow::ensure;
 use portcullis_files::input::ChunkConfig;
-use portcullis_report::{Counts, Encoded, Format, Parquet, Tally, Text};
+use portcullis_report::{Format, Parquet, Text};
 use portcullis_rows::output::TextRows;
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::csv::Csv;
@@ -15,172 +12,104 @@ use portcullis_rows::output::tsv::Tsv;
 use portcullis_text::figures;
 
 use super::args::{ClassifyArgs, ClassifyFormat};
-use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::files::Files;
 use super::lists::Input;
 use super::message::counted;
-use super::output::{CompleteOutput, Compressor, Destination, Output};
 use super::plan::{self, StreamPlan};
+use super::records::{Request, Writing};
 use super::rows::{self, Head, RowOutput};
-use super::shards::Shards;
-use super::stream;
-use super::summary::{self, Clock};
-use super::unknown_hosts::HostCounts;
+use super::summary;
 
 /// The size of a long output above which a note says how large it will be: 1 GiB.
 const NOTED_BYTES: u64 = 1 << 30;
 
-/// The output for a piece.
-#[derive(Default)]
-struct Tagged {
-    encoded: Encoded,
-    counts: Counts,
-    compressor: Compressor,
-}
-
 pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
-    let started = Instant::now();
-    let summary = plan::summary(&args.run)?;
-    let policies = plan::policies(args.policies);
-    let destination = Destination::new(args.output.joined.output);
-    let format = plan::format(args.format, &destination, ClassifyFormat::NAMED)?;
     let labels = plan::labels(args.usage)?;
-    let by_default = if args.long { Columns::of_long() } else { Columns::default() };
-    let columns = args.columns.unwrap_or(by_default).with_usage(&labels);
+    let has_now = args.records.now.and_now;
+    let mut request = Request::new(args.records, labels, true)?;
+    let format = plan::format(args.format, &request.destination, ClassifyFormat::NAMED)?;
     ensure!(
         matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv) || !args.header,
         "--header is for tsv and csv; omit it, or choose --format"
     );
-    let columns = if args.now.and_now { columns.with_now() } else { columns };
-    let columns = if args.long { columns.with_statements(&labels) } else { columns };
-    let mut questions = plan::questions(args.questions, policies.dialect())?;
-    questions.freshness = plan::freshness(&args.freshness);
-    questions.times = plan::times(args.times, args.now, Some(&args.freshness), &policies)?;
-    ensure!(
-        questions.times.is_some() || !columns.need_times(),
-        "the columns captured, since and until need a time: use --at or --time-field too"
-    );
-    questions.usage = !labels.is_empty();
-    plan::record_agents(args.agent, &mut questions)?;
-    let has_own_agents = questions.each.is_some();
-    ensure!(
-        has_own_agents || args.long || !columns.has_agent(),
-        "the column agent is the agent of each record: use --agent-field or \
-         --long too"
-    );
-    let columns = if has_own_agents { columns.with_record_agent() } else { columns };
+    let has_own_agents = request.questions.each.is_some();
+    let columns = columns(args.columns, args.long, has_now, &request)?;
     let is_long = args.long && !has_own_agents;
-    let folder = args.output.out_dir.as_ref();
-    let prints = destination == Destination::StandardOutput && folder.is_none();
-    let mut stream = plan::stream(
-        args.input,
-        args.rejects,
-        &questions,
-        &args.run,
-        policies.strictness(),
-        prints,
-    )?;
-    let rows_of_each = if is_long { questions.agent_count().max(1) } else { 1 };
-    stream.chunks = match format {
-        ClassifyFormat::Jsonl => questions.chunks_that_repeat(rows_of_each),
-        _ if is_long => questions.chunks_that_repeat(rows_of_each),
-        _ => questions.chunks(),
+    let rows_of_each = if is_long { request.questions.agent_count().max(1) } else { 1 };
+    request.stream.chunks = match format {
+        ClassifyFormat::Jsonl => request.questions.chunks_that_repeat(rows_of_each),
+        _ if is_long => request.questions.chunks_that_repeat(rows_of_each),
+        _ => request.questions.chunks(),
     };
     if format == ClassifyFormat::Parquet {
-        rows::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;
-        rows::not_compressed(&destination)?;
-        stream.chunks = row_groups(rows_of_each, stream.chunks);
-        stream.shows_cuts = true;
+        rows::not_to_terminal(request.prints(), "-o FILE.parquet, or --format tsv")?;
+        rows::not_compressed(&request.destination)?;
+        request.stream.chunks = row_groups(rows_of_each, request.stream.chunks);
+        request.stream.shows_cuts = true;
     }
     if is_long {
-        note_size(&mut stream, rows_of_each);
+        note_size(&mut request.stream, rows_of_each);
     }
-    let extension = Some(extension(format));
-    let destinations = plan::destinations(destination, folder, &stream, extension, files)?;
-    let hosts = args.output.unknown_hosts.as_ref();
-    let sets_aside = stream.rejects.is_some() || hosts.is_some();
-    let shards = Shards::of(stream.clone(), destinations, args.output.shards, sets_aside)?;
-    let mut hosts = hosts.map(HostCounts::create).transpose()?;
-    let counts_all = summary.counts_all();
-    let policies = Engine::new(stream.threads)?.load(&policies, &questions)?;
-    policies.show_notes(summary.form);
-    let agents = &policies.agents.agents;
+    let run = request.open(files, Some(extension(format)), &[])?;
+    let agents = &run.policies.agents.agents;
     let has_header = args.header || format == ClassifyFormat::Csv;
     let has_names = has_header || format != ClassifyFormat::Tsv;
     let columns = if is_long { columns.long(agents.clone()) } else { columns };
     // In an output without a header, two columns may have the same name.
     let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
-    let classifier = Arc::new(policies.classifier(&questions)?.with_usage(&labels)?);
-    let clock = Clock::loaded(started);
-    let terminator = stream.terminator();
-    let rows: Box<dyn TextRows> = match format {
+    let text: Box<dyn TextRows> = match format {
         ClassifyFormat::Csv => Box::new(Csv::default()),
         ClassifyFormat::Jsonl => Box::new(JsonLines::new(&fields)),
-        ClassifyFormat::Tsv | ClassifyFormat::Parquet => Box::new(Tsv(terminator)),
-    };
-    let rows = &*rows;
-    let encoder: &dyn Format = match format {
-        ClassifyFormat::Parquet => {
-            let encoder = AddedColumns::new(&columns, agents.len(), fields.clone());
-            &Parquet { columns: &columns, encoder }
+        ClassifyFormat::Tsv | ClassifyFormat::Parquet => {
+            Box::new(Tsv(run.request.stream.terminator()))
         }
-        _ => &Text { columns: &columns, rows },
     };
-    // The account in Parquet files counts hosts too.
-    let counts_hosts =
-        format == ClassifyFormat::Parquet || summary.form != plan::SummaryForm::None || counts_all;
-    let hosts_max = summary::hosts_max(counts_hosts, hosts.is_some());
-    let (outcome, status) = shards.run(|stream, outputs| {
-        let compressions = outputs.compressions();
-        let mut output = match format {
-            ClassifyFormat::Parquet => {
-                let run = summary::run(&policies, &questions);
-                RowOutput::parquet(outputs, fields.clone(), !is_long, run)
-            }
-            _ if has_header => {
-                RowOutput::text(outputs, Head::Names { rows, fields: &fields, first: None })
-            }
-            _ => RowOutput::text(outputs, Head::None),
-        };
-        let mut counts = Counts::new(agents.len());
-        let account = stream::run(
-            stream,
-            &questions,
-            Arc::clone(&classifier),
-            |session, piece, Tagged { encoded, counts, compressor }| {
-                encoded.clear();
-                counts.clear(agents.len(), hosts_max);
-                if counts_all {
-                    counts.ask_preferences(&labels);
-                }
-                let compression = compressions.of_list(piece.rows().list_number());
-                encoder.encode(piece, session, counts, encoded)?;
-                Ok(compressor.compress(compression, &mut encoded.text)?)
-            },
-            |part, Tagged { encoded, counts: of_piece, .. }| {
-                policies.check_ages(of_piece, &questions)?;
-                if part.is_first {
-                    output.begin(part, of_piece.records == 0)?;
-                }
-                counts.merge(of_piece);
-                if let Some(hosts) = &mut hosts {
-                    hosts.add(of_piece.unknown_hosts())?;
-                }
-                output.write(part.list, encoded, of_piece, None)
-            },
-        )?;
-        policies.set.is_whole()?;
-        let mut complete = output.complete()?;
-        complete.extend(account.output.map(Output::complete).transpose()?);
-        complete.extend(hosts.take().map(HostCounts::complete).transpose()?);
-        CompleteOutput::publish_all(complete)?;
-        let stream::Account { invalid, notes, noted, .. } = account;
-        let tally = Tally { counts, invalid, ..Tally::default() };
-        Ok(summary::Outcome { tally, notes, noted })
+    let parquet = (format == ClassifyFormat::Parquet).then(|| Parquet {
+        columns: &columns,
+        encoder: AddedColumns::new(&columns, agents.len(), fields.clone()),
+    });
+    let described = summary::run(&run.policies, &run.request.questions);
+    let output = |outputs, _| match (&parquet, has_header) {
+        (Some(_), _) => RowOutput::parquet(outputs, fields.clone(), !is_long, described.clone()),
+        (None, true) => {
+            RowOutput::text(outputs, Head::Names { rows: &*text, fields: &fields, first: None })
+        }
+        (None, false) => RowOutput::text(outputs, Head::None),
+    };
+    let tagged = Text { columns: &columns, rows: &*text };
+    let (_, status) = run.run(&Writing {
+        format: parquet.as_ref().map_or(&tagged as &dyn Format, |parquet| parquet),
+        output: &output,
+        has_accounts: parquet.is_some(),
+        selection: None,
+        prints_count: false,
     })?;
-    summary::write(&summary, &outcome.account(summary::run(&policies, &questions), &clock))?;
     Ok(status)
+}
+
+/// Returns the columns that are added, and checks that they fit what is asked.
+fn columns(
+    asked: Option<Columns>,
+    is_long: bool,
+    has_now: bool,
+    request: &Request,
+) -> anyhow::Result<Columns> {
+    let Request { questions, labels, .. } = request;
+    let by_default = if is_long { Columns::of_long() } else { Columns::default() };
+    let columns = asked.unwrap_or(by_default).with_usage(labels);
+    let columns = if has_now { columns.with_now() } else { columns };
+    let columns = if is_long { columns.with_statements(labels) } else { columns };
+    ensure!(
+        questions.times.is_some() || !columns.need_times(),
+        "the columns captured, since and until need a time: use --at or --time-field too"
+    );
+    let has_own_agents = questions.each.is_some();
+    ensure!(
+        has_own_agents || is_long || !columns.has_agent(),
+        "the column agent is the agent of each record: use --agent-field or --long too"
+    );
+    Ok(if has_own_agents { columns.with_record_agent() } else { columns })
 }
 
 /// Notes the size of a long output if it is large. Each row repeats the record and has about as much

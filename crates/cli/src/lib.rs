@@ -33,6 +33,7 @@ mod message;
 mod output;
 mod outputs;
 mod plan;
+mod records;
 mod rows;
 mod shards;
 mod stream;

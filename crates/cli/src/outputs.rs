@@ -33,6 +33,11 @@ impl Destinations {
 pub struct Compressions(Vec<Compression>);
 
 impl Compressions {
+    /// Returns that nothing is compressed.
+    pub fn none() -> Compressions {
+        Compressions(vec![Compression::None])
+    }
+
     /// Returns the compression of the output for a list.
     pub fn of_list(&self, number: usize) -> Compression {
         self.0[number.min(self.0.len() - 1)]

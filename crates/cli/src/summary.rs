@@ -106,9 +106,9 @@ impl Outcome {
     }
 
     /// Returns the account of a run that ends now.
-    pub fn account(self, run: Run, clock: &Clock) -> Account {
+    pub fn account(&self, run: Run, clock: &Clock) -> Account {
         let mut account = Account::new(run, &self.tally);
-        account.notes = self.notes;
+        account.notes = self.notes.clone();
         account.time = Some(clock.time(account.records.records, Some(account.records.bytes)));
         account
     }

@@ -223,6 +223,23 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Returns nothing counted for this number of agents. `selection` is what a filter keeps.
+    pub fn new(agents: usize, selection: Option<Selection>) -> Tally {
+        let dropped = selection.map(|selection| (selection, Drops::default()));
+        Tally { counts: Counts::new(agents), dropped, ..Tally::default() }
+    }
+
+    /// Adds a piece.
+    pub fn add(&mut self, counts: &Counts, filtered: Option<Filtered>, drops: Option<&Drops>) {
+        self.counts.merge(counts);
+        if let Some(filtered) = filtered {
+            self.filtered.get_or_insert_default().merge(filtered);
+        }
+        if let (Some((_, all)), Some(drops)) = (&mut self.dropped, drops) {
+            all.merge(drops);
+        }
+    }
+
     /// Adds the counts of the next part of the input.
     pub fn merge(&mut self, next: Tally) {
         self.counts.merge(&next.counts);

@@ -150,9 +150,9 @@ impl Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::{self, Output};
+    use crate::filter::Filter;
     use crate::tests::{SCHEME, classifier, piece};
-    use crate::{Counts, Rejects};
+    use crate::{Counts, Format, Rejects, Written};
     use portcullis_files::input::Terminator;
     use portcullis_set::batch::Session;
 
@@ -160,14 +160,15 @@ mod tests {
     fn dropped(plan: &Plan, agents: usize) -> ([u64; Cause::ALL.len()], [u64; 3]) {
         let text = b"a/1\nd/1\nd/2\nx/1\n://\na/2\nd/3\n\n";
         let mut session = Session::new(classifier(&["a"], &["d"], agents), SCHEME);
-        let mut out = Output { drops: Some(Drops::default()), ..Output::default() };
+        let mut out = Written { drops: Some(Drops::default()), ..Written::default() };
+        let filter = Filter { plan: *plan, are_rows: false, counts_only: false };
         let mut counts = Counts::new(agents);
         piece(text, Terminator::LineFeed, &mut Rejects::default(), |piece| {
-            filter::write_chunk(piece, plan, &mut session, &mut counts, &mut out)
+            filter.encode(piece, &mut session, &mut counts, &mut out)
         })
         .unwrap();
         let drops = out.drops.unwrap();
-        assert_eq!(drops.causes.iter().sum::<u64>() + out.kept_records, counts.records);
+        assert_eq!(drops.causes.iter().sum::<u64>() + out.filtered.unwrap().kept, counts.records);
         let hosts = drops.hosts().largest(9);
         let of =
             |name: &str| hosts.iter().filter(|it| it.0 == name.as_bytes()).map(|it| it.1).sum();

@@ -13,7 +13,7 @@ use portcullis_rows::list::List;
 use portcullis_rows::output::parquet::keep;
 use portcullis_set::batch::{Answers, Session};
 
-use super::{Cause, ChunkError, Counts, Drops, Encoded, Piece, decide_block};
+use super::{Cause, ChunkError, Counts, Filtered, Format, Piece, Written, decide_block};
 
 /// The number of agents that must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -275,138 +275,134 @@ fn at_both_times(one: Verdict, other: Verdict) -> Verdict {
     order.into_iter().find(|&verdict| either(verdict)).unwrap_or(Verdict::Allow)
 }
 
-/// The records of a chunk by destination.
-#[derive(Clone, Debug, Default)]
-pub struct Output {
-    /// The kept records.
-    pub kept: Encoded,
+/// Writes the records that a plan keeps, and those that it sets aside.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    pub plan: Plan,
+    /// Whether records are rows of Parquet files, which are copied with all their columns.
+    pub are_rows: bool,
     /// Whether kept records are only counted, because no output takes them.
     pub counts_only: bool,
-    /// The number of kept records.
-    pub kept_records: u64,
-    /// The number of records for which an allowed agent's use is not stated.
-    pub unstated_records: u64,
-    /// The records that are set aside, by [`Class::ASIDE`].
-    pub aside: [Encoded; Class::ASIDE.len()],
-    /// The records that are not kept, if they are counted.
-    pub drops: Option<Drops>,
 }
 
-impl Output {
-    /// Clears the output for the next chunk and keeps its memory.
-    pub fn clear(&mut self) {
-        self.kept.clear();
-        self.aside.iter_mut().for_each(Encoded::clear);
-        (self.kept_records, self.unstated_records) = (0, 0);
-        if let Some(drops) = &mut self.drops {
-            drops.clear();
+impl Format for Filter {
+    fn encode(
+        &self,
+        piece: Piece<'_, '_>,
+        session: &mut Session,
+        counts: &mut Counts,
+        out: &mut Written,
+    ) -> Result<(), ChunkError> {
+        let unstated = self.plan.purpose.map(|_| 0);
+        out.filtered = Some(Filtered { kept: 0, unstated });
+        match self.are_rows {
+            true => self.write_rows(piece, session, counts, out)?,
+            false => self.write_chunk(piece, session, counts, out)?,
         }
+        Ok(session.classifier().set().is_whole()?)
     }
+}
 
+impl Filter {
     /// Counts a block, and returns the classes of its records.
     fn count_block(
-        &mut self,
+        &self,
         block: &[Record<'_>],
-        plan: &Plan,
         answers: &Answers<'_>,
+        out: &mut Written,
     ) -> Vec<Class> {
-        let classes = plan.classes(answers);
-        self.kept_records += plan.kept(&classes);
-        self.unstated_records += plan.unstated(answers);
-        if let Some(drops) = &mut self.drops {
-            drops.add_block(plan, block, answers);
+        let classes = self.plan.classes(answers);
+        let unstated = self.plan.purpose.map(|_| self.plan.unstated(answers));
+        let of_block = Filtered { kept: self.plan.kept(&classes), unstated };
+        out.filtered.get_or_insert_default().merge(of_block);
+        if let Some(drops) = &mut out.drops {
+            drops.add_block(&self.plan, block, answers);
         }
         classes
     }
-}
 
-/// Appends the whole records of a chunk to their destinations. A last record without an end gets
-/// one.
-///
-/// # Errors
-///
-/// If the input or the set is damaged. `out` is then incomplete and must not be used.
-// Not marked for other crates to inline: the loops over records belong into this crate's one unit.
-pub fn write_chunk(
-    mut piece: Piece<'_, '_>,
-    plan: &Plan,
-    session: &mut Session,
-    counts: &mut Counts,
-    out: &mut Output,
-) -> Result<(), ChunkError> {
-    let list = piece.rows().list();
-    // Records of text are contiguous, and a run of kept records is copied at once.
-    let joined = piece.rows().text();
-    // The start of the run of kept records that are not written yet.
-    let mut run = 0;
-    let mut start = 0;
-    let writes = !out.counts_only || plan.aside.contains(&Fate::Aside);
-    piece.read(0, |block, rejects| {
-        let answers = decide_block(block, session, counts, rejects)?;
-        let classes = out.count_block(block, plan, &answers);
-        for (record, &class) in block.iter().zip(if writes { &classes[..] } else { &[] }) {
-            let end = start + record.whole().len();
-            match (plan.fate(class), joined) {
-                (Fate::Keep, Some(_)) => {}
-                (Fate::Keep, None) => push_with_end(record.whole(), list, &mut out.kept.text),
-                (fate, joined) => {
-                    let kept = joined.map_or(&b""[..], |chunk| &chunk[run..start]);
-                    out.kept.text.extend_from_slice(kept);
-                    run = end;
-                    if let (Fate::Aside, Some(aside)) = (fate, class.aside()) {
-                        push_with_end(record.whole(), list, &mut out.aside[aside].text);
+    /// Appends the whole records of a chunk to their destinations. A last record without an end gets
+    /// one.
+    fn write_chunk(
+        &self,
+        mut piece: Piece<'_, '_>,
+        session: &mut Session,
+        counts: &mut Counts,
+        out: &mut Written,
+    ) -> Result<(), ChunkError> {
+        let list = piece.rows().list();
+        // Records of text are contiguous, and a run of kept records is copied at once.
+        let joined = piece.rows().text();
+        // The start of the run of kept records that are not written yet.
+        let mut run = 0;
+        let mut start = 0;
+        let plan = &self.plan;
+        let writes = !self.counts_only || plan.aside.contains(&Fate::Aside);
+        piece.read(0, |block, rejects| {
+            let answers = decide_block(block, session, counts, rejects)?;
+            let classes = self.count_block(block, &answers, out);
+            for (record, &class) in block.iter().zip(if writes { &classes[..] } else { &[] }) {
+                let end = start + record.whole().len();
+                match (plan.fate(class), joined) {
+                    (Fate::Keep, Some(_)) => {}
+                    (Fate::Keep, None) => {
+                        push_with_end(record.whole(), list, &mut out.encoded[0].text)
+                    }
+                    (fate, joined) => {
+                        let kept = joined.map_or(&b""[..], |chunk| &chunk[run..start]);
+                        out.encoded[0].text.extend_from_slice(kept);
+                        run = end;
+                        if let (Fate::Aside, Some(aside)) = (fate, class.aside()) {
+                            push_with_end(record.whole(), list, &mut out.encoded[1 + aside].text);
+                        }
                     }
                 }
+                start = end;
             }
-            start = end;
+            Ok::<bool, ChunkError>(true)
+        })?;
+        if let Some(chunk) = joined {
+            push_with_end(&chunk[run..start], list, &mut out.encoded[0].text);
         }
-        Ok::<bool, ChunkError>(true)
-    })?;
-    if let Some(chunk) = joined {
-        push_with_end(&chunk[run..start], list, &mut out.kept.text);
+        if self.counts_only {
+            out.encoded[0].clear();
+        }
+        Ok(())
     }
-    if out.counts_only {
-        out.kept.clear();
-    }
-    Ok(session.classifier().set().is_whole()?)
-}
 
-/// Copies the rows of a row group to their destinations, with all their columns.
-///
-/// # Errors
-///
-/// If the input or the set is damaged. `out` is then incomplete and must not be used.
-///
-/// # Panics
-///
-/// If the records are text, which has no rows.
-pub fn write_rows(
-    mut piece: Piece<'_, '_>,
-    plan: &Plan,
-    session: &mut Session,
-    counts: &mut Counts,
-    out: &mut Output,
-) -> Result<(), ChunkError> {
-    let Some(part) = piece.rows().part() else {
-        assert_eq!(piece.rows().text(), Some(&b""[..]), "the list is a file without rows");
-        return Ok(());
-    };
-    let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
-    piece.read(0, |block, rejects| {
-        let answers = decide_block(block, session, counts, rejects)?;
-        let classes = out.count_block(block, plan, &answers).into_iter();
-        outputs.extend(classes.map(|class| match (plan.fate(class), class.aside()) {
-            (Fate::Keep, _) => 1,
-            (Fate::Aside, Some(aside)) => 2 + aside as u8,
-            (Fate::Aside, None) | (Fate::Drop, _) => 0,
-        }));
-        Ok::<bool, ChunkError>(true)
-    })?;
-    let groups = keep::<ChunkError>(part, &outputs, 1 + Class::ASIDE.len() as u8)?;
-    for (output, group) in std::iter::once(&mut out.kept).chain(&mut out.aside).zip(groups) {
-        output.group = group;
+    /// Copies the rows of a row group to their destinations, with all their columns.
+    ///
+    /// # Panics
+    ///
+    /// If the records are text, which has no rows.
+    fn write_rows(
+        &self,
+        mut piece: Piece<'_, '_>,
+        session: &mut Session,
+        counts: &mut Counts,
+        out: &mut Written,
+    ) -> Result<(), ChunkError> {
+        let Some(part) = piece.rows().part() else {
+            assert_eq!(piece.rows().text(), Some(&b""[..]), "the list is a file without rows");
+            return Ok(());
+        };
+        let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
+        piece.read(0, |block, rejects| {
+            let answers = decide_block(block, session, counts, rejects)?;
+            let classes = self.count_block(block, &answers, out).into_iter();
+            outputs.extend(classes.map(|class| match (self.plan.fate(class), class.aside()) {
+                (Fate::Keep, _) => 1,
+                (Fate::Aside, Some(aside)) => 2 + aside as u8,
+                (Fate::Aside, None) | (Fate::Drop, _) => 0,
+            }));
+            Ok::<bool, ChunkError>(true)
+        })?;
+        let groups = keep::<ChunkError>(part, &outputs, 1 + Class::ASIDE.len() as u8)?;
+        for (output, group) in out.encoded.iter_mut().zip(groups) {
+            output.group = group;
+        }
+        Ok(())
     }
-    Ok(session.classifier().set().is_whole()?)
 }
 
 /// Appends records, and an end if the last record lacks one.

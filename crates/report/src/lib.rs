@@ -18,7 +18,7 @@
 //! use portcullis_rows::list::{Arena, List, Rows};
 //! use portcullis_robots::policy::AgentChain;
 //! use portcullis_rows::output::{columns::Columns, tsv::Tsv};
-//! use portcullis_report::{Counts, Encoded, Format, Piece, Rejects, Text};
+//! use portcullis_report::{Counts, Format, Piece, Rejects, Text, Written};
 //! use portcullis_set::PolicySet;
 //! use portcullis_build::{LoadConfig, load_text};
 //!
@@ -28,11 +28,11 @@
 //! let list = List::plain("urls", Terminator::LineFeed);
 //! let (chunk, arena) = (Chunk::of_text(list, "https://a.example/\nnothing\n"), Arena::new());
 //! let (mut rows, mut rejects) = (Rows::new(&chunk, &arena, 0), Rejects::default());
-//! let (mut counts, mut out) = (Counts::new(1), Encoded::default());
+//! let (mut counts, mut out) = (Counts::new(1), Written::default());
 //! let piece = Piece::new(&mut rows, &mut rejects);
 //! let format = Text { columns: &Columns::default(), rows: &Tsv(Terminator::LineFeed) };
 //! format.encode(piece, &mut session, &mut counts, &mut out)?;
-//! assert_eq!(out.text, b"allow\thttps://a.example/\ninvalid\tnothing\n");
+//! assert_eq!(out.encoded[0].text, b"allow\thttps://a.example/\ninvalid\tnothing\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -144,7 +144,29 @@ impl Encoded {
     }
 }
 
-/// An output format of classified records.
+/// What is written of a piece, by destination, and what a filter counts of it.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// The records of the output, then those that are set aside, by [`filter::Class::ASIDE`].
+    pub encoded: [Encoded; 1 + filter::Class::ASIDE.len()],
+    /// The kept records; `None` if all are written.
+    pub filtered: Option<Filtered>,
+    /// The records that are not kept, if they are counted.
+    pub drops: Option<Drops>,
+}
+
+impl Written {
+    /// Clears all for the next piece and keeps the memory.
+    pub fn clear(&mut self) {
+        self.encoded.iter_mut().for_each(Encoded::clear);
+        self.filtered = None;
+        if let Some(drops) = &mut self.drops {
+            drops.clear();
+        }
+    }
+}
+
+/// How records are decided and written: with added columns, or those that a filter keeps.
 pub trait Format: Sync {
     /// Decides the records of a piece, counts them, and encodes them into `out`.
     ///
@@ -158,7 +180,7 @@ pub trait Format: Sync {
         piece: Piece<'_, '_>,
         session: &mut Session,
         counts: &mut Counts,
-        out: &mut Encoded,
+        out: &mut Written,
     ) -> Result<(), ChunkError>;
 }
 
@@ -176,9 +198,10 @@ impl Format for Text<'_> {
         mut piece: Piece<'_, '_>,
         session: &mut Session,
         counts: &mut Counts,
-        out: &mut Encoded,
+        out: &mut Written,
     ) -> Result<(), ChunkError> {
         let (list, agents) = (piece.rows().list(), counts.agents().len());
+        let out = &mut out.encoded[0];
         let mut added = Added::new(self.columns, agents);
         piece.read(agents, |block, rejects| {
             let mut answers = decide_block(block, session, counts, rejects)?;
@@ -206,11 +229,11 @@ impl Format for Parquet<'_> {
         mut piece: Piece<'_, '_>,
         session: &mut Session,
         counts: &mut Counts,
-        out: &mut Encoded,
+        out: &mut Written,
     ) -> Result<(), ChunkError> {
         // The columns of a file cannot be copied for several rows of each record.
         let part = piece.rows().part().filter(|_| self.columns.agents_of_rows().is_none());
-        out.group = self.encoder.encode(part, |rows| {
+        out.encoded[0].group = self.encoder.encode(part, |rows| {
             piece.read(0, |block, rejects| {
                 let mut answers = decide_block(block, session, counts, rejects)?;
                 rows.add(block, |added| {

@@ -36,7 +36,7 @@ use portcullis_rows::output::parquet::{AddedColumns, EncodedGroup, ParquetWriter
 use portcullis_set::batch::Session;
 
 use crate::tests::{SCHEME, classifier};
-use crate::{ChunkError, Counts, Encoded, Format, Parquet, Piece, Rejects};
+use crate::{ChunkError, Counts, Format, Parquet, Piece, Rejects, Written};
 
 const ROWS: usize = 5_000;
 
@@ -144,9 +144,9 @@ fn encode(
 ) -> EncodedGroup {
     let (arena, mut rejects) = (Arena::new(), Rejects::default());
     let mut rows = Rows::new(chunk, &arena, 0);
-    let mut out = Encoded::default();
+    let mut out = Written::default();
     added.encode(Piece::new(&mut rows, &mut rejects), session, counts, &mut out).unwrap();
-    out.group
+    std::mem::take(&mut out.encoded[0].group)
 }
 
 fn layouts() -> Vec<WriterProperties> {

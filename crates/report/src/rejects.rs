@@ -502,19 +502,21 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::Counts;
-    use crate::filter::{self, Plan, Quantifier};
+    use crate::filter::{Filter, Plan, Quantifier};
     use crate::tests::{SCHEME, classifier, piece};
+    use crate::{Format, Written};
     use portcullis_files::input::Terminator;
 
     fn rejects(input: &[u8], keeps_all: bool) -> Rejects {
         let classifier = classifier(&["a"], &["d"], 1);
-        let (mut counts, mut out) = (Counts::new(1), filter::Output::default());
+        let (mut counts, mut out) = (Counts::new(1), Written::default());
         let plan = Plan::of(Quantifier::All);
+        let filter = Filter { plan, are_rows: false, counts_only: false };
         let mut session = Session::new(classifier, SCHEME);
         let mut rejects = Rejects::default();
         rejects.begin(keeps_all);
         piece(input, Terminator::LineFeed, &mut rejects, |piece| {
-            filter::write_chunk(piece, &plan, &mut session, &mut counts, &mut out)
+            filter.encode(piece, &mut session, &mut counts, &mut out)
         })
         .unwrap();
         rejects

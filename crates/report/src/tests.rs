@@ -43,13 +43,13 @@ fn written(input: &[u8], agents: usize) -> (Vec<u8>, Counts) {
     let columns = Columns::of_long().long(names.clone());
     let rows = JsonLines::new(&columns.fields(&names, "").unwrap());
     let format = Text { columns: &columns, rows: &rows };
-    let (mut counts, mut out) = (Counts::new(agents), Encoded::default());
+    let (mut counts, mut out) = (Counts::new(agents), Written::default());
     let mut session = Session::new(classifier, SCHEME);
     piece(input, Terminator::LineFeed, &mut Rejects::default(), |piece| {
         format.encode(piece, &mut session, &mut counts, &mut out)
     })
     .unwrap();
-    (out.text, counts)
+    (std::mem::take(&mut out.encoded[0].text), counts)
 }
 
 #[test]

@@ -64,24 +64,11 @@ pub enum CheckFormat {
 ///
 /// No record is dropped, and the order of the input is kept.
 #[derive(Args)]
-#[command(mut_arg("agents", |agents| agents.required_unless_present_any([AGENT_OF_RECORD])))]
 pub struct ClassifyArgs {
-    #[command(flatten)]
-    pub questions: QuestionArgs,
-    #[command(flatten)]
-    pub agent: RecordAgentArgs,
     #[command(flatten)]
     pub usage: UsageArgs,
     #[command(flatten)]
-    pub policies: PolicyArgs,
-    #[command(flatten)]
-    pub freshness: FreshnessArgs,
-    #[command(flatten)]
-    pub times: ListTimeArgs,
-    #[command(flatten)]
-    pub now: NowArgs,
-    #[command(flatten)]
-    pub input: InputArgs,
+    pub records: RecordsArgs,
 
     /// The output format; by default chosen by OUTPUT's extension, else tsv
     ///
@@ -94,16 +81,13 @@ pub struct ClassifyArgs {
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<ClassifyFormat>,
 
-    /// The columns that are added per agent: verdict (the default), reason, line, rule, group, delay;
-    /// or bits
+    /// The columns that are added per agent: verdict (the default), reason, line, rule, group, delay
     ///
     /// WORDS are separated by commas. `delay` is the Crawl-delay of the origin for the agent, in
     /// seconds. `state` adds one column with the state of the origin (rules,
     /// no-rules, unavailable, unreachable, deferred or unknown). With --at, `captured` adds the date
     /// of the newest capture then, and `since` and `until` the period in which the policy stayed the
-    /// same. `bits` is one column for all
-    /// agents, a hexadecimal number whose bit i (of value 2^i) is set if agent i, counted from 0,
-    /// is allowed; for unknown and invalid records it has the word instead.
+    /// same.
     #[arg(long, value_name = "WORDS", value_parser = values::columns, help_heading = "Output")]
     pub columns: Option<Columns>,
 
@@ -130,13 +114,6 @@ pub struct ClassifyArgs {
     /// Write a header line with the names of the columns in tsv; csv always has one
     #[arg(long, help_heading = "Output")]
     pub header: bool,
-
-    #[command(flatten)]
-    pub output: ListOutputArgs,
-    #[command(flatten)]
-    pub rejects: RejectArgs,
-    #[command(flatten)]
-    pub run: RunArgs,
 }
 
 /// The output formats of `classify`.
@@ -164,28 +141,11 @@ impl ClassifyFormat {
 /// origins and records that are not URLs, empty lines included, are dropped.
 #[derive(Args)]
 #[command(mut_arg("out_dir", |out_dir| out_dir.conflicts_with_all(["count", "quiet"])))]
-#[command(mut_arg("agents", |agents| agents.required_unless_present_any([AGENT_OF_RECORD])))]
 pub struct FilterArgs {
-    #[command(flatten)]
-    pub questions: QuestionArgs,
-    #[command(flatten)]
-    pub agent: RecordAgentArgs,
-    #[command(flatten)]
-    pub policies: PolicyArgs,
-    #[command(flatten)]
-    pub freshness: FreshnessArgs,
-    #[command(flatten)]
-    pub times: ListTimeArgs,
-    #[command(flatten)]
-    pub now: NowArgs,
-    #[command(flatten)]
-    pub input: InputArgs,
     #[command(flatten)]
     pub selection: SelectionArgs,
     #[command(flatten)]
-    pub output: ListOutputArgs,
-    #[command(flatten)]
-    pub rejects: RejectArgs,
+    pub records: RecordsArgs,
 
     /// Print only the number of records kept
     #[arg(short, long, help_heading = "Output")]
@@ -197,6 +157,30 @@ pub struct FilterArgs {
 
     #[command(flatten)]
     pub fail: FailArgs,
+}
+
+/// What `classify` and `filter` have in common: a run over the records of lists.
+#[derive(Args)]
+#[command(mut_arg("agents", |agents| agents.required_unless_present_any([AGENT_OF_RECORD])))]
+pub struct RecordsArgs {
+    #[command(flatten)]
+    pub questions: QuestionArgs,
+    #[command(flatten)]
+    pub agent: RecordAgentArgs,
+    #[command(flatten)]
+    pub policies: PolicyArgs,
+    #[command(flatten)]
+    pub times: ListTimeArgs,
+    #[command(flatten)]
+    pub now: NowArgs,
+    #[command(flatten)]
+    pub freshness: FreshnessArgs,
+    #[command(flatten)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    pub output: ListOutputArgs,
+    #[command(flatten)]
+    pub rejects: RejectArgs,
     #[command(flatten)]
     pub run: RunArgs,
 }

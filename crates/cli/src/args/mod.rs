@@ -26,7 +26,8 @@ pub use self::groups::{
 };
 pub use self::lint::{Explained, LintArgs, LintFormat};
 pub use self::lists::{
-    CheckArgs, CheckFormat, ClassifyArgs, ClassifyFormat, FilterArgs, KeepOrDrop, SelectionArgs,
+    CheckArgs, CheckFormat, ClassifyArgs, ClassifyFormat, FilterArgs, KeepOrDrop, RecordsArgs,
+    SelectionArgs,
 };
 pub use self::sets::{CompileArgs, DiffArgs, DiffFormat, InspectArgs, InspectFormat, OutageArgs};
 pub use self::survey::SurveyArgs;
