@@ -198,7 +198,7 @@ const RUNS: &[(&str, Option<&str>)] = &[
     ("compile --history --summary json --as-of 2024-01-06 -o h.pcs captures.jsonl", None),
     ("compile --summary json -o m.pcs a.pcs n.pcs", None),
     (
-        "check --robots robots -a GPTBot,Bot --usage train-ai --json https://a.example/private/x \
+        "check --robots robots -a GPTBot,Bot --usage train-ai --format jsonl https://a.example/private/x \
       https://a.example/open/1 https://a.example/robots.txt nothing https://z.example/",
         None,
     ),
@@ -219,11 +219,11 @@ const RUNS: &[(&str, Option<&str>)] = &[
     ("filter --robots robots -a Bot more -q --rejects rejects.jsonl --summary json", None),
     ("audit -p h.pcs -a GPTBot,Bot --time-field time list.csv --report - --summary none", None),
     ("audit --robots robots -a GPTBot,Bot list.csv --report - --summary none", None),
-    ("check -p h.pcs -a Bot --json https://a.example/", None),
+    ("check -p h.pcs -a Bot --format jsonl https://a.example/", None),
     ("compile --history --as-of 2024-01-03 --summary json -o o.pcs captures.jsonl odd.jsonl", None),
     ("inspect n.pcs c.example --format json", None),
     ("survey -p a.pcs -a GPTBot,Bot -o x.tsv --summary json", None),
-    ("sitemaps -p a.pcs --summary json -o x.txt", Some("sitemaps")),
+    ("survey --sitemaps -p a.pcs --summary json -o x.tsv", Some("survey --sitemaps")),
     ("diff a.pcs n.pcs -a GPTBot,Bot --usage train-ai -o x.tsv --summary json", None),
     ("diff a.pcs n.pcs -a GPTBot,Bot --usage train-ai list.csv -o x.tsv --summary json", None),
     ("diff robots/a.example new/a.example -o x.tsv --summary json", None),
