@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn the_catalogue_is_the_page() {
     let page = fs::read(project("docs/lint.md")).unwrap();
-    assert_stdout(&Folder::new().ok("lint --explain all"), page);
+    assert_stdout(&Folder::new().ok("lint --describe all"), page);
 }
 
 /// A web server that may no longer read its robots.txt answers 403, which allows everything.

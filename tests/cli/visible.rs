@@ -123,7 +123,7 @@ const LINES: &str = "
     audit --robots @robots -a Bot -o @page.html @list
     audit -p @set -a Bot -o page.html @list
     audit --robots @robots -a Bot -o page @missing
-    lint --explain BotHOSTILE
+    lint --describe BotHOSTILE
     lint @missing
     LINT --format human @file
     LINT --format json @file

@@ -66,6 +66,7 @@ const TIPS: &[(&str, &str)] = &[
         "--as-of",
         "--now judges ages at a time, --at decides by the policies of a time; compile has --as-of",
     ),
+    ("--explain", "check has it; lint --describe CODE explains a code"),
     ("--expired", "--max-age makes URLs of older captures unknown"),
     ("--automata-memory", "no flag is needed: each thread has 64 MiB for automata"),
     ("--json", "--format jsonl prints data as JSON, --summary json the summary"),

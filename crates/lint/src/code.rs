@@ -23,7 +23,7 @@ macro_rules! codes {
         ///
         /// The tens stand for the subject: the file (000), a line (010), a group (020), a path
         /// pattern (030), several rules (040), other records (050), usage preferences (060).
-        /// `portcullis lint --explain` explains each code.
+        /// `portcullis lint --describe` explains each code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u16)]
         #[allow(missing_docs, reason = "the names say it, and the program explains each code")]

@@ -12,8 +12,9 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::{AgentChain, AgentError};
 use serde::Deserialize;
 
-static TABLES: LazyLock<Tables> =
-    LazyLock::new(|| toml::from_str(include_str!("lists.toml")).expect("a test parses it"));
+const TEXT: &str = include_str!("lists.toml");
+
+static TABLES: LazyLock<Tables> = LazyLock::new(|| toml::from_str(TEXT).expect("a test parses it"));
 
 /// The class of tokens that control how pages are used, and that send no requests.
 const USE: &str = "use";
@@ -132,6 +133,14 @@ pub fn find(name: &str) -> Option<Found> {
 /// Returns how the crawler with this product token reads robots.txt, if its operator documents more than
 /// the token.
 pub fn reading(token: &str) -> Option<&'static Reading> {
+    // Parsing takes longer than a small run, and most tokens have no reading.
+    let is_key = |line: &str| {
+        let key = line.strip_prefix('"').and_then(|rest| rest.get(..token.len()));
+        key.is_some_and(|key| key.eq_ignore_ascii_case(token)) && line.contains("{ reading")
+    };
+    if !TEXT.lines().any(is_key) {
+        return None;
+    }
     let is_it = |name: &str| name.eq_ignore_ascii_case(token);
     TABLES.readings.iter().find(|(name, _)| is_it(name)).map(|(_, reading)| reading)
 }

@@ -6,6 +6,7 @@ use super::super::output::OutputFile;
 use super::groups::{
     InputArgs, ListTimeArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TopArgs,
 };
+use super::texts;
 
 /// Report how robots.txt affects a list of URLs: which agents may fetch which URLs, by which rules
 ///
@@ -28,12 +29,7 @@ pub struct AuditArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// Write the report as one HTML page; it needs no network
-    ///
-    /// The page opens in any browser, in light and dark, and prints. It stays under 2 MB: if the
-    /// lists are too long for that, the page shows fewer rows. The file appears when it is
-    /// complete.
-    #[arg(short, long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub output: Option<OutputFile>,
 
     /// Make the page a short one, for the owner of a site: one sheet of paper

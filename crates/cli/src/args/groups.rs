@@ -14,6 +14,7 @@ use portcullis_rows::list::{ListFormat, given_host};
 use super::super::agents::AgentValue;
 use super::super::output::{OutputFile, OutputFolder, SummaryTo};
 use super::super::values::{self, BytesMax, SetAt};
+use super::texts;
 
 /// The agents.
 #[derive(Args, Default)]
@@ -42,7 +43,7 @@ pub struct AgentArgs {
     /// The crawler follows the groups of the longest product token in the header that some group
     /// names. Links and parts that browsers share (`Mozilla`, `like Gecko`) are not product tokens.
     /// These crawlers come after those of -a. This flag may be given multiple times.
-    #[arg(long = "user-agent", value_name = "HEADER")]
+    #[arg(long = "user-agent", value_name = "HEADER", hide_short_help = true)]
     pub user_agents: Vec<String>,
 }
 
@@ -50,9 +51,9 @@ pub struct AgentArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Questions")]
 pub struct RecordAgentArgs {
-    /// Decide each record for the agent in its column or field NAME, or with `record` for the one that an
-    /// access log has
+    /// The agent of each record: a column or field NAME, or `record`
     ///
+    /// `record` is the header that an access log has.
     /// NAME is the name or the number of a column, or a path with dots. Each record gets one verdict.
     /// `classify` adds `agent`, the agent as -a names it or `*`, and `verdict`. Agents that -a names are
     /// known, by default those of the built-in lists. The groups for `*` apply to an agent that neither
@@ -65,7 +66,13 @@ pub struct RecordAgentArgs {
     ///
     /// token or header; by default token, and header for `--agent-field record`. The agent of a header is
     /// the one whose product token in it the file names first, longest first, as for --user-agent.
-    #[arg(long, value_enum, value_name = "KIND", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "KIND",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
     pub agent_kind: Option<AgentForm>,
 }
 
@@ -80,8 +87,9 @@ pub enum AgentForm {
 #[derive(Args)]
 #[command(next_help_heading = "Questions")]
 pub struct UrlArgs {
-    /// The scheme of URLs without one, such as `example.com/x` or `//example.com/x`
+    /// The scheme of URLs without one, such as `example.com/x`
     ///
+    /// Or `//example.com/x`.
     /// By default such records are invalid. Mail addresses and records with another scheme
     /// (`tel:911`) are always invalid. A host before a port must be `localhost` or have a dot
     /// (`example.com:8080`); for other hosts write `//myhost:8080`.
@@ -118,14 +126,15 @@ pub struct UsageArgs {
 pub struct TextArgs {
     /// The standard or crawler to follow [default: rfc9309]
     ///
+    /// original1994, koster1996, draft2019, rfc9309 or google.
     /// A policy set is compiled for one dialect; naming another one is an error.
-    #[arg(long, value_name = "NAME", value_parser = values::dialect())]
+    #[arg(long, value_name = "NAME", value_parser = values::dialect(), hide_possible_values = true)]
     pub dialect: Option<&'static Dialect>,
 
     /// Read at most SIZE of a robots.txt [default: 500KiB]
     ///
     /// SIZE is a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
-    #[arg(long, value_name = "SIZE", value_parser = values::bytes_max)]
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes_max, hide_short_help = true)]
     pub max_robots_size: Option<BytesMax>,
 }
 
@@ -150,7 +159,7 @@ pub struct StrictArgs {
     /// HTML, JSON or binary data, empty standard input, broken records, and captures without a
     /// status or after --as-of. By default each is reported in a note or warning, and what is read
     /// is parsed as the dialect says.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub strict: bool,
 }
 
@@ -161,7 +170,7 @@ pub struct LenientArgs {
     /// Skip inputs and files that cannot be read to their end with a note, instead of stopping
     ///
     /// The hosts of skipped files are unknown, or an older capture counts.
-    #[arg(long, conflicts_with = "strict")]
+    #[arg(long, conflicts_with = "strict", hide_short_help = true)]
     pub lenient: bool,
 }
 
@@ -170,7 +179,7 @@ pub struct LenientArgs {
 #[command(next_help_heading = "Policies")]
 #[command(group = ArgGroup::new("source").args(["robots", "set"]).required(true))]
 pub struct PolicyArgs {
-    /// A robots.txt file that applies to every URL, or a folder of files named by host
+    /// A robots.txt file for every URL, or a folder of files named by host
     ///
     /// In a folder, a file is named by its host (`example.com`, `example.com.txt` or
     /// `example.com.robots.txt`) and applies to http and https on their default ports. If two files
@@ -178,7 +187,7 @@ pub struct PolicyArgs {
     #[arg(long, value_name = "PATH")]
     pub robots: Option<PathBuf>,
 
-    /// A compiled policy set (see `portcullis compile`), or `SET@TIME` for a set as of a time
+    /// A compiled policy set (see compile), or SET@TIME: as of a time
     ///
     /// TIME is as for --at. SET must have been compiled with --history. The name of an existing file may
     /// have an `@` of its own.
@@ -197,8 +206,9 @@ pub struct PolicyArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Time")]
 pub struct FreshnessArgs {
-    /// Make URLs unknown whose robots.txt is older than DURATION, such as 24h or 30d, or has no date
+    /// Make URLs unknown whose robots.txt is older, such as 24h or 30d
     ///
+    /// Or has no date.
     /// Their reason is `expired`, or `before-first` if the file was captured after --now. With `headers`,
     /// a capture expires as the headers of its response and the dialect say: after 24 hours by default
     /// (RFC 9309, section 2.4). An answer without a file has the age of its capture; behind redirects,
@@ -210,7 +220,7 @@ pub struct FreshnessArgs {
     ///
     /// Without --max-age, no verdict changes: the summary counts the URLs whose robots.txt had expired
     /// then, as its headers and the dialect say, or was captured later.
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    #[arg(long, value_name = "TIME", value_parser = values::time, hide_short_help = true)]
     pub now: Option<UnixSeconds>,
 }
 
@@ -237,7 +247,13 @@ pub struct TimeArgs {
     ///
     /// unknown: the verdict is unknown, with the reason `before-first`. oldest: the first capture
     /// decides, and the summary counts such URLs.
-    #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
     pub before_first: Option<EarlyTime>,
 }
 
@@ -248,8 +264,7 @@ pub struct ListTimeArgs {
     #[command(flatten)]
     pub time: TimeArgs,
 
-    /// Decide each record by the policies of the time in its column or field NAME, or with `record` of
-    /// the time that the format has
+    /// Decide each record by the policies of the time in NAME, or `record`
     ///
     /// NAME is the name or the number of a column, or a path with dots such as `fetched.at`. Separate
     /// several by commas; the first one that a record has is used. `record` is the time in CDX, CDXJ,
@@ -267,7 +282,7 @@ pub struct ListTimeArgs {
 #[command(next_help_heading = "Time")]
 pub struct TimeUnitArgs {
     /// The unit of times that are numbers: s, ms, us or ns since 1970
-    #[arg(long, value_name = "UNIT", value_parser = values::time_unit())]
+    #[arg(long, value_name = "UNIT", value_parser = values::time_unit(), hide_short_help = true)]
     pub time_unit: Option<TimeUnit>,
 }
 
@@ -281,7 +296,7 @@ pub struct NowArgs {
     /// The column follows the verdict of each agent, and has its name with `_now`; so does one for each
     /// use of --usage. In `filter`, an agent must be allowed at both times, and have the use for
     /// --purpose at both. It is disallowed if it is at either time, whatever is unknown about the other.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub and_now: bool,
 }
 
@@ -328,7 +343,7 @@ impl CapturePath {
 #[derive(Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
-    /// Lists of URLs, folders of lists, or patterns (`*.csv`); `-` or no FILE is standard input
+    /// Lists of URLs, folders or patterns; `-` or none is standard input
     ///
     /// The format of each list is detected by its name and its first bytes. gzip and zstd files are
     /// decompressed. All files below a folder are read, sorted by name, except names that begin
@@ -344,17 +359,12 @@ pub struct InputArgs {
 #[derive(Args, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Input")]
 pub struct ReadingArgs {
-    /// The format of the lists; detected for each list by default
-    ///
-    /// lines: one URL per line. jsonl: JSON Lines. csv, tsv: with or without a header. cdxj, cdx: an index of a web archive. access-log: what Apache, nginx and AWS
-    /// write (see --host). w3c: what IIS and CloudFront write. heritrix: a recover journal. crawl-log:
-    /// Heritrix's crawl.log. nutch: `readdb -dump`. parquet: Parquet. sitemap: a sitemap,
-    /// an index with the sitemaps beside it, or a feed. warc: the target URIs of WARC, WAT and WET.
-    #[arg(long, value_name = "FORMAT", value_parser = values::list_format())]
+    #[arg(long, help = texts::INPUT_FORMAT, long_help = texts::INPUT_FORMAT_LONG, value_name = "FORMAT", value_parser = values::list_format(), hide_possible_values = true)]
     pub input_format: Option<ListFormat>,
 
-    /// The column or field with the URL: a name, a column's number from 1, or a path such as `page.url`
+    /// The column or field with the URL: name, number or path
     ///
+    /// A path is such as `page.url`.
     /// Separate several by commas; the first one that a list has is used, in JSON Lines the first that an
     /// object has. By default `url`, or else `address`, `loc` or `uri` in any case, the fields of
     /// URLFrontier, or in a table without a header the only column with a URL. Write `\.` for a dot in
@@ -368,15 +378,15 @@ pub struct ReadingArgs {
     /// A URL that begins with `/` is a path. The host of its record counts first: the word before the
     /// client in an access log, or --host-field. The scheme is https, or http for port
     /// 80, unless it is given.
-    #[arg(long, value_name = "HOST", value_parser = given_host)]
+    #[arg(long, value_name = "HOST", value_parser = given_host, hide_short_help = true)]
     pub host: Option<String>,
 
     /// The column or field with the host of URLs that are a path alone, such as `request.host`
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
     pub host_field: Vec<String>,
 
     /// Records are terminated by NUL instead of newline, in input and output
-    #[arg(short = '0', long)]
+    #[arg(short = '0', long, hide_short_help = true)]
     pub null_data: bool,
 }
 
@@ -384,10 +394,10 @@ pub struct ReadingArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct RejectArgs {
-    /// Write a line of JSON for each record that is not a URL, or lacks the time asked for, to FILE
+    /// Write each record that is not a URL, or lacks the time asked for, as JSON to FILE
     ///
     /// The members are file, place, problem and record. The extensions .gz and .zst compress it.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub rejects: Option<OutputFile>,
 }
 
@@ -395,14 +405,7 @@ pub struct RejectArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// Output file; the extension selects the format and the compression (.gz, .zst)
-    ///
-    /// .tsv, .csv, .jsonl and .parquet, which is not compressed again; for `diff` with FILE also .html.
-    /// `filter` keeps the format of the list. For Parquet
-    /// lists, it writes the kept rows with all columns to a .parquet file, and to standard output
-    /// unless that is a terminal; any other file gets the URLs of the rows, one per line. The file
-    /// appears under its name once it is complete.
-    #[arg(short, long, value_name = "OUTPUT", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "OUTPUT", value_hint = ValueHint::FilePath)]
     pub output: Option<OutputFile>,
 }
 
@@ -413,9 +416,9 @@ pub struct ListOutputArgs {
     #[command(flatten)]
     pub joined: OutputArgs,
 
-    /// Write one output for each list to DIR, named after the list, with the extension of its
-    /// format
+    /// Write one output for each list to DIR, named after the list
     ///
+    /// It has the extension of its format.
     /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`, or with `filter` keeps its name. All files appear
     /// together, once they are complete, unless --skip-existing or --keep-going is given.
     #[arg(long, value_name = "DIR", conflicts_with = "output", value_hint = ValueHint::DirPath)]
@@ -424,11 +427,11 @@ pub struct ListOutputArgs {
     #[command(flatten)]
     pub shards: ShardArgs,
 
-    /// Write each host without a policy and the number of its URLs to FILE: host, TAB, number
+    /// Write each host without a policy, TAB, and the number of its URLs to FILE
     ///
     /// The lines are sorted by host; .gz and .zst compress them. Any number of hosts is counted: what
     /// memory does not hold goes to temporary files beside FILE.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub unknown_hosts: Option<OutputFile>,
 }
 
@@ -439,14 +442,14 @@ pub struct ShardArgs {
     /// With --out-dir, leave out lists whose outputs exist
     ///
     /// Each output appears when it is complete, so the same command goes on where it was stopped.
-    #[arg(long, requires = "out_dir")]
+    #[arg(long, requires = "out_dir", hide_short_help = true)]
     pub skip_existing: bool,
 
     /// With --out-dir, go on after a list that cannot be read
     ///
     /// Each output appears when it is complete. Lists that failed are reported, have no output, and
     /// the exit status is 2.
-    #[arg(long, requires = "out_dir")]
+    #[arg(long, requires = "out_dir", hide_short_help = true)]
     pub keep_going: bool,
 }
 
@@ -454,8 +457,7 @@ pub struct ShardArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct SetOutputArgs {
-    /// The policy set to write; it appears under its name once it is complete
-    #[arg(short, long, value_name = "SET", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "SET", value_hint = ValueHint::FilePath)]
     pub output: OutputFile,
 }
 
@@ -514,7 +516,7 @@ pub struct ColorArgs {
     /// When to use colours
     ///
     /// `auto` uses colours if standard output is a terminal and NO_COLOR is not set.
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, hide_short_help = true)]
     pub color: Color,
 }
 
@@ -544,8 +546,9 @@ pub struct RunArgs {
     #[command(flatten)]
     pub threads: ThreadArgs,
 
-    /// The summary on standard error, text, json or none, or a file for it: FILE.json or FILE.md
+    /// The summary: text, json or none, or a file FILE.json or FILE.md
     ///
+    /// text, json and none are on standard error.
     /// It has the policies and agents with their dates, the records by agent, verdict and reason, what
     /// was read and how long it took. A file is written beside the summary on standard error, so the
     /// flag may be given several times. FILE.md is for a data card. With json or a file, `filter` also
@@ -556,6 +559,6 @@ pub struct RunArgs {
     /// Do not show a progress bar
     ///
     /// The bar is shown only if standard error is a terminal.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub no_progress: bool,
 }

@@ -5,16 +5,17 @@ use portcullis_lint::{Code, Severity};
 
 use super::super::values;
 use super::groups::{AgentArgs, ColorArgs, FailArgs, ListPath, TextArgs, ThreadArgs};
+use super::texts;
 
 /// Report problems in robots.txt files, line by line
 ///
 /// Each diagnostic has a code, shows how each dialect reads the line, and says how to fix it. The
-/// codes are listed in docs/lint.md; --explain prints one entry. With -a, only the rules for these
+/// codes are listed in docs/lint.md; --describe prints one entry. With -a, only the rules for these
 /// crawlers are compared; problems of single lines and patterns are reported in any case.
 #[derive(Args)]
 pub struct LintArgs {
     /// Files, or folders for all files in them; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present = "explain")]
+    #[arg(value_name = "FILE", required_unless_present = "describe")]
     pub files: Vec<ListPath>,
 
     #[command(flatten)]
@@ -37,17 +38,13 @@ pub struct LintArgs {
 
     /// Explain a code, or print all explanations as Markdown
     #[arg(long, value_name = "CODE|all", value_parser = explained, conflicts_with = "files", help_heading = "Codes")]
-    pub explain: Option<Explained>,
+    pub describe: Option<Explained>,
 
-    /// The output format
-    ///
-    /// human: the line with the problem underlined. json: one object. github: workflow commands of
-    /// GitHub Actions.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = LintFormat::Human, help_heading = "Output")]
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", default_value_t = LintFormat::Human, help_heading = "Output")]
     pub format: LintFormat,
 
     /// Print only the number of diagnostics of each code
-    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    #[arg(long, conflicts_with = "format", help_heading = "Output", hide_short_help = true)]
     pub statistics: bool,
 
     #[command(flatten)]
@@ -85,7 +82,7 @@ pub enum LintFormat {
     Github,
 }
 
-/// The value of `--explain`.
+/// The value of `--describe`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Explained {
     All,

@@ -12,6 +12,7 @@ use super::groups::{
     ColorArgs, FailArgs, FreshnessArgs, InputArgs, ListOutputArgs, ListTimeArgs, NowArgs,
     PolicyArgs, QuestionArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
 };
+use super::texts;
 
 /// The flag that reads the agent of each record, so that -a is not required.
 const AGENT_OF_RECORD: &str = "agent_field";
@@ -39,14 +40,10 @@ pub struct CheckArgs {
     #[arg(long, help_heading = "Output")]
     pub explain: bool,
 
-    /// The format of standard output
-    ///
-    /// text: a line for each URL. jsonl: what --explain shows, an object for each URL and agent.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = CheckFormat::Text, help_heading = "Output")]
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", default_value_t = CheckFormat::Text, help_heading = "Output")]
     pub format: CheckFormat,
 
-    /// Print nothing; the exit status has the answer
-    #[arg(short, long, conflicts_with_all = ["explain", "format", "usage"], help_heading = "Output")]
+    #[arg(short, long, help = texts::QUIET, conflicts_with_all = ["explain", "format", "usage"], help_heading = "Output")]
     pub quiet: bool,
 
     #[command(flatten)]
@@ -60,30 +57,32 @@ pub enum CheckFormat {
     Jsonl,
 }
 
+/// The output formats of `classify`, for its help.
+const FORMATS: &str = "\
+Formats:
+  tsv      the added columns (one verdict per agent: allow, disallow, unknown or invalid), then the record
+  csv      a header, the columns of the input (`url` if it has none), then the added columns
+  jsonl    one object per record, with the members of a JSON Lines input, the columns of a table or `url`,
+           then the added columns
+  parquet  the columns of a Parquet input as they are, or `url`, then the added columns";
+
 /// Tag every record of a list with its verdicts
 ///
 /// No record is dropped, and the order of the input is kept.
 #[derive(Args)]
+#[command(after_long_help = FORMATS)]
 pub struct ClassifyArgs {
     #[command(flatten)]
     pub usage: UsageArgs,
     #[command(flatten)]
     pub records: RecordsArgs,
 
-    /// The output format; by default chosen by OUTPUT's extension, else tsv
-    ///
-    /// tsv: the added columns (one verdict per agent: allow, disallow, unknown or invalid), then
-    /// the record. csv: a header, the columns of the input (`url` if it has none), then the added
-    /// columns.
-    /// jsonl: one object per record, with the members of a JSON Lines input, the columns of a table or
-    /// `url`, then the added columns.
-    /// parquet: the columns of a Parquet input as they are, or `url`, then the added columns.
-    #[arg(long, value_enum, help_heading = "Output")]
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", help_heading = "Output")]
     pub format: Option<ClassifyFormat>,
 
-    /// The columns that are added per agent: verdict (the default), reason, line, rule, group, delay
+    /// The columns to add, such as verdict,reason,line,rule,group,delay,state
     ///
-    /// WORDS are separated by commas. `delay` is the Crawl-delay of the origin for the agent, in
+    /// Per agent: verdict (the default), reason, line, rule, group, delay. WORDS are separated by commas. `delay` is the Crawl-delay of the origin for the agent, in
     /// seconds. `state` adds one column with the state of the origin (rules,
     /// no-rules, unavailable, unreachable, deferred or unknown). With --at, `captured` adds the date
     /// of the newest capture then, and `since` and `until` the period in which the policy stayed the
@@ -91,8 +90,7 @@ pub struct ClassifyArgs {
     #[arg(long, value_name = "WORDS", value_parser = values::columns, help_heading = "Output")]
     pub columns: Option<Columns>,
 
-    /// Write a row for each record and agent: the record, then agent, verdict, reason, line, rule and
-    /// group
+    /// Write a row for each record and agent, with reason, line, rule and group
     ///
     /// --columns names other columns. With --usage, where each use is stated and the licences follow:
     /// the line, its value and its kind, for the audit trail. A Parquet input has `url` only.
@@ -107,12 +105,13 @@ pub struct ClassifyArgs {
         value_name = "PREFIX",
         default_value = "",
         hide_default_value = true,
-        help_heading = "Output"
+        help_heading = "Output",
+        hide_short_help = true
     )]
     pub column_prefix: String,
 
     /// Write a header line with the names of the columns in tsv; csv always has one
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub header: bool,
 }
 
@@ -151,8 +150,7 @@ pub struct FilterArgs {
     #[arg(short, long, help_heading = "Output")]
     pub count: bool,
 
-    /// Print no records
-    #[arg(short, long, conflicts_with_all = ["count", "output"], help_heading = "Output")]
+    #[arg(short, long, help = texts::QUIET, conflicts_with_all = ["count", "output"], help_heading = "Output")]
     pub quiet: bool,
 
     #[command(flatten)]
@@ -189,7 +187,7 @@ pub struct RecordsArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
-    /// Keep a record if at least one agent is allowed, instead of all agents
+    /// Keep a record if any agent is allowed, not only if all are
     #[arg(long)]
     pub any: bool,
 
@@ -197,29 +195,28 @@ pub struct SelectionArgs {
     #[arg(short = 'v', long)]
     pub invert: bool,
 
-    /// Keep or drop records of origins without a known policy, or write them to FILE
+    /// Without a known policy: keep, drop, or to FILE
     ///
     /// A file that is called keep or drop is ./keep or ./drop.
     #[arg(long, value_name = "keep|drop|FILE", default_value = "drop", value_hint = ValueHint::FilePath)]
     pub unknown: RecordsTo,
 
-    /// Keep or drop records that are not URLs, or write them to FILE
+    /// The same for records that are not URLs
     #[arg(long, value_name = "keep|drop|FILE", default_value = "drop", value_hint = ValueHint::FilePath)]
     pub invalid: RecordsTo,
 
-    /// Keep or drop allowed records of origins that sent a page instead of a robots.txt, or write them to
-    /// FILE
+    /// The same where a page came as robots.txt
     ///
     /// A web page, JSON or binary data states nothing, so that every dialect allows everything.
     #[arg(long, value_name = "keep|drop|FILE", default_value = "keep", value_hint = ValueHint::FilePath)]
     pub pages: RecordsTo,
 
-    /// Keep a record only if its use for LABEL is stated as y: train-ai, ai-use or search
+    /// Keep only what states y for train-ai, ai-use or search
     #[arg(long, value_name = "LABEL", value_parser = values::label, requires = "unstated")]
     pub purpose: Option<Label>,
 
     /// Keep or drop records whose use for the purpose is not stated
-    #[arg(long, value_enum, value_name = "WHAT", requires = "purpose")]
+    #[arg(long, value_enum, value_name = "WHAT", requires = "purpose", hide_short_help = true)]
     pub unstated: Option<KeepOrDrop>,
 }
 

@@ -13,6 +13,7 @@ mod lint;
 mod lists;
 mod sets;
 mod survey;
+mod texts;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -83,11 +84,55 @@ pub enum Command {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
-    use clap::CommandFactory;
+    use clap::{Arg, CommandFactory};
+
+    /// Lines of the short help of a command, at most: those of a terminal.
+    const SHORT_HELP_LINES_MAX: usize = 45;
+    /// Flags in the short help of a command, at most.
+    const SHORT_HELP_FLAGS_MAX: usize = 31;
 
     #[test]
     fn the_flags_do_not_contradict_each_other() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_flag_has_one_help_text() {
+        let mut known: BTreeMap<String, (String, String)> = BTreeMap::new();
+        let mut others = Vec::new();
+        for command in Arguments::command().get_subcommands() {
+            for flag in command.get_arguments() {
+                let Some(long) = flag.get_long() else { continue };
+                let text = |help: Option<&clap::builder::StyledStr>| help.map(ToString::to_string);
+                let help = format!("{:?} {:?}", text(flag.get_help()), text(flag.get_long_help()));
+                let of = command.get_name().to_owned();
+                let (first, expected) = known.entry(long.to_owned()).or_insert((of, help.clone()));
+                if help != *expected {
+                    others.push(format!("--{long}: {first} and {}", command.get_name()));
+                }
+            }
+        }
+        assert!(others.is_empty(), "{}", others.join("\n"));
+    }
+
+    #[test]
+    fn the_short_help_of_a_command_is_short() {
+        let mut command = Arguments::command().term_width(100);
+        command.build();
+        let names: Vec<String> =
+            command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+        assert_eq!(names.iter().filter(|name| *name != "help").count(), 9, "{names:?}");
+        for name in names {
+            let command = command.find_subcommand_mut(&name).unwrap();
+            let lines = command.render_help().to_string().lines().count();
+            let is_shown =
+                |flag: &&Arg| flag.get_long().is_some() && !flag.is_hide_short_help_set();
+            let flags = command.get_arguments().filter(is_shown).count();
+            assert!(lines <= SHORT_HELP_LINES_MAX, "{name}: {lines} lines");
+            assert!(flags <= SHORT_HELP_FLAGS_MAX, "{name}: {flags} flags");
+        }
     }
 }

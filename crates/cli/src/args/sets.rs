@@ -14,6 +14,7 @@ use super::groups::{
     UrlArgs, UsageArgs,
 };
 use super::lists::ClassifyFormat;
+use super::texts;
 
 /// The input formats of `compile`, for its help.
 const SCHEMAS: &str = "\
@@ -71,15 +72,10 @@ pub struct CompileArgs {
     #[command(flatten)]
     pub outages: OutageArgs,
 
-    /// Keep every period of each origin, not the newest capture alone, so that --at can ask for any time
-    ///
-    /// A capture takes 16 bytes more in SET, and a file that differs from all others its records. A
-    /// capture without a date is older than all others; --strict refuses it.
-    #[arg(long, help_heading = "History")]
+    #[arg(long, help = texts::HISTORY, long_help = texts::HISTORY_LONG, help_heading = "History")]
     pub history: bool,
 
-    /// The format of every INPUT; detected by default
-    #[arg(long, value_name = "FORMAT", value_parser = values::capture_format(), help_heading = "Input")]
+    #[arg(long, help = texts::INPUT_FORMAT, long_help = texts::INPUT_FORMAT_LONG, value_name = "FORMAT", value_parser = values::capture_format(), help_heading = "Input")]
     pub input_format: Option<CaptureFormat>,
 
     /// The names of fields in JSON Lines, CSV and Parquet, such as url=request.url,body=text
@@ -118,7 +114,7 @@ pub struct OutageArgs {
     /// is allowed. last-good-copy: the newest captured file applies; without one, no change. This
     /// flag is for rfc9309 and draft2019, which leave the choice; google uses the last good copy,
     /// and without one allows everything.
-    #[arg(long, value_name = "CHANGE", value_parser = values::long_outage(), help_heading = "Outages")]
+    #[arg(long, value_name = "CHANGE", value_parser = values::long_outage(), help_heading = "Outages", hide_short_help = true)]
     pub long_outage: Option<LongOutage>,
 }
 
@@ -172,8 +168,7 @@ pub struct DiffArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// The output format; by default chosen by OUTPUT's extension, else tsv
-    #[arg(long, value_enum, help_heading = "Output")]
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", help_heading = "Output")]
     pub format: Option<DiffFormat>,
 
     #[command(flatten)]
@@ -258,11 +253,10 @@ pub struct InspectArgs {
     pub top: TopArgs,
 
     /// Print the robots.txt of period N of HOST instead, as far as the set stores it
-    #[arg(long, value_name = "N", requires = "host", conflicts_with_all = ["agents", "user_agents", "format"], help_heading = "Output")]
+    #[arg(long, value_name = "N", requires = "host", conflicts_with_all = ["agents", "user_agents", "format"], help_heading = "Output", hide_short_help = true)]
     pub body: Option<usize>,
 
-    /// The output format
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = InspectFormat::Text, help_heading = "Output")]
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", default_value_t = InspectFormat::Text, help_heading = "Output")]
     pub format: InspectFormat,
 
     #[command(flatten)]

@@ -6,6 +6,7 @@ use clap::ValueHint;
 use super::super::output::OutputFile;
 use super::groups::{AgentArgs, PolicyArgs, RunArgs};
 use super::lists::ClassifyFormat;
+use super::texts;
 
 /// The columns, for the help.
 const COLUMNS: &str = "\
@@ -46,16 +47,12 @@ pub struct SurveyArgs {
     #[command(flatten)]
     pub policies: PolicyArgs,
 
-    /// Write a row for each period of an origin, not for the newest alone
-    ///
-    /// A period is a time in which the policy stays the same. The set must have been compiled with
-    /// --history. The totals are those of the newest policies.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help = texts::HISTORY, long_help = texts::HISTORY_LONG, help_heading = "Output")]
     pub history: bool,
 
     /// Add the values of licences and sitemaps: lists in Parquet and JSON Lines, and JSON arrays in
     /// other formats
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub lists: bool,
 
     /// Write a row for each origin and sitemap that its robots.txt names, instead
@@ -65,18 +62,10 @@ pub struct SurveyArgs {
     #[arg(long, conflicts_with_all = ["agents", "user_agents", "history", "lists"], help_heading = "Output")]
     pub sitemaps: bool,
 
-    /// The output format; by default chosen by OUTPUT's extension, else tsv
-    ///
-    /// tsv and csv begin with a header.
-    #[arg(long, value_enum, help_heading = "Output")]
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", help_heading = "Output")]
     pub format: Option<ClassifyFormat>,
 
-    /// Output file; the extension selects the format (.tsv, .csv, .jsonl, .parquet) and the
-    /// compression (.gz, .zst)
-    ///
-    /// Parquet is not compressed again. Without OUTPUT, rows go to standard output. The file appears
-    /// under its name once it is complete.
-    #[arg(short, long, value_name = "OUTPUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "OUTPUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub output: Option<OutputFile>,
 
     #[command(flatten)]

@@ -33,7 +33,7 @@ use super::output::{self, Destination, Output};
 use super::plan;
 
 pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
-    if let Some(explained) = args.explain {
+    if let Some(explained) = args.describe {
         let text = match explained {
             Explained::All => catalogue::page(),
             Explained::Code(code) => catalogue::explanation(code),
