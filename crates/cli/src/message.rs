@@ -69,7 +69,7 @@ const TIPS: &[(&str, &str)] = &[
     ("--explain", "check has it; lint --describe CODE explains a code"),
     ("--expired", "--max-age makes URLs of older captures unknown"),
     ("--automata-memory", "no flag is needed: each thread has 64 MiB for automata"),
-    ("--json", "--format jsonl prints data as JSON, --summary json the summary"),
+    ("--json", "--format json or jsonl prints data as JSON, --summary json the summary"),
     ("--account", "--summary FILE.md or FILE.json writes the account"),
     ("-u", "URLs are arguments of check: portcullis check … URL; a header is --user-agent"),
     ("--in-place", "lint --fix applies the edits, and lint --diff shows them"),

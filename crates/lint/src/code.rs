@@ -89,6 +89,7 @@ codes! {
     RelativeSitemap = 50, "relative-sitemap", Error;
     CrawlDelay = 51, "crawl-delay", Info;
     OddCrawlDelay = 52, "odd-crawl-delay", Warning;
+    Noindex = 53, "noindex", Warning;
     UnreadableUsage = 60, "unreadable-usage", Error;
     OddPreference = 61, "odd-preference", Error;
     RetiredLabel = 62, "retired-label", Warning;

@@ -91,13 +91,16 @@ fn rules_found(reading: &Reading<'_>) -> String {
     format!("finds {} in the file", counted(reading.file.rules().len() as u64, "rule"))
 }
 
-/// Checks sitemaps and crawl-delays.
+/// Checks sitemaps, crawl-delays and noindex.
 fn check_others(findings: &mut Findings<'_, '_>) {
     for record in findings.chosen.file.other_records() {
         if record.field == Some(Field::Sitemap) {
             sitemap(findings, record);
         } else if record.name.eq_ignore_ascii_case(b"crawl-delay") {
             crawl_delay(findings, record);
+        } else if record.name.eq_ignore_ascii_case(b"noindex") {
+            let message = "noindex has no effect in robots.txt; the page stays in the index";
+            findings.report(Code::Noindex, value_span(record.span, record.value), message);
         }
     }
 }
