@@ -327,7 +327,9 @@ fn survey(robots: &Path, rows: &Path, sample: usize) -> Result<ExitCode, Failure
         of_host.into_iter().filter_map(host).map(|(text, key, rows)| (key, text, rows)).collect();
     let all = hosts.len();
     // A sample that is the same each time.
-    hosts.sort_by_cached_key(|(key, ..)| xxhash_rust::xxh3::xxh3_64_with_seed(key.as_bytes(), 37));
+    hosts.sort_by_cached_key(|(key, ..)| {
+        twox_hash::XxHash3_64::oneshot_with_seed(37, key.as_bytes())
+    });
     hosts.truncate(sample);
     let compared: Vec<Compared> = hosts.par_iter().map(compare_host).collect();
     let paths: usize = compared.iter().map(|it| it.paths).sum();
