@@ -35,7 +35,7 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
     add("--before-first", choices=["unknown", "oldest"], default="unknown",
         help="before the first capture of an origin: unknown, or as by that capture")
     add("--columns", default="verdict", metavar="C,D,…",
-        help="verdict, reason, line, rule, group, delay, state, captured, since and until, or bits "
+        help="verdict, reason, line, rule, group, delay, state, captured, since and until "
         "(default: verdict)")
     add("--usage", metavar="L,M,…",
         help="add what pages may be used for, by label: train-ai, ai-use, search")
@@ -51,7 +51,7 @@ def _arguments(values: list[str] | None) -> argparse.Namespace:
     arguments.agents = [agent.strip() for agent in agents if agent.strip()]
     if not arguments.agents and not arguments.user_agent:
         parser.error("no agents: pass -a or --user-agent")
-    if arguments.before_first == "oldest" and not (arguments.at or arguments.at_column):
+    if arguments.before_first == "oldest" and not (arguments.at or arguments.time_field):
         parser.error("--before-first needs --at or --time-field")
     if (arguments.any or arguments.purpose) and not arguments.filter:
         parser.error("--any and --purpose need --filter")
@@ -81,17 +81,17 @@ def main(values: list[str] | None = None) -> int:
     pages = spark.read.parquet(*asked.inputs)
     question = {
         "user_agents": asked.user_agent, "assume_scheme": asked.assume_scheme,
-        "at": asked.at_column or asked.at, "before_first": asked.before_first,
+        "at": asked.time_field or asked.at, "before_first": asked.before_first,
     }
     if asked.filter:
         decided = filter(
-            pages, asked.column, policies, asked.agents,
+            pages, asked.url_field, policies, asked.agents,
             mode="any" if asked.any else "all", purpose=asked.purpose, unstated=asked.unstated,
             **question,
         )
     else:
         decided = classify(
-            pages, asked.column, policies, asked.agents,
+            pages, asked.url_field, policies, asked.agents,
             columns=asked.columns, usage=asked.usage, prefix=asked.column_prefix, **question,
         )
     decided.write.parquet(asked.output)
