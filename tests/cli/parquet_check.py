@@ -53,7 +53,7 @@ for tagged in sorted(glob.glob("tagged-*.parquet")):
     checked += 1
 
 listed = pq.read_table("list.parquet")
-assert listed.schema.names == ["url", "GPTBot", "state"], listed.schema
-assert listed.column("GPTBot").to_pylist() == ["allow", "disallow", "unknown", "invalid"]
+assert listed.schema.names == ["url", "ExampleBot", "state"], listed.schema
+assert listed.column("ExampleBot").to_pylist() == ["allow", "disallow", "unknown", "invalid"]
 assert listed.column("state").to_pylist() == ["rules", "rules", "unknown", None]
 print(checked, "files checked")
