@@ -255,7 +255,7 @@ fn a_set_with_history_decides_as_the_oracle_does_from_the_captures_up_to_each_ti
     println!("{tally:?}");
     // Every reason must occur, otherwise the generator has degenerated.
     for reason in Reason::ALL {
-        use Reason::{Expired, NoAgent, NoTime, BeforeFirst};
+        use Reason::{BeforeFirst, Expired, NoAgent, NoTime};
         let never = matches!(reason, Expired | BeforeFirst | NoTime | NoAgent);
         let share = if never { 0 } else { tally.compared / 500 };
         assert!(tally.by_reason[reason as usize] >= share, "{reason}: {tally:?}");

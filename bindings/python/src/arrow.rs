@@ -24,7 +24,7 @@ use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::types::{Float64Type, Int8Type, Int32Type, TimestampMillisecondType};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator, RecordBatchReader,
-    StructArray, make_array, new_empty_array,
+    StringArray, StructArray, make_array,
 };
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
@@ -91,51 +91,37 @@ pub fn value_error(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// One column of values.
-#[pyclass(frozen, name = "Column", module = "portcullis_robots")]
-pub struct PyColumn {
-    field: FieldRef,
-    /// The pieces of the column, at least one.
-    pieces: Vec<ArrayRef>,
-}
-
 /// A table of columns.
 #[pyclass(frozen, name = "Table", module = "portcullis_robots")]
 pub struct PyTable {
-    /// A struct column whose fields are the columns of the table.
-    rows: PyColumn,
+    fields: Fields,
+    /// The rows, in at least one piece.
+    pieces: Vec<StructArray>,
 }
+
+/// One column of values.
+#[pyclass(frozen, name = "Column", module = "portcullis_robots")]
+pub struct PyColumn(
+    /// The table of this column alone.
+    PyTable,
+);
 
 /// What pickles a result: a function, and its argument.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
-impl PyColumn {
-    /// Returns a column of at least one piece, with the type of `field`.
-    pub fn new(field: FieldRef, pieces: Vec<ArrayRef>) -> PyColumn {
-        assert!(!pieces.is_empty(), "a column without rows has an empty piece");
-        PyColumn { field, pieces }
-    }
-}
-
 impl PyTable {
-    /// Returns a table of `rows`, which must be structs.
-    pub fn new(rows: PyColumn) -> PyTable {
-        PyTable { rows }
-    }
-
-    fn fields(&self) -> &[FieldRef] {
-        match self.rows.field.data_type() {
-            DataType::Struct(fields) => fields,
-            other => unreachable!("rows are structs, not {other}"),
-        }
+    /// Returns a table of at least one piece, each with these columns.
+    pub fn new(fields: Fields, pieces: Vec<StructArray>) -> PyTable {
+        assert!(!pieces.is_empty(), "a table without rows has an empty piece");
+        PyTable { fields, pieces }
     }
 
     fn schema(&self) -> Schema {
-        Schema::new(self.fields().to_vec())
+        Schema::new(self.fields.clone())
     }
 
     fn batches(&self) -> impl Iterator<Item = RecordBatch> + '_ {
-        self.rows.pieces.iter().map(|piece| RecordBatch::from(piece.as_struct()))
+        self.pieces.iter().map(RecordBatch::from)
     }
 
     /// Returns the table as an Arrow IPC stream.
@@ -149,56 +135,69 @@ impl PyTable {
     /// Reads an Arrow IPC stream.
     fn of_ipc(stream: &[u8]) -> Result<PyTable, ArrowError> {
         let reader = StreamReader::try_new(stream, None)?;
-        let field = Arc::new(Field::new_struct("", reader.schema().fields().clone(), false));
-        let piece = |batch| Ok(Arc::new(StructArray::from(batch?)) as ArrayRef);
-        let mut pieces = reader.map(piece).collect::<Result<Vec<_>, ArrowError>>()?;
+        let fields = reader.schema().fields().clone();
+        let pieces = reader.map(|batch| batch.map(StructArray::from));
+        let mut pieces = pieces.collect::<Result<Vec<_>, ArrowError>>()?;
         if pieces.is_empty() {
-            pieces.push(new_empty_array(field.data_type()));
+            pieces.push(StructArray::new_null(fields.clone(), 0));
         }
-        Ok(PyTable::new(PyColumn::new(field, pieces)))
+        Ok(PyTable::new(fields, pieces))
     }
 
     fn column(&self, place: usize) -> PyColumn {
-        let column = |piece: &ArrayRef| Arc::clone(piece.as_struct().column(place));
-        let pieces = self.rows.pieces.iter().map(column).collect();
-        PyColumn::new(Arc::clone(&self.fields()[place]), pieces)
+        let fields = Fields::from(vec![Arc::clone(&self.fields[place])]);
+        let column = |piece: &StructArray| {
+            StructArray::new(fields.clone(), vec![Arc::clone(piece.column(place))], None)
+        };
+        PyColumn(PyTable::new(fields.clone(), self.pieces.iter().map(column).collect()))
+    }
+}
+
+impl PyColumn {
+    /// Returns the only column of a table.
+    pub fn of(table: PyTable) -> PyColumn {
+        PyColumn(table)
+    }
+
+    fn field(&self) -> &FieldRef {
+        &self.0.fields[0]
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = &ArrayRef> {
+        self.0.pieces.iter().map(|piece| piece.column(0))
     }
 }
 
 #[pymethods]
 impl PyColumn {
     fn __len__(&self) -> usize {
-        self.pieces.iter().map(Array::len).sum()
+        self.0.__len__()
     }
 
     fn __repr__(&self) -> String {
-        format!("<Column {}: {} rows>", self.field.name(), self.__len__())
+        format!("<Column {}: {} rows>", self.field().name(), self.__len__())
     }
 
     /// Returns the values as Python objects.
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
-        self.pieces.iter().try_for_each(|piece| push_values(piece, &list))?;
+        for piece in self.pieces() {
+            list.call_method1("extend", (values(py, piece)?,))?;
+        }
         Ok(list)
     }
 
     /// Returns the column as an Arrow IPC stream.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let field = Field::new_struct("", vec![Arc::clone(&self.field)], false);
-        let rows = |piece: &ArrayRef| -> ArrayRef {
-            let fields = vec![Arc::clone(&self.field)].into();
-            Arc::new(StructArray::new(fields, vec![Arc::clone(piece)], None))
-        };
-        let rows = self.pieces.iter().map(rows).collect();
-        PyTable::new(PyColumn::new(field.into(), rows)).to_bytes(py)
+        self.0.to_bytes(py)
     }
 
     /// Reads the bytes of `to_bytes`.
     #[classmethod]
     fn from_bytes(_: &Bound<'_, PyType>, data: &[u8]) -> PyResult<PyColumn> {
         let table = PyTable::of_ipc(data).map_err(Error::of)?;
-        match table.fields().len() {
-            1 => Ok(table.column(0)),
+        match table.fields.len() {
+            1 => Ok(PyColumn(table)),
             columns => {
                 Err(PyValueError::new_err(format!("{columns} columns; use Table.from_bytes")))
             }
@@ -226,33 +225,34 @@ impl PyColumn {
         if copy == Some(false) {
             return Err(PyValueError::new_err("a column is converted to NumPy by a copy"));
         }
-        let nulls: usize = self.pieces.iter().map(|piece| piece.null_count()).sum();
-        let (values, own) = match self.field.data_type() {
+        let nulls: usize = self.pieces().map(|piece| piece.null_count()).sum();
+        let (values, own) = match self.field().data_type() {
             DataType::Boolean if nulls == 0 => {
-                let pieces = self.pieces.iter().map(AsArray::as_boolean);
+                let pieces = self.pieces().map(AsArray::as_boolean);
                 let bytes: Vec<u8> = pieces.flat_map(BooleanArray::values).map(u8::from).collect();
                 let bytes = PyByteArray::new(py, &bytes);
                 (py.import("numpy")?.call_method1("frombuffer", (bytes, "bool"))?, "bool")
             }
             DataType::Timestamp(TimeUnit::Millisecond, _) => {
-                let pieces = self.pieces.iter();
-                let pieces = pieces.map(|it| it.as_primitive::<TimestampMillisecondType>());
-                (
-                    PyList::new(py, pieces.flatten().collect::<Vec<_>>())?.into_any(),
-                    "datetime64[ms]",
-                )
+                let pieces = self.pieces().map(|it| it.as_primitive::<TimestampMillisecondType>());
+                let times: Vec<Option<i64>> = pieces.flatten().collect();
+                (PyList::new(py, times)?.into_any(), "datetime64[ms]")
             }
-            DataType::Int32 if nulls == 0 => (self.to_pylist(py)?.into_any(), "int32"),
-            DataType::Int32 | DataType::Float64 => (self.to_pylist(py)?.into_any(), "float64"),
-            _ => (self.to_pylist(py)?.into_any(), "object"),
+            other => {
+                let own = match other {
+                    DataType::Int32 if nulls == 0 => "int32",
+                    DataType::Int32 | DataType::Float64 => "float64",
+                    _ => "object",
+                };
+                (self.to_pylist(py)?.into_any(), own)
+            }
         };
         let array = py.import("numpy")?.call_method1("asarray", (values, own))?;
         dtype.map_or(Ok(array.clone()), |dtype| array.call_method1("astype", (dtype,)))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(&*self.field).map_err(value_error)?;
-        PyCapsule::new_with_value(py, schema, SCHEMA)
+        export_schema(py, self.field())
     }
 
     /// Exports the whole column. Several pieces are joined, which copies them.
@@ -262,24 +262,15 @@ impl PyColumn {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // The interface lets a producer ignore a requested type.
         let _ = requested_schema;
-        let whole = match &*self.pieces {
-            [piece] => Arc::clone(piece),
-            pieces => {
-                let pieces: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
-                py.detach(|| concat(&pieces)).map_err(value_error)?
-            }
-        };
-        let array = PyCapsule::new_with_value(py, FFI_ArrowArray::new(&whole.to_data()), ARRAY)?;
-        Ok((self.__arrow_c_schema__(py)?, array))
+        export_array(py, self.field(), self.pieces().map(AsRef::as_ref).collect())
     }
 }
 
 #[pymethods]
 impl PyTable {
     fn __len__(&self) -> usize {
-        self.rows.__len__()
+        self.pieces.iter().map(Array::len).sum()
     }
 
     fn __repr__(&self) -> String {
@@ -289,12 +280,12 @@ impl PyTable {
     /// Returns the names of the columns.
     #[getter]
     fn column_names(&self) -> Vec<&str> {
-        self.fields().iter().map(|field| field.name().as_str()).collect()
+        names(&self.fields)
     }
 
     /// Returns a column, by name or number.
     fn __getitem__(&self, column: &Bound<'_, PyAny>) -> PyResult<PyColumn> {
-        let fields = self.fields();
+        let fields = &self.fields;
         if let Ok(place) = column.extract::<usize>() {
             let missing = || PyIndexError::new_err(format!("no column {place}"));
             return (place < fields.len()).then(|| self.column(place)).ok_or_else(missing);
@@ -307,7 +298,7 @@ impl PyTable {
 
     /// Returns the rows as dicts.
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let columns = (0..self.fields().len()).map(|place| self.column(place).to_pylist(py));
+        let columns = (0..self.fields.len()).map(|place| self.column(place).to_pylist(py));
         let columns = columns.collect::<PyResult<Vec<_>>>()?;
         let rows = PyList::empty(py);
         for row in 0..self.__len__() {
@@ -321,7 +312,7 @@ impl PyTable {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        self.rows.__arrow_c_schema__(py)
+        export_schema(py, &rows_field(&self.fields))
     }
 
     /// Returns the table as an Arrow IPC stream.
@@ -347,7 +338,9 @@ impl PyTable {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        self.rows.__arrow_c_array__(py, requested_schema)
+        let _ = requested_schema;
+        let pieces = self.pieces.iter().map(|piece| piece as &dyn Array);
+        export_array(py, &rows_field(&self.fields), pieces.collect())
     }
 
     /// Exports the pieces as a stream.
@@ -363,10 +356,33 @@ impl PyTable {
     }
 }
 
-/// Exports the schema of rows: a struct of the columns.
-pub fn export_schema<'py>(py: Python<'py>, fields: &Fields) -> PyResult<Bound<'py, PyCapsule>> {
-    let rows = Field::new_struct("", fields.clone(), false);
-    PyCapsule::new_with_value(py, FFI_ArrowSchema::try_from(&rows).map_err(value_error)?, SCHEMA)
+/// Returns the names of columns.
+pub fn names(fields: &Fields) -> Vec<&str> {
+    fields.iter().map(|field| field.name().as_str()).collect()
+}
+
+/// Returns the field of rows: a struct of the columns.
+pub fn rows_field(fields: &Fields) -> Field {
+    Field::new_struct("", fields.clone(), false)
+}
+
+/// Exports a field.
+pub fn export_schema<'py>(py: Python<'py>, field: &Field) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowSchema::try_from(field).map_err(value_error)?, SCHEMA)
+}
+
+/// Exports one array. Several pieces are joined, which copies them.
+fn export_array<'py>(
+    py: Python<'py>,
+    field: &Field,
+    pieces: Vec<&dyn Array>,
+) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let whole = match &*pieces {
+        [piece] => piece.to_data(),
+        pieces => py.detach(|| concat(pieces)).map_err(value_error)?.to_data(),
+    };
+    let array = PyCapsule::new_with_value(py, FFI_ArrowArray::new(&whole), ARRAY)?;
+    Ok((export_schema(py, field)?, array))
 }
 
 /// Exports batches of rows, which are read as far as the importer asks for them.
@@ -377,38 +393,28 @@ pub fn export_stream(
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
 }
 
-/// Appends the values of an array. Only the types of result columns are supported.
-fn push_values(array: &ArrayRef, list: &Bound<'_, PyList>) -> PyResult<()> {
-    let py = list.py();
-    for row in 0..array.len() {
-        if array.is_null(row) {
-            list.append(py.None())?;
-            continue;
+/// Returns the values of an array. Only the types of result columns are supported.
+fn values<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
+    match array.data_type() {
+        DataType::Boolean => PyList::new(py, array.as_boolean()),
+        DataType::Int32 => PyList::new(py, array.as_primitive::<Int32Type>()),
+        DataType::Float64 => PyList::new(py, array.as_primitive::<Float64Type>()),
+        DataType::Utf8 => PyList::new(py, array.as_string::<i32>()),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => {
+            let from_text = py.import("datetime")?.getattr("datetime")?.getattr("fromisoformat")?;
+            let time =
+                |time: i64| from_text.call1((UnixSeconds(time as u64 / 1_000).to_rfc3339(),));
+            let times = array.as_primitive::<TimestampMillisecondType>().iter();
+            PyList::new(py, times.map(|it| it.map(time).transpose()).collect::<PyResult<Vec<_>>>()?)
         }
-        match array.data_type() {
-            DataType::Boolean => list.append(array.as_boolean().value(row))?,
-            DataType::Int32 => list.append(array.as_primitive::<Int32Type>().value(row))?,
-            DataType::Float64 => list.append(array.as_primitive::<Float64Type>().value(row))?,
-            DataType::Utf8 => list.append(array.as_string::<i32>().value(row))?,
-            DataType::Binary => {
-                list.append(PyBytes::new(py, array.as_binary::<i32>().value(row)))?;
-            }
-            DataType::Timestamp(TimeUnit::Millisecond, _) => {
-                let time = array.as_primitive::<TimestampMillisecondType>().value(row);
-                let text = UnixSeconds(time as u64 / 1_000).to_rfc3339();
-                let datetime = py.import("datetime")?.getattr("datetime")?;
-                list.append(datetime.call_method1("fromisoformat", (text,))?)?;
-            }
-            DataType::Dictionary(..) => {
-                let words = array.as_dictionary::<Int8Type>();
-                let word = words.key(row).expect("a value that is not null has a key");
-                list.append(words.values().as_string::<i32>().value(word))?;
-            }
-            other => {
-                let text = format!("no column of a result is {other}; read it with pyarrow");
-                return Err(PyTypeError::new_err(text));
-            }
+        DataType::Dictionary(..) => {
+            let words = array.as_dictionary::<Int8Type>();
+            let texts = words.downcast_dict::<StringArray>();
+            PyList::new(py, texts.expect("words are texts"))
+        }
+        other => {
+            let text = format!("no column of a result is {other}; read it with pyarrow");
+            Err(PyTypeError::new_err(text))
         }
     }
-    Ok(())
 }

@@ -12,31 +12,31 @@
 //! Errors: a damaged set, or invalid arguments. A bad URL is a row with the verdict `invalid`.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::Array;
+use portcullis_dialect::Label;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_dialect::{Label, LabelError};
 use portcullis_report::filter::{Plan, Purpose, Quantifier};
 use portcullis_report::{AgentList, explanation_json};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::AgentChain;
 use portcullis_rows::output::columns::Columns;
-use portcullis_rows::runner::{ThreadsError, thread_count};
+use portcullis_rows::runner::{thread_count, thread_pool};
 use portcullis_set::Damage;
 use portcullis_set::batch::{self, BeforeFirst, Records, Session, Times};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+use rayon::prelude::*;
 
 use crate::account::{Counted, PyAccount};
-use crate::agents::{Asked, names};
+use crate::arguments::{Asked, Names, label, word};
 use crate::arrow::{self, Imported, PyColumn, PyTable};
 use crate::at::{At, RowTimes};
-use crate::columns::{Allowed, Collect, CollectColumn, Table};
-use crate::fault::Interrupt;
+use crate::columns::{Allowed, Collect, CollectColumns, Table};
+use crate::fault::in_pool;
 use crate::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, QUESTIONS_KEPT};
 use crate::policy_set::{PyPolicySet, no_history};
 use crate::texts::{Argument, Texts, with_bytes};
@@ -97,20 +97,20 @@ impl Question {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
     }
 
-    /// Decides all of `urls`, as of the times in `at`, into a column.
-    fn column<C: CollectColumn>(
+    /// Decides all of `urls`, as of the times in `at`, into columns.
+    fn table(
         &self,
         py: Python<'_>,
         asked: (&Bound<'_, PyAny>, At),
         threads: usize,
-        collect: &C,
-    ) -> PyResult<PyColumn> {
+        collect: &impl CollectColumns,
+    ) -> PyResult<PyTable> {
         let mut pieces = Vec::new();
         self.run(py, asked, threads, collect, &mut |piece| pieces.push(piece))?;
         if pieces.is_empty() {
             pieces.push(collect.finish(collect.begin(0)));
         }
-        Ok(PyColumn::new(collect.field(), pieces))
+        Ok(PyTable::new(collect.fields(), pieces))
     }
 
     /// Decides all of `urls`, as of the times in `at`, one stretch of rows at a time, and passes the
@@ -125,14 +125,6 @@ impl Question {
     ) -> PyResult<()> {
         let threads = thread_count(threads);
         match arrow::import(urls)? {
-            None => {
-                let chunk = Chunk::new(py, Texts::of_strings(urls)?, &mut at)?;
-                self.decide(py, &[chunk], threads, collect, sink)?;
-            }
-            Some(Imported::Array(array)) => {
-                let chunk = Chunk::new(py, Texts::of(&array, &Argument::URLS)?, &mut at)?;
-                self.decide(py, &[chunk], threads, collect, sink)?;
-            }
             Some(Imported::Stream(mut stream)) => loop {
                 // Small chunks are collected until there are enough for every thread.
                 let (mut chunks, mut rows) = (Vec::new(), 0);
@@ -148,6 +140,14 @@ impl Question {
                 }
                 self.decide(py, &chunks, threads, collect, sink)?;
             },
+            whole => {
+                let urls = match whole {
+                    Some(Imported::Array(array)) => Texts::of(&array, &Argument::URLS)?,
+                    _ => Texts::of_strings(urls)?,
+                };
+                let chunk = Chunk::new(py, urls, &mut at)?;
+                self.decide(py, &[chunk], threads, collect, sink)?;
+            }
         }
         at.end(py)?;
         self.classifier.set().is_whole().map_err(Error::of)
@@ -167,67 +167,32 @@ impl Question {
             starts.map(move |start| (chunk, start..rows.min(start + ARROW_PIECE_ROWS)))
         });
         let ranges: Vec<(&Chunk, Range<usize>)> = ranges.collect();
+        let decide = |&(chunk, ref rows): &(&Chunk, Range<usize>), stop: &AtomicBool| {
+            let mut session = self.session();
+            let piece = decide_rows(chunk, rows.clone(), &mut session, collect, stop);
+            self.keep(session);
+            piece
+        };
         for stretch in ranges.chunks(ARROW_STRETCH_PIECES) {
             py.check_signals()?;
-            let decided = py.detach(|| self.decide_stretch(stretch, threads, collect));
-            decided?.into_iter().for_each(&mut *sink);
+            let rows: usize = stretch.iter().map(|(_, rows)| rows.len()).sum();
+            let decided: Result<Vec<_>, Damage> =
+                match rows.saturating_mul(self.classifier.agents().len()) {
+                    // Some milliseconds, for which no thread is worth its start.
+                    0..=ARROW_PIECE_ROWS => {
+                        let stop = &AtomicBool::new(false);
+                        py.detach(|| stretch.iter().map(|it| decide(it, stop)).collect())
+                    }
+                    _ => {
+                        let pool = thread_pool(threads.min(stretch.len())).map_err(Error::of)?;
+                        in_pool(py, &pool, |stop| {
+                            Ok(stretch.par_iter().map(|it| decide(it, stop)).collect())
+                        })?
+                    }
+                };
+            decided.map_err(Error::of)?.into_iter().for_each(&mut *sink);
         }
         Ok(())
-    }
-
-    /// Decides the rows of a stretch, with each range of rows on one of `threads`.
-    fn decide_stretch<C: Collect>(
-        &self,
-        stretch: &[(&Chunk, Range<usize>)],
-        threads: usize,
-        collect: &C,
-    ) -> PyResult<Vec<C::Piece>> {
-        let mut interrupt = Interrupt::default();
-        let stop = &Arc::clone(interrupt.stop());
-        let next = AtomicUsize::new(0);
-        let work = &|| {
-            let mut session = self.session();
-            let mut decided = Vec::new();
-            while let place = next.fetch_add(1, Ordering::Relaxed)
-                && let Some((chunk, rows)) = stretch.get(place)
-            {
-                let piece = decide_rows(chunk, rows.clone(), &mut session, collect, stop);
-                decided.push((place, piece));
-            }
-            self.keep(session);
-            decided
-        };
-        let rows: usize = stretch.iter().map(|(_, rows)| rows.len()).sum();
-        let mut decided = match rows.saturating_mul(self.classifier.agents().len()) {
-            // Some milliseconds, for which no thread is worth its start.
-            0..=ARROW_PIECE_ROWS => work(),
-            _ => thread::scope(|scope| {
-                let (running, ended) = mpsc::channel::<()>();
-                let start = |_| {
-                    let running = running.clone();
-                    thread::Builder::new().spawn_scoped(scope, move || {
-                        let _running = running;
-                        work()
-                    })
-                };
-                let threads = threads.min(stretch.len());
-                let started: Result<Vec<_>, _> = (0..threads).map(start).collect();
-                drop(running);
-                let started = started.map_err(|error| {
-                    // Those that did start need not go on.
-                    stop.store(true, Ordering::Relaxed);
-                    Error::of(ThreadsError::new(threads, error))
-                })?;
-                interrupt.wait(&ended);
-                let joined = started.into_iter().map(|thread| {
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                });
-                PyResult::Ok(joined.flatten().collect())
-            })?,
-        };
-        decided.sort_unstable_by_key(|&(place, _)| place);
-        let pieces: Result<Vec<_>, Damage> = decided.into_iter().map(|(_, piece)| piece).collect();
-        interrupt.or(pieces.map_err(Error::of))
     }
 }
 
@@ -259,19 +224,17 @@ impl PyClassifier {
         at: Option<&Bound<'_, PyAny>>,
         before_first: &str,
     ) -> PyResult<(Arc<Question>, At)> {
-        let before_first = match before_first {
-            "unknown" => BeforeFirst::Unknown,
-            "oldest" => BeforeFirst::Oldest,
-            other => {
-                let text = format!("before_first is '{other}'; use unknown or oldest");
+        let words = [("unknown", BeforeFirst::Unknown), ("oldest", BeforeFirst::Oldest)];
+        let before_first = word("before_first", before_first, &words)?;
+        let PyPolicySet { set, time, .. } = self.set.get();
+        let at = match at {
+            Some(_) if time.is_some() => {
+                let text = "SET@TIME names the time for all URLs; leave it out, or at";
                 return Err(PyValueError::new_err(text));
             }
-        };
-        let set = &self.set.get().set;
-        let at = match at {
             Some(at) if set.has_history() => At::new(at)?,
             Some(_) => return Err(no_history(set, "at")),
-            None if before_first == BeforeFirst::Oldest => {
+            None if before_first == BeforeFirst::Oldest && time.is_none() => {
                 return Err(PyValueError::new_err("before_first needs times; pass at too"));
             }
             None => At::Now,
@@ -289,12 +252,12 @@ impl PyClassifier {
             questions[..=place].rotate_right(1);
             return Ok(Arc::clone(&questions[0]));
         }
-        let set = Arc::clone(&self.set.get().set);
-        let classifier = batch::Classifier::new(set, self.agents.clone());
+        let PyPolicySet { set, time, .. } = self.set.get();
+        let classifier = batch::Classifier::new(Arc::clone(set), self.agents.clone());
         let classifier = classifier.and_then(|classifier| classifier.with_usage(labels));
         let classifier = classifier.map_err(Error::of)?;
         let question = Arc::new(Question {
-            classifier: Arc::new(classifier.with_before_first(before_first)),
+            classifier: Arc::new(classifier.with_before_first(before_first).as_of(*time)),
             before_first,
             assumed_scheme: self.assumed_scheme.clone(),
             idle: Mutex::default(),
@@ -366,12 +329,12 @@ impl PyClassifier {
     fn _unpickle(
         _: &Bound<'_, PyType>,
         set: &Bound<'_, PyPolicySet>,
-        agents: &Bound<'_, PyAny>,
+        agents: Names,
         user_agents: Vec<String>,
         assume_scheme: Option<String>,
         lists: Vec<PickledList>,
     ) -> PyResult<PyClassifier> {
-        let classifier = PyPolicySet::for_agents(set, Some(agents), user_agents, assume_scheme)?;
+        let classifier = PyPolicySet::for_agents(set, agents, user_agents, assume_scheme)?;
         let list = |(name, source, agents, skipped)| AgentList { name, source, agents, skipped };
         Ok(PyClassifier { lists: lists.into_iter().map(list).collect(), ..classifier })
     }
@@ -389,7 +352,7 @@ impl PyClassifier {
     /// without a time is unknown, and so is one from before the first capture of its origin, unless
     /// `before_first` is `oldest`, which applies that capture.
     #[pyo3(signature = (
-        urls, *, at = None, before_first = "unknown", columns = None, usage = None, prefix = "",
+        urls, *, at = None, before_first = "unknown", columns = None, usage = Names::default(), prefix = "",
         threads = 1
     ))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
@@ -399,23 +362,22 @@ impl PyClassifier {
         urls: &Bound<'_, PyAny>,
         at: Option<&Bound<'_, PyAny>>,
         before_first: &str,
-        columns: Option<&Bound<'_, PyAny>>,
-        usage: Option<&Bound<'_, PyAny>>,
+        columns: Option<Names>,
+        usage: Names,
         prefix: &str,
         threads: usize,
     ) -> PyResult<PyTable> {
-        let labels = usage.map(labels).transpose()?.unwrap_or_default();
-        let columns = columns.map(|columns| names("columns", columns)).transpose()?;
-        let columns = columns.map_or_else(|| "verdict".to_owned(), |columns| columns.join(","));
+        let labels = usage.labels()?;
+        let columns = columns.map_or_else(|| "verdict".to_owned(), |columns| columns.0.join(","));
         let columns: Columns = columns.parse().map_err(value_error)?;
         let columns = columns.with_usage(&labels);
-        if columns.need_times() && at.is_none() {
+        if columns.need_times() && at.is_none() && self.set.get().time.is_none() {
             let text = "the columns captured, since and until need times; pass at too";
             return Err(PyValueError::new_err(text));
         }
         let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
         let (question, at) = self.ask(&labels, at, before_first)?;
-        Ok(PyTable::new(question.column(py, (urls, at), threads, &table)?))
+        question.table(py, (urls, at), threads, &table)
     }
 
     /// Returns what the pages of a column of URLs may be used for: a table with a column for each
@@ -429,23 +391,20 @@ impl PyClassifier {
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
-        labels: Option<&Bound<'_, PyAny>>,
+        labels: Option<Names>,
         at: Option<&Bound<'_, PyAny>>,
         before_first: &str,
         prefix: &str,
         threads: usize,
     ) -> PyResult<PyTable> {
-        let labels = match labels {
-            Some(labels) => self::labels(labels)?,
-            None => Label::ALL.to_vec(),
-        };
+        let labels = labels.map_or(Ok(Label::ALL.to_vec()), |labels| labels.labels())?;
         if labels.is_empty() {
             return Err(PyValueError::new_err("no labels; leave them out to ask about all"));
         }
         let columns = Columns::of_usage(&labels);
         let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
         let (question, at) = self.ask(&labels, at, before_first)?;
-        Ok(PyTable::new(question.column(py, (urls, at), threads, &table)?))
+        question.table(py, (urls, at), threads, &table)
     }
 
     /// Decides a column of URLs. Returns true for URLs that all agents, or any agent, may fetch.
@@ -469,7 +428,7 @@ impl PyClassifier {
     ) -> PyResult<PyColumn> {
         let (plan, label) = plan(mode, purpose, unstated)?;
         let (question, at) = self.ask(label.as_slice(), at, before_first)?;
-        question.column(py, (urls, at), threads, &Allowed(plan))
+        Ok(PyColumn::of(question.table(py, (urls, at), threads, &Allowed(plan))?))
     }
 
     /// Counts what [`PyClassifier::allowed`] keeps and drops of a column of URLs, and why: the account of
@@ -493,7 +452,7 @@ impl PyClassifier {
         let (plan, label) = plan(mode, purpose, unstated)?;
         let (question, times) = self.ask(label.as_slice(), at, before_first)?;
         let at = match &times {
-            At::Now => None,
+            At::Now => self.set.get().time.map(UnixSeconds::to_rfc3339),
             At::All(time) => Some(time.to_rfc3339()),
             At::Each(_) => Some("a column".to_owned()),
         };
@@ -538,32 +497,18 @@ fn plan(
     purpose: Option<&str>,
     unstated: Option<&str>,
 ) -> PyResult<(Plan, Option<Label>)> {
-    let quantifier = match mode {
-        "all" => Quantifier::All,
-        "any" => Quantifier::Any,
-        _ => return Err(PyValueError::new_err(format!("no mode '{mode}'; use all or any"))),
-    };
-    let (label, purpose) = match (purpose, unstated) {
-        (None, None) => (None, None),
-        (Some(label), Some("keep")) => (Some(label), Some(Purpose { keeps_unstated: true })),
-        (Some(label), Some("drop")) => (Some(label), Some(Purpose { keeps_unstated: false })),
-        _ => {
-            let text = "purpose needs unstated='keep' or 'drop', and unstated a purpose: whether \
-                        silence is consent is your decision";
-            return Err(PyValueError::new_err(text));
+    let quantifier = word("mode", mode, &[("all", Quantifier::All), ("any", Quantifier::Any)])?;
+    let (Some(purpose), Some(unstated)) = (purpose, unstated) else {
+        if purpose.is_none() && unstated.is_none() {
+            return Ok((Plan::of(quantifier), None));
         }
+        let text = "purpose needs unstated='keep' or 'drop', and unstated a purpose: whether \
+                    silence is consent is your decision";
+        return Err(PyValueError::new_err(text));
     };
-    let plan = Plan { purpose, ..Plan::of(quantifier) };
-    Ok((plan, label.map(label_of).transpose()?))
-}
-
-/// Returns the label with this name, which may be its name in Content-Signal.
-fn label_of(name: &str) -> PyResult<Label> {
-    name.parse().map_err(|error: LabelError| PyValueError::new_err(error.to_string()))
-}
-
-fn labels(labels: &Bound<'_, PyAny>) -> PyResult<Vec<Label>> {
-    names("labels", labels)?.iter().map(|name| label_of(name)).collect()
+    let keeps_unstated = word("unstated", unstated, &[("keep", true), ("drop", false)])?;
+    let purposed = Plan { purpose: Some(Purpose { keeps_unstated }), ..Plan::of(quantifier) };
+    Ok((purposed, Some(label(purpose)?)))
 }
 
 fn explain(

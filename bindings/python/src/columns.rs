@@ -12,7 +12,7 @@ use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array, StringArray,
     StructArray, TimestampMillisecondArray,
 };
-use arrow_schema::{DataType, Field, FieldRef, Fields};
+use arrow_schema::{DataType, Field, Fields};
 use portcullis_report::columns;
 use portcullis_report::filter::{Fate, Plan};
 use portcullis_robots::access::UnixSeconds;
@@ -44,9 +44,9 @@ pub trait Collect: Sync {
     fn finish(&self, rows: Self::Rows) -> Self::Piece;
 }
 
-/// A column of decisions.
-pub trait CollectColumn: Collect<Piece = ArrayRef> {
-    fn field(&self) -> FieldRef;
+/// Columns of decisions.
+pub trait CollectColumns: Collect<Piece = StructArray> {
+    fn fields(&self) -> Fields;
 }
 
 /// The columns of rows in Arrow.
@@ -98,7 +98,7 @@ impl Table {
 
 impl Collect for Table {
     type Rows = Added;
-    type Piece = ArrayRef;
+    type Piece = StructArray;
 
     fn begin(&self, _: usize) -> Added {
         Added::new(&self.columns, self.agents)
@@ -108,19 +108,20 @@ impl Collect for Table {
         columns::read(&self.columns, answers, rows).map(|_| ())
     }
 
-    fn finish(&self, rows: Added) -> ArrayRef {
-        Arc::new(self.arrays.rows(&rows))
+    fn finish(&self, rows: Added) -> StructArray {
+        self.arrays.rows(&rows)
     }
 }
 
-impl CollectColumn for Table {
-    fn field(&self) -> FieldRef {
-        Arc::new(Field::new_struct("", self.arrays.fields().clone(), false))
+impl CollectColumns for Table {
+    fn fields(&self) -> Fields {
+        self.arrays.fields().clone()
     }
 }
 
 /// Returns the values of a column in Arrow.
 fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
+    let text = |it: Option<&[u8]>| it.map(|it| String::from_utf8_lossy(it).into_owned());
     match values {
         Values::Words(numbers) => {
             let codes: Int8Array = match numbers.all() {
@@ -135,12 +136,8 @@ fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
             let number = |it: &Option<u32>| it.and_then(|it| it.try_into().ok());
             Arc::new(numbers.iter().map(number).collect::<Int32Array>())
         }
-        Values::Texts(texts) => {
-            let text = |it: Option<&'_ [u8]>| it.map(|it| String::from_utf8_lossy(it).into_owned());
-            Arc::new(texts.iter().map(text).collect::<StringArray>())
-        }
+        Values::Texts(texts) => Arc::new(texts.iter().map(text).collect::<StringArray>()),
         Values::Repeated(repeated) => {
-            let text = |it: Option<&'_ [u8]>| it.map(|it| String::from_utf8_lossy(it).into_owned());
             let texts: Vec<Option<String>> = repeated.texts().map(text).collect();
             let keys = repeated
                 .numbers()
@@ -176,7 +173,7 @@ pub struct Allowed(pub Plan);
 
 impl Collect for Allowed {
     type Rows = BooleanBuilder;
-    type Piece = ArrayRef;
+    type Piece = StructArray;
 
     fn begin(&self, rows: usize) -> BooleanBuilder {
         BooleanBuilder::with_capacity(rows)
@@ -194,13 +191,13 @@ impl Collect for Allowed {
         Ok(())
     }
 
-    fn finish(&self, mut rows: BooleanBuilder) -> ArrayRef {
-        Arc::new(rows.finish())
+    fn finish(&self, mut rows: BooleanBuilder) -> StructArray {
+        StructArray::new(self.fields(), vec![Arc::new(rows.finish())], None)
     }
 }
 
-impl CollectColumn for Allowed {
-    fn field(&self) -> FieldRef {
-        Arc::new(Field::new("allowed", DataType::Boolean, false))
+impl CollectColumns for Allowed {
+    fn fields(&self) -> Fields {
+        vec![Field::new("allowed", DataType::Boolean, false)].into()
     }
 }

@@ -6,7 +6,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `account` | what a filter keeps and drops, for a data card |
-//! | `agents` | names of columns and labels, and of agents, by name or list |
+//! | `arguments` | names, words, and agents by name or list |
 //! | `arrow` | import and export of arrays through the Arrow C data interface |
 //! | `texts` | the bytes of each row |
 //! | `at` | the time of each row |
@@ -24,7 +24,7 @@
 //! Tests are in Python too: `scripts/python-check`.
 
 mod account;
-mod agents;
+mod arguments;
 mod arrow;
 mod at;
 mod classifier;
@@ -38,7 +38,6 @@ mod texts;
 
 use std::io::{self, ErrorKind};
 
-use portcullis_robots::policy::AgentChain;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -93,10 +92,13 @@ fn of_json<'py>(py: Python<'py>, json: &[u8]) -> PyResult<Bound<'py, PyAny>> {
 
 #[pymodule]
 mod _core {
+    use std::collections::BTreeMap;
     use std::ffi::OsString;
     use std::io::Write;
 
     use pyo3::prelude::*;
+
+    use super::arguments::{self, Asked, Names};
 
     #[pymodule_export]
     use super::Error;
@@ -113,10 +115,19 @@ mod _core {
     #[pymodule_export]
     use super::survey::PySurvey;
 
-    /// Whether a name is a valid agent in a dialect. Not every product name is.
+    /// Returns the name and the description of each list.
     #[pyfunction]
-    fn _is_agent(name: &str, dialect: &str) -> PyResult<bool> {
-        Ok(super::AgentChain::parse(name, super::policy_set::dialect(dialect)?).is_ok())
+    fn agent_lists() -> BTreeMap<&'static str, &'static str> {
+        portcullis_cli::agents::descriptions().collect()
+    }
+
+    /// Returns the names of a list, without names that the dialect cannot express.
+    #[pyfunction]
+    #[pyo3(signature = (name, dialect = "rfc9309"))]
+    fn agent_list(name: &str, dialect: &str) -> PyResult<Vec<String>> {
+        let list = Names(vec![format!("@{name}")]);
+        let agents = Asked::new(list, &[], arguments::dialect(dialect)?)?.chains;
+        Ok(agents.iter().map(|agent| agent.name().to_owned()).collect())
     }
 
     /// Runs the command-line program, and returns its exit status. It handles the signals of the
@@ -133,8 +144,6 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        // Parsed in Python, whose standard library has a TOML parser.
-        module.add("_AGENT_LISTS", include_str!("../../../crates/cli/src/agents/lists.toml"))
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -12,29 +12,34 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use portcullis_build::compile::{self, CompileConfig};
 use portcullis_build::{
-    IngestConfig, IngestError, Ingested, Input, LoadConfig, MergeError, MergeSettings, Standings,
-    Strictness, ingest,
+    IngestConfig, IngestError, Input, LoadConfig, MergeError, MergeSettings, Merger, OutageConfig,
+    Standings, Strictness,
 };
-use portcullis_dialect::Dialect;
+use portcullis_cli::SetAt;
+use portcullis_dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_files::kind::POLICY_SET;
 use portcullis_files::scratch::Scratch;
 use portcullis_report::{AgentList, PolicyFacts, Run};
+use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::url::Origin;
 use portcullis_rows::runner::thread_pool;
 use portcullis_set::{PolicySet, SetError};
 use portcullis_survey::RowConfig;
+use portcullis_text::figures::counted;
 use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
-use crate::agents;
+use crate::arguments::{self, Asked, Names, word};
 use crate::classifier::PyClassifier;
 use crate::fault::{guard_mapped_sets, in_pool};
 use crate::survey::PySurvey;
@@ -47,18 +52,8 @@ pub struct PyPolicySet {
     pub set: Arc<PolicySet>,
     /// The absolute path of the file, and whether it is mapped. `None` for a set in memory.
     file: Option<(PathBuf, bool)>,
-}
-
-/// Returns the dialect with this name.
-///
-/// # Errors
-///
-/// If there is no such dialect.
-pub fn dialect(name: &str) -> PyResult<&'static Dialect> {
-    Dialect::by_name(name).ok_or_else(|| {
-        let names = Dialect::ALL.map(|dialect| dialect.name).join(", ");
-        PyValueError::new_err(format!("no dialect '{name}'; the dialects are {names}"))
-    })
+    /// The time as of which the set is asked; `None` for now.
+    pub time: Option<UnixSeconds>,
 }
 
 fn set_error(error: SetError) -> PyErr {
@@ -92,13 +87,13 @@ fn open(path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
         false => PolicySet::open(&path),
     };
     let file = Some((std::path::absolute(&path)?, mapped));
-    Ok(PyPolicySet { set: set.map_err(set_error)?.into(), file })
+    Ok(PyPolicySet { set: set.map_err(set_error)?.into(), file, time: None })
 }
 
 /// Opens the bytes of a set.
 fn in_memory(bytes: impl AsRef<[u8]>) -> PyResult<PyPolicySet> {
     let set = PolicySet::of_bytes("the set in memory", bytes).map_err(set_error)?;
-    Ok(PyPolicySet { set: set.into(), file: None })
+    Ok(PyPolicySet { set: set.into(), file: None, time: None })
 }
 
 /// Returns the error about a set without history, which `argument` needs.
@@ -108,16 +103,6 @@ pub fn no_history(set: &PolicySet, argument: &str) -> PyErr {
          history=True, or with portcullis compile --history",
         set.name()
     ))
-}
-
-/// The arguments of `compile`.
-struct Compiling {
-    dialect: &'static Dialect,
-    robots_bytes_max: Option<usize>,
-    strictness: Strictness,
-    history: bool,
-    output: Option<PathBuf>,
-    scratch: Scratch,
 }
 
 /// Returns the memory of a compiler, by default a quarter of this machine's, and where its temporary
@@ -130,38 +115,46 @@ fn scratch(output: Option<&Path>, memory: Option<usize>) -> Scratch {
     }
 }
 
-impl Compiling {
-    /// Compiles captures. Notes on inputs that were left out are added to `warnings`.
-    fn captures(&self, inputs: &[Input], warnings: &mut Vec<String>) -> PyResult<PyPolicySet> {
-        let config = IngestConfig {
-            strictness: self.strictness,
-            history: self.history,
-            scratch: self.scratch.clone(),
-            ..IngestConfig::new(self.dialect, self.robots_bytes_max)
-        };
-        let ingested = ingest(inputs, &config, &()).map_err(|error| not_ingested(error, inputs))?;
-        for input in ingested.inputs.iter().filter(|input| !input.is_whole()) {
-            let first =
-                input.broken_named.first().map(|it| format!("{}: {}", it.place, it.problem));
-            let what = input.failure.clone().or(first).unwrap_or_default();
-            let records = if input.broken == 1 { "record" } else { "records" };
-            let (name, broken) = (&input.name, input.broken);
-            warnings.push(format!("{name}: {broken} {records} left out ({what})"));
+/// Writes a set, or compiles it into memory, and opens it.
+fn write(
+    standings: &Standings,
+    config: &CompileConfig,
+    output: Option<&Path>,
+) -> PyResult<PyPolicySet> {
+    match output {
+        Some(path) => {
+            compile::write(standings, config, path).map_err(Error::of)?;
+            open(path.to_owned(), true)
         }
-        self.write(&ingested)
+        None => in_memory(compile::to_vec(standings, config).map_err(Error::of)?),
     }
+}
 
-    fn write(&self, ingested: &Ingested) -> PyResult<PyPolicySet> {
-        let config = CompileConfig {
-            scratch: self.scratch.clone(),
-            ..CompileConfig::of(ingested, self.dialect, self.robots_bytes_max)
-        };
-        if let Some(path) = &self.output {
-            compile::write(&ingested.standings, &config, path).map_err(Error::of)?;
-            return open(path.clone(), true);
-        }
-        in_memory(compile::to_vec(&ingested.standings, &config).map_err(Error::of)?)
+/// Joins the captures of sets and archives, and writes the set. Notes on archives that were not read
+/// whole are added to `warnings`.
+fn compiled(
+    (sets, archives): (&[&PolicySet], &[Input]),
+    settings: &MergeSettings,
+    config: &IngestConfig,
+    output: Option<&Path>,
+    warnings: &mut Vec<String>,
+) -> PyResult<PyPolicySet> {
+    let mut merger = Merger::new(settings.dialect, settings.has_history, &config.scratch);
+    merger.add_distinct(sets).map_err(Error::of)?;
+    let of_sets = merger.inputs().len();
+    if sets.is_empty() || !archives.is_empty() {
+        let ingested = merger.ingest(archives, config, &());
+        ingested.map_err(|error| not_ingested(error, archives))?;
     }
+    for input in merger.inputs()[of_sets..].iter().filter(|input| !input.is_whole()) {
+        let first = input.broken_named.first().map(|it| format!("{}: {}", it.place, it.problem));
+        let what = input.failure.clone().or(first).unwrap_or_default();
+        let broken = counted(input.broken, "record");
+        warnings.push(format!("{}: {broken} left out ({what})", input.name));
+    }
+    let (ingested, compile) = settings.finish(merger, &config.scratch).map_err(Error::of)?;
+    ingested.check_files(config.strictness).map_err(Error::of)?;
+    write(&ingested.standings, &compile, output)
 }
 
 impl PyPolicySet {
@@ -179,11 +172,18 @@ impl PyPolicySet {
 
 #[pymethods]
 impl PyPolicySet {
-    /// Opens a compiled set. `mapped=False` reads it into memory.
+    /// Opens a compiled set, or `SET@TIME`: a set with history as of a time. `mapped=False` reads it
+    /// into memory.
     #[classmethod]
     #[pyo3(name = "open", signature = (path, *, mapped = true))]
     fn py_open(_: &Bound<'_, PyType>, path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
-        open(path, mapped)
+        let SetAt { path, time } =
+            SetAt::parse(path.into_os_string()).map_err(PyValueError::new_err)?;
+        let opened = open(path, mapped)?;
+        match time.is_some() && !opened.set.has_history() {
+            true => Err(no_history(&opened.set, "@TIME")),
+            false => Ok(PyPolicySet { time, ..opened }),
+        }
     }
 
     /// Opens a set from its bytes: those of `to_bytes`, or of its file.
@@ -199,11 +199,12 @@ impl PyPolicySet {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Compiles captures of robots.txt files. `history` keeps what was in force at each time, for
-    /// the argument `at` of a classifier. `memory` is that of the command line, in bytes.
+    /// Compiles captures of robots.txt files, and sets, whose captures are joined. `history` keeps what
+    /// was in force at each time, for the argument `at` of a classifier. `memory` is that of the command
+    /// line, in bytes. A dict has texts by the URL of their robots.txt.
     #[classmethod]
     #[pyo3(name = "compile", signature = (
-        inputs, *, dialect = "rfc9309", output = None, strictness = "usual",
+        inputs, *, dialect = None, output = None, strictness = "usual",
         max_robots_bytes = ROBOTS_BYTES_MAX, history = false, threads = 0,
         memory = None
     ))]
@@ -212,7 +213,7 @@ impl PyPolicySet {
         _: &Bound<'_, PyType>,
         py: Python<'_>,
         inputs: &Bound<'_, PyAny>,
-        dialect: &str,
+        dialect: Option<&str>,
         output: Option<PathBuf>,
         strictness: &str,
         max_robots_bytes: usize,
@@ -220,33 +221,59 @@ impl PyPolicySet {
         threads: usize,
         memory: Option<usize>,
     ) -> PyResult<PyPolicySet> {
-        let strictness = match strictness {
-            "lenient" => Strictness::Lenient,
-            "usual" => Strictness::Usual,
-            "strict" => Strictness::Strict,
-            other => {
-                let text = format!("no strictness '{other}'; use lenient, usual or strict");
+        use Strictness::{Lenient, Strict, Usual};
+        let words = [("lenient", Lenient), ("usual", Usual), ("strict", Strict)];
+        let strictness = word("strictness", strictness, &words)?;
+        let asked = dialect.map(arguments::dialect).transpose()?;
+        let output = output.as_deref();
+        let pool = thread_pool(threads).map_err(Error::of)?;
+        let mut settings = MergeSettings {
+            dialect: asked.unwrap_or(&RFC_9309),
+            robots_bytes_max: Some(max_robots_bytes),
+            outages: OutageConfig::default(),
+            has_history: history,
+        };
+        if let Ok(files) = inputs.cast::<PyDict>() {
+            if output.is_some() || history {
+                let text =
+                    "output and history need captures in files; texts are compiled into memory";
                 return Err(PyValueError::new_err(text));
             }
-        };
-        let dialect = self::dialect(dialect)?;
-        let robots_bytes_max = Some(max_robots_bytes);
-        let scratch = scratch(output.as_deref(), memory);
-        let compiling =
-            Compiling { dialect, robots_bytes_max, strictness, history, output, scratch };
-        if let Ok(files) = inputs.cast::<PyDict>() {
-            return of_files(py, files, threads, &compiling);
+            let texts = texts_of(files)?;
+            return in_pool(py, &pool, |stop| {
+                of_texts(&texts, &settings, scratch(None, memory), stop)
+            });
         }
         let inputs = match inputs.extract::<PathBuf>() {
             Ok(input) => vec![input],
             Err(_) => inputs.extract::<Vec<PathBuf>>()?,
         };
-        let inputs: Vec<Input> = inputs.into_iter().map(Input::new).collect();
-        let pool = thread_pool(threads).map_err(Error::of)?;
+        let (sets, archives): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|it| is_set(it));
+        let sets = sets.into_iter().map(|path| open(path, true)).collect::<PyResult<Vec<_>>>()?;
+        let sets: Vec<&PolicySet> = sets.iter().map(|set| &*set.set).collect();
+        if !sets.is_empty() {
+            settings = MergeSettings::of(&sets, None, None).map_err(|error| match error {
+                MergeError::Damaged(_) => Error::of(error),
+                _ => value_error(error),
+            })?;
+            if asked.is_some_and(|asked| asked != settings.dialect) {
+                let own = settings.dialect.name;
+                let text = format!("{}: compiled for the dialect {own}", sets[0].name());
+                return Err(PyValueError::new_err(text));
+            }
+            settings.has_history |= history;
+        }
+        let archives: Vec<Input> = archives.into_iter().map(Input::new).collect();
         let mut warnings = Vec::new();
         let compiled = in_pool(py, &pool, |stop| {
-            let scratch = compiling.scratch.clone().until(Arc::clone(stop));
-            Compiling { scratch, ..compiling }.captures(&inputs, &mut warnings)
+            let config = IngestConfig {
+                strictness,
+                outages: settings.outages,
+                history: settings.has_history,
+                scratch: scratch(output, memory).until(Arc::clone(stop)),
+                ..IngestConfig::new(settings.dialect, settings.robots_bytes_max)
+            };
+            compiled((&sets, &archives), &settings, &config, output, &mut warnings)
         })?;
         for warning in warnings {
             let warning = CString::new(warning.replace('\0', "\u{fffd}"))?;
@@ -255,33 +282,16 @@ impl PyPolicySet {
         Ok(compiled)
     }
 
-    /// Merges sets that were compiled separately. The result is the same as compiling all inputs at
-    /// once. `memory` is that of the command line, in bytes.
-    #[classmethod]
-    #[pyo3(name = "merge", signature = (paths, output, *, threads = 0, memory = None))]
-    fn py_merge(
-        _: &Bound<'_, PyType>,
-        py: Python<'_>,
-        paths: Vec<PathBuf>,
-        output: PathBuf,
-        threads: usize,
-        memory: Option<usize>,
-    ) -> PyResult<PyPolicySet> {
-        let sets = paths.into_iter().map(|path| open(path, true)).collect::<PyResult<Vec<_>>>()?;
-        let pool = thread_pool(threads).map_err(Error::of)?;
-        in_pool(py, &pool, |stop| merge(&sets, output, memory, stop))
-    }
-
-    /// Returns a classifier for crawlers: product tokens, `A+B` for a crawler that follows the groups of
-    /// B if no group names A, `@NAME` for a list of crawlers.
-    #[pyo3(signature = (agents = None, *, user_agents = Vec::new(), assume_scheme = None))]
+    /// Returns a classifier for crawlers, which are named as `-a` names them: `A+B` follows the groups of
+    /// B if no group names A, `A!` follows no groups for `*`, and `@NAME` is a list or a known crawler.
+    #[pyo3(signature = (agents = Names::default(), *, user_agents = Vec::new(), assume_scheme = None))]
     pub fn for_agents(
         self_: &Bound<'_, PyPolicySet>,
-        agents: Option<&Bound<'_, PyAny>>,
+        agents: Names,
         user_agents: Vec<String>,
         assume_scheme: Option<String>,
     ) -> PyResult<PyClassifier> {
-        let asked = agents::asked(agents, &user_agents, self_)?;
+        let asked = Asked::new(agents, &user_agents, self_.get().set.dialect())?;
         let is_scheme_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
         if let Some(scheme) = &assume_scheme
             && !(scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -297,18 +307,16 @@ impl PyPolicySet {
     /// Surveys the set: rows of each origin and agent, with the columns of `portcullis survey`. `history`
     /// gives each period of an origin its rows, and `lists` adds the values of licences and sitemaps.
     #[pyo3(signature = (agents, *, history = false, lists = false))]
-    fn survey(
-        self_: &Bound<'_, PyPolicySet>,
-        agents: &Bound<'_, PyAny>,
-        history: bool,
-        lists: bool,
-    ) -> PyResult<PySurvey> {
-        let chains = agents::asked(Some(agents), &[], self_)?.chains;
-        let set = Arc::clone(&self_.get().set);
-        if history && !set.has_history() {
-            return Err(no_history(&set, "history=True"));
+    fn survey(&self, agents: Names, history: bool, lists: bool) -> PyResult<PySurvey> {
+        let PyPolicySet { set, time, .. } = self;
+        let chains = Asked::new(agents, &[], set.dialect())?.chains;
+        if history && time.is_some() {
+            return Err(PyValueError::new_err("history has all periods; leave out @TIME"));
         }
-        Ok(PySurvey::new(set, chains, RowConfig { history, lists, at: None }))
+        if history && !set.has_history() {
+            return Err(no_history(set, "history=True"));
+        }
+        Ok(PySurvey::new(Arc::clone(set), chains, RowConfig { history, lists, at: *time }))
     }
 
     /// Returns the provenance of the set: hash, dialect, counts, and the result of each input.
@@ -379,7 +387,8 @@ impl PyPolicySet {
         let (set, class, py) = (self_.get(), self_.get_type(), self_.py());
         Ok(match &set.file {
             Some((path, mapped)) => {
-                let arguments = (path, mapped, set.hash()).into_pyobject(py)?;
+                let time = set.time.map(|time| time.0);
+                let arguments = (path, mapped, set.hash(), time).into_pyobject(py)?;
                 (class.getattr("_unpickle")?, arguments)
             }
             None => (class.getattr("from_bytes")?, (set.to_bytes(py)?,).into_pyobject(py)?),
@@ -393,8 +402,9 @@ impl PyPolicySet {
         path: PathBuf,
         mapped: bool,
         hash: &str,
+        time: Option<u64>,
     ) -> PyResult<PyPolicySet> {
-        let opened = open(path, mapped)?;
+        let opened = PyPolicySet { time: time.map(UnixSeconds), ..open(path, mapped)? };
         match opened.hash() == hash {
             true => Ok(opened),
             false => Err(Error::new_err(format!(
@@ -406,30 +416,15 @@ impl PyPolicySet {
     }
 }
 
-fn merge(
-    sets: &[PyPolicySet],
-    output: PathBuf,
-    memory: Option<usize>,
-    stop: &Arc<AtomicBool>,
-) -> PyResult<PyPolicySet> {
-    let sets: Vec<&PolicySet> = sets.iter().map(|set| &*set.set).collect();
-    let settings = MergeSettings::of(&sets, None, None).map_err(|error| match error {
-        MergeError::Damaged(_) => Error::of(error),
-        _ => value_error(error),
-    })?;
-    let scratch = scratch(Some(&output), memory).until(Arc::clone(stop));
-    let (merged, config) = settings.merge(&sets, &scratch).map_err(Error::of)?;
-    compile::write(&merged.standings, &config, &output).map_err(Error::of)?;
-    open(output, true)
+/// Whether a file begins as a policy set does.
+fn is_set(path: &Path) -> bool {
+    let mut first = [0; POLICY_SET.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == *POLICY_SET
 }
 
-/// Compiles a set from texts by the URL of their robots.txt.
-fn of_files(
-    py: Python<'_>,
-    files: &Bound<'_, PyDict>,
-    threads: usize,
-    compiling: &Compiling,
-) -> PyResult<PyPolicySet> {
+/// Returns the texts by the origin of their robots.txt.
+fn texts_of(files: &Bound<'_, PyDict>) -> PyResult<BTreeMap<Origin, Vec<u8>>> {
     let mut texts = BTreeMap::new();
     for (url, text) in files {
         let origin = with_bytes(&url, Origin::of_robots_txt)?.map_err(|error| {
@@ -440,19 +435,21 @@ fn of_files(
             return Err(PyValueError::new_err(format!("{url}: its origin has two files")));
         }
     }
-    if compiling.output.is_some() || compiling.history {
-        let text = "output and history need captures in files; texts are compiled into memory";
-        return Err(PyValueError::new_err(text));
-    }
-    let Compiling { dialect, robots_bytes_max, ref scratch, .. } = *compiling;
+    Ok(texts)
+}
+
+/// Compiles texts.
+fn of_texts(
+    texts: &BTreeMap<Origin, Vec<u8>>,
+    &MergeSettings { dialect, robots_bytes_max, .. }: &MergeSettings,
+    scratch: Scratch,
+    stop: &Arc<AtomicBool>,
+) -> PyResult<PyPolicySet> {
     let loading = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
-    let pool = thread_pool(threads).map_err(Error::of)?;
-    in_pool(py, &pool, |stop| {
-        let files = texts.iter().map(|(origin, text)| (origin, &**text));
-        let standings =
-            Standings::of_files(files.take_while(|_| !stop.load(Ordering::Relaxed)), &loading);
-        let scratch = scratch.clone().until(Arc::clone(stop));
-        let config = CompileConfig { scratch, ..CompileConfig::new(dialect, robots_bytes_max) };
-        in_memory(compile::to_vec(&standings, &config).map_err(Error::of)?)
-    })
+    let files = texts.iter().map(|(origin, text)| (origin, &**text));
+    let files = files.take_while(|_| !stop.load(Ordering::Relaxed));
+    let standings = Standings::of_files(files, &loading);
+    let scratch = scratch.until(Arc::clone(stop));
+    let config = CompileConfig { scratch, ..CompileConfig::new(dialect, robots_bytes_max) };
+    write(&standings, &config, None)
 }

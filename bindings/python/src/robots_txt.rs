@@ -9,20 +9,19 @@ use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
+use portcullis_dialect::Label;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
-use portcullis_dialect::{Label, Verdict};
 use portcullis_report::explanation_json;
 use portcullis_robots::policy::AgentChain;
 use portcullis_robots::syntax::NoteSet;
-use portcullis_robots::{AgentRules, AgentUsage, Robots};
+use portcullis_robots::{AgentRules, Robots};
 use portcullis_set::batch::{Explained, FullDecision};
-use portcullis_text::visible::cut_to_show;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use self_cell::self_cell;
 
+use crate::arguments::dialect;
 use crate::limits::AGENTS_KEPT_PER_FILE;
-use crate::policy_set::dialect;
 use crate::texts::with_bytes;
 use crate::{of_json, value_error};
 
@@ -35,29 +34,12 @@ self_cell!(
     }
 );
 
-/// Rules by agent, with the agent as it was given.
-struct ByAgent<T>(Mutex<HashMap<String, T, RandomState>>);
-
-impl<T> ByAgent<T> {
-    /// Calls `question` with the stored value for `agent`, which `select` creates on first use.
-    fn ask<R>(&self, agent: &str, select: impl FnOnce() -> T, question: impl FnOnce(&T) -> R) -> R {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(rules) = kept.get(agent) {
-            return question(rules);
-        }
-        if kept.len() >= AGENTS_KEPT_PER_FILE {
-            kept.clear();
-        }
-        question(kept.entry_ref(agent).or_insert(select()))
-    }
-}
-
 /// A parsed robots.txt file.
 #[pyclass(frozen, name = "RobotsTxt", module = "portcullis_robots")]
 pub struct PyRobotsTxt {
     parsed: Parsed,
-    rules: ByAgent<AgentRules>,
-    usage: ByAgent<AgentUsage>,
+    /// Rules by agent, with the agent as it was given.
+    rules: Mutex<HashMap<String, AgentRules, RandomState>>,
 }
 
 impl PyRobotsTxt {
@@ -65,43 +47,24 @@ impl PyRobotsTxt {
         self.parsed.borrow_dependent()
     }
 
+    /// Calls `question` with the rules for `agent`, which are selected on first use.
     fn ask<R>(&self, agent: &str, question: impl FnOnce(&AgentRules) -> R) -> R {
-        self.rules.ask(agent, || self.robots().agent(agent), question)
-    }
-}
-
-fn text_of(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Returns a text from a file, cut if it is long.
-fn text_to_show(bytes: &[u8]) -> String {
-    text_of(&cut_to_show(bytes))
-}
-
-#[pymethods]
-impl PyRobotsTxt {
-    #[new]
-    #[pyo3(signature = (body, *, dialect = "rfc9309", max_bytes = Some(ROBOTS_BYTES_MAX)))]
-    fn new(body: &Bound<'_, PyAny>, dialect: &str, max_bytes: Option<usize>) -> PyResult<Self> {
-        let dialect = self::dialect(dialect)?;
-        let text: Box<[u8]> = with_bytes(body, |body| body.into())?;
-        let parsed = Parsed::new(text, |text| Robots::with_bytes_max(text, dialect, max_bytes));
-        let (rules, usage) = (ByAgent(Mutex::default()), ByAgent(Mutex::default()));
-        Ok(PyRobotsTxt { parsed, rules, usage })
+        let mut kept = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rules) = kept.get(agent) {
+            return question(rules);
+        }
+        if kept.len() >= AGENTS_KEPT_PER_FILE {
+            kept.clear();
+        }
+        question(kept.entry_ref(agent).or_insert(self.robots().agent(agent)))
     }
 
-    /// Whether `agent`, a product token or a User-Agent header, may fetch `url`.
-    fn can_fetch(&self, agent: &str, url: &Bound<'_, PyAny>) -> PyResult<bool> {
-        with_bytes(url, |url| self.ask(agent, |rules| rules.is_allowed(url)))
-    }
-
-    /// Explains the decision on a URL: the object of `portcullis check --format jsonl`.
-    fn explain<'py>(
+    /// Explains the decision on a URL, and what the page may be used for by `labels`.
+    fn explained<'py>(
         &self,
-        py: Python<'py>,
         agent: &str,
         url: &Bound<'py, PyAny>,
+        labels: &[Label],
     ) -> PyResult<Bound<'py, PyAny>> {
         let robots = self.robots();
         let dialect = robots.dialect();
@@ -123,47 +86,46 @@ impl PyRobotsTxt {
             let rule = decision.rule.and_then(|_| Some(&*explanation?.rules.first()?.record.value));
             let group = explanation.and_then(|it| Some(&*it.groups.first()?.value));
             let (explained, problem) = (explained.as_ref(), problem.as_deref());
-            let facts = explanation_json::Facts { explained, problem, dialect, labels: &[] };
+            let facts = explanation_json::Facts { explained, problem, dialect, labels };
             let full = FullDecision { decision, rule, group };
             explanation_json::write(url, agent, full, facts, &mut json);
         })?;
-        of_json(py, &json)
+        of_json(url.py(), &json)
+    }
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[pymethods]
+impl PyRobotsTxt {
+    #[new]
+    #[pyo3(signature = (body, *, dialect = "rfc9309", max_bytes = Some(ROBOTS_BYTES_MAX)))]
+    fn new(body: &Bound<'_, PyAny>, dialect: &str, max_bytes: Option<usize>) -> PyResult<Self> {
+        let dialect = self::dialect(dialect)?;
+        let text: Box<[u8]> = with_bytes(body, |body| body.into())?;
+        let parsed = Parsed::new(text, |text| Robots::with_bytes_max(text, dialect, max_bytes));
+        Ok(PyRobotsTxt { parsed, rules: Mutex::default() })
+    }
+
+    /// Whether `agent`, a product token or a User-Agent header, may fetch `url`.
+    fn can_fetch(&self, agent: &str, url: &Bound<'_, PyAny>) -> PyResult<bool> {
+        with_bytes(url, |url| self.ask(agent, |rules| rules.is_allowed(url)))
+    }
+
+    /// Explains the decision on a URL: the object of `portcullis check --format jsonl`.
+    fn explain<'py>(&self, agent: &str, url: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.explained(agent, url, &[])
     }
 
     /// Returns what a page may be used for: the members that `portcullis check --usage --format jsonl` adds.
-    fn usage<'py>(
-        &self,
-        py: Python<'py>,
-        agent: &str,
-        url: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let robots = self.robots();
-        let (usage, licenses) = with_bytes(url, |url| {
-            let ask = |rules: &AgentUsage| {
-                let usage = rules.decide(url);
-                let is_allowed = usage.access.verdict == Verdict::Allow;
-                let licenses = rules.licenses().filter(|_| is_allowed);
-                (usage, licenses.map(text_to_show).collect::<Vec<_>>())
-            };
-            self.usage.ask(agent, || robots.agent_usage(agent), ask)
-        })?;
-        let names = ["usage", "usage_line", "usage_rule", "usage_source"];
-        let [preferences, lines, rules, sources] = names.map(|name| (name, PyDict::new(py)));
-        for label in Label::ALL {
-            let stated = usage.of(label);
-            let mut records = robots.file().usage_records().iter();
-            let record = stated.line.and_then(|line| records.find(|record| record.line == line));
-            let label = label.as_str();
-            preferences.1.set_item(label, stated.preference.as_str())?;
-            lines.1.set_item(label, stated.line.map(|line| line.get()))?;
-            rules.1.set_item(label, record.map(|record| text_to_show(record.value)))?;
-            sources.1.set_item(label, stated.source.map(|source| source.as_str()))?;
+    fn usage<'py>(&self, agent: &str, url: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let explained = self.explained(agent, url, &Label::ALL)?;
+        let members = PyDict::new(url.py());
+        for name in ["usage", "usage_line", "usage_rule", "usage_source", "licenses"] {
+            members.set_item(name, explained.get_item(name)?)?;
         }
-        let members = PyDict::new(py);
-        for (name, by_label) in [preferences, lines, rules, sources] {
-            members.set_item(name, by_label)?;
-        }
-        members.set_item("licenses", licenses)?;
         Ok(members)
     }
 

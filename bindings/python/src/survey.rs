@@ -24,7 +24,7 @@ use pyo3::types::PyCapsule;
 use self_cell::self_cell;
 
 use crate::Error;
-use crate::arrow::{export_schema, export_stream};
+use crate::arrow::{export_schema, export_stream, names, rows_field};
 use crate::columns::RowArrays;
 use crate::fault::interrupt_again;
 
@@ -143,7 +143,7 @@ impl PySurvey {
     /// Returns the names of the columns.
     #[getter]
     fn column_names(&self) -> Vec<&str> {
-        self.arrays.fields().iter().map(|field| field.name().as_str()).collect()
+        names(self.arrays.fields())
     }
 
     fn __repr__(&self) -> String {
@@ -152,7 +152,7 @@ impl PySurvey {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        export_schema(py, self.arrays.fields())
+        export_schema(py, &rows_field(self.arrays.fields()))
     }
 
     /// Exports the rows, which are computed while they are read.

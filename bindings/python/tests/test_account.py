@@ -96,5 +96,5 @@ def test_null_and_streams(policies, urls):
     whole = classifier.account(urls).to_dict()
     assert classifier.account(chunks).to_dict() == whole
     assert classifier.account([None, None]).to_dict()["dropped"]["invalid"] == 2
-    with pytest.raises(ValueError, match="use all or any"):
+    with pytest.raises(ValueError, match="use one of all, any"):
         classifier.account(urls, mode="some")

@@ -81,7 +81,6 @@ def test_agents(policies):
     assert len(classifier.classify(["shop.example/cart/"]).column_names) == 3
     assert "unknown" not in classifier.classify(["shop.example/cart/"]).to_pylist()[0].values()
     for agents, message in [
-        (None, "no agents"),
         ([], "no agents"),
         (["a b"], "product tokens"),
         ("GPTBot,", "empty token"),
@@ -106,8 +105,23 @@ def test_lists_of_agents(policies):
     mixed = policies.for_agents(["MyBot", "@ai-training", "gptbot"]).agents
     assert mixed == ["MyBot", *names]
     for ask in (agent_list, lambda name: policies.for_agents(f"@{name}")):
-        with pytest.raises(ValueError, match="no list 'nothing'; the lists are ai-training"):
+        with pytest.raises(ValueError, match="@nothing: there is no such list and no such file; the lists are @ai-training"):
             ask("nothing")
+
+
+def test_crawlers_read_files_as_the_command_line_says(tmp_path):
+    text = "User-agent: *\nDisallow: /\nUser-agent: Googlebot\nDisallow: /x\n"
+    policies = PolicySet.compile({"https://a.example/robots.txt": text})
+    urls = ["https://a.example/", "https://a.example/x"]
+    agents = ["Bot!", "Bot", "@Googlebot-News", "@applebot"]
+    table = policies.for_agents(agents).classify(urls)
+    assert table["Bot!"].to_pylist() == ["allow", "allow"]
+    assert table["Bot"].to_pylist() == ["disallow", "disallow"]
+    for name in policies.for_agents(agents).agents[2:]:
+        assert table[name].to_pylist() == ["allow", "disallow"], name
+    listed = tmp_path / "ours.txt"
+    listed.write_text("Bot! # ours\nOther\n")
+    assert policies.for_agents(f"@{listed}").agents == ["Bot!", "Other"]
 
 
 def test_names_are_several_or_one_text_with_commas(policies, urls):
@@ -119,7 +133,7 @@ def test_names_are_several_or_one_text_with_commas(policies, urls):
         table = classifier.classify(urls, columns=columns, usage=usage)
         assert table.to_pylist() == expected.to_pylist()
     for columns in (5, b"verdict", ["verdict", 5]):
-        with pytest.raises(TypeError, match="columns has the type .*; pass a list of str, or one str"):
+        with pytest.raises(TypeError, match="(?s)pass a list of str, or one str.*'columns'"):
             classifier.classify(urls, columns=columns)
 
 
@@ -157,19 +171,21 @@ def test_arguments_that_make_no_sense(policies):
         (lambda: classifier.classify([1]), TypeError, "str or bytes"),
         (lambda: classifier.classify(5), TypeError, "exports Arrow"),
         (lambda: classifier.classify([], columns="verdicts"), ValueError, "the columns are"),
-        (lambda: classifier.allowed([], mode="some"), ValueError, "use all or any"),
+        (lambda: classifier.allowed([], mode="some"), ValueError, "use one of all, any"),
         (lambda: classifier.classify([])["Bingbot"], KeyError, "Bingbot"),
         (lambda: classifier.classify([])[3], IndexError, "no column 3"),
-        (lambda: PolicySet.compile("x", dialect="rfc1"), ValueError, "the dialects are"),
-        (lambda: PolicySet.compile("x", strictness="odd"), ValueError, "lenient, usual or strict"),
+        (lambda: PolicySet.compile("x", dialect="rfc1"), ValueError, "use one of .*rfc9309"),
+        (lambda: PolicySet.compile("x", strictness="odd"), ValueError, "use one of lenient, usual, strict"),
         (lambda: PolicySet.compile("/no/such/file"), FileNotFoundError, "no such file"),
         (lambda: PolicySet.compile(SAMPLE / "robots", output="/no/such/x"), FileNotFoundError, "create its folder"),
-        (lambda: PolicySet.merge(["/no/such/file"], "x"), FileNotFoundError, "no such file"),
         (lambda: PolicySet.compile(SAMPLE / "urls.txt"), Error, "urls.txt"),
         (lambda: PolicySet.compile({"a.example": ""}), ValueError, "https://HOST/robots.txt"),
         (lambda: PolicySet.open("/no/such/file"), FileNotFoundError, "no such file"),
         (lambda: PolicySet.open(SAMPLE / "urls.txt"), Error, "not a policy set"),
-        (lambda: PolicySet.merge([], "x"), ValueError, "at least one"),
+        (lambda: PolicySet.compile([]), Error, ""),
+        (lambda: PolicySet.open(f"{policies.name}@2024-01-01"), ValueError, "which @TIME needs"),
+        (lambda: PolicySet.open(f"{policies.name}@noon"), ValueError, "a date or time"),
+        (lambda: PolicySet.compile([policies.name], dialect="google"), ValueError, "for the dialect rfc9309"),
     ]:
         with pytest.raises(error, match=message):
             call()
@@ -205,12 +221,13 @@ def test_merging_gives_the_set_of_all_inputs(tmp_path):
         source = tmp_path / f"{number}.jsonl"
         source.write_text(capture(host, "/x"))
         parts.append(PolicySet.compile(source, output=tmp_path / f"{number}.pcs").name)
-    merged = PolicySet.merge(parts, tmp_path / "all.pcs")
+    merged = PolicySet.compile(parts, output=tmp_path / "all.pcs")
     both = PolicySet.compile([tmp_path / "0.jsonl", tmp_path / "1.jsonl"])
     assert merged.hash == both.hash
+    assert PolicySet.compile([parts[0], tmp_path / "1.jsonl"]).hash == both.hash
     other = PolicySet.compile(source, dialect="google", output=tmp_path / "google.pcs").name
     with pytest.raises(ValueError, match="with --dialect rfc9309, .* with --dialect google; compile one of them again"):
-        PolicySet.merge([parts[0], other], tmp_path / "all.pcs")
+        PolicySet.compile([parts[0], other], output=tmp_path / "all.pcs")
 
 
 def test_broken_records_are_warned_of(tmp_path):

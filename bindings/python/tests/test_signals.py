@@ -97,7 +97,7 @@ PolicySet.compile([archive] * 20, output=output, history=True)
 from pathlib import Path
 parts = sorted(Path(archive).with_name("parts").iterdir())
 print("ready", flush=True)
-PolicySet.merge(parts, output)
+PolicySet.compile(parts, output=output)
 """,
     "verify": """
 policies = PolicySet.open(large)

@@ -1,6 +1,7 @@
 """Tests of sets with history, asked as of times in every form."""
 
 import json
+import pickle
 import random
 from datetime import UTC, date, datetime, timedelta, timezone
 
@@ -221,7 +222,7 @@ def test_merging_keeps_the_history(captures, policies, tmp_path):
         (tmp_path / f"{number}.jsonl").write_text("\n".join(line for _, line in share))
         path = tmp_path / f"{number}.pcs"
         parts.append(PolicySet.compile(tmp_path / f"{number}.jsonl", history=True, output=path).name)
-    merged = PolicySet.merge(parts, tmp_path / "all.pcs")
+    merged = PolicySet.compile(parts, output=tmp_path / "all.pcs")
     both = PolicySet.compile([tmp_path / "0.jsonl", tmp_path / "1.jsonl"], history=True)
     assert merged.has_history and merged.hash == both.hash
 
@@ -257,8 +258,28 @@ def test_arguments_that_make_no_sense(classifier):
         (lambda: classifier.explain("x", "GPTBot", at=[FIRST]), TypeError, "several times"),
         (lambda: classifier.classify(urls, columns="until"), ValueError, "need times; pass at"),
         (lambda: classifier.classify(urls, before_first="oldest"), ValueError, "needs times"),
-        (lambda: classifier.classify(urls, at=FIRST, before_first="first"), ValueError, "unknown or oldest"),
+        (lambda: classifier.classify(urls, at=FIRST, before_first="first"), ValueError, "use one of unknown, oldest"),
         (lambda: PolicySet.compile({}, history=True), ValueError, "history need captures in files"),
     ]:
         with pytest.raises(error, match=message):
             call()
+
+
+def test_a_set_as_of_a_time(policies, rows):
+    urls, _ = rows
+    for time in (FIRST - timedelta(days=1), FIRST + timedelta(days=100)):
+        text = time.isoformat()
+        opened = PolicySet.open(f"{policies.name}@{text}")
+        for again in (opened, pickle.loads(pickle.dumps(opened))):
+            asked = again.for_agents(AGENTS)
+            expected = policies.for_agents(AGENTS)
+            columns = "verdict,reason,line,since"
+            assert (asked.classify(urls, columns=columns, before_first="oldest").to_pylist()
+                    == expected.classify(urls, columns=columns, at=time, before_first="oldest").to_pylist())
+            assert asked.allowed(urls).to_pylist() == expected.allowed(urls, at=time).to_pylist()
+            assert asked.account(urls).to_dict() == expected.account(urls, at=time).to_dict()
+            assert asked.explain(urls[0], "CCBot") == expected.explain(urls[0], "CCBot", at=time)
+        with pytest.raises(ValueError, match="SET@TIME names the time"):
+            opened.for_agents(AGENTS).classify(urls, at=time)
+        with pytest.raises(ValueError, match="leave out @TIME"):
+            opened.survey(AGENTS, history=True)

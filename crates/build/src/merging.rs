@@ -159,15 +159,7 @@ impl MergeSettings {
         scratch: &Scratch,
     ) -> Result<(Ingested, CompileConfig), ReadBackError> {
         let mut merger = Merger::new(self.dialect, self.has_history, scratch);
-        let mut counting = Vec::new();
-        for (index, &set) in sets.iter().enumerate() {
-            let mut later = sets[index + 1..].iter();
-            match later.find(|it| it.hash() == set.hash()) {
-                Some(same) if same.is_same(set)? => {}
-                _ => counting.push(set),
-            }
-        }
-        counting.chunks(SETS_AT_ONCE).try_for_each(|sets| merger.add(sets))?;
+        merger.add_distinct(sets)?;
         self.finish(merger, scratch)
     }
 
@@ -184,6 +176,27 @@ impl MergeSettings {
         let merged = merger.finish(self.outages)?;
         let config = CompileConfig::of(&merged, self.dialect, self.robots_bytes_max);
         Ok((merged, CompileConfig { scratch: scratch.clone(), ..config }))
+    }
+}
+
+impl Merger {
+    /// Adds the captures of sets. Of equal sets, the last one counts.
+    ///
+    /// Runs on the calling thread's rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// As [`MergeSettings::merge`].
+    pub fn add_distinct(&mut self, sets: &[&PolicySet]) -> Result<(), ReadBackError> {
+        let mut counting = Vec::new();
+        for (index, &set) in sets.iter().enumerate() {
+            let mut later = sets[index + 1..].iter();
+            match later.find(|it| it.hash() == set.hash()) {
+                Some(same) if same.is_same(set)? => {}
+                _ => counting.push(set),
+            }
+        }
+        counting.chunks(SETS_AT_ONCE).try_for_each(|sets| self.add(sets))
     }
 }
 

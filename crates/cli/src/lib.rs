@@ -9,9 +9,9 @@
 //!
 //! Every failure is an [`anyhow::Error`] that [`run`] prints as one line, with exit status 2. The
 //! Python package calls [`run`] too: it handles the signals of the process, and ends the process on
-//! wrong usage.
+//! wrong usage. It reads names of agents ([`agents`]) and of sets ([`SetAt`]) as the program does.
 
-mod agents;
+pub mod agents;
 mod args;
 mod audit;
 mod check;
@@ -54,6 +54,7 @@ use self::args::{Arguments, Command};
 pub use self::exit::ExitStatus;
 use self::files::Files;
 use self::output::OutputFailed;
+pub use self::values::SetAt;
 
 /// Runs the program with `arguments`, of which the first is its name, and prints the error if it
 /// fails.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use portcullis_build::Strictness;
 use portcullis_dialect::dialect::{Dialect, LongUnreachable};
 use portcullis_dialect::limits::URL_BYTES_MAX;
@@ -150,35 +150,7 @@ impl QuestionPlan {
     ///
     /// If an agent that was given directly is not valid in that dialect, or no agent is left.
     pub fn chains(&self, dialect: &Dialect) -> anyhow::Result<(Vec<AgentChain>, Vec<&str>)> {
-        let (mut chains, mut skipped) = (Vec::new(), Vec::new());
-        for name in &self.asked.names {
-            match name.chain(dialect) {
-                Ok(chain) => chains.push(chain),
-                Err(_) if self.asked.is_optional(name) => skipped.push(name.name.as_str()),
-                Err(error) => {
-                    agents::refuse_header(&name.name)?;
-                    agents::refuse_file(&name.name)?;
-                    let place = self.asked.place(name);
-                    return Err(error).with_context(|| format!("invalid value for {place}"));
-                }
-            }
-        }
-        for header in &self.headers {
-            let chain = AgentChain::from_header(header, dialect);
-            let chain = chain.context("invalid value for --user-agent")?;
-            let documented = chain.tokens().find_map(agents::reading);
-            let documented = documented.map(|it| it.chain(dialect)).transpose()?;
-            chains.push(match documented {
-                Some(documented) => chain.read_as(&documented),
-                None => chain,
-            });
-        }
-        ensure!(
-            !chains.is_empty() || skipped.is_empty(),
-            "the dialect {} has none of the product tokens of -a; name other agents",
-            dialect.name
-        );
-        Ok((chains, skipped))
+        self.asked.chains(&self.headers, dialect)
     }
 
     /// Returns the agents in a dialect.

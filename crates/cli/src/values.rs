@@ -126,7 +126,11 @@ pub struct SetAt {
 
 impl SetAt {
     /// Parses an argument. An existing file may have an `@` in its name.
-    fn parse(text: OsString) -> Result<SetAt, String> {
+    ///
+    /// # Errors
+    ///
+    /// If a file has the name before the `@`, and no time follows.
+    pub fn parse(text: OsString) -> Result<SetAt, String> {
         let parts = text.to_str().and_then(|text| text.rsplit_once('@'));
         if let Some((set, time)) = parts.filter(|(set, _)| !set.is_empty())
             && !Path::new(&text).exists()

@@ -12,16 +12,16 @@ __all__ = [
     "PolicySet",
     "RobotsTxt",
     "Survey",
-    "_is_agent",
+    "agent_list",
+    "agent_lists",
     "_run_program",
     "__version__",
-    "_AGENT_LISTS",
 ]
 
 __version__: str
-_AGENT_LISTS: str
 
-def _is_agent(name: str, dialect: str) -> bool: ...
+def agent_list(name: str, dialect: str = "rfc9309") -> list[str]: ...
+def agent_lists() -> dict[str, str]: ...
 def _run_program(arguments: Sequence[str]) -> int: ...
 
 class _ArrowArrayExport(Protocol):
@@ -88,7 +88,7 @@ class Classifier:
         at: _Times | None = None,
         before_first: _BeforeFirst = "unknown",
         columns: _Names | None = None,
-        usage: _Names | None = None,
+        usage: _Names = ...,
         prefix: str = "",
         threads: int = 1,
     ) -> Table: ...
@@ -147,7 +147,7 @@ class PolicySet:
         cls,
         inputs: _Path | Sequence[_Path] | dict[str, str | bytes],
         *,
-        dialect: str = "rfc9309",
+        dialect: str | None = None,
         output: _Path | None = None,
         strictness: Literal["lenient", "usual", "strict"] = "usual",
         max_robots_bytes: int = ...,
@@ -155,18 +155,9 @@ class PolicySet:
         threads: int = 0,
         memory: int | None = None,
     ) -> PolicySet: ...
-    @classmethod
-    def merge(
-        cls,
-        paths: Sequence[_Path],
-        output: _Path,
-        *,
-        threads: int = 0,
-        memory: int | None = None,
-    ) -> PolicySet: ...
     def for_agents(
         self,
-        agents: _Names | None = None,
+        agents: _Names = ...,
         *,
         user_agents: Sequence[str] = ...,
         assume_scheme: str | None = None,

@@ -150,9 +150,14 @@ fn crawlers() -> impl Iterator<Item = &'static str> {
     agents().chain(TABLES.readings.keys().map(String::as_str))
 }
 
+/// The names of the lists, and what each has.
+pub fn descriptions() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLES.list.iter().map(|list| (list.name.as_str(), list.about.as_str()))
+}
+
 /// The names of the lists.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    TABLES.list.iter().map(|list| list.name.as_str())
+    descriptions().map(|(name, _)| name)
 }
 
 /// The names of all agents.

@@ -17,13 +17,15 @@ use crate::limits::AGENT_FILE_BYTES_MAX;
 use anyhow::{Context, bail, ensure};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::system_text;
+use portcullis_report::AgentList;
 use portcullis_robots::policy::{AgentChain, AgentError};
 use portcullis_text::visible::cut_characters;
 
 use super::message::counted;
 
-pub use lists::{reading, write as write_lists};
-pub use notes::AgentNotes;
+pub use lists::descriptions;
+pub(crate) use lists::{reading, write as write_lists};
+pub(crate) use notes::AgentNotes;
 
 /// The most characters of a User-Agent header that a message shows.
 const SHOWN_CHARACTERS_MAX: usize = 60;
@@ -97,6 +99,59 @@ impl Asked {
     /// Whether a name is skipped if the dialect cannot express it.
     pub fn is_optional(&self, name: &Name) -> bool {
         name.list.is_some_and(|list| self.lists[list].is_ours)
+    }
+
+    /// Returns the agents in a dialect and those of User-Agent headers, and the names in built-in lists
+    /// that the dialect cannot express.
+    ///
+    /// # Errors
+    ///
+    /// If a name that was given directly or a header is not valid, or no agent is left.
+    pub fn chains(
+        &self,
+        headers: &[String],
+        dialect: &Dialect,
+    ) -> anyhow::Result<(Vec<AgentChain>, Vec<&str>)> {
+        let (mut chains, mut skipped) = (Vec::new(), Vec::new());
+        for name in &self.names {
+            match name.chain(dialect) {
+                Ok(chain) => chains.push(chain),
+                Err(_) if self.is_optional(name) => skipped.push(name.name.as_str()),
+                Err(error) => {
+                    refuse_header(&name.name)?;
+                    refuse_file(&name.name)?;
+                    let place = self.place(name);
+                    return Err(error).with_context(|| format!("invalid value for {place}"));
+                }
+            }
+        }
+        for header in headers {
+            let chain = AgentChain::from_header(header, dialect);
+            let chain = chain.context("invalid value for --user-agent")?;
+            let documented = chain.tokens().find_map(reading);
+            let documented = documented.map(|it| it.chain(dialect)).transpose()?;
+            chains.push(match documented {
+                Some(documented) => chain.read_as(&documented),
+                None => chain,
+            });
+        }
+        ensure!(
+            !chains.is_empty() || skipped.is_empty(),
+            "the dialect {} has none of the product tokens of -a; name other agents",
+            dialect.name
+        );
+        Ok((chains, skipped))
+    }
+
+    /// Describes the lists for an account, without the names in `skipped`.
+    pub fn describe_lists(&self, skipped: &[&str]) -> Vec<AgentList> {
+        let list = |(number, List { name, source, .. }): (usize, &List)| {
+            let named = self.names.iter().filter(|name| name.list == Some(number));
+            let (skipped, agents): (Vec<_>, Vec<_>) =
+                named.map(|name| name.name.clone()).partition(|name| skipped.contains(&&**name));
+            AgentList { name: name.clone(), source: source.clone(), agents: agents.len(), skipped }
+        };
+        self.lists.iter().enumerate().map(list).collect()
     }
 
     /// Returns the names that `-a` itself has, not a list.
@@ -202,7 +257,7 @@ fn file_names(text: &str, list: Option<usize>) -> impl Iterator<Item = Name> {
 /// # Errors
 ///
 /// If `name` is a header.
-pub fn refuse_header(name: &str) -> anyhow::Result<()> {
+fn refuse_header(name: &str) -> anyhow::Result<()> {
     let starts = name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("mozilla/"));
     ensure!(
         !starts && !name.contains(['(', ';']),
@@ -217,7 +272,7 @@ pub fn refuse_header(name: &str) -> anyhow::Result<()> {
 /// # Errors
 ///
 /// If there is such a file.
-pub fn refuse_file(name: &str) -> anyhow::Result<()> {
+fn refuse_file(name: &str) -> anyhow::Result<()> {
     ensure!(
         !Path::new(name).is_file(),
         "invalid value for -a: {name} is a file; -a names agents, such as -a GPTBot, and lists follow \

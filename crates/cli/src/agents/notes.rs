@@ -15,8 +15,8 @@ use portcullis_set::{Damage, PolicySet};
 
 use super::super::message::say_plainly;
 use super::super::plan::{QuestionPlan, SummaryForm};
+use super::lists;
 use super::lists::Reading;
-use super::{List, lists};
 
 /// The most names in one note. The JSON summary has all names.
 const SHOWN_MAX: usize = 10;
@@ -53,18 +53,6 @@ impl AgentNotes {
     pub fn of(questions: &QuestionPlan, set: &PolicySet) -> anyhow::Result<AgentNotes> {
         let dialect = set.dialect();
         let (chains, skipped) = questions.chains(dialect)?;
-        let list = |(number, List { name, source, .. }): (usize, &List)| {
-            let named = questions.asked.names.iter().filter(|name| name.list == Some(number));
-            let is_skipped = |name: &&str| skipped.contains(name);
-            let names: Vec<&str> = named.map(|name| name.name.as_str()).collect();
-            let skipped: Vec<&str> = names.iter().copied().filter(is_skipped).collect();
-            AgentList {
-                name: name.clone(),
-                source: source.clone(),
-                agents: names.len() - skipped.len(),
-                skipped: skipped.into_iter().map(str::to_owned).collect(),
-            }
-        };
         let listed = questions.listed();
         let mut unnamed = Vec::new();
         for chain in chains.iter().filter(|chain| !listed.contains(chain.name())) {
@@ -82,7 +70,7 @@ impl AgentNotes {
         Ok(AgentNotes {
             agents: names,
             of_records: of_records.unwrap_or_default(),
-            lists: questions.asked.lists.iter().enumerate().map(list).collect(),
+            lists: questions.asked.describe_lists(&skipped),
             unnamed,
             documented: {
                 let given = questions.asked.given().filter(|name| lists::reading(name).is_some());

@@ -297,7 +297,7 @@ def compile(
     beside ``output``. The driver reads the parts one after another.
 
     The folder ``parts`` must exist. A task that runs again replaces its part. The parts stay; the
-    caller removes them, or merges them again with ``PolicySet.merge``.
+    caller removes them, or merges them again with ``PolicySet.compile``.
     """
     inputs = list(inputs)
     tasks = max(1, min(tasks or spark.sparkContext.defaultParallelism, len(inputs)))
@@ -307,7 +307,7 @@ def compile(
     shares = [(number, inputs[bounds[number] : bounds[number + 1]]) for number in range(tasks)]
     part = _part(parts, dialect, history, memory)
     compiled = spark.sparkContext.parallelize(shares, tasks).map(part).collect()
-    return PolicySet.merge(compiled, output, memory=memory)
+    return PolicySet.compile(compiled, output=output, memory=memory)
 
 
 def _part(parts: str, dialect: str, history: bool, memory: int | None) -> Callable[[Any], str]:

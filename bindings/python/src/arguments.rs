@@ -1,0 +1,106 @@
+//! Reads arguments that several methods have: names, words, and the agents that are asked about.
+
+use portcullis_cli::agents::{self, AgentValue};
+use portcullis_dialect::{Dialect, Label, LabelError};
+use portcullis_report::AgentList;
+use portcullis_robots::policy::AgentChain;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::value_error;
+
+/// Names: one str, in which commas separate them, or several.
+#[derive(Default)]
+pub struct Names(pub Vec<String>);
+
+impl FromPyObject<'_, '_> for Names {
+    type Error = PyErr;
+
+    fn extract(names: Borrowed<'_, '_, PyAny>) -> PyResult<Names> {
+        let trimmed = |name: &str| name.trim().to_owned();
+        if let Ok(text) = names.cast::<PyString>() {
+            return Ok(Names(text.to_str()?.split(',').map(trimmed).collect()));
+        }
+        let listed = names.try_iter().and_then(|names| {
+            names.map(|name| Ok(trimmed(name?.cast::<PyString>()?.to_str()?))).collect()
+        });
+        listed.map(Names).map_err(|_| {
+            PyTypeError::new_err(format!(
+                "the type is {}; pass a list of str, or one str with commas between names",
+                names.get_type()
+            ))
+        })
+    }
+}
+
+impl Names {
+    /// Returns the labels with these names.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such label.
+    pub fn labels(&self) -> PyResult<Vec<Label>> {
+        self.0.iter().map(|name| label(name)).collect()
+    }
+}
+
+/// Returns the label with this name, which may be its name in Content-Signal.
+///
+/// # Errors
+///
+/// If there is no such label.
+pub fn label(name: &str) -> PyResult<Label> {
+    name.parse().map_err(|error: LabelError| value_error(error))
+}
+
+/// Returns what a word means.
+///
+/// # Errors
+///
+/// If it is none of `words`.
+pub fn word<T: Copy>(argument: &str, given: &str, words: &[(&str, T)]) -> PyResult<T> {
+    let found = words.iter().find(|(word, _)| *word == given);
+    found.map(|&(_, meaning)| meaning).ok_or_else(|| {
+        let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let words = words.join(", ");
+        PyValueError::new_err(format!("{argument} is '{given}'; use one of {words}"))
+    })
+}
+
+/// Returns the dialect with this name.
+///
+/// # Errors
+///
+/// If there is no such dialect.
+pub fn dialect(name: &str) -> PyResult<&'static Dialect> {
+    word("dialect", name, &Dialect::ALL.map(|dialect| (dialect.name, dialect)))
+}
+
+/// The agents that are asked about.
+pub struct Asked {
+    /// The agents, without repetitions, and then those of User-Agent headers. At least one.
+    pub chains: Vec<AgentChain>,
+    /// The lists that agents were taken from.
+    pub lists: Vec<AgentList>,
+}
+
+impl Asked {
+    /// Reads names as `-a` does, and headers as `--user-agent` does.
+    ///
+    /// # Errors
+    ///
+    /// If there are none, or a name, a list or a header is invalid.
+    pub fn new(names: Names, headers: &[String], dialect: &Dialect) -> PyResult<Asked> {
+        let values: Vec<_> = names.0.into_iter().map(AgentValue::new).collect();
+        let asked = agents::expand(&values).and_then(|asked| {
+            let (chains, skipped) = asked.chains(headers, dialect)?;
+            Ok(Asked { chains, lists: asked.describe_lists(&skipped) })
+        });
+        let asked = asked.map_err(|error| PyValueError::new_err(error.root_cause().to_string()))?;
+        match asked.chains.is_empty() {
+            true => Err(PyValueError::new_err("no agents; name at least one crawler")),
+            false => Ok(asked),
+        }
+    }
+}
