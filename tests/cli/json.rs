@@ -222,7 +222,7 @@ const RUNS: &[(&str, Option<&str>)] = &[
     ("check -p h.pcs -a Bot --format jsonl https://a.example/", None),
     ("compile --history --as-of 2024-01-03 --summary json -o o.pcs captures.jsonl odd.jsonl", None),
     ("inspect n.pcs c.example --format json", None),
-    ("survey -p a.pcs -a GPTBot,Bot -o x.tsv --summary json", None),
+    ("survey -p a.pcs -a GPTBot,Bot --beside Bot -o x.tsv --summary json", None),
     ("survey --sitemaps -p a.pcs --summary json -o x.tsv", Some("survey --sitemaps")),
     ("diff a.pcs n.pcs -a GPTBot,Bot --usage train-ai -o x.tsv --summary json", None),
     ("diff a.pcs n.pcs -a GPTBot,Bot --usage train-ai list.csv -o x.tsv --summary json", None),

@@ -316,7 +316,11 @@ impl PyPolicySet {
         if history && !set.has_history() {
             return Err(no_history(set, "history=True"));
         }
-        Ok(PySurvey::new(Arc::clone(set), chains, RowConfig { history, lists, at: *time }))
+        Ok(PySurvey::new(
+            Arc::clone(set),
+            chains,
+            RowConfig { history, lists, beside: false, at: *time },
+        ))
     }
 
     /// Returns the provenance of the set: hash, dialect, counts, and the result of each input.

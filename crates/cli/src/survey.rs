@@ -24,6 +24,7 @@ use portcullis_text::json::to_json;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::agents;
 use super::args::{ClassifyFormat, SurveyArgs, TimeArgs};
 use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
@@ -50,7 +51,18 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let at = policies.time();
     ensure!(!args.history || at.is_none(), "--history has all periods; leave out @TIME");
     let questions = plan::agents(args.agents, policies.dialect())?;
-    let questions = QuestionPlan { usage: true, all_robots: args.sitemaps, times, ..questions };
+    let beside = args.beside.map(|agent| {
+        let asked = agents::expand(&[agent])?;
+        ensure!(asked.names.len() == 1, "--beside compares with one agent; name one");
+        anyhow::Ok(QuestionPlan { asked, ..QuestionPlan::default() })
+    });
+    let beside = beside.transpose()?;
+    let questions = QuestionPlan {
+        usage: true,
+        all_robots: args.sitemaps || beside.is_some(),
+        times,
+        ..questions
+    };
     let output = table::open(format, &destination)?;
     let engine = Engine::new(args.run.threads.threads)?;
     let loaded = engine.load(&policies, &questions)?;
@@ -62,8 +74,12 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
         return sitemaps(&loaded, at, run, (output, format), &summary);
     }
     let agents = questions.agents(set.dialect())?;
-    let config = RowConfig { history: args.history, lists: args.lists, at };
+    let config = RowConfig { history: args.history, lists: args.lists, at, beside: false };
     let survey = SurveyRows::new(set, &agents, config)?;
+    let survey = match beside {
+        Some(beside) => survey.beside(&beside.agents(set.dialect())?[0])?,
+        None => survey,
+    };
     // The file whose size measures the progress, if the policies are one file.
     let progress = Progress::over(&[policies.path()], !args.run.no_progress);
     let surveying = Surveying { survey: &survey, engine: &engine, progress, prints };

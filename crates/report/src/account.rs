@@ -1,5 +1,5 @@
 //! The account of a run: what was decided by which policies for which agents, as text, as JSON, and in
-//! Markdown ([`card`](crate::card)).
+//! Markdown (`card`).
 //!
 //! A [`Run`] describes the program, the policies and the agents. A [`Tally`] is what a run over a list
 //! counted. An [`Account`] has the figures of both. Equal inputs give equal accounts for any number of

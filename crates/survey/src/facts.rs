@@ -6,7 +6,9 @@
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::{Label, Stance};
-use portcullis_lint::analysis::Reach;
+use portcullis_engine::RuleSetBuf;
+use portcullis_engine::pattern::PatternList;
+use portcullis_lint::analysis::{Reach, Relation, relation};
 use portcullis_robots::policy::{AgentChain, Audience};
 use portcullis_set::stored::{AgentTokens, AppliedUsage, StoredPolicy};
 use portcullis_set::{Damage, PolicySet};
@@ -43,6 +45,8 @@ pub struct AgentFacts {
     pub stances: [Option<Stance>; Label::ALL.len()],
     /// The position in [`PolicyReading::licenses`]; `None` for an agent without licences.
     pub licenses: Option<u32>,
+    /// The position in [`PolicyReading::relations`]; `None` unless there is an agent to compare with.
+    pub relation: Option<u32>,
 }
 
 /// What a policy says to each agent.
@@ -56,6 +60,8 @@ pub struct PolicyReading {
     pub groups: Vec<Vec<u8>>,
     /// The licences of agents, as written.
     pub licenses: Vec<Vec<Vec<u8>>>,
+    /// How what agents may fetch relates to what another may, each with a path that shows it.
+    pub relations: Vec<(Relation, Option<Vec<u8>>)>,
 }
 
 /// Reads the facts of policies. Threads share it.
@@ -68,6 +74,8 @@ pub struct FactReader<'s> {
     agents: Vec<AgentChain>,
     /// The names in the set of each agent.
     tokens: Vec<AgentTokens>,
+    /// The agent that the others are compared with.
+    beside: Option<AgentTokens>,
 }
 
 /// How a policy addresses an agent, and the number and value of the user-agent line that selects
@@ -85,7 +93,23 @@ impl<'s> FactReader<'s> {
     /// If the names of robots are damaged.
     pub fn new(set: &'s PolicySet, agents: &[AgentChain]) -> Result<FactReader<'s>, Damage> {
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
-        Ok(FactReader { set, reaches: Reaches::new(set), agents: agents.to_vec(), tokens })
+        Ok(FactReader {
+            set,
+            reaches: Reaches::new(set),
+            agents: agents.to_vec(),
+            tokens,
+            beside: None,
+        })
+    }
+
+    /// Also compares what each agent may fetch with what `agent` may.
+    ///
+    /// # Errors
+    ///
+    /// If the names of robots are damaged.
+    pub fn beside(mut self, agent: &AgentChain) -> Result<FactReader<'s>, Damage> {
+        self.beside = Some(self.set.tokens_of(agent)?);
+        Ok(self)
     }
 
     /// Returns what `policy` says to each agent, and the groups that apply.
@@ -103,6 +127,13 @@ impl<'s> FactReader<'s> {
             agents: Vec::with_capacity(self.agents.len()),
             groups: Vec::new(),
             licenses: Vec::new(),
+            relations: Vec::new(),
+        };
+        let beside = self.beside.as_ref();
+        let beside = beside.map(|agent| self.reaches.applied(policy, agent)).transpose()?;
+        let beside = match &beside {
+            Some(applied) => Some((applied, rules_of(applied)?)),
+            None => None,
         };
         let mut all_applied: Vec<Applied<'s>> = Vec::with_capacity(self.agents.len());
         // The first agent with each combination of entries, and with each naming line.
@@ -127,7 +158,15 @@ impl<'s> FactReader<'s> {
                         None if outcome.state == PolicyState::Rules => Verdict::Allow,
                         None => outcome.verdict,
                     };
-                    facts.of_entries(self.set, &applied, usage.as_ref(), root)?
+                    let relation = match &beside {
+                        Some((beside, rules)) => {
+                            facts.relations.push(self.relation(&applied, beside, rules)?);
+                            Some(facts.relations.len() as u32 - 1)
+                        }
+                        None => None,
+                    };
+                    let shared = facts.of_entries(self.set, &applied, usage.as_ref(), root)?;
+                    AgentFacts { relation, ..shared }
                 }
             };
             let (addressed, line) = match &applied.groups {
@@ -160,6 +199,22 @@ impl<'s> FactReader<'s> {
         Ok((facts, all_applied))
     }
 
+    /// Returns how what `applied` allows relates to what `beside`, which has these rules, allows.
+    fn relation(
+        &self,
+        applied: &Applied<'_>,
+        beside: &Applied<'_>,
+        rules: &RuleSetBuf,
+    ) -> Result<(Relation, Option<Vec<u8>>), Damage> {
+        let number = |applied: &Applied<'_>| applied.groups.map(|it| it.rule_set().index());
+        if number(applied).is_some() && number(applied) == number(beside) {
+            return Ok((Relation::Same, None));
+        }
+        let own = rules_of(applied)?;
+        let escapes = self.set.dialect().paths.escapes;
+        Ok(relation(own.as_rule_set(), rules.as_rule_set(), escapes))
+    }
+
     /// Returns how a file without rules addresses each agent. A set stores no robots of it, because
     /// it decides alike for all.
     fn addressed_without_rules(
@@ -178,6 +233,18 @@ impl<'s> FactReader<'s> {
             self.agents.iter().map(addressing).collect()
         })
     }
+}
+
+/// Returns the rules that apply; without groups, those that allow or disallow everything.
+fn rules_of(applied: &Applied<'_>) -> Result<RuleSetBuf, Damage> {
+    if let Some(groups) = &applied.groups {
+        return groups.build();
+    }
+    let mut patterns = PatternList::new();
+    if applied.reach == Some(Reach::Nothing) {
+        patterns.push(b"/", false);
+    }
+    Ok(RuleSetBuf::new(&patterns, |_| false))
 }
 
 impl PolicyReading {
@@ -212,7 +279,13 @@ impl PolicyReading {
             rules,
             stances,
             licenses: has_licenses.then_some(position),
+            relation: None,
         })
+    }
+
+    /// Returns how what an agent may fetch relates to what another may, and a path that shows it.
+    pub fn relation_of(&self, facts: &AgentFacts) -> Option<&(Relation, Option<Vec<u8>>)> {
+        facts.relation.map(|place| &self.relations[place as usize])
     }
 
     /// Returns the licences of an agent.

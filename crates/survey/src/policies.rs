@@ -136,6 +136,26 @@ pub struct AgentFigures {
     pub hosts: AddressCounts,
     /// The crawl delays of origins.
     pub crawl_delay: DelayFigures,
+    /// The hosts by what the agent may fetch beside another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relations: Option<RelationCounts>,
+}
+
+/// Hosts by what an agent may fetch beside another ([`Relation`](portcullis_lint::analysis::Relation)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RelationCounts {
+    pub same: u64,
+    pub more: u64,
+    pub less: u64,
+    pub other: u64,
+    pub unknown: u64,
+}
+
+impl RelationCounts {
+    /// Returns the counts in the order of the words.
+    pub fn of([same, more, less, other, unknown]: [u64; 5]) -> RelationCounts {
+        RelationCounts { same, more, less, other, unknown }
+    }
 }
 
 /// What a policy says about each agent and robot.
@@ -282,6 +302,7 @@ impl<'s> Sums<'s> {
             origins,
             hosts,
             crawl_delay: delays.figures(),
+            relations: None,
         });
         (robots, reach.collect(), self.usage.figures(top))
     }

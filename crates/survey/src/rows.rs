@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::{Label, Stance};
 use portcullis_domain::domain;
+use portcullis_lint::analysis::Relation;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{AgentChain, CrawlDelay};
 use portcullis_rows::output::Added;
@@ -27,7 +28,7 @@ use crate::delays::DelayCounts;
 use crate::facts::{Addressed, FactReader, PolicyReading};
 use crate::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
 use crate::origins::Map;
-use crate::policies::{AddressCounts, AgentFigures};
+use crate::policies::{AddressCounts, AgentFigures, RelationCounts};
 
 /// The name of the origin and the host of a policy that applies to every URL.
 const EVERYWHERE: &[u8] = b"*";
@@ -54,6 +55,8 @@ enum Column {
     Sitemaps,
     LicenseValues,
     SitemapValues,
+    Relation,
+    Witness,
     Captured,
     Since,
     Until,
@@ -61,7 +64,7 @@ enum Column {
 
 /// The columns of a survey in the order of the output: the name, the type of the values, and whether
 /// some rows have none.
-const COLUMNS: [(Column, &str, ValueType, bool); 21] = {
+const COLUMNS: [(Column, &str, ValueType, bool); 23] = {
     use Column::*;
     use ValueType::{Double, Flag, List, Number, Repeated, Time, Word};
     [
@@ -83,6 +86,8 @@ const COLUMNS: [(Column, &str, ValueType, bool); 21] = {
         (Sitemaps, "sitemaps", Number, false),
         (LicenseValues, "license_values", List, false),
         (SitemapValues, "sitemap_values", List, false),
+        (Relation, "relation", Word, false),
+        (Witness, "witness", Repeated, true),
         (Captured, "captured", Time, true),
         (Since, "since", Time, true),
         (Until, "until", Time, true),
@@ -97,6 +102,7 @@ impl Column {
             Column::Access => &ACCESS,
             Column::Root => &Verdict::WORDS,
             Column::Usage(_) => &Stance::WORDS,
+            Column::Relation => &Relation::WORDS,
             _ => &[],
         }
     }
@@ -106,7 +112,11 @@ impl RowConfig {
     fn columns(self) -> impl Iterator<Item = &'static (Column, &'static str, ValueType, bool)> {
         let is_list =
             |column: &Column| matches!(column, Column::LicenseValues | Column::SitemapValues);
-        COLUMNS.iter().filter(move |(column, ..)| self.lists || !is_list(column))
+        let is_compared = |column: &Column| matches!(column, Column::Relation | Column::Witness);
+        let is_wanted = move |column: &Column| {
+            (self.lists || !is_list(column)) && (self.beside || !is_compared(column))
+        };
+        COLUMNS.iter().filter(move |(column, ..)| is_wanted(column))
     }
 
     /// Returns the columns of the rows.
@@ -125,6 +135,8 @@ pub struct RowConfig {
     pub history: bool,
     /// Whether the values of licences and sitemaps are columns.
     pub lists: bool,
+    /// Whether each agent is compared with another ([`SurveyRows::beside`]).
+    pub beside: bool,
     /// The time as of which origins have rows; `None` for the newest. Origins that had not been captured
     /// have none.
     pub at: Option<UnixSeconds>,
@@ -155,6 +167,8 @@ pub struct RowTotals {
     counts: Vec<[AddressCounts; 2]>,
     /// The crawl delays of origins, by agent.
     delays: Vec<DelayCounts>,
+    /// The hosts by relation, by agent; empty unless agents are compared with another.
+    relations: Vec<[u64; Relation::ALL.len()]>,
 }
 
 /// The rows of one thread.
@@ -223,6 +237,18 @@ impl<'s> SurveyRows<'s> {
         })
     }
 
+    /// Adds how what each agent may fetch relates to what `agent` may, and a path that shows it.
+    ///
+    /// # Errors
+    ///
+    /// If the names of robots are damaged.
+    pub fn beside(mut self, agent: &AgentChain) -> Result<SurveyRows<'s>, Damage> {
+        self.facts = self.facts.beside(agent)?;
+        self.config.beside = true;
+        self.columns = self.config.columns().map(|(column, ..)| *column).collect();
+        Ok(self)
+    }
+
     /// Returns the number of hosts.
     pub fn hosts(&self) -> u64 {
         self.set.counts().hosts
@@ -287,7 +313,7 @@ impl<'s> SurveyRows<'s> {
 
     /// Returns the figures of each agent, of all dropped workers.
     pub fn figures(&self) -> Vec<AgentFigures> {
-        let RowTotals { mut counts, delays, .. } = self.totals();
+        let RowTotals { mut counts, delays, relations, .. } = self.totals();
         counts.resize(self.agents.len(), Default::default());
         let agents = self.agents.iter().zip(counts).zip(delays);
         let figures = agents.map(|((agent, [origins, hosts]), delays)| AgentFigures {
@@ -295,8 +321,13 @@ impl<'s> SurveyRows<'s> {
             origins,
             hosts,
             crawl_delay: delays.figures(),
+            relations: None,
         });
-        figures.collect()
+        let mut figures: Vec<AgentFigures> = figures.collect();
+        for (figures, counts) in figures.iter_mut().zip(relations) {
+            figures.relations = Some(RelationCounts::of(counts));
+        }
+        figures
     }
 }
 
@@ -308,6 +339,12 @@ impl RowTotals {
 
     fn add(&mut self, known: &Known) {
         self.counts.resize(known.reading.agents.len(), Default::default());
+        let relations = known.reading.agents.iter().map(|it| known.reading.relation_of(it));
+        for (agent, relation) in relations.enumerate() {
+            let Some((relation, _)) = relation else { break };
+            self.relations.resize(known.reading.agents.len(), Default::default());
+            self.relations[agent][*relation as usize] += known.hosts;
+        }
         for ([origins, hosts], facts) in self.counts.iter_mut().zip(&known.reading.agents) {
             origins.add(known.origins, facts);
             hosts.add(known.hosts, facts);
@@ -321,6 +358,10 @@ impl RowTotals {
         self.counts.resize(self.counts.len().max(other.counts.len()), Default::default());
         for (own, other) in self.counts.iter_mut().zip(&other.counts) {
             own.iter_mut().zip(other).for_each(|(own, other)| own.merge(other));
+        }
+        self.relations.resize(self.relations.len().max(other.relations.len()), Default::default());
+        for (own, other) in self.relations.iter_mut().zip(&other.relations) {
+            own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
         }
         self.delays.iter_mut().zip(&other.delays).for_each(|(own, other)| own.merge(other));
     }
@@ -543,6 +584,19 @@ impl<'s> RowWorker<'_, 's> {
                 Column::Sitemaps => {
                     let sitemaps = Some(row.sitemaps.len() as u32);
                     added.push_numbers(place, std::iter::repeat_n(sitemaps, count));
+                }
+                Column::Relation => {
+                    let relation =
+                        |it: &crate::AgentFacts| reading.relation_of(it).map(|it| it.0 as u8);
+                    agents().for_each(|it| added.push_word(place, relation(it)));
+                }
+                Column::Witness => {
+                    let paths =
+                        agents().map(|it| reading.relation_of(it).and_then(|it| it.1.as_deref()));
+                    let paths: Vec<u32> = paths
+                        .map(|path| added.share_text(place, path.map(cut_to_show).as_deref()))
+                        .collect();
+                    added.push_shared(place, paths.into_iter());
                 }
                 Column::LicenseValues => {
                     let lists = reading.licenses.iter();

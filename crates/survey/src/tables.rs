@@ -22,7 +22,9 @@ use crate::history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot
 use crate::host::{HostDetail, HostGroup, HostPolicy};
 use crate::limits::{ROBOTS_NAMED_MAX, TABLE_CELL_CHARACTERS_MAX};
 use crate::origins::OriginFigures;
-use crate::policies::{AgentFigures, ReachCounts, ReachFigures, RobotFigures, StanceCounts};
+use crate::policies::{
+    AgentFigures, ReachCounts, ReachFigures, RelationCounts, RobotFigures, StanceCounts,
+};
 use crate::survey::Survey;
 use crate::usage::{HostUsage, UsageCount, UsageFigures};
 
@@ -212,6 +214,12 @@ pub fn totals(agents: &[AgentFigures]) -> String {
     });
     let heading = ["preference", "y", "n", "mixed", "not stated", "not known"];
     text.table(&heading, preferences);
+    let relations = agents.iter().filter_map(|AgentFigures { agent, relations, .. }| {
+        let RelationCounts { same, more, less, other, unknown } = (*relations)?;
+        Some(row(&**agent, &[same, more, less, other, unknown]))
+    });
+    let heading = ["beside the other agent (hosts)", "same", "more", "less", "other", "unknown"];
+    text.table(&heading, relations);
     let has_delay = |it: &&AgentFigures| it.crawl_delay.origins + it.crawl_delay.unreadable > 0;
     let delays =
         agents.iter().filter(has_delay).map(|AgentFigures { agent, crawl_delay, .. }| {

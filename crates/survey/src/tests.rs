@@ -317,7 +317,7 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
     let rows = SurveyRows::new(
         &set,
         &agents,
-        RowConfig { history: set.has_history(), lists: true, at: None },
+        RowConfig { history: set.has_history(), lists: true, beside: false, at: None },
     )?;
     let mut added = Added::of(rows.fields().iter().map(|field| field.kind));
     for block in rows.blocks(ALL, u64::MAX) {

@@ -3,7 +3,9 @@
 use clap::Args;
 use clap::ValueHint;
 
+use super::super::agents::AgentValue;
 use super::super::output::OutputFile;
+use super::super::values;
 use super::groups::{AgentArgs, PolicyArgs, RunArgs};
 use super::lists::ClassifyFormat;
 use super::texts;
@@ -27,6 +29,8 @@ Columns:
                  where pages differ; null if it may fetch nothing, or if a limit ended the search
   licenses, sitemaps
                  counts; --lists adds license_values and sitemap_values
+  relation, witness
+                 with --beside AGENT: what the crawler may fetch beside AGENT, and a path that shows it
   captured       the date of the newest capture
   since, until   the time in which the policy stayed the same, in a set with history; until is null
                  if it is in force";
@@ -44,6 +48,14 @@ Columns:
 pub struct SurveyArgs {
     #[command(flatten)]
     pub agents: AgentArgs,
+    /// Compare what each agent may fetch with what AGENT may: relation and witness
+    ///
+    /// relation is same, more, less or other, exact over all paths, or unknown if the search took too long.
+    /// witness is a shortest path that shows it: one that only the row's agent may fetch, or else one that
+    /// only AGENT may. The summary has the hosts by relation.
+    #[arg(long, value_name = "AGENT", value_parser = values::agent, conflicts_with = "sitemaps", help_heading = "Questions")]
+    pub beside: Option<AgentValue>,
+
     #[command(flatten)]
     pub policies: PolicyArgs,
 

@@ -50,6 +50,7 @@ mod language;
 mod machine;
 mod product;
 mod reach;
+mod relation;
 mod rules;
 mod status;
 
@@ -67,6 +68,7 @@ pub use language::{Example, Language, plain_path};
 pub use machine::{Machine, Owner, State};
 pub use product::{Product, Visit};
 pub use reach::{Reach, machine, reach};
+pub use relation::{Relation, relation};
 pub use rules::{Grouped, Rules, robots_named};
 pub(crate) use rules::{key, numbers};
 pub(crate) use status::Winners;
