@@ -341,7 +341,7 @@ def instructions(programs, bench, work):
             if name != "compile":
                 rest = ["-p", set_, "-a", AGENT, work / "c/urls.txt"]
             command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program]
-            command += [*name.split(), "-j", 1, "--summary none", *rest]
+            command += [*name.split(), "-j", 1, "--summary", "none", *rest]
             words = [str(word) for word in command]
             said = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True).stderr
             counts.append(int(said.split(b"Collected : ")[1].split()[0]))
