@@ -28,8 +28,8 @@ use crate::texts::{Argument, Texts, is_missing, is_named, only_column, with_byte
 
 /// The times of all rows of a call.
 pub enum At {
-    Now,
-    All(UnixSeconds),
+    /// One time; `None` for now.
+    One(Option<UnixSeconds>),
     Each(TimeColumn),
 }
 
@@ -44,16 +44,14 @@ pub struct TimeColumn {
 
 /// The times of some rows.
 pub enum RowTimes {
-    Now,
-    All(UnixSeconds),
+    One(Option<UnixSeconds>),
     Each(Vec<Option<UnixSeconds>>),
 }
 
 impl RowTimes {
     pub fn of(&self, rows: Range<usize>) -> Times<'_> {
         match self {
-            RowTimes::Now => Times::Now,
-            RowTimes::All(time) => Times::At(*time),
+            RowTimes::One(time) => time.map_or(Times::Now, Times::At),
             RowTimes::Each(times) => Times::Each(&times[rows]),
         }
     }
@@ -73,7 +71,7 @@ impl At {
             None => {}
         }
         if is_time(at)? {
-            return time_of(at).map(At::All);
+            return time_of(at).map(|time| At::One(Some(time)));
         }
         let wrong = |_| {
             PyTypeError::new_err(format!(
@@ -92,8 +90,7 @@ impl At {
     /// If each row has its own.
     pub fn one(&self) -> PyResult<Option<UnixSeconds>> {
         match self {
-            At::Now => Ok(None),
-            At::All(time) => Ok(Some(*time)),
+            At::One(time) => Ok(*time),
             At::Each(_) => Err(PyTypeError::new_err("at has several times; pass one")),
         }
     }
@@ -105,8 +102,7 @@ impl At {
     /// If there are fewer, or the column cannot be read.
     pub fn take(&mut self, py: Python<'_>, rows: usize) -> PyResult<RowTimes> {
         let column = match self {
-            At::Now => return Ok(RowTimes::Now),
-            At::All(time) => return Ok(RowTimes::All(*time)),
+            At::One(time) => return Ok(RowTimes::One(*time)),
             At::Each(column) => column,
         };
         column.read_up_to(py, rows)?;

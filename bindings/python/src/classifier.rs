@@ -237,7 +237,7 @@ impl PyClassifier {
             None if before_first == BeforeFirst::Oldest && time.is_none() => {
                 return Err(PyValueError::new_err("before_first needs times; pass at too"));
             }
-            None => At::Now,
+            None => At::One(None),
         };
         Ok((self.question(labels, before_first)?, at))
     }
@@ -452,8 +452,7 @@ impl PyClassifier {
         let (plan, label) = plan(mode, purpose, unstated)?;
         let (question, times) = self.ask(label.as_slice(), at, before_first)?;
         let at = match &times {
-            At::Now => self.set.get().time.map(UnixSeconds::to_rfc3339),
-            At::All(time) => Some(time.to_rfc3339()),
+            At::One(time) => time.or(self.set.get().time).map(UnixSeconds::to_rfc3339),
             At::Each(_) => Some("a column".to_owned()),
         };
         let agents = self.names.len();

@@ -2,7 +2,7 @@
 //!
 //! Python's handlers run when its main thread asks for them, with its lock. So the thread that was
 //! called does no long work itself: it waits for the threads that do, and looks after signals meanwhile
-//! ([`Interrupt`]).
+//! ([`in_pool`]).
 //!
 //! Touching the lost pages of a mapped file that was truncated raises SIGBUS, which would end the
 //! process. A handler puts zero pages there, after it has marked the set as damaged; the call then fails
@@ -13,66 +13,40 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, RecvTimeoutError};
 
 use pyo3::prelude::*;
 use rayon::ThreadPool;
 
 use crate::limits::SIGNAL_PAUSE;
 
-/// Whether the work of a call is to end, because a handler of Python raised an exception.
-#[derive(Default)]
-pub struct Interrupt {
-    stop: Arc<AtomicBool>,
-    raised: Option<PyErr>,
-}
-
-impl Interrupt {
-    /// Returns the flag that becomes true when the work is to end.
-    pub fn stop(&self) -> &Arc<AtomicBool> {
-        &self.stop
-    }
-
-    /// Waits until all senders of `ended` are gone, and handles signals meanwhile. The caller does not
-    /// hold Python's lock.
-    pub fn wait(&mut self, ended: &Receiver<()>) {
-        while ended.recv_timeout(SIGNAL_PAUSE) != Err(RecvTimeoutError::Disconnected) {
-            if self.raised.is_none()
-                && let Err(raised) = Python::attach(|py| py.check_signals())
-            {
-                self.raised = Some(raised);
-                self.stop.store(true, Ordering::Relaxed);
-            }
-        }
-    }
-
-    /// Returns the exception of a handler, or else `done`.
-    pub fn or<T>(self, done: PyResult<T>) -> PyResult<T> {
-        self.raised.map_or(done, Err)
-    }
-}
-
-/// Runs `work` in `pool`, without Python's lock. `work` ends early when its flag becomes true; the
-/// result is then the exception of a signal's handler.
+/// Runs `work` in `pool`, without Python's lock, and handles signals meanwhile. `work` ends early when its
+/// flag becomes true, because a handler of Python raised an exception, which is then the result.
 pub fn in_pool<T: Send>(
     py: Python<'_>,
     pool: &ThreadPool,
     work: impl FnOnce(&Arc<AtomicBool>) -> PyResult<T> + Send,
 ) -> PyResult<T> {
     py.detach(|| {
-        let mut interrupt = Interrupt::default();
-        let stop = Arc::clone(interrupt.stop());
+        let stop = &Arc::new(AtomicBool::new(false));
+        let (mut raised, mut done) = (None, None);
         let (running, ended) = mpsc::channel::<()>();
-        let mut done = None;
         let result = &mut done;
         pool.in_place_scope(|scope| {
             scope.spawn(move |_| {
-                *result = Some(work(&stop));
+                *result = Some(work(stop));
                 drop(running);
             });
-            interrupt.wait(&ended);
+            while ended.recv_timeout(SIGNAL_PAUSE) != Err(RecvTimeoutError::Disconnected) {
+                if raised.is_none()
+                    && let Err(exception) = Python::attach(|py| py.check_signals())
+                {
+                    raised = Some(exception);
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
         });
-        interrupt.or(done.expect("the scope waits for its work"))
+        raised.map_or_else(|| done.expect("the scope waits for its work"), Err)
     })
 }
 

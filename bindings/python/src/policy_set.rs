@@ -248,6 +248,9 @@ impl PyPolicySet {
             Ok(input) => vec![input],
             Err(_) => inputs.extract::<Vec<PathBuf>>()?,
         };
+        if inputs.is_empty() {
+            return Err(PyValueError::new_err("no inputs; name at least one archive or set"));
+        }
         let (sets, archives): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|it| is_set(it));
         let sets = sets.into_iter().map(|path| open(path, true)).collect::<PyResult<Vec<_>>>()?;
         let sets: Vec<&PolicySet> = sets.iter().map(|set| &*set.set).collect();
@@ -260,6 +263,11 @@ impl PyPolicySet {
                 let own = settings.dialect.name;
                 let text = format!("{}: compiled for the dialect {own}", sets[0].name());
                 return Err(PyValueError::new_err(text));
+            }
+            if history && archives.is_empty() {
+                return Err(PyValueError::new_err(
+                    "history is about archives, and all inputs are sets",
+                ));
             }
             settings.has_history |= history;
         }

@@ -8,7 +8,6 @@
 //! without a check. [`Texts::of`] checks them all before the first row is read, in time linear in the
 //! rows. Bytes are not checked: a text that is not UTF-8 is a row like any other.
 
-use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::builder::LargeBinaryBuilder;
@@ -31,12 +30,6 @@ pub struct Argument {
 impl Argument {
     pub const URLS: Argument = Argument { name: "urls", holds: "strings" };
     pub const AT: Argument = Argument { name: "at", holds: "timestamps, dates or strings" };
-}
-
-impl fmt::Display for Argument {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.name.fmt(out)
-    }
 }
 
 /// A column of texts, which are read as bytes.
@@ -74,8 +67,8 @@ impl Texts {
             DataType::Struct(_) => return Texts::of(only_column(array, argument)?, argument),
             other => {
                 return Err(PyTypeError::new_err(format!(
-                    "{argument} is an Arrow array of type {other}; pass a column of {}",
-                    argument.holds
+                    "{} is an Arrow array of type {other}; pass a column of {}",
+                    argument.name, argument.holds
                 )));
             }
         };
@@ -193,7 +186,8 @@ pub fn only_column<'a>(table: &'a ArrayRef, argument: &Argument) -> PyResult<&'a
     match table.columns() {
         [column] if table.null_count() == 0 => Ok(column),
         columns => Err(PyTypeError::new_err(format!(
-            "{argument} is a table with {} columns; pass one column",
+            "{} is a table with {} columns; pass one column",
+            argument.name,
             columns.len()
         ))),
     }
@@ -226,8 +220,9 @@ fn invalid(error: ArrowError, argument: &Argument) -> PyErr {
         other => other.to_string(),
     };
     Error::new_err(format!(
-        "{argument} is not valid Arrow: {what}; the library that made the array did not check it \
-         (pyarrow: validate(full=True))"
+        "{} is not valid Arrow: {what}; the library that made the array did not check it \
+         (pyarrow: validate(full=True))",
+        argument.name
     ))
 }
 
