@@ -1,9 +1,9 @@
 //! The agents of `-a`: names, and lists of names by `@NAME` or `@FILE`.
 //!
-//! [`expand`] makes one list of names without duplicates. [`lists`] holds the lists that are
-//! compiled in, and how operators document that their crawlers read robots.txt: lists, `@CRAWLER` and
-//! headers use that, and a typed token stays as it is. [`AgentNotes`] reports names that have no effect with the loaded policies. Only
-//! [`AgentNotes`] reads policies.
+//! [`expand`] makes one list of names without duplicates. `lists` holds the lists that are compiled in,
+//! and how operators document that their crawlers read robots.txt: lists, `@CRAWLER` and headers use that,
+//! and a typed token stays as it is. `AgentNotes` reports names that have no effect with the loaded
+//! policies; nothing else here reads policies.
 
 mod lists;
 mod notes;
