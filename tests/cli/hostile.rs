@@ -25,7 +25,7 @@ const COMMANDS: [&str; 12] = [
     "lint --diff robots.txt",
     "diff robots.txt robots.txt",
     "diff robots.txt changed.txt",
-    "audit --brief --robots robots.txt -a a1,b -o page.html urls",
+    "audit --robots robots.txt -a a1,b -o page.html urls",
     "survey --robots robots.txt -a a1,b",
     "compile --history -o set captures.jsonl",
     "inspect set --verify",

@@ -151,7 +151,7 @@ fn a_signal_leaves_nothing() {
     let lines = [
         (format!("classify {policies} -o out.tsv.gz"), 1),
         (format!("filter {policies} -o out --unknown u.zst --invalid i --rejects r"), 4),
-        (format!("audit {policies} -o out.html --report out.json"), 2),
+        (format!("audit {policies} -o out.html -o out.json"), 2),
     ];
     for signal in ["HUP", "INT", "TERM"] {
         for (line, outputs) in &lines {

@@ -67,7 +67,7 @@ const ROWS: [Row; 19] = [
 const AS_ROBOTS_TXT: [&str; 3] = [
     "check --robots {} -a Bot https://closed.example/x",
     "classify --robots {} -a Bot --summary none one.txt",
-    "audit --robots {} -a Bot --report - --summary none one.txt",
+    "audit --robots {} -a Bot --format json --summary none one.txt",
 ];
 
 /// Here a folder is not a single robots.txt, and a set is compared with sets.
@@ -78,13 +78,13 @@ const AS_SET: [&str; 5] = [
     "classify -p {} -a Bot --summary none one.txt",
     "inspect {}",
     "inspect --verify {}",
-    "audit -p {} -a Bot --report - --summary none one.txt",
+    "audit -p {} -a Bot --format json --summary none one.txt",
 ];
 
 const AS_LIST: [&str; 4] = [
     "classify --robots robots.txt -a Bot --summary none {}",
     "filter --robots robots.txt -a Bot --summary none -v {}",
-    "audit --robots robots.txt -a Bot --report - --summary none {}",
+    "audit --robots robots.txt -a Bot --format json --summary none {}",
     "diff policies.set policies.set -a Bot {}",
 ];
 

@@ -38,7 +38,7 @@ fn threads_that_cannot_start_are_an_error() {
         ("compile -o new.pcs robots -j4", true),
         ("compile -o new.pcs x.pcs y.pcs -j4", true),
         ("diff x.pcs x.pcs -a ExampleBot urls -j4", true),
-        ("audit -p x.pcs -a ExampleBot --report - urls -j4", true),
+        ("audit -p x.pcs -a ExampleBot --format json urls -j4", true),
         ("survey -p x.pcs -a ExampleBot -j4", true),
         ("survey -p x.pcs --sitemaps -j4", true),
         ("lint robots -j4", true),

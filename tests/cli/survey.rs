@@ -148,7 +148,7 @@ fn rows_add_up_to_the_figures_of_audit_and_inspect() {
     let survey = folder.ok(format!("survey -p set.pcs -a {agents} --summary json -o rows.jsonl"));
     let totals = json(&survey.stderr);
     folder.write("urls.txt", "https://a.example/\n");
-    folder.ok(format!("audit -p set.pcs -a {agents} --summary none --report a.json urls.txt"));
+    folder.ok(format!("audit -p set.pcs -a {agents} --summary none -o a.json urls.txt"));
     let report = json(&folder.read("a.json"));
     let report = &report["survey"];
     let inspect = json(&folder.ok("inspect set.pcs --format json --top 100000").stdout);

@@ -19,8 +19,8 @@ fn audit_agrees_with_classify() {
     folder.write("sites/b.example", robots);
     folder.write("urls", format!("{URLS}https://b.example/1\n"));
     let flags = "--robots sites -a Bot,Other";
-    let output = folder.ok(format!("audit {flags} --summary none --report - -o page.html urls"));
-    let report = json(&output.stdout);
+    folder.ok(format!("audit {flags} --summary none -o report.json -o page.html urls"));
+    let report = json(&folder.read("report.json"));
     let per_agent = &report["account"]["per_agent"];
     let line = format!("classify {flags} --usage train-ai,ai-use,search --summary none urls");
     let lines = String::from_utf8(folder.ok(line).stdout).unwrap();

@@ -119,10 +119,10 @@ const LINES: &str = "
     diff @file @second
     diff @file @second --format jsonl
     diff @file @missing
-    audit --robots @robots -a Bot --report - @list
-    audit --robots @robots -a Bot -o @page.html @list
+    audit --robots @robots -a Bot --format json @list
+    audit --robots @robots -a Bot --format html -o @page.html @list
     audit -p @set -a Bot -o page.html @list
-    audit --robots @robots -a Bot -o page @missing
+    audit --robots @robots -a Bot -o page.html @missing
     lint --describe BotHOSTILE
     lint @missing
     LINT --format human @file

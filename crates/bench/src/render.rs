@@ -61,7 +61,7 @@ pub fn page(report: &Report) -> String {
         facts: &facts,
         sections: &sections,
         footer: &footer,
-        is_brief: false,
+        sheet: &[],
     }
     .html()
 }

@@ -11,10 +11,10 @@ use portcullis_robots::access::UnixSeconds;
 use portcullis_survey::page::{self, Problem};
 use portcullis_survey::{Audit, ChunkFindings, Findings, Report};
 
-use super::args::{AuditArgs, NowArgs};
+use super::args::{AuditArgs, AuditFormat, NowArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::output::{Destination, Output, OutputFailed, OutputFile};
+use super::output::{Destination, Output, OutputFailed};
 use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryPlan};
 use super::stream;
 use super::summary::{self, Clock};
@@ -25,7 +25,11 @@ const TOP: usize = 50;
 pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let plan = &Plan::new(args)?;
     let started = Instant::now();
-    let outputs = Outputs::open(plan)?;
+    // Before the pass over the list, so that a wrong name fails early.
+    let open = |(destination, format): &(Destination, AuditFormat)| {
+        Ok::<_, OutputFailed>((Output::open(destination)?, *format))
+    };
+    let mut outputs = plan.outputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let engine = Engine::new(plan.stream.threads)?;
     let policies = engine.load(&plan.policies, &plan.questions)?;
     policies.show_notes(plan.summary.form);
@@ -54,7 +58,14 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let mut report = engine.install(|| audit.report(&findings, account))?;
     policies.set.is_whole()?;
     describe(plan, &mut report);
-    outputs.write(plan, &report, output)?;
+    for (file, format) in &mut outputs {
+        let text = match format {
+            AuditFormat::Html => page::audit(&report, &plan.problems()?),
+            AuditFormat::Json => report.to_json(),
+        };
+        file.write(text.as_bytes())?;
+    }
+    Output::finish_all(outputs.into_iter().map(|(file, _)| file).chain(output))?;
     let account = Account { time, ..report.account };
     summary::write(&plan.summary, &account)?;
     Ok(ExitStatus::Done)
@@ -66,22 +77,25 @@ struct Plan {
     questions: QuestionPlan,
     stream: StreamPlan,
     summary: SummaryPlan,
-    /// The destination of the page.
-    page: Option<Destination>,
-    /// The destination of the JSON report.
-    json: Option<Destination>,
+    /// The destinations of the report, and its form in each.
+    outputs: Vec<(Destination, AuditFormat)>,
     /// The number of rows per list.
     top: usize,
-    /// Whether the page is the short one.
-    brief: bool,
 }
 
 impl Plan {
     fn new(args: AuditArgs) -> anyhow::Result<Plan> {
         let policies = plan::policies(args.policies);
-        let destination = |path: Option<OutputFile>| path.map(|path| Destination::new(Some(path)));
-        let page = destination(args.output);
-        let json = destination(args.report);
+        let mut outputs: Vec<Destination> =
+            args.output.into_iter().map(|path| Destination::new(Some(path))).collect();
+        if outputs.is_empty() {
+            outputs.push(Destination::StandardOutput);
+        }
+        let with_format = |destination| {
+            let format = plan::format(args.format, &destination, AuditFormat::NAMED)?;
+            anyhow::Ok((destination, format))
+        };
+        let outputs = outputs.into_iter().map(with_format).collect::<anyhow::Result<_>>()?;
         let summary = plan::summary(&args.run)?;
         let questions = plan::questions(args.questions, policies.dialect())?;
         let times = plan::times(args.times, NowArgs::default(), None, &policies)?;
@@ -94,16 +108,7 @@ impl Plan {
             policies.strictness(),
             false,
         )?;
-        Ok(Plan {
-            questions,
-            policies,
-            stream,
-            summary,
-            page,
-            json,
-            top: args.top.top.unwrap_or(TOP),
-            brief: args.brief,
-        })
+        Ok(Plan { questions, policies, stream, summary, outputs, top: args.top.top.unwrap_or(TOP) })
     }
 
     /// Returns what `lint` finds in the file for all URLs, the worst first. Empty for other policies,
@@ -132,33 +137,4 @@ fn describe(plan: &Plan, report: &mut Report) {
     };
     report.survey_at = plan.questions.times.as_ref().map(|times| of_survey(times.all));
     report.inputs = plan.stream.inputs.iter().map(|list| list.path.display().to_string()).collect();
-}
-
-/// The outputs. They are opened before the pass over the list, so that a wrong name fails early.
-struct Outputs {
-    page: Option<Output>,
-    json: Option<Output>,
-}
-
-impl Outputs {
-    fn open(plan: &Plan) -> Result<Outputs, OutputFailed> {
-        let open =
-            |destination: &Option<Destination>| destination.as_ref().map(Output::open).transpose();
-        Ok(Outputs { page: open(&plan.page)?, json: open(&plan.json)? })
-    }
-
-    fn write(self, plan: &Plan, report: &Report, rejects: Option<Output>) -> anyhow::Result<()> {
-        let Outputs { mut page, mut json } = self;
-        if let Some(output) = &mut page {
-            let html = match plan.brief {
-                true => page::brief(report, &plan.problems()?),
-                false => page::audit(report),
-            };
-            output.write(html.as_bytes())?;
-        }
-        if let Some(output) = &mut json {
-            output.write(report.to_json().as_bytes())?;
-        }
-        Ok(Output::finish_all([page, json, rejects].into_iter().flatten())?)
-    }
 }

@@ -18,7 +18,8 @@
 //! let rows = hosts.map(|(host, urls)| vec![code(host), count(urls)]);
 //! let body = table("hosts", "URLs by host", &["host", "#URLs"], rows);
 //! let sections = [Section { id: "hosts", title: "Hosts", body, ..Section::default() }];
-//! let page = Page { title: "Hosts", facts: &[], sections: &sections, footer: "Made today.", is_brief: false };
+//! let footer = "Made today.";
+//! let page = Page { title: "Hosts", facts: &[], sheet: &[], sections: &sections, footer };
 //! let html = page.html();
 //! assert!(html.contains("<code>&lt;b&gt;</code>") && html.contains("1,200"));
 //! ```
@@ -53,12 +54,12 @@ pub struct Page<'a> {
     pub title: &'a str,
     /// The subject of the page, as names and facts under the heading.
     pub facts: &'a [(&'a str, Markup)],
-    /// The sections, in order.
+    /// The sections of the first sheet, which prints on one A4 with the heading. May be empty.
+    pub sheet: &'a [Section],
+    /// The other sections, in order, with their contents.
     pub sections: &'a [Section],
     /// The last line.
     pub footer: &'a str,
-    /// Whether the page is short: it has no contents, and fits one sheet of paper.
-    pub is_brief: bool,
 }
 
 /// A section of a page. All members except the first two may be empty.
@@ -103,14 +104,22 @@ impl Page<'_> {
                     title { (title) }
                     style { (PreEscaped(STYLE)) }
                 }
-                body class=[self.is_brief.then_some("brief")] {
+                body {
                     a.skip href="#content" { "Skip to the content" }
                     (PATTERNS)
-                    header { h1 { (title) } (facts(self.facts)) }
-                    div.page {
-                        @if !self.is_brief { (self.contents()) }
-                        main #content tabindex="-1" {
-                            @for section in self.sections { (section.html()) }
+                    header class=[(!self.sheet.is_empty()).then_some("brief")] {
+                        h1 { (title) }
+                        (facts(self.facts))
+                    }
+                    main #content tabindex="-1" {
+                        @if !self.sheet.is_empty() {
+                            div.page.brief { @for section in self.sheet { (section.html()) } }
+                        }
+                        @if !self.sections.is_empty() {
+                            div.page.rest {
+                                (self.contents())
+                                div { @for section in self.sections { (section.html()) } }
+                            }
                         }
                     }
                     footer { p { (self.footer) } }

@@ -9,8 +9,7 @@
 //! ```
 //! use portcullis_survey::{Report, page};
 //!
-//! let report = Report::default();
-//! let html = page::audit(&report);
+//! let html = page::audit(&Report::default(), &[]);
 //! assert!(html.starts_with("<!DOCTYPE html>"));
 //! assert!(html.len() < portcullis_survey::limits::AUDIT_PAGE_BYTES_MAX);
 //! ```
@@ -37,7 +36,7 @@ use crate::policies::{AddressCounts, AgentFigures, ReachCounts, StanceCounts};
 use crate::report::{List, Report};
 use crate::tables::delay_seconds;
 
-pub use brief::{Problem, brief};
+pub use brief::Problem;
 
 /// The smallest number of rows per list. If the page is still too long with so few, rows are not
 /// the cause.
@@ -68,11 +67,12 @@ const STATED: [Part<'_>; 4] = [
     ("unknown", "no access, or not known"),
 ];
 
-/// Renders the page.
-pub fn audit(report: &Report) -> String {
+/// Renders the page: a sheet for a person in a hurry, then everything. `problems` are those of the
+/// file, if there is one for all URLs.
+pub fn audit(report: &Report, problems: &[Problem]) -> String {
     let mut rows = usize::MAX;
     loop {
-        let html = View { report, rows }.html();
+        let html = View { report, rows }.html(problems);
         let longest = lists(report).into_iter().max().unwrap_or(0).min(rows);
         if html.len() <= AUDIT_PAGE_BYTES_MAX || longest <= ROWS_MIN {
             return html;
@@ -125,11 +125,10 @@ struct View<'r> {
 }
 
 impl<'r> View<'r> {
-    fn html(self) -> String {
-        let Report { account, inputs, survey_at, .. } = self.report;
-        let (records, source) = (&account.records, self.policies());
-        let agents = self.report.agents();
-        let about_urls: &[fn(Self) -> Section] = match records.records {
+    fn html(self, problems: &[Problem]) -> String {
+        let account = &self.report.account;
+        let (records, source) = (account.records.records, self.policies());
+        let about_urls: &[fn(Self) -> Section] = match records {
             0 => &[],
             _ => &[View::verdicts, View::hosts, View::deciding, View::unknown],
         };
@@ -140,36 +139,46 @@ impl<'r> View<'r> {
         let mut sections: Vec<Section> = sections.collect();
         sections.insert(0, self.summary(&sections));
         sections.push(self.account());
-        let title = format!("What robots.txt does to {}", many(records.records, "URL"));
-        let kind = match source.kind {
-            "set" => ", a compiled policy set",
-            "folder" => ", a folder of files named by host",
-            "file" => ", one file for every URL",
-            _ => "",
+        let title = match (source.kind, records) {
+            (_, 0) => "What robots.txt says, without a URL to decide".to_owned(),
+            ("file", _) => "What robots.txt lets crawlers fetch on this site".to_owned(),
+            _ => {
+                let sites = many(self.report.hosts.asked, "site");
+                format!("What robots.txt lets crawlers fetch on {sites}")
+            }
         };
-        let captured = source.capture_dates.map_or_else(
-            || "not known; the files have no date".to_owned(),
-            |dates| format!("{} to {}", dates.first.to_rfc3339(), dates.last.to_rfc3339()),
+        let sheet = View { rows: brief::ROWS, ..self }.sheet(problems);
+        let facts = self.facts();
+        let footer = format!(
+            "Made by portcullis {}. Nothing on this page was fetched from a site; it shows \
+             what the files contained when they were captured.",
+            account.run.version
         );
+        let sections = &sections;
+        Page { title: &title, facts: &facts, sheet: &sheet, sections, footer: &footer }.html()
+    }
+
+    /// Returns the facts under the heading.
+    fn facts(self) -> Vec<(&'static str, Markup)> {
+        let Report { account, inputs, survey_at, .. } = self.report;
+        let (source, agents) = (self.policies(), self.report.agents());
+        let list = match &inputs[..] {
+            [list] => html! { " from " (code(list)) },
+            lists => html! { " from " (lists.len()) " lists" },
+        };
         let mut facts = vec![
-            ("Agents", folded(agents.iter().map(|agent| agent_name(agent)), 6)),
-            ("URLs", folded(inputs.iter().map(code), 6)),
-            ("Policies", html! { (code(&source.name)) (kind) }),
-            ("Captured", html! { (captured) }),
-            ("Set hash", code(&source.set_hash)),
-            ("Dialect", code(source.dialect)),
+            ("robots.txt", code(&source.name)),
+            ("URLs", html! { (grouped(account.records.records)) (list) }),
+            ("Crawlers", folded(agents.iter().map(|agent| agent_name(agent)), brief::NAMED)),
         ];
+        if let Some(dates) = source.capture_dates {
+            facts.push(("Captured", html! { (dates) }));
+        }
         if let (Some(urls), Some(survey)) = (&account.run.at, survey_at) {
             facts.push(("URLs decided as of", html! { (text(urls)) }));
             facts.push(("Files as of", html! { (text(survey)) }));
         }
-        let version = account.run.version;
-        let footer = format!(
-            "Made by portcullis {version}. Nothing on this page was fetched from a site; it shows \
-             what the files contained when they were captured."
-        );
-        Page { title: &title, facts: &facts, sections: &sections, footer: &footer, is_brief: false }
-            .html()
+        facts
     }
 
     fn policies(self) -> PolicyFacts {
@@ -724,7 +733,17 @@ impl<'r> View<'r> {
         let limit =
             limit.map_or_else(|| "all of it".to_owned(), |it| format!("at most {}", bytes(it)));
         let cut = lists(self.report).into_iter().any(|rows| rows > self.rows);
+        let kind = match source.kind {
+            "set" => ", a compiled policy set",
+            "folder" => ", a folder of files named by host",
+            "file" => ", one file for every URL",
+            _ => "",
+        };
         let list = [
+            ("Policies", html! { (code(&source.name)) (kind) }),
+            ("Set hash", code(&source.set_hash)),
+            ("Dialect", code(source.dialect)),
+            ("Lists", folded(self.report.inputs.iter().map(code), brief::NAMED)),
             ("Records read", html! { (grouped(records.records)) " (" (bytes(records.bytes)) ")" }),
             ("Hosts in the set", number(source.hosts)),
             ("Origins in the set", number(source.origins)),

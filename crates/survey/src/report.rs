@@ -1,4 +1,4 @@
-//! The report of an audit as plain data: `audit --report` writes it, and the page shows it.
+//! The report of an audit as plain data: `audit -o FILE.json` writes it, and the page shows it.
 //!
 //! The report holds no times and no thread counts, so equal inputs give equal bytes. Rows refer to
 //! agents by position in those of the account; counts by agent are in the same order. Texts are copied

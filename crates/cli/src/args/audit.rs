@@ -1,6 +1,6 @@
 //! Flags of `audit`.
 
-use clap::{Args, ValueHint};
+use clap::{ArgGroup, Args, ValueEnum, ValueHint};
 
 use super::super::output::OutputFile;
 use super::groups::{
@@ -18,7 +18,14 @@ use super::texts;
 /// With --at TIME, the report is as of that time. If each record has its own time, its URL is
 /// decided by the policies of that time, and what describes the files alone, such as what each robot
 /// may fetch, is by the newest policies.
+///
+/// The page (-o FILE.html) begins with one sheet for a person in a hurry, which prints on one A4: what
+/// crawlers may fetch, the rules that decide most, what to fix (if --robots names one file, what `lint`
+/// finds in it), and preferences, as far as they occur. Everything else follows. It opens in any browser
+/// without a network, in light and dark, and stays under 2 MB: if the lists are too long for that, it
+/// shows fewer rows. JSON (-o FILE.json) is one object.
 #[derive(Args)]
+#[command(group = ArgGroup::new("report").args(["output", "format"]).required(true).multiple(true))]
 pub struct AuditArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
@@ -30,20 +37,10 @@ pub struct AuditArgs {
     pub input: InputArgs,
 
     #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub output: Option<OutputFile>,
+    pub output: Vec<OutputFile>,
 
-    /// Make the page a short one, for the owner of a site: one sheet of paper
-    ///
-    /// It has what crawlers may fetch, the rules that decide most, what to fix, and preferences, as
-    /// far as they occur. If --robots names one file, problems are those that `lint` finds in it.
-    #[arg(long, requires = "output", help_heading = "Output")]
-    pub brief: bool,
-
-    /// Write the report as one JSON object; `-` is standard output
-    ///
-    /// The extensions .gz and .zst compress it. The file appears when it is complete.
-    #[arg(long, value_name = "FILE", required_unless_present = "output", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub report: Option<OutputFile>,
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    pub format: Option<AuditFormat>,
 
     #[command(flatten)]
     pub top: TopArgs,
@@ -51,4 +48,17 @@ pub struct AuditArgs {
     pub rejects: RejectArgs,
     #[command(flatten)]
     pub run: RunArgs,
+}
+
+/// The forms of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AuditFormat {
+    Html,
+    Json,
+}
+
+impl AuditFormat {
+    /// The forms by extension.
+    pub const NAMED: &[(&str, AuditFormat)] =
+        &[("html", AuditFormat::Html), ("json", AuditFormat::Json)];
 }

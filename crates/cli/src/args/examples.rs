@@ -112,8 +112,8 @@ const EXAMPLES: [(&str, [(&str, &str); 3]); 9] = [
         [
             ("A page for a browser", "audit --robots robots.txt -a @search urls.txt -o audit.html"),
             (
-                "The same as JSON",
-                "audit -p policies.pcs -a Googlebot,GPTBot urls.txt --report audit.json",
+                "The same, and as JSON",
+                "audit -p policies.pcs -a Googlebot,GPTBot urls.txt -o audit.html -o audit.json",
             ),
             (
                 "With the 20 largest of each",

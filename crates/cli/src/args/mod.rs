@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use super::exit;
 
-pub use self::audit::AuditArgs;
+pub use self::audit::{AuditArgs, AuditFormat};
 pub use self::groups::{
     AgentArgs, AgentForm, CapturePath, Color, EarlyTime, FreshnessArgs, InputArgs, ListPath,
     ListTimeArgs, MaxAge, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs,

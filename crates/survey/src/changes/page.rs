@@ -41,8 +41,7 @@ pub fn page([old, new]: [&str; 2], agents: &[String], counts: &UrlCounts) -> Str
         env!("CARGO_PKG_VERSION")
     );
     let title = format!("What the changes in robots.txt mean for {urls}");
-    Page { title: &title, facts: &facts, sections: &sections, footer: &footer, is_brief: true }
-        .html()
+    Page { title: &title, facts: &facts, sheet: &sections, sections: &[], footer: &footer }.html()
 }
 
 struct View<'a> {

@@ -1,25 +1,25 @@
-//! The report of an audit on one sheet, for the owner of a site: what crawlers may fetch, by which
-//! rules, and what to fix. What does not occur has no section.
+//! The first sheet of the page of an audit, for a person in a hurry: what crawlers may fetch, by
+//! which rules, and what to fix. What does not occur has no section.
 
 use maud::{Markup, html};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::usage::Label;
 use portcullis_report::AgentRecords;
 use portcullis_report::page::{
-    Bar, Page, Section, alike, bars, code, count, folded, prose, short_code, table, text,
+    Bar, Section, alike, bars, code, count, prose, short_code, table, text,
 };
 use portcullis_text::figures::{few, grouped, largest, share};
 use portcullis_text::visible::cut_characters;
 
-use super::{AGENT_CHARACTERS, VERDICTS, View, agent_name, field, many, others};
+use super::{AGENT_CHARACTERS, VERDICTS, View, field, many, others};
 use crate::NoteFigures;
 use crate::policies::{AgentFigures, StanceCounts};
 use crate::report::{DecidingRule, Report};
 
 /// The crawlers named under the heading before the others unfold.
-const NAMED: usize = 12;
+pub(super) const NAMED: usize = 12;
 /// The rows of each table.
-const ROWS: usize = 6;
+pub(super) const ROWS: usize = 6;
 
 /// A problem of a file, for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,45 +30,21 @@ pub struct Problem {
     pub what: String,
 }
 
-/// Renders the short page. `problems` are those of the file, if there is one for all URLs.
-pub fn brief(report: &Report, problems: &[Problem]) -> String {
-    let view = View { report, rows: ROWS };
-    let Report { account, inputs, .. } = report;
-    let (records, agents, source) = (&account.records, report.agents(), view.policies());
-    let version = account.run.version;
-    let is_site = source.kind == "file";
-    let sections = [
-        (records.records > 0).then(|| view.brief_verdicts()),
-        (!report.rules.deciding.rows.is_empty()).then(|| view.brief_rules(is_site)),
-        view.brief_problems(problems),
-        view.brief_uses(is_site),
-    ];
-    let sections: Vec<Section> = sections.into_iter().flatten().collect();
-    let title = match is_site {
-        true => "What robots.txt lets crawlers fetch on this site".to_owned(),
-        false => {
-            format!("What robots.txt lets crawlers fetch on {}", many(report.hosts.asked, "site"))
-        }
-    };
-    let list = match &inputs[..] {
-        [list] => html! { " from " (code(list)) },
-        lists => html! { " from " (lists.len()) " lists" },
-    };
-    let mut facts = vec![
-        ("robots.txt", code(&source.name)),
-        ("URLs", html! { (grouped(records.records)) (list) }),
-        ("Crawlers", folded(agents.iter().map(|agent| agent_name(agent)), NAMED)),
-    ];
-    if let Some(dates) = source.capture_dates {
-        facts.push(("Captured", html! { (dates) }));
-    }
-    let footer = format!("Made by portcullis {version}. Nothing was fetched from a site.");
-    let page =
-        Page { title: &title, facts: &facts, sections: &sections, footer: &footer, is_brief: true };
-    page.html()
-}
-
 impl View<'_> {
+    /// Returns the sections of the sheet. `problems` are those of the file, if there is one for all
+    /// URLs.
+    pub(super) fn sheet(self, problems: &[Problem]) -> Vec<Section> {
+        let report = self.report;
+        let is_site = self.policies().kind == "file";
+        let sections = [
+            (report.account.records.records > 0).then(|| self.brief_verdicts()),
+            (!report.rules.deciding.rows.is_empty()).then(|| self.brief_rules(is_site)),
+            self.brief_problems(problems),
+            self.brief_uses(is_site),
+        ];
+        sections.into_iter().flatten().collect()
+    }
+
     /// Returns the verdicts by crawler. Crawlers with equal numbers share a row.
     fn brief_verdicts(self) -> Section {
         let Report { account, unknown_origins: unknown, .. } = self.report;
@@ -95,7 +71,7 @@ impl View<'_> {
         let columns = ["crawlers", "#may fetch", "#share", "#must not fetch", "#share"];
         let charted: Vec<Bar> = rows.iter().map(bar).collect();
         Section {
-            id: "agents",
+            id: "sheet-agents",
             title: "What crawlers may fetch",
             finding: html! {
                 (self.best_and_worst("crawlers"))
@@ -108,8 +84,8 @@ impl View<'_> {
                 }
             },
             body: html! {
-                (bars("Share of the URLs", "crawlers-table", &VERDICTS, true, &charted))
-                (table("crawlers-table", "URLs by crawler", &columns, rows.iter().map(row)))
+                (bars("Share of the URLs", "sheet-crawlers-table", &VERDICTS, true, &charted))
+                (table("sheet-crawlers-table", "URLs by crawler", &columns, rows.iter().map(row)))
                 @if left > 0 { p { "Crawlers that may fetch as much or more: " (left) "." } }
             },
             ..Section::default()
@@ -150,9 +126,9 @@ impl View<'_> {
         let caption = self.caption("Rules by URLs decided", &list.rows, list.total);
         let rows = self.rows(&list.rows).iter().map(row);
         Section {
-            id: "rules",
+            id: "sheet-rules",
             title: "Rules that decide most",
-            body: table("rules-table", &caption, &columns, rows),
+            body: table("sheet-rules-table", &caption, &columns, rows),
             ..Section::default()
         }
     }
@@ -165,7 +141,7 @@ impl View<'_> {
             let row = |it: &Problem| vec![html! { "line " (it.line) }, prose(&it.what)];
             let rows = problems.iter().take(ROWS).map(row);
             html! {
-                (table("problems-table", &caption, &["where", "what"], rows))
+                (table("sheet-problems-table", &caption, &["where", "what"], rows))
                 @if problems.len() > ROWS { p { code { "portcullis lint" } " shows all of them." } }
             }
         } else if !kinds.is_empty() {
@@ -176,11 +152,11 @@ impl View<'_> {
                 vec![prose(it.meaning), count(it.files), text(hosts)]
             };
             let rows = kinds.iter().take(ROWS).map(row);
-            table("problems-table", &caption, &["what", "#files", "first sites"], rows)
+            table("sheet-problems-table", &caption, &["what", "#files", "first sites"], rows)
         } else {
             return None;
         };
-        Some(Section { id: "problems", title: "What to fix", body, ..Section::default() })
+        Some(Section { id: "sheet-problems", title: "What to fix", body, ..Section::default() })
     }
 
     /// Returns the preferences that are stated; `None` if there are none. Crawlers with equal
@@ -219,8 +195,8 @@ impl View<'_> {
         };
         let caption = if is_site { "Preferences by use" } else { "Sites by use and preference" };
         let caption = self.caption(caption, &rows, total);
-        let body = table("uses-table", &caption, columns, rows.iter().map(row));
+        let body = table("sheet-uses-table", &caption, columns, rows.iter().map(row));
         let title = "What pages may be used for";
-        Some(Section { id: "uses", title, body, ..Section::default() })
+        Some(Section { id: "sheet-uses", title, body, ..Section::default() })
     }
 }

@@ -125,13 +125,13 @@ fn the_page_is_well_formed() {
     let reports =
         [Report::default(), report(0, 1, usual), report(3, 2, usual), report(20, 15, hostile)];
     for report in reports {
-        with_parsed(&page::audit(&report), |_| {});
+        with_parsed(&page::audit(&report, &[]), |_| {});
     }
 }
 
 #[test]
 fn texts_become_no_markup() {
-    let html = page::audit(&report(20, 9, hostile));
+    let html = page::audit(&report(20, 9, hostile), &[]);
     assert!(!html.contains("<script"));
     let is_hidden =
         |character: char| portcullis_text::visible::is_hidden(character) && character != '\n';
@@ -151,19 +151,19 @@ fn a_million_urls_fit_and_missing_rows_are_counted() {
         (1_000, 60, usual),
         (1_000, 15, |_| "<&>\"'".repeat(400)),
     ] {
-        let html = page::audit(&report(rows, agents, text));
+        let html = page::audit(&report(rows, agents, text), &[]);
         assert!(html.len() <= AUDIT_PAGE_BYTES_MAX, "{rows} rows, {agents} agents: {}", html.len());
         assert!(html.contains("of 7,000"), "captions have the number of all rows");
         assert!(html.contains("the JSON report, which has more rows"));
     }
-    let short = page::audit(&report(5, 2, usual));
+    let short = page::audit(&report(5, 2, usual), &[]);
     assert!(!short.contains("the JSON report, which has more rows"));
     assert!(short.contains("the first 5 of 35"));
 }
 
 #[test]
 fn links_have_targets_and_ids_are_unique() {
-    with_parsed(&page::audit(&report(3, 2, usual)), |document| {
+    with_parsed(&page::audit(&report(3, 2, usual), &[]), |document| {
         let of = |name: &str| -> Vec<String> {
             document.descendants().filter_map(|it| it.attribute(name)).map(String::from).collect()
         };
@@ -188,23 +188,23 @@ fn words_and_figures() {
     for agent in &mut some.account.records.per_agent {
         agent.verdicts = Figures(vec![("disallow", 100_000), ("unknown", 899_000)]);
     }
-    let html = page::audit(&some);
+    let html = page::audit(&some, &[]);
     assert!(html.contains("may fetch 0.0 %"), "an unknown URL is not allowed");
     assert!(html.contains("<span>h1.example and 2 others · Disallow: h2.example (line 7)</span>"));
     assert!(html.contains("<th scope=\"col\">no-rule</th>"));
-    assert_eq!(html, page::audit(&some), "equal reports make equal pages");
+    assert_eq!(html, page::audit(&some, &[]), "equal reports make equal pages");
     some.account.records = RecordFigures::default();
-    let html = page::audit(&some);
+    let html = page::audit(&some, &[]);
     assert!(html.contains("The list of URLs is empty"));
     assert!(html.contains("id=\"reach\"") && !html.contains("id=\"deciding\""));
 }
 
 #[test]
 fn every_agent_is_on_the_page() {
-    let html = page::audit(&report(3, 166, |index| format!("agent-{index}")));
+    let html = page::audit(&report(3, 166, |index| format!("agent-{index}")), &[]);
     let table =
         html.split("id=\"verdicts-table\"").nth(1).unwrap().split("</div><div").next().unwrap();
     assert!(table.contains("agent-165"));
-    let facts = html.split("<dt>Agents</dt>").nth(1).unwrap().split("</dd>").next().unwrap();
-    assert!(facts.contains("160 more") && facts.contains("agent-165"), "{facts}");
+    let facts = html.split("<dt>Crawlers</dt>").nth(1).unwrap().split("</dd>").next().unwrap();
+    assert!(facts.contains("154 more") && facts.contains("agent-165"), "{facts}");
 }
