@@ -1,7 +1,7 @@
 //! Writes one decision in full, as one line of JSON for programs.
 //!
 //! This is the object of `portcullis check --format jsonl`. Its first members are the members of
-//! [`json_lines`](super::json_lines). The following come next, always and in this order:
+//! `json_lines`. The following come next, always and in this order:
 //!
 //! | member | value |
 //! |---|---|
@@ -31,7 +31,7 @@
 //!
 //! The `change` after an outage of more than 30 days is `no-change`, `unavailable` (everything is
 //! allowed) or `last-good-copy`. Text that is not UTF-8 has a `_base64` member, and long text is
-//! cut, as in [`json_lines`](super::json_lines). New members may be added at the end.
+//! cut, as in `json_lines`. New members may be added at the end.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -172,7 +172,7 @@ pub fn write(url: &[u8], agent: &str, full: FullDecision<'_>, found: Facts<'_>, 
     write_object(&object, out);
 }
 
-/// Returns the members about usage, as in [`json_lines`](super::json_lines).
+/// Returns the members about usage, as in `json_lines`.
 fn usage_object(usage: Option<&UsageExplanation>, labels: &[Label]) -> Option<UsageObject> {
     let licenses = usage.map_or(&[][..], |usage| &usage.licenses).iter();
     let licenses = licenses.map(|license| Ok::<_, Infallible>(&*license.value));
