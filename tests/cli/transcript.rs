@@ -242,15 +242,65 @@ fn the_first_hour() {
 
 #[test]
 fn the_guide() {
-    run_page(&project("docs/guide.md"), &[&project("tests/cli/docs/guide")], Scripts::Run);
-}
-
-#[test]
-fn the_page_about_usage() {
-    run_page(&project("docs/usage.md"), &[], Scripts::Run);
+    let mut pages: Vec<PathBuf> =
+        fs::read_dir(project("docs/guide")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.sort();
+    assert!(pages.len() > 5);
+    for page in pages {
+        run_page(&page, &[&project("tests/cli/docs/guide")], Scripts::Run);
+    }
 }
 
 #[test]
 fn the_recipes() {
     run_page(&project("docs/recipes.md"), &[&project("tests/cli/docs/recipes")], Scripts::Run);
+}
+
+/// The links between pages, and to sections of pages.
+#[test]
+fn links_lead_somewhere() {
+    let listed = Command::new("git").args(["ls-files", "*.md"]).current_dir(project(".")).output();
+    // A package has no repository.
+    let Ok(listed) = listed else { return };
+    let mut broken = Vec::new();
+    for name in String::from_utf8(listed.stdout).unwrap().lines() {
+        // Not those that are about to be removed.
+        let Ok(text) = fs::read_to_string(project(name)) else { continue };
+        broken.extend(
+            links(&text).filter(|link| !leads(name, link)).map(|it| format!("{name}: {it}")),
+        );
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+fn leads(page: &str, link: &str) -> bool {
+    let (path, section) = link.split_once('#').unwrap_or((link, ""));
+    let target = match path {
+        "" => project(page),
+        path => project(page).parent().unwrap().join(path),
+    };
+    let is_page = target.extension().is_some_and(|it| it == "md");
+    match fs::read_to_string(&target) {
+        Ok(text) if is_page && !section.is_empty() => sections(&text).any(|it| it == section),
+        _ => target.exists(),
+    }
+}
+
+/// Returns the targets of links in Markdown that are not URLs.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let prose = text.split("```").step_by(2);
+    prose
+        .flat_map(|text| text.split("](").skip(1).filter_map(|rest| rest.split(')').next()))
+        .filter(|link| !link.contains("://") && !link.contains(char::is_whitespace))
+}
+
+/// Returns the names by which links reach the headings of a page.
+fn sections(text: &str) -> impl Iterator<Item = String> {
+    let prose = text.split("```").step_by(2);
+    let headings = prose.flat_map(str::lines).filter(|line| line.starts_with('#'));
+    headings.map(|line| {
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = |it: &char| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_');
+        title.chars().filter(kept).map(|it| if it == ' ' { '-' } else { it }).collect()
+    })
 }

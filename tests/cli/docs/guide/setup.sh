@@ -19,7 +19,7 @@ answer=${answer%.}
 } | gzip > robots-2026-01.warc.gz
 {
     portcullis compile -o policies.pcs robots-2026-01.warc.gz
-    for copy in robots.pset yesterday.pcs part-0.pcs part-1.pcs; do cp policies.pcs $copy; done
+    for copy in yesterday.pcs part-0.pcs part-1.pcs; do cp policies.pcs $copy; done
     portcullis filter -p policies.pcs -a CCBot --any --unknown keep urls.txt -o frontier.txt.zst
     portcullis filter -p policies.pcs -a CCBot --url-field page.url frontier.jsonl -o frontier.jsonl.zst
     portcullis classify -p policies.pcs -a Other urls.txt -o crawl.parquet
@@ -27,6 +27,7 @@ answer=${answer%.}
 printf '%s\n' > captures.jsonl \
     '{"url": "https://example.com/robots.txt", "status": 200, "fetched_at": "2022-05-01T00:00:00Z", "body": "Disallow:"}' \
     '{"url": "https://example.com/robots.txt", "status": 200, "fetched_at": "2023-06-01T00:00:00Z", "body": "User-agent: GPTBot\nDisallow: /"}'
+portcullis compile --history -o history.pcs captures.jsonl 2>>notes
 printf 'url\tfetch_time\nhttps://example.com/\t2023-08-01 12:00:00\n' > crawl.tsv
 printf '{"url": "https://example.com/", "fetched": {"at": 1690891200000}}\n' > pages.jsonl
 printf 'com,example)/ 20230801120000 {"url": "https://example.com/", "status": "200"}\n' > index.cdxj
