@@ -1,6 +1,6 @@
 //! Flags of `audit`.
 
-use clap::{ArgGroup, Args, ValueEnum, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::super::output::OutputFile;
 use super::groups::{
@@ -25,7 +25,6 @@ use super::texts;
 /// without a network, in light and dark, and stays under 2 MB: if the lists are too long for that, it
 /// shows fewer rows. JSON (-o FILE.json) is one object.
 #[derive(Args)]
-#[command(group = ArgGroup::new("report").args(["output", "format"]).required(true).multiple(true))]
 pub struct AuditArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
