@@ -3,7 +3,7 @@
 //! Each list is longer than a chunk and has what its format allows: empty records, records that are
 //! no URLs, quotes, escapes, nulls, row groups. `golden/FORMAT.txt` has the length and the hash
 //! of each output, and of the plain list its first lines. One thread and three write the same bytes.
-//! With `GOLDEN=write` in the environment, a test replaces its file: do that when an output changes
+//! With `WRITE=1` in the environment, a test replaces its file: do that when an output changes
 //! on purpose, and say why in the commit.
 //!
 //! The footer of a Parquet file names the set and the version, so it is compared as schema and
@@ -23,7 +23,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
 use twox_hash::XxHash3_64;
 
-use super::{Folder, gzip, project};
+use super::{Folder, gzip, project, writes};
 
 /// The records of each list: enough for two chunks.
 const RECORDS: usize = 20_000;
@@ -294,7 +294,7 @@ fn check(format: &str, name: &str, list: &[u8], flags: &str) {
 
 fn compare(format: &str, found: &str) {
     let path = project(&format!("tests/cli/golden/{format}.txt"));
-    if std::env::var_os("GOLDEN").is_some_and(|how| how == "write") {
+    if writes() {
         fs::write(&path, found).unwrap();
     }
     let expected = fs::read_to_string(&path).unwrap();

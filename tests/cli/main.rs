@@ -207,6 +207,11 @@ fn text(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string().replace("\\n", "\n").replace("\\'", "'")
 }
 
+/// Whether the tests write the files that they compare.
+fn writes() -> bool {
+    std::env::var_os("WRITE").is_some_and(|it| it == "1")
+}
+
 /// Returns the path of a file of the project.
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)

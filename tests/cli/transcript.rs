@@ -12,11 +12,12 @@
 //! - `LANGUAGE FILE`: the content of a file, which is written.
 //!
 //! `[..]` stands for any text in a line, and a line `...` for any lines. Times, rates and hashes may
-//! differ. `SNAPSHOTS=overwrite cargo test --test cli` writes what the program prints into the pages;
-//! read the difference before you commit it.
+//! differ. `WRITE=1 cargo test -p portcullis-cli --test cli` writes what the program prints into the
+//! pages; read the difference before you commit it.
 
 use std::process::{Command, Stdio};
 
+use snapbox::assert::Action;
 use snapbox::{Assert, Data};
 
 use super::*;
@@ -50,7 +51,8 @@ fn run_page(path: &Path, files: &[&Path], scripts: Scripts) {
     }
     let printed = page.run();
     let shown = Data::read_from(path, None);
-    Assert::new().action_env("SNAPSHOTS").normalize_paths(false).eq(printed, shown);
+    let action = if writes() { Action::Overwrite } else { Action::Verify };
+    Assert::new().action(action).normalize_paths(false).eq(printed, shown);
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -12,11 +12,11 @@ fn the_page_is_up_to_date() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let made = page::page(root).unwrap_or_else(|problem| panic!("{problem}"));
     let path = root.join(page::PAGE);
-    if std::env::var_os("GOLDEN").is_some_and(|what| what == "write") {
+    if std::env::var_os("WRITE").is_some_and(|it| it == "1") {
         std::fs::write(&path, &made).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(made == kept, "{} is out of date: run the test with GOLDEN=write", page::PAGE);
+    assert!(made == kept, "{} is out of date: run the test with WRITE=1", page::PAGE);
 }
 
 /// A case cannot show which agents are rejected.

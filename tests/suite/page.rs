@@ -70,7 +70,7 @@ pub fn page(root: &Path) -> Result<String, String> {
 }
 
 const INTRODUCTION: &str = "\
-<!-- Made by a test from tests/data and docs/decisions.toml, with GOLDEN=write. Do not edit. -->
+<!-- Made by a test from tests/data and docs/decisions.toml, with WRITE=1. Do not edit. -->
 
 # Conformance
 

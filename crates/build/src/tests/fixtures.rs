@@ -3,7 +3,7 @@
 //! Every later version has to answer from the sound ones as they were meant, and to refuse each damaged one
 //! by its name. A version that cannot read a format any more moves its sound sets to the damaged ones.
 //!
-//! `FIXTURES=write` writes them again, which is right only while the format was not released.
+//! `WRITE=1` writes them again, which is right only while the format was not released.
 
 use std::path::{Path, PathBuf};
 
@@ -97,7 +97,7 @@ fn path(name: &str) -> PathBuf {
 
 /// Reads a file, or writes what it should be if that is asked for.
 fn stored(name: &str, made: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
-    if std::env::var_os("FIXTURES").is_some_and(|it| it == "write") {
+    if std::env::var_os("WRITE").is_some_and(|it| it == "1") {
         std::fs::create_dir_all(path("")).unwrap();
         std::fs::write(path(name), made()).unwrap();
     }

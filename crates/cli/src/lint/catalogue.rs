@@ -1,5 +1,5 @@
 //! The catalogue of codes: what each problem is, why it matters and how to fix it. The page of all
-//! (`docs/lint.md`), of which `--explain` prints a section.
+//! (`docs/lint.md`), of which `--describe` prints a section.
 //!
 //! The texts are in `catalogue.toml`, next to this file. How each dialect reads an example is
 //! computed, not written down.
@@ -78,7 +78,7 @@ const INTRODUCTION: &str = "\
 For authors of robots.txt files who want to know what a diagnostic means. Each problem has a code, whose
 number never changes, and a name. `portcullis lint --describe CODE` prints its section of this page.
 
-The examples are read by the dialect `rfc9309`; each table shows how every dialect reads the reported line.
+The examples are read by the dialect `rfc9309`; below each is how the dialects read the reported line.
 The column *fix* says whether there is an edit. `--fix` applies those marked `safe-if-proved`, once it is
 proved that they change no verdict. Those marked `suggestion` change verdicts, and are left to you.
 
@@ -118,12 +118,22 @@ fn push_entry(page: &mut String, entry: &Entry) {
     let Some(diagnostic) = entry.diagnostic() else { return };
     let _ = write!(page, "\n```text\n{}```\n", printable(entry.example.as_bytes()));
     let line = diagnostic.place.line;
-    let _ = write!(page, "\nReported in line {line}: {}.\n", diagnostic.message);
-    if !diagnostic.effects.is_empty() {
-        page.push_str("\n| dialect | reading |\n|---|---|\n");
+    let _ = write!(page, "\nReported in line {line}: {}.", diagnostic.message);
+    push_effects(page, &diagnostic.effects);
+}
+
+/// Renders how the dialects read a line: a sentence if all read it alike, or else a table.
+fn push_effects(page: &mut String, effects: &[Effect]) {
+    let Some(first) = effects.first() else { return page.push('\n') };
+    if effects.iter().all(|effect| effect.text == first.text) {
+        let _ = writeln!(page, " All dialects: {}.", first.text);
+        return;
     }
-    for Effect { dialect, text } in &diagnostic.effects {
-        let _ = writeln!(page, "| {} | {} |", dialect.name, text.replace('|', "\\|"));
+    page.push_str("\n\n| dialect | reading |\n|---|---|\n");
+    for alike in effects.chunk_by(|one, next| one.text == next.text) {
+        let names: Vec<&str> = alike.iter().map(|effect| effect.dialect.name).collect();
+        let text = alike[0].text.replace('|', "\\|");
+        let _ = writeln!(page, "| {} | {text} |", names.join(", "));
     }
 }
 
