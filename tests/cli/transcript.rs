@@ -4,9 +4,9 @@
 //! are run as well. The blocks of a page share a folder that starts with the files of
 //! `tests/cli/files`, or `tests/cli/docs/PAGE`, and are run by a shell:
 //!
-//! - `console`: after `$ `, a command, which goes on in lines with `> `; then, if its exit status is
-//!   not 0, a line `? STATUS`; then its standard output and its standard error. A block without `$ `
-//!   is not run.
+//! - `console`: after `$ `, a command, which goes on in lines with `> `; then its exit status as
+//!   `? STATUS`, unless it is 0, or 2 with an error; then its standard output and its standard error,
+//!   without the usage after an error. A block without `$ ` is not run.
 //! - `sh`: a script that must succeed. A `text` block after it is its standard output. A script that
 //!   is not to be run is `bash`.
 //! - `LANGUAGE FILE`: the content of a file, which is written.
@@ -137,12 +137,15 @@ impl<'p> Page<'p> {
                 expected.extend([line, "\n"]);
             }
             let output = self.shell(&command);
+            let errors = without_usage(&printed(&output.stderr));
+            let expects =
+                if errors.lines().any(|line| line.starts_with("error: ")) { 2 } else { 0 };
             match output.status.code() {
-                Some(0) => {}
+                Some(status) if status == expects => {}
                 Some(status) => shown.push_str(&format!("? {status}\n")),
                 None => panic!("{command}: {}", output.status),
             }
-            let printed = printed(&output.stdout) + &printed(&output.stderr);
+            let printed = printed(&output.stdout) + &errors;
             shown.push_str(&kept_or_new(&expected, &printed));
         }
         shown
@@ -163,6 +166,13 @@ impl<'p> Page<'p> {
 fn printed(output: &[u8]) -> String {
     let text = String::from_utf8_lossy(output).replace("\r\n", "\n");
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
+}
+
+/// Removes what follows an error of the command line: the usage, and the line that leads to the help.
+fn without_usage(errors: &str) -> String {
+    let end =
+        ["\nUsage: ", "\nFor more information, try"].iter().filter_map(|it| errors.find(it)).min();
+    errors[..end.unwrap_or(errors.len())].to_owned()
 }
 
 /// Returns what the page shows if only times differ from what was printed now.

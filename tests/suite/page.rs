@@ -74,7 +74,7 @@ const INTRODUCTION: &str = "\
 
 # Conformance
 
-The checks by dialect and clause. A case is one robots.txt. A check is one URL for one agent in one
+The checks by dialect and section. A case is one robots.txt. A check is one URL for one agent in one
 dialect, with the expected verdict, reason and line of the deciding rule. `cargo test --test suite`
 runs every check through every engine. The cases are in [tests/data](../tests/data/README.md).
 
@@ -188,17 +188,25 @@ fn push_summary(page: &mut String, documents: &[Document]) {
     _ = writeln!(page, "| together | | {cases} | {checks} |");
 }
 
-/// Appends a table with a row per clause and a column per dialect: cases / checks.
+/// Returns the document and the section of a clause, without the row, the example or the remark.
+fn section(clause: &str) -> &str {
+    let end = [" (", "; ", ": "].iter().filter_map(|mark| clause.find(mark)).min();
+    let clause = &clause[..end.unwrap_or(clause.len())];
+    clause.match_indices(", ").nth(1).map_or(clause, |(second, _)| &clause[..second])
+}
+
+/// Appends a table with a row per section and a column per dialect: cases / checks.
 fn push_document(page: &mut String, document: &Document) {
     _ = writeln!(page, "\n## {}\n", document.title);
     _ = writeln!(page, "From [{0}.toml](../tests/data/{0}.toml); cases / checks.\n", document.name);
     let names: Vec<String> = Dialect::ALL.iter().map(|d| format!("`{}`", d.name)).collect();
-    _ = writeln!(page, "| clause | {} |", names.join(" | "));
+    _ = writeln!(page, "| section | {} |", names.join(" | "));
     _ = writeln!(page, "|---|{}", "---:|".repeat(names.len()));
     let mut seen = BTreeSet::new();
     for Check { clause, .. } in &document.checks {
+        let clause = section(clause);
         if seen.insert(clause) {
-            let of_clause = || document.checks.iter().filter(|check| check.clause == *clause);
+            let of_clause = || document.checks.iter().filter(|it| section(&it.clause) == clause);
             let cells = Dialect::ALL.map(|dialect| {
                 match counts(of_clause().filter(|check| check.dialect == dialect)) {
                     (0, _) => String::new(),
