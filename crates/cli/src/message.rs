@@ -45,6 +45,9 @@ impl Notes {
 
 /// What users of other programs and of earlier versions type, and what to type here.
 const TIPS: &[(&str, &str)] = &[
+    ("bench", "the benchmark is a program of its own: portcullis-bench run"),
+    ("synth", "made-up corpora are by portcullis-bench synth"),
+    ("--html", "-o FILE.html writes a page"),
     ("--list", "lists are arguments: portcullis classify … FILE"),
     ("--no-summary", "--summary none prints no summary"),
     ("--out", "-o names the output, and --out-dir a folder of outputs"),
@@ -118,4 +121,20 @@ pub fn shown(mut error: clap::Error) -> clap::Error {
         }
     }
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TIPS;
+
+    #[test]
+    fn each_gone_name_has_one_tip() {
+        const GONE: &str = "\
+            merge verify history sitemaps bench synth --column --field --host-column --agent-column \
+            --agent-record --at-column --at-field --at-unit --json --report --account --no-summary --stats \
+            --brief --html --from --to --as-of --expired --in-place --automata-memory --explain";
+        for name in GONE.split_whitespace() {
+            assert_eq!(TIPS.iter().filter(|(known, _)| *known == name).count(), 1, "{name}");
+        }
+    }
 }
