@@ -128,7 +128,9 @@ impl Asked {
         for header in headers {
             let chain = AgentChain::from_header(header, dialect);
             let chain = chain.context("invalid value for --user-agent")?;
-            let documented = chain.tokens().find_map(reading);
+            // The longest token names the crawler. Another one may be in the header of anybody, who would
+            // not be bound by the groups for `*` then.
+            let documented = chain.tokens().next().and_then(reading);
             let documented = documented.map(|it| it.chain(dialect)).transpose()?;
             chains.push(match documented {
                 Some(documented) => chain.read_as(&documented),
