@@ -22,7 +22,7 @@ use portcullis_bench::Originals;
 use portcullis_build::{LoadConfig, load};
 use portcullis_dialect::dialect::{Dialect, GOOGLE};
 use portcullis_engine::{Cache, Outcome, RuleSetBuf, Settings};
-use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
+use portcullis_robots::policy::{Crawler, OrderedRules, Selection};
 use portcullis_robots::syntax::{RobotsTxt, records};
 use portcullis_robots::url::{SplitUrl, compared_path, host_key, split};
 use portcullis_set::PolicySet;
@@ -30,12 +30,12 @@ use portcullis_set::batch::{Classifier, Session};
 
 const DIALECT: &Dialect = &GOOGLE;
 
-fn agent() -> AgentChain {
-    AgentChain::parse("Googlebot", DIALECT).expect("a token")
+fn agent() -> Crawler {
+    Crawler::parse("Googlebot", DIALECT).expect("a token")
 }
 
 /// Returns the rules of a text in order of precedence, or `None` if no group applies.
-fn ordered(text: &[u8], agent: &AgentChain) -> Option<OrderedRules> {
+fn ordered(text: &[u8], agent: &Crawler) -> Option<OrderedRules> {
     let file = RobotsTxt::parse(text, DIALECT, None);
     let groups = Selection::of(&file, agent, DIALECT).groups;
     (!groups.is_empty()).then(|| OrderedRules::new(&file, &groups, &DIALECT.paths))
@@ -163,7 +163,7 @@ fn urls(criterion: &mut Criterion, records: &[&[u8]], originals: &Originals, set
     });
     group.bench_function("walk", |bencher| bencher.iter(|| walk.decide()));
     let classifier = Classifier::new(Arc::clone(set), vec![agent()]);
-    let mut session = Session::new(classifier.expect("a whole set"), None);
+    let mut session = Session::new(classifier.expect("a whole set"));
     for (name, reads_rules) in [("classify", false), ("classify with rules", true)] {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {

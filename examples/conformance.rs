@@ -24,7 +24,7 @@ use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::vectors::Vectors;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_set::PolicySet;
 use portcullis_testkit::{Agreement, Configuration, Engine, Judged, Oracle, agree_in_shares};
 
@@ -102,7 +102,7 @@ fn main() -> Result<ExitCode, Failure> {
     );
     let (set, table) = (policies?, table?);
     let agents: Result<Vec<_>, _> =
-        agents.iter().map(|agent| AgentChain::parse(agent, &GOOGLE)).collect();
+        agents.iter().map(|agent| Crawler::parse(agent, &GOOGLE)).collect();
     let agents = agents?;
     let opened = start.elapsed();
     let table = Table(table.lines().collect());
@@ -114,7 +114,7 @@ fn main() -> Result<ExitCode, Failure> {
     let lists = || [&all[..]].into_iter().chain(all.chunks(1));
     let engine = |positions, vectors| {
         let engine =
-            Engine::of_some(Arc::clone(&set), &agents, positions, &Configuration::default());
+            Engine::from_some(Arc::clone(&set), &agents, positions, &Configuration::default());
         engine.with_vectors(vectors)
     };
     let mut found = Agreement::default();

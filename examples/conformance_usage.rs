@@ -30,7 +30,7 @@ use portcullis_dialect::limits::{RECORDS_AT_ONCE, ROBOTS_BYTES_MAX};
 use portcullis_dialect::usage::{Label, Preference, Stated, Usage};
 use portcullis_engine::vectors::Vectors;
 use portcullis_oracle::Judge;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_testkit::{
@@ -166,7 +166,8 @@ impl Judgement {
 fn by_host(files: &BTreeMap<String, Vec<u8>>) -> HashMap<String, &[u8]> {
     let mut by_host: HashMap<String, &[u8]> = HashMap::new();
     for (name, text) in files {
-        if let Ok(origin) = Origin::of_robots_txt(format!("http://{name}/robots.txt").as_bytes()) {
+        if let Ok(origin) = Origin::from_robots_txt(format!("http://{name}/robots.txt").as_bytes())
+        {
             by_host.entry(origin.key()).or_insert(text);
         }
     }
@@ -180,7 +181,7 @@ fn judge(files: &BTreeMap<String, Vec<u8>>, urls: &[&[u8]]) -> Vec<Judgement> {
     let mut judged = vec![Judgement::without_file(Decision::UNKNOWN); urls.len()];
     let mut of_file: HashMap<String, Vec<usize>> = HashMap::new();
     for (number, url) in urls.iter().enumerate() {
-        match Origin::of_url(url) {
+        match Origin::from_url(url) {
             Err(_) => judged[number] = Judgement::without_file(Decision::INVALID),
             // The files in a folder apply to the default ports of these schemes.
             Ok(origin) if ["http", "https"].contains(&origin.scheme()) => {
@@ -279,7 +280,7 @@ fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<Exi
 /// Compares the crawl delays of all files, and returns the number of differences.
 fn compare_delays(files: &BTreeMap<String, Vec<u8>>, set: &PolicySet) -> Result<usize, Failure> {
     let agents: Result<Vec<_>, _> =
-        AGENTS.iter().map(|agent| AgentChain::parse(agent, &RFC_9309)).collect();
+        AGENTS.iter().map(|agent| Crawler::parse(agent, &RFC_9309)).collect();
     let agents = agents?;
     let (mut compared, mut numbers, mut unreadable, mut differing) = (0, 0, 0, 0);
     for (key, text) in by_host(files) {
@@ -474,11 +475,11 @@ impl Oracle for Answers<'_> {
 /// another order.
 fn engines(set: &Arc<PolicySet>) -> Result<[Engine; 3], Failure> {
     let agents: Result<Vec<_>, _> =
-        AGENTS.iter().map(|agent| AgentChain::parse(agent, &RFC_9309)).collect();
+        AGENTS.iter().map(|agent| Crawler::parse(agent, &RFC_9309)).collect();
     let agents = agents?;
     let engine = |positions: &[usize], labels: &[Label]| {
         let engine =
-            Engine::of_some(Arc::clone(set), &agents, positions, &Configuration::default());
+            Engine::from_some(Arc::clone(set), &agents, positions, &Configuration::default());
         engine.with_usage(labels)
     };
     Ok([

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::time::Duration;
 
-use portcullis::{AgentRules, Answer, Decision, Robots, robots_txt_url};
+use portcullis::{AgentRules, Decision, Fetched, Robots, robots_txt_url};
 
 /// Bytes of a robots.txt file that are read; the protocol asks for at least 500 KiB.
 const BODY_BYTES_MAX: usize = 512 * 1024;
@@ -39,7 +39,7 @@ impl Crawler {
         if !self.rules.contains_key(&url) {
             // Without a complete response, nothing is allowed.
             let (answer, body) =
-                self.fetch(&url).await.unwrap_or_else(|_| (Answer::NoAnswer, Vec::new()));
+                self.fetch(&url).await.unwrap_or_else(|_| (Fetched::NoResponse, Vec::new()));
             let rules = Robots::from_response(answer, &body).agent(&self.agent);
             self.rules.insert(url.clone(), rules);
         }
@@ -47,7 +47,7 @@ impl Crawler {
         Ok((rules.decide(page), rules.crawl_delay()))
     }
 
-    async fn fetch(&self, url: &str) -> reqwest::Result<(Answer, Vec<u8>)> {
+    async fn fetch(&self, url: &str) -> reqwest::Result<(Fetched, Vec<u8>)> {
         let mut response = self.client.get(url).send().await?;
         let mut body = Vec::new();
         while body.len() < BODY_BYTES_MAX
@@ -55,7 +55,7 @@ impl Crawler {
         {
             body.extend_from_slice(&chunk);
         }
-        Ok((Answer::Status(response.status().as_u16()), body))
+        Ok((Fetched::Status(response.status().as_u16()), body))
     }
 }
 

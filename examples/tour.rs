@@ -2,7 +2,7 @@
 //!
 //! Run it with `cargo run --example tour`.
 
-use portcullis::{AgentChain, Classifier, LoadConfig, RFC_9309, Robots, Session, Verdict};
+use portcullis::{Classifier, Crawler, LoadConfig, RFC_9309, Robots, Session, Verdict};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // One file, one agent.
@@ -18,9 +18,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Many hosts, many URLs, several agents. Each thread has its own session.
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/sample/robots");
     let set = portcullis::set::load(folder.as_ref(), &LoadConfig::new(&RFC_9309))?.set;
-    let agents = ["GPTBot", "CCBot"].map(|name| AgentChain::parse(name, &RFC_9309));
+    let agents = ["GPTBot", "CCBot"].map(|name| Crawler::parse(name, &RFC_9309));
     let agents = agents.into_iter().collect::<Result<_, _>>()?;
-    let mut session = Session::new(Classifier::new(set, agents)?, None);
+    let mut session = Session::new(Classifier::new(set, agents)?);
     let urls = ["https://shop.example/cart/?a=1", "https://nobody.example/"];
     let mut answers = session.decide(&urls)?;
     let decisions = answers.decisions();

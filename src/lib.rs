@@ -36,21 +36,21 @@
 //! ```
 //! # #[cfg(feature = "set")] {
 //! use portcullis::set::load_files;
-//! use portcullis::{AgentChain, Classifier, GOOGLE, LoadConfig, Origin, Session, Verdict};
+//! use portcullis::{Crawler, Classifier, GOOGLE, LoadConfig, Origin, Session, Verdict};
 //!
-//! let one = Origin::of_url(b"https://a.example/")?;
-//! let other = Origin::of_url(b"https://b.example:8443/")?;
+//! let one = Origin::from_url(b"https://a.example/")?;
+//! let other = Origin::from_url(b"https://b.example:8443/")?;
 //! let files = [
 //!     (&one, &b"User-agent: *\nDisallow: /search\nAllow: /search/about\n"[..]),
 //!     (&other, b"User-agent: GPTBot\nDisallow: /\n"),
 //! ];
 //! let set = load_files(files, &LoadConfig::new(&GOOGLE));
 //! let agents = vec![
-//!     AgentChain::parse("GPTBot", &GOOGLE)?,
-//!     AgentChain::parse("Googlebot-News+Googlebot", &GOOGLE)?,
+//!     Crawler::parse("GPTBot", &GOOGLE)?,
+//!     Crawler::parse("Googlebot-News+Googlebot", &GOOGLE)?,
 //! ];
 //! let classifier = Classifier::new(set, agents)?; // threads share it
-//! let mut session = Session::new(classifier, None); // one per thread
+//! let mut session = Session::new(classifier); // one per thread
 //! let urls = ["https://a.example/search?q=1", "https://b.example:8443/"];
 //! let mut answers = session.decide(&urls)?; // per URL, per agent
 //! let verdicts: Vec<_> = answers.decisions().iter().map(|decision| decision.verdict).collect();
@@ -89,11 +89,11 @@
 pub use portcullis_build::LoadConfig;
 #[doc(inline)]
 pub use portcullis_dialect::{
-    Answer, DRAFT_2019, Decision, Dialect, GOOGLE, KOSTER_1996, Label, ORIGINAL_1994, PolicyState,
+    DRAFT_2019, Decision, Dialect, Fetched, GOOGLE, KOSTER_1996, Label, ORIGINAL_1994, PolicyState,
     Preference, RFC_9309, Reason, Usage, Verdict,
 };
 #[doc(inline)]
-pub use portcullis_robots::policy::{AgentChain, AgentError};
+pub use portcullis_robots::policy::{AgentError, Crawler};
 #[doc(inline)]
 pub use portcullis_robots::url::{BadUrl, Origin, robots_txt_url};
 #[doc(inline)]

@@ -12,7 +12,7 @@ fn main() -> std::io::Result<()> {
         eprintln!("usage: seeds FOLDER");
         std::process::exit(2);
     };
-    let seeds = Seeds::of_project(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    let seeds = Seeds::from_project(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
     for (target, seeds) in seeds.0 {
         let folder = Path::new(&folder).join(target);
         std::fs::create_dir_all(&folder)?;

@@ -26,7 +26,7 @@ pub struct Seeds(pub BTreeMap<&'static str, BTreeSet<Vec<u8>>>);
 
 impl Seeds {
     /// Reads the seeds from the project at `root`.
-    pub fn of_project(root: &Path) -> Seeds {
+    pub fn from_project(root: &Path) -> Seeds {
         let mut seeds = Seeds::default();
         for path in files(&root.join("tests/data")) {
             if path.extension().is_some_and(|extension| extension == "toml") {

@@ -8,7 +8,7 @@ use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::usage::Label;
 use portcullis_engine::StepCounts;
 use portcullis_engine::vectors::Vectors;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::{RobotsTxt, Statement};
 use portcullis_testkit::{
     Form, World, agree, at_origin, configurations, scattered, set_everywhere,
@@ -65,7 +65,7 @@ impl<'d> Question<'d> {
         let (agent, rest) = head::line(rest)?;
         let (url, robots) = head::line(rest)?;
         let agent = std::str::from_utf8(agent).ok()?;
-        AgentChain::parse(agent, dialect).ok()?;
+        Crawler::parse(agent, dialect).ok()?;
         let robots = &robots[..robots.len().min(ROBOTS_BYTES_MAX)];
         let robots_bytes_max = head::bytes_max(*choice, robots.len());
         use_one_thread();

@@ -52,9 +52,9 @@ fn check_key(dialect: &Dialect, url: &SplitUrl<'_>, key: &[u8]) {
     assert_eq!(host_key(&split, &mut Vec::new()), Ok(key));
     assert!(!key.iter().any(|byte| b"/?#@% ".contains(byte) || !byte.is_ascii()));
     assert!(!key.iter().any(u8::is_ascii_uppercase));
-    let origin = Origin::of_split(url).expect("a URL with a key has an origin");
+    let origin = Origin::from_split(url).expect("a URL with a key has an origin");
     assert_eq!(origin.key().as_bytes(), key);
-    assert_eq!(Origin::of_url(origin.to_string().as_bytes()), Ok(origin));
+    assert_eq!(Origin::from_url(origin.to_string().as_bytes()), Ok(origin));
 }
 
 /// Checks that engine and oracle agree on whether the record is a URL, except for hosts that only
@@ -99,7 +99,7 @@ fn check_url_crate(record: &[u8]) {
     else {
         return;
     };
-    let ours = Origin::of_url(record).unwrap_or_else(|error| panic!("{theirs}: {error}"));
+    let ours = Origin::from_url(record).unwrap_or_else(|error| panic!("{theirs}: {error}"));
     assert_eq!(ours.scheme(), theirs.scheme());
     assert_eq!(ours.port(), theirs.port());
     match host {

@@ -11,7 +11,7 @@ use portcullis_fuzz::{decide_counted, sitemap_compared};
 use seeds::Seeds;
 
 fn seeds(target: &str) -> BTreeSet<Vec<u8>> {
-    let mut all = Seeds::of_project(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).0;
+    let mut all = Seeds::from_project(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).0;
     let seeds = all.remove(target).unwrap_or_default();
     assert!(seeds.len() >= 100, "only {} seeds: is the project whole?", seeds.len());
     seeds

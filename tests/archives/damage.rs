@@ -10,7 +10,7 @@ use portcullis_build::IngestConfig;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_files::scratch::Scratch;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_set::{PolicySet, SetError};
 use portcullis_testkit::{Captures, Random, Refusal, Told, compiled, ingested};
@@ -88,10 +88,10 @@ fn many_groups() -> String {
     format!("{names}{}Disallow: /x\n{groups}", "Disallow:\n".repeat(LARGE_GROUP_RULES))
 }
 
-fn agents() -> Vec<AgentChain> {
+fn agents() -> Vec<Crawler> {
     let last = format!("robot{}", POLICY_PATTERNS_MAX / LARGE_GROUP_RULES + 1);
     let names = ["Googlebot", "GPTBot+Googlebot", last.as_str()];
-    names.iter().map(|name| AgentChain::parse(name, &RFC_9309).unwrap()).collect()
+    names.iter().map(|name| Crawler::parse(name, &RFC_9309).unwrap()).collect()
 }
 
 impl Whole {
@@ -198,7 +198,7 @@ fn ask_opened(set: Result<PolicySet, SetError>, urls: &[String]) -> Result<Vec<T
 #[test]
 fn the_set_has_everything() {
     let whole = Whole::new();
-    let set = PolicySet::of_bytes("a.set", whole.bytes).unwrap();
+    let set = PolicySet::from_bytes("a.set", whole.bytes).unwrap();
     let empty = set.section_bytes().find(|(_, bytes)| *bytes == 0);
     assert_eq!(empty.map(|(name, _)| name), None);
     let counts = set.counts();
@@ -286,7 +286,7 @@ fn verifying_finds_every_flip() {
         let (byte, bit) = (random.below(whole.bytes.len()), random.below(8));
         let mut bytes = whole.bytes.clone();
         bytes[byte] ^= 1 << bit;
-        let verified = PolicySet::of_bytes("a.set", bytes)
+        let verified = PolicySet::from_bytes("a.set", bytes)
             .and_then(|set| portcullis_build::verify(&set, &Scratch::in_memory()));
         assert!(verified.is_err(), "bit {bit} of byte {byte}");
     }

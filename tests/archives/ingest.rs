@@ -194,7 +194,7 @@ fn the_sample_applies_to_both_schemes() {
     assert_eq!(known.map(|state| counts.in_state(state)).sum::<u64>(), 2 * files as u64);
     let compiled =
         to_vec(&ingested.standings, &CompileConfig::of(&ingested, config().dialect, None));
-    let set = PolicySet::of_bytes("a set", compiled.unwrap()).unwrap();
+    let set = PolicySet::from_bytes("a set", compiled.unwrap()).unwrap();
     let merged = settled(&set, &Scratch::in_memory()).unwrap();
     assert_eq!((states(&merged), merged.standings.counts().unwrap()), (states(&ingested), counts));
 }
@@ -258,7 +258,7 @@ fn many_names_fit_in_little_memory() {
     };
     let little = compiled(Scratch::in_folder(folder.path(), COMPILE_MEMORY_MIN));
     assert!(little == compiled(Scratch::in_memory()));
-    let set = PolicySet::of_bytes("names", little).unwrap();
+    let set = PolicySet::from_bytes("names", little).unwrap();
     assert!(set.counts().tokens > FILES as u64 * NAMES as u64 * 99 / 100);
     for host in 0..FILES {
         let policy = set.policy_of(b"https", format!("h{host}.example").as_bytes()).unwrap();

@@ -51,7 +51,7 @@ fn set(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig) -> V
 }
 
 fn open(bytes: &[u8]) -> PolicySet {
-    PolicySet::of_bytes("a set in memory", bytes).unwrap()
+    PolicySet::from_bytes("a set in memory", bytes).unwrap()
 }
 
 /// Merges like `merge` does.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use portcullis_captures::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, warc,
 };
-use portcullis_dialect::Answer;
+use portcullis_dialect::Fetched;
 use portcullis_files::input::{OpenConfig, Source};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_testkit::Random;
@@ -36,7 +36,7 @@ impl CaptureSink for Found {
     fn capture(&mut self, capture: Capture<'_>) {
         let Subject::Url(url) = capture.subject else { panic!("{capture:?}") };
         let answer = match capture.answer {
-            Answer::Status(status) => status.to_string(),
+            Fetched::Status(status) => status.to_string(),
             other => format!("{other:?}"),
         };
         let body = match &*capture.body {

@@ -231,7 +231,7 @@ fn rule_sets_that_are_overwritten_do_not_allow() {
     // SAFETY: the file keeps its length, so every page of it stays.
     let set = Arc::new(unsafe { PolicySet::map(&path) }.unwrap());
     let classifier = Classifier::new(Arc::clone(&set), agents(&["Bot"], set.dialect())).unwrap();
-    let mut session = Session::new(classifier, None);
+    let mut session = Session::new(classifier);
     let urls = ["https://a.example/xxxy"; 9];
     let mut verdict = || session.decide(&urls).map(|answers| answers.decisions()[0].verdict);
     assert_eq!(verdict().unwrap(), Verdict::Disallow);

@@ -78,7 +78,7 @@ fn hosts_that_collide_without_a_seed_are_found() {
     let compiled = || compile::to_vec(&ingested.standings, &config).unwrap();
     let bytes = compiled();
     assert!(bytes == compiled());
-    let set = PolicySet::of_bytes("a set", bytes).unwrap();
+    let set = PolicySet::from_bytes("a set", bytes).unwrap();
     // Looking up a host, stored or not, fails after a run of `SET_HOST_RUN_LINES_MAX` lines.
     for host in &hosts {
         assert!(set.host(host.as_bytes()).unwrap().is_some(), "{host}");

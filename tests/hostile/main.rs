@@ -17,7 +17,7 @@ use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_engine::limits::{DFA_CACHE_BYTES_MAX, DFA_PATTERN_BYTES_MAX};
 use portcullis_engine::{Cache, Limits, RuleSet, Settings, Work};
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
+use portcullis_robots::policy::{Crawler, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_testkit::Random;
 use shapes::Shape;
@@ -50,7 +50,7 @@ const PROGRAM_KIBIBYTES_MAX: usize = 256 * 1024;
 /// Returns the rules of `shape` in order of precedence.
 fn ordered(shape: &Shape) -> OrderedRules {
     let file = RobotsTxt::parse(&shape.robots, DIALECT, None);
-    let agent = AgentChain::parse(AGENT, DIALECT).expect("a token");
+    let agent = Crawler::parse(AGENT, DIALECT).expect("a token");
     let groups = Selection::of(&file, &agent, DIALECT).groups;
     assert!(!groups.is_empty(), "the file has a default group");
     OrderedRules::new(&file, &groups, &DIALECT.paths)

@@ -42,7 +42,7 @@ fn every_small_file_has_the_delays_of_the_oracle() {
             let chains = agents(&AGENTS, dialect);
             let set = set_of(Form::ALL[turn % Form::ALL.len()], files, (dialect, None), &chains);
             let classifier = Classifier::new(Arc::clone(&set), chains.clone()).unwrap();
-            let mut session = Session::new(classifier, None);
+            let mut session = Session::new(classifier);
             let urls: Vec<String> = (0..files.len()).map(|file| origin(file) + "/").collect();
             let mut answers = session.decide(&urls).unwrap();
             for (number, text) in files.iter().enumerate() {

@@ -141,7 +141,7 @@ fn set(world: &World, dialect: &'static Dialect, long_outage: LongOutage) -> Pol
     let captures: u64 = ingested.inputs.iter().map(|input| input.captures).sum();
     assert_eq!(captures as usize, world.archived.len());
     let provenance = Provenance::of(&ingested.inputs, &outages).to_json();
-    PolicySet::of_bytes("history", compiled(&ingested, (dialect, None), &provenance))
+    PolicySet::from_bytes("history", compiled(&ingested, (dialect, None), &provenance))
         .expect("a set")
 }
 
@@ -213,7 +213,7 @@ fn compare_archive(dialect: &'static Dialect, seed: u64) -> Tally {
     portcullis_build::verify(&set, &Scratch::in_memory())
         .unwrap_or_else(|error| panic!("{} {seed}: {error}", dialect.name));
     let agents = agents(&["ExampleBot", "Other"], dialect);
-    let mut session = Session::new(Classifier::new(set, agents).expect("all agents"), None);
+    let mut session = Session::new(Classifier::new(set, agents).expect("all agents"));
     let urls = (0..=HOSTS).flat_map(|host| {
         let of_host =
             move |path| ["http", "https"].map(|it| format!("{it}://h{host}.example{path}"));

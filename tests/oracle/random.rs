@@ -12,7 +12,7 @@ use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::{RECORDS_AT_ONCE, ROBOTS_BYTES_MAX};
 use portcullis_engine::vectors::Vectors;
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_testkit::{
     Configuration, Difference, Engine, Form, Given, Random, World, agree, configurations, names,
@@ -107,7 +107,7 @@ fn world(random: &mut Random) -> World {
         _ => Some(ROBOTS_BYTES_MAX),
     };
     let chains = generate::CHAINS.map(|names| names.join("+"));
-    let is_known = |chain: &&str| AgentChain::parse(chain, dialect).is_ok();
+    let is_known = |chain: &&str| Crawler::parse(chain, dialect).is_ok();
     let known: Vec<&str> = chains.iter().map(String::as_str).filter(is_known).collect();
     let agents: Vec<&str> = (0..AGENTS_PER_FILE).map(|_| *random.pick(&known)).collect();
     let mut world = World::new(dialect, robots_bytes_max, &agents);
@@ -135,7 +135,7 @@ fn compare_files(seed: u64) -> Tally {
     let mut compared = world.agrees_by_front_door();
     let mut ask = |kind: usize, agents: &[usize], configuration, vectors, sizes: &[usize]| {
         let set = Arc::clone(&sets[kind % sets.len()]);
-        let engine = Engine::of_some(set, &world.agents, agents, configuration);
+        let engine = Engine::from_some(set, &world.agents, agents, configuration);
         let engine = engine.with_vectors(vectors);
         let mut memory = engine.memory();
         for &size in sizes {
@@ -213,7 +213,7 @@ fn judge(check: &Check) -> Decision {
 }
 
 fn decide(check: &Check, configuration: &Configuration) -> Option<Decision> {
-    let chain = AgentChain::parse(&check.agents.join("+"), check.dialect).ok()?;
+    let chain = Crawler::parse(&check.agents.join("+"), check.dialect).ok()?;
     let set = set_everywhere(&check.robots, (check.dialect, check.robots_bytes_max), None);
     let engine = Engine::new(set, &[chain], configuration);
     Some(engine.decide(&[&check.url], &mut engine.memory())[0])

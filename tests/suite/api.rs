@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use portcullis::explain::Explanation;
 use portcullis::{
-    AgentChain, AgentRules, Classifier, Decision, LoadConfig, PolicySet, RFC_9309, Robots, Session,
+    AgentRules, Classifier, Crawler, Decision, LoadConfig, PolicySet, RFC_9309, Robots, Session,
 };
 
 fn is_shared<T: Send + Sync + 'static>() {}
@@ -12,7 +12,7 @@ fn is_shared<T: Send + Sync + 'static>() {}
 #[test]
 fn the_types_of_bindings_are_owned_and_shared() {
     is_shared::<AgentRules>();
-    is_shared::<AgentChain>();
+    is_shared::<Crawler>();
     is_shared::<PolicySet>();
     is_shared::<Arc<Classifier>>();
     is_shared::<Session>();
@@ -27,13 +27,13 @@ fn one_file_and_a_set_agree() {
     let text = b"User-agent: *\nDisallow: /a\nAllow: /a*b$\nUser-agent: c\nAllow: /\n";
     let urls = ["https://h.example/a", "https://h.example/axb", "https://h.example/robots.txt"];
     let rules = ["x", "c"].map(|agent| Robots::parse(text).agent(agent));
-    let agents = ["x", "c"].map(|agent| AgentChain::parse(agent, &RFC_9309).unwrap());
+    let agents = ["x", "c"].map(|agent| Crawler::parse(agent, &RFC_9309).unwrap());
     let set = portcullis::set::load_text(text, &LoadConfig::new(&RFC_9309));
     let classifier = Arc::new(Classifier::new(set, agents.to_vec()).unwrap());
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let mut session = Session::new(Arc::clone(&classifier), None);
+                let mut session = Session::new(Arc::clone(&classifier));
                 let answers = session.decide(&urls).unwrap();
                 let decisions = answers.decisions_with_rules().unwrap();
                 for (url, decisions) in urls.iter().zip(decisions.chunks(2)) {

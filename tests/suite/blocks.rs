@@ -31,7 +31,7 @@ pub fn compare(checks: &[(Check, Decision)]) -> Agreement {
             {
                 for vectors in Vectors::all() {
                     let set = Arc::clone(set);
-                    let engine = Engine::of_some(set, &world.agents, &positions, configuration);
+                    let engine = Engine::from_some(set, &world.agents, &positions, configuration);
                     let engine = engine.with_vectors(vectors);
                     let mut memory = engine.memory();
                     for _ in 0..2 {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 
 use crate::page;
 
@@ -33,7 +33,7 @@ fn each_dialect_takes_its_own_tokens() {
     ];
     for (agent, taken) in rows {
         for (dialect, taken) in Dialect::ALL.into_iter().zip(taken) {
-            let chain = AgentChain::parse(agent, dialect);
+            let chain = Crawler::parse(agent, dialect);
             assert_eq!(chain.is_ok(), taken, "{} {agent:?}", dialect.name);
         }
     }

@@ -28,7 +28,7 @@ fn answers(check: &Check) -> Vec<(&'static str, Option<f64>)> {
 }
 
 fn stored(set: &PolicySet, check: &Check) -> Option<f64> {
-    let origin = Origin::of_url(&check.url).unwrap();
+    let origin = Origin::from_url(&check.url).unwrap();
     let found = set.origin(origin.scheme().as_bytes(), origin.key().as_bytes()).unwrap();
     let (policy, capture) = found.expect("the origin has a file");
     let policy = set.policy(policy).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use portcullis_dialect::decision::Decision;
 use portcullis_robots::Robots;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::{Origin, split};
 use portcullis_set::PolicySet;
 use portcullis_testkit::{Configuration, Engine, Form, configurations, set_at, set_everywhere};
@@ -36,8 +36,8 @@ pub fn oracle(check: &Check) -> Decision {
 }
 
 /// Returns the chain of a check's agents.
-pub fn chain(check: &Check) -> AgentChain {
-    let chain = AgentChain::parse(&check.agents.join("+"), check.dialect);
+pub fn chain(check: &Check) -> Crawler {
+    let chain = Crawler::parse(&check.agents.join("+"), check.dialect);
     chain.unwrap_or_else(|error| panic!("{}: {error}", check.case))
 }
 
@@ -47,10 +47,10 @@ pub fn sets(check: &Check) -> [(&'static str, Arc<PolicySet>); 2] {
     let agents = [chain(check)];
     let reading = (check.dialect, check.robots_bytes_max);
     // A file at another path is not a robots.txt and applies to no origin.
-    let own = check.robots_url.as_ref().map(|url| Origin::of_robots_txt(url).ok());
+    let own = check.robots_url.as_ref().map(|url| Origin::from_robots_txt(url).ok());
     let origin = || {
         let url = split(&check.url, check.dialect.paths.path_start).ok()?;
-        Origin::of_split(&url).ok()
+        Origin::from_split(&url).ok()
     };
     let at = |form, origin: Option<Origin>| {
         let files = origin.map(|origin| (origin, &check.robots[..]));

@@ -13,7 +13,7 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 use portcullis_captures::{
     BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject, warc,
 };
-use portcullis_dialect::Answer;
+use portcullis_dialect::Fetched;
 use portcullis_files::input::{OpenConfig, Source};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_synth::random::SplitMix64;
@@ -137,7 +137,7 @@ struct Ours(Vec<Entry>);
 impl CaptureSink for Ours {
     fn capture(&mut self, capture: Capture<'_>) {
         let Subject::Url(url) = capture.subject else { panic!("{capture:?}") };
-        let Answer::Status(status) = capture.answer else { panic!("{capture:?}") };
+        let Fetched::Status(status) = capture.answer else { panic!("{capture:?}") };
         assert!(capture.notes.iter().all(|note| note == CaptureNote::Revisit), "{capture:?}");
         self.0.push(Entry {
             url: String::from_utf8(url.to_vec()).unwrap(),

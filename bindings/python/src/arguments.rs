@@ -3,7 +3,7 @@
 use portcullis_cli::agents::{self, AgentValue};
 use portcullis_dialect::{Dialect, Label, LabelError};
 use portcullis_report::AgentList;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -80,7 +80,7 @@ pub fn dialect(name: &str) -> PyResult<&'static Dialect> {
 /// The agents that are asked about.
 pub struct Asked {
     /// The agents, without repetitions, and then those of User-Agent headers. At least one.
-    pub chains: Vec<AgentChain>,
+    pub chains: Vec<Crawler>,
     /// The lists that agents were taken from.
     pub lists: Vec<AgentList>,
 }

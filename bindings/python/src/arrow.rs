@@ -133,7 +133,7 @@ impl PyTable {
     }
 
     /// Reads an Arrow IPC stream.
-    fn of_ipc(stream: &[u8]) -> Result<PyTable, ArrowError> {
+    fn from_ipc(stream: &[u8]) -> Result<PyTable, ArrowError> {
         let reader = StreamReader::try_new(stream, None)?;
         let fields = reader.schema().fields().clone();
         let pieces = reader.map(|batch| batch.map(StructArray::from));
@@ -195,7 +195,7 @@ impl PyColumn {
     /// Reads the bytes of `to_bytes`.
     #[classmethod]
     fn from_bytes(_: &Bound<'_, PyType>, data: &[u8]) -> PyResult<PyColumn> {
-        let table = PyTable::of_ipc(data).map_err(Error::of)?;
+        let table = PyTable::from_ipc(data).map_err(Error::of)?;
         match table.fields.len() {
             1 => Ok(PyColumn(table)),
             columns => {
@@ -324,7 +324,7 @@ impl PyTable {
     /// Reads the bytes of `to_bytes`.
     #[classmethod]
     fn from_bytes(_: &Bound<'_, PyType>, data: &[u8]) -> PyResult<PyTable> {
-        PyTable::of_ipc(data).map_err(Error::of)
+        PyTable::from_ipc(data).map_err(Error::of)
     }
 
     fn __reduce__<'py>(self_: &Bound<'py, PyTable>) -> PyResult<Reduced<'py>> {

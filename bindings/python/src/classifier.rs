@@ -21,7 +21,7 @@ use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_report::filter::{Plan, Purpose, Quantifier};
 use portcullis_report::{AgentList, explanation_json};
 use portcullis_robots::access::UnixSeconds;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::runner::{thread_count, thread_pool};
 use portcullis_set::Damage;
@@ -46,7 +46,7 @@ use crate::{Error, of_json, value_error};
 struct Question {
     classifier: Arc<batch::Classifier>,
     before_first: BeforeFirst,
-    assumed_scheme: Option<Vec<u8>>,
+    assumed_scheme: Option<String>,
     idle: Mutex<Vec<Session>>,
 }
 
@@ -54,13 +54,13 @@ struct Question {
 #[pyclass(frozen, name = "Classifier", module = "portcullis_robots")]
 pub struct PyClassifier {
     set: Py<PyPolicySet>,
-    agents: Vec<AgentChain>,
+    agents: Vec<Crawler>,
     /// The lists that agents were taken from.
     lists: Vec<AgentList>,
     names: Vec<String>,
     /// The number of agents that are User-Agent headers, which come last.
     headers: usize,
-    assumed_scheme: Option<Vec<u8>>,
+    assumed_scheme: Option<String>,
     /// The last questions that were asked, the newest first. They share the set.
     questions: Mutex<Vec<Arc<Question>>>,
 }
@@ -89,7 +89,9 @@ impl Chunk {
 impl Question {
     fn session(&self) -> Session {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let new = || Session::new(Arc::clone(&self.classifier), self.assumed_scheme.as_deref());
+        let new = || {
+            Session::new(Arc::clone(&self.classifier)).assume_scheme(self.assumed_scheme.as_deref())
+        };
         idle.unwrap_or_else(new)
     }
 
@@ -143,7 +145,7 @@ impl Question {
             whole => {
                 let urls = match whole {
                     Some(Imported::Array(array)) => Texts::of(&array, &Argument::URLS)?,
-                    _ => Texts::of_strings(urls)?,
+                    _ => Texts::from_strings(urls)?,
                 };
                 let chunk = Chunk::new(py, urls, &mut at)?;
                 self.decide(py, &[chunk], threads, collect, sink)?;
@@ -207,7 +209,7 @@ impl PyClassifier {
         set: Py<PyPolicySet>,
         Asked { chains: agents, lists }: Asked,
         headers: usize,
-        assumed_scheme: Option<Vec<u8>>,
+        assumed_scheme: Option<String>,
     ) -> PyResult<PyClassifier> {
         let names = agents.iter().map(|agent| agent.name().to_owned()).collect();
         let questions = Mutex::default();
@@ -314,8 +316,7 @@ impl PyClassifier {
     fn __reduce__<'py>(self_: &Bound<'py, PyClassifier>) -> PyResult<Reduced<'py>> {
         let it = self_.get();
         let (tokens, headers) = it.names.split_at(it.names.len() - it.headers);
-        let text = |scheme: &[u8]| String::from_utf8_lossy(scheme).into_owned();
-        let scheme = it.assumed_scheme.as_deref().map(text);
+        let scheme = it.assumed_scheme.clone();
         let set = it.set.clone_ref(self_.py());
         let lists = it.lists.iter().map(|list| {
             (list.name.clone(), list.source.clone(), list.agents, list.skipped.clone())
@@ -401,7 +402,7 @@ impl PyClassifier {
         if labels.is_empty() {
             return Err(PyValueError::new_err("no labels; leave them out to ask about all"));
         }
-        let columns = Columns::of_usage(&labels);
+        let columns = Columns::from_usage(&labels);
         let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
         let (question, at) = self.ask(&labels, at, before_first)?;
         question.table(py, (urls, at), threads, &table)

@@ -92,7 +92,7 @@ fn open(path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
 
 /// Opens the bytes of a set.
 fn in_memory(bytes: impl AsRef<[u8]>) -> PyResult<PyPolicySet> {
-    let set = PolicySet::of_bytes("the set in memory", bytes).map_err(set_error)?;
+    let set = PolicySet::from_bytes("the set in memory", bytes).map_err(set_error)?;
     Ok(PyPolicySet { set: set.into(), file: None, time: None })
 }
 
@@ -308,7 +308,7 @@ impl PyPolicySet {
             let text = format!("no scheme '{scheme}'; give it without colon, such as https");
             return Err(PyValueError::new_err(text));
         }
-        let scheme = assume_scheme.map(|scheme| scheme.to_ascii_lowercase().into_bytes());
+        let scheme = assume_scheme.map(|scheme| scheme.to_ascii_lowercase());
         PyClassifier::new(self_.clone().unbind(), asked, user_agents.len(), scheme)
     }
 
@@ -439,7 +439,7 @@ fn is_set(path: &Path) -> bool {
 fn texts_of(files: &Bound<'_, PyDict>) -> PyResult<BTreeMap<Origin, Vec<u8>>> {
     let mut texts = BTreeMap::new();
     for (url, text) in files {
-        let origin = with_bytes(&url, Origin::of_robots_txt)?.map_err(|error| {
+        let origin = with_bytes(&url, Origin::from_robots_txt)?.map_err(|error| {
             PyValueError::new_err(format!("{url}: {error}; give https://HOST/robots.txt"))
         })?;
         let text = with_bytes(&text, <[u8]>::to_vec)?;
@@ -460,7 +460,7 @@ fn of_texts(
     let loading = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
     let files = texts.iter().map(|(origin, text)| (origin, &**text));
     let files = files.take_while(|_| !stop.load(Ordering::Relaxed));
-    let standings = Standings::of_files(files, &loading);
+    let standings = Standings::from_files(files, &loading);
     let scratch = scratch.until(Arc::clone(stop));
     let config = CompileConfig { scratch, ..CompileConfig::new(dialect, robots_bytes_max) };
     write(&standings, &config, None)

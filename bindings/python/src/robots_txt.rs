@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use portcullis_dialect::Label;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_report::explanation_json;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::{AgentRules, Robots};
 use portcullis_set::batch::{Explained, FullDecision};
@@ -68,8 +68,8 @@ impl PyRobotsTxt {
     ) -> PyResult<Bound<'py, PyAny>> {
         let robots = self.robots();
         let dialect = robots.dialect();
-        let chain = AgentChain::parse(agent.trim(), dialect)
-            .or_else(|_| AgentChain::from_header(agent, dialect))
+        let chain = Crawler::parse(agent.trim(), dialect)
+            .or_else(|_| Crawler::from_header(agent, dialect))
             .map_err(value_error)?;
         let mut json = Vec::new();
         with_bytes(url, |url| {

@@ -12,7 +12,7 @@ use std::vec;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_rows::output::Added;
 use portcullis_set::stored::StoredHost;
 use portcullis_set::{Damage, PolicySet};
@@ -32,7 +32,7 @@ use crate::fault::interrupt_again;
 #[pyclass(frozen, name = "Survey", module = "portcullis_robots")]
 pub struct PySurvey {
     set: Arc<PolicySet>,
-    agents: Vec<AgentChain>,
+    agents: Vec<Crawler>,
     config: RowConfig,
     arrays: Arc<RowArrays>,
 }
@@ -133,7 +133,7 @@ impl RecordBatchReader for Batches {
 impl PySurvey {
     /// Returns the survey of `set` for `agents`, of which there is at least one. The set has history
     /// if `config` asks for it.
-    pub fn new(set: Arc<PolicySet>, agents: Vec<AgentChain>, config: RowConfig) -> PySurvey {
+    pub fn new(set: Arc<PolicySet>, agents: Vec<Crawler>, config: RowConfig) -> PySurvey {
         PySurvey { set, agents, config, arrays: RowArrays::new(&config.fields()).into() }
     }
 }
@@ -147,7 +147,7 @@ impl PySurvey {
     }
 
     fn __repr__(&self) -> String {
-        let names: Vec<&str> = self.agents.iter().map(AgentChain::name).collect();
+        let names: Vec<&str> = self.agents.iter().map(Crawler::name).collect();
         format!("<Survey of {} for {}>", self.set.name(), names.join(", "))
     }
 

@@ -63,7 +63,7 @@ impl Texts {
             DataType::LargeBinary => Texts::LargeBytes(array.as_binary().clone()),
             DataType::BinaryView => Texts::BytesView(array.as_binary_view().clone()),
             DataType::Null => Texts::Nulls(array.len()),
-            DataType::Dictionary(..) => Texts::of_dictionary(array, argument)?,
+            DataType::Dictionary(..) => Texts::from_dictionary(array, argument)?,
             DataType::Struct(_) => return Texts::of(only_column(array, argument)?, argument),
             other => {
                 return Err(PyTypeError::new_err(format!(
@@ -76,7 +76,7 @@ impl Texts {
         Ok(texts)
     }
 
-    fn of_dictionary(array: &ArrayRef, argument: &Argument) -> PyResult<Texts> {
+    fn from_dictionary(array: &ArrayRef, argument: &Argument) -> PyResult<Texts> {
         // Before the keys are read: `normalized_keys` clamps them.
         array.to_data().validate_values().map_err(|error| invalid(error, argument))?;
         let dictionary = array.as_any_dictionary();
@@ -109,7 +109,7 @@ impl Texts {
     /// # Errors
     ///
     /// If `object` is not iterable, or has an item of another type.
-    pub fn of_strings(object: &Bound<'_, PyAny>) -> PyResult<Texts> {
+    pub fn from_strings(object: &Bound<'_, PyAny>) -> PyResult<Texts> {
         if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
             return Err(PyTypeError::new_err("urls is one text; pass a list: [url]"));
         }

@@ -17,7 +17,7 @@ use portcullis_captures::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, folder,
 };
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::{compared_path, host_key, split};
 use portcullis_set::stored::PolicyNumber;
 use portcullis_set::{Damage, PolicySet};
@@ -41,7 +41,7 @@ pub struct Corpus {
     /// The policies.
     pub set: Arc<PolicySet>,
     /// The agent.
-    pub agent: AgentChain,
+    pub agent: Crawler,
     /// The questions, in the order of the list.
     pub questions: QuestionList,
     /// The records that are not measured.
@@ -80,7 +80,7 @@ impl Corpus {
     pub fn new(
         set: impl Into<Arc<PolicySet>>,
         originals: Option<Originals>,
-        agent: AgentChain,
+        agent: Crawler,
     ) -> Result<Corpus, Damage> {
         let set = set.into();
         let limit = set.robots_bytes_max().filter(|_| originals.is_some());

@@ -18,7 +18,7 @@ use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{GaveUp, LazyDfa, Limits};
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
+use portcullis_robots::policy::{Crawler, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::Origin;
 use portcullis_set::batch::{Classifier, Session};
@@ -96,7 +96,7 @@ impl Numbered {
     /// Compiles all texts, without a limit on their size.
     fn new(
         texts: &[&[u8]],
-        agent: &AgentChain,
+        agent: &Crawler,
         dialect: &'static Dialect,
         limits: Limits,
     ) -> Numbered {
@@ -107,7 +107,7 @@ impl Numbered {
         };
         let origin = |number: usize| {
             let url = format!("http://h{number:08}.example/robots.txt");
-            Origin::of_robots_txt(url.as_bytes()).expect("a URL")
+            Origin::from_robots_txt(url.as_bytes()).expect("a URL")
         };
         let origins: Vec<Origin> = (0..texts.len()).map(origin).collect();
         let set = load_files(origins.iter().zip(texts.iter().copied()), &config);
@@ -119,7 +119,7 @@ impl Numbered {
         let policies = origins.iter().map(number).collect();
         let classifier = Classifier::with_limits(set, vec![agent.clone()], limits)
             .expect("it was compiled for the agent");
-        Numbered { session: Session::new(classifier, None), policies, asked: Vec::new() }
+        Numbered { session: Session::new(classifier), policies, asked: Vec::new() }
     }
 
     /// Decides paths in normal form, each with the text of the given number.
@@ -179,7 +179,7 @@ impl Matcher for OneSet<'_> {
             let (set, agents) = (Arc::clone(&self.corpus.set), vec![self.corpus.agent.clone()]);
             let made = Classifier::with_limits(set, agents, self.limits);
             let classifier = made.map_err(|error| failed(&error))?;
-            self.session = Some(Session::new(classifier, None));
+            self.session = Some(Session::new(classifier));
         }
         let Some(session) = &mut self.session else {
             return Err(failed(&"no session"));
@@ -230,7 +230,7 @@ struct RuleSets {
 
 impl RuleSets {
     /// Parses each file and orders the rules of the groups that apply to the agent.
-    fn of(files: &[&[u8]], agent: &AgentChain, dialect: &'static Dialect) -> RuleSets {
+    fn of(files: &[&[u8]], agent: &Crawler, dialect: &'static Dialect) -> RuleSets {
         let mut known: HashMap<(PatternList, Vec<Verdict>), u32> = HashMap::new();
         let mut sets = Vec::new();
         let mut rule_set = |text: &&[u8]| {

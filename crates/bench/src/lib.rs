@@ -31,13 +31,13 @@
 //! use portcullis_bench as bench;
 //! use portcullis_bench::{Corpus, Settings, Status};
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_robots::policy::AgentChain;
+//! use portcullis_robots::policy::Crawler;
 //! use portcullis_set::PolicySet;
 //! use portcullis_build::{LoadConfig, load_text};
 //!
 //! let text = b"User-agent: *\nDisallow: /private\n";
 //! let set = load_text(text, &LoadConfig::new(&RFC_9309));
-//! let agent = AgentChain::parse("ExampleBot", &RFC_9309)?;
+//! let agent = Crawler::parse("ExampleBot", &RFC_9309)?;
 //! let mut corpus = Corpus::new(set, None, agent)?;
 //! for url in ["https://a.example/", "https://a.example/private/x"] {
 //!     corpus.add(url.as_bytes())?;

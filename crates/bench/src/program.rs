@@ -15,7 +15,7 @@ use portcullis_build::{LoadConfig, load};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_files::atomic_file::AtomicFile;
 use portcullis_files::input::{ChunkConfig, Framing, OpenConfig, Source, Terminator, TextChunks};
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_set::PolicySet;
 use portcullis_synth::{ArchiveFormat, Files};
 use portcullis_text::visible::visible;
@@ -225,8 +225,8 @@ fn cannot_write(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
-fn token(name: &str, dialect: &'static Dialect) -> Result<AgentChain> {
-    let agent = AgentChain::parse(name, dialect)?;
+fn token(name: &str, dialect: &'static Dialect) -> Result<Crawler> {
+    let agent = Crawler::parse(name, dialect)?;
     ensure!(
         agent.tokens().count() == 1,
         "engines take no chains of agents; name one product token"

@@ -7,7 +7,7 @@ use super::*;
 use portcullis_build::{LoadConfig, load_text};
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_report::page::STYLE;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 
 const ROBOTS: &[u8] = b"User-agent: *\nDisallow: /private\nAllow: /private/*.html$\n";
 const LIST: [&str; 5] = [
@@ -71,7 +71,7 @@ fn corpus() -> Corpus {
 
 fn corpus_of(list: &[&str]) -> Corpus {
     let set = load_text(ROBOTS, &LoadConfig::new(&RFC_9309));
-    let agent = AgentChain::parse("ExampleBot", &RFC_9309).unwrap();
+    let agent = Crawler::parse("ExampleBot", &RFC_9309).unwrap();
     let mut corpus = Corpus::new(set, None, agent).unwrap();
     for record in list {
         corpus.add(record.as_bytes()).unwrap();

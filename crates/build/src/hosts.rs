@@ -37,7 +37,7 @@ impl Standings {
         Standings { source: Source::Known(hosts.into_iter().collect()), pool }
     }
 
-    pub(crate) fn of_captures(settling: Settling, pool: BlobPool) -> Standings {
+    pub(crate) fn from_captures(settling: Settling, pool: BlobPool) -> Standings {
         Standings { source: Source::Captured(Box::new(settling)), pool }
     }
 

@@ -30,7 +30,7 @@ use portcullis_captures::{BrokenKind, CaptureFormat, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::input::{InputError, STANDARD_INPUT, read_robots_txt};
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::{NoteKind, NoteSet, appearance};
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
@@ -56,7 +56,7 @@ pub struct LoadConfig {
     /// The number of bytes of a file that are read; `None` for all.
     pub robots_bytes_max: Option<usize>,
     /// The agents to compile for; `None` for all.
-    pub agents: Option<Arc<[AgentChain]>>,
+    pub agents: Option<Arc<[Crawler]>>,
     /// Whether usage preferences are compiled. Without them memory is smaller, and
     /// [`Classifier::with_usage`](portcullis_set::batch::Classifier::with_usage) panics.
     pub usage: bool,
@@ -230,7 +230,7 @@ pub fn load_text(text: &[u8], config: &LoadConfig) -> PolicySet {
 /// use portcullis_build::{LoadConfig, load_files};
 /// use portcullis_robots::url::Origin;
 ///
-/// let origin = Origin::of_robots_txt(b"https://a.example:8181/robots.txt")?;
+/// let origin = Origin::from_robots_txt(b"https://a.example:8181/robots.txt")?;
 /// let text = &b"User-agent: *\nDisallow: /\n"[..];
 /// let set = load_files([(&origin, text)], &LoadConfig::new(&RFC_9309));
 /// assert_eq!(set.counts().origins, 1);
@@ -244,13 +244,13 @@ pub fn load_files<'f>(
     files: impl IntoIterator<Item = (&'f Origin, &'f [u8])>,
     config: &LoadConfig,
 ) -> PolicySet {
-    let standings = Standings::of_files(files, config);
+    let standings = Standings::from_files(files, config);
     compiled("the files in memory", standings, config).expect("files that a set can hold")
 }
 
 impl Standings {
     /// Returns what is known of origins that have these files, as for [`load_files`].
-    pub fn of_files<'f>(
+    pub fn from_files<'f>(
         files: impl IntoIterator<Item = (&'f Origin, &'f [u8])>,
         config: &LoadConfig,
     ) -> Standings {
@@ -331,7 +331,7 @@ fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standin
         blob.expect("memory has no error")
     });
     let has_rules = !file.rules().is_empty();
-    Standing { content: Content::of_file(extract, others, has_rules, facts.file_notes), facts }
+    Standing { content: Content::from_file(extract, others, has_rules, facts.file_notes), facts }
 }
 
 /// Returns the notes that concern the rules of the whole file.
@@ -356,7 +356,7 @@ fn compiled(
     let compiling = CompileConfig::new(config.dialect, config.robots_bytes_max);
     let agents = config.agents.as_deref().map(CompiledFor::new);
     let bytes = compile::to_memory(&standings, &compiling, (agents.as_ref(), config.usage))?;
-    Ok(PolicySet::of_compiled(name, bytes, agents, config.usage))
+    Ok(PolicySet::from_compiled(name, bytes, agents, config.usage))
 }
 
 fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
@@ -417,8 +417,8 @@ mod tests {
 
     const TEXT: &[u8] = b"User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n";
 
-    fn agent(name: &str) -> AgentChain {
-        AgentChain::parse(name, &RFC_9309).unwrap()
+    fn agent(name: &str) -> Crawler {
+        Crawler::parse(name, &RFC_9309).unwrap()
     }
 
     fn ask(set: PolicySet, name: &str) -> Result<Classifier, AskError> {

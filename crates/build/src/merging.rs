@@ -13,7 +13,7 @@
 //! let inputs = [Input::new("../../corpora/sample/robots")];
 //! let ingested = ingest(&inputs, &IngestConfig::new(&RFC_9309, None), &())?;
 //! let compiled = to_vec(&ingested.standings, &CompileConfig::of(&ingested, &RFC_9309, None))?;
-//! let set = PolicySet::of_bytes("sample", &compiled)?;
+//! let set = PolicySet::from_bytes("sample", &compiled)?;
 //! let settings = MergeSettings::of(&[&set], None, None)?;
 //! let (merged, config) = settings.merge(&[&set], &Scratch::in_memory())?;
 //! assert!(to_vec(&merged.standings, &config)? == compiled);
@@ -97,7 +97,7 @@ impl MergeSettings {
         as_of: Option<UnixSeconds>,
         long_outage: Option<LongOutage>,
     ) -> Result<MergeSettings, MergeError> {
-        MergeSettings::of_each(sets.iter().map(|&set| Ok(set)), as_of, long_outage)
+        MergeSettings::from_each(sets.iter().map(|&set| Ok(set)), as_of, long_outage)
     }
 
     /// Like [`MergeSettings::of`], for sets that are opened one after another. Each is dropped before
@@ -106,7 +106,7 @@ impl MergeSettings {
     /// # Errors
     ///
     /// As [`MergeSettings::of`], and the first error of `sets`.
-    pub fn of_each<S: Borrow<PolicySet>, E: From<MergeError>>(
+    pub fn from_each<S: Borrow<PolicySet>, E: From<MergeError>>(
         sets: impl IntoIterator<Item = Result<S, E>>,
         as_of: Option<UnixSeconds>,
         long_outage: Option<LongOutage>,
@@ -238,7 +238,7 @@ pub fn as_of(
         CompileError::Write(error) => ReadBackError::Scratch(error),
         _ => set.file().malformed_header("its content cannot be compiled").into(),
     })?;
-    Ok(PolicySet::of_compiled(set.name(), compiled, None, true))
+    Ok(PolicySet::from_compiled(set.name(), compiled, None, true))
 }
 
 /// Returns the set of the one time of [`Classifier::as_of`], as [`as_of`]; `None` if there is no such

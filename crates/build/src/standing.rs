@@ -85,7 +85,7 @@ pub enum Content {
 
 impl Content {
     /// Returns the content of a file whose notes are those in `facts`: a page states nothing.
-    pub(crate) fn of_file(
+    pub(crate) fn from_file(
         extract: BlobID,
         others: BlobID,
         has_rules: bool,

@@ -2,12 +2,12 @@
 //!
 //! Every reader calls [`settle`], so that a body has the same meaning in each format. A body longer
 //! than the size limit is cut. If the body lost its end, or was cut below the size limit, the
-//! answer is [`Answer::BrokenBody`] without a body, because rules may be missing. A body that is compressed
+//! answer is [`Fetched::BrokenBody`] without a body, because rules may be missing. A body that is compressed
 //! although no header says so is what crawlers get: binary data, which states nothing.
 
 use std::borrow::Cow;
 
-use portcullis_dialect::Answer;
+use portcullis_dialect::Fetched;
 use portcullis_engine::bytes::trim;
 
 use super::{Capture, ReadConfig, Subject};
@@ -17,7 +17,7 @@ use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixS
 /// An answer with its body, if it keeps one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Settled<'c> {
-    pub answer: Answer,
+    pub answer: Fetched,
     pub body: Cow<'c, [u8]>,
     pub notes: CaptureNotes,
 }
@@ -41,7 +41,7 @@ impl<'c> Settled<'c> {
 
 impl Settled<'_> {
     /// Returns `answer` without a body.
-    pub fn bodiless(answer: Answer) -> Settled<'static> {
+    pub fn bodiless(answer: Fetched) -> Settled<'static> {
         Settled { answer, body: Cow::Borrowed(b""), notes: CaptureNotes::EMPTY }
     }
 }
@@ -58,10 +58,10 @@ pub(super) fn settle<'c>(
     config: &ReadConfig,
 ) -> Settled<'c> {
     match (status, body) {
-        (0, _) => Settled::bodiless(Answer::NoAnswer),
+        (0, _) => Settled::bodiless(Fetched::NoResponse),
         (200..=299, Some(body)) => settle_body(status, body, is_whole, config),
-        (200..=203 | 206..=299, None) => Settled::bodiless(Answer::BrokenBody),
-        (_, _) => Settled::bodiless(Answer::Status(status)),
+        (200..=203 | 206..=299, None) => Settled::bodiless(Fetched::BrokenBody),
+        (_, _) => Settled::bodiless(Fetched::Status(status)),
     }
 }
 
@@ -85,9 +85,9 @@ fn settle_body<'c>(
     let reaches_past = config.robots_bytes_max.is_some_and(|max| max < BODY_BYTES_MAX);
     let is_enough = (is_whole && !is_cut) || (body.len() >= bytes_max && reaches_past);
     if !is_enough {
-        return Settled { notes, ..Settled::bodiless(Answer::BrokenBody) };
+        return Settled { notes, ..Settled::bodiless(Fetched::BrokenBody) };
     }
-    Settled { answer: Answer::Status(status), body, notes }
+    Settled { answer: Fetched::Status(status), body, notes }
 }
 
 /// Whether the value of a `Content-Type` field (RFC 9110, section 8.3) says that the body is HTML
@@ -115,11 +115,11 @@ pub(super) fn status_of(number: f64) -> Result<u16, String> {
 mod tests {
     use super::*;
 
-    const STATUS: Answer = Answer::Status(200);
-    const BROKEN: Answer = Answer::BrokenBody;
+    const STATUS: Fetched = Fetched::Status(200);
+    const BROKEN: Fetched = Fetched::BrokenBody;
 
     #[track_caller]
-    fn check(bytes: usize, is_whole: bool, max: Option<usize>, expected: (Answer, usize, bool)) {
+    fn check(bytes: usize, is_whole: bool, max: Option<usize>, expected: (Fetched, usize, bool)) {
         let config = ReadConfig { robots_bytes_max: max };
         let text = vec![b'a'; bytes];
         let borrowed = settle(200, Some(Cow::Borrowed(&text)), is_whole, &config);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use portcullis_dialect::Answer;
+use portcullis_dialect::Fetched;
 use portcullis_files::error::system_text;
 use portcullis_files::input::InputError;
 use portcullis_robots::access::{CachingHeaders, CaptureNotes, UnixSeconds};
@@ -17,7 +17,7 @@ pub struct Capture<'c> {
     /// Redirects that were followed before this answer, within the capture itself.
     pub redirects_followed: u32,
     /// The answer.
-    pub answer: Answer,
+    pub answer: Fetched,
     /// The target of a redirect, as in the `Location` field; it may be a relative reference.
     pub location: Option<Cow<'c, [u8]>>,
     /// The header fields about caching.

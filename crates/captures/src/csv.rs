@@ -3,7 +3,7 @@
 //! Columns are found as those of [Parquet](super::parquet): by their names or their numbers (see
 //! [`FieldMap`]). The delimiter is the comma, semicolon, TAB or bar that gives the columns. A
 //! field without even quotes is null, since writers of CSV do not tell a missing text from an empty
-//! one: a 2xx answer with such a body is [`Answer::BrokenBody`](portcullis_dialect::Answer::BrokenBody).
+//! one: a 2xx answer with such a body is [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody).
 //! A body is the text between quotes.
 //!
 //! A row with another number of fields than the header, or with wrong quotes, is broken and reported

@@ -147,7 +147,7 @@ fn list_subfolder(path: &Path, name: PathBuf, found: &mut Vec<Entry>) {
 type Origins = HashSet<(bool, Vec<u8>), foldhash::fast::RandomState>;
 
 fn check_name(path: &Path, origins: &mut Origins) -> Result<(), &'static str> {
-    if CaptureFormat::of_name(path).is_some() {
+    if CaptureFormat::from_name(path).is_some() {
         return Err(ARCHIVE);
     }
     let [http, https] = named_host(host_of(path)).ok_or(NO_HOST)?;
@@ -267,7 +267,7 @@ mod tests {
     use super::*;
     use crate::BrokenKind;
     use crate::tests::{Keeper, read_all};
-    use portcullis_dialect::Answer;
+    use portcullis_dialect::Fetched;
     use portcullis_files::limits::FILE_READ_BYTES;
     use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
@@ -362,7 +362,7 @@ mod tests {
             assert_eq!(kept.subject, host);
             assert_eq!(&*kept.capture.body, body.as_bytes());
             assert_eq!(kept.capture.notes, notes);
-            assert_eq!(kept.capture.answer, Answer::Status(200));
+            assert_eq!(kept.capture.answer, Fetched::Status(200));
             assert_eq!(kept.capture.captured_at, None);
         }
         let broken: Vec<_> =

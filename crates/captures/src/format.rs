@@ -45,11 +45,11 @@ impl CaptureFormat {
     /// use std::path::Path;
     /// use portcullis_captures::CaptureFormat;
     ///
-    /// let of_name = |name| CaptureFormat::of_name(Path::new(name));
+    /// let of_name = |name| CaptureFormat::from_name(Path::new(name));
     /// assert_eq!(of_name("crawl/00000.warc.gz"), Some(CaptureFormat::Warc));
     /// assert_eq!(of_name("robots.gz"), None);
     /// ```
-    pub fn of_name(path: &Path) -> Option<CaptureFormat> {
+    pub fn from_name(path: &Path) -> Option<CaptureFormat> {
         let name = path.file_name()?.as_encoded_bytes();
         let plain = [b".gz".as_slice(), b".zst"]
             .into_iter()
@@ -80,7 +80,7 @@ pub struct CaptureConfig {
 /// Opens the file or folder at `path`, or standard input if `path` is `-`.
 ///
 /// Without a `format`, the format is detected by the first bytes of the file ([`FileKind::of`]), or
-/// else by its name ([`CaptureFormat::of_name`]).
+/// else by its name ([`CaptureFormat::from_name`]).
 ///
 /// # Errors
 ///
@@ -122,7 +122,7 @@ fn not_this_format(source: &Source, problem: impl Into<String>) -> CaptureError 
 fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, CaptureError> {
     let first = source.peek(Terminator::LineFeed, FORMAT_BYTES_MAX)?;
     let kind = FileKind::of(first);
-    let by_name = CaptureFormat::of_name(path);
+    let by_name = CaptureFormat::from_name(path);
     let found = match kind {
         FileKind::Warc => Some(CaptureFormat::Warc),
         FileKind::Parquet => Some(CaptureFormat::Parquet),
@@ -187,7 +187,7 @@ mod tests {
             ("-", None),
         ];
         for (name, expected) in rows {
-            assert_eq!(CaptureFormat::of_name(Path::new(name)), expected, "{name}");
+            assert_eq!(CaptureFormat::from_name(Path::new(name)), expected, "{name}");
         }
     }
 

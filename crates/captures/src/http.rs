@@ -178,7 +178,7 @@ impl Framing {
                     let is_chunked = |name: &&[u8]| name.eq_ignore_ascii_case(b"chunked");
                     framing.is_chunked |= names(value).any(|name| is_chunked(&name));
                     let others = names(value).filter(|name| !is_chunked(name));
-                    transfer_codings.extend(others.map(Coding::of_http_name));
+                    transfer_codings.extend(others.map(Coding::from_http_name));
                 }
                 b"content-type" => framing.is_html |= is_html(value),
                 _ => {}
@@ -237,7 +237,7 @@ fn names(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn codings(value: &[u8]) -> impl Iterator<Item = Option<Coding>> {
-    names(value).map(Coding::of_http_name)
+    names(value).map(Coding::from_http_name)
 }
 
 /// Joins the chunks of `body` (RFC 9112, section 7.1), and returns whether the last chunk was

@@ -29,9 +29,9 @@
 //!
 //! A line that is not such an object is broken and reported with its number. So is an object that
 //! contradicts itself (two bodies, a member twice, a body but a `null` status) or has no answer (no
-//! status, no body and no error). A 2xx answer without a body is [`Answer::BrokenBody`], unless its
+//! status, no body and no error). A 2xx answer without a body is [`Fetched::BrokenBody`], unless its
 //! status is 204 or 205, which have none. A 2xx answer with `truncated` or an `error` is
-//! [`Answer::BrokenBody`] too, unless the body reaches the size limit.
+//! [`Fetched::BrokenBody`] too, unless the body reaches the size limit.
 //!
 //! Cost: one pass over each line, and a copy of each text that contains an escape. Base64 is
 //! decoded up to the size limit. A line longer than
@@ -46,7 +46,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use portcullis_dialect::Answer;
+use portcullis_dialect::Fetched;
 
 use portcullis_engine::bytes::trim;
 use portcullis_robots::access::{CachingHeaders, seconds_of};
@@ -162,7 +162,7 @@ impl Schema {
         if headers.first("content-type").is_some_and(is_html) {
             capture.notes = capture.notes.with(CaptureNote::HtmlContentType);
         }
-        let is_redirect = matches!(capture.answer, Answer::Status(300..=399));
+        let is_redirect = matches!(capture.answer, Fetched::Status(300..=399));
         let fields = headers.0.iter().map(|(name, value)| (*name, value.as_bytes()));
         sink.capture(Capture {
             subject: subject.get(),

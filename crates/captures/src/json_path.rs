@@ -100,7 +100,7 @@ impl FieldPath {
     }
 
     /// Returns the path with these names.
-    pub fn of_names(names: Vec<String>) -> FieldPath {
+    pub fn from_names(names: Vec<String>) -> FieldPath {
         FieldPath { names, is_given: true }
     }
 

@@ -17,7 +17,7 @@
 //!
 //! A file that cannot be read is a [`CaptureError`] that names it. An invalid record is returned as
 //! a [`BrokenRecord`], and reading continues. An incomplete body makes the answer
-//! [`Answer::BrokenBody`](portcullis_dialect::Answer::BrokenBody), because the missing part may hold rules that disallow.
+//! [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody), because the missing part may hold rules that disallow.
 //!
 //! ```
 //! use portcullis_captures::{BrokenRecord, Capture, CaptureConfig, CaptureSink, ReadConfig};

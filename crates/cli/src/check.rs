@@ -23,7 +23,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let policies = Engine::new(THREADS)?.load(&policies, &questions)?;
     policies.show_notes_of_check(args.quiet);
     let classifier = policies.classifier(&questions)?.with_usage(&labels)?;
-    let mut session = Session::new(classifier, questions.assumed_scheme.as_deref());
+    let mut session = Session::new(classifier).assume_scheme(questions.assumed_scheme.as_deref());
     let json = args.format == CheckFormat::Jsonl;
     let colored = is_colored(args.color.color);
     let escapes = args.explain || io::stdout().is_terminal();

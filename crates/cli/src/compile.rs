@@ -153,7 +153,7 @@ impl Sets {
             opened.push(MergedSet::of(&set));
             Ok::<_, anyhow::Error>(set)
         });
-        MergeSettings::of_each(sets, outages.as_of, outages.long_outage).map(Some)
+        MergeSettings::from_each(sets, outages.as_of, outages.long_outage).map(Some)
     }
 
     /// Joins the captures of all sets. Of equal sets, the last one counts.

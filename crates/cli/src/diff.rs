@@ -13,7 +13,7 @@ use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped,
 use portcullis_report::account::format;
 use portcullis_report::{Account, Figures, InvalidRecords, NoRecords, PolicyFacts, Run, Time};
 use portcullis_robots::access::UnixSeconds;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_rows::output::columns::Field;
 use portcullis_set::batch::{Classifier, Session};
@@ -291,7 +291,9 @@ impl Diff<'_> {
         let [from, to] = self.times();
         let (old, new) = (classifier(old, from)?, classifier(new, to)?);
         let scheme = self.questions.assumed_scheme.as_deref();
-        let session = |classifier: &Arc<Classifier>| Session::new(Arc::clone(classifier), scheme);
+        let session = |classifier: &Arc<Classifier>| {
+            Session::new(Arc::clone(classifier)).assume_scheme(scheme)
+        };
         let none = UrlCounts::new(agents, &self.labels);
         let mut counts = none.clone();
         let (mut page, table) = match self.format.table() {
@@ -367,7 +369,7 @@ impl Diff<'_> {
         let mut comparison = FileComparison::new(sides.each_ref(), &mut budget);
         for robot in agents.iter().map(Some).chain(unnamed) {
             let found = comparison.robot(robot);
-            let agent = robot.map_or(UNNAMED, AgentChain::name);
+            let agent = robot.map_or(UNNAMED, Crawler::name);
             let compared = Compared { agent, files, comparison: &found };
             changes::push_file(&compared, &mut rows.added);
             rows.write_many()?;

@@ -194,8 +194,8 @@ impl NamedFile {
     fn new(name: String, path: &Path) -> Option<NamedFile> {
         let identity = match path.exists() {
             _ if is_standard_output(path) => Some(Identity::StandardOutput),
-            true => Identity::of_path(path),
-            false => Identity::of_new(path),
+            true => Identity::from_path(path),
+            false => Identity::from_new(path),
         };
         Some(NamedFile { name, identity: identity?, is_stream: false })
     }
@@ -206,7 +206,7 @@ impl NamedFile {
 fn identity_of_input(path: &Path) -> (String, Option<Identity>) {
     match path == Path::new("-") {
         true => ("standard input".to_owned(), Identity::of(Handle::stdin())),
-        false => (path.display().to_string(), Identity::of_path(path)),
+        false => (path.display().to_string(), Identity::from_path(path)),
     }
 }
 
@@ -220,7 +220,7 @@ fn check_members(
 ) -> anyhow::Result<()> {
     // A folder that cannot be listed is reported elsewhere.
     for (member, is_read) in folder::entries(folder).into_iter().flatten() {
-        if let Some(output) = Identity::of_path(&member).and_then(|it| written.get(&it))
+        if let Some(output) = Identity::from_path(&member).and_then(|it| written.get(&it))
             && (is_read || !output.is_stream)
         {
             bail!("{} is also an input ({}); {advice}", output.name, member.display());
@@ -287,7 +287,7 @@ impl Identity {
 
     /// Like [`Identity::of`]. Only regular files are opened: opening a pipe would wait for its other
     /// end.
-    fn of_path(path: &Path) -> Option<Identity> {
+    fn from_path(path: &Path) -> Option<Identity> {
         fs::metadata(path).ok()?.is_file().then(|| Handle::from_path(path)).and_then(Identity::of)
     }
 
@@ -298,7 +298,7 @@ impl Identity {
 
     /// Returns the identity of a new file. `None` if the file cannot be created, which is reported
     /// elsewhere.
-    fn of_new(path: &Path) -> Option<Identity> {
+    fn from_new(path: &Path) -> Option<Identity> {
         let path = atomic_file::target_of(path).ok()?;
         let folder = match path.parent()? {
             folder if folder.as_os_str().is_empty() => Path::new("."),

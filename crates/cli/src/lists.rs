@@ -241,7 +241,7 @@ impl Found {
 }
 
 fn is_archive(path: &Path) -> bool {
-    CaptureFormat::of_name(path).is_some()
+    CaptureFormat::from_name(path).is_some()
 }
 
 /// Returns the first file of a folder that is named by a host, and the first archive, by its name.
@@ -315,7 +315,7 @@ pub fn outputs(
         let name = match extension {
             Some(extension) => renamed(below, extension),
             // The records of a sitemap are lines, not XML; those of WARC too.
-            None if ListFormat::of_name(below).is_some_and(ListFormat::becomes_lines) => {
+            None if ListFormat::from_name(below).is_some_and(ListFormat::becomes_lines) => {
                 renamed(below, "txt")
             }
             None => below.clone(),
@@ -340,7 +340,7 @@ fn renamed(name: &Path, extension: &str) -> PathBuf {
         .extension()
         .filter(|it| it.eq_ignore_ascii_case("gz") || it.eq_ignore_ascii_case("zst"));
     let bare = if coding.is_some() { name.with_extension("") } else { name.to_owned() };
-    let is_format = ListFormat::of_name(&bare).is_some()
+    let is_format = ListFormat::from_name(&bare).is_some()
         || bare.extension().is_some_and(|it| it.eq_ignore_ascii_case("txt"));
     let mut renamed = if is_format { bare.with_extension("") } else { bare }.into_os_string();
     // Parquet compresses its columns itself.

@@ -288,7 +288,7 @@ pub enum Compression {
 
 impl Compression {
     /// Returns the compression that a file name's extension asks for.
-    pub fn of_name(path: &Path) -> Compression {
+    pub fn from_name(path: &Path) -> Compression {
         let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
         match ending.as_ref().and_then(|ending| ending.to_str()) {
             _ if is_standard_output(path) => Compression::None,
@@ -397,7 +397,7 @@ impl Output {
 
     /// Creates a file, compressed by its extension.
     pub fn create(path: &OutputFile) -> Result<Output, OutputFailed> {
-        Output::create_with(path, Compression::of_name(path))
+        Output::create_with(path, Compression::from_name(path))
     }
 
     /// Creates a file for bytes that need no compression, whatever its extension.

@@ -19,7 +19,7 @@ pub enum Destinations {
 impl Destinations {
     /// Whether an output is compressed.
     pub fn are_compressed(&self) -> bool {
-        let is_compressed = |path: &OutputFile| Compression::of_name(path) != Compression::None;
+        let is_compressed = |path: &OutputFile| Compression::from_name(path) != Compression::None;
         match self {
             Destinations::Joined(Destination::File(path)) => is_compressed(path),
             Destinations::Joined(Destination::StandardOutput) => false,
@@ -71,7 +71,7 @@ impl Outputs {
     pub fn compressions(&self) -> Compressions {
         Compressions(match (&self.destinations, &self.current) {
             (Destinations::Each(paths), _) if !paths.is_empty() => {
-                paths.iter().map(|path| Compression::of_name(path)).collect()
+                paths.iter().map(|path| Compression::from_name(path)).collect()
             }
             (_, Some(output)) => vec![output.compression()],
             _ => vec![Compression::None],

@@ -18,7 +18,7 @@ use portcullis_dialect::usage::Label;
 use portcullis_files::input::{ChunkConfig, Terminator};
 use portcullis_files::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 use portcullis_robots::access::{LongOutage, TimeUnit, UnixSeconds};
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_rows::list::{ListConfig, ListFormat, Place};
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{AgentKind, BeforeFirst, Freshness};
@@ -91,7 +91,7 @@ impl PolicyPlan {
 pub struct QuestionPlan {
     pub asked: Asked,
     pub headers: Vec<String>,
-    pub assumed_scheme: Option<Vec<u8>>,
+    pub assumed_scheme: Option<String>,
     pub freshness: Option<Freshness>,
     /// The times as of which records are decided; `None` for now.
     pub times: Option<TimePlan>,
@@ -149,7 +149,7 @@ impl QuestionPlan {
     /// # Errors
     ///
     /// If an agent that was given directly is not valid in that dialect, or no agent is left.
-    pub fn chains(&self, dialect: &Dialect) -> anyhow::Result<(Vec<AgentChain>, Vec<&str>)> {
+    pub fn chains(&self, dialect: &Dialect) -> anyhow::Result<(Vec<Crawler>, Vec<&str>)> {
         self.asked.chains(&self.headers, dialect)
     }
 
@@ -158,7 +158,7 @@ impl QuestionPlan {
     /// # Errors
     ///
     /// As [`QuestionPlan::chains`].
-    pub fn agents(&self, dialect: &Dialect) -> anyhow::Result<Vec<AgentChain>> {
+    pub fn agents(&self, dialect: &Dialect) -> anyhow::Result<Vec<Crawler>> {
         Ok(self.chains(dialect)?.0)
     }
 
@@ -281,10 +281,7 @@ pub fn questions(
     args: QuestionArgs,
     dialect: Option<&'static Dialect>,
 ) -> anyhow::Result<QuestionPlan> {
-    Ok(QuestionPlan {
-        assumed_scheme: args.urls.assume_scheme.map(String::into_bytes),
-        ..agents(args.agents, dialect)?
-    })
+    Ok(QuestionPlan { assumed_scheme: args.urls.assume_scheme, ..agents(args.agents, dialect)? })
 }
 
 /// Returns the agents, which are checked if the dialect is known.

@@ -65,7 +65,7 @@ pub fn lists(plan: &StreamPlan) -> Lists {
 }
 
 fn is_named(path: &Path) -> bool {
-    ListFormat::of_name(path) == Some(ListFormat::Parquet)
+    ListFormat::from_name(path) == Some(ListFormat::Parquet)
 }
 
 /// Whether `filter` keeps rows with all their columns. It does so if the lists are Parquet and the
@@ -360,8 +360,8 @@ impl ParquetOutputs {
         self.end()?;
         self.pipe.lock().outputs.begin(part.number)?;
         let template = match rows {
-            Some(rows) => Template::of_list(rows, &self.fields)?,
-            None => Template::of_urls(&self.fields)?,
+            Some(rows) => Template::from_list(rows, &self.fields)?,
+            None => Template::from_urls(&self.fields)?,
         };
         let template = Arc::new(template);
         let writer = ParquetWriter::new(self.pipe.clone(), Arc::clone(&template));

@@ -62,7 +62,7 @@ pub fn run<O: Default + Send + 'static>(
 ) -> anyhow::Result<Account> {
     let assumed_scheme = questions.assumed_scheme.as_deref();
     let classifier = classifier.into();
-    let session = || Session::new(Arc::clone(&classifier), assumed_scheme);
+    let session = || Session::new(Arc::clone(&classifier)).assume_scheme(assumed_scheme);
     run_with(plan, questions, session, work, sink)
 }
 

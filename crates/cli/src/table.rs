@@ -77,7 +77,7 @@ pub fn begin(
     let compression = output.compression();
     let text: Box<dyn TextRows + Send> = match format {
         ClassifyFormat::Parquet => {
-            let file = RowFile::new(output, Template::of_rows(&fields))?;
+            let file = RowFile::new(output, Template::from_rows(&fields))?;
             let form = Form::Parquet(RowColumns::new(fields.clone()));
             return Ok((Encoder { fields, form, compression }, TableFile::Parquet(file)));
         }

@@ -8,12 +8,12 @@
 //! first (RFC 9309, section 2.3.1.2), so callers keep that origin.
 //!
 //! ```
-//! use portcullis_dialect::{Access, Answer, RFC_9309, Verdict};
+//! use portcullis_dialect::{Access, Fetched, RFC_9309, Verdict};
 //!
 //! let rules = &RFC_9309.access;
-//! assert_eq!(rules.resolve(Answer::Status(301), 0), Access::Follow);
-//! assert_eq!(rules.resolve(Answer::Status(200), 1), Access::File);
-//! let Access::Outcome(outcome) = rules.resolve(Answer::NoAnswer, 0) else { panic!() };
+//! assert_eq!(rules.resolve(Fetched::Status(301), 0), Access::Follow);
+//! assert_eq!(rules.resolve(Fetched::Status(200), 1), Access::File);
+//! let Access::Outcome(outcome) = rules.resolve(Fetched::NoResponse, 0) else { panic!() };
 //! assert_eq!(outcome.verdict, Verdict::Disallow);
 //! ```
 
@@ -22,7 +22,7 @@ use crate::dialect::{AccessOutcome, AccessRules};
 
 /// The result of one GET /robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Answer {
+pub enum Fetched {
     /// A complete response with this status.
     Status(u16),
     /// A redirect without a usable `Location`.
@@ -30,13 +30,13 @@ pub enum Answer {
     /// A response whose body was truncated or could not be decoded.
     BrokenBody,
     /// No response: a DNS, network or TLS failure, or a timeout.
-    NoAnswer,
+    NoResponse,
 }
 
 /// An HTTP status.
-impl From<u16> for Answer {
-    fn from(status: u16) -> Answer {
-        Answer::Status(status)
+impl From<u16> for Fetched {
+    fn from(status: u16) -> Fetched {
+        Fetched::Status(status)
     }
 }
 
@@ -76,15 +76,15 @@ impl AccessRules {
     /// as [`other_status`](AccessRules::other_status).
     ///
     /// † No document covers a redirect to nowhere. It counts as an unexplained answer, `other_status`.
-    pub fn resolve(&self, answer: Answer, redirects_followed: u32) -> Access {
+    pub fn resolve(&self, answer: Fetched, redirects_followed: u32) -> Access {
         let redirects_max = u32::from(self.redirects_max);
         if redirects_followed > redirects_max {
             return Access::Outcome(self.too_many_redirects);
         }
         let status = match answer {
-            Answer::Status(status) => status,
-            Answer::RedirectToNowhere => return Access::Outcome(self.other_status),
-            Answer::BrokenBody | Answer::NoAnswer => return Access::Outcome(self.server_error),
+            Fetched::Status(status) => status,
+            Fetched::RedirectToNowhere => return Access::Outcome(self.other_status),
+            Fetched::BrokenBody | Fetched::NoResponse => return Access::Outcome(self.server_error),
         };
         Access::Outcome(match status {
             200..=299 => return Access::File,
@@ -118,9 +118,9 @@ mod tests {
     const DEFERRED: Access = outcome(PolicyState::Deferred, Verdict::Disallow);
 
     /// Answers and their meaning in: 1994 and 1996; the draft and the RFC; Google.
-    type Row = (&'static [Answer], Access, Access, Access);
+    type Row = (&'static [Fetched], Access, Access, Access);
 
-    use Answer::{BrokenBody, NoAnswer, RedirectToNowhere, Status};
+    use Fetched::{BrokenBody, NoResponse, RedirectToNowhere, Status};
 
     const TABLE: &[Row] = &[
         (
@@ -146,7 +146,7 @@ mod tests {
             UNAVAILABLE,
         ),
         (
-            &[Status(500), Status(503), Status(599), NoAnswer, BrokenBody],
+            &[Status(500), Status(503), Status(599), NoResponse, BrokenBody],
             DEFERRED,
             UNREACHABLE,
             UNREACHABLE,
@@ -192,7 +192,7 @@ mod tests {
             assert_eq!(rules.resolve(Status(302), 4), Access::Follow, "{}", dialect.name);
             assert_eq!(rules.resolve(Status(200), 5), Access::File, "{}", dialect.name);
             assert_eq!(rules.resolve(Status(302), 5), too_many, "{}", dialect.name);
-            for answer in [Status(200), Status(302), Status(404), Status(500), NoAnswer] {
+            for answer in [Status(200), Status(302), Status(404), Status(500), NoResponse] {
                 assert_eq!(rules.resolve(answer, 6), too_many, "{}", dialect.name);
             }
         }

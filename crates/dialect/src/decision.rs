@@ -186,6 +186,12 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// Returns whether the URL may be fetched: `false` also if no policy is known and for a record that
+    /// is not a URL.
+    pub const fn is_allowed(self) -> bool {
+        matches!(self.verdict, Verdict::Allow)
+    }
+
     /// Returns a decision without a deciding rule.
     pub const fn without_rule(verdict: Verdict, reason: Reason) -> Decision {
         Decision { verdict, reason, rule: None, line: None }

@@ -26,7 +26,7 @@ pub mod limits;
 mod presets;
 pub mod usage;
 
-pub use access::{Access, Answer};
+pub use access::{Access, Fetched};
 pub use decision::{Decision, PolicyState, Reason, Verdict};
 pub use dialect::*;
 pub use id::{LineNumber, RuleID};

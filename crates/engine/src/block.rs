@@ -60,7 +60,7 @@ impl Start {
 
     /// Returns the start with this number, as [`Start::word`] returns it.
     #[inline(always)]
-    pub fn of_word(word: u32) -> Start {
+    pub fn from_word(word: u32) -> Start {
         Start(word)
     }
 

@@ -341,14 +341,14 @@ impl Scanner {
         }
         drop((prefix_ranks, ranks));
         let prefix = |text| Prefix { text, step: NONE };
-        let mut scanner = Scanner::of_literals(&literals, &places, bytes);
+        let mut scanner = Scanner::from_literals(&literals, &places, bytes);
         scanner.prefixes = prefixes.into_iter().map(prefix).collect();
         scanner.add_steps(sequences, &numbers);
         scanner
     }
 
     /// Returns a scanner without prefixes and steps.
-    fn of_literals(texts: &[Text], places: &[u32], bytes: Vec<u8>) -> Scanner {
+    fn from_literals(texts: &[Text], places: &[u32], bytes: Vec<u8>) -> Scanner {
         let literal = |text| Literal {
             text,
             slot: 0,

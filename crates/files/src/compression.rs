@@ -58,7 +58,7 @@ impl Coding {
     }
 
     /// Returns the coding of a file name's extension.
-    pub fn of_file_name(path: &Path) -> Option<Coding> {
+    pub fn from_file_name(path: &Path) -> Option<Coding> {
         let ending = path.extension()?.to_ascii_lowercase();
         match ending.to_str()? {
             "gz" => Some(Coding::Gzip),
@@ -68,7 +68,7 @@ impl Coding {
     }
 
     /// Returns the coding with this name in HTTP, in any case.
-    pub fn of_http_name(name: &[u8]) -> Option<Coding> {
+    pub fn from_http_name(name: &[u8]) -> Option<Coding> {
         match &*name.to_ascii_lowercase() {
             b"gzip" | b"x-gzip" => Some(Coding::Gzip),
             b"deflate" => Some(Coding::Deflate),
@@ -309,7 +309,7 @@ fn read_dictionary(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
 }
 /// Returns `path` without the extension of a compression.
 pub fn without_coding(path: &Path) -> PathBuf {
-    match Coding::of_file_name(path) {
+    match Coding::from_file_name(path) {
         Some(_) => path.with_extension(""),
         None => path.to_owned(),
     }

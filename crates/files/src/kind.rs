@@ -98,14 +98,14 @@ impl FileKind {
     /// Returns the kind of a file that begins with `first`. Lists of URLs and captures are only
     /// distinguished from a robots.txt reliably if `first` is the whole file.
     pub fn of(first: &[u8]) -> FileKind {
-        match FileKind::of_list(first) {
+        match FileKind::from_list(first) {
             FileKind::Text if is_url_list(behind_space(first)) => FileKind::UrlList,
             kind => kind,
         }
     }
 
     /// Like [`FileKind::of`], but a list of URLs is [`FileKind::Text`]: reads the first line at most.
-    pub fn of_list(first: &[u8]) -> FileKind {
+    pub fn from_list(first: &[u8]) -> FileKind {
         if first.is_empty() {
             return FileKind::Empty;
         }

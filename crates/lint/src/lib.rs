@@ -49,7 +49,7 @@ type Map<K, V> = hashbrown::HashMap<K, V, foldhash::fast::RandomState>;
 use crate::analysis::AnalysisLimits;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 
 /// Settings for checking files.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ pub struct LintConfig {
     pub bytes_max: Option<usize>,
     /// The agents whose rules are compared. If empty, the rules of each robot that the file names
     /// are compared, and those of a robot that it does not name.
-    pub agents: Vec<AgentChain>,
+    pub agents: Vec<Crawler>,
     /// The limits of comparing the rules of a file, of all robots together.
     pub limits: AnalysisLimits,
     /// Whether findings beyond that number are kept, without effects, if [`fix`] can apply their edits.

@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn hosts_can_be_left_out() {
         let classifier = classifier(&["a"], &[], 1);
-        let mut session = Session::new(classifier, SCHEME);
+        let mut session = Session::new(classifier).assume_scheme(SCHEME);
         let urls = [&b"a/x"[..], b"unknown/", b"unknown/y", b"a/robots.txt", b"other/"];
         let mut counts = Counts::default();
         for (hosts_max, expected) in [(9, 2), (0, 0)] {
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "one decision for each URL and agent")]
     fn a_lost_column_is_a_bug() {
-        let mut session = Session::new(classifier(&["a"], &[], 1), SCHEME);
+        let mut session = Session::new(classifier(&["a"], &[], 1)).assume_scheme(SCHEME);
         let urls = ["a/x"];
         Counts::new(2).add_block(&urls, 0, &session.decide(&urls).unwrap()).unwrap();
     }

@@ -159,7 +159,7 @@ mod tests {
     /// Returns the records that are not kept by cause, and those of `a`, `d` and other hosts.
     fn dropped(plan: &Plan, agents: usize) -> ([u64; Cause::ALL.len()], [u64; 3]) {
         let text = b"a/1\nd/1\nd/2\nx/1\n://\na/2\nd/3\n\n";
-        let mut session = Session::new(classifier(&["a"], &["d"], agents), SCHEME);
+        let mut session = Session::new(classifier(&["a"], &["d"], agents)).assume_scheme(SCHEME);
         let mut out = Written { drops: Some(Drops::default()), ..Written::default() };
         let filter = Filter { plan: *plan, are_rows: false, counts_only: false };
         let mut counts = Counts::new(agents);

@@ -16,17 +16,17 @@
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_rows::input::{Chunk, Terminator};
 //! use portcullis_rows::list::{Arena, List, Rows};
-//! use portcullis_robots::policy::AgentChain;
+//! use portcullis_robots::policy::Crawler;
 //! use portcullis_rows::output::{columns::Columns, tsv::Tsv};
 //! use portcullis_report::{Counts, Format, Piece, Rejects, Text, Written};
 //! use portcullis_set::PolicySet;
 //! use portcullis_build::{LoadConfig, load_text};
 //!
 //! let set = load_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
-//! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
-//! let mut session = Session::new(Classifier::new(set, agents)?, None);
+//! let agents = vec![Crawler::parse("ExampleBot", &RFC_9309).unwrap()];
+//! let mut session = Session::new(Classifier::new(set, agents)?);
 //! let list = List::plain("urls", Terminator::LineFeed);
-//! let (chunk, arena) = (Chunk::of_text(list, "https://a.example/\nnothing\n"), Arena::new());
+//! let (chunk, arena) = (Chunk::from_text(list, "https://a.example/\nnothing\n"), Arena::new());
 //! let (mut rows, mut rejects) = (Rows::new(&chunk, &arena, 0), Rejects::default());
 //! let (mut counts, mut out) = (Counts::new(1), Written::default());
 //! let piece = Piece::new(&mut rows, &mut rejects);

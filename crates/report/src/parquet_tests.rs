@@ -194,9 +194,10 @@ fn metadata(bytes: &[u8]) -> ParquetMetaData {
 fn added(list: &Arc<ParquetList>, columns: &str) -> (Vec<u8>, Counts) {
     let columns: Columns = columns.parse().unwrap();
     let classifier = classifier(&["a"], &["d"], 2);
-    let (mut session, mut counts) = (Session::new(classifier, SCHEME), Counts::new(2));
+    let (mut session, mut counts) =
+        (Session::new(classifier).assume_scheme(SCHEME), Counts::new(2));
     let fields = columns.fields(&["One", "Two"], "").unwrap();
-    let template = Arc::new(Template::of_list(list, &fields).unwrap());
+    let template = Arc::new(Template::from_list(list, &fields).unwrap());
     let encoder = AddedColumns::new(&columns, 2, fields);
     let added = Parquet { columns: &columns, encoder };
     let mut out = ParquetWriter::new(Vec::new(), template).unwrap();
@@ -207,7 +208,7 @@ fn added(list: &Arc<ParquetList>, columns: &str) -> (Vec<u8>, Counts) {
 }
 
 fn kept(list: &Arc<ParquetList>, keep_row: impl Fn(usize) -> bool) -> Vec<u8> {
-    let template = Arc::new(Template::of_list(list, &[]).unwrap());
+    let template = Arc::new(Template::from_list(list, &[]).unwrap());
     let mut out = ParquetWriter::new(Vec::new(), template).unwrap();
     let mut row = 0;
     for part in Arc::clone(list).parts(true) {
@@ -391,9 +392,9 @@ fn accounts_of_earlier_runs_stay() {
     assert_eq!(schema.metadata()["portcullis"], "{}");
     assert_eq!(schema.metadata()["portcullis.2"], "{}");
     let fields = Columns::default().fields(&["One"], "").unwrap();
-    let error = Template::of_list(&again, &fields).unwrap_err().to_string();
+    let error = Template::from_list(&again, &fields).unwrap_err().to_string();
     assert!(error.contains("'One'; use --column-prefix"), "{error}");
-    let template = Template::of_list(&again, &[]).unwrap();
+    let template = Template::from_list(&again, &[]).unwrap();
     assert_eq!(template.check("a", Some(&again)), Ok(()));
     for other in [Some(&*list), None] {
         let problem = template.check("a", other).unwrap_err();

@@ -512,7 +512,7 @@ mod tests {
         let (mut counts, mut out) = (Counts::new(1), Written::default());
         let plan = Plan::of(Quantifier::All);
         let filter = Filter { plan, are_rows: false, counts_only: false };
-        let mut session = Session::new(classifier, SCHEME);
+        let mut session = Session::new(classifier).assume_scheme(SCHEME);
         let mut rejects = Rejects::default();
         rejects.begin(keeps_all);
         piece(input, Terminator::LineFeed, &mut rejects, |piece| {

@@ -10,7 +10,7 @@ use portcullis_set::batch::Classifier;
 use portcullis_testkit::{self as testkit, Form};
 
 /// The scheme that the tests assume, so that their records are short.
-pub(super) const SCHEME: Option<&[u8]> = Some(b"https");
+pub(super) const SCHEME: &str = "https";
 
 /// A file that allows everything for the first agent without a rule, and disallows everything for
 /// the second.
@@ -25,7 +25,7 @@ const DISALLOWED: &[u8] =
 /// agents that no group names. For `other`, the verdicts are the opposite.
 pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -> Classifier {
     let origin = |host: &&str| {
-        Origin::of_robots_txt(format!("https://{host}/robots.txt").as_bytes()).unwrap()
+        Origin::from_robots_txt(format!("https://{host}/robots.txt").as_bytes()).unwrap()
     };
     let allowed = allowed.iter().map(|host| (origin(host), ALLOWED));
     let files: Vec<(Origin, &[u8])> =
@@ -40,11 +40,11 @@ pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -
 fn written(input: &[u8], agents: usize) -> (Vec<u8>, Counts) {
     let classifier = classifier(&["a"], &["d"], agents);
     let names: Vec<String> = (0..agents).map(|number| format!("bot{number}")).collect();
-    let columns = Columns::of_long().long(names.clone());
+    let columns = Columns::from_long().long(names.clone());
     let rows = JsonLines::new(&columns.fields(&names, "").unwrap());
     let format = Text { columns: &columns, rows: &rows };
     let (mut counts, mut out) = (Counts::new(agents), Written::default());
-    let mut session = Session::new(classifier, SCHEME);
+    let mut session = Session::new(classifier).assume_scheme(SCHEME);
     piece(input, Terminator::LineFeed, &mut Rejects::default(), |piece| {
         format.encode(piece, &mut session, &mut counts, &mut out)
     })
@@ -88,6 +88,6 @@ pub(super) fn piece<R>(
     rejects: &mut Rejects,
     with: impl FnOnce(Piece<'_, '_>) -> R,
 ) -> R {
-    let chunk = Chunk::of_text(List::plain("a list", terminator), input);
+    let chunk = Chunk::from_text(List::plain("a list", terminator), input);
     with(Piece::new(&mut Rows::new(&chunk, &Arena::new(), 0), rejects))
 }

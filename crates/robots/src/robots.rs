@@ -42,15 +42,15 @@ use std::time::Duration;
 
 use portcullis_dialect::limits::{AGENT_HEADER_BYTES_MAX, ROBOTS_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_dialect::{
-    Access, AccessOutcome, Answer, Decision, Dialect, Field, Label, PolicyState, RFC_9309, Stated,
+    Access, AccessOutcome, Decision, Dialect, Fetched, Field, Label, PolicyState, RFC_9309, Stated,
     Usage, UsageSource, Verdict,
 };
 use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{RuleSetBuf, Settings, SharedRuleSet};
 
 use crate::policy::{
-    AgentChain, AskedRules, CRAWL_DELAY, CrawlDelay, Explanation, LabelRules, RecordGroups,
-    RuleText, Selection, UsageRules, combined, delay_seconds, explain, stated,
+    AskedRules, CRAWL_DELAY, CrawlDelay, Crawler, Explanation, LabelRules, RecordGroups, RuleText,
+    Selection, UsageRules, combined, delay_seconds, explain, stated,
 };
 use crate::syntax::RobotsTxt;
 use crate::url::{
@@ -70,13 +70,13 @@ pub struct Robots<'t> {
 /// A crawler: its product token or the User-Agent header that it sends, or both already parsed.
 ///
 /// A text with `/` or `(` is a header in every dialect, and read up to [`AGENT_HEADER_BYTES_MAX`]. A text
-/// that names no product gets the default group, like any crawler that no group names. To reject such a text, or to name fallback tokens, parse it with [`AgentChain`].
+/// that names no product gets the default group, like any crawler that no group names. To reject such a text, or to name fallback tokens, parse it with [`Crawler`].
 #[derive(Clone, Copy, Debug)]
 pub enum Agent<'a> {
     /// A product token (`GPTBot`), tokens joined by `+`, or a User-Agent header.
     Text(&'a str),
     /// Its tokens.
-    Chain(&'a AgentChain),
+    Chain(&'a Crawler),
 }
 
 impl<'a> From<&'a str> for Agent<'a> {
@@ -91,27 +91,27 @@ impl<'a> From<&'a String> for Agent<'a> {
     }
 }
 
-impl<'a> From<&'a AgentChain> for Agent<'a> {
-    fn from(chain: &'a AgentChain) -> Agent<'a> {
+impl<'a> From<&'a Crawler> for Agent<'a> {
+    fn from(chain: &'a Crawler) -> Agent<'a> {
         Agent::Chain(chain)
     }
 }
 
 impl<'a> Agent<'a> {
     /// Returns its tokens: none if the text names no product.
-    fn chain(self, dialect: &Dialect) -> Cow<'a, AgentChain> {
+    fn chain(self, dialect: &Dialect) -> Cow<'a, Crawler> {
         let text = match self {
             Agent::Chain(chain) => return Cow::Borrowed(chain),
             Agent::Text(text) => text,
         };
-        let token = || AgentChain::parse(text.trim(), dialect);
-        let header = || AgentChain::from_header(within_header(text), dialect);
+        let token = || Crawler::parse(text.trim(), dialect);
+        let header = || Crawler::from_header(within_header(text), dialect);
         // Where any name is a token, versions and comments still are those of a header.
         let chain = match is_header(text) {
             true => header().or_else(|_| token()),
             false => token().or_else(|_| header()),
         };
-        Cow::Owned(chain.unwrap_or_else(|_| AgentChain::unnamed()))
+        Cow::Owned(chain.unwrap_or_else(|_| Crawler::unnamed()))
     }
 }
 
@@ -159,13 +159,13 @@ impl<'t> Robots<'t> {
     /// Reads the response to GET /robots.txt by RFC 9309, section 2.3.1: 2xx is the file, 4xx allows
     /// everything, 5xx disallows everything.
     ///
-    /// The first argument is the status, or an [`Answer`] such as [`Answer::NoAnswer`] if there was no
+    /// The first argument is the status, or an [`Fetched`] such as [`Fetched::NoResponse`] if there was no
     /// complete response. Redirects are the caller's to follow, at least five; one that was not
     /// followed disallows everything, as does 304, which answers a conditional request. Bytes past the
     /// first 500 KiB are ignored.
     ///
     /// ```
-    /// use portcullis_dialect::Answer;
+    /// use portcullis_dialect::Fetched;
     /// use portcullis_robots::Robots;
     ///
     /// let url = "https://example.com/search";
@@ -173,10 +173,10 @@ impl<'t> Robots<'t> {
     /// assert!(!allows(&Robots::from_response(200, "User-agent: *\nDisallow: /search\n")));
     /// assert!(allows(&Robots::from_response(404, "<h1>Not found</h1>")));
     /// assert!(!allows(&Robots::from_response(503, "")));
-    /// assert!(!allows(&Robots::from_response(Answer::NoAnswer, "")));
+    /// assert!(!allows(&Robots::from_response(Fetched::NoResponse, "")));
     /// ```
     pub fn from_response<T: AsRef<[u8]> + ?Sized>(
-        answer: impl Into<Answer>,
+        answer: impl Into<Fetched>,
         body: &'t T,
     ) -> Robots<'t> {
         Robots::from_response_as(answer, body, &RFC_9309)
@@ -184,7 +184,7 @@ impl<'t> Robots<'t> {
 
     /// Reads the response to GET /robots.txt by another dialect, as [`Robots::from_response`].
     pub fn from_response_as<T: AsRef<[u8]> + ?Sized>(
-        answer: impl Into<Answer>,
+        answer: impl Into<Fetched>,
         body: &'t T,
         dialect: &'static Dialect,
     ) -> Robots<'t> {
@@ -305,7 +305,7 @@ impl<'t> Robots<'t> {
     /// value is a decimal number of seconds; any other value, such as `10s`, is ignored.
     pub fn crawl_delay<'a>(&self, agent: impl Into<Agent<'a>>) -> Option<Duration> {
         let values = self.extensions(agent, CRAWL_DELAY);
-        CrawlDelay::of_seconds(values.map(delay_seconds)).duration()
+        CrawlDelay::from_seconds(values.map(delay_seconds)).duration()
     }
 
     /// Returns the groups, lines and notes of the file.
@@ -318,7 +318,7 @@ impl<'t> Robots<'t> {
         self.dialect
     }
 
-    fn rules(&self, agent: &AgentChain) -> AgentRules {
+    fn rules(&self, agent: &Crawler) -> AgentRules {
         let selection = Selection::of(&self.file, agent, self.dialect);
         let reason = selection.reason_without_rule(&self.file);
         let unmatched = Decision::without_rule(Verdict::Allow, reason);
@@ -544,7 +544,7 @@ mod tests {
                 "Mozilla/5.0 (X11; Linux x86_64) Gecko/2010",
                 "Other/1.0 (like GPTBot)",
             ] {
-                let chain = AgentChain::from_header(header, dialect).unwrap();
+                let chain = Crawler::from_header(header, dialect).unwrap();
                 let expected = blocked(&robots.agent(&chain));
                 assert_eq!(blocked(&robots.agent(header)), expected, "{} {header}", dialect.name);
             }
@@ -558,7 +558,7 @@ mod tests {
     #[test]
     fn agents_in_every_form() {
         let robots = Robots::parse("User-agent: a\nCrawl-delay: 2\nDisallow: /\n");
-        let chain = AgentChain::parse("b+a", &RFC_9309).unwrap();
+        let chain = Crawler::parse("b+a", &RFC_9309).unwrap();
         let text = String::from("a/1.0 (+https://a.example)");
         for agent in [Agent::from(&chain), Agent::from(&text), Agent::from("A")] {
             assert!(!robots.agent(agent).is_allowed("/x"), "{agent:?}");
@@ -584,7 +584,7 @@ mod tests {
                 assert_eq!(rules.decide("/x").reason, Reason::Rule);
                 continue;
             }
-            let outcome = match dialect.access.resolve(Answer::Status(status), 0) {
+            let outcome = match dialect.access.resolve(Fetched::Status(status), 0) {
                 Access::Outcome(outcome) => outcome,
                 _ => dialect.access.other_status,
             };
@@ -608,7 +608,7 @@ mod tests {
         let decision = robots.agent("a").decide("/x");
         let text = r#"{"verdict":"disallow","reason":"rule","rule":1,"line":3}"#;
         assert_eq!(serde_json::to_string(&decision).unwrap(), text);
-        let agent = AgentChain::parse("a", &RFC_9309).unwrap();
+        let agent = Crawler::parse("a", &RFC_9309).unwrap();
         let explanation = serde_json::to_value(robots.explain(&agent, "/x").unwrap()).unwrap();
         assert_eq!(explanation["path"], "/x");
         assert_eq!(explanation["groups"][0]["value"], "*");

@@ -105,7 +105,7 @@ impl Role {
         }
     }
 
-    fn of_number(number: u8) -> Option<Role> {
+    fn from_number(number: u8) -> Option<Role> {
         match number.checked_sub(Role::USAGE) {
             None => RecordKind::ALL.get(usize::from(number)).copied().map(Role::Access),
             Some(usage) => UsageKind::ALL.get(usize::from(usage)).copied().map(Role::Usage),
@@ -197,20 +197,20 @@ pub struct ListReader<'t> {
 
 impl<'t> ListReader<'t> {
     /// Reads an extract.
-    pub fn of_extract(list: &'t [u8]) -> ListReader<'t> {
+    pub fn from_extract(list: &'t [u8]) -> ListReader<'t> {
         ListReader { list, rest: list, line: 0, in_usage: false, has_roles: true }
     }
 
     /// Reads the list of other records.
-    pub fn of_others(list: &'t [u8]) -> ListReader<'t> {
-        ListReader { has_roles: false, ..ListReader::of_extract(list) }
+    pub fn from_others(list: &'t [u8]) -> ListReader<'t> {
+        ListReader { has_roles: false, ..ListReader::from_extract(list) }
     }
 
     fn read(&mut self) -> Option<ListedRecord<'t>> {
         let mut role = Role::Other;
         if self.has_roles {
             let (&number, rest) = self.rest.split_first()?;
-            (role, self.rest) = (Role::of_number(number)?, rest);
+            (role, self.rest) = (Role::from_number(number)?, rest);
         }
         let is_usage = matches!(role, Role::Usage(_));
         if is_usage && !std::mem::replace(&mut self.in_usage, true) {
@@ -249,7 +249,7 @@ impl<'t> ListReader<'t> {
 /// Returns whether the files of two extracts decide alike and on the same lines: whether they differ
 /// in the lines of user-agent records at most.
 pub fn decide_alike(one: &[u8], other: &[u8]) -> bool {
-    let [mut one, mut other] = [one, other].map(ListReader::of_extract);
+    let [mut one, mut other] = [one, other].map(ListReader::from_extract);
     // The lines of the user-agent records so far.
     let mut naming: [Vec<LineNumber>; 2] = Default::default();
     loop {
@@ -356,7 +356,7 @@ pub fn lists(file: &RobotsTxt<'_>, text: &[u8]) -> [Vec<u8>; 2] {
 pub fn read_extract(extract: &[u8]) -> Option<RobotsTxt<'_>> {
     let (mut groups, mut user_agents) = (Vec::<Group>::new(), Vec::<UserAgentLine<'_>>::new());
     let (mut rules, mut usage_records) = (Vec::new(), Vec::new());
-    for record in ListReader::of_extract(extract) {
+    for record in ListReader::from_extract(extract) {
         let record = record?;
         let (line, span, value) = (record.line, record.span(), record.value());
         match record.role {
@@ -383,7 +383,7 @@ pub fn read_extract(extract: &[u8]) -> Option<RobotsTxt<'_>> {
             Role::Other => return None,
         }
     }
-    Some(RobotsTxt::of_lists(groups, user_agents, rules, usage_records))
+    Some(RobotsTxt::from_lists(groups, user_agents, rules, usage_records))
 }
 
 #[cfg(test)]
@@ -411,11 +411,11 @@ mod tests {
             };
             assert_eq!(lines(&again, &extract), lines(&file, text), "{}", dialect.name);
             assert_eq!(
-                ListReader::of_others(&others).flatten().count(),
+                ListReader::from_others(&others).flatten().count(),
                 file.other_records().len()
             );
-            assert!(ListReader::of_extract(&extract).is_of(dialect));
-            assert!(ListReader::of_others(&others).is_of(dialect));
+            assert!(ListReader::from_extract(&extract).is_of(dialect));
+            assert!(ListReader::from_others(&others).is_of(dialect));
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use portcullis_build::{LoadConfig, load_text};
 use portcullis_dialect::decision::Reason;
 use portcullis_dialect::dialect::{Dialect, NamesAgent, RFC_9309};
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_set::batch::{AgentKind, AskError, Classifier, Records, Session};
 
 const SHARED: &str = "User-agent: a\nUser-agent: b\nDisallow: /x\n\nUser-agent: c\nAllow: /\n";
@@ -16,7 +16,7 @@ fn classifier(names: &[&str]) -> Classifier {
 
 fn classifier_of(text: &str, names: &[&str], dialect: &'static Dialect) -> Classifier {
     let set = load_text(text.as_bytes(), &LoadConfig::new(dialect));
-    let chain = |name: &&str| AgentChain::parse(name, dialect).unwrap();
+    let chain = |name: &&str| Crawler::parse(name, dialect).unwrap();
     Classifier::new(Arc::new(set), names.iter().map(chain).collect()).unwrap()
 }
 
@@ -45,7 +45,7 @@ fn a_header_is_the_chain_of_its_tokens() {
             let text = format!("{groups}User-agent: *\nDisallow: /other/\n");
             let each = classifier_of(&text, &asked, dialect);
             let each = each.with_agent_per_record(AgentKind::Header).unwrap();
-            let mut each = Session::new(each, None);
+            let mut each = Session::new(each);
             for header in headers {
                 let urls: Vec<String> = names
                     .iter()
@@ -53,9 +53,9 @@ fn a_header_is_the_chain_of_its_tokens() {
                     .map(|name| format!("https://h.example/{name}/"))
                     .collect();
                 let set = load_text(text.as_bytes(), &LoadConfig::new(dialect));
-                let agent = AgentChain::from_header(header, dialect).unwrap();
+                let agent = Crawler::from_header(header, dialect).unwrap();
                 let alone = Classifier::new(Arc::new(set), vec![agent]).unwrap();
-                let mut alone = Session::new(alone, None);
+                let mut alone = Session::new(alone);
                 let expected = alone.decide(&urls).unwrap().decisions().to_vec();
                 let agents = vec![header.as_bytes(); urls.len()];
                 let answers = each.decide(Records::from(&urls).by(&agents)).unwrap();
@@ -82,7 +82,7 @@ fn a_header_is_the_chain_of_its_tokens() {
 
 #[test]
 fn a_set_for_some_agents_does_not_say_who_is_named() {
-    let agents: Vec<AgentChain> = vec![AgentChain::parse("a", &RFC_9309).unwrap()];
+    let agents: Vec<Crawler> = vec![Crawler::parse("a", &RFC_9309).unwrap()];
     let config = LoadConfig { agents: Some(agents.clone().into()), ..LoadConfig::new(&RFC_9309) };
     let set = load_text(SHARED.as_bytes(), &config);
     let each = Classifier::new(set, agents).unwrap().with_agent_per_record(AgentKind::Token);
@@ -92,11 +92,11 @@ fn a_set_for_some_agents_does_not_say_who_is_named() {
 #[test]
 fn an_agent_that_shares_the_rules_of_another_is_asked_alone() {
     // The second agent's answers begin where the first one's do, which no record asks about.
-    let mut all = Session::new(classifier(&["a", "b"]), None);
+    let mut all = Session::new(classifier(&["a", "b"]));
     let all = all.decide(&["https://h.example/x"]).unwrap();
     let all = all.decisions();
     let each = classifier(&["a", "b"]).with_agent_per_record(AgentKind::Token).unwrap();
-    let mut each = Session::new(each, None);
+    let mut each = Session::new(each);
     for name in [&b"b"[..], b"a"] {
         let (urls, agents) = (["https://h.example/x"], [name]);
         let answers = each.decide(Records::from(&urls).by(&agents)).unwrap();
@@ -108,7 +108,7 @@ fn an_agent_that_shares_the_rules_of_another_is_asked_alone() {
 #[test]
 fn a_header_names_the_agent_that_the_file_names() {
     let header = classifier(&["a", "a-news", "c"]).with_agent_per_record(AgentKind::Header);
-    let mut session = Session::new(header.unwrap(), None);
+    let mut session = Session::new(header.unwrap());
     let mut agent = |text: &[u8]| {
         let (urls, agents) = (["https://h.example/x"], [text]);
         let answers = session.decide(Records::from(&urls).by(&agents)).unwrap();

@@ -111,7 +111,7 @@ impl Audit {
 
     /// Creates the worker of a thread. Records without a scheme get `assumed_scheme`; if that is
     /// `None`, they are invalid.
-    pub fn worker(&self, assumed_scheme: Option<&[u8]>) -> Worker<'_> {
+    pub fn worker(&self, assumed_scheme: Option<&str>) -> Worker<'_> {
         Worker::new(self, assumed_scheme)
     }
 

@@ -198,7 +198,7 @@ mod tests {
     use crate::Survey;
     use portcullis_build::{LoadConfig, load_text};
     use portcullis_dialect::RFC_9309;
-    use portcullis_robots::policy::AgentChain;
+    use portcullis_robots::policy::Crawler;
 
     const TEXT: &[u8] = b"User-agent: a\nDisallow: /1\n\nUser-agent: b\nUser-agent: c\n\
         Disallow: /2\nDisallow:\nAllow: /3\n\nUser-agent: a\nUser-agent: b\nDisallow: /4\n";
@@ -207,8 +207,8 @@ mod tests {
         let set = load_text(TEXT, &LoadConfig::new(&RFC_9309));
         let mut policies = Policies::default();
         for agents in of_policies {
-            let agents = agents.iter().map(|agent| AgentChain::parse(agent, &RFC_9309).unwrap());
-            let agents: Vec<AgentChain> = agents.collect();
+            let agents = agents.iter().map(|agent| Crawler::parse(agent, &RFC_9309).unwrap());
+            let agents: Vec<Crawler> = agents.collect();
             Survey::each_policy(&set, &agents, (9, 9), |classes| policies.push(classes)).unwrap();
         }
         policies

@@ -173,14 +173,14 @@ impl Drop for Counting<'_> {
 }
 
 impl<'a> Worker<'a> {
-    pub(super) fn new(audit: &'a Audit, assumed_scheme: Option<&[u8]>) -> Worker<'a> {
+    pub(super) fn new(audit: &'a Audit, assumed_scheme: Option<&str>) -> Worker<'a> {
         let counting = Counting {
             audit,
             tally: audit.new_tally(),
             scratch: Vec::new(),
             in_chunk: Map::default(),
         };
-        let session = Session::new(Arc::clone(&audit.classifier), assumed_scheme);
+        let session = Session::new(Arc::clone(&audit.classifier)).assume_scheme(assumed_scheme);
         Worker { session, counting }
     }
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_robots::policy::{AgentChain, CrawlDelay};
+use portcullis_robots::policy::{CrawlDelay, Crawler};
 use portcullis_set::stored::StoredHost;
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
@@ -107,7 +107,7 @@ impl DelayCounts {
 pub(crate) fn count<'s>(
     set: &'s PolicySet,
     host: &StoredHost<'s>,
-    agents: &[AgentChain],
+    agents: &[Crawler],
     counts: &mut [DelayCounts],
 ) -> Result<(), Damage> {
     let lost = || set.malformed_host("an origin has no policy or no capture");

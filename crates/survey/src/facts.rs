@@ -9,7 +9,7 @@ use portcullis_dialect::usage::{Label, Stance};
 use portcullis_engine::RuleSetBuf;
 use portcullis_engine::pattern::PatternList;
 use portcullis_lint::analysis::{Reach, Relation, relation};
-use portcullis_robots::policy::{AgentChain, Audience};
+use portcullis_robots::policy::{Audience, Crawler};
 use portcullis_set::stored::{AgentTokens, AppliedUsage, StoredPolicy};
 use portcullis_set::{Damage, PolicySet};
 
@@ -71,7 +71,7 @@ pub struct PolicyReading {
 pub struct FactReader<'s> {
     set: &'s PolicySet,
     pub(crate) reaches: Reaches<'s>,
-    agents: Vec<AgentChain>,
+    agents: Vec<Crawler>,
     /// The names in the set of each agent.
     tokens: Vec<AgentTokens>,
     /// The agent that the others are compared with.
@@ -91,7 +91,7 @@ impl<'s> FactReader<'s> {
     /// # Errors
     ///
     /// If the names of robots are damaged.
-    pub fn new(set: &'s PolicySet, agents: &[AgentChain]) -> Result<FactReader<'s>, Damage> {
+    pub fn new(set: &'s PolicySet, agents: &[Crawler]) -> Result<FactReader<'s>, Damage> {
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
         Ok(FactReader {
             set,
@@ -107,7 +107,7 @@ impl<'s> FactReader<'s> {
     /// # Errors
     ///
     /// If the names of robots are damaged.
-    pub fn beside(mut self, agent: &AgentChain) -> Result<FactReader<'s>, Damage> {
+    pub fn beside(mut self, agent: &Crawler) -> Result<FactReader<'s>, Damage> {
         self.beside = Some(self.set.tokens_of(agent)?);
         Ok(self)
     }
@@ -223,7 +223,7 @@ impl<'s> FactReader<'s> {
     ) -> Result<Vec<Addressing>, Damage> {
         let dialect = self.set.dialect();
         policy.with_user_agents(|file| {
-            let audience = Audience::of_agents(file, &self.agents, dialect);
+            let audience = Audience::from_agents(file, &self.agents, dialect);
             let line = |at: usize| Some((at as u32, file.user_agents()[at].value.to_vec()));
             let addressing = |agent| match audience.named(agent, dialect) {
                 Some((_, robot)) => (Addressed::ByName, line(robot.line)),

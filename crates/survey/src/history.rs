@@ -19,7 +19,7 @@
 //! let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
 //! let ingested = ingest(&[Input::new("../../corpora/sample/robots")], &config, &())?;
 //! let config = CompileConfig::of(&ingested, &RFC_9309, None);
-//! let set = PolicySet::of_bytes("sample", to_vec(&ingested.standings, &config)?)?;
+//! let set = PolicySet::from_bytes("sample", to_vec(&ingested.standings, &config)?)?;
 //! let history = HostHistory::of(&set, &HostQuery::parse(b"news.example")?, &[])?;
 //! assert_eq!(history.origins[0].periods.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_lint::analysis::Reach;
 use portcullis_robots::access::UnixSeconds;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::Origin;
 use portcullis_set::lists::read_extract;
 use portcullis_set::stored::{AgentTokens, PolicyNumber, StoredMoment, StoredTimeline};
@@ -123,7 +123,7 @@ impl HostHistory {
     pub fn of(
         set: &PolicySet,
         query: &HostQuery,
-        agents: &[AgentChain],
+        agents: &[Crawler],
     ) -> Result<HostHistory, Damage> {
         let mut history = HostHistory { origins: Vec::new() };
         let reaches = Reaches::new(set);
@@ -174,7 +174,7 @@ impl HostHistory {
 fn periods(
     set: &PolicySet,
     timeline: &StoredTimeline<'_>,
-    agents: &[AgentChain],
+    agents: &[Crawler],
     reaches: &Reaches<'_>,
 ) -> Result<(Vec<Robot>, Vec<HostPeriod>), Damage> {
     let periods_found = timeline.periods()?;
@@ -271,8 +271,7 @@ fn robots(set: &PolicySet, periods: &[Vec<StoredMoment<'_>>]) -> Result<Vec<Aske
     for number in named {
         let lost = || set.malformed_host("a robot has no name");
         let name = *names.get(number as usize).ok_or_else(lost)?;
-        let chain =
-            str::from_utf8(name).ok().and_then(|it| AgentChain::parse(it, set.dialect()).ok());
+        let chain = str::from_utf8(name).ok().and_then(|it| Crawler::parse(it, set.dialect()).ok());
         // A name that no crawler can have applies to none.
         let Some(chain) = chain else { continue };
         let tokens = set.tokens_of(&chain)?;
@@ -281,7 +280,7 @@ fn robots(set: &PolicySet, periods: &[Vec<StoredMoment<'_>>]) -> Result<Vec<Aske
     Ok(asked)
 }
 
-fn asked(set: &PolicySet, agent: &AgentChain) -> Result<Asked, Damage> {
+fn asked(set: &PolicySet, agent: &Crawler) -> Result<Asked, Damage> {
     let robot = Some(Text(agent.name().as_bytes().to_vec()));
     Ok(Asked { robot, tokens: set.tokens_of(agent)? })
 }

@@ -49,9 +49,9 @@ impl HostQuery {
     pub fn parse(text: &[u8]) -> Result<HostQuery, BadUrl> {
         let has_scheme = text.windows(3).any(|window| window == b"://");
         let origins = if has_scheme {
-            vec![Origin::of_url(text)?]
+            vec![Origin::from_url(text)?]
         } else {
-            let with = |scheme: &[u8]| Origin::of_url(&[scheme, text].concat());
+            let with = |scheme: &[u8]| Origin::from_url(&[scheme, text].concat());
             vec![with(b"http://")?, with(b"https://")?]
         };
         Ok(HostQuery { origins })

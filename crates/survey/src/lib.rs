@@ -39,7 +39,7 @@
 //! use portcullis_rows::input::{Chunk, Terminator};
 //! use portcullis_rows::list::{Arena, List, Rows};
 //! use portcullis_report::{Account, Piece, Rejects, Run, Tally};
-//! use portcullis_robots::policy::AgentChain;
+//! use portcullis_robots::policy::Crawler;
 //! use portcullis_set::batch::Classifier;
 //! use portcullis_set::PolicySet;
 //! use portcullis_build::{LoadConfig, load_text};
@@ -47,13 +47,13 @@
 //!
 //! let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
 //! let set = load_text(text, &LoadConfig::new(&RFC_9309));
-//! let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
+//! let agents = vec![Crawler::parse("ExampleBot", &RFC_9309)?];
 //! let audit = Audit::new(Classifier::new(set, agents)?, 10, &Scratch::in_memory())?; // at most 10 rows
 //! let mut findings = Findings::default();
 //! let mut chunk = ChunkFindings::default();
 //! let mut worker = audit.worker(None); // one per thread
 //! let text = "https://x.example/a/1\nhttps://x.example/c\n";
-//! let list = Chunk::of_text(List::plain("urls", Terminator::LineFeed), text);
+//! let list = Chunk::from_text(List::plain("urls", Terminator::LineFeed), text);
 //! let (arena, mut rejects) = (Arena::new(), Rejects::default());
 //! let mut rows = Rows::new(&list, &arena, 0);
 //! worker.work(Piece::new(&mut rows, &mut rejects), &mut chunk)?;

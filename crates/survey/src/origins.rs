@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_report::Figures;
 use portcullis_robots::access::{CaptureNote, DateSpan};
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::stored::{CaptureFacts, StoredHost};
 use portcullis_set::{Damage, PolicySet};
@@ -99,11 +99,7 @@ struct Counts {
 impl HostPass {
     /// Reads all hosts of `set`, and the crawl delays for `agents`. Of each problem at most `named_max` hosts
     /// are named.
-    pub fn of(
-        set: &PolicySet,
-        agents: &[AgentChain],
-        named_max: usize,
-    ) -> Result<HostPass, Damage> {
+    pub fn of(set: &PolicySet, agents: &[Crawler], named_max: usize) -> Result<HostPass, Damage> {
         let times = if agents.is_empty() { None } else { PolicyTimes::of(set) };
         let mut pass = HostPass {
             uses: vec![PolicyUse::default(); set.policy_count() as usize],

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Stance};
 use portcullis_lint::analysis::Reach;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_set::stored::PolicyNumber;
 use portcullis_set::{Damage, PolicySet};
 use portcullis_text::figures::largest;
@@ -216,7 +216,7 @@ impl<'s> Sums<'s> {
         set: &'s PolicySet,
         uses: &[PolicyUse],
         times: Option<&PolicyTimes>,
-        agents: &[AgentChain],
+        agents: &[Crawler],
         mut keep: impl FnMut(PolicyClasses),
     ) -> Result<Sums<'s>, Damage> {
         let names = set.robot_names()?.into_iter();
@@ -285,7 +285,7 @@ impl<'s> Sums<'s> {
     /// Returns the figures. Lists have at most `top` rows.
     pub fn figures(
         self,
-        agents: &[AgentChain],
+        agents: &[Crawler],
         delays: &[DelayCounts],
         top: usize,
     ) -> (RobotFigures, Vec<AgentFigures>, UsageFigures) {

@@ -17,7 +17,7 @@ use portcullis_dialect::usage::{Label, Stance};
 use portcullis_domain::domain;
 use portcullis_lint::analysis::Relation;
 use portcullis_robots::access::UnixSeconds;
-use portcullis_robots::policy::{AgentChain, CrawlDelay};
+use portcullis_robots::policy::{CrawlDelay, Crawler};
 use portcullis_rows::output::Added;
 use portcullis_rows::output::columns::{Field, ValueType};
 use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
@@ -147,7 +147,7 @@ pub struct RowConfig {
 pub struct SurveyRows<'s> {
     set: &'s PolicySet,
     facts: FactReader<'s>,
-    agents: Vec<AgentChain>,
+    agents: Vec<Crawler>,
     config: RowConfig,
     columns: Vec<Column>,
     /// The counts of finished workers.
@@ -222,7 +222,7 @@ impl<'s> SurveyRows<'s> {
     /// If there are no agents, or `config` asks for the history of a set without.
     pub fn new(
         set: &'s PolicySet,
-        agents: &[AgentChain],
+        agents: &[Crawler],
         config: RowConfig,
     ) -> Result<SurveyRows<'s>, Damage> {
         assert!(!agents.is_empty(), "a survey needs an agent");
@@ -242,7 +242,7 @@ impl<'s> SurveyRows<'s> {
     /// # Errors
     ///
     /// If the names of robots are damaged.
-    pub fn beside(mut self, agent: &AgentChain) -> Result<SurveyRows<'s>, Damage> {
+    pub fn beside(mut self, agent: &Crawler) -> Result<SurveyRows<'s>, Damage> {
         self.facts = self.facts.beside(agent)?;
         self.config.beside = true;
         self.columns = self.config.columns().map(|(column, ..)| *column).collect();

@@ -1,6 +1,6 @@
 //! What a set holds, computed in one pass over its hosts and one over its policies.
 
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ impl Survey {
     /// Surveys `set` for `agents`, and returns of each policy what an audit needs.
     pub(crate) fn with_policies(
         set: &PolicySet,
-        agents: &[AgentChain],
+        agents: &[Crawler],
         top: usize,
     ) -> Result<(Survey, Policies), Damage> {
         let mut policies = Policies::default();
@@ -63,7 +63,7 @@ impl Survey {
     /// `top` robots, and at most `hosts_max` hosts for a problem.
     pub(crate) fn each_policy(
         set: &PolicySet,
-        agents: &[AgentChain],
+        agents: &[Crawler],
         (top, hosts_max): (usize, usize),
         keep: impl FnMut(PolicyClasses),
     ) -> Result<Survey, Damage> {

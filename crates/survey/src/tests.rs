@@ -15,7 +15,7 @@ use portcullis_files::scratch::Scratch;
 use portcullis_lint::analysis::Reach;
 use portcullis_report::{Account, Piece, Rejects};
 use portcullis_robots::access::CaptureNote;
-use portcullis_robots::policy::{AgentChain, Audience, Selection};
+use portcullis_robots::policy::{Audience, Crawler, Selection};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 use portcullis_rows::input::{Chunk, Terminator};
 use portcullis_rows::list::{Arena, List, Rows};
@@ -70,7 +70,7 @@ fn bytes(ingested: &Ingested, dialect: &'static Dialect) -> Vec<u8> {
 }
 
 fn stored(ingested: &Ingested, dialect: &'static Dialect) -> PolicySet {
-    PolicySet::of_bytes("made up", bytes(ingested, dialect)).unwrap()
+    PolicySet::from_bytes("made up", bytes(ingested, dialect)).unwrap()
 }
 
 /// Returns an archive of 2,000 hosts, and the set of it.
@@ -180,7 +180,7 @@ fn applied_groups_are_those_that_the_file_selects() {
         let reaches = Reaches::new(&set);
         let mut seen = BTreeSet::new();
         for name in ["Googlebot", "a", "B", "Nobody", "AhrefsBot+SemrushBot"] {
-            let agent = AgentChain::parse(name, dialect).unwrap();
+            let agent = Crawler::parse(name, dialect).unwrap();
             let tokens = set.tokens_of(&agent).unwrap();
             for policy in set.policies().map(Result::unwrap) {
                 let applied = reaches.applied(&policy, &tokens).unwrap();
@@ -217,9 +217,9 @@ fn the_reach_of_rule_sets_agrees_with_decisions() {
         {
             for robot in policy.robots.iter().filter(|robot| robot.reach.is_some()) {
                 let name = robot.name.as_ref().map_or("unnamed".into(), ToString::to_string);
-                let Ok(agent) = AgentChain::parse(&name, &RFC_9309) else { continue };
+                let Ok(agent) = Crawler::parse(&name, &RFC_9309) else { continue };
                 let classifier = Classifier::new(Arc::clone(&set), vec![agent]).unwrap();
-                let mut session = Session::new(classifier, None);
+                let mut session = Session::new(classifier);
                 let mut verdicts = BTreeSet::new();
                 let values = policy.records.iter().map(|record| &record.text.0);
                 let values = values.filter_map(|text| text.splitn(2, |&byte| byte == b':').nth(1));
@@ -294,13 +294,13 @@ fn malformed_hosts() {
 fn damage_never_changes_a_count() {
     let ingested = ingested(60, &RFC_9309);
     let whole = bytes(&ingested, &RFC_9309);
-    let set = PolicySet::of_bytes("whole", whole.clone()).unwrap();
+    let set = PolicySet::from_bytes("whole", whole.clone()).unwrap();
     let expected = Survey::of(&set, ALL).unwrap();
     let mut damaged = 0;
     for block in 1..whole.len() / SET_BLOCK_BYTES {
         let mut bytes = whole.clone();
         bytes[block * SET_BLOCK_BYTES + block % SET_BLOCK_BYTES] ^= 0x10;
-        let set = PolicySet::of_bytes("damaged", bytes).unwrap();
+        let set = PolicySet::from_bytes("damaged", bytes).unwrap();
         match Survey::of(&set, ALL) {
             Ok(stats) => assert_eq!(stats, expected, "block {block}"),
             Err(_) => damaged += 1,
@@ -313,7 +313,7 @@ fn damage_never_changes_a_count() {
 fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
     let set = Arc::new(set);
     let agents = ["a", "Googlebot", "Nobody"];
-    let agents = agents.map(|name| AgentChain::parse(name, set.dialect()).unwrap());
+    let agents = agents.map(|name| Crawler::parse(name, set.dialect()).unwrap());
     let rows = SurveyRows::new(
         &set,
         &agents,
@@ -332,7 +332,7 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
     }
     let audit = Audit::new(Classifier::new(set, agents.to_vec())?, ALL, &Scratch::in_memory())?;
     let urls = "https://a.example/x/y\nhttps://a.example/z\nhttps://b.example/x\n";
-    let list = Chunk::of_text(List::plain("urls", Terminator::LineFeed), urls);
+    let list = Chunk::from_text(List::plain("urls", Terminator::LineFeed), urls);
     let (arena, mut rejects) = (Arena::new(), Rejects::default());
     let (mut chunk, mut findings) = (ChunkFindings::default(), Findings::default());
     let mut worker = audit.worker(None);
@@ -363,7 +363,7 @@ fn no_word_of_a_set_does_harm() {
     let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
     let ingested = ingest(&[Input::new(&path)], &config, &()).unwrap();
     let whole = compile::to_vec(&ingested.standings, &CompileConfig::new(&RFC_9309, None)).unwrap();
-    ask_all(PolicySet::of_bytes("whole", whole.clone()).unwrap()).unwrap();
+    ask_all(PolicySet::from_bytes("whole", whole.clone()).unwrap()).unwrap();
     let (mut asked, mut damaged) = (0, 0);
     for (_, section) in portcullis_testkit::sections(&whole) {
         for word in section.step_by(4) {
@@ -372,7 +372,7 @@ fn no_word_of_a_set_does_harm() {
                 let mut bytes = whole.clone();
                 bytes[word..word + 4].copy_from_slice(&new.to_le_bytes());
                 portcullis_testkit::reseal(&mut bytes);
-                let Ok(set) = PolicySet::of_bytes("changed", bytes) else { continue };
+                let Ok(set) = PolicySet::from_bytes("changed", bytes) else { continue };
                 asked += 1;
                 damaged += usize::from(ask_all(set).is_err());
             }
@@ -396,8 +396,8 @@ fn lists_end_batches_and_blocks() {
     let path = captures.write(folder.path(), "captures.jsonl");
     let ingested = ingest(&[Input::new(&path)], &IngestConfig::new(&RFC_9309, None), &()).unwrap();
     let set = stored(&ingested, &RFC_9309);
-    let agents: Vec<AgentChain> = (0..100)
-        .map(|number| AgentChain::parse(&format!("Bot{}", "x".repeat(number)), &RFC_9309).unwrap())
+    let agents: Vec<Crawler> = (0..100)
+        .map(|number| Crawler::parse(&format!("Bot{}", "x".repeat(number)), &RFC_9309).unwrap())
         .collect();
     for lists in [false, true] {
         let config = RowConfig { lists, ..RowConfig::default() };

@@ -183,7 +183,7 @@ impl HostUsage {
             let position = known.get(&own).copied().unwrap_or_else(|| {
                 let in_force = groups.in_force(&own).into_iter();
                 let in_force: Vec<_> = in_force.map(|number| &records[number as usize]).collect();
-                usage.push(HostUsage::of_records(&in_force, &mut lines_left));
+                usage.push(HostUsage::from_records(&in_force, &mut lines_left));
                 usage.len() - 1
             });
             known.insert(own, position);
@@ -195,7 +195,7 @@ impl HostUsage {
         usage
     }
 
-    fn of_records(
+    fn from_records(
         records: &[&(LineNumber, Option<Statement<'_>>)],
         lines_left: &mut usize,
     ) -> HostUsage {

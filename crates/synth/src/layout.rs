@@ -149,7 +149,7 @@ const FREQUENT: [Plan; 24] = {
 impl Layout {
     /// Returns the layout of the host at this position. `random` is the host's stream for this
     /// purpose.
-    pub(super) fn of_host(mut random: SplitMix64, host: u64) -> Layout {
+    pub(super) fn from_host(mut random: SplitMix64, host: u64) -> Layout {
         if random.chance(OWN_LAYOUT) {
             Layout(OWN_START + host)
         } else {

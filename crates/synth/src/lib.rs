@@ -131,7 +131,7 @@ impl Corpus {
         self.write_host(host, &mut name);
         // Each redesign has a position of its own, beyond those of all first files.
         let layout = self.layout(host + version.redesigns * REDESIGN);
-        let site = Site::of_layout(self.seed, layout);
+        let site = Site::from_layout(self.seed, layout);
         let mut lines = HostLines::default();
         if self.has_usage {
             usage::add_lines(self.stream(Purpose::Usage, host), &name, site, &mut lines);
@@ -146,7 +146,7 @@ impl Corpus {
         let mut random = self.stream(Purpose::Url, position);
         let host = self.draw_host(&mut random);
         self.write_origin(host, out);
-        let sites = [Site::of_layout(self.seed, self.layout(host)), Site::common(self.seed)];
+        let sites = [Site::from_layout(self.seed, self.layout(host)), Site::common(self.seed)];
         site::write_url(random, sites, out);
     }
 
@@ -178,7 +178,7 @@ impl Corpus {
     }
 
     fn layout(&self, host: u64) -> Layout {
-        Layout::of_host(self.stream(Purpose::Layout, host), host)
+        Layout::from_host(self.stream(Purpose::Layout, host), host)
     }
 
     /// Draws a host. The probability falls with the position, as in a crawl, where one host has a

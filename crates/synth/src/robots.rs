@@ -49,7 +49,7 @@ pub(super) fn write(
     out: &mut Vec<u8>,
 ) {
     let plan = layout.plan(seed);
-    let site = Site::of_layout(seed, layout);
+    let site = Site::from_layout(seed, layout);
     let mut random = SplitMix64::stream(seed, Purpose::Robots, layout.number());
     let spelling =
         if random.chance(OTHER_SPELLING) { random.pick(&SPELLINGS[1..]) } else { SPELLINGS[0] };

@@ -17,7 +17,7 @@ pub(super) struct Site {
 
 impl Site {
     /// Returns the site shared by all hosts with a layout.
-    pub(super) fn of_layout(seed: u64, layout: Layout) -> Site {
+    pub(super) fn from_layout(seed: u64, layout: Layout) -> Site {
         Site { seed: SplitMix64::stream(seed, Purpose::Site, layout.number()).next_u64() }
     }
 

@@ -15,7 +15,7 @@ use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect};
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{Label, Stated, Usage};
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_set::limits::SET_BLOCK_BYTES;
@@ -80,7 +80,7 @@ static KNOWN: LazyLock<Known> = LazyLock::new(Known::default);
 
 impl Companions {
     /// Returns the companions of a set; `None` if it was made without them.
-    pub(crate) fn of(set: &PolicySet, agents: &[AgentChain]) -> Option<Arc<Companions>> {
+    pub(crate) fn of(set: &PolicySet, agents: &[Crawler]) -> Option<Arc<Companions>> {
         let has = |host: &str| {
             let found = set.policy_of(b"https", host.as_bytes());
             !set.is_universal() && found.expect("a whole set").is_some()
@@ -95,7 +95,7 @@ impl Companions {
         })
     }
 
-    fn new(dialect: &'static Dialect, agents: &[AgentChain], is_stored: bool) -> Companions {
+    fn new(dialect: &'static Dialect, agents: &[Crawler], is_stored: bool) -> Companions {
         let mut questions = World::new(dialect, None, &[]);
         questions.agents = agents.to_vec();
         let paths = ["/", "/shared", "/shared/open", "/own/7", "/pages/1/x"];
@@ -139,9 +139,9 @@ impl Companions {
 
 /// Returns the file of the crowded origin: a large group, which applies together with one group for each
 /// robot. The rule sets for agents come behind the limit.
-fn crowded(agents: &[AgentChain]) -> Vec<u8> {
+fn crowded(agents: &[Crawler]) -> Vec<u8> {
     let robots = (0..ROBOTS).map(|number| format!("companion{number}"));
-    let tokens = agents.iter().flat_map(AgentChain::tokens).map(str::to_owned);
+    let tokens = agents.iter().flat_map(Crawler::tokens).map(str::to_owned);
     let names: Vec<String> = robots.chain(tokens).collect();
     let mut text: String = names.iter().map(|name| format!("User-agent: {name}\n")).collect();
     text += &"Disallow:\n".repeat(LARGE_GROUP_RULES);
@@ -179,7 +179,7 @@ pub fn set_to_compare(
     form: Form,
     files: &[impl AsRef<[u8]>],
     (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
-    agents: &[AgentChain],
+    agents: &[Crawler],
 ) -> Arc<PolicySet> {
     let mut files = files_at_origins(files);
     let number = SETS.fetch_add(1, Ordering::Relaxed);
@@ -227,5 +227,5 @@ pub fn set_to_compare(
 }
 
 fn origin_of(host: &str) -> Origin {
-    Origin::of_robots_txt(format!("https://{host}/robots.txt").as_bytes()).expect("a robots.txt")
+    Origin::from_robots_txt(format!("https://{host}/robots.txt").as_bytes()).expect("a robots.txt")
 }

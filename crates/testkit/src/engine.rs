@@ -6,7 +6,7 @@ use portcullis_dialect::decision::Decision;
 use portcullis_dialect::usage::{Label, Stated};
 use portcullis_engine::Limits;
 use portcullis_engine::vectors::Vectors;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_set::batch::{Answers, Classifier, Session};
 use portcullis_set::{Damage, PolicySet};
 
@@ -124,17 +124,17 @@ impl Engine {
     /// Creates an engine for `agents`, which are the first ones of the oracle's.
     pub fn new(
         set: impl Into<Arc<PolicySet>>,
-        agents: &[AgentChain],
+        agents: &[Crawler],
         configuration: &Configuration,
     ) -> Engine {
         let positions: Vec<usize> = (0..agents.len()).collect();
-        Engine::of_some(set, agents, &positions, configuration)
+        Engine::from_some(set, agents, &positions, configuration)
     }
 
     /// Creates an engine for the agents at some positions in the oracle's list.
-    pub fn of_some(
+    pub fn from_some(
         set: impl Into<Arc<PolicySet>>,
-        agents: &[AgentChain],
+        agents: &[Crawler],
         positions: &[usize],
         configuration: &Configuration,
     ) -> Engine {
@@ -180,7 +180,7 @@ impl Engine {
 
     /// Returns the memory of one more thread.
     pub fn memory(&self) -> Memory {
-        let session = Session::new(Arc::clone(&self.classifier), None);
+        let session = Session::new(Arc::clone(&self.classifier));
         Memory { session, decisions: Vec::new() }
     }
 
@@ -223,7 +223,7 @@ impl Engine {
 }
 
 /// Returns a classifier, for what is built on one.
-pub fn classifier(set: impl Into<Arc<PolicySet>>, agents: Vec<AgentChain>) -> Classifier {
+pub fn classifier(set: impl Into<Arc<PolicySet>>, agents: Vec<Crawler>) -> Classifier {
     Classifier::new(set, agents).expect("a whole set")
 }
 
@@ -258,12 +258,12 @@ const SIZES: [usize; 4] = [7, 2, 16, 1];
 /// The damage that the questions meet.
 pub fn ask(
     set: impl Into<Arc<PolicySet>>,
-    agents: &[AgentChain],
+    agents: &[Crawler],
     urls: &[impl AsRef<[u8]>],
 ) -> Result<Vec<Told>, Refusal> {
     let refusal = |text: String| Refusal { text, told: Vec::new() };
     let classifier = Classifier::new(set, agents.to_vec());
-    let mut session = Session::new(classifier.map_err(|error| refusal(error.to_string()))?, None);
+    let mut session = Session::new(classifier.map_err(|error| refusal(error.to_string()))?);
     let mut told: Vec<Option<Told>> = Vec::with_capacity(urls.len() * agents.len());
     let (mut rest, mut sizes, mut text) = (urls, SIZES.iter().cycle(), None);
     while !rest.is_empty() {

@@ -10,7 +10,7 @@ use portcullis_build::compile::{self, CompileConfig};
 use portcullis_build::{LoadConfig, Standings, load_files, load_text};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::URL_BYTES_MAX;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::{Origin, host_key, split};
 use portcullis_set::PolicySet;
 use portcullis_set::limits::SET_BLOCK_BYTES;
@@ -41,7 +41,7 @@ pub fn origin(file: usize) -> String {
 /// Returns [`origin`] as the engine reads it.
 pub fn parsed_origin(file: usize) -> Origin {
     let url = format!("{}/robots.txt", origin(file));
-    Origin::of_robots_txt(url.as_bytes()).expect("a robots.txt")
+    Origin::from_robots_txt(url.as_bytes()).expect("a robots.txt")
 }
 
 /// Returns `url` with the origin of the file with this number, and the same path and query. `None`
@@ -71,7 +71,7 @@ pub fn set_of(
     form: Form,
     files: &[impl AsRef<[u8]>],
     reading: (&'static Dialect, Option<usize>),
-    agents: &[AgentChain],
+    agents: &[Crawler],
 ) -> Arc<PolicySet> {
     set_at(form, &files_at_origins(files), reading, agents)
 }
@@ -85,7 +85,7 @@ pub fn set_at(
     form: Form,
     files: &[(Origin, &[u8])],
     reading: (&'static Dialect, Option<usize>),
-    agents: &[AgentChain],
+    agents: &[Crawler],
 ) -> Arc<PolicySet> {
     if form == Form::Compiled {
         return compiled_at(files, reading, agents).into();
@@ -101,14 +101,14 @@ pub(crate) fn standings_at(
     (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
 ) -> Standings {
     let config = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
-    Standings::of_files(files.iter().map(|(origin, text)| (origin, *text)), &config)
+    Standings::from_files(files.iter().map(|(origin, text)| (origin, *text)), &config)
 }
 
 /// Compiles files at these origins into memory, for some agents.
 pub(crate) fn compiled_at(
     files: &[(Origin, &[u8])],
     (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
-    agents: &[AgentChain],
+    agents: &[Crawler],
 ) -> PolicySet {
     let agents = Some(agents.into());
     let config = LoadConfig { robots_bytes_max, agents, ..LoadConfig::new(dialect) };
@@ -131,7 +131,7 @@ pub(crate) fn opened(form: Form, bytes: &[u8]) -> Arc<PolicySet> {
 pub fn set_everywhere(
     text: &[u8],
     (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
-    agents: Option<&[AgentChain]>,
+    agents: Option<&[Crawler]>,
 ) -> Arc<PolicySet> {
     let agents = agents.map(Into::into);
     let config = LoadConfig { robots_bytes_max, agents, ..LoadConfig::new(dialect) };

@@ -10,7 +10,7 @@ use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::usage::{Label, Stated, Usage};
 use portcullis_oracle::{Judge, decide_in_scope};
 use portcullis_robots::Robots;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::split;
 use portcullis_set::PolicySet;
 
@@ -51,7 +51,7 @@ pub struct World {
     /// Bytes of a file that are read; `None` for all.
     pub robots_bytes_max: Option<usize>,
     /// The agents.
-    pub agents: Vec<AgentChain>,
+    pub agents: Vec<Crawler>,
     /// The files.
     pub files: Vec<Vec<u8>>,
     /// The questions.
@@ -61,12 +61,12 @@ pub struct World {
 }
 
 /// Parses agents or chains of agents joined by `+`.
-pub fn agents(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
-    names.iter().map(|name| AgentChain::parse(name, dialect).expect("a token")).collect()
+pub fn agents(names: &[&str], dialect: &Dialect) -> Vec<Crawler> {
+    names.iter().map(|name| Crawler::parse(name, dialect).expect("a token")).collect()
 }
 
 /// Returns the names of a chain as the oracle takes them.
-pub fn names(chain: &AgentChain) -> Vec<&str> {
+pub fn names(chain: &Crawler) -> Vec<&str> {
     chain.tokens().collect()
 }
 

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_lint::{Code, Diagnostic, LintConfig, apply, lint};
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -57,7 +57,7 @@ pub fn cases(path: &Path) -> Vec<Case> {
 impl Case {
     fn new(raw: RawCase) -> Case {
         let dialect = raw.dialect.map_or(&RFC_9309, |name| Dialect::by_name(&name).unwrap());
-        let agents = raw.agents.iter().map(|agent| AgentChain::parse(agent, dialect).unwrap());
+        let agents = raw.agents.iter().map(|agent| Crawler::parse(agent, dialect).unwrap());
         let bytes_max = Some(raw.limit.unwrap_or(ROBOTS_BYTES_MAX));
         let config = LintConfig { bytes_max, agents: agents.collect(), ..LintConfig::new(dialect) };
         let robots = match (raw.robots, raw.robots_base64) {

@@ -119,7 +119,7 @@ impl HostSections {
         }
         let bytes = pool.get(blob)?;
         self.other_bytes += bytes.len() as u64;
-        let records: Vec<_> = ListReader::of_others(&bytes).flatten().collect();
+        let records: Vec<_> = ListReader::from_others(&bytes).flatten().collect();
         let words = texts.list(&records, &[], In::Others)?;
         self.others_of_blob[blob.index()] = end(&self.others)?;
         self.others.push(&words)?;

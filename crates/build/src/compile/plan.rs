@@ -115,7 +115,7 @@ pub fn of_extract<'p>(
     (agents, usage): Scope<'_>,
 ) -> Option<PolicyPlan<'p>> {
     let file = &read_extract(extract)?;
-    let (records, usage_records): (Vec<_>, Vec<_>) = ListReader::of_extract(extract)
+    let (records, usage_records): (Vec<_>, Vec<_>) = ListReader::from_extract(extract)
         .flatten()
         .partition(|record| matches!(record.role, Role::Access(_)));
     let has_rules = !file.rules().is_empty();

@@ -109,7 +109,7 @@ impl Input {
     fn report(&self) -> InputReport {
         let format = self.format.or_else(|| match self.path.is_dir() {
             true => Some(CaptureFormat::Folder),
-            false => CaptureFormat::of_name(&self.path),
+            false => CaptureFormat::from_name(&self.path),
         });
         InputReport { name: self.path.display().to_string(), format, ..InputReport::default() }
     }

@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::{Access, AccessRules, Answer};
+use portcullis_dialect::{Access, AccessRules, Fetched};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_set::stored::CaptureFacts;
 
@@ -82,13 +82,13 @@ impl<B> Known<B> {
     }
 
     /// Returns the answer, as far as it matters to a dialect.
-    pub(super) fn answer(&self) -> Answer {
+    pub(super) fn answer(&self) -> Fetched {
         match self.facts.status {
             0 if self.facts.capture_notes.contains(CaptureNote::RedirectToNowhere) => {
-                Answer::RedirectToNowhere
+                Fetched::RedirectToNowhere
             }
-            0 => Answer::NoAnswer,
-            status => Answer::Status(status),
+            0 => Fetched::NoResponse,
+            status => Fetched::Status(status),
         }
     }
 
@@ -105,7 +105,7 @@ impl<B> Known<B> {
     /// nowhere.
     fn state(&self, rules: &AccessRules) -> Option<PolicyState> {
         match self.access(rules) {
-            Access::Outcome(outcome) if self.answer() != Answer::RedirectToNowhere => {
+            Access::Outcome(outcome) if self.answer() != Fetched::RedirectToNowhere => {
                 Some(outcome.state)
             }
             _ => None,

@@ -227,7 +227,7 @@ impl Merger {
         let superseded =
             if self.keeps_all { 0 } else { self.captures.saturating_sub(captured.resources()) };
         let settling = Settling { captured, rules: form.0, outages, at };
-        let standings = Standings::of_captures(settling, self.pool);
+        let standings = Standings::from_captures(settling, self.pool);
         Ok(Ingested { standings, inputs: self.inputs, outages, superseded })
     }
 }
@@ -352,8 +352,8 @@ impl<'m> LogReader<'m> {
         let [http, https] = resources.each_ref().map(Option::is_some);
         let is_filed = |slot: Slot| {
             match place::is_origin(key) {
-                true => Place::of_url(&place::robots_txt_url(key, slot)),
-                false => Place::of_url(key),
+                true => Place::from_url(&place::robots_txt_url(key, slot)),
+                false => Place::from_url(key),
             }
             .is_ok_and(|place| (&*place.key, place.slot) == (key, slot))
         };
@@ -448,7 +448,7 @@ impl<'m> LogReader<'m> {
         if file.rules().is_empty() == has_rules {
             return malformed("its records are not what its state says");
         }
-        if !ListReader::of_extract(&extract).is_of(set.dialect()) {
+        if !ListReader::from_extract(&extract).is_of(set.dialect()) {
             return malformed("its records are not what a file has");
         }
         let blob = self.pool.borrow_mut().intern(&extract, Fingerprint::of(&extract))?;
@@ -472,7 +472,7 @@ impl<'m> LogReader<'m> {
         }
         let bytes = list.finish();
         self.count_text(bytes.len())?;
-        if !ListReader::of_others(&bytes).is_of(self.set.dialect()) {
+        if !ListReader::from_others(&bytes).is_of(self.set.dialect()) {
             return Err(self.odd("other records are not what a file has"));
         }
         let blob = self.pool.borrow_mut().intern(&bytes, Fingerprint::of(&bytes))?;

@@ -39,19 +39,19 @@ impl Place {
     /// Returns the places of a capture.
     pub(super) fn of(subject: Subject<'_>) -> Result<Places, BadUrl> {
         match subject {
-            Subject::Url(url) => Ok((Place::of_url(url)?, None)),
+            Subject::Url(url) => Ok((Place::from_url(url)?, None)),
             // The keys differ if the host has one scheme's default port.
             Subject::Host(host) => {
-                Ok((Place::of_host(b"http", host)?, Some(Place::of_host(b"https", host)?)))
+                Ok((Place::from_host(b"http", host)?, Some(Place::from_host(b"https", host)?)))
             }
         }
     }
 
     /// Returns the place of the resource with this URL.
-    pub(super) fn of_url(url: &[u8]) -> Result<Place, BadUrl> {
+    pub(super) fn from_url(url: &[u8]) -> Result<Place, BadUrl> {
         let parts = split(url, RFC_9309.paths.path_start)?;
         if parts.path == ROBOTS_TXT_PATH {
-            return Place::of_origin(&parts);
+            return Place::from_origin(&parts);
         }
         let mut key = scheme_prefix(parts.scheme);
         key.extend_from_slice(host_key(&parts, &mut Vec::new())?);
@@ -62,17 +62,17 @@ impl Place {
         Ok(Place { key, slot: Slot::Http })
     }
 
-    fn of_host(scheme: &[u8], host: &[u8]) -> Result<Place, BadUrl> {
+    fn from_host(scheme: &[u8], host: &[u8]) -> Result<Place, BadUrl> {
         let url = [scheme, b"://", host, b"/"].concat();
         let parts = split(&url, RFC_9309.paths.path_start)?;
         // The host must be alone, without user information or a path.
         if parts.path != b"/" || memchr(b'@', host).is_some() {
             return Err(BadUrl::BadHost);
         }
-        Place::of_origin(&parts)
+        Place::from_origin(&parts)
     }
 
-    fn of_origin(parts: &SplitUrl<'_>) -> Result<Place, BadUrl> {
+    fn from_origin(parts: &SplitUrl<'_>) -> Result<Place, BadUrl> {
         let (slot, mut key) = match () {
             () if parts.scheme.eq_ignore_ascii_case(b"https") => (Slot::Https, Vec::new()),
             () if parts.scheme.eq_ignore_ascii_case(b"http") => (Slot::Http, Vec::new()),

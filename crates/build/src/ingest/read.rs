@@ -19,7 +19,7 @@ use portcullis_captures::{
     Subject,
 };
 use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::{Access, Answer};
+use portcullis_dialect::{Access, Fetched};
 use portcullis_files::error::WriteError;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, DateSpan, expiry};
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
@@ -322,15 +322,15 @@ impl Digest<'_> {
         let mut facts = CaptureFacts {
             captured_at: capture.captured_at,
             status: match capture.answer {
-                Answer::Status(status) => status,
-                Answer::RedirectToNowhere | Answer::BrokenBody | Answer::NoAnswer => 0,
+                Fetched::Status(status) => status,
+                Fetched::RedirectToNowhere | Fetched::BrokenBody | Fetched::NoResponse => 0,
             },
             redirects_followed: u8::try_from(capture.redirects_followed).unwrap_or(u8::MAX),
             capture_notes: capture.notes,
             input: self.input,
             ..CaptureFacts::default()
         };
-        if capture.answer == Answer::RedirectToNowhere {
+        if capture.answer == Fetched::RedirectToNowhere {
             facts.capture_notes = facts.capture_notes.with(CaptureNote::RedirectToNowhere);
         }
         let access = rules.resolve(capture.answer, capture.redirects_followed);

@@ -33,7 +33,7 @@ use rayon::prelude::*;
 
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
-use portcullis_dialect::{Access, AccessOutcome, AccessRules, Answer};
+use portcullis_dialect::{Access, AccessOutcome, AccessRules, Fetched};
 use portcullis_files::error::WriteError;
 use portcullis_robots::access::{
     CaptureNote, DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, location, serving,
@@ -476,7 +476,7 @@ impl Resolver<'_> {
             None => Cow::Owned(place::robots_txt_url(origin.key, origin.slot)),
         };
         let url = location::resolve(&base, &self.pool.get(location)?);
-        let to = url.and_then(|url| Some((Place::of_url(&url).ok()?, url)));
+        let to = url.and_then(|url| Some((Place::from_url(&url).ok()?, url)));
         let to = match to {
             Some((place, url)) => Some((url, self.find(origin, place)?)),
             None => None,
@@ -520,7 +520,7 @@ impl Step {
     fn file(&self, file: &Known<BlobID>) -> Standing {
         let content = match file.held {
             Held::File { extract, others, has_rules } => {
-                Content::of_file(extract, others, has_rules, file.facts.file_notes)
+                Content::from_file(extract, others, has_rules, file.facts.file_notes)
             }
             Held::Location(_) | Held::Nothing => {
                 unreachable!("fewer redirects do not make another answer a file")
@@ -544,7 +544,7 @@ impl Step {
         let newest = &self.view.newest;
         let mut facts = self.facts(newest);
         let redirects_max = u32::from(rules.redirects_max);
-        let leads_on = matches!(newest.answer(), Answer::Status(300..=303 | 305..=399));
+        let leads_on = matches!(newest.answer(), Fetched::Status(300..=303 | 305..=399));
         if self.followed > redirects_max || (self.followed == redirects_max && leads_on) {
             facts.capture_notes = facts.capture_notes.with(CaptureNote::TooManyRedirects);
         }

@@ -107,7 +107,7 @@ fn stored(name: &str, made: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
 /// Returns the answers for each agent of the samples.
 fn answers(set: PolicySet) -> Vec<Decision> {
     let dialect = set.dialect();
-    let chain = |name: &&str| AgentChain::parse(name, dialect).unwrap();
+    let chain = |name: &&str| Crawler::parse(name, dialect).unwrap();
     let agents = sample::AGENTS.iter().map(chain).collect();
     let mut session = asked(&Arc::new(set), agents).unwrap();
     let urls = sample::urls();
@@ -117,9 +117,9 @@ fn answers(set: PolicySet) -> Vec<Decision> {
 #[test]
 fn sound_sets_answer_as_ever() {
     for (name, compile) in SOUND {
-        let set = PolicySet::of_bytes(name, stored(name, compile)).unwrap();
+        let set = PolicySet::from_bytes(name, stored(name, compile)).unwrap();
         crate::verify(&set, &Scratch::in_memory()).unwrap();
-        let now = PolicySet::of_bytes("now", compile()).unwrap();
+        let now = PolicySet::from_bytes("now", compile()).unwrap();
         let answers = answers(set);
         assert!(answers.iter().filter(|it| it.verdict == Verdict::Disallow).count() > 3, "{name}");
         assert_eq!(answers, self::answers(now), "{name}");
@@ -131,7 +131,7 @@ fn damaged_sets_are_refused_by_name() {
     let small = || stored("small.pcs", || sample::small(&RFC_9309));
     for (name, damage, words) in DAMAGED {
         let bytes = stored(name, || damage(small()));
-        let set = PolicySet::of_bytes(name, bytes);
+        let set = PolicySet::from_bytes(name, bytes);
         let refused = set.and_then(|set| crate::verify(&set, &Scratch::in_memory()));
         let text = refused.expect_err(name).to_string();
         assert!(text.contains(name) && text.contains(words), "{name}: {text}");

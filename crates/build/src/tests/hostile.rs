@@ -4,7 +4,7 @@ use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference, Stated, UsageSource};
 use portcullis_robots::access::UnixSeconds;
-use portcullis_robots::policy::{AgentChain, LabelRules, UsageRules, combined, stated};
+use portcullis_robots::policy::{Crawler, LabelRules, UsageRules, combined, stated};
 use portcullis_set::batch::{Explained, InForce, Records, StatedPlace, Times};
 use portcullis_set::lists::read_extract;
 use portcullis_testkit::Random;
@@ -56,8 +56,8 @@ struct Asked {
     licenses: Vec<Vec<Vec<u8>>>,
 }
 
-fn agents(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
-    names.iter().map(|name| AgentChain::parse(name, dialect).unwrap()).collect()
+fn agents(names: &[&str], dialect: &Dialect) -> Vec<Crawler> {
+    names.iter().map(|name| Crawler::parse(name, dialect).unwrap()).collect()
 }
 
 fn ask(set: &Arc<PolicySet>, questions: &Questions<'_>) -> Result<Asked, Damage> {
@@ -264,7 +264,7 @@ fn merged_alone(set: &PolicySet) -> PolicySet {
     let settings = crate::MergeSettings::of(&[set], None, None).unwrap();
     let (merged, config) = settings.merge(&[set], &Scratch::in_memory()).unwrap();
     let bytes = to_vec(&merged.standings, &config).unwrap();
-    PolicySet::of_bytes("merged.set", bytes).unwrap()
+    PolicySet::from_bytes("merged.set", bytes).unwrap()
 }
 
 #[test]

@@ -14,7 +14,7 @@ use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;
 use portcullis_files::scratch::Scratch;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_set::batch::{AskError, Classifier, Session};
 use portcullis_set::file::{HeaderFields, Section, SectionKind, SetFile, Storage};
 use portcullis_set::layout::PolicyHead;
@@ -25,11 +25,11 @@ use portcullis_testkit::Captures;
 use crate::writer::{SectionSink, SetFileWriter};
 
 /// Returns a session over a set that was compiled for all agents.
-fn asked(set: &Arc<PolicySet>, agents: Vec<AgentChain>) -> Result<Session, Damage> {
+fn asked(set: &Arc<PolicySet>, agents: Vec<Crawler>) -> Result<Session, Damage> {
     match Classifier::new(Arc::clone(set), agents) {
         Ok(classifier) => {
             let classifier = classifier.with_usage(&Label::ALL);
-            Ok(Session::new(classifier.expect("a small table"), None))
+            Ok(Session::new(classifier.expect("a small table")))
         }
         Err(AskError::Damaged(damage)) => Err(damage),
         Err(error) => unreachable!("a file is for everybody: {error}"),
@@ -79,7 +79,7 @@ impl Parts {
     }
 
     fn open(&self) -> Result<PolicySet, SetError> {
-        PolicySet::of_bytes("a.set", self.sealed())
+        PolicySet::from_bytes("a.set", self.sealed())
     }
 }
 
@@ -88,7 +88,7 @@ impl Parts {
 /// change the number here.
 #[test]
 fn the_content_stays_as_it_is() {
-    let set = |bytes| PolicySet::of_bytes("a.set", bytes).unwrap();
+    let set = |bytes| PolicySet::from_bytes("a.set", bytes).unwrap();
     let samples = [sample::small, sample::with_history];
     let hashes = samples
         .map(|sample| [&RFC_9309, &GOOGLE].map(|it| format!("{:.16}", set(sample(it)).hash())));
@@ -111,9 +111,9 @@ fn a_file_of_many_rules_has_wide_pairs() {
     let mut archive = Captures::default();
     archive.push("https://a.example/robots.txt", "2024-01-01T00:00:00Z", 200, &file);
     let bytes = sample::compile(&archive, &RFC_9309, false);
-    let set = Arc::new(PolicySet::of_bytes("a.set", bytes).unwrap());
+    let set = Arc::new(PolicySet::from_bytes("a.set", bytes).unwrap());
     crate::verify(&set, &Scratch::in_memory()).unwrap();
-    let agents = ["last", "x"].map(|name| AgentChain::parse(name, &RFC_9309).unwrap());
+    let agents = ["last", "x"].map(|name| Crawler::parse(name, &RFC_9309).unwrap());
     let mut session = asked(&set, agents.to_vec()).unwrap();
     let urls = ["https://a.example/last", "https://a.example/x"];
     let lines = session.decide(&urls).unwrap().decisions_with_rules().unwrap();
@@ -125,8 +125,8 @@ fn a_file_of_many_rules_has_wide_pairs() {
 #[test]
 #[should_panic(expected = "there is no such policy")]
 fn a_policy_that_is_not_there_is_no_answer() {
-    let set = Arc::new(PolicySet::of_bytes("a.set", sample::small(&RFC_9309)).unwrap());
-    let agents = vec![AgentChain::parse("x", &RFC_9309).unwrap()];
+    let set = Arc::new(PolicySet::from_bytes("a.set", sample::small(&RFC_9309)).unwrap());
+    let agents = vec![Crawler::parse("x", &RFC_9309).unwrap()];
     let policies = [set.counts().policies as u32];
     let mut session = asked(&set, agents).unwrap();
     session.decide_paths(&policies, &[b"/"]).unwrap();
@@ -138,7 +138,7 @@ fn a_policy_without_its_end_has_no_group_to_miss() {
     let whole = Parts::of(sample::small(&RFC_9309));
     let ask = |parts: &Parts| -> Result<Vec<Decision>, Damage> {
         let set = Arc::new(parts.open().unwrap());
-        let agents = vec![AgentChain::parse("Example", &RFC_9309).unwrap()];
+        let agents = vec![Crawler::parse("Example", &RFC_9309).unwrap()];
         Ok(asked(&set, agents)?.decide(&["http://b.example/~x"])?.decisions().to_vec())
     };
     assert_eq!(ask(&whole).unwrap()[0].verdict, Verdict::Disallow);

@@ -22,7 +22,7 @@ fn sets_of_every_dialect_hold() {
     for dialect in Dialect::ALL {
         let samples = [sample::small, sample::of_groups, sample::with_history];
         for bytes in samples.map(|sample| sample(dialect)) {
-            let set = PolicySet::of_bytes("a.set", bytes).unwrap();
+            let set = PolicySet::from_bytes("a.set", bytes).unwrap();
             let (verified, counts) =
                 (crate::verify(&set, &Scratch::in_memory()).unwrap(), set.counts());
             assert_eq!(verified.blocks * 4_096, set.bytes());
@@ -36,13 +36,13 @@ fn sets_of_every_dialect_hold() {
 
 #[test]
 fn the_samples_have_everything() {
-    let set = PolicySet::of_bytes("a.set", sample::small(&RFC_9309)).unwrap();
+    let set = PolicySet::from_bytes("a.set", sample::small(&RFC_9309)).unwrap();
     assert!(set.section_bytes().all(|(_, bytes)| bytes > 0));
     assert!(set.counts().rule_sets >= 5);
-    let set = PolicySet::of_bytes("a.set", sample::with_history(&RFC_9309)).unwrap();
+    let set = PolicySet::from_bytes("a.set", sample::with_history(&RFC_9309)).unwrap();
     assert!(set.section_bytes().all(|(_, bytes)| bytes > 0));
     assert!(set.moments() > 15);
-    let set = PolicySet::of_bytes("a.set", sample::of_groups(&RFC_9309)).unwrap();
+    let set = PolicySet::from_bytes("a.set", sample::of_groups(&RFC_9309)).unwrap();
     assert!(set.counts().rule_sets_of_groups >= 2);
 }
 
@@ -69,7 +69,7 @@ fn another_content_hash_is_damage() {
     let header = StoredHeader::mut_from_bytes(&mut file[..SET_BLOCK_BYTES]).unwrap();
     header.content_hash[31] ^= 1;
     header.seal();
-    let set = PolicySet::of_bytes("a.set", file).unwrap();
+    let set = PolicySet::from_bytes("a.set", file).unwrap();
     let text = crate::verify(&set, &Scratch::in_memory()).unwrap_err().to_string();
     assert!(text.contains("the content hash is that of another content"), "{text}");
 }
@@ -88,7 +88,7 @@ fn a_set_of_an_older_matching_is_compiled_again() {
     let again = crate::settled(&old, &Scratch::in_memory()).unwrap();
     let config = CompileConfig::like(&old, &Scratch::in_memory()).unwrap();
     assert!(crate::compile::to_vec(&again.standings, &config).unwrap() == whole);
-    let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
+    let agents = vec![Crawler::parse("ExampleBot", &RFC_9309).unwrap()];
     let refused = Classifier::new(old, agents).unwrap_err();
     assert!(matches!(refused, AskError::OtherMatching { .. }), "{refused}");
 }

@@ -276,7 +276,7 @@ impl<D: Destination> SetFileWriter<D> {
         }
         let data_end = self.position();
         self.pad(BLOCK)?;
-        let layout = Layout::of_data(data_end).expect("what was written can be counted");
+        let layout = Layout::from_data(data_end).expect("what was written can be counted");
         let header = Header {
             fields: fields.clone(),
             content_hash: std::mem::take(&mut self.hasher).finish(),

@@ -7,8 +7,8 @@
 //! known.
 //!
 //! A row without a URL or host, or with an invalid status or time, is broken and reported with its
-//! number. A status of `null` or 0 is [`Answer::NoAnswer`](portcullis_dialect::Answer::NoAnswer). A 2xx
-//! answer with a `null` body is [`Answer::BrokenBody`](portcullis_dialect::Answer::BrokenBody), unless
+//! number. A status of `null` or 0 is [`Fetched::NoResponse`](portcullis_dialect::Fetched::NoResponse). A 2xx
+//! answer with a `null` body is [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody), unless
 //! its status is 204 or 205. Without a column for the status, it is assumed to be 200 for rows with
 //! a body.
 //!

@@ -1,6 +1,6 @@
 //! Tests of CSV: columns, missing texts, and rows that are not as the header says.
 
-use portcullis_dialect::Answer;
+use portcullis_dialect::Fetched;
 use portcullis_files::input::{OpenConfig, Source};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
@@ -45,13 +45,13 @@ fn rows_are_captures() {
         .map(|kept| (&*kept.subject, kept.is_host, kept.capture.answer, &*kept.capture.body))
         .collect();
     let body = b"User-agent: *\nDisallow: /\"x\"\n";
-    let expected: [(&str, bool, Answer, &[u8]); 6] = [
-        ("a.example", true, Answer::Status(200), body),
-        ("https://b.example:8443/robots.txt", false, Answer::Status(404), b""),
-        ("c.example", true, Answer::BrokenBody, b""),
-        ("d.example", true, Answer::Status(200), b""),
-        ("e.example", true, Answer::NoAnswer, b""),
-        ("f.example", true, Answer::BrokenBody, b""),
+    let expected: [(&str, bool, Fetched, &[u8]); 6] = [
+        ("a.example", true, Fetched::Status(200), body),
+        ("https://b.example:8443/robots.txt", false, Fetched::Status(404), b""),
+        ("c.example", true, Fetched::BrokenBody, b""),
+        ("d.example", true, Fetched::Status(200), b""),
+        ("e.example", true, Fetched::NoResponse, b""),
+        ("f.example", true, Fetched::BrokenBody, b""),
     ];
     assert_eq!(rows, expected);
     let time = Some(UnixSeconds(1_704_067_200));
@@ -68,7 +68,7 @@ fn columns_by_names_and_numbers() {
     {
         let names = fields(&names).with_unit(Some(TimeUnit::Milliseconds));
         let kept = &read(text, &names).captures[0];
-        assert_eq!((kept.capture.answer, &*kept.capture.body), (Answer::Status(200), &b"x,y"[..]));
+        assert_eq!((kept.capture.answer, &*kept.capture.body), (Fetched::Status(200), &b"x,y"[..]));
         assert_eq!(kept.capture.captured_at, Some(UnixSeconds(7)));
     }
 }

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use flate2::write::{DeflateEncoder, ZlibEncoder};
 
-use portcullis_dialect::Answer;
+use portcullis_dialect::Fetched;
 
 use super::notes;
 use crate::ReadConfig;
@@ -23,8 +23,8 @@ const TEXT: &[u8] = b"User-agent: *\nDisallow: /private\nDisallow: /tmp\n";
 /// [`TEXT`] in Brotli, compressed by the reference program.
 const TEXT_BROTLI: &[u8] = include_bytes!("text.br");
 
-const OK: Answer = Answer::Status(200);
-const BROKEN: Answer = Answer::BrokenBody;
+const OK: Fetched = Fetched::Status(200);
+const BROKEN: Fetched = Fetched::BrokenBody;
 
 fn zlib(text: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), flate2::Compression::default());
@@ -77,7 +77,7 @@ fn read_with(
 fn check(
     fields: &str,
     body: &[u8],
-    answer: Answer,
+    answer: Fetched,
     expected: &[u8],
     expected_notes: &[CaptureNote],
 ) {

@@ -1,6 +1,6 @@
 //! Tests of valid, unusual and damaged lines.
 
-use portcullis_dialect::Answer;
+use portcullis_dialect::Fetched;
 use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
 use super::{Keeper, Kept, fields, notes, read_all};
@@ -63,7 +63,7 @@ fn every_member_is_read() {
         subject: Subject::Url(b""),
         captured_at: Some(noon),
         redirects_followed: 2,
-        answer: Answer::Status(200),
+        answer: Fetched::Status(200),
         location: None,
         caching: CachingHeaders {
             max_age: Some(60),
@@ -80,7 +80,7 @@ fn every_member_is_read() {
 
 #[test]
 fn answers() {
-    use Answer::{BrokenBody, NoAnswer, Status};
+    use Fetched::{BrokenBody, NoResponse, Status};
     let rows = [
         (r#""status": 200, "body": """#, Status(200)),
         (r#""status": 200.0, "body": """#, Status(200)),
@@ -106,12 +106,12 @@ fn answers() {
         (r#""status": 503, "body": "busy", "truncated": true"#, Status(503)),
         (r#""status": 999"#, Status(999)),
         (r#""status": 1"#, Status(1)),
-        (r#""error": "no such host""#, NoAnswer),
-        (r#""status": null, "error": "no such host""#, NoAnswer),
-        (r#""status": 0, "error": {"kind": "dns"}, "body": "a""#, NoAnswer),
-        (r#""error": "reset", "body": "a""#, NoAnswer),
-        (r#""status": null"#, NoAnswer),
-        (r#""status": 0, "error": "", "body": """#, NoAnswer),
+        (r#""error": "no such host""#, NoResponse),
+        (r#""status": null, "error": "no such host""#, NoResponse),
+        (r#""status": 0, "error": {"kind": "dns"}, "body": "a""#, NoResponse),
+        (r#""error": "reset", "body": "a""#, NoResponse),
+        (r#""status": null"#, NoResponse),
+        (r#""status": 0, "error": "", "body": """#, NoResponse),
     ];
     for (members, expected) in rows {
         assert_eq!(capture(members).answer, expected, "{members}");
@@ -322,7 +322,7 @@ fn fields_have_usual_names_and_those_that_are_given() {
         let found = read_with(line, names);
         let kept = found.captures.first();
         let kept = kept.map(|Kept { subject, is_host, capture }| {
-            let Answer::Status(status) = capture.answer else { panic!("{line}: {capture:?}") };
+            let Fetched::Status(status) = capture.answer else { panic!("{line}: {capture:?}") };
             (subject.clone(), String::from_utf8(capture.body.to_vec()).unwrap(), *is_host, status)
         });
         let broken = usize::from(expected.is_none());
@@ -465,10 +465,10 @@ fn files_of_hosts_by_date() {
         })
         .collect();
     let time = |seconds| Some(UnixSeconds(seconds));
-    let expected: [(&str, _, Answer, &[u8]); 3] = [
-        ("a.example", time(1_672_531_200), Answer::Status(200), b"Disallow: /x"),
-        ("a.example", time(1_704_067_200), Answer::Status(200), b""),
-        ("b.example", time(1_685_577_600), Answer::NoAnswer, b""),
+    let expected: [(&str, _, Fetched, &[u8]); 3] = [
+        ("a.example", time(1_672_531_200), Fetched::Status(200), b"Disallow: /x"),
+        ("a.example", time(1_704_067_200), Fetched::Status(200), b""),
+        ("b.example", time(1_685_577_600), Fetched::NoResponse, b""),
     ];
     assert_eq!(rows, expected);
     for line in [

@@ -15,7 +15,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use crate::limits::PARQUET_BATCH_ROWS;
-use portcullis_dialect::Answer;
+use portcullis_dialect::Fetched;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::{Keeper, fields, read_all};
@@ -69,21 +69,21 @@ fn one_row(others: Columns) -> Columns {
 #[test]
 fn every_row_is_a_capture_or_broken() {
     type Row = (Option<&'static str>, Option<i64>, Option<&'static [u8]>);
-    type Found = Result<(Answer, &'static [u8], CaptureNotes), &'static str>;
+    type Found = Result<(Fetched, &'static [u8], CaptureNotes), &'static str>;
     let cut = CaptureNotes::EMPTY.with(CaptureNote::BodyCut);
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
                       field with --fields url=NAME";
     let bad_status = "its status is 1000; expected at most three digits, or null";
     let rows: [(Row, Found); 10] = [
-        ((Some("a"), Some(200), Some(b"\xff\0")), Ok((Answer::Status(200), b"\xff\0", EMPTY))),
-        ((Some("b"), Some(200), None), Ok((Answer::BrokenBody, b"", EMPTY))),
-        ((Some("c"), Some(204), None), Ok((Answer::Status(204), b"", EMPTY))),
-        ((Some("d"), Some(404), Some(b"x")), Ok((Answer::Status(404), b"", EMPTY))),
-        ((Some("e"), None, None), Ok((Answer::NoAnswer, b"", EMPTY))),
-        ((Some("f"), Some(0), Some(b"")), Ok((Answer::NoAnswer, b"", EMPTY))),
+        ((Some("a"), Some(200), Some(b"\xff\0")), Ok((Fetched::Status(200), b"\xff\0", EMPTY))),
+        ((Some("b"), Some(200), None), Ok((Fetched::BrokenBody, b"", EMPTY))),
+        ((Some("c"), Some(204), None), Ok((Fetched::Status(204), b"", EMPTY))),
+        ((Some("d"), Some(404), Some(b"x")), Ok((Fetched::Status(404), b"", EMPTY))),
+        ((Some("e"), None, None), Ok((Fetched::NoResponse, b"", EMPTY))),
+        ((Some("f"), Some(0), Some(b"")), Ok((Fetched::NoResponse, b"", EMPTY))),
         ((None, Some(200), Some(b"")), Err(no_subject)),
-        ((Some("g"), Some(200), Some(TWELVE)), Ok((Answer::Status(200), TWELVE, EMPTY))),
-        ((Some("h"), Some(299), Some(b"0123456789abc")), Ok((Answer::Status(299), TWELVE, cut))),
+        ((Some("g"), Some(200), Some(TWELVE)), Ok((Fetched::Status(200), TWELVE, EMPTY))),
+        ((Some("h"), Some(299), Some(b"0123456789abc")), Ok((Fetched::Status(299), TWELVE, cut))),
         ((Some("i"), Some(1000), Some(b"x")), Err(bad_status)),
     ];
     let found = read(vec![
@@ -133,7 +133,7 @@ fn statuses_in_every_layout() {
         let found = read(one_row(vec![("status", status)]));
         found.captures.first().map(|kept| kept.capture.answer)
     };
-    let status = |status| Some(Answer::Status(status));
+    let status = |status| Some(Fetched::Status(status));
     assert_eq!(found(column(Int16Array::from(vec![404]))), status(404));
     assert_eq!(found(column(UInt8Array::from(vec![200]))), status(200));
     assert_eq!(found(column(UInt64Array::from(vec![503]))), status(503));
@@ -149,7 +149,7 @@ fn statuses_in_every_layout() {
     let gap = ("status", column(Float64Array::from(vec![f64::NAN])));
     assert_eq!(found(gap.1.clone()), None, "a body contradicts it");
     let found = |columns| read(columns).captures[0].capture.answer;
-    assert_eq!(found(one_row(vec![gap, ("body", texts(&[""]))])), Answer::NoAnswer);
+    assert_eq!(found(one_row(vec![gap, ("body", texts(&[""]))])), Fetched::NoResponse);
 }
 
 #[test]
@@ -239,12 +239,12 @@ fn columns_by_the_names_that_are_given() {
         let found = read_with(columns(), &fields(names));
         let kept = &found.captures[0];
         assert_eq!((&*kept.subject, kept.is_host), (subject, is_host), "{names:?}");
-        assert_eq!(kept.capture.answer, Answer::Status(404));
+        assert_eq!(kept.capture.answer, Fetched::Status(404));
     }
     // One column may be used for two fields.
     let found = read_with(columns(), &fields(&["status=code", "body=url"]));
     assert_eq!(&*found.captures[0].capture.body, b"u");
-    assert_eq!(found.captures[0].capture.answer, Answer::Status(200));
+    assert_eq!(found.captures[0].capture.answer, Fetched::Status(200));
 }
 
 #[test]
@@ -279,9 +279,9 @@ fn columns_within_structures() {
 #[test]
 fn errors_and_cut_bodies() {
     for (name, value, answer) in [
-        ("error", texts(&["reset"]), Answer::BrokenBody),
-        ("content_truncated", texts(&["length"]), Answer::BrokenBody),
-        ("truncated", column(BooleanArray::from(vec![false])), Answer::Status(200)),
+        ("error", texts(&["reset"]), Fetched::BrokenBody),
+        ("content_truncated", texts(&["length"]), Fetched::BrokenBody),
+        ("truncated", column(BooleanArray::from(vec![false])), Fetched::Status(200)),
     ] {
         assert_eq!(read(one_row(vec![(name, value)])).captures[0].capture.answer, answer, "{name}");
     }
@@ -339,7 +339,7 @@ fn columns_that_are_missing_or_of_another_type() {
     }
     assert_eq!(read_with(times(), &fields(&["fetched_at="])).captures.len(), 1);
     let assumed = &read(without("status")).captures[0].capture;
-    assert_eq!(assumed.answer, Answer::Status(200));
+    assert_eq!(assumed.answer, Fetched::Status(200));
     assert!(assumed.notes.contains(CaptureNote::StatusAssumed));
 }
 

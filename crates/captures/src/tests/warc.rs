@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use portcullis_dialect::Answer;
+use portcullis_dialect::Fetched;
 
 use super::{Keeper, read_all};
 use crate::limits::{HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX};
@@ -96,7 +96,7 @@ fn records_of_every_type() {
             let capture = &kept.capture;
             assert_eq!((kept.subject.as_str(), kept.is_host), (url, false));
             assert_eq!(capture.captured_at.unwrap().0, 1_704_164_645);
-            let Answer::Status(status) = capture.answer else { panic!("{capture:?}") };
+            let Fetched::Status(status) = capture.answer else { panic!("{capture:?}") };
             let location = capture.location.as_deref().unwrap_or_default();
             (status, location, &*capture.body, capture.caching.age)
         })

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::sync::LazyLock;
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_robots::policy::{AgentChain, AgentError};
+use portcullis_robots::policy::{AgentError, Crawler};
 use serde::Deserialize;
 
 const TEXT: &str = include_str!("lists.toml");
@@ -35,7 +35,7 @@ struct Tables {
 /// How a crawler reads robots.txt, as its operator documents it.
 #[derive(Deserialize)]
 pub struct Reading {
-    /// A chain of tokens, as [`AgentChain::parse`] takes it.
+    /// A chain of tokens, as [`Crawler::parse`] takes it.
     pub reading: String,
     pub source: String,
     pub date: String,
@@ -57,16 +57,16 @@ impl Reading {
     /// # Errors
     ///
     /// If the dialect has no such tokens.
-    pub fn chain(&self, dialect: &Dialect) -> Result<AgentChain, AgentError> {
+    pub fn chain(&self, dialect: &Dialect) -> Result<Crawler, AgentError> {
         chain(&self.reading, dialect)
     }
 }
 
 /// Parses a reading. Where tokens may have a `!`, it is none of the token here.
-pub(super) fn chain(reading: &str, dialect: &Dialect) -> Result<AgentChain, AgentError> {
+pub(super) fn chain(reading: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
     match reading.strip_suffix('!') {
-        Some(tokens) => AgentChain::parse(tokens, dialect).map(AgentChain::without_default),
-        None => AgentChain::parse(reading, dialect),
+        Some(tokens) => Crawler::parse(tokens, dialect).map(Crawler::without_default),
+        None => Crawler::parse(reading, dialect),
     }
 }
 
@@ -229,7 +229,7 @@ mod tests {
             assert_eq!(name.trim(), name);
         }
         for (name, Reading { reading, source, date }) in &TABLES.readings {
-            let chain = AgentChain::parse(reading, &GOOGLE).unwrap();
+            let chain = Crawler::parse(reading, &GOOGLE).unwrap();
             assert_eq!(chain.tokens().next(), Some(name.as_str()));
             assert!(chain.tokens().count() > 1 || !chain.reads_default(), "{reading} says no more");
             assert!(source.starts_with("https://") && date.len() == 10, "{reading}");

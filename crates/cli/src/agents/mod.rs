@@ -18,7 +18,7 @@ use anyhow::{Context, bail, ensure};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::system_text;
 use portcullis_report::AgentList;
-use portcullis_robots::policy::{AgentChain, AgentError};
+use portcullis_robots::policy::{AgentError, Crawler};
 use portcullis_text::visible::cut_characters;
 
 use super::message::counted;
@@ -71,10 +71,10 @@ impl Name {
     /// # Errors
     ///
     /// If the dialect has no such tokens.
-    pub fn chain(&self, dialect: &Dialect) -> Result<AgentChain, AgentError> {
+    pub fn chain(&self, dialect: &Dialect) -> Result<Crawler, AgentError> {
         match self.line.is_none() && self.list.is_some() {
             true => lists::chain(&self.name, dialect),
-            false => AgentChain::parse(&self.name, dialect),
+            false => Crawler::parse(&self.name, dialect),
         }
     }
 }
@@ -111,7 +111,7 @@ impl Asked {
         &self,
         headers: &[String],
         dialect: &Dialect,
-    ) -> anyhow::Result<(Vec<AgentChain>, Vec<&str>)> {
+    ) -> anyhow::Result<(Vec<Crawler>, Vec<&str>)> {
         let (mut chains, mut skipped) = (Vec::new(), Vec::new());
         for name in &self.names {
             match name.chain(dialect) {
@@ -126,7 +126,7 @@ impl Asked {
             }
         }
         for header in headers {
-            let chain = AgentChain::from_header(header, dialect);
+            let chain = Crawler::from_header(header, dialect);
             let chain = chain.context("invalid value for --user-agent")?;
             // The longest token names the crawler. Another one may be in the header of anybody, who would
             // not be bound by the groups for `*` then.

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 
 use crate::limits::AGENT_SUGGESTIONS_MAX;
 use portcullis_report::{AgentList, UnnamedAgent};
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_set::{Damage, PolicySet};
 
 use super::super::message::say_plainly;
@@ -64,7 +64,7 @@ impl AgentNotes {
         }
         let mut names: Vec<String> = chains.iter().map(|chain| chain.name().to_owned()).collect();
         let of_records = questions.each.as_ref().map(|_| {
-            names.push(AgentChain::unnamed().name().to_owned());
+            names.push(Crawler::unnamed().name().to_owned());
             std::mem::replace(&mut names, vec![AGENT_OF_RECORD.to_owned()])
         });
         Ok(AgentNotes {
@@ -146,7 +146,7 @@ impl AgentNotes {
 
 /// Returns the name in the built-in lists and the set that is nearest to a misspelt agent, or
 /// `None` if none is near.
-fn suggestion(agent: &AgentChain, set: &PolicySet) -> Result<Option<String>, Damage> {
+fn suggestion(agent: &Crawler, set: &PolicySet) -> Result<Option<String>, Damage> {
     let Some(token) = agent.tokens().next().filter(|token| token.len() >= SUGGESTED_BYTES_MIN)
     else {
         return Ok(None);

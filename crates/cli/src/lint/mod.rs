@@ -145,7 +145,7 @@ impl Run {
         let mut report = lint(&text, &self.config);
         report.diagnostics.retain(|found| !self.args.allow.contains(&found.code));
         report.omitted.retain(|code, _| !self.args.allow.contains(code));
-        let mut statistics = Statistics::of_file(&report);
+        let mut statistics = Statistics::from_file(&report);
         statistics.hidden = self.hide(&mut report);
         let omitted = Omitted::of(&name, &report);
         let mut notes: Vec<String> =
@@ -300,7 +300,7 @@ struct Statistics {
 }
 
 impl Statistics {
-    fn of_file(report: &Report) -> Statistics {
+    fn from_file(report: &Report) -> Statistics {
         let unknown = report.unknown.len();
         let mut statistics = Statistics { files: 1, unknown, ..Statistics::default() };
         for diagnostic in &report.diagnostics {

@@ -71,13 +71,13 @@ impl PatternList {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Appends the pattern with this normal text (see [`Pattern::of_text`]). Adjacent stars are one.
+    /// Appends the pattern with this normal text (see [`Pattern::from_text`]). Adjacent stars are one.
     ///
     /// # Panics
     ///
     /// If the patterns have 4 GiB or more.
     pub fn push(&mut self, text: &[u8], wildcards: bool) {
-        let Pattern { mut bytes, has_stars, is_anchored } = Pattern::of_text(text, wildcards);
+        let Pattern { mut bytes, has_stars, is_anchored } = Pattern::from_text(text, wildcards);
         let mut single: Vec<u8>;
         if has_stars && memmem::find(bytes, b"**").is_some() {
             single = bytes.to_vec();

@@ -10,9 +10,9 @@
 //! ```
 //! use portcullis_engine::pattern::Pattern;
 //!
-//! let pattern = Pattern::of_text(b"/a/*.php$", true);
+//! let pattern = Pattern::from_text(b"/a/*.php$", true);
 //! assert!(pattern.matches(b"/a/b.php") && !pattern.matches(b"/a/b.php?c"));
-//! assert_eq!(Pattern::of_text(b"/a*", true), Pattern::of_text(b"/a", true));
+//! assert_eq!(Pattern::from_text(b"/a*", true), Pattern::from_text(b"/a", true));
 //! ```
 
 mod list;
@@ -39,7 +39,7 @@ pub struct Pattern<'p> {
 impl<'p> Pattern<'p> {
     /// Returns the pattern with this normal text. If the text has `wildcards`, each `*` is one and a
     /// final `$` is the anchor; otherwise all is literal.
-    pub fn of_text(text: &'p [u8], wildcards: bool) -> Pattern<'p> {
+    pub fn from_text(text: &'p [u8], wildcards: bool) -> Pattern<'p> {
         if !wildcards {
             return Pattern { bytes: text, has_stars: false, is_anchored: false };
         }
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn a_text_has_one_pattern() {
         let shape = |text| {
-            let pattern = Pattern::of_text(text, true);
+            let pattern = Pattern::from_text(text, true);
             (pattern.bytes, pattern.has_stars, pattern.is_anchored)
         };
         assert_eq!(shape(b"/a"), (&b"/a"[..], false, false));
@@ -253,14 +253,14 @@ mod tests {
         assert_eq!(shape(b"*$"), (&b""[..], false, false));
         assert_eq!(shape(b"/$x$$"), (&b"/$x$"[..], false, true));
         assert_eq!(shape(b"$"), (&b""[..], false, true));
-        let literal = Pattern::of_text(b"/a*$", false);
+        let literal = Pattern::from_text(b"/a*$", false);
         assert_eq!(literal.literals().collect::<Vec<_>>(), [b"/a*$"]);
         assert!(!literal.is_anchored && !literal.matches(b"/a"));
     }
 
     #[test]
     fn literals_are_between_stars() {
-        let pattern = Pattern::of_text(b"*ab*c*", true);
+        let pattern = Pattern::from_text(b"*ab*c*", true);
         assert_eq!(pattern.literals().collect::<Vec<_>>(), [&b""[..], b"ab", b"c"]);
         for place in 0..200 {
             for other in place..200 {
@@ -277,11 +277,11 @@ mod tests {
     #[test]
     fn some_patterns_match_all() {
         for text in [&b""[..], b"/", b"*", b"/*", b"*/", b"/*$"] {
-            assert!(Pattern::of_text(text, true).matches_all(), "{}", text.escape_ascii());
+            assert!(Pattern::from_text(text, true).matches_all(), "{}", text.escape_ascii());
         }
         for text in [&b"/$"[..], b"$", b"*/$", b"/a", b"//", b"*a"] {
-            assert!(!Pattern::of_text(text, true).matches_all(), "{}", text.escape_ascii());
+            assert!(!Pattern::from_text(text, true).matches_all(), "{}", text.escape_ascii());
         }
-        assert!(!Pattern::of_text(b"*/", false).matches_all());
+        assert!(!Pattern::from_text(b"*/", false).matches_all());
     }
 }

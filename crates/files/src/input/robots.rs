@@ -75,7 +75,7 @@ pub fn fill_robots_txt<'t>(
     let seen = wanted.max(FILE_READ_BYTES);
     let mut bytes = fill(&mut stored, seen, text).map_err(failed)?;
     let mut kind = FileKind::of(&text[..bytes]);
-    let promised = Coding::of_file_name(Path::new(name));
+    let promised = Coding::from_file_name(Path::new(name));
     let is_stump = promised.is_some_and(|promised| promised.is_cut_short(&text[..bytes]));
     if is_stump || matches!(kind, FileKind::Gzip | FileKind::Zstd) {
         let begin = Cursor::new(text[..bytes].to_vec());

@@ -294,7 +294,7 @@ fn look_at_start(file: &mut File, name: &str, decompress: bool) -> io::Result<(u
     let mut first = Vec::new();
     file.take(Coding::MAGIC_BYTES as u64).read_to_end(&mut first)?;
     file.seek(SeekFrom::Start(start))?;
-    let promised = Coding::of_file_name(Path::new(name));
+    let promised = Coding::from_file_name(Path::new(name));
     let is_stump = promised.is_some_and(|promised| promised.is_cut_short(&first));
     Ok((start, Coding::detect(&first).is_none() && !is_stump))
 }

@@ -70,7 +70,7 @@ impl Stream {
         stored: impl Read + Send + 'static,
         decompress: bool,
     ) -> Stream {
-        let promised = decompress.then(|| Coding::of_file_name(Path::new(&name)));
+        let promised = decompress.then(|| Coding::from_file_name(Path::new(&name)));
         let gauge = Arc::new(Gauge::default());
         let stored = Box::new(Tap { stored, gauge: Arc::clone(&gauge) });
         Stream {

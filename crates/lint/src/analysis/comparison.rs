@@ -4,7 +4,7 @@ use std::array;
 use std::rc::Rc;
 
 use portcullis_dialect::decision::Decision;
-use portcullis_robots::policy::{AgentChain, OrderedRules, Selection};
+use portcullis_robots::policy::{Crawler, OrderedRules, Selection};
 
 use super::equivalence::{difference, either, equivalence};
 use super::{Bound, Budget, Grouped, Rules, Search, key, numbers};
@@ -66,14 +66,14 @@ impl<'c> FileComparison<'c> {
     }
 
     /// Compares the rules of `robot`; of a robot that no file names if that is `None`.
-    pub fn robot(&mut self, robot: Option<&AgentChain>) -> RobotComparison {
+    pub fn robot(&mut self, robot: Option<&Crawler>) -> RobotComparison {
         match self.are_same {
             true => RobotComparison::of(Ok(None)),
             false => self.selected(robot).unwrap_or_else(|bound| RobotComparison::of(Err(bound))),
         }
     }
 
-    fn selected(&mut self, robot: Option<&AgentChain>) -> Result<RobotComparison, Bound> {
+    fn selected(&mut self, robot: Option<&Crawler>) -> Result<RobotComparison, Bound> {
         let sides = self.sides;
         self.budget.take(sides.iter().map(|side| side.audience.cost(robot, side.dialect)).sum())?;
         let selections = sides.map(|side| side.audience.select(robot, side.dialect));

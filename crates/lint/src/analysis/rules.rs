@@ -11,7 +11,7 @@ use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{Dialect, PathRules, ROBOTS_TXT_PATH, RobotsTxtUrl};
 use portcullis_dialect::id::RuleID;
 use portcullis_engine::pattern::Pattern;
-use portcullis_robots::policy::{AgentChain, Audience, OrderedRules, robot_name};
+use portcullis_robots::policy::{Audience, Crawler, OrderedRules, robot_name};
 use portcullis_robots::syntax::RobotsTxt;
 
 use super::{Bound, Budget};
@@ -29,7 +29,7 @@ pub struct Rules<'r> {
 /// Returns the pattern that matches `/robots.txt` alone.
 pub(super) fn robots_txt_pattern() -> Pattern<'static> {
     static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| [ROBOTS_TXT_PATH, b"$"].concat());
-    Pattern::of_text(&TEXT, true)
+    Pattern::from_text(&TEXT, true)
 }
 
 impl<'r> Rules<'r> {
@@ -80,14 +80,14 @@ pub(super) struct PatternRule {
 
 /// Returns the robots that `files` name, each once, in the order and the spelling of their first
 /// lines. A name that is not an agent in `dialect` is left out.
-pub fn robots_named(files: &[&RobotsTxt<'_>], dialect: &Dialect) -> Vec<AgentChain> {
-    let mut robots: Vec<AgentChain> = Vec::new();
+pub fn robots_named(files: &[&RobotsTxt<'_>], dialect: &Dialect) -> Vec<Crawler> {
+    let mut robots: Vec<Crawler> = Vec::new();
     let mut known = HashSet::new();
     for line in files.iter().flat_map(|file| file.user_agents()) {
         let name = robot_name(line.value, dialect).and_then(|name| str::from_utf8(name).ok());
         if let Some(name) = name
             && known.insert(name.to_ascii_lowercase())
-            && let Ok(robot) = AgentChain::parse(name, dialect)
+            && let Ok(robot) = Crawler::parse(name, dialect)
             // A `+` in a name would stand for two robots.
             && robot.tokens().count() == 1
         {

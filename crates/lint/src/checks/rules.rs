@@ -20,7 +20,7 @@ use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_engine::pattern::Pattern;
-use portcullis_robots::policy::{AgentChain, OrderedRules};
+use portcullis_robots::policy::{Crawler, OrderedRules};
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 
 /// A problem of a rule in one selection. Other rules go by their places in it, because selections with
@@ -109,7 +109,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
 /// Returns the combinations of groups that apply to `agents`, each once; if there are no agents, to each
 /// robot that the file names and to a robot that it does not name. Those that do not fit the limit are
 /// left out; their groups are returned too.
-fn selections(grouped: &Grouped<'_>, agents: &[AgentChain]) -> (Vec<Vec<usize>>, BTreeSet<usize>) {
+fn selections(grouped: &Grouped<'_>, agents: &[Crawler]) -> (Vec<Vec<usize>>, BTreeSet<usize>) {
     let mut known = BTreeSet::new();
     let audience = &grouped.audience;
     if agents.is_empty() {

@@ -40,15 +40,15 @@ const HEADER_CHARACTERS_SHOWN: usize = 60;
 ///
 /// ```
 /// use portcullis_dialect::GOOGLE;
-/// use portcullis_robots::policy::AgentChain;
+/// use portcullis_robots::policy::Crawler;
 ///
-/// let news = AgentChain::parse("Googlebot-News+Googlebot", &GOOGLE).unwrap();
+/// let news = Crawler::parse("Googlebot-News+Googlebot", &GOOGLE).unwrap();
 /// assert_eq!(news.tokens().collect::<Vec<_>>(), ["Googlebot-News", "Googlebot"]);
-/// assert!(!AgentChain::parse("AdsBot-Google!", &GOOGLE).unwrap().reads_default());
-/// assert!(AgentChain::parse("Googlebot/2.1", &GOOGLE).is_err());
+/// assert!(!Crawler::parse("AdsBot-Google!", &GOOGLE).unwrap().reads_default());
+/// assert!(Crawler::parse("Googlebot/2.1", &GOOGLE).is_err());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct AgentChain {
+pub struct Crawler {
     name: String,
     tokens: Vec<String>,
     reads_default: bool,
@@ -75,14 +75,14 @@ pub enum AgentError {
     },
 }
 
-impl AgentChain {
+impl Crawler {
     /// Parses one or more tokens joined by `+`, most specific first. A final `!` says that the default
     /// groups do not apply to the crawler's access and delays, in the dialects whose tokens have no `!`.
     ///
     /// # Errors
     ///
     /// If a token is empty or has a character that the dialect does not allow.
-    pub fn parse(text: &str, dialect: &Dialect) -> Result<AgentChain, AgentError> {
+    pub fn parse(text: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
         let error = |agent: &str, problem: String| {
             Err(AgentError::Token { agent: agent.to_owned(), problem })
         };
@@ -113,17 +113,17 @@ impl AgentChain {
             }
         }
         let tokens = names.split('+').map(str::to_owned).collect();
-        Ok(AgentChain { name: text.to_owned(), tokens, reads_default })
+        Ok(Crawler { name: text.to_owned(), tokens, reads_default })
     }
 
     /// Returns the crawler that sends this User-Agent header. Its name is the header.
     ///
     /// ```
     /// use portcullis_dialect::RFC_9309;
-    /// use portcullis_robots::policy::AgentChain;
+    /// use portcullis_robots::policy::Crawler;
     ///
     /// let header = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://a.example/gptbot)";
-    /// let agent = AgentChain::from_header(header, &RFC_9309)?;
+    /// let agent = Crawler::from_header(header, &RFC_9309)?;
     /// assert_eq!(agent.tokens().collect::<Vec<_>>(), ["GPTBot"]);
     /// assert_eq!(agent.name(), header);
     /// # Ok::<(), portcullis_robots::policy::AgentError>(())
@@ -133,7 +133,7 @@ impl AgentChain {
     ///
     /// If the header is empty, is longer than [`AGENT_HEADER_BYTES_MAX`], has a control character, or
     /// names no product.
-    pub fn from_header(header: &str, dialect: &Dialect) -> Result<AgentChain, AgentError> {
+    pub fn from_header(header: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
         let name = header.trim_matches([' ', '\t']);
         let error = |problem: &str| {
             Err(AgentError::Header { header: name.to_owned(), problem: problem.to_owned() })
@@ -160,13 +160,13 @@ impl AgentChain {
         if tokens.is_empty() {
             return error("it names no product; give the product token instead");
         }
-        Ok(AgentChain { name: name.to_owned(), tokens, reads_default: true })
+        Ok(Crawler { name: name.to_owned(), tokens, reads_default: true })
     }
 
     /// Returns the crawler with the tokens of `documented` behind its own, and default groups only if both
     /// read them.
     #[must_use]
-    pub fn read_as(mut self, documented: &AgentChain) -> AgentChain {
+    pub fn read_as(mut self, documented: &Crawler) -> Crawler {
         let is_known =
             |tokens: &[String], token: &str| tokens.iter().any(|it| it.eq_ignore_ascii_case(token));
         for token in documented.tokens() {
@@ -180,13 +180,13 @@ impl AgentChain {
 
     /// Returns the crawler, to which the default groups do not apply. Its name ends with `!`.
     #[must_use]
-    pub fn without_default(self) -> AgentChain {
-        AgentChain { name: self.name + "!", reads_default: false, ..self }
+    pub fn without_default(self) -> Crawler {
+        Crawler { name: self.name + "!", reads_default: false, ..self }
     }
 
     /// Returns a crawler without a name: in every file, the default groups apply to it.
-    pub fn unnamed() -> AgentChain {
-        AgentChain { name: "*".to_owned(), tokens: Vec::new(), reads_default: true }
+    pub fn unnamed() -> Crawler {
+        Crawler { name: "*".to_owned(), tokens: Vec::new(), reads_default: true }
     }
 
     /// Returns whether the tokens are parts that browsers have in common, so that they name no
@@ -212,7 +212,7 @@ impl AgentChain {
     }
 }
 
-impl fmt::Display for AgentChain {
+impl fmt::Display for Crawler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
@@ -299,7 +299,7 @@ mod tests {
     use portcullis_dialect::{DRAFT_2019, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 
     fn tokens_of(header: &str, dialect: &Dialect) -> Vec<String> {
-        let agent = AgentChain::from_header(header, dialect).expect(header);
+        let agent = Crawler::from_header(header, dialect).expect(header);
         agent.tokens().map(str::to_owned).collect()
     }
 
@@ -362,15 +362,15 @@ mod tests {
     fn headers_that_name_nobody() {
         for dialect in Dialect::ALL {
             for header in ["", " ", "\t \t"] {
-                let error = AgentChain::from_header(header, dialect).unwrap_err();
+                let error = Crawler::from_header(header, dialect).unwrap_err();
                 assert!(error.to_string().contains("empty"), "{error}");
             }
             for header in ["5.0", "(+https://a.example/bot)", "()", "bot@example.com", "/;"] {
-                let error = AgentChain::from_header(header, dialect).unwrap_err();
+                let error = Crawler::from_header(header, dialect).unwrap_err();
                 assert!(error.to_string().contains("no product"), "{error}");
             }
             for header in ["Bot\r\nHost: a", "Bot\0", "Bot\u{7f}", "Bot\u{85}"] {
-                let error = AgentChain::from_header(header, dialect).unwrap_err();
+                let error = Crawler::from_header(header, dialect).unwrap_err();
                 assert!(error.to_string().contains("control character"), "{error}");
                 assert!(!error.to_string().contains(['\r', '\n', '\0']), "{error}");
             }
@@ -388,7 +388,7 @@ mod tests {
                 assert_eq!(tokens_of(&format!("{header} B7"), dialect).len(), words.len());
             }
             let long = format!("GPTBot {}", " x".repeat(AGENT_HEADER_BYTES_MAX / 2));
-            let error = AgentChain::from_header(&long, dialect).unwrap_err();
+            let error = Crawler::from_header(&long, dialect).unwrap_err();
             assert!(error.to_string().contains("8192 are the most"), "{error}");
             assert!(error.to_string().len() < 250, "{error}");
         }

@@ -24,7 +24,7 @@
 use std::time::Duration;
 
 use super::select::Selection;
-use super::{AgentChain, divided};
+use super::{Crawler, divided};
 use crate::syntax::RobotsTxt;
 use portcullis_dialect::{Dialect, LineNumber};
 
@@ -56,7 +56,7 @@ impl<'t> RecordGroups<'t> {
     }
 
     /// Returns the positions of the records that hold for `agent`, ascending.
-    pub fn applying(&self, agent: &AgentChain, dialect: &Dialect) -> impl Iterator<Item = usize> {
+    pub fn applying(&self, agent: &Crawler, dialect: &Dialect) -> impl Iterator<Item = usize> {
         let applying = Selection::among_groups(&self.file, agent, dialect).read_by(agent).groups;
         let groups = self.groups.iter().enumerate();
         groups.filter_map(move |(record, group)| applying.contains(&(*group)?).then_some(record))
@@ -74,7 +74,7 @@ pub struct CrawlDelay {
 
 impl CrawlDelay {
     /// Combines what lines say; `None` for a value that is not a number.
-    pub fn of_seconds(lines: impl IntoIterator<Item = Option<f64>>) -> CrawlDelay {
+    pub fn from_seconds(lines: impl IntoIterator<Item = Option<f64>>) -> CrawlDelay {
         let mut delay = CrawlDelay::default();
         for seconds in lines {
             delay.unreadable += u32::from(seconds.is_none());
@@ -122,10 +122,13 @@ mod tests {
 
     #[test]
     fn the_greatest_number_counts() {
-        let delay = CrawlDelay::of_seconds([Some(2.0), None, Some(7.5), None, Some(3.0)]);
+        let delay = CrawlDelay::from_seconds([Some(2.0), None, Some(7.5), None, Some(3.0)]);
         assert_eq!(delay, CrawlDelay { seconds: Some(7.5), unreadable: 2 });
-        assert_eq!(CrawlDelay::of_seconds([]), CrawlDelay::default());
-        assert_eq!(CrawlDelay::of_seconds([Some(1.0), Some(1e30)]).duration(), Some(Duration::MAX));
+        assert_eq!(CrawlDelay::from_seconds([]), CrawlDelay::default());
+        assert_eq!(
+            CrawlDelay::from_seconds([Some(1.0), Some(1e30)]).duration(),
+            Some(Duration::MAX)
+        );
     }
 
     #[test]

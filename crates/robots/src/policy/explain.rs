@@ -17,7 +17,7 @@ use portcullis_engine::pattern::Pattern;
 
 use super::rules::{RuleText, RuleTexts, sort};
 use super::select::naming_line;
-use super::{AgentChain, Selection, UsageGroups};
+use super::{Crawler, Selection, UsageGroups};
 
 /// An explanation of a decision.
 ///
@@ -162,7 +162,7 @@ impl Loss {
 struct Explainer<'f, 't> {
     text: &'f [u8],
     dialect: &'f Dialect,
-    agent: &'f AgentChain,
+    agent: &'f Crawler,
     file: &'f RobotsTxt<'t>,
     path: &'f [u8],
 }
@@ -173,7 +173,7 @@ pub fn explain(
     file: &RobotsTxt<'_>,
     text: &[u8],
     dialect: &Dialect,
-    agent: &AgentChain,
+    agent: &Crawler,
     path: &[u8],
 ) -> Explanation {
     let explainer = Explainer { text, dialect, agent, file, path };
@@ -277,7 +277,7 @@ impl Explainer<'_, '_> {
         let (mut text, paths) = (Vec::new(), &self.dialect.paths);
         let Some(written) = statement.path else { return Some(text) };
         let matches = normal_text(written, paths, &mut text)
-            && Pattern::of_text(&text, paths.wildcards).matches(self.path);
+            && Pattern::from_text(&text, paths.wildcards).matches(self.path);
         matches.then_some(text)
     }
 }

@@ -6,14 +6,14 @@
 //! sets store policies and use this module.
 //!
 //! Cost: selection is linear in the user-agent lines, ordering sorts the rules, and matching costs
-//! what the [engine](portcullis_engine) documents. Only [`AgentChain`] can fail.
+//! what the [engine](portcullis_engine) documents. Only [`Crawler`] can fail.
 //!
 //! ```
 //! use portcullis_dialect::RFC_9309;
-//! use portcullis_robots::policy::{AgentChain, Selection};
+//! use portcullis_robots::policy::{Crawler, Selection};
 //! use portcullis_robots::syntax::RobotsTxt;
 //!
-//! let agent = AgentChain::parse("ExampleBot", &RFC_9309).unwrap();
+//! let agent = Crawler::parse("ExampleBot", &RFC_9309).unwrap();
 //! let file = RobotsTxt::parse(b"User-agent: *\nDisallow: /private\n", &RFC_9309, None);
 //! assert_eq!(
 //!     Selection::of(&file, &agent, &RFC_9309),
@@ -28,7 +28,7 @@ mod rules;
 mod select;
 mod usage;
 
-pub use agent::{AgentChain, AgentError};
+pub use agent::{AgentError, Crawler};
 pub use delay::{CRAWL_DELAY, CrawlDelay, RecordGroups, delay_seconds};
 pub use explain::{
     ExplainedRecord, ExplainedRule, ExplainedStatement, Explanation, Loss, UsageExplanation,

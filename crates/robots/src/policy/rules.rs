@@ -160,7 +160,7 @@ impl RuleTexts {
         let starts = move |entry: &&RuleText| (head ^ entry.head) & entry.mask == 0;
         let may_match = move |entry: &&RuleText| bytes_of(self.text(entry)) & !bytes == 0;
         let matches =
-            move |entry: &&RuleText| Pattern::of_text(self.text(entry), wildcards).matches(path);
+            move |entry: &&RuleText| Pattern::from_text(self.text(entry), wildcards).matches(path);
         self.entries.iter().filter(starts).filter(may_match).filter(matches)
     }
 

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::syntax::{Group, RobotsTxt, UserAgentLine};
 use portcullis_dialect::{DefaultName, Dialect, FileToken, NamesAgent, Reason, SeveralGroups};
 
-use super::AgentChain;
+use super::Crawler;
 
 /// The groups of a file that apply to an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Selection {
 
 impl Selection {
     /// Returns the groups of `file` that apply to `agent`; empty if the file has no rule in any group.
-    pub fn of(file: &RobotsTxt<'_>, agent: &AgentChain, dialect: &Dialect) -> Selection {
+    pub fn of(file: &RobotsTxt<'_>, agent: &Crawler, dialect: &Dialect) -> Selection {
         match file.rules().is_empty() {
             true => Selection::default(),
             false => Selection::among_groups(file, agent, dialect).read_by(agent),
@@ -28,7 +28,7 @@ impl Selection {
 
     /// Returns the groups that `agent` reads: none of the default, if it does not read it.
     #[must_use]
-    pub(super) fn read_by(self, agent: &AgentChain) -> Selection {
+    pub(super) fn read_by(self, agent: &Crawler) -> Selection {
         match self.token.is_some() || agent.reads_default() {
             true => self,
             false => Selection::default(),
@@ -37,7 +37,7 @@ impl Selection {
 
     /// Like [`Selection::of`], for records other than rules. The default groups are those of every agent
     /// that is not named.
-    pub fn among_groups(file: &RobotsTxt<'_>, agent: &AgentChain, dialect: &Dialect) -> Selection {
+    pub fn among_groups(file: &RobotsTxt<'_>, agent: &Crawler, dialect: &Dialect) -> Selection {
         let line_of = |token| {
             let mut lines = file.user_agents().iter();
             lines.find(|line| robot_named(line.value, Some(token), dialect))
@@ -88,7 +88,7 @@ pub(super) fn divided<'t>(file: &RobotsTxt<'t>, ended: &[u32]) -> RobotsTxt<'t> 
             }
         }
     }
-    RobotsTxt::of_lists(groups, file.user_agents().to_vec(), Vec::new(), Vec::new())
+    RobotsTxt::from_lists(groups, file.user_agents().to_vec(), Vec::new(), Vec::new())
 }
 
 /// Returns the first line of `group` that names `token`, or the default group if there is no token.
@@ -182,8 +182,8 @@ impl Audience {
     }
 
     /// Like [`Audience::of`], with those robots alone that one of `agents` can be.
-    pub fn of_agents(file: &RobotsTxt<'_>, agents: &[AgentChain], dialect: &Dialect) -> Audience {
-        let tokens = || agents.iter().flat_map(AgentChain::tokens);
+    pub fn from_agents(file: &RobotsTxt<'_>, agents: &[Crawler], dialect: &Dialect) -> Audience {
+        let tokens = || agents.iter().flat_map(Crawler::tokens);
         Audience::among(file, dialect, |name| {
             tokens().any(|token| is_name_of(name, token, dialect))
         })
@@ -191,7 +191,7 @@ impl Audience {
 
     /// Returns the robot whose groups apply to `agent`, and the position in the agent's chain of the
     /// token that names it. `None` if no group names the agent.
-    pub fn named(&self, agent: &AgentChain, dialect: &Dialect) -> Option<(usize, &NamedRobot)> {
+    pub fn named(&self, agent: &Crawler, dialect: &Dialect) -> Option<(usize, &NamedRobot)> {
         let robot_of = |token: &str| match dialect.groups.names_agent {
             NamesAgent::Equal => self.with_name(token.to_ascii_lowercase().as_bytes()),
             NamesAgent::OccursInName => {
@@ -214,7 +214,7 @@ impl Audience {
     }
 
     /// Returns the groups that apply to `agent`, as [`Selection::of`].
-    pub fn select(&self, agent: Option<&AgentChain>, dialect: &Dialect) -> Selection {
+    pub fn select(&self, agent: Option<&Crawler>, dialect: &Dialect) -> Selection {
         if !self.has_rules {
             return Selection::default();
         }
@@ -229,8 +229,8 @@ impl Audience {
 
     /// Returns the number of bytes that [`Audience::select`] compares for `agent`, at most: 0 where it
     /// looks up names, and each token with every name where names may occur in it.
-    pub fn cost(&self, agent: Option<&AgentChain>, dialect: &Dialect) -> u64 {
-        let tokens = agent.into_iter().flat_map(AgentChain::tokens);
+    pub fn cost(&self, agent: Option<&Crawler>, dialect: &Dialect) -> u64 {
+        let tokens = agent.into_iter().flat_map(Crawler::tokens);
         let bytes: usize = tokens.map(str::len).sum();
         match dialect.groups.names_agent {
             NamesAgent::Equal => 0,
@@ -324,7 +324,7 @@ mod tests {
             let file = RobotsTxt::parse(TEXT, dialect, None);
             let audience = Audience::of(&file, dialect);
             for token in ["Bot", "OTHER", "ExampleBot", "exampleb", "Nobody", "x"] {
-                let agent = AgentChain::parse(token, dialect).unwrap();
+                let agent = Crawler::parse(token, dialect).unwrap();
                 let selection = Selection::of(&file, &agent, dialect);
                 assert_eq!(audience.select(Some(&agent), dialect), selection);
                 let Selection { groups, token: named } = selection;

@@ -23,7 +23,7 @@ use std::cmp::Reverse;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{AgentChain, Selection, divided};
+use super::{Crawler, Selection, divided};
 use crate::syntax::{Group, RobotsTxt, Statement};
 use crate::url::normal_text;
 use portcullis_dialect::usage::UsageSource;
@@ -138,7 +138,7 @@ struct Pattern {
 
 impl UsageRules {
     /// Orders the statements of `file` that hold for `agent`.
-    pub fn of(file: &RobotsTxt<'_>, agent: &AgentChain, dialect: &Dialect) -> UsageRules {
+    pub fn of(file: &RobotsTxt<'_>, agent: &Crawler, dialect: &Dialect) -> UsageRules {
         let groups = UsageGroups::new(file);
         let applying = Selection::among_groups(groups.file(), agent, dialect).groups;
         UsageRules::new(file, &groups.in_force(&applying), &dialect.paths)
@@ -244,7 +244,7 @@ mod tests {
         let rules = |text: &str| {
             let text = format!("User-agent: *\n{text}");
             let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
-            UsageRules::of(&file, &AgentChain::unnamed(), &RFC_9309)
+            UsageRules::of(&file, &Crawler::unnamed(), &RFC_9309)
         };
         let literal = rules(
             "Content-Usage: /a train-ai=n\nContent-Usage: /b search=n\nContent-Usage: search=y\n",

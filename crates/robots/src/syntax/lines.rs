@@ -154,7 +154,7 @@ impl<'t> Records<'t> {
         if rest.is_empty() {
             return self.take_ignored().map(|line| each.line(line)).is_some();
         }
-        let marks = Marks::of_line(rest);
+        let marks = Marks::from_line(rest);
         self.position += marks.end + line_end_bytes(&rest[marks.end..]);
         let number = self.number;
         self.number = number.next();

@@ -139,7 +139,7 @@ impl<'t> RobotsTxt<'t> {
 
     /// Returns a file of these groups, lines, rules and usage records, without other records and notes.
     #[doc(hidden)]
-    pub fn of_lists(
+    pub fn from_lists(
         groups: Vec<Group>,
         user_agents: Vec<UserAgentLine<'t>>,
         rules: Vec<Rule<'t>>,

@@ -68,7 +68,7 @@ pub(super) struct Marks {
 impl Marks {
     /// Returns the marks of the first line of `text`.
     #[inline(always)]
-    pub(super) fn of_line(text: &[u8]) -> Marks {
+    pub(super) fn from_line(text: &[u8]) -> Marks {
         let (mut colon, mut start) = (usize::MAX, 0);
         // Most lines are shorter than one chunk.
         while let Some(chunk) = text[start..].first_chunk() {

@@ -176,7 +176,7 @@ pub fn default_port(scheme: &[u8]) -> Option<u16> {
 ///
 /// [`BadUrl`] if it is not a URL or its host is invalid.
 pub fn robots_txt_url(url: impl AsRef<[u8]>) -> Result<String, BadUrl> {
-    Ok(format!("{}/robots.txt", Origin::of_url(url.as_ref())?))
+    Ok(format!("{}/robots.txt", Origin::from_url(url.as_ref())?))
 }
 
 /// Scheme, host and port in canonical form. URLs of equal origins share one robots.txt.
@@ -186,8 +186,8 @@ pub fn robots_txt_url(url: impl AsRef<[u8]>) -> Result<String, BadUrl> {
 /// ```
 /// use portcullis_robots::url::Origin;
 ///
-/// let file = Origin::of_robots_txt(b"https://ex\xc3\xa4mple.com:443/robots.txt")?;
-/// assert_eq!(file, Origin::of_url(b"https://xn--exmple-cua.com/page")?);
+/// let file = Origin::from_robots_txt(b"https://ex\xc3\xa4mple.com:443/robots.txt")?;
+/// assert_eq!(file, Origin::from_url(b"https://xn--exmple-cua.com/page")?);
 /// assert_eq!(file.to_string(), "https://xn--exmple-cua.com");
 /// # Ok::<(), portcullis_robots::url::BadUrl>(())
 /// ```
@@ -204,21 +204,21 @@ impl Origin {
     /// # Errors
     ///
     /// [`BadUrl`] if it is not a URL or its host is invalid.
-    pub fn of_url(url: &[u8]) -> Result<Origin, BadUrl> {
-        Origin::of_split(&split(url, PATH_START)?)
+    pub fn from_url(url: &[u8]) -> Result<Origin, BadUrl> {
+        Origin::from_split(&split(url, PATH_START)?)
     }
 
     /// Returns the origin that the robots.txt file with this URL applies to.
     ///
     /// # Errors
     ///
-    /// [`BadUrl::NotRobotsTxt`] if the path differs; otherwise as [`Origin::of_url`].
-    pub fn of_robots_txt(url: &[u8]) -> Result<Origin, BadUrl> {
+    /// [`BadUrl::NotRobotsTxt`] if the path differs; otherwise as [`Origin::from_url`].
+    pub fn from_robots_txt(url: &[u8]) -> Result<Origin, BadUrl> {
         let url = split(url, PATH_START)?;
         if url.path != ROBOTS_TXT_PATH {
             return Err(BadUrl::NotRobotsTxt);
         }
-        Origin::of_split(&url)
+        Origin::from_split(&url)
     }
 
     /// Returns the origin of a split URL, for the `path_start` of any dialect.
@@ -226,7 +226,7 @@ impl Origin {
     /// # Errors
     ///
     /// As [`host_key`].
-    pub fn of_split(url: &SplitUrl<'_>) -> Result<Origin, BadUrl> {
+    pub fn from_split(url: &SplitUrl<'_>) -> Result<Origin, BadUrl> {
         let mut host = Vec::with_capacity(url.host.len());
         write_host(url, &mut host)?;
         Ok(Origin {

@@ -191,7 +191,7 @@ fn lengths() {
     assert_eq!(key(url(HOST_BYTES_MAX + 1, 1).as_bytes(), PLAIN), Err(BadUrl::TooLong));
     let labels = format!("http://{}/", "\u{e4}.".repeat(500));
     assert_eq!(key(labels.as_bytes(), PLAIN), Err(BadUrl::TooLong));
-    assert_eq!(Origin::of_url(labels.as_bytes()), Err(BadUrl::TooLong));
+    assert_eq!(Origin::from_url(labels.as_bytes()), Err(BadUrl::TooLong));
 }
 
 #[test]
@@ -276,19 +276,19 @@ fn urls_that_are_not_robots_txt() {
         b"https://example.com",
     ];
     for url in rows {
-        assert_eq!(Origin::of_robots_txt(url), Err(BadUrl::NotRobotsTxt), "{}", url.as_bstr());
+        assert_eq!(Origin::from_robots_txt(url), Err(BadUrl::NotRobotsTxt), "{}", url.as_bstr());
     }
-    assert_eq!(Origin::of_robots_txt(b"/robots.txt"), Err(BadUrl::NoScheme));
-    assert!(Origin::of_robots_txt(b"https://example.com/robots.txt#x").is_ok());
+    assert_eq!(Origin::from_robots_txt(b"/robots.txt"), Err(BadUrl::NoScheme));
+    assert!(Origin::from_robots_txt(b"https://example.com/robots.txt#x").is_ok());
 }
 
 #[test]
 fn origins_and_keys_agree() {
     for url in ["HTTPS://Joe@Ex\u{e4}mple.com:8181/a", "http://0x7f.1:80", "foo://[::1]:1/"] {
-        let origin = Origin::of_url(url.as_bytes()).unwrap();
+        let origin = Origin::from_url(url.as_bytes()).unwrap();
         assert_eq!(Ok(origin.key()), key(url.as_bytes(), PLAIN).map(|(key, _)| key));
         let shown = origin.to_string();
-        assert_eq!(Origin::of_url(shown.as_bytes()), Ok(origin), "{shown}");
+        assert_eq!(Origin::from_url(shown.as_bytes()), Ok(origin), "{shown}");
     }
-    assert_eq!(Origin::of_url(b"http://A:80/").unwrap().to_string(), "http://a");
+    assert_eq!(Origin::from_url(b"http://A:80/").unwrap().to_string(), "http://a");
 }

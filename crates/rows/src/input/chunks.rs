@@ -32,7 +32,7 @@ enum Form {
 
 impl Chunk {
     /// Returns a whole list in memory, which begins with its first record.
-    pub fn of_text(list: List, text: impl Into<Vec<u8>>) -> Chunk {
+    pub fn from_text(list: List, text: impl Into<Vec<u8>>) -> Chunk {
         let records = Form::Text(TextChunk::whole(text.into()));
         Chunk { records, list: Arc::new(list), is_first: true, is_last: true }
     }

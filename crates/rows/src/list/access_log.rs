@@ -85,7 +85,7 @@ impl AccessLine {
     pub(super) fn read<'c>(self, text: &'c [u8], arena: &'c Arena) -> Values<'c> {
         let AccessLine { layout, has_time, has_agent } = self;
         let Some(parts) = layout.parts(text) else {
-            return Values::of_url(Err(Problem::NoUrl));
+            return Values::from_url(Err(Problem::NoUrl));
         };
         let time = || UnixSeconds::from_log(&parts.before[time_in(parts.before)?]);
         Values {

@@ -33,7 +33,7 @@ fn piped(name: &str, tool: &str, tag: &str, extension: Option<&str>) -> String {
         None => format!("{stem}{tag}"),
     };
     let (name_in_shell, out) = (in_shell(name), in_shell(&out));
-    match Coding::of_file_name(Path::new(name)) {
+    match Coding::from_file_name(Path::new(name)) {
         Some(Coding::Gzip) => format!("zcat {name_in_shell} | {tool} > {out}"),
         Some(Coding::Zstd) => format!("zstdcat {name_in_shell} | {tool} > {out}"),
         _ => format!("{tool} < {name_in_shell} > {out}"),
@@ -120,7 +120,7 @@ pub(super) fn json_in_field(line: &[u8]) -> Option<String> {
         let usual = URL_NAMES.iter().find(|usual| inside.get(**usual).is_some())?;
         Some((name, [name.clone(), (*usual).to_owned()]))
     })?;
-    let path = FieldPath::of_names(path.to_vec());
+    let path = FieldPath::from_names(path.to_vec());
     Some(format!(
         "the field `{outer}` is a text that holds JSON; name the URL in it: --url-field {path}"
     ))

@@ -65,7 +65,7 @@ fn place_of_url(line: &[u8]) -> Option<usize> {
 impl CdxLine {
     /// Returns the places in the lines of an index that begins with `lines`, and whether the first is
     /// the legend. The error says what is missing.
-    pub(super) fn of_lines<'l>(
+    pub(super) fn from_lines<'l>(
         mut lines: impl Iterator<Item = &'l [u8]>,
         has_time: bool,
     ) -> Result<(CdxLine, bool), String> {
@@ -90,7 +90,7 @@ impl CdxLine {
 
     /// Returns the places in rows of JSON that begin with `first`, and whether `first` has the names.
     /// The error says what is missing.
-    pub(super) fn of_rows(first: &[u8], has_time: bool) -> Result<(CdxLine, bool), String> {
+    pub(super) fn from_rows(first: &[u8], has_time: bool) -> Result<(CdxLine, bool), String> {
         let row = row_of(first).unwrap_or_default();
         let names = row.iter().map(|cell| cell.as_deref().unwrap_or_default());
         let place = |name: &str| names.clone().position(|it| it == name);
@@ -116,7 +116,7 @@ impl CdxLine {
             }
             Form::Row => {
                 let Some(row) = row_of(text) else {
-                    return Values::of_url(Err(Problem::NotJson));
+                    return Values::from_url(Err(Problem::NotJson));
                 };
                 let place = self.url.or_else(|| {
                     row.iter().position(|it| it.as_deref().is_some_and(|it| it.contains("://")))
@@ -129,7 +129,7 @@ impl CdxLine {
             }
         };
         let time = time.and_then(|time| UnixSeconds::from_text(time, None));
-        Values { time, ..Values::of_url(url) }
+        Values { time, ..Values::from_url(url) }
     }
 }
 

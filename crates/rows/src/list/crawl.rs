@@ -18,7 +18,7 @@ pub(super) fn cdxj<'c>(
     arena: &'c Bump,
 ) -> Values<'c> {
     let Some((timestamp, object)) = cdxj_parts(text) else {
-        return Values::of_url(Err(Problem::NoUrl));
+        return Values::from_url(Err(Problem::NoUrl));
     };
     let values = members.read(object, arena);
     match has_time {
@@ -72,7 +72,7 @@ pub(super) fn log(text: &[u8], has_time: bool) -> Values<'_> {
     let time = words.next().filter(|_| has_time);
     let url = words.nth(2).ok_or(Problem::NoUrl);
     let time = time.and_then(|time| UnixSeconds::from_text(time, None));
-    Values { time, ..Values::of_url(url) }
+    Values { time, ..Values::from_url(url) }
 }
 
 fn log_words(text: &[u8]) -> impl Iterator<Item = &[u8]> {

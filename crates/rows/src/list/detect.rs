@@ -44,8 +44,8 @@ pub(crate) fn detect(
 ) -> Result<Option<List>, InputError> {
     let mark = if first.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let text = &first[mark..];
-    let promised = ListFormat::of_name(Path::new(name));
-    let kind = FileKind::of_list(first);
+    let promised = ListFormat::from_name(Path::new(name));
+    let kind = FileKind::from_list(first);
     let is_parquet = kind == FileKind::Parquet;
     let is_warc = kind == FileKind::Warc && !stage::is_of_robots_txt(text);
     if config.format.is_none() && !is_parquet && !is_warc {
@@ -256,7 +256,7 @@ impl Look<'_> {
         let Some(head_bytes) = w3c::head_bytes(self.text, self.is_whole) else { return Ok(None) };
         let ListConfig { times, agents, .. } = self.config;
         let (has_agent, has_time) = (agents.is_asked(), times.is_asked());
-        let line = W3cLine::of_head(&self.text[..head_bytes], has_agent, has_time);
+        let line = W3cLine::from_head(&self.text[..head_bytes], has_agent, has_time);
         let line = line.map_err(|problem| problem_with(self.name, problem))?;
         if !line.has_host() {
             self.check_host("a W3C extended log")?;
@@ -268,7 +268,7 @@ impl Look<'_> {
         let fail = |problem| problem_with(self.name, problem);
         let has_time = self.config.times.is_asked();
         if let Some(row) = cdx::first_row_of_answer(self.text) {
-            let (line, _) = CdxLine::of_rows(&row, has_time).map_err(fail)?;
+            let (line, _) = CdxLine::from_rows(&row, has_time).map_err(fail)?;
             let how = Some("rows of JSON".to_owned());
             let found = Found::new(LINES, Layout::Cdx(line));
             return Ok(Some(Found { staged_head: Some(row), how, ..found }));
@@ -279,13 +279,13 @@ impl Look<'_> {
         let (line, has_head, how) = match cdx::is_row(self.text) {
             true => {
                 let (line, has_head) =
-                    CdxLine::of_rows(&self.text[..end], has_time).map_err(fail)?;
+                    CdxLine::from_rows(&self.text[..end], has_time).map_err(fail)?;
                 (line, has_head, Some("rows of JSON".to_owned()))
             }
             false => {
                 let lines =
                     self.text.split(|&byte| byte == b'\n').map(|line| &line[..line_of(line)]);
-                let (line, has_head) = CdxLine::of_lines(lines, has_time).map_err(fail)?;
+                let (line, has_head) = CdxLine::from_lines(lines, has_time).map_err(fail)?;
                 (line, has_head, None)
             }
         };

@@ -44,7 +44,7 @@ impl Members {
     /// Returns the values in the object `text`.
     pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
         match self.found(text, arena) {
-            Err(problem) => Values::of_url(Err(problem)),
+            Err(problem) => Values::from_url(Err(problem)),
             Ok([url, time, agent, host]) => Values {
                 url: url.and_then(|url| match url {
                     FieldValue::Text(Cow::Borrowed(text)) => Ok(text),

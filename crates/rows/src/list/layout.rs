@@ -68,12 +68,12 @@ impl Layout {
         };
         match self {
             Layout::Text if hosts.is_none() => records.fill(block),
-            Layout::Text => with_values(&|text| Values::of_url(Ok(text))),
+            Layout::Text => with_values(&|text| Values::from_url(Ok(text))),
             Layout::Fields(members) => with_values(&|text| members.read(text, arena)),
             Layout::Cdxj(members) => {
                 with_values(&|text| crawl::cdxj(text, members, has_time, arena));
             }
-            Layout::JournalWord => with_values(&|text| Values::of_url(crawl::journal_url(text))),
+            Layout::JournalWord => with_values(&|text| Values::from_url(crawl::journal_url(text))),
             Layout::AccessLine(line) => with_values(&|text| line.read(text, arena)),
             Layout::Cdx(line) => with_values(&|text| line.read(text, arena)),
             Layout::W3cLine(line) => with_values(&|text| line.read(text, arena)),
@@ -90,7 +90,7 @@ impl Layout {
                 let record = || {
                     let (whole, end_bytes) = dump_record(records.rest())?;
                     let record = records.take(whole.len(), end_bytes);
-                    Some(complete(record, Values::of_url(crawl::dump_url(record.text()))))
+                    Some(complete(record, Values::from_url(crawl::dump_url(record.text()))))
                 };
                 block.clear();
                 block.extend(iter::from_fn(record).take(RECORDS_AT_ONCE));

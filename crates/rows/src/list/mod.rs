@@ -164,10 +164,10 @@ impl ListFormat {
     /// use std::path::Path;
     /// use portcullis_rows::list::ListFormat;
     ///
-    /// assert_eq!(ListFormat::of_name(Path::new("export.CSV.gz")), Some(ListFormat::Csv));
-    /// assert_eq!(ListFormat::of_name(Path::new("urls.txt")), None);
+    /// assert_eq!(ListFormat::from_name(Path::new("export.CSV.gz")), Some(ListFormat::Csv));
+    /// assert_eq!(ListFormat::from_name(Path::new("urls.txt")), None);
     /// ```
-    pub fn of_name(path: &Path) -> Option<ListFormat> {
+    pub fn from_name(path: &Path) -> Option<ListFormat> {
         let path = without_coding(path);
         let extension = path.extension()?.to_str()?;
         let mut known = ListFormat::EXTENSIONS.into_iter();

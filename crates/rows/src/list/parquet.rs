@@ -136,7 +136,7 @@ fn find(
         return Ok(file.at(usual.ok_or_else(missing)?.only(&names, value)?));
     }
     for name in at.names() {
-        if let Some(column) = TableColumn::of_name(&names, name) {
+        if let Some(column) = TableColumn::from_name(&names, name) {
             return Ok(file.at(column.only(&names, value)?));
         }
         let Ok(path) = name.parse() else { continue };

@@ -170,12 +170,14 @@ impl TableColumn {
                 };
                 URL_NAMES.iter().find_map(usual)
             }
-            Place::Named(given) => given.iter().find_map(|name| TableColumn::of_name(names, name)),
+            Place::Named(given) => {
+                given.iter().find_map(|name| TableColumn::from_name(names, name))
+            }
         }
     }
 
     /// Finds the column with a name, or else with a number.
-    pub fn of_name(names: &[impl AsRef<[u8]>], given: &str) -> Option<TableColumn> {
+    pub fn from_name(names: &[impl AsRef<[u8]>], given: &str) -> Option<TableColumn> {
         called(names, &|name| name == given.as_bytes()).or_else(|| {
             let place = given.parse::<usize>().ok()?.checked_sub(1)?;
             (place < names.len()).then_some(TableColumn::at(place))

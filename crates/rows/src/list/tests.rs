@@ -130,7 +130,7 @@ fn formats_are_found_by_their_first_bytes() {
 
 #[test]
 fn names_promise_formats() {
-    let of = |name: &str| ListFormat::of_name(Path::new(name));
+    let of = |name: &str| ListFormat::from_name(Path::new(name));
     for (name, format) in [
         ("a.jsonl", Some(ListFormat::JsonLines)),
         ("A.NDJSON.zst", Some(ListFormat::JsonLines)),

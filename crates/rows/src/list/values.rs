@@ -27,7 +27,7 @@ pub(super) struct Values<'c> {
 }
 
 impl<'c> Values<'c> {
-    pub(super) fn of_url(url: Result<&'c [u8], Problem>) -> Values<'c> {
+    pub(super) fn from_url(url: Result<&'c [u8], Problem>) -> Values<'c> {
         Values { url, time: None, agent: None, host: None }
     }
 

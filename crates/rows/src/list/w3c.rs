@@ -63,7 +63,11 @@ pub(super) fn head_bytes(text: &[u8], is_whole: bool) -> Option<usize> {
 impl W3cLine {
     /// Returns the positions that the directives in `head` give, of the agent and of the time if they
     /// are read. The error says what is missing.
-    pub(super) fn of_head(head: &[u8], has_agent: bool, has_time: bool) -> Result<W3cLine, String> {
+    pub(super) fn from_head(
+        head: &[u8],
+        has_agent: bool,
+        has_time: bool,
+    ) -> Result<W3cLine, String> {
         let names = head.split(|&byte| byte == b'\n').rev().find_map(names_in);
         let names = names.ok_or("a W3C extended log without a line `#Fields:`; write one first")?;
         let all: Vec<String> =
@@ -106,7 +110,7 @@ impl W3cLine {
     pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Arena) -> Values<'c> {
         if text.starts_with(b"#") {
             let is_other = names_in(text).is_some_and(|names| names != self.names);
-            return Values::of_url(Err(if is_other {
+            return Values::from_url(Err(if is_other {
                 Problem::OtherFields
             } else {
                 Problem::NoUrl
@@ -133,7 +137,7 @@ impl W3cLine {
             count += 1;
         }
         if count != self.count {
-            return Values::of_url(Err(Problem::FieldCount));
+            return Values::from_url(Err(Problem::FieldCount));
         }
         let [stem, query, host, protocol, port, agent, date, time] = found;
         let time = date
@@ -243,7 +247,7 @@ mod tests {
         let head = format!("#Software: a server\r\n#Fields: {fields}\r\n#Date: x\r\n");
         let arena = Arena::new();
         let (has_agent, has_time) = (fields.contains("Agent"), fields.contains("date"));
-        let all = W3cLine::of_head(head.as_bytes(), has_agent, has_time).unwrap();
+        let all = W3cLine::from_head(head.as_bytes(), has_agent, has_time).unwrap();
         let Values { url, time, agent, host } = all.read(line.as_bytes(), &arena);
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         (host.map(text), url.map(text), agent.map(text), time.map(|time| time.0))
@@ -299,7 +303,7 @@ mod tests {
             ("#Fields: cs-uri\n", "cs(User-Agent)"),
             ("#Fields: cs-uri cs(User-Agent) date\n", "the fields `date` and `time`"),
         ] {
-            let error = W3cLine::of_head(head.as_bytes(), true, true).unwrap_err();
+            let error = W3cLine::from_head(head.as_bytes(), true, true).unwrap_err();
             assert!(error.contains(problem), "{error}");
         }
     }

@@ -357,7 +357,7 @@ impl Columns {
     }
 
     /// Returns the columns of a long table by default: verdict, reason, line, rule and group.
-    pub fn of_long() -> Columns {
+    pub fn from_long() -> Columns {
         let per_agent = Column::ALL.into_iter().filter(|&column| column != Column::Delay);
         Columns { per_agent: per_agent.collect(), ..Columns::none() }
     }
@@ -395,7 +395,7 @@ impl Columns {
     }
 
     /// Returns one column per label for each agent, and no other columns.
-    pub fn of_usage(labels: &[Label]) -> Columns {
+    pub fn from_usage(labels: &[Label]) -> Columns {
         let per_agent = labels.iter().copied().map(Column::Usage).collect();
         Columns { per_agent, ..Columns::none() }
     }
@@ -581,7 +581,7 @@ mod tests {
             let fields = columns.fields(&["A", "B"], "").unwrap();
             fields.into_iter().map(|field| field.name).collect::<Vec<_>>().join(",")
         };
-        let long = Columns::of_long();
+        let long = Columns::from_long();
         assert_eq!(names(long.clone()), "agent,verdict,reason,line,rule,group");
         let labels = [Label::Search];
         assert_eq!(

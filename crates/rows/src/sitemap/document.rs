@@ -43,7 +43,7 @@ pub(super) enum Root {
 }
 
 impl Root {
-    fn of_name(name: &str) -> Option<Root> {
+    fn from_name(name: &str) -> Option<Root> {
         match name {
             "urlset" => Some(Root::Pages),
             "sitemapindex" => Some(Root::Sitemaps),
@@ -272,7 +272,7 @@ impl Place {
             if self.root.is_some() {
                 return wrong(format!("a second root, <{name}>"));
             }
-            let Some(root) = Root::of_name(name) else {
+            let Some(root) = Root::from_name(name) else {
                 return wrong(format!(
                     "its root is <{name}>, not <urlset>, <sitemapindex>, <rss> or <feed>; extract its \
                      URLs first, one on each line"

@@ -45,7 +45,7 @@ impl Session {
     /// use portcullis_dialect::decision::Reason;
     /// use portcullis_dialect::dialect::RFC_9309;
     /// use portcullis_robots::access::UnixSeconds;
-    /// use portcullis_robots::policy::AgentChain;
+    /// use portcullis_robots::policy::Crawler;
     /// use portcullis_set::batch::{Classifier, Records, Session, Times};
     /// use portcullis_build::compile::{CompileConfig, to_vec};
     /// use portcullis_set::PolicySet;
@@ -54,9 +54,9 @@ impl Session {
     /// let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
     /// let ingested = ingest(&[Input::new("../../corpora/sample/robots")], &config, &())?;
     /// let config = CompileConfig::of(&ingested, &RFC_9309, None);
-    /// let set = PolicySet::of_bytes("sample", to_vec(&ingested.standings, &config)?)?;
-    /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
-    /// let mut session = Session::new(Classifier::new(set, agents)?, None);
+    /// let set = PolicySet::from_bytes("sample", to_vec(&ingested.standings, &config)?)?;
+    /// let agents = vec![Crawler::parse("ExampleBot", &RFC_9309)?];
+    /// let mut session = Session::new(Classifier::new(set, agents)?);
     /// let (urls, time) = (["https://anchors.example/"; 2], Some(UnixSeconds(1_700_000_000)));
     /// let times = Times::Each(&[time, None]);
     /// let mut answers = session.decide(Records { urls: &urls, times, agents: &[] })?;
@@ -74,15 +74,15 @@ impl Session {
     /// ```
     /// use portcullis_dialect::decision::{Reason, Verdict};
     /// use portcullis_dialect::dialect::RFC_9309;
-    /// use portcullis_robots::policy::AgentChain;
+    /// use portcullis_robots::policy::Crawler;
     /// use portcullis_set::batch::{AgentKind, Classifier, Records, Session};
     /// use portcullis_build::{LoadConfig, load_text};
     ///
     /// let text = b"User-agent: ABot\nDisallow: /\n\nUser-agent: *\nAllow: /\n";
     /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
-    /// let agents = vec![AgentChain::parse("ABot", &RFC_9309)?];
+    /// let agents = vec![Crawler::parse("ABot", &RFC_9309)?];
     /// let classifier = Classifier::new(set, agents)?.with_agent_per_record(AgentKind::Header)?;
-    /// let mut session = Session::new(classifier, None);
+    /// let mut session = Session::new(classifier);
     /// let agents: [&[u8]; 3] = [b"Mozilla/5.0 (compatible; ABot/1.0)", b"Mozilla/5.0 Firefox", b""];
     /// let answers = session.decide(Records::from(&["https://a.example/"; 3]).by(&agents))?;
     /// assert_eq!(answers.decisions()[0].verdict, Verdict::Disallow);
@@ -234,15 +234,15 @@ impl Answers<'_> {
     ///
     /// ```
     /// use portcullis_dialect::dialect::RFC_9309;
-    /// use portcullis_robots::policy::AgentChain;
+    /// use portcullis_robots::policy::Crawler;
     /// use portcullis_set::batch::{Classifier, Session};
     /// use portcullis_set::PolicySet;
     /// use portcullis_build::{LoadConfig, load_text};
     ///
     /// let text = b"User-agent: *\nCrawl-delay: 1.5\nCrawl-delay: 2s\n";
     /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
-    /// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309)?];
-    /// let mut session = Session::new(Classifier::new(set, agents)?, None);
+    /// let agents = vec![Crawler::parse("ExampleBot", &RFC_9309)?];
+    /// let mut session = Session::new(Classifier::new(set, agents)?);
     /// let mut answers = session.decide(&["https://a.example/"])?;
     /// let delay = answers.delays(0)?[0];
     /// assert_eq!((delay.seconds, delay.unreadable), (Some(1.5), 1));

@@ -170,7 +170,7 @@ impl Starts {
         let mut load = |entry: usize| {
             let word = self.0.get(entry);
             largest = largest.max(word);
-            let start = Start::of_word(word);
+            let start = Start::from_word(word);
             start.prefetch(lines);
             start
         };

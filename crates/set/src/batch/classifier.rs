@@ -19,7 +19,7 @@ use portcullis_engine::block::Start;
 use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Limits, RuleSetBuf, Settings};
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
-use portcullis_robots::policy::{AgentChain, Explanation, OrderedRules, explain};
+use portcullis_robots::policy::{Crawler, Explanation, OrderedRules, explain};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::url::{BadUrl, compared_path, host_key, split_assuming};
 
@@ -40,7 +40,7 @@ use crate::{Damage, PolicySet};
 #[derive(Debug)]
 pub struct Classifier {
     pub(super) set: Arc<PolicySet>,
-    pub(super) agents: Vec<AgentChain>,
+    pub(super) agents: Vec<Crawler>,
     /// By agent: the names of robots in the set that it matches.
     pub(super) tokens: Vec<AgentTokens>,
     pub(super) settings: Settings,
@@ -78,7 +78,7 @@ pub enum AgentKind {
     #[default]
     Token,
     /// A User-Agent header. Its crawler is the chain of its tokens, longest first, as
-    /// [`AgentChain::from_header`] reads it: in each file, the agent whose token the file names first.
+    /// [`Crawler::from_header`] reads it: in each file, the agent whose token the file names first.
     Header,
 }
 
@@ -168,7 +168,7 @@ impl Classifier {
     /// If those names are damaged, or the set was compiled for other agents.
     pub fn new(
         set: impl Into<Arc<PolicySet>>,
-        agents: Vec<AgentChain>,
+        agents: Vec<Crawler>,
     ) -> Result<Classifier, AskError> {
         Classifier::with_limits(set, agents, Limits::default())
     }
@@ -181,7 +181,7 @@ impl Classifier {
     /// the system refuses the memory for four bytes for each.
     pub fn with_limits(
         set: impl Into<Arc<PolicySet>>,
-        agents: Vec<AgentChain>,
+        agents: Vec<Crawler>,
         limits: Limits,
     ) -> Result<Classifier, AskError> {
         let set = set.into();
@@ -235,7 +235,7 @@ impl Classifier {
                 by_name.entry(name.to_ascii_lowercase().into()).or_insert(number);
             }
         }
-        let (unnamed, chain) = (self.agents.len() as u32, AgentChain::unnamed());
+        let (unnamed, chain) = (self.agents.len() as u32, Crawler::unnamed());
         if !self.set.has_all_robots() {
             // An agent that a file names would pass for one that none names.
             return Err(AskError::OtherAgents { agent: chain.name().to_owned() });
@@ -331,7 +331,7 @@ impl Classifier {
     }
 
     /// Returns the agents, in the order of decisions.
-    pub fn agents(&self) -> &[AgentChain] {
+    pub fn agents(&self) -> &[Crawler] {
         &self.agents
     }
 

@@ -25,7 +25,7 @@ use hashbrown::{HashMap, HashSet};
 
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{NamesAgent, RFC_9309};
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 
 use super::asking::{NO_POLICY, NO_URL, Questions};
 use super::classifier::{AgentKind, BlockAnswers, Classifier, Crawlers};
@@ -82,20 +82,20 @@ impl Classifier {
     fn recognise(&self, crawlers: &Crawlers, text: &[u8]) -> Result<Named, Damage> {
         let text = String::from_utf8_lossy(text);
         let text = text.trim();
-        let unasked = |chain: &AgentChain| match self.set.names_agent(chain)? {
+        let unasked = |chain: &Crawler| match self.set.names_agent(chain)? {
             true => Ok(Named::Agent(NONE)),
             false => Ok(Named::Agent(crawlers.unnamed)),
         };
         match crawlers.kind {
             AgentKind::Token => match crawlers.known(text) {
                 Some(agent) => Ok(Named::Agent(agent)),
-                None => match AgentChain::parse(text, self.dialect()) {
+                None => match Crawler::parse(text, self.dialect()) {
                     Ok(chain) => unasked(&chain),
                     Err(_) => Ok(Named::Agent(NONE)),
                 },
             },
             AgentKind::Header => {
-                let Ok(chain) = AgentChain::from_header(text, self.dialect()) else {
+                let Ok(chain) = Crawler::from_header(text, self.dialect()) else {
                     return Ok(Named::Agent(NONE));
                 };
                 let HeaderMatches { tokens, agents, asked } =
@@ -116,7 +116,7 @@ impl Classifier {
     }
 
     /// Returns what the tokens of a header match. An agent with fallback tokens has them behind its own.
-    fn by_tokens(&self, crawlers: &Crawlers, header: &AgentChain) -> Result<HeaderMatches, Damage> {
+    fn by_tokens(&self, crawlers: &Crawlers, header: &Crawler) -> Result<HeaderMatches, Damage> {
         let (mut tokens, mut agents) = (AgentTokens::default(), Vec::new());
         let (mut seen, mut asked) = (HashSet::<u32, RandomState>::default(), None);
         for token in header.tokens() {
@@ -139,11 +139,11 @@ impl Classifier {
 
     /// Like [`Classifier::by_tokens`], where names are compared by occurrence: the chain is the header
     /// as a whole, and its words are the names of agents.
-    fn by_name(&self, crawlers: &Crawlers, header: &AgentChain) -> Result<HeaderMatches, Damage> {
+    fn by_name(&self, crawlers: &Crawlers, header: &Crawler) -> Result<HeaderMatches, Damage> {
         let tokens = self.set.tokens_of(header)?;
-        let words = AgentChain::from_header(header.name(), &RFC_9309);
+        let words = Crawler::from_header(header.name(), &RFC_9309);
         let asked: Vec<u32> =
-            words.iter().flat_map(AgentChain::tokens).filter_map(|it| crawlers.known(it)).collect();
+            words.iter().flat_map(Crawler::tokens).filter_map(|it| crawlers.known(it)).collect();
         let names = |agent: u32, number: u32| {
             let own = self.tokens[agent as usize].chain.first();
             // A fallback is for files that do not name the agent.

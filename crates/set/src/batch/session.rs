@@ -77,13 +77,13 @@ impl<'r, R> From<&'r Vec<R>> for Records<'r, R> {
 /// use portcullis_set::batch::{Classifier, Session};
 /// use portcullis_dialect::decision::Verdict;
 /// use portcullis_dialect::dialect::RFC_9309;
-/// use portcullis_robots::policy::AgentChain;
+/// use portcullis_robots::policy::Crawler;
 /// use portcullis_set::PolicySet;
 /// use portcullis_build::{LoadConfig, load_text};
 ///
 /// let set = load_text(b"User-agent: *\nDisallow: /private\n", &LoadConfig::new(&RFC_9309));
-/// let agents = vec![AgentChain::parse("ExampleBot", &RFC_9309).unwrap()];
-/// let mut session = Session::new(Classifier::new(set, agents)?, Some(b"https"));
+/// let agents = vec![Crawler::parse("ExampleBot", &RFC_9309).unwrap()];
+/// let mut session = Session::new(Classifier::new(set, agents)?).assume_scheme("https");
 /// let mut answers = session.decide(&["a.example/private/page", "https://a.example/"])?;
 /// assert_eq!(answers.decisions()[0].verdict, Verdict::Disallow);
 /// assert_eq!(answers.decisions()[1].verdict, Verdict::Allow);
@@ -117,12 +117,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates a session. A record without a scheme gets `assumed_scheme`; if that is `None`, the
-    /// record is invalid.
-    pub fn new(classifier: impl Into<Arc<Classifier>>, assumed_scheme: Option<&[u8]>) -> Session {
+    /// Creates a session, in which a record without a scheme is invalid; see
+    /// [`Session::assume_scheme`].
+    pub fn new(classifier: impl Into<Arc<Classifier>>) -> Session {
         Session {
             classifier: classifier.into(),
-            assumed_scheme: assumed_scheme.map(Into::into),
+            assumed_scheme: None,
             pieces: Pieces::default(),
             policies: Vec::new(),
             block: BlockAnswers::default(),
@@ -137,6 +137,13 @@ impl Session {
             delays: DelayMemory::default(),
             blank: 0,
         }
+    }
+
+    /// Reads each record without a scheme as if it began with `scheme`, such as `https`; `None` makes
+    /// such records invalid.
+    pub fn assume_scheme<'s>(mut self, scheme: impl Into<Option<&'s str>>) -> Session {
+        self.assumed_scheme = scheme.into().map(|scheme| scheme.as_bytes().into());
+        self
     }
 
     /// Returns the classifier.

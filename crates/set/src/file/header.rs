@@ -117,7 +117,7 @@ impl Header {
         reader.check_length(file.len() as u64)?;
         let sections = reader.sections()?;
         let data_end = sections.last().map_or(BLOCK, Section::end);
-        let layout = Layout::of_data(data_end)
+        let layout = Layout::from_data(data_end)
             .filter(|layout| layout.file_bytes() == file.len() as u64)
             .ok_or_else(|| reader.malformed(at!(table), "sections do not fill the file"))?;
         reader.check_zeros(reader.entry(sections.len())..at!(checksum))?;

@@ -42,7 +42,7 @@ pub struct Layout {
 impl Layout {
     /// Returns the layout of a file whose last section ends at `data_end`. `None` if its size
     /// overflows a `u64`.
-    pub fn of_data(data_end: u64) -> Option<Layout> {
+    pub fn from_data(data_end: u64) -> Option<Layout> {
         let mut level = Level { first_block: 1, blocks: data_end.div_ceil(BLOCK).checked_sub(1)? };
         let mut layout = Layout { levels: [level; LEVELS_MAX], used: 1 };
         while level.blocks > 1 || layout.used == 1 && level.blocks == 1 {
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     fn blocks(data_blocks: u64) -> Vec<u64> {
-        let layout = Layout::of_data((1 + data_blocks) * BLOCK).unwrap();
+        let layout = Layout::from_data((1 + data_blocks) * BLOCK).unwrap();
         layout.levels().iter().map(|level| level.blocks).collect()
     }
 
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn each_block_has_a_place_and_a_checksum() {
-        let layout = Layout::of_data(600 * BLOCK - 5).unwrap();
+        let layout = Layout::from_data(600 * BLOCK - 5).unwrap();
         assert_eq!(layout.blocks(), 1 + 599 + 2 + 1);
         assert_eq!(layout.place(0), None);
         assert_eq!(layout.place(1), Some((0, 0)));
@@ -251,8 +251,8 @@ mod tests {
 
     #[test]
     fn more_than_can_be_counted_has_no_layout() {
-        assert_eq!(Layout::of_data(u64::MAX), None);
-        assert_eq!(Layout::of_data(0), None);
-        assert!(Layout::of_data(u64::MAX / 2).is_some());
+        assert_eq!(Layout::from_data(u64::MAX), None);
+        assert_eq!(Layout::from_data(0), None);
+        assert!(Layout::from_data(u64::MAX / 2).is_some());
     }
 }

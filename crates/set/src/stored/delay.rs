@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use portcullis_robots::policy::{AgentChain, CRAWL_DELAY, CrawlDelay, RecordGroups, delay_seconds};
+use portcullis_robots::policy::{CRAWL_DELAY, CrawlDelay, Crawler, RecordGroups, delay_seconds};
 
 use super::super::file::Damage;
 use super::super::strings::StringID;
@@ -35,14 +35,14 @@ impl StoredCapture<'_> {
     ///
     /// ```
     /// use portcullis_dialect::dialect::RFC_9309;
-    /// use portcullis_robots::policy::AgentChain;
+    /// use portcullis_robots::policy::Crawler;
     /// use portcullis_set::PolicySet;
     /// use portcullis_build::{LoadConfig, load_text};
     ///
     /// let text = b"User-agent: *\nCrawl-delay: 2.5\nDisallow: /private\n";
     /// let set = load_text(text, &LoadConfig::new(&RFC_9309));
     /// let (policy, capture) = set.origin(b"https", b"a.example")?.unwrap();
-    /// let agents = [AgentChain::parse("ExampleBot", &RFC_9309)?];
+    /// let agents = [Crawler::parse("ExampleBot", &RFC_9309)?];
     /// let delays = capture.crawl_delays(&set.policy(policy)?, &agents)?;
     /// assert_eq!(delays[0].seconds, Some(2.5));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -54,7 +54,7 @@ impl StoredCapture<'_> {
     pub fn crawl_delays(
         &self,
         policy: &StoredPolicy<'_>,
-        agents: &[AgentChain],
+        agents: &[Crawler],
     ) -> Result<Vec<CrawlDelay>, Damage> {
         let dialect = self.set.dialect;
         let (mut lines, mut values) = (Vec::new(), Vec::new());
@@ -72,7 +72,7 @@ impl StoredCapture<'_> {
         policy.with_user_agents(|file| {
             let groups = RecordGroups::new(file, &lines);
             let of_agent = |agent| {
-                CrawlDelay::of_seconds(groups.applying(agent, dialect).map(|it| values[it]))
+                CrawlDelay::from_seconds(groups.applying(agent, dialect).map(|it| values[it]))
             };
             agents.iter().map(of_agent).collect()
         })

@@ -36,7 +36,7 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_engine::vectors::prefetch;
 use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_robots::access::{DateSpan, UnixSeconds};
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::NoteKind;
 
 use super::file::{ContentHash, Damage, Section, SectionKind, SetError, SetFile, Storage};
@@ -158,7 +158,7 @@ impl PolicySet {
     }
 
     /// Opens a copy of a set in memory. `name` is its name in messages.
-    pub fn of_bytes(name: &str, bytes: impl AsRef<[u8]>) -> Result<PolicySet, SetError> {
+    pub fn from_bytes(name: &str, bytes: impl AsRef<[u8]>) -> Result<PolicySet, SetError> {
         PolicySet::of(SetFile::open(Storage::owned(name, bytes.as_ref().into()))?)
     }
 
@@ -250,7 +250,7 @@ impl PolicySet {
     }
 
     /// Opens a set that this process has just compiled, for some agents or for all.
-    pub fn of_compiled(
+    pub fn from_compiled(
         name: &str,
         bytes: ZeroedMemory,
         compiled_for: Option<CompiledFor>,
@@ -272,7 +272,7 @@ impl PolicySet {
     }
 
     /// Returns the first of `agents` that the set was not compiled for.
-    pub(crate) fn not_compiled_for<'a>(&self, agents: &'a [AgentChain]) -> Option<&'a AgentChain> {
+    pub(crate) fn not_compiled_for<'a>(&self, agents: &'a [Crawler]) -> Option<&'a Crawler> {
         let known = self.compiled_for.as_ref()?;
         agents.iter().find(|agent| !known.has(agent))
     }

@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::dialect::{Dialect, NamesAgent};
-use portcullis_robots::policy::{AgentChain, is_name_of};
+use portcullis_robots::policy::{Crawler, is_name_of};
 
 use super::super::file::Damage;
 use super::super::layout::PolicyHead;
@@ -19,13 +19,13 @@ pub struct CompiledFor(HashSet<Box<[u8]>, foldhash::fast::RandomState>);
 
 impl CompiledFor {
     /// Returns the tokens of `agents`.
-    pub fn new(agents: &[AgentChain]) -> CompiledFor {
-        let tokens = agents.iter().flat_map(AgentChain::tokens);
+    pub fn new(agents: &[Crawler]) -> CompiledFor {
+        let tokens = agents.iter().flat_map(Crawler::tokens);
         CompiledFor(tokens.map(|token| token.to_ascii_lowercase().into_bytes().into()).collect())
     }
 
     /// Whether each token of `agent` is one of these.
-    pub fn has(&self, agent: &AgentChain) -> bool {
+    pub fn has(&self, agent: &Crawler) -> bool {
         agent.tokens().all(|token| self.0.contains(token.to_ascii_lowercase().as_bytes()))
     }
 
@@ -44,7 +44,7 @@ impl CompiledFor {
 /// An agent, as numbers of names in one set. The default is an agent that the set does not name.
 #[derive(Clone, Debug, Default)]
 pub struct AgentTokens {
-    /// Whether the default groups do not apply ([`AgentChain::reads_default`]).
+    /// Whether the default groups do not apply ([`Crawler::reads_default`]).
     pub(crate) skips_default: bool,
     /// For each token of the chain that the set names: its position in the chain, and the numbers
     /// of the names that it matches, ascending.
@@ -151,7 +151,7 @@ impl PolicySet {
     /// # Errors
     ///
     /// If the names are damaged.
-    pub fn names_agent(&self, agent: &AgentChain) -> Result<bool, Damage> {
+    pub fn names_agent(&self, agent: &Crawler) -> Result<bool, Damage> {
         Ok(!self.tokens_of(agent)?.chain.is_empty())
     }
 
@@ -160,7 +160,7 @@ impl PolicySet {
     /// # Errors
     ///
     /// If the names are damaged.
-    pub fn tokens_of(&self, agent: &AgentChain) -> Result<AgentTokens, Damage> {
+    pub fn tokens_of(&self, agent: &Crawler) -> Result<AgentTokens, Damage> {
         let tokens = self.matched_by(agent.tokens())?;
         Ok(AgentTokens { skips_default: !agent.reads_default(), ..tokens })
     }

@@ -33,8 +33,8 @@
 //! use portcullis_build::Standings;
 //!
 //! let empty = compile::to_vec(&Standings::default(), &CompileConfig::new(&RFC_9309, None))?;
-//! let old = PolicySet::of_bytes("old", &empty)?.into();
-//! let new = PolicySet::of_bytes("new", &empty)?.into();
+//! let old = PolicySet::from_bytes("old", &empty)?.into();
+//! let new = PolicySet::from_bytes("new", &empty)?.into();
 //! let difference = Difference::new(&old, &new);
 //! let mut changes = difference.changes();
 //! for change in changes.by_ref() {
@@ -59,7 +59,7 @@ use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::Label;
 use portcullis_engine::pattern::{Pattern, PatternList};
 use portcullis_robots::access::UnixSeconds;
-use portcullis_robots::policy::{AgentChain, OrderedRules};
+use portcullis_robots::policy::{Crawler, OrderedRules};
 use portcullis_set::batch::{AskError, Classifier};
 use portcullis_set::file::Damage;
 use portcullis_set::stored::{PolicyNumber, PolicySet, StoredHost};
@@ -218,8 +218,8 @@ impl Difference {
     ///
     /// If the two do not have the same number of agents.
     pub fn for_agents(
-        old: (&Arc<PolicySet>, Vec<AgentChain>),
-        new: (&Arc<PolicySet>, Vec<AgentChain>),
+        old: (&Arc<PolicySet>, Vec<Crawler>),
+        new: (&Arc<PolicySet>, Vec<Crawler>),
     ) -> Result<Difference, AskError> {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
         let classifier =

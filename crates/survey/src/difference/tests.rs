@@ -9,7 +9,7 @@ use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, GOOGLE, KOSTER_1996, RFC_9309};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_files::scratch::Scratch;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::lists::lists;
 use portcullis_set::stored::{CaptureFacts, PolicySet};
@@ -59,7 +59,7 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
     }
     let standings = Standings::in_memory(hosts, pool);
     let bytes = compile::to_vec(&standings, &CompileConfig::new(dialect, None));
-    PolicySet::of_bytes("a set in memory", bytes.expect("memory takes it"))
+    PolicySet::from_bytes("a set in memory", bytes.expect("memory takes it"))
         .expect("just made")
         .into()
 }
@@ -71,8 +71,8 @@ fn changes(difference: &Difference) -> (Vec<OriginChange>, ChangeCounts) {
     (found, counts)
 }
 
-fn chains(names: &[&str], dialect: &Dialect) -> Vec<AgentChain> {
-    names.iter().map(|name| AgentChain::parse(name, dialect).expect("a token")).collect()
+fn chains(names: &[&str], dialect: &Dialect) -> Vec<Crawler> {
+    names.iter().map(|name| Crawler::parse(name, dialect).expect("a token")).collect()
 }
 
 /// Returns the records of a file without their lines.
@@ -348,7 +348,7 @@ fn hosts_out_of_order_are_damage_and_end_it() {
         let hosts = keys.iter().map(|key| host(key));
         let standings = Standings::in_memory(hosts, BlobPool::default());
         let bytes = compile::to_vec(&standings, &CompileConfig::new(&RFC_9309, None)).unwrap();
-        Arc::new(PolicySet::of_bytes("a set in memory", bytes).unwrap())
+        Arc::new(PolicySet::from_bytes("a set in memory", bytes).unwrap())
     };
     let sound = set(&["a", "b", "c"]);
     for keys in [&["b", "a", "c"][..], &["a", "a"]] {

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use portcullis_captures::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject,
 };
-use portcullis_dialect::Answer;
+use portcullis_dialect::Fetched;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, RFC_9309};
 use portcullis_files::scratch::Scratch;
@@ -31,7 +31,7 @@ use crate::standing::{Content, HostStanding, Standing};
 
 /// Merges the sets of what was ingested, open at the same time.
 fn merge(parts: &[&Ingested], dialect: &'static Dialect, outages: OutageConfig) -> Ingested {
-    let open = |part: &&Ingested| PolicySet::of_bytes("a part", part.compiled(dialect)).unwrap();
+    let open = |part: &&Ingested| PolicySet::from_bytes("a part", part.compiled(dialect)).unwrap();
     let sets: Vec<PolicySet> = parts.iter().map(open).collect();
     let has_history = sets.iter().any(PolicySet::has_history);
     let mut merger = Merger::new(dialect, has_history, &Scratch::in_memory());
@@ -52,7 +52,7 @@ struct Made {
     subject: String,
     captured_at: Option<UnixSeconds>,
     redirects_followed: u32,
-    answer: Answer,
+    answer: Fetched,
     location: Option<String>,
     max_age: Option<u64>,
     body: String,
@@ -71,10 +71,10 @@ fn made(line: &str) -> Made {
     let mut next = || words.next().unwrap();
     let (subject, date, answer) = (next(), next(), next());
     let answer = match answer {
-        "nowhere" => Answer::RedirectToNowhere,
-        "broken" => Answer::BrokenBody,
-        "none" => Answer::NoAnswer,
-        status => Answer::Status(status.parse().unwrap()),
+        "nowhere" => Fetched::RedirectToNowhere,
+        "broken" => Fetched::BrokenBody,
+        "none" => Fetched::NoResponse,
+        status => Fetched::Status(status.parse().unwrap()),
     };
     let is_short = !subject.contains("://") && !subject.starts_with('*');
     let mut made = Made {
@@ -95,7 +95,7 @@ fn made(line: &str) -> Made {
         } else if let Some(note) = word.strip_prefix('!') {
             let note = CaptureNote::ALL.into_iter().find(|it| it.as_str() == note);
             made.notes = made.notes.with(note.unwrap());
-        } else if answer == Answer::Status(200) {
+        } else if answer == Fetched::Status(200) {
             made.body =
                 format!("User-agent: *\nDisallow: {word}\nSitemap: https://s.example{word}\n");
         } else {
@@ -199,7 +199,7 @@ fn ingest_made(captures: &[Made], dialect: &'static Dialect) -> Result<Ingested,
 impl Ingested {
     /// Returns the standing of an origin.
     fn find(&self, origin: &str) -> Option<Standing> {
-        let origin = Origin::of_url(origin.as_bytes()).unwrap();
+        let origin = Origin::from_url(origin.as_bytes()).unwrap();
         let key = match origin.scheme() {
             "http" | "https" => origin.key(),
             scheme => format!("{scheme}://{}", origin.key()),

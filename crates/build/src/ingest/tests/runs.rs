@@ -85,7 +85,7 @@ fn memory_changes_nothing() {
             let ingested = ingest_pieces(&inputs, &config, threads).unwrap();
             let config = CompileConfig { scratch, ..CompileConfig::of(&ingested, dialect, None) };
             let bytes = to_vec(&ingested.standings, &config).unwrap();
-            let set = PolicySet::of_bytes("a set", bytes.clone()).unwrap();
+            let set = PolicySet::from_bytes("a set", bytes.clone()).unwrap();
             crate::verify(&set, &config.scratch).unwrap();
             let merging = MergeSettings::of(&[&set], None, None).unwrap();
             let (merged, config) = merging.merge(&[&set, &set], &config.scratch).unwrap();

@@ -264,7 +264,7 @@ fn compare(name: &str, found: &Ingested, expected: &str, dialect: &Dialect) {
     let expected = expected.replace("TOO-MANY", &said(too_many_redirects));
     let as_status = |rest: &str| {
         let status = rest.split_once('@').unwrap().0.parse().unwrap();
-        match dialect.access.resolve(Answer::Status(status), 0) {
+        match dialect.access.resolve(Fetched::Status(status), 0) {
             Access::Outcome(outcome) => format!("{} {rest}", said(outcome)),
             _ => unreachable!("{rest}"),
         }
@@ -316,7 +316,7 @@ fn each_answer_is_what_the_dialect_says() {
             let found = ingest_made(std::slice::from_ref(&made), dialect).unwrap();
             let Standing { content, facts } = found.find("https://a.example").unwrap();
             assert_eq!(content, Content::Access(expected), "{}: {answer}", dialect.name);
-            assert_ne!((expected.verdict, made.answer), (Verdict::Allow, Answer::NoAnswer));
+            assert_ne!((expected.verdict, made.answer), (Verdict::Allow, Fetched::NoResponse));
             assert_eq!(facts.status, answer.parse().unwrap_or(0));
             let seconds = rules.freshness.default_seconds;
             assert_eq!(facts.expires_at, Some(UnixSeconds(9).after(seconds.into())));

@@ -7,7 +7,7 @@ use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::LongOutage;
-use portcullis_robots::policy::AgentChain;
+use portcullis_robots::policy::Crawler;
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{
     AgentKind, Answers, BeforeFirst, Classifier, Freshness, InForce, Records, Session, Times,
@@ -54,7 +54,7 @@ fn random_capture(random: &mut Random) -> Made {
     if random.one_in(2) {
         capture.max_age = Some(*random.pick(&serves));
     }
-    if capture.answer == Answer::Status(200) && random.one_in(2) {
+    if capture.answer == Fetched::Status(200) && random.one_in(2) {
         capture.body += "Content-Usage: train-ai=n\nCrawl-delay: 2\n\
             User-agent: b\nAllow: /0\nDisallow: /1\nCrawl-delay: 3\n";
     }
@@ -89,7 +89,7 @@ fn history(config: IngestConfig) -> IngestConfig {
 }
 
 fn set_of(ingested: &Ingested, dialect: &'static Dialect) -> PolicySet {
-    PolicySet::of_bytes("the history", ingested.compiled(dialect)).unwrap()
+    PolicySet::from_bytes("the history", ingested.compiled(dialect)).unwrap()
 }
 
 /// Returns each origin with its standing at a time, by the timelines of `hosts`.
@@ -206,9 +206,9 @@ fn told(
 }
 
 fn session(set: PolicySet, dialect: &'static Dialect) -> Session {
-    let agents = ["a", "b"].map(|name| AgentChain::parse(name, dialect).unwrap());
+    let agents = ["a", "b"].map(|name| Crawler::parse(name, dialect).unwrap());
     let classifier = Classifier::new(set, agents.into()).unwrap();
-    Session::new(classifier.with_usage(&[Label::TrainAi]).unwrap(), None)
+    Session::new(classifier.with_usage(&[Label::TrainAi]).unwrap())
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn a_session_answers_as_of_each_time_as_the_set_of_that_time() {
             let compiled = compiled.unwrap();
             assert_eq!(of_set(compiled, Times::Now), answers, "{seed} {time:?}");
             for (url, told) in urls.iter().zip(&mut answers) {
-                if Origin::of_url(url.as_bytes()).is_ok() && all.find(url).is_some() {
+                if Origin::from_url(url.as_bytes()).is_ok() && all.find(url).is_some() {
                     for decision in &mut told.decisions {
                         if decision.reason == Reason::NoPolicy {
                             decision.reason = Reason::BeforeFirst;
@@ -279,15 +279,15 @@ fn a_record_with_an_agent_is_answered_as_for_that_agent_alone() {
         let Ok(all) = ingest_pieces(&inputs, &history(config(dialect)), 1) else { continue };
         let set = Arc::new(set_of(&all, dialect));
         let classifier = |agents: &[&str]| {
-            let chain = |name: &&str| AgentChain::parse(name, dialect).unwrap();
-            let agents: Vec<AgentChain> = agents.iter().map(chain).collect();
+            let chain = |name: &&str| Crawler::parse(name, dialect).unwrap();
+            let agents: Vec<Crawler> = agents.iter().map(chain).collect();
             Classifier::new(Arc::clone(&set), agents).unwrap().with_now(true)
         };
         let days: Vec<_> = urls.iter().map(|_| Some(*random.pick(&times(&inputs)))).collect();
         for times in [Times::Now, Times::Each(&days)] {
             let expected = names.map(|name| {
                 let name = if name.is_empty() { "nobody" } else { name };
-                let mut alone = Session::new(classifier(&[name]), None);
+                let mut alone = Session::new(classifier(&[name]));
                 told(&mut alone, Records::from(&urls).at(times), &[urls.len()])
             });
             for (kind, known) in [
@@ -296,7 +296,7 @@ fn a_record_with_an_agent_is_answered_as_for_that_agent_alone() {
                 (AgentKind::Token, &["a"]),
             ] {
                 let each = classifier(known).with_agent_per_record(kind).unwrap();
-                let mut each = Session::new(each, None);
+                let mut each = Session::new(each);
                 let picked: Vec<usize> = urls.iter().map(|_| random.below(names.len())).collect();
                 let text = |&name: &usize| match (names[name], kind) {
                     ("", _) => String::new(),
@@ -309,7 +309,7 @@ fn a_record_with_an_agent_is_answered_as_for_that_agent_alone() {
                 let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
                 let records = Records::from(&urls).at(times).by(&texts);
                 let found = told(&mut each, records, &SIZES);
-                let is_named = set.names_agent(&AgentChain::parse("b", dialect).unwrap()).unwrap();
+                let is_named = set.names_agent(&Crawler::parse("b", dialect).unwrap()).unwrap();
                 for (record, &name) in picked.iter().enumerate() {
                     let ((found, found_behind), (expected, behind)) =
                         (&found[record], &expected[name][record]);
@@ -343,10 +343,10 @@ fn a_record_without_time_or_before_the_first_capture_is_unknown() {
     let piece = ["a 10 200 /10", "a 20 200 /20"].map(|line| Record::Capture(made(line))).to_vec();
     let config = history(config(&RFC_9309));
     let all = ingest_pieces(&[(vec![piece], false)], &config, 1).unwrap();
-    let agents = || vec![AgentChain::parse("a", &RFC_9309).unwrap()];
+    let agents = || vec![Crawler::parse("a", &RFC_9309).unwrap()];
     let classifier = || Classifier::new(set_of(&all, &RFC_9309), agents()).unwrap();
     let records = ["https://a.example/10", "https://a.example/10", "https://b.example/", "no URL"];
-    let mut session = Session::new(classifier(), None);
+    let mut session = Session::new(classifier());
     let time = |seconds| Some(UnixSeconds(seconds));
     let times = [time(9), None, None, None];
     let reasons =
@@ -356,7 +356,7 @@ fn a_record_without_time_or_before_the_first_capture_is_unknown() {
     let mut answers = session.decide(at(&times)).unwrap();
     assert_eq!(reasons(&answers), expected);
     assert_eq!(answers.in_force(0).unwrap(), None);
-    let mut session = Session::new(classifier().with_before_first(BeforeFirst::Oldest), None);
+    let mut session = Session::new(classifier().with_before_first(BeforeFirst::Oldest));
     let times = [time(9), time(19), time(9), time(20)];
     let expected = [Reason::Rule, Reason::Rule, Reason::NoPolicy, Reason::BadUrl];
     let mut answers = session.decide(at(&times)).unwrap();
@@ -542,11 +542,11 @@ fn a_time_before_the_first_capture_is_not_fresh() {
     let lines = ["a 10 301 @t", "t 5 200 /x", "t 20 200 /x"];
     let piece = lines.map(|line| Record::Capture(made(line))).to_vec();
     let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
-    let agents = vec![AgentChain::parse("a", &RFC_9309).unwrap()];
+    let agents = vec![Crawler::parse("a", &RFC_9309).unwrap()];
     let freshness = Freshness { as_of: UnixSeconds(0), seconds_max: Some(100), withdraws: true };
     let classifier = Classifier::new(set_of(&all, &RFC_9309), agents).unwrap();
     let classifier = classifier.with_before_first(BeforeFirst::Oldest);
-    let mut session = Session::new(classifier.with_freshness(Some(freshness)), None);
+    let mut session = Session::new(classifier.with_freshness(Some(freshness)));
     let url = ["https://a.example/x"];
     for (time, reason) in [(9, Reason::BeforeFirst), (10, Reason::Rule), (110, Reason::Expired)] {
         let records = Records::from(&url).at(Times::At(UnixSeconds(time)));

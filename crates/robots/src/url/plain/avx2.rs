@@ -74,7 +74,7 @@ impl ByteSet {
         ByteSet::new(&set)
     }
 
-    fn of_changed(escapes: Escapes) -> &'static ByteSet {
+    fn from_changed(escapes: Escapes) -> &'static ByteSet {
         match escapes {
             Escapes::AsWritten => const { &ByteSet::changed(Escapes::AsWritten) },
             Escapes::Decoded => const { &ByteSet::changed(Escapes::Decoded) },
@@ -124,7 +124,7 @@ impl Chunks for Avx2 {
     #[inline(always)]
     fn changed_by(self, escapes: Escapes) -> Rows {
         // SAFETY: as above.
-        unsafe { rows(ByteSet::of_changed(escapes)) }
+        unsafe { rows(ByteSet::from_changed(escapes)) }
     }
 
     #[inline(always)]

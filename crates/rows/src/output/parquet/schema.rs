@@ -59,7 +59,7 @@ impl Template {
     /// # Errors
     ///
     /// If an added column has the name of a column of the list.
-    pub fn of_list(list: &Arc<ParquetList>, added: &[Field]) -> Result<Template, ColumnsError> {
+    pub fn from_list(list: &Arc<ParquetList>, added: &[Field]) -> Result<Template, ColumnsError> {
         no_collision(&list.column_names(), added)?;
         let metadata = list.source().metadata();
         let file = metadata.file_metadata();
@@ -90,14 +90,14 @@ impl Template {
     /// # Errors
     ///
     /// If an added column is called `url`.
-    pub fn of_urls(added: &[Field]) -> Result<Template, ColumnsError> {
+    pub fn from_urls(added: &[Field]) -> Result<Template, ColumnsError> {
         no_collision(&[URL_COLUMN], added)?;
         let url = ArrowField::new(URL_COLUMN, DataType::Utf8, false);
         Ok(Template::encoded(url_schema(added), vec![url], added))
     }
 
     /// Returns an output of rows that stand alone, with these columns.
-    pub fn of_rows(fields: &[Field]) -> Template {
+    pub fn from_rows(fields: &[Field]) -> Template {
         Template::encoded(row_schema(fields), Vec::new(), fields)
     }
 
