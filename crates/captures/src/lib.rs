@@ -53,6 +53,7 @@ mod fields;
 pub mod folder;
 mod format;
 mod http;
+mod inputs;
 pub mod json_lines;
 pub mod json_path;
 pub mod limits;
@@ -70,4 +71,5 @@ pub use capture::{
     Subject,
 };
 pub use format::{CaptureConfig, CaptureFormat, open};
+pub use inputs::expand;
 pub use schema::{CaptureField, FieldMap, FieldName};

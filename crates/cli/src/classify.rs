@@ -1,6 +1,7 @@
 //! `portcullis classify`: tags every record with its verdicts.
 
 use anyhow::ensure;
+use portcullis_files::expand::Input;
 use portcullis_files::input::ChunkConfig;
 use portcullis_report::{Format, Parquet, Text};
 use portcullis_rows::output::TextRows;
@@ -14,7 +15,6 @@ use portcullis_text::figures;
 use super::args::{ClassifyArgs, ClassifyFormat};
 use super::exit::ExitStatus;
 use super::files::Files;
-use super::lists::Input;
 use super::message::counted;
 use super::plan::{self, StreamPlan};
 use super::records::{Request, Writing};

@@ -46,7 +46,8 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let summary = plan::summary(&args.run)?;
     let mut notes = Notes { are_hidden: summary.form == SummaryForm::Json, kept: Vec::new() };
     let paths = args.inputs.iter().map(CapturePath::path);
-    let inputs = lists::expand_captures(paths, args.input_format, &mut notes)?.into_iter();
+    let inputs = portcullis_captures::expand(paths, args.input_format)?;
+    let inputs = lists::noted(inputs, &mut notes).into_iter();
     let (sets, archives): (Vec<PathBuf>, Vec<PathBuf>) =
         inputs.map(|input| input.path).partition(|path| starts_like_a_set(path));
     let mut sets = Sets { paths: sets, opened: Vec::new() };

@@ -22,12 +22,12 @@ use clap::ArgMatches;
 use portcullis_captures::folder;
 use portcullis_files::atomic_file;
 use portcullis_files::error::system_text;
+use portcullis_files::expand::{Input, expand, file_of_names};
 use portcullis_rows::sitemap::files_of_index;
 use same_file::Handle;
 
 use super::agents::AgentValue;
 use super::args::{CapturePath, ListPath};
-use super::lists;
 use super::output::{OutputFile, Written, is_standard_output, values_of, written};
 use super::values::SetAt;
 
@@ -111,12 +111,14 @@ impl Files {
             }
             // A pattern or a folder that cannot be read is reported elsewhere.
             for list in values_of::<ListPath>(matches, id) {
-                let lists = lists::expand_quietly(list.path());
+                let lists =
+                    expand([list.path()], "list", &|_| Ok(false)).unwrap_or_default().inputs;
                 files.add_inputs(list.path(), &lists)?;
                 files.lists.extend(lists.into_iter().map(|it| it.path));
             }
             for captures in values_of::<CapturePath>(matches, id) {
-                let inputs = lists::expand_captures_quietly(captures.path());
+                let inputs = portcullis_captures::expand([captures.path()], None);
+                let inputs = inputs.unwrap_or_default().inputs;
                 files.add_inputs(captures.path(), &inputs)?;
                 files.folders.extend(inputs.into_iter().map(|it| it.path).filter(|it| it.is_dir()));
             }
@@ -150,8 +152,8 @@ impl Files {
     }
 
     /// Adds an argument, and the files that it names.
-    fn add_inputs(&mut self, argument: &Path, named: &[lists::Input]) -> anyhow::Result<()> {
-        self.add_input(lists::file_of_names(argument).unwrap_or(argument))?;
+    fn add_inputs(&mut self, argument: &Path, named: &[Input]) -> anyhow::Result<()> {
+        self.add_input(file_of_names(argument).unwrap_or(argument))?;
         let named = || named.iter().map(|input| &input.path).filter(|path| **path != *argument);
         named().try_for_each(|path| self.add_input(path))
     }

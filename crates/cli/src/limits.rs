@@ -78,11 +78,6 @@ pub const PARQUET_TEXT_GROUP_BYTES: usize = 8 * 1024 * 1024;
 /// Source: our choice. It is fifty times the longest public list, so a longer file is another one.
 pub const AGENT_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Bytes of a file of names of inputs (`@FILE`): 64 MiB. A longer file is an error.
-///
-/// Source: our choice. The paths of a month of Common Crawl are 13 MB.
-pub const NAMES_FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-
 /// Agents that no group names and for which a similar name is looked up: 100. The others are
 /// reported without a suggestion.
 ///

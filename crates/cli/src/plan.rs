@@ -15,6 +15,7 @@ use portcullis_build::Strictness;
 use portcullis_dialect::dialect::{Dialect, LongUnreachable};
 use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_dialect::usage::Label;
+use portcullis_files::expand::{Input, expand};
 use portcullis_files::input::{ChunkConfig, Terminator};
 use portcullis_files::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 use portcullis_robots::access::{LongOutage, TimeUnit, UnixSeconds};
@@ -31,7 +32,7 @@ use super::args::{
 };
 use super::files::Files;
 use super::limits::{CHUNK_AGENTS, CHUNK_BYTES_MIN, RECORD_OUTPUT_BYTES_MAX};
-use super::lists::{self, Input};
+use super::lists;
 use super::message::Notes;
 use super::output::{
     Destination, FileForm, OutputFile, OutputFolder, SummaryTo, is_standard_output,
@@ -436,7 +437,8 @@ pub fn stream(
     let is_lenient = strictness == Strictness::Lenient;
     let config = ListConfig { times, unit, agents, is_lenient, ..self::reading(reading)? };
     let mut notes = Notes { are_hidden: summary(run)?.form == SummaryForm::Json, kept: Vec::new() };
-    let inputs = lists::expand(files.iter().map(|list| list.path()), &mut notes)?;
+    let lists = expand(files.iter().map(|list| list.path()), "list", &|_| Ok(false))?;
+    let inputs = lists::noted(lists, &mut notes);
     if inputs.iter().any(|input| input.path == Path::new("-")) {
         note_standard_input(&questions.asked, &mut notes);
     }

@@ -5,13 +5,14 @@
 //! | [`kind`] | file kinds by first bytes |
 //! | [`large_pages`] | zeroed memory for large tables |
 //! | [`error`] | what a failed read or write says |
+//! | `expand` | the files that arguments name: folders, patterns, `@FILE` |
 //! | `input` | inputs: opened, mapped or read, decompressed; chunks that end at records |
 //! | `compression` | gzip and zstd of files, codings of HTTP bodies |
 //! | `atomic_file` | files that appear under their names complete, or not at all |
 //! | `scratch` | byte sequences that grow in memory and go on in temporary files |
 //! | `runs` | sorted runs of records: an external merge sort |
 //!
-//! `input` and `compression` are behind the feature `read`, and the last three behind `write`: a
+//! `expand`, `input` and `compression` are behind the feature `read`, and the last three behind `write`: a
 //! program that only asks a set needs neither.
 
 #[cfg(feature = "write")]
@@ -19,6 +20,8 @@ pub mod atomic_file;
 #[cfg(feature = "read")]
 pub mod compression;
 pub mod error;
+#[cfg(feature = "read")]
+pub mod expand;
 #[cfg(feature = "read")]
 pub mod input;
 pub mod kind;

@@ -66,3 +66,8 @@ pub const HTTP_ZSTD_WINDOW_LOG_MAX: u32 = 23;
 ///
 /// Source: our choice, the columns of an Excel sheet. It bounds the memory for their names.
 pub const TABLE_COLUMNS_MAX: usize = 16_384;
+
+/// Bytes of a file of names of inputs (`@FILE`): 64 MiB. A longer file is an error.
+///
+/// Source: our choice. The paths of a month of Common Crawl are 13 MB.
+pub const NAMES_FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;

@@ -22,6 +22,7 @@ mod stream;
 mod text;
 
 use std::io;
+use std::path::Path;
 
 use crate::error::system_text;
 use crate::kind::WrongKind;
@@ -100,14 +101,6 @@ pub enum InputError {
         /// The most bytes that a record may have.
         bytes_max: usize,
     },
-    /// A Parquet file cannot be opened or read to its end.
-    #[error("{name}: {problem}")]
-    Parquet {
-        /// The file.
-        name: String,
-        /// What is wrong and where, and the fix.
-        problem: String,
-    },
     /// A list lacks the named column or field, or cannot be read as it is.
     #[error("{name}: {problem}")]
     List {
@@ -127,6 +120,11 @@ pub enum InputError {
 }
 
 impl InputError {
+    /// The file at `path` cannot be read as it is.
+    pub fn list(path: &Path, problem: impl Into<String>) -> InputError {
+        InputError::List { name: path.display().to_string(), problem: problem.into() }
+    }
+
     /// Whether the bytes are at fault, and neither the system that delivers them nor a limit.
     pub fn is_damage(&self) -> bool {
         use InputError::{Damaged, List, Truncated};
@@ -141,7 +139,6 @@ impl InputError {
             | InputError::Truncated { name, .. }
             | InputError::Damaged { name, .. }
             | InputError::Shrunk { name }
-            | InputError::Parquet { name, .. }
             | InputError::List { name, .. }
             | InputError::TooLong { name, .. }
             | InputError::WrongKind(WrongKind { name, .. })

@@ -1,0 +1,69 @@
+//! The archives that arguments name: files, folders, patterns and files of names.
+//!
+//! A folder of files named by host is an archive as it is; of any other folder, the files below it are.
+
+use std::path::{Path, PathBuf};
+
+use portcullis_files::expand::{self, Expanded};
+use portcullis_files::input::InputError;
+use walkdir::WalkDir;
+
+use super::{CaptureFormat, folder};
+
+/// Returns the archives that `arguments` name. `format` is that of all, if it is given.
+///
+/// # Errors
+///
+/// As for [`expand`](expand::expand), and if a folder has archives and files named by host.
+pub fn expand<'a>(
+    arguments: impl IntoIterator<Item = &'a Path>,
+    format: Option<CaptureFormat>,
+) -> Result<Expanded, InputError> {
+    expand::expand(arguments, "archive", &|folder| match format {
+        None => Ok(!has_archives(folder)?),
+        Some(CaptureFormat::Folder) => Ok(true),
+        Some(_) if matches!(kinds_in(folder), (Some(_), None)) => {
+            Err(InputError::list(folder, "a folder of files named by host; omit --input-format"))
+        }
+        Some(_) => Ok(false),
+    })
+}
+
+fn is_archive(path: &Path) -> bool {
+    CaptureFormat::from_name(path).is_some()
+}
+
+/// Returns the first file of a folder that is named by a host, and the first archive, by its name.
+fn kinds_in(folder: &Path) -> (Option<PathBuf>, Option<PathBuf>) {
+    let (mut host, mut archive) = (None, None);
+    // A folder that cannot be listed is reported when it is opened.
+    for (path, is_read) in folder::entries(folder).into_iter().flatten() {
+        match is_read {
+            _ if is_archive(&path) && path.is_file() => archive = archive.or(Some(path)),
+            true => host = host.or(Some(path)),
+            false => {}
+        }
+    }
+    (host, archive)
+}
+
+/// Whether a folder has archives, by their names, instead of robots.txt files.
+fn has_archives(folder: &Path) -> Result<bool, InputError> {
+    match kinds_in(folder) {
+        (Some(host), Some(archive)) => {
+            let problem = format!(
+                "has archives ({}) and files named by host ({}); name the archives, or read the \
+                 others with --input-format folder",
+                archive.display(),
+                host.display()
+            );
+            Err(InputError::list(folder, problem))
+        }
+        (host, archive) if host.is_some() || archive.is_some() => Ok(archive.is_some()),
+        // Archives may lie deeper.
+        _ => {
+            let files = WalkDir::new(folder).follow_links(true).into_iter().flatten();
+            Ok(files.into_iter().any(|it| it.file_type().is_file() && is_archive(it.path())))
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The files that arguments name: files, folders, patterns and files of names, in a fixed order.
+//!
+//! A folder expands to all files below it, sorted by name. Names that begin with `.` or `_`
+//! (`_SUCCESS`, `.part.crc`) are left out with a note, as in other readers of data folders, and so are
+//! pipes and devices. An argument that is not a file and has `*`, `?` or `[` is a pattern, for systems
+//! whose shell does not expand patterns. `@FILE` names a file with one of these on each line, for more
+//! than a command line holds; a file whose own name begins with `@` is `./@NAME`.
+//!
+//! ```
+//! use portcullis_files::expand::expand;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! std::fs::write(folder.path().join("b.txt"), "")?;
+//! std::fs::write(folder.path().join("a.txt"), "")?;
+//! let found = expand([folder.path()], "list", &|_| Ok(false))?;
+//! let names: Vec<_> = found.inputs.iter().map(|input| &*input.below).collect();
+//! assert_eq!(names, ["a.txt", "b.txt"].map(std::path::Path::new));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::input::InputError;
+use crate::limits::NAMES_FILE_BYTES_MAX;
+
+/// An input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The file; `-` is standard input.
+    pub path: PathBuf,
+    /// The path relative to the argument that named the file. It becomes the name of the output in
+    /// a folder.
+    pub below: PathBuf,
+}
+
+/// The inputs that arguments name.
+#[derive(Default)]
+pub struct Expanded {
+    /// The inputs, in order.
+    pub inputs: Vec<Input>,
+    /// The number of names in folders that were left out, because they begin with `.` or `_`.
+    pub hidden: u64,
+    /// The entries that were left out because they are neither files nor folders. A pipe may never
+    /// end.
+    pub special: Vec<PathBuf>,
+}
+
+/// Returns the inputs that `arguments` name. `noun` says what they are, in errors, and `is_input`
+/// whether a folder is one as it is, instead of the files below it.
+///
+/// # Errors
+///
+/// If a folder cannot be read or has no input, or no file matches a pattern.
+pub fn expand<'a>(
+    arguments: impl IntoIterator<Item = &'a Path>,
+    noun: &str,
+    is_input: &dyn Fn(&Path) -> Result<bool, InputError>,
+) -> Result<Expanded, InputError> {
+    let mut expansion = Expansion { found: Expanded::default(), noun, is_input };
+    for argument in arguments {
+        match file_of_names(argument) {
+            Some(file) => names_in(file)?.iter().try_for_each(|name| expansion.add(name))?,
+            None => expansion.add(argument)?,
+        }
+    }
+    Ok(expansion.found)
+}
+
+/// Returns FILE of an argument `@FILE`.
+pub fn file_of_names(argument: &Path) -> Option<&Path> {
+    argument.to_str()?.strip_prefix('@').map(Path::new)
+}
+
+/// Returns the names in a file, one on each line.
+fn names_in(file: &Path) -> Result<Vec<PathBuf>, InputError> {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        File::open(file)?.take(NAMES_FILE_BYTES_MAX + 1).read_to_end(&mut text)?;
+        Ok(text)
+    };
+    let text =
+        read().map_err(|error| InputError::Open { name: file.display().to_string(), error })?;
+    if text.len() as u64 > NAMES_FILE_BYTES_MAX {
+        let problem = format!("longer than {NAMES_FILE_BYTES_MAX} bytes; is it a file of names?");
+        return Err(InputError::list(file, problem));
+    }
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines = lines.filter(|line| !line.is_empty());
+    let names = lines.map(|line| path_of(line).ok_or_else(|| InputError::list(file, "not UTF-8")));
+    match names.collect::<Result<Vec<_>, _>>()? {
+        names if names.is_empty() => Err(InputError::list(file, "names no file")),
+        names => Ok(names),
+    }
+}
+
+#[cfg(unix)]
+fn path_of(name: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    Some(OsStr::from_bytes(name).into())
+}
+
+#[cfg(not(unix))]
+fn path_of(name: &[u8]) -> Option<PathBuf> {
+    str::from_utf8(name).ok().map(PathBuf::from)
+}
+
+struct Expansion<'e> {
+    found: Expanded,
+    noun: &'e str,
+    is_input: &'e dyn Fn(&Path) -> Result<bool, InputError>,
+}
+
+impl Expansion<'_> {
+    fn add(&mut self, argument: &Path) -> Result<(), InputError> {
+        let has_wildcard =
+            || argument.as_os_str().as_encoded_bytes().iter().any(|it| b"*?[".contains(it));
+        match argument.is_dir() {
+            true => self.add_folder(argument),
+            false if has_wildcard() && argument.symlink_metadata().is_err() => {
+                self.add_matching(argument)
+            }
+            false => {
+                self.push(argument.to_owned());
+                Ok(())
+            }
+        }
+    }
+
+    fn push(&mut self, path: PathBuf) {
+        let below = path.file_name().unwrap_or(OsStr::new("-")).into();
+        self.found.inputs.push(Input { path, below });
+    }
+
+    /// Adds the files that match `pattern`, and the files in folders that match.
+    fn add_matching(&mut self, pattern: &Path) -> Result<(), InputError> {
+        // What is no pattern was meant as a name.
+        let no_file = || InputError::list(pattern, "no such file or directory");
+        let paths = pattern.to_str().and_then(|text| glob::glob(text).ok()).ok_or_else(no_file)?;
+        let before = self.found.inputs.len();
+        for path in paths {
+            let path = path.map_err(|error| InputError::Open {
+                name: error.path().display().to_string(),
+                error: error.into(),
+            })?;
+            match path.metadata() {
+                Ok(metadata) if metadata.is_dir() => self.add_folder(&path)?,
+                Ok(metadata) if !metadata.is_file() => self.found.special.push(path),
+                Ok(_) | Err(_) => self.push(path),
+            }
+        }
+        match self.found.inputs.len() > before {
+            true => Ok(()),
+            false => Err(InputError::list(pattern, "no file matches")),
+        }
+    }
+
+    fn add_folder(&mut self, folder: &Path) -> Result<(), InputError> {
+        if (self.is_input)(folder)? {
+            self.push(folder.to_owned());
+            return Ok(());
+        }
+        let before = self.found.inputs.len();
+        let mut walk = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
+        while let Some(entry) = walk.next() {
+            let entry = entry.map_err(|error| walk_error(folder, error))?;
+            let is_hidden = matches!(entry.file_name().as_encoded_bytes(), [b'.' | b'_', ..]);
+            if is_hidden && entry.depth() > 0 {
+                self.found.hidden += 1;
+                if entry.file_type().is_dir() {
+                    walk.skip_current_dir();
+                }
+            } else if entry.file_type().is_file() {
+                let below = entry.path().strip_prefix(folder).unwrap_or(entry.path()).to_owned();
+                self.found.inputs.push(Input { path: entry.into_path(), below });
+            } else if !entry.file_type().is_dir() {
+                self.found.special.push(entry.into_path());
+            }
+        }
+        match self.found.inputs.len() > before {
+            true => Ok(()),
+            false => Err(InputError::list(folder, format!("the folder has no {}", self.noun))),
+        }
+    }
+}
+
+fn walk_error(folder: &Path, error: walkdir::Error) -> InputError {
+    let path = error.path().unwrap_or(folder).to_owned();
+    match error.into_io_error() {
+        Some(error) => InputError::Open { name: path.display().to_string(), error },
+        None => InputError::list(
+            &path,
+            "a symbolic link to a folder above it; remove it, or name the files",
+        ),
+    }
+}
