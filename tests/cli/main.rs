@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use assert_cmd::Command;
-use portcullis_synth::{ArchiveFormat, Corpus, Files};
+use portcullis_synth::{ArchiveFormat, Corpus};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -80,8 +80,7 @@ impl Folder {
 
     /// Writes a made-up corpus with a number of URLs to a folder of this name.
     fn corpus(&self, name: &str, corpus: Corpus, urls: u64, archive: Option<ArchiveFormat>) {
-        let files = Files { urls, archive, has_access_log: false };
-        corpus.write_files(&self.path(name), &files).unwrap();
+        corpus.write_files(&self.path(name), urls, archive).unwrap();
     }
 
     /// Returns the names in the folder, including unfinished files.

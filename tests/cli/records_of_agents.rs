@@ -15,24 +15,41 @@ struct Fetch {
     header: String,
 }
 
-/// Reads a line of a made-up log, whose texts have no escapes; `None` without a path.
-fn fetch(line: &str) -> Option<Fetch> {
-    let quoted: Vec<&str> = line.split('"').collect();
-    let path = quoted[1].strip_prefix("GET ")?.strip_suffix(" HTTP/1.1").unwrap().to_owned();
-    let host = line.split(' ').next().unwrap();
-    let scheme = if host.ends_with(":80") { "http" } else { "https" };
-    let time = line.split(['[', ']']).nth(1).unwrap();
-    let (date, clock) = time.split_once(':').unwrap();
-    let [day, month, year]: [&str; 3] = date.split('/').collect::<Vec<_>>().try_into().unwrap();
-    let months = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    let month = months.find(month).unwrap() / 3 + 1;
-    Some(Fetch {
-        url: format!("{scheme}://{host}{path}"),
-        host: host.to_owned(),
-        path,
-        time: format!("{year}-{month:02}-{day}T{}Z", &clock[..8]),
-        header: quoted[5].to_owned(),
-    })
+impl Fetch {
+    /// Returns the request of a row of a list of URLs and times, each by another crawler or browser.
+    fn of(row: &str, number: usize) -> Fetch {
+        let (url, time) = row.split_once('\t').unwrap();
+        let (scheme, rest) = url.split_once("://").unwrap();
+        let (host, path) = rest.split_at(rest.find('/').unwrap());
+        let port = if scheme == "http" { 80 } else { 443 };
+        let header = match number % 7 {
+            0 => "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)",
+            1 => "CCBot/2.0 (https://commoncrawl.org/faq/)",
+            2 => "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
+            3 => "Mozilla/5.0 (compatible; MJ12bot/1.4)",
+            _ => {
+                "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/99.0"
+            }
+        };
+        let (host, path) = (format!("{host}:{port}"), path.to_owned());
+        Fetch {
+            url: format!("{scheme}://{host}{path}"),
+            host,
+            path,
+            time: time.to_owned(),
+            header: header.to_owned(),
+        }
+    }
+
+    /// Returns the line of a log.
+    fn line(&self) -> String {
+        let Fetch { host, path, time, header, .. } = self;
+        let [year, month, day] = time[..10].split('-').collect::<Vec<_>>().try_into().unwrap();
+        let months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+        let month = 3 * (month.parse::<usize>().unwrap() - 1);
+        let time = format!("{day}/{}/{year}:{} +0000", &months[month..month + 3], &time[11..19]);
+        format!("{host} 198.0.2.1 - - [{time}] \"GET {path} HTTP/1.1\" 200 9 \"-\" \"{header}\"\n")
+    }
 }
 
 /// Returns the agent, the verdict, the reason and the line of each record.
@@ -49,12 +66,16 @@ fn decided(folder: &Folder, line: &str) -> Vec<String> {
 #[test]
 fn a_record_in_any_format_gets_what_its_agent_alone_gets() {
     let folder = Folder::new();
-    let archive = Some(ArchiveFormat::JsonLines);
-    let files = Files { urls: 1_500, archive, has_access_log: true };
-    Corpus::new(0, 40).with_captures(6).write_files(&folder.path("x"), &files).unwrap();
+    let corpus = Corpus::new(0, 40).with_captures(6);
+    folder.corpus("x", corpus, 1_500, Some(ArchiveFormat::JsonLines));
     folder.ok("compile --history --summary none -o x.pcs x/robots.jsonl");
-    let log = String::from_utf8(folder.read("x/access.log")).unwrap();
-    let fetches: Vec<Option<Fetch>> = log.lines().map(fetch).collect();
+    let list = String::from_utf8(folder.read("x/urls.tsv")).unwrap();
+    // A few requests have no path.
+    let fetch = |(number, row)| (number % 500 != 9).then(|| Fetch::of(row, number));
+    let fetches: Vec<Option<Fetch>> = list.lines().skip(1).enumerate().map(fetch).collect();
+    let none = "a.example:443 198.0.2.1 - - [01/Jan/2021:00:00:00 +0000] \"-\" 400 9 \"-\" \"-\"\n";
+    let line = |fetch: &Option<Fetch>| fetch.as_ref().map_or(none.to_owned(), Fetch::line);
+    folder.write("x/access.log", fetches.iter().map(line).collect::<String>());
     let (mut table, mut paths, mut objects) = (String::new(), String::new(), String::new());
     table += "url,time,who\n";
     paths += "site,target,time,who\n";

@@ -1,8 +1,7 @@
 //! Robots.txt matchers from crates.io as engines of [`portcullis_bench`].
 //!
-//! The program `portcullis-peers` measures them on the user's own data as `portcullis-bench` does, and
-//! `portcullis-front-door` compares the front doors of libraries. `../METHODOLOGY.md` explains what
-//! is measured, what is left out and where the comparison is biased.
+//! The program `portcullis-peers` measures them on the user's own data as `portcullis-bench` does.
+//! `../METHODOLOGY.md` explains what is measured, what is left out and where the comparison is biased.
 
 #![cfg(feature = "peers")]
 

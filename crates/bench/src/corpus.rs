@@ -1,26 +1,24 @@
 //! The data of a measurement: files, and URLs with a known file, the same for every engine.
 //!
-//! The policies come from a [`PolicySet`]. The texts are the set's records, or [`Originals`], the
-//! files as they were written, because other engines also spend time on comments. [`Corpus::add`]
-//! makes a question of a URL: a file, and path and query in the normal form of the dialect. The
-//! URLs themselves are kept too, because the oracle reads them as they are written. The caller
-//! reads the list. A damaged set is the only failure.
+//! The files are texts as they were written, because other engines also spend time on comments.
+//! [`Corpus::add`] makes a question of a URL: a file, and path and query in the normal form of the
+//! dialect. The URLs themselves are kept too, because the oracle reads them as they are written.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use portcullis_build::{LoadConfig, LoadError, read_text};
+use portcullis_build::{LoadConfig, LoadError, load, read_text};
 use portcullis_captures::{
     BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, folder,
 };
 use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::{compared_path, host_key, split};
-use portcullis_set::stored::PolicyNumber;
-use portcullis_set::{Damage, PolicySet};
+use portcullis_set::PolicySet;
 
 use super::questions::QuestionList;
 
@@ -36,7 +34,6 @@ pub struct LeftOut {
 }
 
 /// The files and questions of a measurement.
-#[derive(Debug)]
 pub struct Corpus {
     /// The policies.
     pub set: Arc<PolicySet>,
@@ -46,147 +43,90 @@ pub struct Corpus {
     pub questions: QuestionList,
     /// The records that are not measured.
     pub left_out: LeftOut,
-    /// The distinct texts as they were read, each with the number of bytes within the limit.
-    texts: Vec<(Box<[u8]>, usize)>,
-    /// The limit on a file's size that applies to the texts.
-    bytes_max: Option<usize>,
-    source: TextSource,
+    originals: Originals,
     /// The text of each file.
-    files: Vec<u32>,
-    /// The file by host and text.
-    file_of: HashMap<(Box<[u8]>, u32), u32>,
-    /// The URLs of all questions as they are written, and the end of each.
-    urls: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-type Texts = Vec<Box<[u8]>>;
-
-/// Where the text of an origin is found.
-#[derive(Debug)]
-enum TextSource {
-    /// The set's records, by policy.
-    Set(HashMap<PolicyNumber, u32>),
-    Originals(Originals),
+    files: Vec<usize>,
+    /// The files for http and https by the key of their host.
+    of_host: HashMap<Vec<u8>, [Option<usize>; 2]>,
+    /// The URLs of all questions as they are written.
+    urls: Vec<Box<[u8]>>,
 }
 
 impl Corpus {
-    /// Returns a corpus without questions. Without `originals`, a file consists of its user-agent
-    /// lines and rules, as stored in the set.
+    /// Returns the corpus of a robots.txt file for every URL, or of a folder of files named by host, without
+    /// questions. Each host has a file, asked or not, or two if http and https differ.
     ///
     /// # Errors
     ///
-    /// If the set is damaged.
-    pub fn new(
-        set: impl Into<Arc<PolicySet>>,
-        originals: Option<Originals>,
+    /// If the file or the folder cannot be read.
+    pub fn load(
+        path: &Path,
         agent: Crawler,
-    ) -> Result<Corpus, Damage> {
-        let set = set.into();
-        let limit = set.robots_bytes_max().filter(|_| originals.is_some());
-        let bytes_max = limit.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        let (texts, source) = match originals {
-            Some(mut originals) => {
-                let texts = std::mem::take(&mut originals.texts);
-                (texts, TextSource::Originals(originals))
-            }
-            None => stored_texts(&set)?,
-        };
-        let counted = |text: Box<[u8]>| {
-            let bytes = counted_bytes(&text, bytes_max);
-            (text, bytes)
-        };
-        let mut corpus = Corpus {
-            set,
+        dialect: &'static Dialect,
+    ) -> Result<Corpus, LoadError> {
+        let config =
+            LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
+        let originals = Originals::load(path, &config)?;
+        let mut files = Vec::new();
+        let mut of_host = HashMap::new();
+        for (key, texts) in &originals.of_host {
+            let mut known = HashMap::new();
+            let file = |text: Option<usize>| {
+                text.map(|text| {
+                    *known.entry(text).or_insert_with(|| {
+                        files.push(text);
+                        files.len() - 1
+                    })
+                })
+            };
+            of_host.insert(key.clone(), texts.map(file));
+        }
+        if of_host.is_empty() {
+            files.push(0);
+        }
+        Ok(Corpus {
+            set: load(path, &config)?.set.into(),
             agent,
             questions: QuestionList::default(),
             left_out: LeftOut::default(),
-            texts: texts.into_iter().map(counted).collect(),
-            bytes_max,
-            source,
-            files: Vec::new(),
-            file_of: HashMap::new(),
+            originals,
+            files,
+            of_host,
             urls: Vec::new(),
-            ends: Vec::new(),
-        };
-        corpus.file_hosts()?;
-        Ok(corpus)
-    }
-
-    /// Adds a file for each host of the set, in the order of their keys, asked or not.
-    fn file_hosts(&mut self) -> Result<(), Damage> {
-        let set = Arc::clone(&self.set);
-        if set.is_universal() {
-            return Ok(());
-        }
-        for host in set.hosts() {
-            let host = host?;
-            for https in host.schemes() {
-                let scheme: &[u8] = if https { b"https" } else { b"http" };
-                if let Some(text) = self.text_of(scheme, host.key())? {
-                    self.file(host.key(), text);
-                }
-            }
-        }
-        Ok(())
+        })
     }
 
     /// Adds the question of a record of a list. A record that cannot be asked is counted in
     /// [`Corpus::left_out`].
     ///
-    /// # Errors
-    ///
-    /// If the set is damaged.
-    ///
     /// # Panics
     ///
     /// If the list exceeds 4 GiB.
-    pub fn add(&mut self, record: &[u8]) -> Result<(), Damage> {
+    pub fn add(&mut self, record: &[u8]) {
         let (dialect, mut host, mut path) = (self.dialect(), Vec::new(), Vec::new());
         let url = split(record, dialect.paths.path_start);
         let Ok((url, key)) = url.and_then(|url| Ok((url, host_key(&url, &mut host)?))) else {
             self.left_out.invalid += 1;
-            return Ok(());
+            return;
         };
-        let Some(text) = self.text_of(url.scheme, key)? else {
+        let https = usize::from(url.scheme.eq_ignore_ascii_case(b"https"));
+        let file = match self.of_host.is_empty() {
+            true => Some(0),
+            false => self.of_host.get(key).and_then(|files| files[https]),
+        };
+        // Without a file, the state of the origin decides, and no engine is called.
+        let Some(file) = file else {
             self.left_out.without_file += 1;
-            return Ok(());
+            return;
         };
         let path = compared_path(url.path, dialect.paths.escapes, &mut path);
         let normal = [&url.scheme.to_ascii_lowercase()[..], b"://", key, path].concat();
         let Ok(normal) = String::from_utf8(normal) else {
             self.left_out.not_text += 1;
-            return Ok(());
+            return;
         };
-        // With one policy for every URL, all hosts share one file.
-        let key = if self.set.is_universal() { b"" } else { key };
-        let file = self.file(key, text);
         self.questions.push(file, &normal, path.len());
-        self.urls.extend_from_slice(record);
-        self.ends.push(self.urls.len());
-        Ok(())
-    }
-
-    /// Returns the text for an origin. `None` if it has none: the state of the origin decides then,
-    /// and no engine is called.
-    fn text_of(&self, scheme: &[u8], key: &[u8]) -> Result<Option<u32>, Damage> {
-        let Some(policy) = self.set.policy_of(scheme, key)? else { return Ok(None) };
-        Ok(match &self.source {
-            TextSource::Set(texts) => texts.get(&policy).copied(),
-            TextSource::Originals(originals) => {
-                let text = originals.get(key, scheme.eq_ignore_ascii_case(b"https"));
-                text.map(|text| text as u32)
-            }
-        })
-    }
-
-    fn file(&mut self, host: &[u8], text: u32) -> usize {
-        let files = &mut self.files;
-        let file = self.file_of.entry((host.into(), text)).or_insert_with(|| {
-            files.push(text);
-            files.len() as u32 - 1
-        });
-        *file as usize
+        self.urls.push(record.into());
     }
 
     /// Returns the dialect of the policies.
@@ -194,76 +134,49 @@ impl Corpus {
         self.set.dialect()
     }
 
-    /// Returns the files: one per host, or two if http and https differ. Equal files of several
-    /// hosts share their bytes in memory.
+    /// Returns the files. Equal files of several hosts share their bytes in memory.
     pub fn files(&self) -> Vec<&[u8]> {
-        let file = |&text: &u32| {
-            let (text, counted) = &self.texts[text as usize];
-            &text[..*counted]
-        };
+        let file = |&text: &usize| within_limit(&self.originals.texts[text]);
         self.files.iter().map(file).collect()
     }
 
-    /// Returns the number of distinct texts.
-    pub fn distinct_texts(&self) -> usize {
-        self.texts.len()
+    /// Returns the number of distinct texts, and of those that are longer than the limit.
+    pub fn texts(&self) -> (usize, usize) {
+        let texts = &self.originals.texts;
+        (texts.len(), texts.iter().filter(|text| within_limit(text).len() < text.len()).count())
     }
 
-    /// Returns the number of texts that are longer than the limit.
-    pub fn texts_cut(&self) -> usize {
-        self.texts.iter().filter(|(text, counted)| *counted < text.len()).count()
-    }
-
-    /// Returns a file as it was read, and the limit on its size.
-    pub fn text_as_read(&self, file: usize) -> (&[u8], Option<usize>) {
-        (&self.texts[self.files[file] as usize].0, self.bytes_max)
+    /// Returns a file as it was read.
+    pub fn text_as_read(&self, file: usize) -> &[u8] {
+        &self.originals.texts[self.files[file]]
     }
 
     /// Returns the URL of the question with this number, as it is written in the list.
     pub fn url(&self, number: usize) -> &[u8] {
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.urls[start..self.ends[number]]
+        &self.urls[number]
     }
 }
 
-/// Returns the user-agent lines and rules of each policy as a robots.txt file.
-fn stored_texts(set: &PolicySet) -> Result<(Texts, TextSource), Damage> {
-    let (mut texts, mut of_policy) = (Vec::new(), HashMap::new());
-    for policy in set.policies() {
-        let policy = policy?;
-        if policy.access()?.state.is_file() {
-            let mut text = Vec::new();
-            for record in policy.records()? {
-                text.extend_from_slice(&record.text);
-                text.push(b'\n');
-            }
-            of_policy.insert(policy.number(), texts.len() as u32);
-            texts.push(text.into());
+/// Returns a text up to the limit on its size, without the line that the limit cuts. Engines handle the
+/// limit differently (one cuts, one refuses the file, others read on), and all must read the same bytes.
+fn within_limit(text: &[u8]) -> &[u8] {
+    let is_end = |&byte: &u8| matches!(byte, b'\n' | b'\r');
+    match text.get(ROBOTS_BYTES_MAX) {
+        None => text,
+        Some(next) if is_end(next) => &text[..ROBOTS_BYTES_MAX],
+        Some(_) => {
+            let last = text[..ROBOTS_BYTES_MAX].iter().rposition(is_end);
+            &text[..last.map_or(0, |last| last + 1)]
         }
     }
-    Ok((texts, TextSource::Set(of_policy)))
-}
-
-/// Returns the number of bytes up to the limit, without the line that the limit cuts. Engines
-/// handle the limit differently (one cuts, one refuses the file, others read on), and all must read
-/// the same bytes.
-fn counted_bytes(text: &[u8], bytes_max: Option<usize>) -> usize {
-    let Some(bytes_max) = bytes_max.filter(|&bytes_max| text.len() > bytes_max) else {
-        return text.len();
-    };
-    let is_end = |&byte: &u8| matches!(byte, b'\n' | b'\r');
-    if is_end(&text[bytes_max]) {
-        return bytes_max;
-    }
-    text[..bytes_max].iter().rposition(is_end).map_or(0, |last| last + 1)
 }
 
 /// The distinct texts of robots.txt files as they were written: by host for http and for https, or
 /// one text for every URL.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Originals {
-    of_host: HashMap<Vec<u8>, [Option<usize>; 2]>,
-    texts: Texts,
+    of_host: BTreeMap<Vec<u8>, [Option<usize>; 2]>,
+    texts: Vec<Box<[u8]>>,
     known: HashMap<Box<[u8]>, usize>,
 }
 
@@ -276,7 +189,7 @@ impl Originals {
     pub fn load(path: &Path, config: &LoadConfig) -> Result<Originals, LoadError> {
         let mut originals = Originals::default();
         if !path.is_dir() {
-            originals.texts.push(read_text(path, config)?.0.as_slice().into());
+            originals.texts.push(read_text(path, config)?.0.into());
             return Ok(originals);
         }
         let failed = |error: CaptureError| LoadError::Folder(error.to_string());
@@ -314,7 +227,7 @@ impl CaptureSink for Originals {
             texts.len() - 1
         });
         for (scheme, key) in keys.into_iter().enumerate() {
-            self.of_host.entry(key).or_default()[scheme] = Some(number);
+            self.of_host.entry(key).or_default()[scheme].get_or_insert(number);
         }
     }
 
@@ -327,11 +240,12 @@ mod tests {
 
     #[test]
     fn the_line_that_the_limit_cuts_is_dropped() {
-        let text = b"allow: /\nallow: /b\n";
-        for (bytes_max, counted) in
-            [(None, 19), (Some(19), 19), (Some(18), 18), (Some(17), 9), (Some(4), 0)]
-        {
-            assert_eq!(counted_bytes(text, bytes_max), counted, "{bytes_max:?}");
+        let text = [b"a".repeat(ROBOTS_BYTES_MAX - 2), b"\nbc\nd".to_vec()].concat();
+        for (bytes, within) in [(2, 2), (0, 0), (1, 1)] {
+            assert_eq!(within_limit(&text[text.len() - bytes..]).len(), within);
         }
+        assert_eq!(within_limit(&text).len(), ROBOTS_BYTES_MAX - 1);
+        assert_eq!(within_limit(&text[1..]).len(), ROBOTS_BYTES_MAX);
+        assert_eq!(within_limit(&b"a".repeat(ROBOTS_BYTES_MAX + 1)).len(), 0);
     }
 }

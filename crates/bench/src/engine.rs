@@ -1,9 +1,9 @@
-//! The definition of an engine: a row of data with a function that builds a matcher for all files.
+//! What an engine is: a row of data with a function that builds a matcher for all files.
 //!
-//! A [`Matcher`] answers one question at a time. Passes and batches are provided methods, compiled
-//! for each matcher, so that nothing is dispatched per question. A matcher for
-//! one file implements [`FileMatcher`], and [`PerFile`] keeps one per file. Programs outside this
-//! process are in `runner`. Panics of matchers are caught, counted and kept off the terminal.
+//! A [`Matcher`] answers one question at a time; passes are provided methods, compiled for each matcher,
+//! so that nothing is dispatched per question. [`Engine::per_file`] makes an engine of a library for one
+//! file. Programs outside this process are in `runner`. Panics of matchers are caught, counted and kept
+//! off the terminal.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -30,19 +30,22 @@ pub enum EngineKind {
 #[error("{0}")]
 pub struct EngineError(pub String);
 
-/// A function that builds a matcher for files in the order of the corpus.
+/// A function that builds a matcher for files in the order of the corpus, and returns the time too.
 pub type Build<'c> = Box<dyn Fn(&[&'c [u8]]) -> Result<Built<'c>, EngineError> + 'c>;
+
+/// The time from bytes to a matcher for the agent, and the matcher.
+pub type Built<'c> = (Duration, Box<dyn Matcher + 'c>);
 
 /// An engine that can be built for a corpus.
 pub struct Engine<'c> {
-    /// The name in reports, and for `--engine` and `--baseline`.
+    /// The name in reports and for `--engine`.
     pub name: String,
     /// The version in this build.
     pub version: String,
     /// The origin of the engine.
     pub kind: EngineKind,
-    /// Whether the engine has no matcher and reads the file for each question. It then has no
-    /// compile time and is timed on a sample.
+    /// Whether the engine reads the file for each question. It has no compile time, and is compared and
+    /// timed on a sample.
     pub reads_each_time: bool,
     /// Builds a matcher for all files and the agent. A file that the engine refuses is not an
     /// error. See [`Matcher::refusals`].
@@ -50,41 +53,36 @@ pub struct Engine<'c> {
 }
 
 impl<'c> Engine<'c> {
-    /// Returns an engine of this crate.
-    pub fn built_in(
+    /// Returns an engine of this crate, whose matcher for all files `build` returns.
+    pub fn built_in<M: Matcher + 'c>(
         name: &str,
-        build: impl Fn(&[&'c [u8]]) -> Result<Built<'c>, EngineError> + 'c,
+        build: impl Fn(&[&'c [u8]]) -> Result<M, EngineError> + 'c,
     ) -> Engine<'c> {
         Engine {
             name: name.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             kind: EngineKind::BuiltIn,
             reads_each_time: false,
-            build: Box::new(build),
+            build: Box::new(move |files| {
+                let start = Instant::now();
+                let matcher = build(files)?;
+                Ok((start.elapsed(), Box::new(matcher)))
+            }),
         }
     }
-}
 
-/// A matcher, and the time that building it took.
-pub struct Built<'c> {
-    /// The time from bytes to a matcher for the agent.
-    pub time: Duration,
-    /// The matcher.
-    pub matcher: Box<dyn Matcher + 'c>,
-}
-
-impl<'c> Built<'c> {
-    /// Builds a matcher and measures the time.
-    ///
-    /// # Errors
-    ///
-    /// If `build` fails.
-    pub fn timed<M: Matcher + 'c>(
-        build: impl FnOnce() -> Result<M, EngineError>,
-    ) -> Result<Built<'c>, EngineError> {
-        let start = Instant::now();
-        let matcher = build()?;
-        Ok(Built { time: start.elapsed(), matcher: Box::new(matcher) })
+    /// Returns an engine with a matcher for each file. Files share no data. `build` returns the reason if
+    /// it refuses a file; a panic is one too. `allows` uses the form of the question that its API requires.
+    pub fn per_file<M: 'c>(
+        name: &str,
+        build: impl Fn(&'c [u8]) -> Result<M, String> + 'c,
+        allows: impl Fn(&M, Question<'_>) -> bool + Clone + 'c,
+    ) -> Engine<'c> {
+        Engine::built_in(name, move |files| {
+            let matcher = |text: &&'c [u8]| guarded(|| build(text)).flatten();
+            let matchers = files.iter().map(matcher).collect();
+            Ok(PerFile { matchers, allows: allows.clone() })
+        })
     }
 }
 
@@ -103,7 +101,7 @@ pub struct Tally {
     /// The number of allowed URLs.
     pub allowed: u64,
     /// The sum of a number for each answer that allows. Each position has its own number.
-    pub checksum: u64,
+    checksum: u64,
     /// The last position, as a number.
     position: u64,
 }
@@ -139,25 +137,16 @@ pub trait Matcher {
     /// Returns whether the URL is allowed. Timed passes never include a refused file.
     fn allows(&mut self, question: Question<'_>) -> bool;
 
-    /// Returns the answer, or `None` if the matcher refuses the file or panics.
-    fn answer(&mut self, question: Question<'_>) -> Option<bool> {
-        guarded(|| self.allows(question)).ok()
-    }
-
-    /// Returns the answers to all questions.
+    /// Returns the answers to all questions; `None` where the matcher refuses the file or panics.
     ///
     /// # Errors
     ///
-    /// If the engine fails as a whole.
+    /// If the engine fails as a whole, here and below.
     fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
-        Ok(list.iter().map(|question| self.answer(question)).collect())
+        Ok(list.iter().map(|question| guarded(|| self.allows(question)).ok()).collect())
     }
 
     /// Decides all questions by file and path. Each question was answered before.
-    ///
-    /// # Errors
-    ///
-    /// If the engine fails as a whole.
     fn pass(&mut self, list: &QuestionList) -> Result<Pass, EngineError> {
         let start = Instant::now();
         let mut tally = Tally::default();
@@ -168,10 +157,6 @@ pub trait Matcher {
     }
 
     /// Decides the URLs of all questions, and finds the file of each by its origin.
-    ///
-    /// # Errors
-    ///
-    /// If the engine fails as a whole.
     fn batch(&mut self, list: &QuestionList, hosts: &HostTable) -> Result<Pass, EngineError> {
         let start = Instant::now();
         let mut tally = Tally::default();
@@ -183,65 +168,31 @@ pub trait Matcher {
         Ok(Pass { time: start.elapsed(), tally })
     }
 
-    /// Whether the matcher is in this process, so that batches can be timed.
-    fn is_in_process(&self) -> bool {
-        true
-    }
-
     /// Returns the reason for each refused file.
     fn refusals(&self) -> Vec<String> {
         Vec::new()
     }
-
-    /// Returns the memory of the matcher in bytes, or `None` if it is not known.
-    fn bytes(&self) -> Option<u64> {
-        None
-    }
-
-    /// Returns a note for the report on how the matcher was built.
-    fn note(&self) -> Option<String> {
-        None
-    }
 }
 
-/// A matcher for one file.
-pub trait FileMatcher<'f>: Sized {
-    /// Parses and compiles a file for an agent.
-    ///
-    /// # Errors
-    ///
-    /// If the engine refuses the file. The text is the reason.
-    fn build(text: &'f [u8], agent: &str) -> Result<Self, String>;
-
-    /// Returns whether the agent may fetch the URL. The implementation uses the form of the
-    /// question that its API requires.
-    fn allows(&mut self, agent: &str, question: Question<'_>) -> bool;
-}
-
-/// A [`FileMatcher`] for each file. Files share no data.
-pub struct PerFile<M> {
-    agent: String,
+/// A matcher for each file, or the reason why it is refused.
+struct PerFile<M, A> {
     matchers: Vec<Result<M, String>>,
+    allows: A,
 }
 
-impl<'f, M: FileMatcher<'f>> PerFile<M> {
-    /// Builds a matcher for each file. A panic counts as a refusal of the file.
-    pub fn new(files: &[&'f [u8]], agent: &str) -> PerFile<M> {
-        let build = |text: &&'f [u8]| guarded(|| M::build(text, agent)).flatten();
-        PerFile { agent: agent.to_owned(), matchers: files.iter().map(build).collect() }
-    }
-}
-
-impl<'f, M: FileMatcher<'f>> Matcher for PerFile<M> {
+impl<M, A: Fn(&M, Question<'_>) -> bool> Matcher for PerFile<M, A> {
     #[inline]
     fn allows(&mut self, question: Question<'_>) -> bool {
-        let matcher = self.matchers[question.file].as_mut();
-        matcher.is_ok_and(|matcher| matcher.allows(&self.agent, question))
+        let matcher = self.matchers[question.file].as_ref();
+        matcher.is_ok_and(|matcher| (self.allows)(matcher, question))
     }
 
-    fn answer(&mut self, question: Question<'_>) -> Option<bool> {
-        self.matchers[question.file].as_ref().ok()?;
-        guarded(|| self.allows(question)).ok()
+    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
+        let answer = |question: Question<'_>| {
+            let matcher = self.matchers[question.file].as_ref().ok()?;
+            guarded(|| (self.allows)(matcher, question)).ok()
+        };
+        Ok(list.iter().map(answer).collect())
     }
 
     fn refusals(&self) -> Vec<String> {

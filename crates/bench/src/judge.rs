@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_oracle as oracle;
 
 use super::corpus::Corpus;
@@ -15,12 +16,8 @@ use super::questions::QuestionList;
 /// The most differences that are shown per engine.
 const EXAMPLES_MAX: usize = 3;
 
-/// The oracle's answers to all questions of a corpus.
-#[derive(Clone, Debug)]
-pub struct Judgement {
-    /// The answers by the number of the question.
-    allowed: Vec<bool>,
-}
+/// The oracle's answers to all questions of a corpus, by their numbers.
+pub struct Judgement(Vec<bool>);
 
 /// The verification status of an engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -57,12 +54,8 @@ pub struct Verification {
     pub asked: usize,
     /// The number of URLs that it answered.
     pub answered: usize,
-    /// The number of URLs that it allows.
-    pub allowed: u64,
     /// The checksum of its answers in the order of the list, in hexadecimal digits.
     pub checksum: String,
-    /// The oracle's checksum of the same questions.
-    pub oracle_checksum: String,
     /// The number of answers that differ from the oracle's.
     pub differing: usize,
     /// The first differing answers, and for a built-in engine also the first missing answers.
@@ -84,54 +77,48 @@ impl Judgement {
             by_file.entry(question.file).or_default().push(number);
         }
         let judged = by_file.into_par_iter().flat_map_iter(|(file, numbers)| {
-            let (text, bytes_max) = corpus.text_as_read(file);
-            let judge = oracle::Judge::new(corpus.dialect(), text, bytes_max, &tokens);
+            let text = corpus.text_as_read(file);
+            let judge = oracle::Judge::new(corpus.dialect(), text, Some(ROBOTS_BYTES_MAX), &tokens);
             let allows = move |number| judge.decide(corpus.url(number)).verdict == Verdict::Allow;
             numbers.into_iter().map(move |number| (number, allows(number)))
         });
-        let mut allowed = vec![false; corpus.questions.len()];
-        let judged: Vec<(usize, bool)> = judged.collect();
-        judged.into_iter().for_each(|(number, is_allowed)| allowed[number] = is_allowed);
-        Judgement { allowed }
+        let mut judged: Vec<(usize, bool)> = judged.collect();
+        judged.sort_unstable();
+        Judgement(judged.into_iter().map(|(_, is_allowed)| is_allowed).collect())
     }
 
     /// Returns the tally of the oracle's answers to a list.
     pub fn tally(&self, list: &QuestionList) -> Tally {
-        Tally::of(list.numbers().map(|number| self.allowed[number]))
+        Tally::of(list.numbers().map(|number| self.0[number]))
     }
 
     /// Compares an engine's answers to all questions of `list` with the oracle's.
+    ///
+    /// # Errors
+    ///
+    /// If the engine fails as a whole, or answers nothing.
     pub fn compare(
         &self,
         kind: EngineKind,
         matcher: &mut dyn Matcher,
         list: &QuestionList,
-    ) -> Verification {
-        let answers = match matcher.answers(list) {
-            Ok(answers) if answers.len() == list.len() => answers,
-            Ok(answers) => {
-                let (given, asked) = (answers.len(), list.len());
-                let error = format!("gave {given} answers to {asked} questions");
-                return Verification::failed(EngineError(error));
-            }
-            Err(error) => return Verification::failed(error),
-        };
+    ) -> Result<Verification, EngineError> {
+        let is_ours = kind == EngineKind::BuiltIn;
+        let answers = matcher.answers(list)?;
         let mut found = Verification {
             asked: list.len(),
-            answers: vec![None; self.allowed.len()],
+            answers: vec![None; self.0.len()],
             ..Verification::default()
         };
-        let (mut given, mut judged) = (Tally::default(), Tally::default());
+        let mut given = Tally::default();
         for ((question, number), answer) in list.iter().zip(list.numbers()).zip(answers) {
-            let oracle = self.allowed[number];
+            let oracle = self.0[number];
             found.answers[number] = answer;
             if let Some(answer) = answer {
                 found.answered += 1;
                 given.add(answer);
-                judged.add(oracle);
             }
-            let is_missing = answer.is_none() && kind == EngineKind::BuiltIn;
-            if !is_missing && answer.is_none_or(|answer| answer == oracle) {
+            if answer.map_or(!is_ours, |answer| answer == oracle) {
                 continue;
             }
             found.differing += 1;
@@ -147,24 +134,18 @@ impl Judgement {
         for reason in matcher.refusals() {
             *found.files_refused.entry(reason).or_default() += 1;
         }
-        found.allowed = given.allowed;
-        [found.checksum, found.oracle_checksum] = [given.text(), judged.text()];
-        found.status = match (found.differing, kind) {
-            (0, _) if found.answered == 0 => Status::Failed("answers no URL".to_owned()),
-            (0, _) => Status::Verified,
-            (_, EngineKind::BuiltIn) => Status::Wrong,
-            (_, EngineKind::Peer | EngineKind::Runner) => Status::Differs,
+        found.checksum = given.text();
+        found.status = match found.differing {
+            0 if found.answered == 0 => Status::Failed("answers no URL".to_owned()),
+            0 => Status::Verified,
+            _ if is_ours => Status::Wrong,
+            _ => Status::Differs,
         };
-        found
+        Ok(found)
     }
 }
 
 impl Verification {
-    /// Returns the verification of an engine that failed as a whole.
-    pub(super) fn failed(error: EngineError) -> Verification {
-        Verification { status: Status::Failed(error.0), ..Verification::default() }
-    }
-
     /// Compares the tally of a timed pass with the engine's answers in the comparison.
     ///
     /// # Errors

@@ -4,23 +4,21 @@
 //! `portcullis-bench` has the built-in engines. `portcullis-peers` is the same program with those of
 //! `benches/peers`.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::{Args, Parser, ValueEnum};
-use portcullis_build::{LoadConfig, load};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_files::atomic_file::AtomicFile;
 use portcullis_files::input::{ChunkConfig, Framing, OpenConfig, Source, Terminator, TextChunks};
 use portcullis_robots::policy::Crawler;
-use portcullis_set::PolicySet;
-use portcullis_synth::{ArchiveFormat, Files};
+use portcullis_synth::ArchiveFormat;
 use portcullis_text::visible::visible;
 
-use super::{Corpus, Engine, Originals, Settings, chosen, command_line, markdown, page};
+use super::{Corpus, Engine, Settings, chosen};
 
 /// Measure robots.txt engines, each verified before it is timed, and make data to measure with
 #[derive(Parser)]
@@ -39,20 +37,16 @@ enum Task {
 #[derive(Args)]
 struct RunArgs {
     /// A robots.txt file, or a folder of files named by host
-    #[arg(long, value_name = "PATH", required_unless_present = "policies")]
-    robots: Option<PathBuf>,
-
-    /// A policy set; engines get its rules, without the rest of the files
-    #[arg(short, long, value_name = "SET", conflicts_with_all = ["robots", "dialect"])]
-    policies: Option<PathBuf>,
+    #[arg(long, value_name = "PATH")]
+    robots: PathBuf,
 
     /// The crawler's product token
     #[arg(short, long, value_name = "AGENT")]
     agent: String,
 
-    /// The standard or crawler that portcullis and the oracle follow [default: rfc9309]
-    #[arg(long, value_name = "NAME", value_parser = dialect)]
-    dialect: Option<&'static Dialect>,
+    /// The standard or crawler that portcullis and the oracle follow
+    #[arg(long, value_name = "NAME", value_parser = dialect, default_value = RFC_9309.name)]
+    dialect: &'static Dialect,
 
     /// The list of URLs, one per line; `-` is standard input. gzip and zstd files are decompressed
     urls: PathBuf,
@@ -63,10 +57,6 @@ struct RunArgs {
     /// JSON output file, with every value
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-
-    /// HTML output file, with a chart; it opens without a network
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
 }
 
 /// Make robots.txt files and a list of URLs
@@ -95,26 +85,11 @@ struct SynthArgs {
 
     /// Number of captures of each host, over five years
     ///
-    /// With more than one, some captures fail, and files change between captures, some of them by
-    /// rules for AI crawlers. The format must be jsonl or warc. The list is DIR/urls.tsv, with a
-    /// header and a time beside each URL, instead of DIR/urls.txt.
+    /// With more than one, some captures fail, and files change between captures. The format must be
+    /// jsonl or warc. The list is DIR/urls.tsv, with a header and a time beside each URL, instead of
+    /// DIR/urls.txt.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     captures: u64,
-
-    /// Write the list as an access log, DIR/access.log: who fetched each URL, and when
-    ///
-    /// The lines are in the combined log format after the host and its port. A third of the requests is
-    /// by crawlers. The URLs and times are those of the other lists, except that some requests have no
-    /// path.
-    #[arg(long)]
-    access_log: bool,
-
-    /// Let some hosts state usage preferences
-    ///
-    /// One host in 25 has Content-Signal; fewer have License or Content-Usage. Groups, rules, URLs
-    /// and all verdicts about access are the same as without this flag.
-    #[arg(long)]
-    usage: bool,
 
     /// The folder to write to; it must not hold a corpus yet
     #[arg(short, long, value_name = "DIR")]
@@ -179,59 +154,33 @@ fn measure(
     others: fn(&Corpus) -> Vec<Engine<'_>>,
     out: &mut (dyn Write + Send),
 ) -> Result<bool> {
-    let command = command_line(name, std::env::args_os().skip(1));
-    let settings = Settings { command, ..args.settings };
-    // Outputs are opened now, so that a wrong name fails before minutes of measuring.
-    let create = |path: &PathBuf| AtomicFile::create(path).with_context(|| cannot_write(path));
-    let json = args.report.as_ref().map(create).transpose()?;
-    let html = args.html.as_ref().map(create).transpose()?;
-    let mut corpus = match (&args.policies, &args.robots) {
-        (Some(path), _) => {
-            let set = PolicySet::open(path)?;
-            let agent = token(&args.agent, set.dialect())?;
-            Corpus::new(set, None, agent)?
-        }
-        (None, Some(path)) => {
-            let dialect = args.dialect.unwrap_or(&RFC_9309);
-            let agent = token(&args.agent, dialect)?;
-            let config =
-                LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
-            let originals = Originals::load(path, &config)?;
-            Corpus::new(load(path, &config)?.set, Some(originals), agent)?
-        }
-        (None, None) => bail!("name the policies with --robots or -p"),
-    };
-    add_list(&mut corpus, &args.urls)?;
-    // With one thread, portcullis compiles on the measuring thread, like every other engine.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
-    let progress = |step: &str| eprintln!("bench: {}", visible(step));
-    let report = pool.install(|| {
-        let engines = chosen(&corpus, others(&corpus), &settings)?;
-        super::run(&corpus, &engines, &settings, &progress)
-    })?;
-    for (output, path, text) in
-        [(json, args.report, report.to_json()), (html, args.html, page(&report))]
-    {
-        let (Some(mut output), Some(path)) = (output, path) else { continue };
-        let written = output.write_all(text.as_bytes());
-        let written = written.and_then(|()| output.complete()?.publish());
-        written.with_context(|| cannot_write(&path))?;
-    }
-    out.write_all(markdown(&report).as_bytes())?;
-    Ok(report.has_fault())
-}
-
-fn cannot_write(path: &Path) -> String {
-    format!("cannot write {}", path.display())
-}
-
-fn token(name: &str, dialect: &'static Dialect) -> Result<Crawler> {
-    let agent = Crawler::parse(name, dialect)?;
+    let RunArgs { robots, agent, dialect, urls, settings, report: path } = args;
+    let cannot_write = || format!("cannot write {}", path.as_deref().unwrap_or(&urls).display());
+    // The output is opened now, so that a wrong name fails before minutes of measuring.
+    let create = |path: &PathBuf| AtomicFile::create(path);
+    let output = path.as_ref().map(create).transpose().with_context(cannot_write)?;
+    let agent = Crawler::parse(&agent, dialect)?;
     ensure!(
         agent.tokens().count() == 1,
         "engines take no chains of agents; name one product token"
     );
-    Ok(agent)
+    let mut corpus = Corpus::load(&robots, agent, dialect)?;
+    add_list(&mut corpus, &urls)?;
+    // With one thread, portcullis compiles on the measuring thread, like every other engine.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    let progress = |step: &str| eprintln!("bench: {}", visible(step));
+    let command = command_line(name, std::env::args_os().skip(1));
+    let report = pool.install(|| {
+        let engines = chosen(&corpus, others(&corpus), &settings)?;
+        super::run(&corpus, &engines, (&settings, &command), &progress)
+    })?;
+    if let Some(mut output) = output {
+        let written = output.write_all(report.to_json().as_bytes());
+        let written = written.and_then(|()| output.complete()?.publish());
+        written.with_context(cannot_write)?;
+    }
+    out.write_all(report.to_markdown().as_bytes())?;
+    Ok(report.has_fault())
 }
 
 fn add_list(corpus: &mut Corpus, path: &Path) -> Result<()> {
@@ -239,22 +188,35 @@ fn add_list(corpus: &mut Corpus, path: &Path) -> Result<()> {
     let mut chunks = TextChunks::new(source, ChunkConfig::default());
     while let Some(chunk) = chunks.next(Framing::Byte(Terminator::LineFeed)) {
         for line in chunk?.split_inclusive(|&byte| byte == b'\n') {
-            corpus.add(line.strip_suffix(b"\n").unwrap_or(line))?;
+            corpus.add(line.strip_suffix(b"\n").unwrap_or(line));
         }
     }
     Ok(())
 }
 
+/// Returns a command for a report. Its arguments are quoted so that a shell repeats it.
+fn command_line(program: &str, arguments: impl Iterator<Item = OsString>) -> String {
+    let arguments = arguments.map(|argument| quoted(&argument));
+    std::iter::once(program.to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &OsStr) -> String {
+    let text = word.to_string_lossy();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(&byte);
+    match !text.is_empty() && text.bytes().all(is_plain) {
+        true => text.into_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
 fn synth(args: &SynthArgs) -> Result<ExitCode> {
-    let corpus = portcullis_synth::Corpus::new(args.seed, args.hosts);
-    let corpus = corpus.with_usage(args.usage).with_captures(args.captures);
+    let corpus = portcullis_synth::Corpus::new(args.seed, args.hosts).with_captures(args.captures);
     let archive = match args.format {
         Format::Folder => None,
         Format::Jsonl => Some(ArchiveFormat::JsonLines),
         Format::Warc => Some(ArchiveFormat::Warc),
     };
-    let files = Files { urls: args.urls, archive, has_access_log: args.access_log };
-    corpus.write_files(&args.out, &files)?;
+    corpus.write_files(&args.out, args.urls, archive)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -269,8 +231,6 @@ fn goals(arguments: &[OsString]) -> Result<ExitCode> {
 mod tests {
     use std::fs;
 
-    use portcullis_build::IngestConfig;
-    use portcullis_testkit::{compiled, ingested};
     use tempfile::TempDir;
 
     use super::*;
@@ -316,13 +276,13 @@ mod tests {
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpora/sample");
         let line = format!(
             "run --robots {sample}/robots -a Googlebot {sample}/urls.txt --rounds 1 \
-             --seconds-per-pass 0 --report ./b.json --html ./b.html"
+             --seconds-per-pass 0 --report ./b.json"
         );
         let table = printed(&folder, &line).unwrap();
         let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
         let report: serde_json::Value = serde_json::from_str(&read("b.json")).unwrap();
         let engines = report["engines"].as_array().unwrap();
-        assert!(engines.len() >= 8, "{table}");
+        assert_eq!(engines.len(), 4, "{table}");
         for engine in engines {
             let name = engine["name"].as_str().unwrap();
             assert_eq!(engine["verification"]["status"], "verified", "{name}");
@@ -333,23 +293,17 @@ mod tests {
         for model in ["compile", "first-touch", "decide-hot", "batch"] {
             assert!(models.iter().any(|result| result["model"] == model), "{model}");
         }
-        assert!(engines[0]["matcher_bytes"].as_u64().unwrap() > 0);
-        let page = read("b.html");
-        assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<svg"));
     }
 
     #[test]
-    fn a_set_answers_as_the_files_do() {
+    fn a_compressed_list_is_a_list_and_what_cannot_be_asked_is_counted() {
         let folder = folder();
         let path = |name: &str| folder.path().join(name);
-        let ingested = ingested(&[path("robots")], &IngestConfig::new(&RFC_9309, None));
-        fs::write(path("s.pcs"), compiled(&ingested, (&RFC_9309, None), "")).unwrap();
         let list = fs::read(path("urls.txt")).unwrap();
         fs::write(path("urls.zst"), zstd::encode_all(&list[..], 1).unwrap()).unwrap();
-        for policies in ["--robots ./robots ./urls.txt", "-p ./s.pcs ./urls.zst"] {
-            let flags = "--engine sorted-scan --baseline oracle --model decide-hot --rounds 1";
-            let line =
-                format!("run {policies} -a Bot {flags} --seconds-per-pass 0 --report ./b.json");
+        for urls in ["./urls.txt", "./urls.zst"] {
+            let flags = "--engine sorted-scan --model decide-hot --rounds 1 --seconds-per-pass 0";
+            let line = format!("run --robots ./robots {urls} -a Bot {flags} --report ./b.json");
             printed(&folder, &line).unwrap();
             let report = fs::read(path("b.json")).unwrap();
             let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
@@ -358,6 +312,20 @@ mod tests {
             let left_out = &facts["left_out"];
             assert_eq!(left_out["invalid"], 1, "{line}");
             assert_eq!(left_out["without_file"], 1, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_quoted_for_a_shell() {
+        for (word, expected) in [
+            ("--urls=a/b-c_1.txt", "--urls=a/b-c_1.txt"),
+            ("", "''"),
+            ("protego=python3 x.py", "'protego=python3 x.py'"),
+            ("it's $HOME", r"'it'\''s $HOME'"),
+            ("~", "'~'"),
+        ] {
+            let line = command_line("program", [word.into()].into_iter());
+            assert_eq!(line, format!("program {expected}"));
         }
     }
 
@@ -378,7 +346,6 @@ mod tests {
             (run.replace("Bot", "A+B") + " ./urls.txt", "one product token"),
             (run.replace("Bot", "A,B") + " ./urls.txt", "invalid agent 'A,B'"),
             ("run -a Bot ./urls.txt".to_owned(), "--robots <PATH>"),
-            (format!("{run} -p ./s.pcs ./urls.txt"), "cannot be used with"),
             ("synth --hosts 0 -o ./c".to_owned(), "0 is not in 1.."),
             ("synth --captures 2 -o ./c".to_owned(), "a folder has one file per host"),
             ("synth -o ./urls.txt".to_owned(), "urls.txt"),

@@ -10,55 +10,72 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use anyhow::ensure;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
 use super::corpus::Corpus;
 use super::engine::{Engine, EngineError, EngineKind, Matcher};
-use super::engines::{BASELINE, built_in};
+use super::engines::built_in;
 use super::judge::{Judgement, Status, Verification};
 use super::questions::{HostTable, Order, QuestionList};
-use super::report::{
-    Cell, CorpusFacts, EngineReport, Machine, Measurement, Model, REPORT_FORMAT, Report,
-    SettingFacts,
-};
-use super::runner;
-use super::settings::Settings;
+use super::report::{Cell, CorpusFacts, EngineReport, Machine, Measurement, Model, Report};
+use super::runner::{self, RunnerCommand};
 
-/// The number of sample URLs for an engine that reads the file for each URL.
-const SAMPLE_URLS: usize = 20_000;
+/// The number of URLs for an engine that reads the file for each URL.
+const SAMPLE_URLS: usize = 2_000;
 /// An engine that leaves more than one in this many URLs unanswered is not timed. A URL that it
 /// does not answer is not timed for any engine, so too few would be left.
 const UNANSWERED_ONE_IN: usize = 20;
-/// The most seconds for one pass of an engine. A slower engine is timed on a sample.
-const PASS_SECONDS_MAX: f64 = 1.5;
-/// The sizes of the samples for slow engines. The largest that fits is used.
-const SAMPLES: [usize; 3] = [20_000, 2_000, 200];
-/// The most seconds to build an engine in every round. A slower engine is built in the first round.
-const BUILD_SECONDS_MAX: f64 = 10.0;
+/// The seed of orders and samples.
+const SEED: u64 = 9309;
+/// The most seconds that a flag accepts.
+const SECONDS_MAX: f64 = 86_400.0;
 
-/// The error of settings that cannot be measured.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BenchError {
-    /// No engine has this name.
-    #[error("there is no engine {name}; there are {known}")]
-    NoSuchEngine {
-        /// The name.
-        name: String,
-        /// The names of all engines.
-        known: String,
-    },
-    /// Two engines have the same name.
-    #[error("two engines have the name {name}; give the runner another")]
-    SameName {
-        /// The name.
-        name: String,
-    },
-    /// The corpus has no question.
-    #[error("no URL is of an origin with a robots.txt; name a list that fits the policies")]
-    NoQuestion,
+/// The settings of a measurement, which are also its flags.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Measurement")]
+pub struct Settings {
+    /// Engine to measure, by name; repeatable [default: all]
+    ///
+    /// Ratios refer to the first one in the order of the table.
+    #[arg(long = "engine", value_name = "NAME")]
+    pub engines: Vec<String>,
+
+    /// What to measure; repeatable [default: all]
+    #[arg(long = "model", value_name = "NAME", value_parser = model())]
+    pub models: Vec<Model>,
+
+    /// Another program as an engine; the command is split at blanks
+    ///
+    /// It implements the line protocol of benches/RUNNERS.md. Repeatable.
+    #[arg(long = "runner", value_name = "NAME=COMMAND")]
+    pub runners: Vec<RunnerCommand>,
+
+    /// Number of rounds; with an odd number the median is a measured value
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    pub rounds: u64,
+
+    /// Seconds for which an engine repeats a pass in one round
+    #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = seconds)]
+    pub seconds_per_pass: Duration,
+}
+
+fn model() -> impl TypedValueParser<Value = Model> {
+    PossibleValuesParser::new(Model::WORDS).map(|name| {
+        let named = Model::ALL.into_iter().find(|model| model.as_str() == name);
+        named.expect("the parser accepts the names of models only")
+    })
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=SECONDS_MAX).contains(seconds));
+    let seconds = seconds.ok_or("expected seconds, such as 0.1 or 30")?;
+    Ok(Duration::from_secs_f64(seconds))
 }
 
 /// Returns the engines that take part: the built-in engines, `others` and runners. If the settings
-/// name engines, only the named ones, the baseline and all runners.
+/// name engines, only the named ones and all runners.
 ///
 /// # Errors
 ///
@@ -67,26 +84,22 @@ pub fn chosen<'c>(
     corpus: &'c Corpus,
     others: Vec<Engine<'c>>,
     settings: &Settings,
-) -> Result<Vec<Engine<'c>>, BenchError> {
+) -> anyhow::Result<Vec<Engine<'c>>> {
     let mut all = built_in(corpus);
     all.extend(others);
-    let runners = settings.runners.iter().cloned();
-    all.extend(runners.map(|it| runner::engine(it, corpus.agent.name(), settings.runner_timeout)));
+    all.extend(settings.runners.iter().map(|it| runner::engine(it.clone(), corpus.agent.name())));
     let known: Vec<&str> = all.iter().map(|engine| engine.name.as_str()).collect();
     for (position, name) in known.iter().enumerate() {
-        if known[..position].contains(name) {
-            return Err(BenchError::SameName { name: (*name).to_owned() });
-        }
+        let is_new = !known[..position].contains(name);
+        ensure!(is_new, "two engines have the name {name}; give the runner another");
     }
-    for name in settings.engines.iter().chain(&settings.baseline) {
-        if !known.contains(&name.as_str()) {
-            return Err(BenchError::NoSuchEngine { name: name.clone(), known: known.join(", ") });
-        }
+    for name in &settings.engines {
+        let is_known = known.contains(&name.as_str());
+        ensure!(is_known, "there is no engine {name}; there are {}", known.join(", "));
     }
     all.retain(|engine| {
         settings.engines.is_empty()
             || settings.engines.contains(&engine.name)
-            || settings.baseline.as_ref() == Some(&engine.name)
             || engine.kind == EngineKind::Runner
     });
     Ok(all)
@@ -104,20 +117,22 @@ pub fn chosen<'c>(
 pub fn run<'c>(
     corpus: &'c Corpus,
     engines: &[Engine<'c>],
-    settings: &Settings,
+    (settings, command): (&Settings, &str),
     progress: &dyn Fn(&str),
-) -> Result<Report, BenchError> {
-    if corpus.questions.is_empty() {
-        return Err(BenchError::NoQuestion);
-    }
+) -> anyhow::Result<Report> {
+    ensure!(
+        !corpus.questions.is_empty(),
+        "no URL is of an origin with a robots.txt; name a list that fits the policies"
+    );
     let machine = Machine::here();
     progress(&format!("the oracle judges {} URLs", corpus.questions.len()));
     let start = Instant::now();
-    let judgement = on_all_cores(|| Judgement::of(corpus));
+    let all_cores = rayon::ThreadPoolBuilder::new().build()?;
+    let judgement = all_cores.install(|| Judgement::of(corpus));
     let oracle_seconds = start.elapsed().as_secs_f64();
 
     let files = corpus.files();
-    let sample = corpus.questions.sample(SAMPLE_URLS, settings.seed);
+    let sample = corpus.questions.sample(SAMPLE_URLS, SEED);
     let mut seats = Vec::new();
     for engine in engines {
         progress(&format!("comparing the answers of {}", engine.name));
@@ -125,71 +140,60 @@ pub fn run<'c>(
         seats.push(Seat::new(engine, &files, list, &judgement));
     }
     let timed = answered_by_all(&corpus.questions, &mut seats);
-    for seat in &mut seats {
-        seat.choose_questions(&timed, settings.seed);
-    }
+    let in_sample: Vec<bool> = {
+        let mut is_in = vec![false; corpus.questions.len()];
+        sample.numbers().for_each(|number| is_in[number] = true);
+        is_in
+    };
+    let judged = judgement.tally(&corpus.questions);
+    let (texts, texts_cut) = corpus.texts();
     let facts = CorpusFacts {
         dialect: corpus.dialect().name.to_owned(),
         agent: corpus.agent.name().to_owned(),
         files: files.len(),
-        texts: corpus.distinct_texts(),
-        file_bytes: files.iter().map(|text| text.len() as u64).sum(),
-        texts_cut: corpus.texts_cut(),
+        texts,
+        texts_cut,
         questions: corpus.questions.len(),
         timed: timed.len(),
-        allowed: judgement.tally(&corpus.questions).allowed,
-        checksum: judgement.tally(&corpus.questions).text(),
+        allowed: judged.allowed,
+        checksum: judged.text(),
         oracle_seconds,
         left_out: corpus.left_out,
     };
-    Rounds {
+    let rounds = Rounds {
         hosts: HostTable::of(&timed),
-        lists: Order::ALL.map(|order| timed.ordered(order, settings.seed)),
+        lists: Order::ALL.map(|order| timed.ordered(order, SEED)),
+        sample: {
+            let sample = timed.kept(|number| in_sample[number]);
+            Order::ALL.map(|order| sample.ordered(order, SEED))
+        },
         files,
         settings,
-    }
-    .run(&mut seats, progress);
-
-    let asked = settings.baseline.as_deref().unwrap_or(BASELINE);
-    let named = engines.iter().find(|engine| engine.name == asked).or(engines.first());
-    let baseline = named.map_or_else(String::new, |engine| engine.name.clone());
-    let mut reports: Vec<EngineReport> = seats.into_iter().map(Seat::report).collect();
-    set_ratios(&mut reports, &baseline);
+    };
+    rounds.run(&mut seats, progress);
+    let mut reports: Vec<EngineReport> = seats.into_iter().map(|it| it.report(&rounds)).collect();
+    set_ratios(&mut reports);
     Ok(Report {
-        format: REPORT_FORMAT,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: settings.command.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+        command: command.to_owned(),
         machine,
         corpus: facts,
-        settings: SettingFacts {
-            rounds: settings.rounds,
-            seconds_per_pass: settings.seconds_per_pass.as_secs_f64(),
-            seed: settings.seed,
-        },
-        baseline,
+        rounds: settings.rounds,
+        seconds_per_pass: settings.seconds_per_pass.as_secs_f64(),
         engines: reports,
     })
-}
-
-/// Runs untimed work on all cores.
-fn on_all_cores<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    match rayon::ThreadPoolBuilder::new().build() {
-        Ok(pool) => pool.install(work),
-        Err(_) => work(),
-    }
 }
 
 /// Returns the questions that every engine that may be timed answers. An engine that leaves too
 /// many unanswered is not timed.
 fn answered_by_all(questions: &QuestionList, seats: &mut [Seat<'_, '_>]) -> QuestionList {
     let mut is_open = vec![false; questions.len()];
-    for seat in seats.iter_mut().filter(|seat| seat.verification.may_be_timed()) {
+    for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
         let Verification { asked, answered, .. } = seat.verification;
         if (asked - answered) * UNANSWERED_ONE_IN > asked {
-            seat.notes.push(format!("not timed: it leaves {} URLs open", asked - answered));
             seat.matcher = None;
         } else if !seat.engine.reads_each_time {
-            // A slow engine was compared on a sample, and is timed on a part of it.
+            // The others were compared on the sample alone.
             let answers = is_open.iter_mut().zip(&seat.verification.answers);
             answers.for_each(|(is_open, answer)| *is_open |= answer.is_none());
         }
@@ -197,9 +201,9 @@ fn answered_by_all(questions: &QuestionList, seats: &mut [Seat<'_, '_>]) -> Ques
     questions.kept(|number| !is_open[number])
 }
 
-/// Computes ratios to the baseline's time in the same column.
-fn set_ratios(reports: &mut [EngineReport], baseline: &str) {
-    let Some(base) = reports.iter().find(|engine| engine.name == baseline).cloned() else { return };
+/// Computes ratios to the first engine's time in the same column.
+fn set_ratios(reports: &mut [EngineReport]) {
+    let Some(base) = reports.first().cloned() else { return };
     for result in reports.iter_mut().flat_map(|engine| &mut engine.results) {
         let base = base.result(result.cell).map(|base| base.median_ns);
         result.ratio = base.filter(|&base| base > 0.0).map(|base| result.median_ns / base);
@@ -225,18 +229,10 @@ fn turn(
 /// An engine with its matcher, its verification and its times.
 struct Seat<'e, 'c> {
     engine: &'e Engine<'c>,
+    /// `None` if the engine is not timed.
     matcher: Option<Box<dyn Matcher + 'c>>,
     verification: Verification,
-    /// The seconds per question in the comparison.
-    seconds_per_question: f64,
-    /// The seconds of the last build.
-    build_seconds: f64,
     times: BTreeMap<Cell, Vec<f64>>,
-    /// The number of URLs that it is timed on.
-    questions: usize,
-    /// Its own lists in each [`Order`], if it is timed on a sample.
-    sample: Option<[QuestionList; 2]>,
-    notes: Vec<String>,
 }
 
 impl<'e, 'c> Seat<'e, 'c> {
@@ -247,32 +243,23 @@ impl<'e, 'c> Seat<'e, 'c> {
         list: &QuestionList,
         judgement: &Judgement,
     ) -> Seat<'e, 'c> {
-        let start = Instant::now();
-        let built = (engine.build)(files);
-        let build_seconds = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let (verification, matcher) = match built {
-            Err(error) => (Verification::failed(error), None),
-            Ok(built) => {
-                let mut matcher = built.matcher;
-                (judgement.compare(engine.kind, &mut *matcher, list), Some(matcher))
+        let verification = Verification::default();
+        let mut seat = Seat { engine, matcher: None, verification, times: BTreeMap::new() };
+        let compared = (engine.build)(files).and_then(|(_, mut matcher)| {
+            Ok((judgement.compare(engine.kind, &mut *matcher, list)?, matcher))
+        });
+        match compared {
+            Ok((verification, matcher)) => {
+                seat.matcher = Some(matcher).filter(|_| verification.may_be_timed());
+                seat.verification = verification;
             }
-        };
-        Seat {
-            engine,
-            notes: matcher.iter().filter_map(|matcher| matcher.note()).collect(),
-            matcher,
-            verification,
-            seconds_per_question: start.elapsed().as_secs_f64() / list.len().max(1) as f64,
-            build_seconds,
-            times: BTreeMap::new(),
-            questions: 0,
-            sample: None,
+            Err(error) => seat.fail(error),
         }
+        seat
     }
 
     fn is_timed(&self) -> bool {
-        self.verification.may_be_timed() && self.matcher.is_some()
+        self.matcher.is_some()
     }
 
     fn fail(&mut self, error: EngineError) {
@@ -281,57 +268,20 @@ impl<'e, 'c> Seat<'e, 'c> {
         self.matcher = None;
     }
 
-    /// Stores the time of a turn, divided by `per` files or URLs.
-    fn record(&mut self, cell: Cell, per: usize, turn: Result<f64, EngineError>) {
-        match turn {
-            Ok(seconds) => self.times.entry(cell).or_default().push(seconds * 1e9 / per as f64),
-            Err(error) => self.fail(error),
-        }
+    /// Stores a time in seconds, divided by `per` files or URLs.
+    fn record(&mut self, cell: Cell, per: usize, seconds: f64) {
+        self.times.entry(cell).or_default().push(seconds * 1e9 / per as f64);
     }
 
-    /// Chooses a sample if a pass over `timed` would take too long.
-    fn choose_questions(&mut self, timed: &QuestionList, seed: u64) {
-        if !self.is_timed() {
-            return;
-        }
-        self.questions = timed.len();
-        if !self.engine.reads_each_time {
-            if self.takes_at_most(timed.len()) {
-                return;
-            }
-            // The first answers of a lazy engine cost more than later ones, so an engine that seems
-            // slow is measured again.
-            if let Some(Ok(pass)) = self.matcher.as_mut().map(|matcher| matcher.pass(timed)) {
-                self.seconds_per_question = pass.time.as_secs_f64() / timed.len().max(1) as f64;
-            }
-            if self.takes_at_most(timed.len()) {
-                return;
-            }
-        }
-        let count = SAMPLES.into_iter().find(|&count| self.takes_at_most(count));
-        // An engine that was compared on a sample can only be timed on a part of it.
-        let answers = &self.verification.answers;
-        let answered = timed.kept(|number| answers[number].is_some());
-        let list = answered.sample(count.unwrap_or(SAMPLES[2]), seed);
-        self.questions = list.len();
-        self.sample = Some(Order::ALL.map(|order| list.ordered(order, seed)));
-    }
-
-    fn takes_at_most(&self, questions: usize) -> bool {
-        self.seconds_per_question * questions as f64 <= PASS_SECONDS_MAX
-    }
-
-    fn report(self) -> EngineReport {
-        let Engine { name, version, kind, .. } = self.engine;
+    fn report(self, rounds: &Rounds<'_, '_>) -> EngineReport {
+        let Engine { name, version, kind, reads_each_time, .. } = self.engine;
         let times = self.times.into_iter();
         EngineReport {
             name: name.clone(),
             version: version.clone(),
             kind: *kind,
-            questions: self.questions,
+            timed: rounds.lists(*reads_each_time)[0].len(),
             results: times.filter_map(|(cell, it)| Measurement::of(cell, it)).collect(),
-            matcher_bytes: self.matcher.as_ref().and_then(|matcher| matcher.bytes()),
-            notes: self.notes,
             verification: self.verification,
         }
     }
@@ -341,8 +291,9 @@ impl<'e, 'c> Seat<'e, 'c> {
 struct Rounds<'r, 'c> {
     files: Vec<&'c [u8]>,
     settings: &'r Settings,
-    /// The timed questions in each [`Order`].
+    /// The timed questions in each [`Order`], and a sample of them.
     lists: [QuestionList; 2],
+    sample: [QuestionList; 2],
     hosts: HostTable,
 }
 
@@ -350,11 +301,12 @@ impl<'c> Rounds<'_, 'c> {
     fn run(&self, seats: &mut [Seat<'_, 'c>], progress: &dyn Fn(&str)) {
         for round in 1..=self.settings.rounds {
             progress(&format!("round {round} of {}", self.settings.rounds));
-            self.build(seats, round);
-            for model in [Model::DecideHot, Model::Batch] {
-                for order in Order::ALL {
-                    self.turns(seats, model, order);
-                }
+            let columns = [Model::DecideHot, Model::Batch]
+                .into_iter()
+                .flat_map(|model| Order::ALL.map(|order| (model, order)));
+            self.turns(seats, |seat| self.build(seat));
+            for (model, order) in columns.filter(|(model, _)| self.measures(*model)) {
+                self.turns(seats, |seat| self.ask(seat, model, order));
             }
         }
     }
@@ -363,62 +315,62 @@ impl<'c> Rounds<'_, 'c> {
         self.settings.models.is_empty() || self.settings.models.contains(&model)
     }
 
-    /// Times the build, and the build with one pass after it, in one run.
-    fn build(&self, seats: &mut [Seat<'_, 'c>], round: u64) {
-        if !self.measures(Model::Compile) && !self.measures(Model::FirstTouch) {
-            return;
-        }
+    fn lists(&self, reads_each_time: bool) -> &[QuestionList; 2] {
+        if reads_each_time { &self.sample } else { &self.lists }
+    }
+
+    fn turns(
+        &self,
+        seats: &mut [Seat<'_, 'c>],
+        turn: impl Fn(&mut Seat<'_, 'c>) -> Result<(), EngineError>,
+    ) {
         for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
-            let is_slow = seat.build_seconds > BUILD_SECONDS_MAX;
-            if seat.engine.reads_each_time || (is_slow && round > 1) {
-                continue;
-            }
-            if let Err(error) = self.build_and_ask(seat) {
+            if let Err(error) = turn(seat) {
                 seat.fail(error);
             }
         }
     }
 
-    fn build_and_ask(&self, seat: &mut Seat<'_, 'c>) -> Result<(), EngineError> {
-        const ORDER: Order = Order::Shuffled;
-        give_back_memory();
-        let mut built = (seat.engine.build)(&self.files)?;
-        seat.build_seconds = built.time.as_secs_f64();
-        let accepted = self.files.len() - built.matcher.refusals().len();
-        if accepted > 0 && self.measures(Model::Compile) {
-            let cell = Cell { model: Model::Compile, order: None };
-            seat.record(cell, accepted, Ok(seat.build_seconds));
+    /// Times the build, and the build with one pass after it, in one run.
+    fn build(&self, seat: &mut Seat<'_, 'c>) -> Result<(), EngineError> {
+        let [compile, first_touch] =
+            [Model::Compile, Model::FirstTouch].map(|it| self.measures(it));
+        if seat.engine.reads_each_time || !compile && !first_touch {
+            return Ok(());
         }
-        if seat.sample.is_none() {
-            let list = &self.lists[ORDER as usize];
-            let pass = built.matcher.pass(list)?;
-            seat.verification.expect(list, pass.tally)?;
-            if self.measures(Model::FirstTouch) {
-                let seconds = (built.time + pass.time).as_secs_f64();
-                let cell = Cell { model: Model::FirstTouch, order: Some(ORDER) };
-                seat.record(cell, list.len(), Ok(seconds));
-            }
+        give_back_memory();
+        let (time, mut matcher) = (seat.engine.build)(&self.files)?;
+        let accepted = self.files.len() - matcher.refusals().len();
+        if accepted > 0 && compile {
+            let cell = Cell { model: Model::Compile, order: None };
+            seat.record(cell, accepted, time.as_secs_f64());
+        }
+        let list = &self.lists[Order::Shuffled as usize];
+        let pass = matcher.pass(list)?;
+        seat.verification.expect(list, pass.tally)?;
+        if first_touch {
+            let cell = Cell { model: Model::FirstTouch, order: Some(Order::Shuffled) };
+            seat.record(cell, list.len(), (time + pass.time).as_secs_f64());
         }
         Ok(())
     }
 
-    fn turns(&self, seats: &mut [Seat<'_, 'c>], model: Model, order: Order) {
-        for seat in seats.iter_mut().filter(|seat| seat.is_timed() && seat.questions > 0) {
-            let Some(matcher) = &mut seat.matcher else { continue };
-            if !self.measures(model) || (model == Model::Batch && !matcher.is_in_process()) {
-                continue;
-            }
-            let list = &seat.sample.as_ref().unwrap_or(&self.lists)[order as usize];
-            let time = turn(self.settings.seconds_per_pass, || {
-                let pass = match model {
-                    Model::Batch => matcher.batch(list, &self.hosts)?,
-                    _ => matcher.pass(list)?,
-                };
-                seat.verification.expect(list, pass.tally).map(|()| pass.time)
-            });
-            let per = list.len();
-            seat.record(Cell { model, order: Some(order) }, per, time);
+    fn ask(&self, seat: &mut Seat<'_, 'c>, model: Model, order: Order) -> Result<(), EngineError> {
+        let list = &self.lists(seat.engine.reads_each_time)[order as usize];
+        let is_batch = model == Model::Batch;
+        let Some(matcher) = &mut seat.matcher else { return Ok(()) };
+        if list.is_empty() || is_batch && seat.engine.kind == EngineKind::Runner {
+            return Ok(());
         }
+        let seconds = turn(self.settings.seconds_per_pass, || {
+            let pass = match is_batch {
+                true => matcher.batch(list, &self.hosts)?,
+                false => matcher.pass(list)?,
+            };
+            seat.verification.expect(list, pass.tally).map(|()| pass.time)
+        })?;
+        seat.record(Cell { model, order: Some(order) }, list.len(), seconds);
+        Ok(())
     }
 }
 

@@ -2,32 +2,25 @@
 //!
 //! A pipe costs more than a decision, so a runner measures and reports its own times. The runner
 //! receives all files, then all URLs in an order, and answers each request as a whole. An unknown
-//! line, a missing answer, an early exit or a timeout is a failure of the engine, which the report
+//! line, a missing answer or an early exit is a failure of the engine, which the report
 //! shows without times. Other engines are not affected.
 
-use std::io::{self, BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::str::FromStr;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
-use std::thread;
 use std::time::Duration;
 
 use super::engine::{Built, Engine, EngineError, EngineKind, Matcher, Pass, Tally};
-use super::questions::{Question, QuestionList};
+use super::questions::{HostTable, Question, QuestionList};
 
 /// The first line that is sent to a runner.
-pub const GREETING: &str = "portcullis-bench 1";
-
-/// The most lines of a runner that are read ahead.
-const LINES_WAITING_MAX: usize = 64;
+const GREETING: &str = "portcullis-bench 1";
 
 /// A program as an engine, written `NAME=COMMAND`; the command is split at blanks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunnerCommand {
-    /// The engine's name.
-    pub name: String,
-    /// The program and its arguments.
-    pub words: Vec<String>,
+    name: String,
+    words: Vec<String>,
 }
 
 impl FromStr for RunnerCommand {
@@ -45,30 +38,26 @@ impl FromStr for RunnerCommand {
 
 /// Returns a runner as an engine. Starts the program once to get its version. A program that fails
 /// here fails again when the engine is built.
-///
-/// `patience` is the time limit for an answer.
-pub(super) fn engine<'c>(command: RunnerCommand, agent: &str, patience: Duration) -> Engine<'c> {
-    let started = Session::start(&command, patience);
-    let version = started.map(|(_, version)| version).unwrap_or_default();
+pub(super) fn engine<'c>(command: RunnerCommand, agent: &str) -> Engine<'c> {
+    let version = Session::start(&command).map(|(_, version)| version);
     let agent = agent.to_owned();
     Engine {
         name: command.name.clone(),
-        version,
+        version: version.unwrap_or_default(),
         kind: EngineKind::Runner,
         reads_each_time: false,
-        build: Box::new(move |files| build((&command, patience), &agent, files)),
+        build: Box::new(move |files| build(&command, &agent, files)),
     }
 }
 
 fn build<'c>(
-    (command, patience): (&RunnerCommand, Duration),
+    command: &RunnerCommand,
     agent: &str,
     files: &[&[u8]],
 ) -> Result<Built<'c>, EngineError> {
-    let (mut session, _) = Session::start(command, patience)?;
+    let (mut session, _) = Session::start(command)?;
     session.send(|out| {
-        writeln!(out, "agent {agent}")?;
-        writeln!(out, "files {}", files.len())?;
+        writeln!(out, "agent {agent}\nfiles {}", files.len())?;
         for text in files {
             writeln!(out, "{}", text.len())?;
             out.write_all(text)?;
@@ -83,7 +72,7 @@ fn build<'c>(
         match (words.next(), words.next(), words.next()) {
             (Some("built"), Some(nanoseconds), None) => {
                 let time = Duration::from_nanos(number(nanoseconds, &line)?);
-                return Ok(Built { time, matcher: Box::new(Running { session, refusals }) });
+                return Ok((time, Box::new(Running { session, refusals })));
             }
             (Some("refused"), Some(file), reason) if number(file, &line)? < files.len() as u64 => {
                 refusals.push(reason.unwrap_or("no reason").to_owned());
@@ -132,11 +121,8 @@ impl Running {
 }
 
 impl Matcher for Running {
-    /// Sends a list of one question. The harness itself only sends whole lists to runners.
-    fn allows(&mut self, question: Question<'_>) -> bool {
-        let mut list = QuestionList::default();
-        list.push(question.file, question.url, question.path.len());
-        self.pass(&list).is_ok_and(|pass| pass.tally.allowed == 1)
+    fn allows(&mut self, _: Question<'_>) -> bool {
+        unreachable!("a runner gets whole lists")
     }
 
     fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
@@ -155,8 +141,8 @@ impl Matcher for Running {
         Ok(Pass { time, tally: Tally::of(answers.bytes().map(|byte| byte == b'1')) })
     }
 
-    fn is_in_process(&self) -> bool {
-        false
+    fn batch(&mut self, _: &QuestionList, _: &HostTable) -> Result<Pass, EngineError> {
+        unreachable!("a runner gets numbers of files")
     }
 
     fn refusals(&self) -> Vec<String> {
@@ -164,49 +150,25 @@ impl Matcher for Running {
     }
 }
 
-/// A running program and its output lines.
+/// A running program.
 struct Session {
     child: Child,
-    /// Requests to the writing thread, so that a runner that stops reading does not block the
-    /// harness.
-    requests: Sender<Vec<u8>>,
-    lines: Receiver<io::Result<String>>,
-    patience: Duration,
+    input: BufWriter<ChildStdin>,
+    output: BufReader<ChildStdout>,
 }
 
 impl Session {
     /// Starts a runner and sends the greeting. Returns the session and the runner's version.
-    fn start(
-        command: &RunnerCommand,
-        patience: Duration,
-    ) -> Result<(Session, String), EngineError> {
+    fn start(command: &RunnerCommand) -> Result<(Session, String), EngineError> {
         let program = &command.words[0];
-        let started = Command::new(program)
-            .args(&command.words[1..])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn();
+        let mut starting = Command::new(program);
+        starting.args(&command.words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let started = starting.spawn();
         let mut child = started
             .map_err(|error| EngineError(format!("{program} cannot be started: {error}")))?;
-        let (sender, lines) = sync_channel(LINES_WAITING_MAX);
-        let output = child.stdout.take().expect("the output is a pipe");
-        thread::spawn(move || {
-            for line in BufReader::new(output).lines() {
-                if sender.send(line).is_err() {
-                    return; // The session has ended.
-                }
-            }
-        });
-        let mut input = child.stdin.take().expect("the input is a pipe");
-        let (requests, waiting) = channel::<Vec<u8>>();
-        thread::spawn(move || {
-            for request in waiting {
-                if input.write_all(&request).and_then(|()| input.flush()).is_err() {
-                    return; // The runner has exited, which the reading side reports.
-                }
-            }
-        });
-        let mut session = Session { child, requests, lines, patience };
+        let input = BufWriter::new(child.stdin.take().expect("the input is a pipe"));
+        let output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
+        let mut session = Session { child, input, output };
         session.send(|out| writeln!(out, "{GREETING}"));
         let line = session.line()?;
         let version = line.strip_prefix("runner ").ok_or_else(|| unexpected(&line))?;
@@ -214,25 +176,21 @@ impl Session {
     }
 
     /// Sends a request. The runner reads all of it before it answers.
-    fn send(&mut self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
-        let mut request = Vec::new();
-        write(&mut request).expect("memory takes what is written");
+    fn send(&mut self, write: impl FnOnce(&mut BufWriter<ChildStdin>) -> io::Result<()>) {
         // If this fails, the runner has exited, which the wait for its answer reports.
-        let _ = self.requests.send(request);
+        let _ = write(&mut self.input).and_then(|()| self.input.flush());
     }
 
     fn line(&mut self) -> Result<String, EngineError> {
-        match self.lines.recv_timeout(self.patience) {
-            Ok(Ok(line)) => Ok(line.trim_end_matches('\r').to_owned()),
-            Ok(Err(error)) => Err(EngineError(format!("the runner's output: {error}"))),
-            Err(RecvTimeoutError::Timeout) => {
-                let seconds = self.patience.as_secs_f64();
-                Err(EngineError(format!("the runner said nothing for {seconds} s")))
+        let mut line = String::new();
+        match self.output.read_line(&mut line) {
+            Ok(0) => {
+                let ended =
+                    "the runner ended before it had answered; its standard error may say why";
+                Err(EngineError(ended.to_owned()))
             }
-            Err(RecvTimeoutError::Disconnected) => Err(EngineError(
-                "the runner ended before it had answered; its standard error may say why"
-                    .to_owned(),
-            )),
+            Ok(_) => Ok(line.trim_end_matches(['\n', '\r']).to_owned()),
+            Err(error) => Err(EngineError(format!("the runner's output: {error}"))),
         }
     }
 }

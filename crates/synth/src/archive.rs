@@ -25,11 +25,6 @@ const VECTOR_TAKES_ALL: &str = "a vector takes everything that is written to it"
 
 const CONTENT_TYPE: &str = "text/plain; charset=utf-8";
 
-// Shares of records, per ten thousand.
-const LOWER_CASE_FIELDS: u64 = 3_000;
-const WITH_CACHE_CONTROL: u64 = 2_000;
-const IN_ANGLE_BRACKETS: u64 = 300;
-
 /// The format of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveFormat {
@@ -80,7 +75,7 @@ impl Corpus {
             match format {
                 ArchiveFormat::JsonLines => write_line(&url, capture, &body, out),
                 ArchiveFormat::Warc => {
-                    let message = http_message(capture.status, &body, &mut random);
+                    let message = http_message(capture.status, &body);
                     let content = ("application/http; msgtype=response", &message[..]);
                     write_warc_record(
                         "response",
@@ -112,12 +107,6 @@ const JUNE_2025: u64 = 1_748_736_000;
 /// Formats a time in seconds since 1970.
 pub(super) fn rfc3339(time: u64) -> String {
     jiff::Timestamp::from_second(time as i64).expect("times are of this century").to_string()
-}
-
-/// Formats a time as access logs do: `10/Oct/2000:13:55:36 +0000`.
-pub(super) fn log_time(time: u64) -> String {
-    let time = jiff::Timestamp::from_second(time as i64).expect("times are of this century");
-    time.strftime("%d/%b/%Y:%H:%M:%S +0000").to_string()
 }
 
 fn write_line(url: &str, capture: Capture, body: &[u8], out: &mut Vec<u8>) {
@@ -152,8 +141,7 @@ fn write_warc_record(
         low & 0xffff_ffff_ffff,
     );
     if let Some(url) = url {
-        let [open, close] = if random.chance(IN_ANGLE_BRACKETS) { ["<", ">"] } else { ["", ""] };
-        head += &format!("WARC-Target-URI: {open}{url}{close}\r\n");
+        head += &format!("WARC-Target-URI: {url}\r\n");
     }
     head += &format!(
         "WARC-Date: {}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
@@ -165,22 +153,15 @@ fn write_warc_record(
     encoder.write_all(&record).and_then(|()| encoder.finish()).expect(VECTOR_TAKES_ALL);
 }
 
-fn http_message(status: u16, body: &[u8], random: &mut SplitMix64) -> Vec<u8> {
-    let mut fields =
-        vec![("Content-Type", CONTENT_TYPE.to_owned()), ("Content-Length", body.len().to_string())];
-    if random.chance(WITH_CACHE_CONTROL) {
-        fields.push(("Cache-Control", format!("max-age={}", random.below(200_000))));
-    }
-    let lower_case = random.chance(LOWER_CASE_FIELDS);
+fn http_message(status: u16, body: &[u8]) -> Vec<u8> {
     let reason = match status {
         404 => "Not Found",
         503 => "Service Unavailable",
         _ => "OK",
     };
-    let mut head = format!("HTTP/1.1 {status} {reason}\r\n");
-    for (name, value) in fields {
-        let name = if lower_case { name.to_ascii_lowercase() } else { name.to_owned() };
-        head += &format!("{name}: {value}\r\n");
-    }
-    [head.as_bytes(), b"\r\n", body].concat()
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: {CONTENT_TYPE}\r\nContent-Length: {length}\r\n\r\n"
+    );
+    [head.as_bytes(), body].concat()
 }

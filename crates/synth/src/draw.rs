@@ -169,34 +169,6 @@ pub(super) const PATH_BYTES: Quantiles = Quantiles(&[
     (WHOLE, 10_000),
 ]);
 
-/// The days from an answer to the next capture. Half are 35 or fewer.
-pub(super) const DAYS_BETWEEN_CAPTURES: Quantiles = Quantiles(&[
-    (0, 0),
-    (10_000, 1),
-    (100_000, 6),
-    (250_000, 7),
-    (500_000, 35),
-    (750_000, 188),
-    (900_000, 518),
-    (990_000, 1_126),
-    (WHOLE, 1_600),
-]);
-
-/// The days from a failure to the next capture. Six in a hundred are more than 30.
-pub(super) const DAYS_OF_FAILURE: Quantiles = Quantiles(&[
-    (0, 5),
-    (250_000, 6),
-    (750_000, 7),
-    (900_000, 14),
-    (960_000, 29),
-    (990_000, 161),
-    (WHOLE, 400),
-]);
-
-/// The number of AI crawlers that a file begins to name at once.
-pub(super) const CRAWLERS_ADDED: Quantiles =
-    Quantiles(&[(0, 1), (400_000, 2), (750_000, 3), (900_000, 5), (990_000, 10), (WHOLE, 12)]);
-
 /// The position of a site's section. The first ones are on most of its pages.
 pub(super) const SECTION: Quantiles =
     Quantiles(&[(0, 0), (400_000, 8), (800_000, 40), (990_000, 400), (WHOLE, 40_000)]);
@@ -220,9 +192,6 @@ mod tests {
             &SITEMAPS,
             &PATH_BYTES,
             &SECTION,
-            &DAYS_BETWEEN_CAPTURES,
-            &DAYS_OF_FAILURE,
-            &CRAWLERS_ADDED,
         ] {
             assert_eq!(table.0[0].0, 0);
             assert_eq!(table.0[table.0.len() - 1].0, WHOLE);

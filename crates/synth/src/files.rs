@@ -6,7 +6,6 @@
 //! | `robots.jsonl`, `robots.warc.gz` | the answers to GET /robots.txt, with histories if the corpus has them |
 //! | `urls.txt` | the list of URLs, or of them: |
 //! | `urls.tsv` | URL and time, if the corpus has histories |
-//! | `access.log` | the requests for them |
 //!
 //! The list is written last, so a corpus with a list is complete.
 
@@ -26,54 +25,45 @@ const URLS_AT_ONCE: u64 = 5_000;
 /// The units of work per thread that are generated before they are written.
 const PIECES_PER_THREAD: usize = 4;
 
-/// Which files a corpus is written to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Files {
-    /// The number of URLs.
-    pub urls: u64,
-    /// The format of the archive. `None` for a folder with a file for each host.
-    pub archive: Option<ArchiveFormat>,
-    /// Whether the list is an access log.
-    pub has_access_log: bool,
-}
-
-/// The form of a list.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ListForm {
-    Lines,
-    Timed,
-    AccessLog,
-}
-
 impl Corpus {
-    /// Writes the corpus to `folder`, which is made if it does not exist.
+    /// Writes the corpus with this number of URLs to `folder`, which is made if it does not exist. Without
+    /// the format of an archive, each host has a file.
     ///
     /// # Errors
     ///
     /// If a file to write exists, or cannot be written; the message names it. A folder of files cannot
     /// have histories.
-    pub fn write_files(&self, folder: &Path, files: &Files) -> io::Result<()> {
-        let name = match files.archive {
-            None if self.captures > 1 => {
+    pub fn write_files(
+        &self,
+        folder: &Path,
+        urls: u64,
+        archive: Option<ArchiveFormat>,
+    ) -> io::Result<()> {
+        fs::create_dir_all(folder).map_err(cannot_write(folder))?;
+        let has_times = self.captures > 1;
+        match archive {
+            None if has_times => {
                 let wrong = "a folder has one file per host; histories need JSON Lines or WARC";
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, wrong));
             }
-            None => "robots",
-            Some(ArchiveFormat::JsonLines) => "robots.jsonl",
-            Some(ArchiveFormat::Warc) => "robots.warc.gz",
-        };
-        let (list, form) = match (files.has_access_log, self.captures > 1) {
-            (true, _) => ("access.log", ListForm::AccessLog),
-            (false, true) => ("urls.tsv", ListForm::Timed),
-            (false, false) => ("urls.txt", ListForm::Lines),
-        };
-        let (robots, list) = (folder.join(name), folder.join(list));
-        fs::create_dir_all(folder).map_err(cannot_write(folder))?;
-        match files.archive {
-            None => self.write_folder(&robots)?,
-            Some(format) => self.write_archive(format, &robots)?,
+            None => self.write_folder(&folder.join("robots"))?,
+            Some(format @ ArchiveFormat::JsonLines) => {
+                self.write_archive(format, &folder.join("robots.jsonl"))?;
+            }
+            Some(format @ ArchiveFormat::Warc) => {
+                self.write_archive(format, &folder.join("robots.warc.gz"))?;
+            }
         }
-        self.write_list(files.urls, form, &list)
+        let list = folder.join(if has_times { "urls.tsv" } else { "urls.txt" });
+        let head: &[u8] = if has_times { b"url\ttime\n" } else { b"" };
+        write(&list, head, (urls, URLS_AT_ONCE), |position, out| {
+            self.write_url(position, out);
+            if has_times {
+                out.push(b'\t');
+                self.write_url_time(position, out);
+            }
+            out.push(b'\n');
+        })
     }
 
     fn write_folder(&self, folder: &Path) -> io::Result<()> {
@@ -92,22 +82,6 @@ impl Corpus {
         let at_once = (CAPTURES_AT_ONCE / self.captures).max(1);
         write(path, &head, (self.hosts, at_once), |host, out| {
             self.write_archived(host, format, out)
-        })
-    }
-
-    fn write_list(&self, urls: u64, form: ListForm, path: &Path) -> io::Result<()> {
-        let head: &[u8] = if form == ListForm::Timed { b"url\ttime\n" } else { b"" };
-        write(path, head, (urls, URLS_AT_ONCE), |position, out| {
-            match form {
-                ListForm::AccessLog => self.write_fetch(position, out),
-                ListForm::Lines => self.write_url(position, out),
-                ListForm::Timed => {
-                    self.write_url(position, out);
-                    out.push(b'\t');
-                    self.write_url_time(position, out);
-                }
-            }
-            out.push(b'\n');
         })
     }
 }

@@ -9,9 +9,7 @@
 //! - A few templates have half of all hosts.
 //! - Rules come from platforms and from a common stock of patterns.
 //! - Named crawlers have a long tail.
-//! - On request, some hosts state usage preferences.
 //! - On request, every host has a history of several captures.
-//! - On request, the URLs are those of an access log, with the crawlers and browsers that fetched them.
 //!
 //! All hosts are below `.example` (RFC 2606), so no real host is named. For verdicts on a real
 //! site, use its real file.
@@ -39,7 +37,6 @@
 
 mod archive;
 mod draw;
-mod fetches;
 mod files;
 mod history;
 mod layout;
@@ -47,16 +44,13 @@ mod patterns;
 pub mod random;
 mod robots;
 mod site;
-mod usage;
 mod words;
 
 pub use self::archive::ArchiveFormat;
-pub use self::files::Files;
 
 use self::history::Version;
 use self::layout::Layout;
 use self::random::{Purpose, SplitMix64};
-use self::robots::HostLines;
 use self::site::Site;
 
 /// The share of hosts with https URLs, per ten thousand.
@@ -76,21 +70,12 @@ pub struct Corpus {
     seed: u64,
     hosts: u64,
     captures: u64,
-    has_usage: bool,
 }
 
 impl Corpus {
     /// Creates the corpus of `hosts` hosts (at least one) for `seed`.
     pub fn new(seed: u64, hosts: u64) -> Corpus {
-        Corpus { seed, hosts: hosts.max(1), captures: 1, has_usage: false }
-    }
-
-    /// Lets some hosts state usage preferences (`Content-Signal`, `Content-Usage`, `License`).
-    ///
-    /// Groups, rules and URLs stay the same, and so do the verdicts about access; lines move.
-    #[must_use]
-    pub fn with_usage(self, has_usage: bool) -> Corpus {
-        Corpus { has_usage, ..self }
+        Corpus { seed, hosts: hosts.max(1), captures: 1 }
     }
 
     /// Gives every host a history: `captures` (1 to 1,000) over five years, whose archive shows
@@ -131,14 +116,16 @@ impl Corpus {
         self.write_host(host, &mut name);
         // Each redesign has a position of its own, beyond those of all first files.
         let layout = self.layout(host + version.redesigns * REDESIGN);
+        let mut random = self.stream(Purpose::Edits, host);
         let site = Site::from_layout(self.seed, layout);
-        let mut lines = HostLines::default();
-        if self.has_usage {
-            usage::add_lines(self.stream(Purpose::Usage, host), &name, site, &mut lines);
-        }
-        version.add_lines(self.stream(Purpose::Edits, host), site, &mut lines);
+        let edit = |_| {
+            let mut section = Vec::new();
+            site.write_section(&mut random, &mut section);
+            section
+        };
+        let edits: Vec<Vec<u8>> = (0..version.edits).map(edit).collect();
         let sitemaps = self.stream(Purpose::Sitemaps, host);
-        robots::write(self.seed, layout, (&name, lines, sitemaps), out);
+        robots::write(self.seed, layout, (&name, &edits, sitemaps), out);
     }
 
     /// Appends a URL of the list, without a line end, to `out`.
@@ -154,16 +141,6 @@ impl Corpus {
     pub fn write_url_time(&self, position: u64, out: &mut Vec<u8>) {
         let time = history::draw_time(&mut self.stream(Purpose::UrlTime, position));
         out.extend_from_slice(archive::rfc3339(time).as_bytes());
-    }
-
-    /// Appends the line of an access log with the request for a URL of the list, without a line end, to
-    /// `out`: the host and its port, then the combined log format. Its time is that of
-    /// [`Corpus::write_url_time`].
-    pub fn write_fetch(&self, position: u64, out: &mut Vec<u8>) {
-        let mut url = Vec::new();
-        self.write_url(position, &mut url);
-        let time = history::draw_time(&mut self.stream(Purpose::UrlTime, position));
-        fetches::write(self.stream(Purpose::Fetch, position), &url, time, out);
     }
 
     /// Appends the origin of a host's URLs (`https://www.small-lake-7.example`) to `out`.

@@ -19,11 +19,9 @@ pub(super) enum Purpose {
     Answers = 11,
     Stars = 12,
     PlatformStars = 13,
-    Usage = 14,
     History = 15,
     Edits = 16,
     UrlTime = 17,
-    Fetch = 18,
 }
 
 /// A stream of random numbers.

@@ -29,23 +29,12 @@ const SPELLINGS: [[&str; 3]; 4] = [
 ];
 const OTHER_SPELLING: u64 = 800;
 
-/// Lines that a host adds to its layout, without line ends.
-#[derive(Default)]
-pub(super) struct HostLines {
-    /// The lines for all groups, before the first group.
-    pub(super) before_groups: Vec<Vec<u8>>,
-    /// The lines for the default group, after its user-agent line.
-    pub(super) default_group: Vec<Vec<u8>>,
-    /// The groups after those of the layout.
-    pub(super) after_groups: Vec<Vec<u8>>,
-}
-
-/// Appends the file of a layout for a host with this name and its own lines. `sitemaps` is the
-/// random stream for the other records of the host.
+/// Appends the file of a layout for a host with this name, whose default group also disallows
+/// the sections `edits`. `sitemaps` is the random stream for the other records of the host.
 pub(super) fn write(
     seed: u64,
     layout: Layout,
-    (host, lines, sitemaps): (&[u8], HostLines, SplitMix64),
+    (host, edits, sitemaps): (&[u8], &[Vec<u8>], SplitMix64),
     out: &mut Vec<u8>,
 ) {
     let plan = layout.plan(seed);
@@ -54,7 +43,7 @@ pub(super) fn write(
     let spelling =
         if random.chance(OTHER_SPELLING) { random.pick(&SPELLINGS[1..]) } else { SPELLINGS[0] };
     let mut file =
-        File { seed, layout, plan, site, lines, spelling, random, start: out.len(), out };
+        File { seed, layout, plan, site, edits, spelling, random, start: out.len(), out };
     file.write(host, sitemaps);
 }
 
@@ -64,7 +53,7 @@ struct File<'a> {
     layout: Layout,
     plan: Plan,
     site: Site,
-    lines: HostLines,
+    edits: &'a [Vec<u8>],
     spelling: [&'static str; 3],
     random: SplitMix64,
     start: usize,
@@ -79,8 +68,6 @@ impl File<'_> {
         for _ in 0..self.plan.heading_lines {
             self.write_heading_line();
         }
-        let before_groups = std::mem::take(&mut self.lines.before_groups);
-        self.write_lines(&before_groups);
         if self.random.chance(DEFAULT_GROUP_LAST) {
             self.write_named_groups();
             self.write_default_group();
@@ -88,21 +75,12 @@ impl File<'_> {
             self.write_default_group();
             self.write_named_groups();
         }
-        let after_groups = std::mem::take(&mut self.lines.after_groups);
-        self.write_lines(&after_groups);
         self.fill();
         self.write_sitemaps(host, sitemaps);
     }
 
     fn put(&mut self, text: &str) {
         self.out.extend_from_slice(text.as_bytes());
-    }
-
-    fn write_lines(&mut self, lines: &[Vec<u8>]) {
-        for line in lines {
-            self.out.extend_from_slice(line);
-            self.end_line();
-        }
     }
 
     fn end_line(&mut self) {
@@ -138,8 +116,11 @@ impl File<'_> {
         self.put(self.spelling[0]);
         self.put("*");
         self.end_line();
-        let default_group = std::mem::take(&mut self.lines.default_group);
-        self.write_lines(&default_group);
+        for section in self.edits {
+            self.put("Disallow: /");
+            self.out.extend_from_slice(section);
+            self.end_line();
+        }
         if self.plan.crawl_delay {
             self.put("Crawl-delay: ");
             let seconds = self.random.below(30) + 1;

@@ -82,22 +82,6 @@ pub(super) const AGENTS: [&str; 32] = [
     "SeznamBot",
 ];
 
-/// Product tokens of AI crawlers, in the order in which a file begins to name them.
-pub(super) const AI_AGENTS: [&str; 12] = [
-    "GPTBot",
-    "CCBot",
-    "Google-Extended",
-    "ChatGPT-User",
-    "anthropic-ai",
-    "ClaudeBot",
-    "PerplexityBot",
-    "Bytespider",
-    "Amazonbot",
-    "FacebookBot",
-    "Applebot-Extended",
-    "Diffbot",
-];
-
 /// The last words in the names of crawlers that few files name.
 const AGENT_KINDS: [&str; 8] =
     ["bot", "Crawler", "Spider", "Fetcher", "-agent", "Robot", "Copier", "Search"];

@@ -29,7 +29,6 @@ while read -r word number; do
         ;;
     decide)
         case $mode in
-        hang) sleep 60 ;;
         babble) echo "well, let me think" ;;
         short) count=$((count - 1)) ;;
         esac
