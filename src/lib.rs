@@ -83,6 +83,9 @@
 //! `portcullis-set` and others) whose APIs may change in any release. This crate follows semantic
 //! versioning.
 
+// docs.rs labels what needs a feature.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // What nearly every program needs. The modules have the rest.
 #[cfg(feature = "set")]
 #[doc(inline)]

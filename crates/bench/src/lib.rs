@@ -1,6 +1,8 @@
 //! Measures engines side by side on the user's own data. Engines are verified before they are
 //! timed.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! This crate is the [`program`] `portcullis-bench`: a [`Corpus`] of files and questions, a table of
 //! [`Engine`]s, the [`Judgement`] of the oracle, rounds of timing, and the [`Report`].
 //! `benches/peers` adds other crates as engines. `benches/RUNNERS.md` is the protocol for other

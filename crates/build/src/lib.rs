@@ -1,5 +1,7 @@
 //! From captures to the file of a policy set.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! ```text
 //! archives ─ ingest ─▶ sort ┐                                    ┌▶ writer ─▶ file
 //! sets ─ logs in order ─────┴▶ settle ─▶ hosts ─▶ compile ─▶ sections

@@ -1,5 +1,7 @@
 //! Archives of robots.txt: WARC, JSON Lines, CSV, Parquet, folders; each answer is one [`Capture`].
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! A stored file is read into [`Capture`]s: its records are found, bodies decoded, irregularities
 //! noted. `build` chooses among captures and resolves redirects;
 //! [`access`](portcullis_robots::access) has the meaning of an answer. No code here decides a URL.

@@ -1,5 +1,7 @@
 //! The program: one file per subcommand, and the code that they share.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! `args` holds the flags as clap's derived structs. `plan` checks the groups of flags that several
 //! subcommands have. Each subcommand's file does the work and writes the result through `output`, or
 //! through `outputs` if there may be one output for each list. The other modules are shared: the lists

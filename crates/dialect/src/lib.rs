@@ -1,5 +1,7 @@
 //! The vocabulary of the Robots Exclusion Protocol: dialects, decisions and limits, as data.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! Owns the behaviour of each standard or crawler at each decision point ([`Dialect`]), the
 //! vocabulary of an answer ([`Verdict`], [`Reason`], [`PolicyState`], [`Decision`]), the vocabulary
 //! of usage preferences ([`usage`]) and the bounds of the protocol ([`limits`]). Nothing here

@@ -1,5 +1,7 @@
 //! The registrable domain of a host, by the Public Suffix List.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! The list is `suffixes.txt`, which `scripts/suffixes` writes; its licence is at its head. A table of
 //! its ten thousand rules is made when the first host is asked. A look-up takes a fraction of a
 //! microsecond.

@@ -1,5 +1,7 @@
 //! Rule sets as bytes, and the one pipeline that decides a path.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! A rule set is a list of patterns such as `/private/*.png$` in order of precedence: the first one
 //! that matches a path decides. A caller sorts its rules once and so expresses any precedence:
 //! longest match, first in the file, any `Disallow`.

@@ -1,5 +1,7 @@
 //! Files as bytes. Nothing here knows what a file says, but for its kind.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! | module | owns |
 //! |---|---|
 //! | [`kind`] | file kinds by first bytes |

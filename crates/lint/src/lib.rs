@@ -1,5 +1,7 @@
 //! Problems in a robots.txt, line by line.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! Owns the problems by [`Code`], the checks that find them and the proved edits ([`fix`]). Parsing never
 //! fails and silently accepts what a dialect accepts; the linter reports it. If the parser's own
 //! observations are enough, use the [notes](portcullis_robots::syntax::Note) of a parsed file.

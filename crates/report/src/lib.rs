@@ -1,5 +1,7 @@
 //! Writes verdicts: tagged records, kept records and summaries.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! This crate says what was decided. Use [`batch`](portcullis_set::batch) to make decisions, and
 //! [`output`](portcullis_rows::output) for the formats of rows. A [`Format`] decides the records of a
 //! piece of a list and encodes them, so threads can encode pieces that are put back in order.

@@ -1,5 +1,7 @@
 //! One robots.txt file for one agent: parse, select the groups that apply, decide, explain.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! Start with [`Robots`]. The modules are its parts:
 //!
 //! | module | owns | cost |

@@ -1,5 +1,7 @@
 //! Lists of URLs in, tables out.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! No code here decides a URL. Use `set` to decide, and `report` for what was decided.
 //!
 //! | module | owns |

@@ -1,5 +1,7 @@
 //! Policies of many origins: the file that holds them, its view, and asking it.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! Owns the compiled form, [`PolicySet`]: one sequence of bytes, in memory or mapped from a file.
 //! `portcullis-build` compiles one, and [`PolicySet::open`] reads it.
 //!

@@ -1,6 +1,8 @@
 //! What robots.txt files say, and what that means for a list of URLs: the figures of `inspect` and
 //! `audit`, as data, as JSON, as tables and as a page.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! There is one model. [`Survey`] describes what a set holds: origins and how they were captured,
 //! the robots that files name and what they may fetch, usage preferences, problems. With agents, it
 //! also counts what each of them may fetch. [`Audit`] counts the decisions on a list of URLs in one

@@ -1,5 +1,7 @@
 //! A synthetic corpus of robots.txt files and URLs of any size, the same for a seed on any machine.
 //!
+//! A part of `portcullis`, whose crate has the stable API: this one may change in any version.
+//!
 //! This crate generates the output of `portcullis-bench synth`, for benchmarks and tests that must not
 //! depend on private data. The corpus follows distributions measured on the web: sizes of files and
 //! groups, line ends and byte order marks, rules with wildcards, hosts with most of the URLs, and
