@@ -4,7 +4,7 @@
 use bstr::ByteSlice;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_lint::analysis::{AnalysisLimits, Budget, Example, Rules, equivalence};
+use portcullis_lint::analysis::{Budget, Example, Rules, equivalence};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::OrderedRules;
 use portcullis_robots::syntax::RobotsTxt;
@@ -68,8 +68,7 @@ impl<'s> Side<'s> {
 /// Compares the answer for two files with the verdicts on all small URLs.
 #[track_caller]
 fn compare(one: &Side<'_>, two: &Side<'_>) {
-    let answer =
-        equivalence(one.rules(), two.rules(), &mut Budget::new(&AnalysisLimits::default(), 1));
+    let answer = equivalence(one.rules(), two.rules(), &mut Budget::default());
     let shown = || {
         format!(
             "{} {}\n{}\n{}\n{answer:?}",

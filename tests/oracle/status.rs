@@ -3,7 +3,7 @@
 use bstr::ByteSlice;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_lint::analysis::{AnalysisLimits, Budget, Example, RuleStatus, Rules, statuses};
+use portcullis_lint::analysis::{Budget, Example, RuleStatus, Rules, statuses};
 use portcullis_oracle as oracle;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_testkit::{Random, words};
@@ -84,7 +84,7 @@ impl<'w> RuleSet<'w> {
     fn check(&mut self) {
         let ordered = ordered(&self.text, self.world.dialect);
         let rules = Rules { ordered: &ordered, paths: &self.world.dialect.paths };
-        let found = statuses(rules, &mut Budget::new(&AnalysisLimits::default(), 1));
+        let found = statuses(rules, &mut Budget::default());
         for (rule, status) in &found {
             let problem = self.problem(rule.index(), status);
             assert_eq!(

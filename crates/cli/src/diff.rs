@@ -9,7 +9,7 @@ use anyhow::{bail, ensure};
 use portcullis_build::{LoadConfig, LoadError, load, read_text};
 use portcullis_dialect::usage::Label;
 use portcullis_files::kind::FileKind;
-use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped, robots_named};
+use portcullis_lint::analysis::{Budget, FileComparison, Grouped, robots_named};
 use portcullis_report::account::format;
 use portcullis_report::{Account, Figures, InvalidRecords, NoRecords, PolicyFacts, Run, Time};
 use portcullis_robots::access::UnixSeconds;
@@ -365,7 +365,7 @@ impl Diff<'_> {
         let mut limited = None;
         let files = [&old, &new];
         let sides = files.map(|file| Grouped::new(file, dialect));
-        let mut budget = Budget::new(&AnalysisLimits::default(), 1);
+        let mut budget = Budget::default();
         let mut comparison = FileComparison::new(sides.each_ref(), &mut budget);
         for robot in agents.iter().map(Some).chain(unnamed) {
             let found = comparison.robot(robot);

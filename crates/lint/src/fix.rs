@@ -14,24 +14,12 @@ use bstr::ByteSlice as _;
 use super::Report;
 use super::diagnostic::{Diagnostic, Edit, Fix, Safety};
 use super::examination::quoted;
-use crate::analysis::{AnalysisLimits, Bound, Budget, FileComparison, Grouped};
-use crate::limits::{FIX_ANALYSES, FIX_PROOFS_MAX};
+use crate::analysis::{Bound, Budget, FileComparison, Grouped};
+use crate::limits::{ANALYSIS_POSITIONS_MAX, FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
 use portcullis_engine::bytes::seeded_hash;
 use portcullis_robots::policy::{UsageGroups, robot_name};
 use portcullis_robots::syntax::{Group, OtherRecord, RobotsTxt, UsageRecord, is_extension};
-
-/// Settings for fixing files.
-#[derive(Clone, Debug)]
-pub struct FixConfig {
-    /// The dialects in which no verdict may change.
-    pub dialects: Vec<&'static Dialect>,
-    /// The number of bytes of a file that are read; `None` for all.
-    pub bytes_max: Option<usize>,
-    /// The limits of one comparison. All comparisons of a file together may spend
-    /// [`FIX_ANALYSES`](crate::limits::FIX_ANALYSES) times as much.
-    pub limits: AnalysisLimits,
-}
 
 /// A fixed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,27 +34,30 @@ pub struct Fixed {
 
 /// Applies the edits of `report`, the report on `text`, that are proved to change no verdict.
 ///
-/// The whole new text is compared with the old one, in each of the dialects. Suggestions are not
-/// applied.
+/// The first `bytes_max` bytes of the whole new text are compared with those of the old one, or all if that
+/// is `None`, in each of the dialects. Suggestions are not applied.
 ///
 /// ```
-/// use portcullis_lint::analysis::AnalysisLimits;
 /// use portcullis_dialect::dialect::{Dialect, RFC_9309};
-/// use portcullis_lint::{FixConfig, LintConfig, fix, lint};
+/// use portcullis_lint::{LintConfig, fix, lint};
 ///
 /// let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\nDisallow: /a\nDisalow: /c\n";
 /// let report = lint(text, &LintConfig::new(&RFC_9309));
-/// let dialects = Dialect::ALL.to_vec();
-/// let config = FixConfig { dialects, bytes_max: None, limits: AnalysisLimits::default() };
-/// let fixed = fix(text, &report, &config);
+/// let fixed = fix(text, &report, &Dialect::ALL, None);
 /// assert_eq!(fixed.text, b"User-agent: *\nDisallow: /a\nDisallow: /b\nDisalow: /c\n");
 /// ```
-pub fn fix(text: &[u8], report: &Report, config: &FixConfig) -> Fixed {
-    let parse = |dialect: &&'static Dialect| RobotsTxt::parse(text, dialect, config.bytes_max);
-    let files: Vec<RobotsTxt<'_>> = config.dialects.iter().map(parse).collect();
+pub fn fix(
+    text: &[u8],
+    report: &Report,
+    dialects: &[&'static Dialect],
+    bytes_max: Option<usize>,
+) -> Fixed {
+    let parse = |dialect: &&'static Dialect| RobotsTxt::parse(text, dialect, bytes_max);
+    let files: Vec<RobotsTxt<'_>> = dialects.iter().map(parse).collect();
+    let sides = files.iter().zip(dialects).map(|(file, dialect)| Grouped::new(file, dialect));
     let candidates = candidates(&report.diagnostics);
     let mut accepted = Vec::new();
-    let mut prover = Prover::new(text, &files, config);
+    let mut prover = Prover::new(text, sides.collect(), bytes_max);
     prover.settle(&candidates, &mut accepted);
     let mut left = prover.left;
     left.sort_by_key(|&(diagnostic, _)| diagnostic);
@@ -121,15 +112,8 @@ struct Prover<'t> {
 }
 
 impl<'t> Prover<'t> {
-    fn new(text: &'t [u8], files: &'t [RobotsTxt<'t>], config: &FixConfig) -> Prover<'t> {
-        let FixConfig { limits, bytes_max, .. } = *config;
-        let all = AnalysisLimits {
-            positions_max: limits.positions_max.saturating_mul(FIX_ANALYSES.into()),
-            states_max: limits.states_max.saturating_mul(FIX_ANALYSES as usize),
-        };
-        let budget = Budget::new(&all, FIX_ANALYSES);
-        let readings = files.iter().zip(&config.dialects);
-        let readings = readings.map(|(file, dialect)| Grouped::new(file, dialect)).collect();
+    fn new(text: &'t [u8], readings: Vec<Grouped<'t>>, bytes_max: Option<usize>) -> Prover<'t> {
+        let budget = Budget::new(ANALYSIS_POSITIONS_MAX * FIX_ANALYSES, FIX_ANALYSES);
         Prover { text, bytes_max, readings, budget, proofs: 0, left: Vec::new() }
     }
 
@@ -348,10 +332,8 @@ mod tests {
         new: &[u8],
         bytes_max: Option<usize>,
     ) -> Result<(), Unproved> {
-        let limits = AnalysisLimits::default();
-        let config = FixConfig { dialects: vec![dialect], bytes_max, limits };
         let file = RobotsTxt::parse(old, dialect, bytes_max);
-        Prover::new(old, &[file], &config).compare(new)
+        Prover::new(old, vec![Grouped::new(&file, dialect)], bytes_max).compare(new)
     }
 
     #[test]

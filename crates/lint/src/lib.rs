@@ -38,7 +38,7 @@ pub mod limits;
 
 pub use code::{Code, Severity};
 pub use diagnostic::{Diagnostic, Edit, Effect, Fix, LineIndex, Place, Related, Safety};
-pub use fix::{Change, FixConfig, Fixed, Unproved, apply, fix};
+pub use fix::{Change, Fixed, Unproved, apply, fix};
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,6 @@ use findings::Findings;
 /// A map from keys that files choose.
 type Map<K, V> = hashbrown::HashMap<K, V, foldhash::fast::RandomState>;
 
-use crate::analysis::AnalysisLimits;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_robots::policy::Crawler;
@@ -63,8 +62,6 @@ pub struct LintConfig {
     /// The agents whose rules are compared. If empty, the rules of each robot that the file names
     /// are compared, and those of a robot that it does not name.
     pub agents: Vec<Crawler>,
-    /// The limits of comparing the rules of a file, of all robots together.
-    pub limits: AnalysisLimits,
     /// Whether findings beyond that number are kept, without effects, if [`fix`] can apply their edits.
     pub keeps_fixes: bool,
 }
@@ -76,7 +73,6 @@ impl LintConfig {
             dialect,
             bytes_max: Some(ROBOTS_BYTES_MAX),
             agents: Vec::new(),
-            limits: AnalysisLimits::default(),
             keeps_fixes: false,
         }
     }

@@ -33,7 +33,7 @@ pub const SURVEY_BATCH_ROWS: usize = 8 * 1024;
 pub const SURVEY_LIST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Positions read to find two pages with different usage preferences, with a charge of eight a state
-/// and of one for each combination of states: 65,536.
+/// and for each combination of states: 65,536.
 ///
 /// Source: our choice, some milliseconds. Few files state preferences for paths.
 pub const STANCE_POSITIONS_MAX: u64 = 64 * 1024;

@@ -10,8 +10,7 @@ use portcullis_dialect::usage::{Label, Preference, Stance, UsageSource};
 use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{RuleSet, RuleSetBuf};
 use portcullis_lint::analysis::{
-    AnalysisLimits, Bound, Language, Machine, Owner, Product, Reach, State, Visit, machine,
-    plain_path,
+    Language, Machine, Owner, Product, Reach, State, Visit, machine, plain_path,
 };
 use portcullis_lint::limits::REACH_EXAMPLES_MAX;
 use portcullis_set::Damage;
@@ -143,24 +142,17 @@ fn search(
             return Some(Stance::Mixed);
         }
     }
-    let (mut is_mixed, limits) = (false, limits());
-    let ended = search.run(&limits, |search, _, states| {
+    let mut is_mixed = false;
+    let ended = search.run(STANCE_POSITIONS_MAX, |search, _, states| {
         let visit = see(search, constant, states, &mut found);
         is_mixed |= visit == Visit::Stop;
         visit
     });
     match ended {
         _ if is_mixed => Some(Stance::Mixed),
-        // A longer path is that of no URL.
-        Ok(()) | Err(Bound::PathBytes) => found.map(Stance::from),
+        Ok(()) => found.map(Stance::from),
         Err(_) => None,
     }
-}
-
-/// The limits of a search: places cost as much as positions, for each machine.
-fn limits() -> AnalysisLimits {
-    let states_max = STANCE_POSITIONS_MAX as usize / MACHINES;
-    AnalysisLimits { positions_max: STANCE_POSITIONS_MAX, states_max }
 }
 
 /// Sees the preference on a path if it is allowed. Stops if it differs from the one that was found

@@ -1,17 +1,14 @@
 //! Checks fixed files against the oracle.
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_lint::analysis::AnalysisLimits;
-use portcullis_lint::{FixConfig, LintConfig, fix, lint};
+use portcullis_lint::{LintConfig, fix, lint};
 use portcullis_oracle::Judge;
 use portcullis_synth::Corpus;
 use portcullis_testkit::{Random, words};
 
 fn fixed(text: &[u8], chosen: &'static Dialect, dialects: &[&'static Dialect]) -> Vec<u8> {
     let report = lint(text, &LintConfig { bytes_max: None, ..LintConfig::new(chosen) });
-    let limits = AnalysisLimits::default();
-    let fixed =
-        fix(text, &report, &FixConfig { dialects: dialects.to_vec(), bytes_max: None, limits });
+    let fixed = fix(text, &report, dialects, None);
     assert_eq!(fixed.fixed.is_empty(), fixed.text == text, "{}", text.escape_ascii());
     fixed.text
 }

@@ -8,7 +8,7 @@ use anyhow::{Context as _, ensure};
 use portcullis_files::kind::FileKind;
 use portcullis_lint as lint;
 use portcullis_lint::limits::LINT_FINDINGS_PER_CODE_MAX;
-use portcullis_lint::{Edit, FixConfig, Report};
+use portcullis_lint::{Edit, Report};
 use portcullis_text::visible::is_hidden;
 
 use super::super::output::Output;
@@ -24,8 +24,7 @@ pub(super) struct Fixed {
     pub(super) fixed: Vec<usize>,
 }
 
-pub(super) fn fix(name: &str, text: &[u8], report: &Report, config: &FixConfig) -> Fixed {
-    let fixed = lint::fix(text, report, config);
+pub(super) fn fix(name: &str, text: &[u8], report: &Report, fixed: lint::Fixed) -> Fixed {
     let left = fixed.left.iter().map(|(position, why)| {
         let diagnostic = &report.diagnostics[*position];
         let (line, code) = (diagnostic.place.line, diagnostic.code);

@@ -19,7 +19,7 @@ use anyhow::anyhow;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::system_text;
 use portcullis_files::input::{read_robots_txt, read_robots_txt_from};
-use portcullis_lint::{Code, FixConfig, LintConfig, Report, Severity, lint};
+use portcullis_lint::{Code, Fixed, LintConfig, Report, Severity, lint};
 use rayon::prelude::*;
 
 use self::format::{Github, Json, Linted, Omitted, ReportFormat};
@@ -152,7 +152,7 @@ impl Run {
             report.unknown.iter().map(|unknown| format!("{name}: {unknown}")).collect();
         let mut text_of_file = Vec::new();
         if self.args.edits() {
-            let fixed = fix::fix(&name, &text, &report, &self.fix_config());
+            let fixed = fix::fix(&name, &text, &report, self.fixed(&text, &report));
             if self.args.fix {
                 fixed.write(source.path())?;
             }
@@ -171,15 +171,11 @@ impl Run {
         Ok(Checked { text: text_of_file, notes, statistics, omitted, has_finding })
     }
 
-    fn fix_config(&self) -> FixConfig {
-        FixConfig {
-            dialects: match self.args.text.dialect {
-                Some(dialect) => vec![dialect],
-                None => Dialect::ALL.to_vec(),
-            },
-            bytes_max: self.config.bytes_max,
-            limits: self.config.limits,
-        }
+    /// Returns the text with all proved edits.
+    fn fixed(&self, text: &[u8], report: &Report) -> Fixed {
+        let chosen = self.args.text.dialect.map(|dialect| vec![dialect]);
+        let dialects = chosen.unwrap_or_else(|| Dialect::ALL.to_vec());
+        portcullis_lint::fix(text, report, &dialects, self.config.bytes_max)
     }
 
     /// Removes the findings below the level and returns their number.

@@ -17,14 +17,14 @@ use crate::Map;
 /// that still needs one is unknown.
 ///
 /// ```
-/// use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped};
+/// use portcullis_lint::analysis::{Budget, FileComparison, Grouped};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_robots::syntax::RobotsTxt;
 ///
 /// let texts = [&b"User-agent: *\nDisallow: /a\n"[..], b"User-agent: *\nDisallow: /a\nAllow: /b\n"];
 /// let files = texts.map(|text| RobotsTxt::parse(text, &RFC_9309, None));
 /// let sides = files.each_ref().map(|file| Grouped::new(file, &RFC_9309));
-/// let mut budget = Budget::new(&AnalysisLimits::default(), 1);
+/// let mut budget = Budget::default();
 /// let mut comparison = FileComparison::new(sides.each_ref(), &mut budget);
 /// assert_eq!(*comparison.robot(None).differences, [Ok(None), Ok(None)]);
 /// assert!(budget.spent() > 0);
@@ -152,17 +152,18 @@ mod tests {
     use portcullis_robots::syntax::RobotsTxt;
 
     use super::*;
-    use crate::analysis::{AnalysisLimits, robots_named};
+    use crate::analysis::robots_named;
+    use crate::limits::ANALYSIS_POSITIONS_MAX;
 
     /// Returns the comparison of each robot that the first text names, and the work.
     fn compared(
         texts: [&str; 2],
         dialect: &'static Dialect,
-        limits: &AnalysisLimits,
+        limit: u64,
     ) -> (Vec<RobotComparison>, u64) {
         let files = texts.map(|text| RobotsTxt::parse(text.as_bytes(), dialect, None));
         let sides = files.each_ref().map(|file| Grouped::new(file, dialect));
-        let mut budget = Budget::new(limits, 1);
+        let mut budget = Budget::new(limit, 1);
         let mut comparison = FileComparison::new(sides.each_ref(), &mut budget);
         let robots = robots_named(&[&files[0]], dialect);
         let found = robots.iter().map(|robot| comparison.robot(Some(robot))).collect();
@@ -178,12 +179,11 @@ mod tests {
 
     #[test]
     fn robots_with_equal_rules_share_one_comparison() {
-        let limits = AnalysisLimits::default();
         let texts =
             |robots| ["/x", "/y"].map(|it| combinations(&format!("Disallow: {it}"), robots));
         let work = |robots| {
             let texts = texts(robots);
-            compared([&texts[0], &texts[1]], &RFC_9309, &limits)
+            compared([&texts[0], &texts[1]], &RFC_9309, ANALYSIS_POSITIONS_MAX)
         };
         let ((few, work_of_few), (many, work_of_many)) = (work(10), work(500));
         assert_eq!(work_of_few, work_of_many);
@@ -196,9 +196,9 @@ mod tests {
             assert_eq!((old.line, new.line.unwrap().get()), (None, 501), "{number}");
         }
         let texts = texts(500);
-        let (same, work) = compared([&texts[0], &texts[0]], &RFC_9309, &limits);
+        let (same, work) = compared([&texts[0], &texts[0]], &RFC_9309, ANALYSIS_POSITIONS_MAX);
         assert!(same.iter().all(|it| *it.differences == [Ok(None), Ok(None)]) && work == 0);
-        let (same, work) = compared([&texts[0], &texts[0]], &ORIGINAL_1994, &limits);
+        let (same, work) = compared([&texts[0], &texts[0]], &ORIGINAL_1994, ANALYSIS_POSITIONS_MAX);
         assert!(same.iter().all(|it| *it.differences == [Ok(None), Ok(None)]) && work == 0);
     }
 
@@ -206,7 +206,7 @@ mod tests {
     fn decisions_have_the_lines_of_each_robot() {
         let old = "User-agent: a\nDisallow: /x\nUser-agent: b\nDisallow: /x\n";
         let new = "User-agent: a\nAllow: /x\nUser-agent: b\n\nAllow: /x\n";
-        let (found, _) = compared([old, new], &RFC_9309, &AnalysisLimits::default());
+        let (found, _) = compared([old, new], &RFC_9309, ANALYSIS_POSITIONS_MAX);
         let lines = |it: &RobotComparison| it.deciding[1].unwrap().map(|it| it.line.unwrap().get());
         assert_eq!([lines(&found[0]), lines(&found[1])], [[2, 2], [4, 5]]);
         assert!(Rc::ptr_eq(&found[0].differences, &found[1].differences));
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn the_limit_is_one_for_all_robots() {
-        let limits = AnalysisLimits { positions_max: 3_000, ..AnalysisLimits::default() };
+        const LIMIT: u64 = 3_000;
         let rules: String = (0..20).map(|it| format!("Allow: /*a{it}*b*c\n")).collect();
         let text = |it: &str| {
             let own = (0..100).map(|it| format!("User-agent: a{it}\nDisallow: /{it}\n"));
@@ -222,8 +222,8 @@ mod tests {
         };
         let [old, new] = ["Allow: /*d*e", "Allow: /*d*f"].map(text);
         // The robots after the first are equal without work, and so stay known.
-        let (found, work) = compared([&old, &new], &RFC_9309, &limits);
-        assert_eq!(work, 3_000);
+        let (found, work) = compared([&old, &new], &RFC_9309, LIMIT);
+        assert_eq!(work, LIMIT);
         let is_unknown = |it: &RobotComparison| matches!(*it.differences, [Err(_), Err(_)]);
         let unknown = found.iter().filter(|it| is_unknown(it));
         assert_eq!((unknown.count(), found.len()), (1, 100));
@@ -232,8 +232,8 @@ mod tests {
                 .map(|robot| format!("User-agent: a{robot}\nDisallow: /*{robot}{it}\n"))
                 .collect::<String>()
         });
-        let (found, work) = compared([&texts[0], &texts[1]], &RFC_9309, &limits);
-        assert_eq!(work, 3_000);
+        let (found, work) = compared([&texts[0], &texts[1]], &RFC_9309, LIMIT);
+        assert_eq!(work, LIMIT);
         let first = found.iter().position(is_unknown).unwrap();
         assert!(
             first > 5 && found[first..].iter().all(|it| it.differences == found[first].differences)
@@ -241,8 +241,8 @@ mod tests {
         // Where names may occur in others, each name is compared with each.
         let names: String = (0..200).map(|it| format!("User-agent: a{it}\n")).collect();
         let texts = ["/x", "/y"].map(|it| format!("{names}Disallow: {it}\n"));
-        let (found, work) = compared([&texts[0], &texts[1]], &ORIGINAL_1994, &limits);
-        assert_eq!(work, 3_000);
+        let (found, work) = compared([&texts[0], &texts[1]], &ORIGINAL_1994, LIMIT);
+        assert_eq!(work, LIMIT);
         assert!(is_unknown(&found[199]));
     }
 }

@@ -6,9 +6,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use portcullis_dialect::dialect::Escapes;
+use portcullis_engine::pattern::Pattern;
+
 use super::language::Language;
 use super::machine::{Machine, Owner};
-use super::product::{Product, Visit};
+use super::product::Product;
+use super::rules::Ruled;
 use super::{Bound, Budget, Example, Rules};
 
 /// A shortest path that was searched for; `None` if there is no such path. The error is the limit that
@@ -23,7 +27,7 @@ pub type Search = Result<Option<Example>, Bound>;
 /// If the rule sets compare paths in different normal forms.
 ///
 /// ```
-/// use portcullis_lint::analysis::{AnalysisLimits, Budget, Rules, equivalence};
+/// use portcullis_lint::analysis::{Budget, Rules, equivalence};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_robots::policy::OrderedRules;
 /// use portcullis_robots::syntax::RobotsTxt;
@@ -35,14 +39,14 @@ pub type Search = Result<Option<Example>, Bound>;
 /// let one = rules("User-agent: *\nDisallow: /a\nDisallow: /a/b\n");
 /// let two = rules("User-agent: *\nDisallow: /a\nAllow: /a/b$\n");
 /// let [one, two] = [&one, &two].map(|ordered| Rules { ordered, paths: &RFC_9309.paths });
-/// let mut budget = Budget::new(&AnalysisLimits::default(), 1);
+/// let mut budget = Budget::default();
 /// assert_eq!(equivalence(one, one, &mut budget), [Ok(None), Ok(None)]);
 /// let [first_allows, second_allows] = equivalence(one, two, &mut budget);
 /// assert_eq!(first_allows, Ok(None));
 /// assert_eq!(second_allows.unwrap().unwrap().path(), b"/a/b");
 /// ```
 pub fn equivalence(first: Rules<'_>, second: Rules<'_>, budget: &mut Budget) -> [Search; 2] {
-    differences(first, second, budget, |found| found.iter().all(Option::is_some))
+    of_rules(first, second, budget, 2)
 }
 
 /// Returns a shortest path on which two rule sets give different verdicts, or `None` if there is no
@@ -56,7 +60,7 @@ pub fn equivalence(first: Rules<'_>, second: Rules<'_>, budget: &mut Budget) -> 
 ///
 /// As [`equivalence`].
 pub(crate) fn difference(first: Rules<'_>, second: Rules<'_>, budget: &mut Budget) -> Search {
-    either(differences(first, second, budget, |found| found.iter().any(Option::is_some)))
+    either(of_rules(first, second, budget, 1))
 }
 
 /// Returns the path of the first search that found one.
@@ -64,46 +68,39 @@ pub(super) fn either([one, other]: [Search; 2]) -> Search {
     if let Ok(Some(_)) = one { one } else { other }
 }
 
-/// Searches for a path that the first rule set allows and the second does not, and for one for the
-/// reverse, until `are_enough` is satisfied.
-fn differences(
+fn of_rules(
     first: Rules<'_>,
     second: Rules<'_>,
     budget: &mut Budget,
-    are_enough: impl Fn(&[Option<Example>; 2]) -> bool,
+    enough: usize,
 ) -> [Search; 2] {
     let escapes = first.paths.escapes;
     assert_eq!(escapes, second.paths.escapes, "both compare paths in one normal form");
-    if first.is_same(second) {
+    differences([first, second].map(Rules::ruled), escapes, budget, enough)
+}
+
+/// Searches for a shortest path that the first side allows and the second disallows, and for one for the
+/// reverse, until so many as are `enough` are found.
+pub(super) fn differences(
+    sides: [Ruled<'_>; 2],
+    escapes: Escapes,
+    budget: &mut Budget,
+    enough: usize,
+) -> [Search; 2] {
+    if sides[0] == sides[1] {
         return [Ok(None), Ok(None)];
     }
-    let counts = counts(first, second);
-    let sides = [(first, &counts[0]), (second, &counts[1])];
-    let machines =
-        sides.map(|(rules, counts)| {
-            let own = rules.patterns().zip(counts);
-            Machine::new(own.map(|((pattern, owner), &counts)| {
-                (pattern, Owner { allows: owner.allows, counts })
-            }))
-        });
-    let language = Language::of(escapes);
-    let built = [first, second].map(|rules| rules.ordered.patterns.byte_len()).iter().sum();
-    // A path that the first side allows, and one that the second does.
-    let mut found: [Option<Example>; 2] = [None, None];
-    let product = Product::new(machines, language);
-    let ended = budget.search(1, built, product, |product, place, states| {
-        let allows = product.allow(states);
-        if allows[0] != allows[1] {
-            found[usize::from(allows[1])]
-                .get_or_insert_with(|| Example::of(&language.written(&product.path(place))));
-        }
-        if are_enough(&found) {
-            return Visit::Stop;
-        }
-        let may_change = product.are_settled(states) != [true; 2];
-        if product.counts(states) && may_change { Visit::Follow } else { Visit::Skip }
+    let counts = counts(sides.each_ref().map(Vec::as_slice));
+    let mut counts = counts.into_iter();
+    let machines = sides.map(|own| {
+        let counts = counts.next().unwrap_or_default();
+        let owners = own.into_iter().zip(counts);
+        Machine::new(owners.map(|((pattern, allows), counts)| (pattern, Owner { allows, counts })))
     });
-    found.map(|example| if example.is_some() { Ok(example) } else { ended.map(|()| None) })
+    let language = Language::of(escapes);
+    let wanted = [[true, false], [false, true]];
+    let found = budget.find(1, Product::new(machines, language), wanted, enough);
+    found.map(|path| Ok(path?.map(|path| Example::of(&language.written(&path)))))
 }
 
 /// For each pattern of each side: whether a path that it decides may have another verdict on the
@@ -112,25 +109,25 @@ fn differences(
 /// If the verdicts on a path differ, so do the deciding rules. If both deciding rules were on both
 /// sides in the same order, the same rule would decide on both sides. So at least one of the two
 /// counts.
-fn counts(first: Rules<'_>, second: Rules<'_>) -> [Vec<bool>; 2] {
-    let mut counts = [first, second].map(|rules| vec![true; rules.patterns().count()]);
+fn counts([first, second]: [&[(Pattern<'_>, bool)]; 2]) -> [Vec<bool>; 2] {
+    let mut counts = [first, second].map(|side| vec![true; side.len()]);
     // The rank and verdict of each pattern of the second side. Of equal patterns only the first counts.
     let mut ranks = HashMap::new();
-    for (rank, (pattern, owner)) in second.patterns().enumerate() {
+    for (rank, &(pattern, allows)) in second.iter().enumerate() {
         counts[1][rank] = !ranks.contains_key(&pattern);
-        ranks.entry(pattern).or_insert((rank, owner.allows));
+        ranks.entry(pattern).or_insert((rank, allows));
     }
     // For each verdict: the largest rank on the second side of the earlier rules.
     let mut passed = [None; 2];
     let mut own = HashSet::new();
-    for (rank, (pattern, owner)) in first.patterns().enumerate() {
+    for (rank, &(pattern, allows)) in first.iter().enumerate() {
         if !own.insert(pattern) {
             counts[0][rank] = false;
             continue;
         }
-        let Some(&(there, allows)) = ranks.get(&pattern) else { continue };
-        let in_order = passed[usize::from(!owner.allows)].is_none_or(|other| other < there);
-        if allows == owner.allows && in_order {
+        let Some(&(there, allows_there)) = ranks.get(&pattern) else { continue };
+        let in_order = passed[usize::from(!allows)].is_none_or(|other| other < there);
+        if allows == allows_there && in_order {
             counts[0][rank] = false;
             counts[1][there] = false;
             let passed = &mut passed[usize::from(allows)];

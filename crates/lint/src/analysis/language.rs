@@ -12,7 +12,6 @@
 use std::sync::OnceLock;
 
 use portcullis_dialect::dialect::Escapes;
-use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::push_percent_triplet;
 use portcullis_engine::pattern::Pattern;
 use portcullis_robots::url::{compared_path, normalise};
@@ -163,9 +162,6 @@ impl Language {
         &path[2..]
     }
 }
-
-/// The longest path of an example. With the longest host it makes a URL that is not too long.
-pub(super) const PATH_BYTES_MAX: usize = URL_BYTES_MAX - HOST_BYTES_MAX - b"https://:65535#".len();
 
 /// A path and query as written in a URL.
 ///

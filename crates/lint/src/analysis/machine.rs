@@ -44,6 +44,9 @@ const UNBUILT: State = u32::MAX;
 /// The cost of a state beside its positions, in positions.
 const STATE_WORK: u64 = 8;
 
+/// Bytes of patterns that are made into a machine for the cost of one position.
+const BUILT_BYTES: u64 = 4;
+
 /// What a pattern decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
@@ -124,12 +127,13 @@ impl Machine {
             start: UNBUILT,
             work: 0,
         };
+        new.work = new.patterns.kinds.len() as u64 / BUILT_BYTES;
         new.start = new.state_of(start);
         new
     }
 
-    /// Returns the number of positions that were read, plus a charge per state. Time and memory are
-    /// proportional to it.
+    /// Returns the number of positions that were read, plus a charge for building and per state. Time and
+    /// memory are proportional to it.
     pub fn work(&self) -> u64 {
         self.work
     }

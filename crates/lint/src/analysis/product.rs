@@ -8,9 +8,12 @@ use std::array;
 
 use hashbrown::HashSet;
 
-use super::language::{FREE, Language, Mark, PATH_BYTES_MAX};
+use super::Bound;
+use super::language::{FREE, Language, Mark};
 use super::machine::{Machine, State};
-use super::{AnalysisLimits, Bound};
+
+/// The cost of a place, in positions.
+const PLACE_WORK: u64 = 8;
 
 /// A search through `N` machines.
 #[derive(Debug)]
@@ -31,8 +34,6 @@ struct Met<const N: usize> {
     parent: u32,
     /// The byte that leads here from the parent.
     byte: u8,
-    /// The number of bytes of the path after its slash.
-    depth: u32,
 }
 
 /// How a search continues after a place.
@@ -52,14 +53,10 @@ impl<'l, const N: usize> Product<'l, N> {
         Product { machines, language, met: Vec::new(), known: HashSet::default() }
     }
 
-    /// Returns the number of positions that the machines read.
+    /// Returns the work so far: the positions that the machines read, and a charge per state and place.
     pub(super) fn work(&self) -> u64 {
-        self.machines.iter().map(Machine::work).sum()
-    }
-
-    /// Returns the number of places that were reached.
-    pub(super) fn places(&self) -> usize {
-        self.met.len()
+        let places = self.met.len() as u64 * PLACE_WORK;
+        places + self.machines.iter().map(Machine::work).sum::<u64>()
     }
 
     /// Returns whether each machine allows the path that led to `states`.
@@ -70,11 +67,6 @@ impl<'l, const N: usize> Product<'l, N> {
     /// Returns for each machine whether no longer path changes its result.
     pub fn are_settled(&self, states: [State; N]) -> [bool; N] {
         array::from_fn(|side| self.machines[side].is_settled(states[side]))
-    }
-
-    /// Returns whether a rule of interest has matched, or may match, in some machine.
-    pub(super) fn counts(&self, states: [State; N]) -> bool {
-        (0..N).any(|side| self.machines[side].counts(states[side]))
     }
 
     /// Returns the states after all of `path`; `None` if the machines have read more positions than
@@ -95,57 +87,81 @@ impl<'l, const N: usize> Product<'l, N> {
     ///
     /// # Errors
     ///
-    /// The limit that ended the search early.
+    /// If the [work](Product::work) exceeded `work_max`.
     pub fn run(
         &mut self,
-        limits: &AnalysisLimits,
+        work_max: u64,
         mut visit: impl FnMut(&Product<'l, N>, usize, [State; N]) -> Visit,
     ) -> Result<(), Bound> {
         let start = array::from_fn(|side| self.machines[side].walk(b"/"));
-        self.add((start, FREE), u32::MAX, 0, 0);
+        self.add((start, FREE), u32::MAX, b'/');
         let mut moves: Vec<(u8, Mark)> = Vec::new();
-        let mut ended = Ok(());
         let mut index = 0;
-        while let Some(&Met { place: (states, mark), depth, .. }) = self.met.get(index) {
+        while let Some(&Met { place: (states, mark), .. }) = self.met.get(index) {
             match visit(self, index, states) {
                 Visit::Stop => return Ok(()),
                 Visit::Skip => {}
+                Visit::Follow if self.work() > work_max => return Err(Bound(work_max)),
                 Visit::Follow => {
-                    limits.check(self.work(), self.met.len())?;
-                    if depth as usize + 1 >= PATH_BYTES_MAX {
-                        ended = Err(Bound::PathBytes);
-                    } else {
-                        let sides = self.machines.iter().zip(states);
-                        let named = sides.flat_map(|(machine, state)| machine.named(state));
-                        self.language.moves(mark, named, &mut moves);
-                        for &(byte, mark) in &moves {
-                            let next =
-                                array::from_fn(|side| self.machines[side].step(states[side], byte));
-                            self.add((next, mark), index as u32, byte, depth + 1);
-                        }
+                    let sides = self.machines.iter().zip(states);
+                    let named = sides.flat_map(|(machine, state)| machine.named(state));
+                    self.language.moves(mark, named, &mut moves);
+                    for &(byte, mark) in &moves {
+                        let next =
+                            array::from_fn(|side| self.machines[side].step(states[side], byte));
+                        self.add((next, mark), index as u32, byte);
                     }
                 }
             }
             index += 1;
         }
-        ended
+        Ok(())
     }
 
-    fn add(&mut self, place: Place<N>, parent: u32, byte: u8, depth: u32) {
+    /// Finds a shortest path, as it is compared, on which the machines give each of the `wanted` verdicts,
+    /// or ends when it has so many as are `enough`. The error is for those that it did not find before the
+    /// work exceeded `work_max`.
+    ///
+    /// A place is not followed if no rule of interest is left, or if each missing verdict differs from one
+    /// that no longer path changes.
+    pub(super) fn find<const W: usize>(
+        &mut self,
+        wanted: [[bool; N]; W],
+        enough: usize,
+        work_max: u64,
+    ) -> [Result<Option<Vec<u8>>, Bound>; W] {
+        let mut found: [Option<Vec<u8>>; W] = [const { None }; W];
+        let ended = self.run(work_max, |product, place, states| {
+            let (allow, are_settled) = (product.allow(states), product.are_settled(states));
+            let may_become = |wanted: &[bool; N]| {
+                (0..N).all(|side| !are_settled[side] || allow[side] == wanted[side])
+            };
+            let mut may_follow = false;
+            for (found, wanted) in found.iter_mut().zip(&wanted) {
+                if found.is_none() && allow == *wanted {
+                    *found = Some(product.path(place));
+                }
+                may_follow |= found.is_none() && may_become(wanted);
+            }
+            if found.iter().flatten().count() >= enough {
+                return Visit::Stop;
+            }
+            let is_left = || (0..N).any(|side| product.machines[side].counts(states[side]));
+            if may_follow && is_left() { Visit::Follow } else { Visit::Skip }
+        });
+        found.map(|path| if path.is_some() { Ok(path) } else { ended.map(|()| None) })
+    }
+
+    fn add(&mut self, place: Place<N>, parent: u32, byte: u8) {
         if self.known.insert(place) {
-            self.met.push(Met { place, parent, byte, depth });
+            self.met.push(Met { place, parent, byte });
         }
     }
 
     /// Returns the path of the place at `index`.
-    pub(super) fn path(&self, index: usize) -> Vec<u8> {
-        let mut path = Vec::new();
-        let mut met = &self.met[index];
-        while met.depth > 0 {
-            path.push(met.byte);
-            met = &self.met[met.parent as usize];
-        }
-        path.push(b'/');
+    fn path(&self, index: usize) -> Vec<u8> {
+        let all = std::iter::successors(self.met.get(index), |it| self.met.get(it.parent as usize));
+        let mut path: Vec<u8> = all.map(|met| met.byte).collect();
         path.reverse();
         path
     }

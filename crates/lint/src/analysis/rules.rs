@@ -33,13 +33,6 @@ pub(super) fn robots_txt_pattern() -> Pattern<'static> {
 }
 
 impl<'r> Rules<'r> {
-    /// Returns whether both have the same patterns with the same verdicts, and so decide alike.
-    pub(super) fn is_same(self, other: Rules<'_>) -> bool {
-        self.paths.robots_txt == other.paths.robots_txt
-            && self.ordered.patterns == other.ordered.patterns
-            && self.ordered.verdicts == other.ordered.verdicts
-    }
-
     /// Returns all patterns in order of precedence, with their rules. A dialect that always allows
     /// the URL of robots.txt has a pattern for it before all others.
     pub(super) fn patterns(self) -> impl Iterator<Item = (Pattern<'r>, PatternRule)> {
@@ -52,6 +45,11 @@ impl<'r> Rules<'r> {
             allows: verdict == Verdict::Allow,
         };
         dialect.into_iter().chain(patterns.iter().zip(rules.iter().zip(verdicts).map(owner)))
+    }
+
+    /// Returns all patterns, with what they decide.
+    pub(super) fn ruled(self) -> Ruled<'r> {
+        self.patterns().map(|(pattern, owner)| (pattern, owner.allows)).collect()
     }
 
     /// Decides a path by a scan of the rules; `otherwise` is the reason if none matches.
@@ -69,6 +67,9 @@ impl<'r> Rules<'r> {
         }
     }
 }
+
+/// Patterns in order of precedence, each with whether it allows.
+pub(super) type Ruled<'p> = Vec<(Pattern<'p>, bool)>;
 
 /// The rule of a pattern.
 #[derive(Clone, Copy, Debug)]

@@ -13,9 +13,9 @@ use portcullis_engine::pattern::Pattern;
 use portcullis_engine::{Cache, RuleSetBuf, Settings};
 use portcullis_robots::policy::OrderedRules;
 
-use super::language::{Language, PATH_BYTES_MAX, plain_path};
+use super::language::{Language, plain_path};
 use super::machine::{Machine, Owner};
-use super::product::{Product, Visit};
+use super::product::Product;
 use super::rules::PatternRule;
 use super::{Bound, Budget, Example, Rules};
 
@@ -46,7 +46,7 @@ pub enum RuleStatus {
 /// out.
 ///
 /// ```
-/// use portcullis_lint::analysis::{AnalysisLimits, Budget, Rules, RuleStatus, statuses};
+/// use portcullis_lint::analysis::{Budget, Rules, RuleStatus, statuses};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_dialect::id::RuleID;
 /// use portcullis_robots::policy::OrderedRules;
@@ -56,7 +56,7 @@ pub enum RuleStatus {
 /// let file = RobotsTxt::parse(text, &RFC_9309, None);
 /// let ordered = OrderedRules::new(&file, &[0], &RFC_9309.paths);
 /// let rules = Rules { ordered: &ordered, paths: &RFC_9309.paths };
-/// let statuses = statuses(rules, &mut Budget::new(&AnalysisLimits::default(), 1));
+/// let statuses = statuses(rules, &mut Budget::default());
 /// assert_eq!(statuses[0].1, RuleStatus::Shadowed { by: vec![Some(RuleID(1))] });
 /// let RuleStatus::Decides(example) = &statuses[3].1 else { panic!() };
 /// assert_eq!(example.path(), b"/b/c");
@@ -71,7 +71,7 @@ pub fn statuses(rules: Rules<'_>, budget: &mut Budget) -> Vec<(RuleID, RuleStatu
 type Owned<'r> = (Pattern<'r>, PatternRule);
 
 /// A search for an example may spend one part in this many of the remaining budget.
-const SEARCHES: u32 = 16;
+const SEARCHES: u64 = 16;
 
 struct Analysis<'r, 'b> {
     patterns: Vec<Owned<'r>>,
@@ -215,8 +215,7 @@ impl<'r, 'b> Analysis<'r, 'b> {
             return Ok(None);
         }
         let plain = plain_path(&one);
-        let is_path = plain.len() <= PATH_BYTES_MAX && self.language.contains(&plain);
-        if avoided.is_empty() && is_path && one.matches(&plain) {
+        if avoided.is_empty() && self.language.contains(&plain) && one.matches(&plain) {
             return Ok(Some(plain));
         }
         // A machine disallows the paths that its patterns match. Without patterns it allows everything.
@@ -224,25 +223,9 @@ impl<'r, 'b> Analysis<'r, 'b> {
         let machine = |patterns: &[Pattern<'_>]| {
             Machine::new(patterns.iter().map(|&pattern| (pattern, owner)))
         };
-        let sides = [&[one][..], avoided];
-        let built = sides.iter().copied().flatten().map(|pattern| pattern.bytes().len()).sum();
-        let product = Product::new(sides.map(machine), self.language);
-        let mut found = None;
-        let ended = self.budget.search(SEARCHES, built, product, |product, place, states| {
-            match (product.allow(states), product.are_settled(states)) {
-                ([false, true], _) => {
-                    found = Some(product.path(place));
-                    Visit::Stop
-                }
-                // Both verdicts stay, or one that is not wanted.
-                (_, [true, true]) | ([true, _], [true, _]) | ([_, false], [_, true]) => Visit::Skip,
-                _ => Visit::Follow,
-            }
-        });
-        if found.is_none() {
-            ended?;
-        }
-        Ok(found)
+        let product = Product::new([&[one][..], avoided].map(machine), self.language);
+        let [found] = self.budget.find(SEARCHES, product, [[false, true]], 1);
+        found
     }
 }
 

@@ -59,7 +59,7 @@ struct Analyst<'e> {
 pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     let Reading { file, dialect, .. } = findings.chosen;
     let [numbers] = numbers([file]);
-    let budget = Budget::new(&config.limits, 1);
+    let budget = Budget::default();
     let mut analyst = Analyst { grouped: Grouped::new(file, dialect), numbers, budget };
     let mut tallies = vec![Tally::default(); file.rules().len()];
     let leave_out = |group: usize, tallies: &mut [Tally]| {

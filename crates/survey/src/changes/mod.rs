@@ -191,12 +191,12 @@ pub fn push_file(compared: &Compared<'_>, added: &mut Added) {
 mod tests {
     use super::*;
     use portcullis_dialect::dialect::RFC_9309;
-    use portcullis_lint::analysis::{AnalysisLimits, Budget, FileComparison, Grouped};
+    use portcullis_lint::analysis::{Budget, FileComparison, Grouped};
     use portcullis_rows::input::Terminator;
     use portcullis_rows::output::TextRows;
     use portcullis_rows::output::tsv::Tsv;
 
-    fn written(limits: &AnalysisLimits) -> String {
+    fn written(mut budget: Budget) -> String {
         let texts = [
             &b"User-agent: *\nDisallow: /a\nDisallow: /x\n"[..],
             b"User-agent: *\nDisallow: /a\nDisallow: /x\nAllow: /x/y\n",
@@ -204,7 +204,6 @@ mod tests {
         let files = texts.map(|text| RobotsTxt::parse(text, &RFC_9309, None));
         let files = [&files[0], &files[1]];
         let sides = files.map(|file| Grouped::new(file, &RFC_9309));
-        let mut budget = Budget::new(limits, 1);
         let comparison = FileComparison::new(sides.each_ref(), &mut budget).robot(None);
         let (mut added, mut out) =
             (Added::of(file_fields().iter().map(|field| field.kind)), Vec::new());
@@ -216,12 +215,11 @@ mod tests {
     #[test]
     fn rows_of_two_files() {
         assert_eq!(
-            written(&AnalysisLimits::default()),
+            written(Budget::default()),
             "*\tdifferent\t/x/y\tdisallow\tallow\trule\t3\t/x\trule\t4\t/x/y\n"
         );
-        let none = AnalysisLimits { positions_max: 0, states_max: 0 };
         let unknown = |turn| format!("*\tunknown\t\t{turn}\t\t\t\t\t\t\n");
         let both = unknown("allow\tdisallow") + &unknown("disallow\tallow");
-        assert_eq!(written(&none), both);
+        assert_eq!(written(Budget::new(0, 1)), both);
     }
 }
