@@ -28,20 +28,20 @@ fn threads_that_cannot_start_are_an_error() {
     folder.write("x.jsonl", capture("a.example", "2024-01-01", 200, A_ROBOTS));
     folder.ok("compile --history --summary none -o x.pcs x.jsonl");
     folder.ok("compile --summary none -o y.pcs robots");
-    for (line, has_flag) in [
-        ("inspect x.pcs", false),
-        ("inspect --verify x.pcs a.example", false),
-        ("inspect x.pcs a.example", false),
-        ("check --robots robots -a ExampleBot https://b.example/", false),
-        ("classify -p x.pcs -a ExampleBot urls -j4", true),
-        ("filter --robots robots -a ExampleBot urls -j4", true),
-        ("compile -o new.pcs robots -j4", true),
-        ("compile -o new.pcs x.pcs y.pcs -j4", true),
-        ("diff x.pcs x.pcs -a ExampleBot urls -j4", true),
-        ("audit -p x.pcs -a ExampleBot --format json urls -j4", true),
-        ("survey -p x.pcs -a ExampleBot -j4", true),
-        ("survey -p x.pcs --sitemaps -j4", true),
-        ("lint robots -j4", true),
+    for line in [
+        "inspect x.pcs",
+        "inspect --verify x.pcs a.example",
+        "inspect x.pcs a.example",
+        "check --robots robots -a ExampleBot https://b.example/",
+        "classify -p x.pcs -a ExampleBot urls -j4",
+        "filter --robots robots -a ExampleBot urls -j4",
+        "compile -o new.pcs robots -j4",
+        "compile -o new.pcs x.pcs y.pcs -j4",
+        "diff x.pcs x.pcs -a ExampleBot urls -j4",
+        "audit -p x.pcs -a ExampleBot --format json urls -j4",
+        "survey -p x.pcs -a ExampleBot -j4",
+        "survey -p x.pcs --sitemaps -j4",
+        "lint robots -j4",
     ] {
         let mut failed = 0;
         for limit in LIMITS {
@@ -64,7 +64,6 @@ fn threads_that_cannot_start_are_an_error() {
             failed += 1;
             assert_fails(&output, &["error: cannot start ", " thread", "raise the limit"]);
             let said = text(&output.stderr);
-            assert_eq!(said.contains("-j"), has_flag, "{line}: {said}");
             let reason = "Resource temporarily unavailable";
             assert_eq!(said.matches(reason).count(), 1, "{line}: {said}");
         }

@@ -11,13 +11,14 @@ use portcullis_robots::access::UnixSeconds;
 use portcullis_survey::page::{self, Problem};
 use portcullis_survey::{Audit, ChunkFindings, Findings, Report};
 
-use super::args::{AuditArgs, AuditFormat, NowArgs};
-use super::engine::Engine;
+use super::args::{AUDIT_FORMATS, AuditArgs, NowArgs, PolicyArgs};
+use super::engine::{self, Engine};
 use super::exit::ExitStatus;
 use super::output::{Destination, Output, OutputFailed};
-use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryPlan};
+use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::stream;
 use super::summary::{self, Clock};
+use super::values::Format;
 
 /// The number of rows per list, unless a flag says otherwise.
 const TOP: usize = 50;
@@ -26,14 +27,14 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let plan = &Plan::new(args)?;
     let started = Instant::now();
     // Before the pass over the list, so that a wrong name fails early.
-    let open = |(destination, format): &(Destination, AuditFormat)| {
+    let open = |(destination, format): &(Destination, Format)| {
         Ok::<_, OutputFailed>((Output::open(destination)?, *format))
     };
     let mut outputs = plan.outputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let engine = Engine::new(plan.stream.threads)?;
     let policies = engine.load(&plan.policies, &plan.questions)?;
     policies.show_notes(plan.summary.form);
-    let classifier = policies.classifier(&plan.questions)?;
+    let classifier = engine::classifier(&policies.set, &plan.questions)?;
     let scratch = Scratch::in_folder(std::env::temp_dir(), Scratch::default_memory());
     let audit = engine.install(|| Audit::new(classifier, plan.top, &scratch))?;
     let clock = Clock::loaded(started);
@@ -60,8 +61,8 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     describe(plan, &mut report);
     for (file, format) in &mut outputs {
         let text = match format {
-            AuditFormat::Html => page::audit(&report, &plan.problems()?),
-            AuditFormat::Json => report.to_json(),
+            Format::Json => report.to_json(),
+            _ => page::audit(&report, &plan.problems()?),
         };
         file.write(text.as_bytes())?;
     }
@@ -73,26 +74,26 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
 
 /// The plan of a run.
 struct Plan {
-    policies: PolicyPlan,
+    policies: PolicyArgs,
     questions: QuestionPlan,
     stream: StreamPlan,
     summary: SummaryPlan,
     /// The destinations of the report, and its form in each.
-    outputs: Vec<(Destination, AuditFormat)>,
+    outputs: Vec<(Destination, Format)>,
     /// The number of rows per list.
     top: usize,
 }
 
 impl Plan {
     fn new(args: AuditArgs) -> anyhow::Result<Plan> {
-        let policies = plan::policies(args.policies);
+        let policies = args.policies;
         let mut outputs: Vec<Destination> =
             args.output.into_iter().map(|path| Destination::new(Some(path))).collect();
         if outputs.is_empty() {
             outputs.push(Destination::StandardOutput);
         }
         let with_format = |destination| {
-            let format = plan::format(args.format, &destination, AuditFormat::NAMED)?;
+            let format = plan::format(args.format, &destination, AUDIT_FORMATS)?;
             anyhow::Ok((destination, format))
         };
         let outputs = outputs.into_iter().map(with_format).collect::<anyhow::Result<_>>()?;
@@ -114,15 +115,14 @@ impl Plan {
     /// Returns what `lint` finds in the file for all URLs, the worst first. Empty for other policies,
     /// and for a file that can be read only once.
     fn problems(&self) -> anyhow::Result<Vec<Problem>> {
-        let PolicyPlan::Robots { path, dialect, bytes_max, .. } = &self.policies else {
+        let PolicyArgs { robots, text, .. } = &self.policies;
+        let Some(path) = robots.as_ref().filter(|path| path.is_file()) else {
             return Ok(Vec::new());
         };
-        if !path.is_file() {
-            return Ok(Vec::new());
-        }
-        let config = LoadConfig { robots_bytes_max: *bytes_max, ..LoadConfig::new(dialect) };
+        let (dialect, bytes_max) = (text.dialect(), text.bytes_max());
+        let config = LoadConfig { robots_bytes_max: bytes_max, ..LoadConfig::new(dialect) };
         let (text, _) = read_text(path, &config)?;
-        let found = lint(&text, &LintConfig { bytes_max: *bytes_max, ..LintConfig::new(dialect) });
+        let found = lint(&text, &LintConfig { bytes_max, ..LintConfig::new(dialect) });
         let mut found = found.diagnostics;
         found.retain(|it| it.severity() > Severity::Info);
         found.sort_by_key(|it| Reverse(it.severity()));

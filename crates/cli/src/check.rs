@@ -9,22 +9,23 @@ use portcullis_report::{explanation, explanation_json};
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::visible::visible;
 
-use super::args::{CheckArgs, CheckFormat, Color};
-use super::engine::{Engine, THREADS};
+use super::args::{CheckArgs, Color};
+use super::engine::{self, Engine, THREADS};
 use super::exit::ExitStatus;
+use super::values::Format;
 use super::{output, plan};
 
 pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
-    let policies = plan::policies(args.policies);
+    let policies = args.policies;
     let mut questions = plan::questions(args.questions, policies.dialect())?;
     let labels = plan::labels(args.usage)?;
     questions.usage = !labels.is_empty();
     questions.times = plan::time(args.time, &policies)?;
     let policies = Engine::new(THREADS)?.load(&policies, &questions)?;
     policies.show_notes_of_check(args.quiet);
-    let classifier = policies.classifier(&questions)?.with_usage(&labels)?;
+    let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels)?;
     let mut session = Session::new(classifier).assume_scheme(questions.assumed_scheme.as_deref());
-    let json = args.format == CheckFormat::Jsonl;
+    let json = args.format == Format::Jsonl;
     let colored = is_colored(args.color.color);
     let escapes = args.explain || io::stdout().is_terminal();
     let mut all_allowed = true;

@@ -3,7 +3,7 @@
 use anyhow::ensure;
 use portcullis_files::expand::Input;
 use portcullis_files::input::ChunkConfig;
-use portcullis_report::{Format, Parquet, Text};
+use portcullis_report::{Parquet, Text};
 use portcullis_rows::output::TextRows;
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::csv::Csv;
@@ -12,7 +12,7 @@ use portcullis_rows::output::parquet::AddedColumns;
 use portcullis_rows::output::tsv::Tsv;
 use portcullis_text::figures;
 
-use super::args::{ClassifyArgs, ClassifyFormat};
+use super::args::ClassifyArgs;
 use super::exit::ExitStatus;
 use super::files::Files;
 use super::message::counted;
@@ -20,6 +20,7 @@ use super::plan::{self, StreamPlan};
 use super::records::{Request, Writing};
 use super::rows::{self, Head, RowOutput};
 use super::summary;
+use super::values::Format;
 
 /// The size of a long output above which a note says how large it will be: 1 GiB.
 const NOTED_BYTES: u64 = 1 << 30;
@@ -28,9 +29,9 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let labels = plan::labels(args.usage)?;
     let has_now = args.records.now.and_now;
     let mut request = Request::new(args.records, labels, true)?;
-    let format = plan::format(args.format, &request.destination, ClassifyFormat::NAMED)?;
+    let format = plan::format(args.format, &request.destination, Format::TABLES)?;
     ensure!(
-        matches!(format, ClassifyFormat::Tsv | ClassifyFormat::Csv) || !args.header,
+        matches!(format, Format::Tsv | Format::Csv) || !args.header,
         "--header is for tsv and csv; omit it, or choose --format"
     );
     let has_own_agents = request.questions.each.is_some();
@@ -38,11 +39,11 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let is_long = args.long && !has_own_agents;
     let rows_of_each = if is_long { request.questions.agent_count().max(1) } else { 1 };
     request.stream.chunks = match format {
-        ClassifyFormat::Jsonl => request.questions.chunks_that_repeat(rows_of_each),
+        Format::Jsonl => request.questions.chunks_that_repeat(rows_of_each),
         _ if is_long => request.questions.chunks_that_repeat(rows_of_each),
         _ => request.questions.chunks(),
     };
-    if format == ClassifyFormat::Parquet {
+    if format == Format::Parquet {
         rows::not_to_terminal(request.prints(), "-o FILE.parquet, or --format tsv")?;
         rows::not_compressed(&request.destination)?;
         request.stream.chunks = row_groups(rows_of_each, request.stream.chunks);
@@ -51,21 +52,19 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     if is_long {
         note_size(&mut request.stream, rows_of_each);
     }
-    let run = request.open(files, Some(extension(format)), &[])?;
+    let run = request.open(files, Some(format.as_str()), &[])?;
     let agents = &run.policies.agents.agents;
-    let has_header = args.header || format == ClassifyFormat::Csv;
-    let has_names = has_header || format != ClassifyFormat::Tsv;
+    let has_header = args.header || format == Format::Csv;
+    let has_names = has_header || format != Format::Tsv;
     let columns = if is_long { columns.long(agents.clone()) } else { columns };
     // In an output without a header, two columns may have the same name.
     let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
     let text: Box<dyn TextRows> = match format {
-        ClassifyFormat::Csv => Box::new(Csv::default()),
-        ClassifyFormat::Jsonl => Box::new(JsonLines::new(&fields)),
-        ClassifyFormat::Tsv | ClassifyFormat::Parquet => {
-            Box::new(Tsv(run.request.stream.terminator()))
-        }
+        Format::Csv => Box::new(Csv::default()),
+        Format::Jsonl => Box::new(JsonLines::new(&fields)),
+        _ => Box::new(Tsv(run.request.stream.terminator())),
     };
-    let parquet = (format == ClassifyFormat::Parquet).then(|| Parquet {
+    let parquet = (format == Format::Parquet).then(|| Parquet {
         columns: &columns,
         encoder: AddedColumns::new(&columns, agents.len(), fields.clone()),
     });
@@ -79,7 +78,9 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     };
     let tagged = Text { columns: &columns, rows: &*text };
     let (_, status) = run.run(&Writing {
-        format: parquet.as_ref().map_or(&tagged as &dyn Format, |parquet| parquet),
+        format: parquet
+            .as_ref()
+            .map_or(&tagged as &dyn portcullis_report::Format, |parquet| parquet),
         output: &output,
         has_accounts: parquet.is_some(),
         selection: None,
@@ -136,15 +137,5 @@ fn row_groups(rows_of_each: usize, chunks: ChunkConfig) -> ChunkConfig {
             chunk_bytes: (rows::ROW_GROUPS.chunk_bytes / rows_of_each).max(chunks.chunk_bytes),
             ..chunks
         },
-    }
-}
-
-/// Returns the file extension for a format.
-fn extension(format: ClassifyFormat) -> &'static str {
-    match format {
-        ClassifyFormat::Tsv => "tsv",
-        ClassifyFormat::Jsonl => "jsonl",
-        ClassifyFormat::Csv => "csv",
-        ClassifyFormat::Parquet => "parquet",
     }
 }

@@ -27,12 +27,12 @@ use portcullis_text::figures::seconds;
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
-use super::args::{CapturePath, CompileArgs, OutageArgs, RunArgs};
+use super::args::{self, CapturePath, CompileArgs, OutageArgs, RunArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::lists;
 use super::mapped;
-use super::message::{Notes, counted, say_plainly};
+use super::message::{Notes, counted, say};
 use super::plan::{self, SummaryForm, SummaryPlan};
 use super::stream::{Bar, Progress};
 use super::summary;
@@ -73,7 +73,7 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let scratch = args.memory.scratch(Some(&args.output.output));
     let config = IngestConfig {
         capture: CaptureConfig { fields, ..CaptureConfig::default() },
-        strictness: plan::strictness(args.strict.strict, args.lenient.lenient),
+        strictness: args::strictness(&args.strict, Some(&args.lenient)),
         outages: settings.outages,
         history: settings.has_history,
         scratch,
@@ -289,14 +289,14 @@ fn show_file_notes(counts: &StandingCounts, dialect: &Dialect) {
     let figure = |kind: NoteKind| (kind.as_str(), counts.with_file_note(kind));
     let figures = Figures(NoteKind::APPEARANCES.map(figure).into());
     if figures.0.iter().any(|&(_, count)| count > 0) {
-        say_plainly(format_args!(
+        say(format_args!(
             "warning: some files do not look like robots.txt; they are parsed by {}; origins: {figures}",
             dialect.name
         ));
     }
     let cut = counts.with_file_note(NoteKind::FileCut);
     if cut > 0 {
-        say_plainly(format_args!(
+        say(format_args!(
             "note: some files are longer than the limit, and their ends are ignored; \
              --max-robots-size reads more; origins: {cut}"
         ));
@@ -320,7 +320,7 @@ impl IngestObserver for Observer {
 }
 
 fn show_problems(inputs: &[InputReport]) {
-    let show = |text: String| say_plainly(format_args!("note: {text}"));
+    let show = |text: String| say(format_args!("note: {text}"));
     let failed = inputs.iter().filter_map(|input| Some((input, input.failure.as_deref()?)));
     for (input, failure) in failed.clone().take(PROBLEMS_SHOWN_MAX) {
         show(format!("{failure} ({} read)", counted(input.captures, "capture")));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
-use portcullis_build::{LoadConfig, LoadError, load, read_text};
+use portcullis_build::{LoadConfig, LoadError, load, load_text, read_text};
 use portcullis_dialect::usage::Label;
 use portcullis_files::kind::FileKind;
 use portcullis_lint::analysis::{Budget, FileComparison, Grouped, robots_named};
@@ -28,19 +28,18 @@ use serde::Serialize;
 
 use super::agents::AgentNotes;
 use super::args::{
-    ClassifyFormat, DiffArgs, DiffFormat, InputArgs, QuestionArgs, ReadingArgs, RejectArgs, UrlArgs,
+    self, DIFF_FORMATS, DiffArgs, InputArgs, QuestionArgs, ReadingArgs, RejectArgs, UrlArgs,
 };
 use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
 use super::mapped;
-use super::message::counted;
 use super::output::{CompleteOutput, Destination, Output};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::rows::ROW_GROUPS;
 use super::stream;
 use super::summary;
 use super::table::{self, Block, Rows};
-use super::values::SetAt;
+use super::values::{Format, SetAt};
 
 /// The name of the robots that no file names.
 const UNNAMED: &str = "*";
@@ -52,7 +51,7 @@ struct Diff<'a> {
     labels: Vec<Label>,
     /// The lists of URLs; `None` to compare origins.
     stream: Option<StreamPlan>,
-    format: DiffFormat,
+    format: Format,
     output: Destination,
     summary: SummaryPlan,
     started: Instant,
@@ -61,7 +60,7 @@ struct Diff<'a> {
 pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let output = Destination::new(args.output.output.take());
-    let format = plan::format(args.format, &output, DiffFormat::NAMED)?;
+    let format = plan::format(args.format, &output, DIFF_FORMATS)?;
     let questions = QuestionArgs {
         agents: std::mem::take(&mut args.agents),
         urls: UrlArgs { assume_scheme: args.urls.assume_scheme.take() },
@@ -78,17 +77,17 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
         "flags about lists require FILE"
     );
     ensure!(
-        has_urls || format != DiffFormat::Html,
+        has_urls || format != Format::Html,
         "a page requires FILE, a list of URLs; without one, write a table"
     );
     let (input, rejects) = (InputArgs { files, reading }, RejectArgs { rejects });
-    let strictness = plan::strictness(args.strict.strict, false);
+    let strictness = args::strictness(&args.strict, None);
     let prints = output == Destination::StandardOutput;
     let mut stream = has_urls
         .then(|| plan::stream(input, rejects, &questions, &args.run, strictness, prints))
         .transpose()?;
     if let Some(stream) = &mut stream {
-        stream.shows_cuts = format == DiffFormat::Parquet;
+        stream.shows_cuts = format == Format::Parquet;
         stream.chunks = if stream.shows_cuts { ROW_GROUPS } else { questions.chunks() };
     }
     let summary = plan::summary(&args.run)?;
@@ -174,63 +173,65 @@ impl Diff<'_> {
             "the dialects of the two sets have different product tokens; name agents that both have"
         );
         let (mut rejects, mut notes) = (None, Vec::new());
-        let (found, changed, written) = match &self.stream {
-            None => {
-                let (counts, written) = self.origins(&agents, old, new)?;
-                (Found::origins(&counts, &agents, &self.labels), counts.changed(), written)
-            }
+        let (found, written) = match &self.stream {
+            None => self.origins(&agents, old, new)?,
             Some(stream) => {
                 let (counts, account, written) =
                     self.urls(&agents, stream, (old, new), are_files)?;
-                let changed = counts.changed();
                 let stream::Account { invalid, notes: read, output, .. } = account;
                 (rejects, notes) = (output, read);
-                (Found::Urls { counts, invalid: Box::new(invalid) }, changed, written)
+                (Found::Urls { counts, invalid: Box::new(invalid) }, written)
             }
         };
         old.is_whole()?;
         new.is_whole()?;
         let [from, to] = self.times();
-        let (old, new) = (Side::new(old, from), Side::new(new, to));
-        let records = found.records(&old);
-        let mut summary = SetSummary {
+        let run = Run { agents, ..Run::default() };
+        let summary = Summary {
             format: format::DIFF,
-            account: account(&agents, notes, self.started, records),
-            same_dialect: old.policies.dialect == new.policies.dialect,
-            same_robots_bytes_max: old.policies.robots_bytes_max == new.policies.robots_bytes_max,
-            old,
-            new,
+            account: Account { run, notes, ..Account::default() },
+            old: Side { policies: PolicyFacts::of(old), at: from },
+            new: Side { policies: PolicyFacts::of(new), at: to },
             found,
         };
-        // Equal inputs make equal files.
-        let time = summary.account.time.take();
+        self.finish(summary, written, rejects)
+    }
+
+    /// Completes the outputs, and writes the summary.
+    fn finish(
+        &self,
+        mut summary: Summary,
+        written: Written,
+        rejects: Option<Output>,
+    ) -> anyhow::Result<ExitStatus> {
+        // Equal inputs make equal files, which have no time.
         let mut complete = written(to_json(&summary))?;
-        summary.account.time = time;
         complete.extend(rejects.map(Output::complete).transpose()?);
         CompleteOutput::publish_all(complete)?;
+        let (compared, changed) = summary.found.counts(&summary.old);
+        let time = Time::new(Duration::ZERO, self.started.elapsed(), compared, None);
+        summary.account.time = Some(time);
         summary::write(&self.summary, &summary)?;
-        Ok(self.status(changed > 0))
+        Ok(match self.args.fail.fail && changed > 0 {
+            true => ExitStatus::Negative,
+            false => ExitStatus::Done,
+        })
     }
 
     fn times(&self) -> [Option<UnixSeconds>; 2] {
         [self.args.old.time, self.args.new.time]
     }
 
-    /// Returns the format of the table.
-    fn table(&self) -> ClassifyFormat {
-        self.format.table().expect("only a list of URLs has a page")
-    }
-
     /// Begins a table of rows that this thread makes.
     fn rows(&self, fields: Vec<Field>) -> anyhow::Result<Rows> {
-        Rows::begin(table::open(self.table(), &self.output)?, self.table(), fields)
+        Rows::begin(table::open(self.format, &self.output)?, self.format, fields)
     }
 
     /// Returns the configuration for reading robots.txt files.
     fn load_config(&self) -> LoadConfig {
         LoadConfig {
             robots_bytes_max: self.args.text.bytes_max(),
-            strictness: plan::strictness(self.args.strict.strict, false),
+            strictness: args::strictness(&self.args.strict, None),
             ..LoadConfig::new(self.args.text.dialect())
         }
     }
@@ -245,20 +246,13 @@ impl Diff<'_> {
         Ok(loaded.set.into())
     }
 
-    fn status(&self, is_different: bool) -> ExitStatus {
-        match self.args.fail.fail && is_different {
-            true => ExitStatus::Negative,
-            false => ExitStatus::Done,
-        }
-    }
-
     /// Writes the origins that changed.
     fn origins(
         &self,
         agents: &[String],
         old: &Arc<PolicySet>,
         new: &Arc<PolicySet>,
-    ) -> anyhow::Result<(ChangeCounts, Written)> {
+    ) -> anyhow::Result<(Found, Written)> {
         let chains = |set: &PolicySet| self.questions.agents(set.dialect());
         let difference = match agents.is_empty() {
             true => Difference::new(old, new),
@@ -273,7 +267,8 @@ impl Diff<'_> {
             changes::push_origin(&change?, agents, has_labels, &mut rows.added);
             rows.write_many()?;
         }
-        Ok((found.counts().clone(), Box::new(move |account| rows.complete(account))))
+        let found = Found::origins(found.counts(), agents, &self.labels);
+        Ok((found, Box::new(move |account| rows.complete(account))))
     }
 
     /// Writes the URLs whose verdict changed.
@@ -296,9 +291,9 @@ impl Diff<'_> {
         };
         let none = UrlCounts::new(agents, &self.labels);
         let mut counts = none.clone();
-        let (mut page, table) = match self.format.table() {
-            None => (Some(Output::open(&self.output)?), None),
-            Some(format) => {
+        let (mut page, table) = match self.format {
+            Format::Html => (Some(Output::open(&self.output)?), None),
+            format => {
                 let fields = changes::url_fields(!self.labels.is_empty());
                 let output = table::open(format, &self.output)?;
                 (None, Some(table::begin(output, format, fields, stream.terminator())?))
@@ -345,7 +340,6 @@ impl Diff<'_> {
 
     /// Compares two robots.txt files for the given agents, or for every robot.
     fn files(&self) -> anyhow::Result<ExitStatus> {
-        let (old_path, new_path) = (&*self.args.old.path, &*self.args.new.path);
         let config = self.load_config();
         let (dialect, bytes_max) = (config.dialect, config.robots_bytes_max);
         let read = |path: &Path| -> Result<Vec<u8>, LoadError> {
@@ -353,7 +347,8 @@ impl Diff<'_> {
             show_notes(&notes, notes.len() as u64);
             Ok(text)
         };
-        let texts = [read(old_path)?, read(new_path)?];
+        let paths = [&*self.args.old.path, &*self.args.new.path];
+        let texts = [read(paths[0])?, read(paths[1])?];
         let [old, new] = texts.each_ref().map(|text| RobotsTxt::parse(text, dialect, bytes_max));
         let (agents, unnamed) = match self.questions.names_nobody() {
             true => (robots_named(&[&old, &new], dialect), Some(None)),
@@ -379,90 +374,44 @@ impl Diff<'_> {
                 limited.get_or_insert_with(|| agent.to_owned());
             }
         }
-        let file = |path: &Path, file: &RobotsTxt<'_>| FileObject {
-            name: path.display().to_string(),
-            groups: file.groups().len(),
-            rules: file.rules().len(),
-            note_count: file.notes().len(),
-        };
-        let names: Vec<String> = agents.iter().map(|agent| agent.name().to_owned()).collect();
-        let mut summary = FileSummary {
-            format: format::DIFF,
-            account: account(&names, Vec::new(), self.started, answers.iter().sum()),
-            dialect: dialect.name,
-            old: file(old_path, &old),
-            new: file(new_path, &new),
-            answers: Figures::of(Answer::ALL, Answer::as_str, |it| answers[it as usize]),
-        };
-        let time = summary.account.time.take();
-        let complete = rows.complete(to_json(&summary))?;
-        summary.account.time = time;
-        CompleteOutput::publish_all(complete)?;
-        summary::write(&self.summary, &summary)?;
-        let is_different = answers[Answer::Different as usize] > 0;
-        match limited {
-            Some(first) if !is_different => bail!(
+        if let Some(first) = limited.filter(|_| answers[Answer::Different as usize] == 0) {
+            bail!(
                 "cannot tell whether the files give the same verdicts for {first}: a limit ended the \
                  comparison; compare smaller files, or compile policy sets and compare them on your \
                  URLs"
-            ),
-            _ => Ok(self.status(is_different)),
+            );
         }
+        let names = agents.iter().map(|agent| agent.name().to_owned());
+        let run = Run { agents: names.collect(), ..Run::default() };
+        let [old, new] = [0, 1].map(|side| {
+            let facts = PolicyFacts::of(&load_text(&texts[side], &config));
+            let policies = PolicyFacts { name: paths[side].display().to_string(), ..facts };
+            Side { policies, at: None }
+        });
+        let answers = Figures::of(Answer::ALL, Answer::as_str, |it| answers[it as usize]);
+        let summary = Summary {
+            format: format::DIFF,
+            account: Account { run, ..Account::default() },
+            old,
+            new,
+            found: Found::Files { answers },
+        };
+        self.finish(summary, Box::new(move |account| rows.complete(account)), None)
     }
 }
 
+/// What a comparison found.
 #[derive(Serialize)]
-struct FileObject {
-    name: String,
-    groups: usize,
-    rules: usize,
-    note_count: usize,
-}
-
-/// The comparison of two files.
-#[derive(Serialize)]
-struct FileSummary {
-    format: &'static str,
-    account: Account<NoRecords>,
-    dialect: &'static str,
-    old: FileObject,
-    new: FileObject,
-    answers: Figures,
-}
-
-impl summary::Summary for FileSummary {
-    fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let (version, time) = (self.account.run.version, self.account.time.unwrap_or_default());
-        let (dialect, seconds) = (self.dialect, figures::seconds(time.seconds));
-        writeln!(out, "portcullis {version}, dialect {dialect}, {seconds}")?;
-        for (side, file) in [("old", &self.old), ("new", &self.new)] {
-            let FileObject { name, groups, rules, note_count } = file;
-            let (name, groups) = (visible(name), counted(*groups as u64, "group"));
-            let (rules, notes) =
-                (counted(*rules as u64, "rule"), counted(*note_count as u64, "note"));
-            writeln!(out, "{side}: {name}, {groups}, {rules}, {notes}")?;
-        }
-        let answers: Vec<String> =
-            self.answers.0.iter().map(|(answer, agents)| format!("{agents} {answer}")).collect();
-        writeln!(out, "agents: {}", answers.join(", "))
-    }
-}
-
-/// The comparison of two sets.
-#[derive(Serialize)]
-struct SetSummary<'r> {
+struct Summary {
     format: &'static str,
     account: Account<NoRecords>,
     old: Side,
     new: Side,
-    /// If `false`, verdicts may change for that reason alone.
-    same_dialect: bool,
-    same_robots_bytes_max: bool,
     #[serde(flatten)]
-    found: Found<'r>,
+    found: Found,
 }
 
-/// A set to compare.
+/// A set or a file to compare.
 #[derive(Serialize)]
 struct Side {
     #[serde(flatten)]
@@ -471,68 +420,60 @@ struct Side {
     at: Option<UnixSeconds>,
 }
 
-impl Side {
-    fn new(set: &PolicySet, at: Option<UnixSeconds>) -> Side {
-        Side { policies: PolicyFacts::of(set), at }
-    }
-}
-
-/// Returns the account of a comparison that ends now.
-fn account(
-    agents: &[String],
-    notes: Vec<String>,
-    started: Instant,
-    records: u64,
-) -> Account<NoRecords> {
-    let time = Time::new(Duration::ZERO, started.elapsed(), records, None);
-    let run = Run { agents: agents.to_vec(), ..Run::default() };
-    Account { run, notes, time: Some(time), ..Account::default() }
-}
-
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Found<'r> {
+enum Found {
     Origins {
         changes: ChangeCounts,
-        per_agent: Vec<AgentRulesChanged<'r>>,
+        per_agent: Vec<AgentRulesChanged>,
     },
     Urls {
         #[serde(flatten)]
         counts: UrlCounts,
         invalid: Box<InvalidRecords>,
     },
+    /// The answers for the crawlers.
+    Files {
+        answers: Figures,
+    },
 }
 
 #[derive(Serialize)]
-struct AgentRulesChanged<'r> {
-    agent: &'r str,
+struct AgentRulesChanged {
+    agent: String,
     rules: u64,
     /// The changes by compared label.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<Figures>,
 }
 
-impl<'r> Found<'r> {
-    /// Returns the number of records or origins that were compared.
-    fn records(&self, old: &Side) -> u64 {
-        match self {
-            Found::Origins { .. } => old.policies.origins.unwrap_or(1),
-            Found::Urls { counts, .. } => counts.records,
-        }
-    }
-
-    fn origins(counts: &ChangeCounts, agents: &'r [String], labels: &[Label]) -> Found<'r> {
+impl Found {
+    fn origins(counts: &ChangeCounts, agents: &[String], labels: &[Label]) -> Found {
         let usage = |agent: usize| {
             let count = |label: Label| counts.usage_by_agent[agent][label as usize];
             Figures::of(labels.iter().copied(), Label::as_str, count)
         };
         let per_agent = agents.iter().zip(&counts.rules_by_agent).enumerate();
         let per_agent = per_agent.map(|(number, (agent, &rules))| AgentRulesChanged {
-            agent,
+            agent: agent.clone(),
             rules,
             usage: (!labels.is_empty()).then(|| usage(number)),
         });
         Found::Origins { changes: counts.clone(), per_agent: per_agent.collect() }
+    }
+
+    /// Returns how many records, origins or crawlers were compared, and how many changed.
+    fn counts(&self, old: &Side) -> (u64, u64) {
+        match self {
+            Found::Origins { changes, .. } => {
+                (old.policies.origins.unwrap_or(1), changes.changed())
+            }
+            Found::Urls { counts, .. } => (counts.records, counts.changed()),
+            Found::Files { answers } => {
+                let all = answers.0.iter().map(|(_, agents)| agents).sum();
+                (all, answers.get(Answer::Different.as_str()))
+            }
+        }
     }
 
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
@@ -552,17 +493,18 @@ impl<'r> Found<'r> {
                     }
                     writeln!(out)?;
                 }
+                Ok(())
             }
             Found::Urls { counts, invalid, .. } => {
                 counts.write_text(out)?;
-                invalid.write_text(out)?;
+                invalid.write_text(out)
             }
+            Found::Files { answers } => writeln!(out, "crawlers: {answers}"),
         }
-        Ok(())
     }
 }
 
-impl summary::Summary for SetSummary<'_> {
+impl summary::Summary for Summary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
         let (version, time) = (self.account.run.version, self.account.time.unwrap_or_default());
         writeln!(out, "portcullis {version}, {}", figures::seconds(time.seconds))?;
@@ -570,25 +512,21 @@ impl summary::Summary for SetSummary<'_> {
             let at = at.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
             writeln!(out, "{side}: {}, {policies}{at}", visible(&policies.name))?;
         }
-        let (old, new) = (&self.old.policies, &self.new.policies);
-        if !self.same_dialect {
-            writeln!(
-                out,
-                "note: the dialects differ, {} and {}; verdicts may change for that reason alone",
-                old.dialect, new.dialect
-            )?;
-        }
-        if !self.same_robots_bytes_max {
-            let size = |set: &PolicyFacts| {
-                set.robots_bytes_max
-                    .map_or("unlimited".to_owned(), |bytes| format!("{bytes} bytes"))
-            };
-            writeln!(
-                out,
-                "note: the size limits differ, {} and {}; verdicts may change for that reason alone",
-                size(old),
-                size(new)
-            )?;
+        let size = |side: &Side| {
+            let bytes = side.policies.robots_bytes_max;
+            bytes.map_or("unlimited".to_owned(), |bytes| format!("{bytes} bytes"))
+        };
+        let dialect = |side: &Side| side.policies.dialect.to_owned();
+        for (what, of) in
+            [("dialects", &dialect as &dyn Fn(&Side) -> String), ("size limits", &size)]
+        {
+            let (old, new) = (of(&self.old), of(&self.new));
+            if old != new {
+                writeln!(
+                    out,
+                    "note: the {what} differ, {old} and {new}; verdicts may change for that reason alone"
+                )?;
+            }
         }
         self.found.write_text(out)
     }

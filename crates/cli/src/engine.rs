@@ -15,9 +15,10 @@ use portcullis_set::{PolicySet, SetError};
 use rayon::ThreadPool;
 
 use super::agents::AgentNotes;
+use super::args::PolicyArgs;
 use super::mapped;
-use super::message::say_plainly;
-use super::plan::{self, PolicyPlan, QuestionPlan, SummaryForm};
+use super::message::say;
+use super::plan::{self, QuestionPlan, SummaryForm};
 use super::values::SetAt;
 
 /// The most notes on files that are shown one by one. A folder may have thousands.
@@ -57,64 +58,70 @@ impl Engine {
     ///
     /// If the path cannot be read or holds no policy, or an agent is not valid in the policies'
     /// dialect.
-    pub fn load(&self, plan: &PolicyPlan, questions: &QuestionPlan) -> anyhow::Result<Policies> {
-        match plan {
-            PolicyPlan::Robots { path, dialect, bytes_max, strictness } => {
-                ensure!(
-                    questions.times.is_none(),
-                    "--robots has the files of today; compile captures with --history, and use -p \
-                     to ask for a time"
-                );
-                let config = LoadConfig {
-                    usage: questions.usage,
-                    dialect,
-                    robots_bytes_max: *bytes_max,
-                    agents: match questions.all_robots {
-                        true => None,
-                        false => Some(questions.agents(dialect)?.into()),
-                    },
-                    strictness: *strictness,
-                };
-                let loaded = self.install(|| load(path, &config))?;
-                let note_count = loaded.note_count();
-                let Loaded { set, notes, left_out } = loaded;
-                let policies = Policies::new(set, *strictness, questions)?;
-                Ok(Policies { notes, note_count, left_out, ..policies })
-            }
-            PolicyPlan::Set { at: SetAt { path, time }, dialect, strictness } => {
-                ensure!(
-                    time.is_none() || questions.times.is_some(),
-                    "{}: this command reads the newest policies; leave out @TIME",
-                    path.display()
-                );
-                let set = mapped::set(path).map_err(needs_set)?;
-                let own = set.dialect();
-                ensure!(
-                    dialect.is_none_or(|asked| asked.name == own.name),
-                    "{} was compiled for the dialect {}; omit --dialect, or compile it again for \
-                     the other one",
-                    path.display(),
-                    own.name
-                );
-                let policies = Policies::new(set, *strictness, questions)?;
-                let odd = policies.facts().file_notes.to_string();
-                ensure!(
-                    *strictness != Strictness::Strict || odd.is_empty(),
-                    "{}: some robots.txt files are cut, HTML, JSON or binary data ({odd}); drop \
-                     --strict to use them as the dialect says",
-                    path.display()
-                );
-                Ok(policies)
-            }
+    pub fn load(&self, args: &PolicyArgs, questions: &QuestionPlan) -> anyhow::Result<Policies> {
+        match &args.set {
+            None => self.load_robots(args, questions),
+            Some(set) => open_set(set, args, questions),
         }
     }
+
+    fn load_robots(&self, args: &PolicyArgs, questions: &QuestionPlan) -> anyhow::Result<Policies> {
+        ensure!(
+            questions.times.is_none(),
+            "--robots has the files of today; compile captures with --history, and use -p to ask for a \
+             time"
+        );
+        let dialect = args.text.dialect();
+        let config = LoadConfig {
+            usage: questions.usage,
+            dialect,
+            robots_bytes_max: args.text.bytes_max(),
+            agents: match questions.all_robots {
+                true => None,
+                false => Some(questions.agents(dialect)?.into()),
+            },
+            strictness: args.strictness(),
+        };
+        let loaded = self.install(|| load(args.path(), &config))?;
+        let note_count = loaded.note_count();
+        let Loaded { set, notes, left_out } = loaded;
+        let policies = Policies::new(set, args.strictness(), questions)?;
+        Ok(Policies { notes, note_count, left_out, ..policies })
+    }
+}
+
+fn open_set(
+    SetAt { path, time }: &SetAt,
+    args: &PolicyArgs,
+    questions: &QuestionPlan,
+) -> anyhow::Result<Policies> {
+    let (name, strictness) = (path.display(), args.strictness());
+    ensure!(
+        time.is_none() || questions.times.is_some(),
+        "{name}: this command reads the newest policies; leave out @TIME"
+    );
+    let set = mapped::set(path).map_err(needs_set)?;
+    let own = set.dialect();
+    ensure!(
+        args.text.dialect.is_none_or(|asked| asked.name == own.name),
+        "{name} was compiled for the dialect {}; omit --dialect, or compile it again for the other one",
+        own.name
+    );
+    let policies = Policies::new(set, strictness, questions)?;
+    let odd = policies.facts().file_notes.to_string();
+    ensure!(
+        strictness != Strictness::Strict || odd.is_empty(),
+        "{name}: some robots.txt files are cut, HTML, JSON or binary data ({odd}); drop --strict to use \
+         them as the dialect says"
+    );
+    Ok(policies)
 }
 
 /// Builds a classifier over `set` for the agents of `questions`.
 ///
 /// # Errors
 ///
-/// As [`Policies::classifier`].
+/// If an agent is not valid in the set's dialect, or the set is damaged or lacks what is asked.
 pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Result<Classifier> {
     let agents = questions.agents(set.dialect())?;
     ensure!(
@@ -199,15 +206,6 @@ impl Policies {
         }
     }
 
-    /// Builds a classifier for the agents of `questions`.
-    ///
-    /// # Errors
-    ///
-    /// If an agent is not valid in the policies' dialect, or the set is damaged.
-    pub fn classifier(&self, questions: &QuestionPlan) -> anyhow::Result<Classifier> {
-        classifier(&self.set, questions)
-    }
-
     /// Describes the policies.
     pub fn facts(&self) -> PolicyFacts {
         let mut facts = PolicyFacts::of(&self.set);
@@ -245,10 +243,10 @@ pub fn show_notes(notes: &[LoadNote], count: u64) {
             | LoadNoteKind::File(NoteKind::FileCut) => "note",
             LoadNoteKind::File(_) => "warning",
         };
-        say_plainly(format_args!("{weight}: {note}"));
+        say(format_args!("{weight}: {note}"));
     }
     let rest = count - shown.len() as u64;
     if rest > 0 {
-        say_plainly(format_args!("note: and {rest} more"));
+        say(format_args!("note: and {rest} more"));
     }
 }

@@ -17,7 +17,7 @@ use portcullis_text::figures::counted;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::{InspectArgs, InspectFormat};
+use super::args::InspectArgs;
 use super::engine::{Engine, THREADS};
 use super::exit::ExitStatus;
 use super::mapped;
@@ -25,6 +25,7 @@ use super::message::say;
 use super::output;
 use super::plan;
 use super::summary::to_json_line;
+use super::values::Format;
 
 /// The number of rows per list, unless a flag says otherwise.
 const TOP: usize = 10;
@@ -33,6 +34,10 @@ pub fn run(mut args: InspectArgs) -> anyhow::Result<ExitStatus> {
     let set = mapped::set(&args.set)?;
     if args.verify {
         verify(&set, &args.memory.scratch(None))?;
+        if args.host.is_none() && args.format.is_none() && args.top.top.is_none() {
+            set.is_whole()?;
+            return Ok(ExitStatus::Done);
+        }
     }
     let out = match args.host.take() {
         None => Some(survey(&set, &args)?),
@@ -64,10 +69,10 @@ fn host(set: &PolicySet, query: &HostQuery, args: InspectArgs) -> anyhow::Result
         false => None,
     };
     Ok(Some(match args.format {
-        InspectFormat::Json => {
+        Some(Format::Json) => {
             to_json_line(&HostObject { set: SetObject::new(set), detail, history })?
         }
-        InspectFormat::Text => {
+        _ => {
             let history = history.as_ref().map(tables::history).unwrap_or_default();
             (tables::host(&detail) + &history).into_bytes()
         }
@@ -174,7 +179,7 @@ fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
     let object: Value = serde_json::from_slice(provenance).with_context(|| {
         format!("{}: unreadable provenance; run `portcullis compile` again", set.name())
     })?;
-    if args.format == InspectFormat::Text {
+    if args.format != Some(Format::Json) {
         let provenance = Provenance::read(provenance);
         return Ok(tables::survey(set, &survey, provenance.as_ref()).into_bytes());
     }

@@ -48,9 +48,7 @@ mod values;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use anyhow::anyhow;
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
-use portcullis_rows::runner::{RunError, ThreadsError};
+use clap::{CommandFactory, FromArgMatches};
 
 use self::args::{Arguments, Command};
 pub use self::exit::ExitStatus;
@@ -70,7 +68,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
         // The reader of the output closed it, which is not a failure.
         Err(error) if OutputFailed::is_closed_pipe(&error) => ExitStatus::Done,
         Err(error) => {
-            message::say_plainly(format_args!("error: {error:#}"));
+            message::say(format_args!("error: {error:#}"));
             ExitStatus::Failed
         }
     }
@@ -89,9 +87,6 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
     };
     let arguments =
         Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| message::shown(wrong).exit());
-    for note in values::notes(&matches) {
-        message::say_plainly(format_args!("note: {note}"));
-    }
     let files = Files::of(&matches)?;
     if arguments.agent_lists {
         let mut text = Vec::new();
@@ -102,7 +97,7 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
     if let Some(kind) = arguments.generate {
         return generate::run(kind, command);
     }
-    let done = match arguments.command {
+    match arguments.command {
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Classify(args)) => classify::run(args, &files),
         Some(Command::Filter(args)) => filter::run(args, &files),
@@ -113,21 +108,5 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         Some(Command::Survey(args)) => survey::run(args),
         Some(Command::Audit(args)) => audit::run(args),
         None => anyhow::bail!("no subcommand; `portcullis --help` lists them"),
-    };
-    done.map_err(|error| advised(error, &matches))
-}
-
-/// Adds what to try to an error of threads that the system does not start. Any command may fail so, and
-/// not all have `-j`.
-fn advised(error: anyhow::Error, matches: &ArgMatches) -> anyhow::Error {
-    let threads: Option<&ThreadsError> =
-        error.chain().find_map(|cause| match cause.downcast_ref() {
-            Some(RunError::Threads(threads)) => Some(threads),
-            _ => cause.downcast_ref(),
-        });
-    let Some(threads) = threads else { return error };
-    let command = matches.subcommand().map(|(_, command)| command);
-    let has_flag = command.is_some_and(|it| it.try_contains_id("threads").is_ok());
-    let fewer = if has_flag { "ask for fewer with -j, or " } else { "" };
-    anyhow!("{threads}; {fewer}raise the limits on processes and memory (ulimit -u, ulimit -v)")
+    }
 }

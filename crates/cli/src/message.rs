@@ -11,13 +11,8 @@ use clap::error::{ContextKind, ContextValue};
 pub use portcullis_text::figures::counted;
 use portcullis_text::visible::visible;
 
-/// Writes the program's name and a message.
+/// Writes a message.
 pub fn say(message: impl Display) {
-    say_plainly(format_args!("portcullis: {message}"));
-}
-
-/// Writes a message without the program's name.
-pub fn say_plainly(message: impl Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&message.to_string()));
 }
 
@@ -37,7 +32,7 @@ impl Notes {
     /// Adds a note that is shown after a word.
     pub fn show(&mut self, word: &str, note: String) {
         if !self.are_hidden {
-            say_plainly(format_args!("{word}{note}"));
+            say(format_args!("{word}{note}"));
         }
         self.kept.push(note);
     }

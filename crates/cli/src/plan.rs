@@ -6,11 +6,11 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{bail, ensure};
+use anyhow::ensure;
 use portcullis_build::Strictness;
 use portcullis_dialect::dialect::{Dialect, LongUnreachable};
 use portcullis_dialect::limits::URL_BYTES_MAX;
@@ -38,54 +38,7 @@ use super::output::{
     Destination, FileForm, OutputFile, OutputFolder, SummaryTo, is_standard_output,
 };
 use super::outputs::Destinations;
-use super::values::SetAt;
-
-/// The policies to load.
-pub enum PolicyPlan {
-    /// A file or a folder of files.
-    Robots {
-        path: PathBuf,
-        dialect: &'static Dialect,
-        bytes_max: Option<usize>,
-        strictness: Strictness,
-    },
-    /// A compiled set. If a dialect was named, the set must have it.
-    Set { at: SetAt, dialect: Option<&'static Dialect>, strictness: Strictness },
-}
-
-impl PolicyPlan {
-    /// Returns the dialect, or `None` if it is not known before the policies are loaded.
-    pub fn dialect(&self) -> Option<&'static Dialect> {
-        match self {
-            PolicyPlan::Robots { dialect, .. } => Some(dialect),
-            PolicyPlan::Set { dialect, .. } => *dialect,
-        }
-    }
-
-    /// Returns the path of the file, the folder or the set.
-    pub fn path(&self) -> &Path {
-        let (PolicyPlan::Robots { path, .. } | PolicyPlan::Set { at: SetAt { path, .. }, .. }) =
-            self;
-        path
-    }
-
-    /// Returns the time as of which a set is asked.
-    pub fn time(&self) -> Option<UnixSeconds> {
-        match self {
-            PolicyPlan::Robots { .. } => None,
-            PolicyPlan::Set { at, .. } => at.time,
-        }
-    }
-
-    /// Returns how faults are judged.
-    pub fn strictness(&self) -> Strictness {
-        match self {
-            PolicyPlan::Robots { strictness, .. } | PolicyPlan::Set { strictness, .. } => {
-                *strictness
-            }
-        }
-    }
-}
+use super::values::Format;
 
 /// The agents, and how records and policies are judged.
 #[derive(Default)]
@@ -255,28 +208,6 @@ pub enum SummaryForm {
     Json,
 }
 
-pub fn policies(args: PolicyArgs) -> PolicyPlan {
-    let strictness = strictness(args.strict.strict, args.lenient.lenient);
-    match args.set {
-        Some(at) => PolicyPlan::Set { at, dialect: args.text.dialect, strictness },
-        None => PolicyPlan::Robots {
-            path: args.robots.expect("clap requires one of the two"),
-            dialect: args.text.dialect(),
-            bytes_max: args.text.bytes_max(),
-            strictness,
-        },
-    }
-}
-
-/// Returns the strictness for two flags, at most one of which is set.
-pub fn strictness(strict: bool, lenient: bool) -> Strictness {
-    match (strict, lenient) {
-        (true, _) => Strictness::Strict,
-        (false, true) => Strictness::Lenient,
-        (false, false) => Strictness::Usual,
-    }
-}
-
 /// Returns the agents, which are checked if the dialect is known, and how URLs are decided.
 pub fn questions(
     args: QuestionArgs,
@@ -362,7 +293,7 @@ pub fn freshness(args: &FreshnessArgs) -> Option<Freshness> {
 }
 
 /// Returns the time of `--at`, or `None` if no flag requests one.
-pub fn time(time: TimeArgs, policies: &PolicyPlan) -> anyhow::Result<Option<TimePlan>> {
+pub fn time(time: TimeArgs, policies: &PolicyArgs) -> anyhow::Result<Option<TimePlan>> {
     let times = ListTimeArgs { time, ..ListTimeArgs::default() };
     self::times(times, NowArgs::default(), None, policies)
 }
@@ -372,7 +303,7 @@ pub fn times(
     args: ListTimeArgs,
     NowArgs { and_now }: NowArgs,
     freshness: Option<&FreshnessArgs>,
-    policies: &PolicyPlan,
+    policies: &PolicyArgs,
 ) -> anyhow::Result<Option<TimePlan>> {
     let ListTimeArgs { time: TimeArgs { at, before_first }, time_field, unit } = args;
     let (each, unit) = (Place::named(time_field), unit.time_unit);
@@ -529,41 +460,37 @@ pub fn long_outage(asked: Option<LongOutage>, dialect: &Dialect) -> anyhow::Resu
     Ok(())
 }
 
-/// Returns the requested format, or else the format of the output's extension, or else the first of
-/// `named` (formats by extension).
-pub fn format<F: Copy + PartialEq>(
-    asked: Option<F>,
+/// Returns the requested format, or else the format of the output's extension (before .gz or .zst), or
+/// else the first of `formats`.
+pub fn format(
+    asked: Option<Format>,
     destination: &Destination,
-    named: &[(&str, F)],
-) -> anyhow::Result<F> {
+    formats: &[Format],
+) -> anyhow::Result<Format> {
     let Destination::File(output) = destination else {
-        return Ok(asked.unwrap_or(named[0].1));
+        return Ok(asked.unwrap_or(formats[0]));
     };
-    match (asked, named_format(output, named)) {
-        (Some(asked), Some(named)) if asked != named => {
-            bail!("--format contradicts the extension of {}; omit --format", output.display())
-        }
-        (Some(format), _) | (None, Some(format)) => Ok(format),
-        (None, None) if destination.is_special() => Ok(named[0].1),
-        (None, None) => {
-            let extensions: Vec<String> =
-                named.iter().map(|(name, _)| format!(".{name}")).collect();
-            bail!(
-                "{}: unknown format; use the extension {} (and .gz or .zst), or --format",
-                output.display(),
-                extensions.join(" or ")
-            )
-        }
-    }
-}
-
-/// Returns the format of the output's extension, ignoring .gz or .zst, or `None` if the extension
-/// is not in `named`.
-pub fn named_format<F: Copy>(output: &Path, named: &[(&str, F)]) -> Option<F> {
     let is = |path: &Path, ending: &str| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new(ending)))
     };
     let stem = output.with_extension("");
-    let bare = if is(output, "gz") || is(output, "zst") { &stem } else { output };
-    named.iter().find(|(ending, _)| is(bare, ending)).map(|(_, format)| *format)
+    let bare = if is(output, "gz") || is(output, "zst") { &stem } else { &**output };
+    let named = formats.iter().find(|format| is(bare, format.as_str())).copied();
+    ensure!(
+        asked.is_none() || named.is_none() || asked == named,
+        "--format contradicts the extension of {}; omit --format",
+        output.display()
+    );
+    if let Some(format) = asked.or(named) {
+        return Ok(format);
+    }
+    let extensions: Vec<String> =
+        formats.iter().map(|format| format!(".{}", format.as_str())).collect();
+    ensure!(
+        destination.is_special(),
+        "{}: unknown format; use the extension {} (and .gz or .zst), or --format",
+        output.display(),
+        extensions.join(" or ")
+    );
+    Ok(formats[0])
 }

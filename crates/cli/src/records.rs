@@ -12,13 +12,13 @@ use portcullis_dialect::usage::Label;
 use portcullis_report::{Counts, Format, Selection, Tally, Written};
 use portcullis_set::batch::Classifier;
 
-use super::args::{RecordsArgs, ShardArgs};
-use super::engine::{Engine, Policies};
+use super::args::{PolicyArgs, RecordsArgs, ShardArgs};
+use super::engine::{self, Engine, Policies};
 use super::exit::ExitStatus;
 use super::files::Files;
 use super::output::{CompleteOutput, Compressor, Destination, Output, OutputFile, OutputFolder};
 use super::outputs::{Compressions, Outputs};
-use super::plan::{self, PolicyPlan, QuestionPlan, StreamPlan, SummaryForm, SummaryPlan};
+use super::plan::{self, QuestionPlan, StreamPlan, SummaryForm, SummaryPlan};
 use super::rows::RowOutput;
 use super::shards::Shards;
 use super::stream::{self, Part};
@@ -29,7 +29,7 @@ use super::unknown_hosts::HostCounts;
 pub struct Request {
     pub started: Instant,
     pub summary: SummaryPlan,
-    pub policies: PolicyPlan,
+    pub policies: PolicyArgs,
     pub questions: QuestionPlan,
     pub labels: Vec<Label>,
     pub stream: StreamPlan,
@@ -49,7 +49,7 @@ impl Request {
     pub fn new(args: RecordsArgs, labels: Vec<Label>, writes: bool) -> anyhow::Result<Request> {
         let started = Instant::now();
         let summary = plan::summary(&args.run)?;
-        let policies = plan::policies(args.policies);
+        let policies = args.policies;
         let mut questions = plan::questions(args.questions, policies.dialect())?;
         questions.freshness = plan::freshness(&args.freshness);
         questions.times = plan::times(args.times, args.now, Some(&args.freshness), &policies)?;
@@ -105,7 +105,8 @@ impl Request {
         let aside = aside.collect::<Result<Vec<_>, _>>()?;
         let policies = Engine::new(stream.threads)?.load(&self.policies, questions)?;
         policies.show_notes(self.summary.form);
-        let classifier = policies.classifier(questions)?.with_usage(&self.labels)?.into();
+        let classifier =
+            engine::classifier(&policies.set, questions)?.with_usage(&self.labels)?.into();
         let clock = Clock::loaded(self.started);
         Ok(Opened { request: self, shards, hosts, aside, policies, classifier, clock })
     }

@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::agents;
-use super::args::{ClassifyFormat, SurveyArgs, TimeArgs};
+use super::args::{SurveyArgs, TimeArgs};
 use super::engine::{Engine, Policies};
 use super::exit::ExitStatus;
 use super::limits::{
@@ -36,6 +36,7 @@ use super::plan::{self, QuestionPlan, SummaryPlan};
 use super::stream::{Bar, Progress};
 use super::summary;
 use super::table::{self, Rows};
+use super::values::Format;
 
 /// The blocks of hosts that each thread encodes before they are written.
 const BLOCKS_PER_THREAD: usize = 2;
@@ -43,9 +44,9 @@ const BLOCKS_PER_THREAD: usize = 2;
 pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let summary = plan::summary(&args.run)?;
-    let policies = plan::policies(args.policies);
+    let policies = args.policies;
     let destination = Destination::new(args.output);
-    let format = plan::format(args.format, &destination, ClassifyFormat::NAMED)?;
+    let format = plan::format(args.format, &destination, Format::TABLES)?;
     let prints = destination == Destination::StandardOutput;
     let times = plan::time(TimeArgs::default(), &policies)?;
     let at = policies.time();
@@ -101,7 +102,7 @@ fn sitemaps(
     loaded: &Policies,
     at: Option<UnixSeconds>,
     run: Run,
-    (output, format): (Output, ClassifyFormat),
+    (output, format): (Output, Format),
     summary: &SummaryPlan,
 ) -> anyhow::Result<ExitStatus> {
     let set = &*loaded.set;
@@ -113,8 +114,7 @@ fn sitemaps(
     }
     set.is_whole()?;
     CompleteOutput::publish_all(rows.complete(serde_json::to_string(&run)?)?)?;
-    let account = Account { run, records: counts, ..Account::default() };
-    summary::write(summary, &SitemapSummary { account })?;
+    summary::write(summary, &Account { run, records: counts, ..Account::default() })?;
     Ok(ExitStatus::Done)
 }
 
@@ -137,9 +137,9 @@ struct BlockSize {
 }
 
 impl BlockSize {
-    fn of(format: ClassifyFormat) -> BlockSize {
+    fn of(format: Format) -> BlockSize {
         match format {
-            ClassifyFormat::Parquet => BlockSize {
+            Format::Parquet => BlockSize {
                 rows: SURVEY_GROUP_ROWS,
                 list_bytes: SURVEY_GROUP_LIST_BYTES,
                 list_bytes_at_once: BLOCKS_PER_THREAD as u64 * SURVEY_GROUP_LIST_BYTES,
@@ -162,7 +162,7 @@ impl<'a> Surveying<'a> {
     fn write(
         &self,
         output: Output,
-        format: ClassifyFormat,
+        format: Format,
         run: &Run,
     ) -> anyhow::Result<Vec<CompleteOutput>> {
         let fields = self.survey.fields();
@@ -251,18 +251,10 @@ impl summary::Summary for Summary {
     }
 }
 
-/// The summary of a run that lists sitemaps.
-#[derive(Serialize)]
-struct SitemapSummary {
-    #[serde(flatten)]
-    account: Account<SitemapCounts>,
-}
-
-impl summary::Summary for SitemapSummary {
+impl summary::Summary for Account<SitemapCounts> {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        self.account.write_run(out)?;
-        let SitemapCounts { origins, origins_with_sitemaps, sitemaps, not_urls } =
-            self.account.records;
+        self.write_run(out)?;
+        let SitemapCounts { origins, origins_with_sitemaps, sitemaps, not_urls } = self.records;
         write!(
             out,
             "{}, {origins_with_sitemaps} with sitemaps: {}",

@@ -12,18 +12,18 @@ use portcullis_rows::output::parquet::{EncodedGroup, RowColumns, Template};
 use portcullis_rows::output::tsv::Tsv;
 use portcullis_rows::output::{Added, TextRows};
 
-use super::args::ClassifyFormat;
 use super::limits::SURVEY_TEXT_ROWS;
 use super::output::{CompleteOutput, Compression, Compressor, Destination, Output};
 use super::rows::{self, RowFile};
+use super::values::Format;
 
 /// Opens an output for rows of a format.
 ///
 /// # Errors
 ///
 /// If it cannot be opened, or cannot hold the format.
-pub fn open(format: ClassifyFormat, destination: &Destination) -> anyhow::Result<Output> {
-    if format != ClassifyFormat::Parquet {
+pub fn open(format: Format, destination: &Destination) -> anyhow::Result<Output> {
+    if format != Format::Parquet {
         return Ok(Output::open(destination)?);
     }
     let prints = *destination == Destination::StandardOutput;
@@ -70,20 +70,20 @@ impl Default for Block {
 /// If the output cannot be written.
 pub fn begin(
     output: Output,
-    format: ClassifyFormat,
+    format: Format,
     fields: Vec<Field>,
     terminator: Terminator,
 ) -> anyhow::Result<(Encoder, TableFile)> {
     let compression = output.compression();
     let text: Box<dyn TextRows + Send> = match format {
-        ClassifyFormat::Parquet => {
+        Format::Parquet => {
             let file = RowFile::new(output, Template::from_rows(&fields))?;
             let form = Form::Parquet(RowColumns::new(fields.clone()));
             return Ok((Encoder { fields, form, compression }, TableFile::Parquet(file)));
         }
-        ClassifyFormat::Csv => Box::new(Csv::default()),
-        ClassifyFormat::Tsv => Box::new(Tsv(terminator)),
-        ClassifyFormat::Jsonl => Box::new(JsonLines::new(&fields)),
+        Format::Csv => Box::new(Csv::default()),
+        Format::Jsonl => Box::new(JsonLines::new(&fields)),
+        _ => Box::new(Tsv(terminator)),
     };
     let file = TableFile::Text(output, text.header(None, &fields));
     Ok((Encoder { fields, form: Form::Text(text), compression }, file))
@@ -185,11 +185,7 @@ impl Rows {
     /// # Errors
     ///
     /// If the output cannot be written, here and below.
-    pub fn begin(
-        output: Output,
-        format: ClassifyFormat,
-        fields: Vec<Field>,
-    ) -> anyhow::Result<Rows> {
+    pub fn begin(output: Output, format: Format, fields: Vec<Field>) -> anyhow::Result<Rows> {
         let (encoder, file) = begin(output, format, fields, Terminator::LineFeed)?;
         Ok(Rows { added: encoder.none(), encoder, file })
     }

@@ -6,7 +6,7 @@
 //! Cost: one lookup for each host of a chunk; without runs no file but the output. Memory: the table,
 //! and a buffer for each run.
 
-use std::io::{self, Write};
+use std::io;
 
 use portcullis_files::error::WriteError;
 use portcullis_files::runs::SortedRuns;
@@ -58,28 +58,32 @@ impl HostCounts {
         if !self.runs.is_empty() {
             self.spill().map_err(|error| failed(&self.name, &error))?;
         }
-        let mut lines = Lines { text: Vec::new(), output: &mut self.output, failure: None };
+        let mut text = Vec::new();
         for (host, urls) in sorted(&self.table) {
-            lines.push(host, urls);
+            write_line(&mut self.output, &mut text, host, urls)?;
         }
         let mut last: Option<(Vec<u8>, u64)> = None;
+        let mut failure = Ok(());
         let merged = self.runs.merge(|host, record| {
             let urls = record.last_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
             match &mut last {
                 Some((same, sum)) if same == host => *sum += urls,
                 _ => {
-                    if let Some((host, urls)) = last.replace((host.to_vec(), urls)) {
-                        lines.push(&host, urls);
+                    if let Some((host, urls)) = last.replace((host.to_vec(), urls))
+                        && failure.is_ok()
+                    {
+                        failure = write_line(&mut self.output, &mut text, &host, urls);
                     }
                 }
             }
             Ok(())
         });
         merged.map_err(|error| failed(&self.name, &error))?;
+        failure?;
         if let Some((host, urls)) = last {
-            lines.push(&host, urls);
+            write_line(&mut self.output, &mut text, &host, urls)?;
         }
-        lines.finish()?;
+        self.output.write(&text)?;
         self.output.complete()
     }
 
@@ -110,33 +114,20 @@ fn sorted(table: &NameCounts) -> Vec<(&[u8], u64)> {
     hosts
 }
 
-/// Writes lines, many at once.
-struct Lines<'o> {
-    text: Vec<u8>,
-    output: &'o mut Output,
-    failure: Option<OutputFailed>,
-}
-
-impl Lines<'_> {
-    fn push(&mut self, host: &[u8], urls: u64) {
-        self.text.extend_from_slice(host);
-        writeln!(self.text, "\t{urls}").expect("memory takes it");
-        if self.text.len() >= LINES_BYTES {
-            self.flush();
-        }
+/// Adds a line to `text`, which is written if it is long.
+fn write_line(
+    output: &mut Output,
+    text: &mut Vec<u8>,
+    host: &[u8],
+    urls: u64,
+) -> Result<(), OutputFailed> {
+    text.extend_from_slice(host);
+    text.extend_from_slice(format!("\t{urls}\n").as_bytes());
+    if text.len() >= LINES_BYTES {
+        output.write(text)?;
+        text.clear();
     }
-
-    fn flush(&mut self) {
-        if self.failure.is_none() {
-            self.failure = self.output.write(&self.text).err();
-        }
-        self.text.clear();
-    }
-
-    fn finish(mut self) -> Result<(), OutputFailed> {
-        self.flush();
-        self.failure.map_or(Ok(()), Err)
-    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use std::fmt;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use clap::ArgMatches;
 use clap::builder::{
     OsStringValueParser, PossibleValuesParser, TryMapValueParser, TypedValueParser,
     ValueParserFactory,
@@ -13,7 +12,6 @@ use clap::builder::{
 use portcullis_captures::CaptureFormat;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Label, LabelError};
-use portcullis_files::limits::COMPILE_MEMORY_MIN;
 use portcullis_lint::Severity;
 use portcullis_robots::access::{LongOutage, TimeUnit, UnixSeconds};
 use portcullis_rows::list::ListFormat;
@@ -22,7 +20,6 @@ use portcullis_rows::output::columns::{Columns, ColumnsError};
 use super::agents::AgentValue;
 use super::args::MaxAge;
 use super::limits::{MEMORY_IN_BYTES_MIN, PROCESSOR_THREADS_MAX};
-use super::output::{SummaryTo, values_of};
 
 /// The most bytes of a file that are read; `None` means all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +79,46 @@ fn named<T: Copy + Send + Sync + 'static, const N: usize>(
     PossibleValuesParser::new(all.map(name)).map(move |text| {
         let found = all.into_iter().find(|&item| name(item) == text);
         found.expect("the parser accepts the names of these only")
+    })
+}
+
+/// The form of an output, called like the extension of a file, if it may be one. Each command has some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Tsv,
+    Csv,
+    Jsonl,
+    Parquet,
+    Html,
+    Json,
+    Text,
+    Github,
+}
+
+impl Format {
+    /// The forms of tables.
+    pub const TABLES: &[Format] = &[Format::Tsv, Format::Jsonl, Format::Csv, Format::Parquet];
+
+    /// Returns the name, which is also the extension of files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Format::Tsv => "tsv",
+            Format::Csv => "csv",
+            Format::Jsonl => "jsonl",
+            Format::Parquet => "parquet",
+            Format::Html => "html",
+            Format::Json => "json",
+            Format::Text => "text",
+            Format::Github => "github",
+        }
+    }
+}
+
+/// Parses one of `formats`.
+pub fn format(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(formats.iter().map(|format| format.as_str())).map(|text| {
+        let found = formats.iter().find(|format| format.as_str() == text);
+        *found.expect("the parser accepts the names of these only")
     })
 }
 
@@ -204,36 +241,6 @@ pub fn max_age(text: &str) -> Result<MaxAge, String> {
 /// Parses a label of `--usage` and `--purpose`, or its name in Content-Signal.
 pub fn label(text: &str) -> Result<Label, LabelError> {
     text.trim().parse()
-}
-
-/// Returns notes on values that are taken for others: names in Content-Signal, numbers of threads that
-/// are too high for this machine, and memory that is too little to work with. None if the subcommand writes JSON, which notes never mix into.
-pub fn notes(matches: &ArgMatches) -> Vec<String> {
-    let Some((_, matches)) = matches.subcommand() else { return Vec::new() };
-    let is_json = matches.try_get_one("json").is_ok_and(|json| json == Some(&true));
-    if is_json || values_of(matches, "summary").any(|to: &SummaryTo| *to == SummaryTo::Json) {
-        return Vec::new();
-    }
-    let raw = |id: &str| matches.try_get_raw(id).ok().flatten().into_iter().flatten();
-    let renamed = ["usage", "purpose"].into_iter().flat_map(raw).filter_map(|name| {
-        let name = name.to_str()?.trim();
-        let label = label(name).ok()?;
-        let is_other = label.as_str() != name;
-        is_other.then(|| format!("{name} is the name of {label} in Content-Signal"))
-    });
-    let lowered = raw("threads").filter_map(|asked| {
-        let (asked, per) = (asked.to_str()?, PROCESSOR_THREADS_MAX);
-        let threads = threads(asked).ok()?;
-        let is_lowered = asked.parse().is_ok_and(|asked: usize| threads < asked);
-        is_lowered.then(|| format!("-j {asked}: using {threads} threads, {per} per processor"))
-    });
-    let raised = raw("memory").filter_map(|asked| {
-        let asked = asked.to_str()?;
-        let is_raised = compile_memory(asked).is_ok_and(|memory| memory < COMPILE_MEMORY_MIN);
-        let least = COMPILE_MEMORY_MIN >> 20;
-        is_raised.then(|| format!("--memory {asked}: using {least}MiB, the least that works"))
-    });
-    renamed.chain(lowered).chain(raised).collect()
 }
 
 /// Parses the words of `--columns`.

@@ -13,7 +13,7 @@ use portcullis_report::{AgentList, UnnamedAgent};
 use portcullis_robots::policy::Crawler;
 use portcullis_set::{Damage, PolicySet};
 
-use super::super::message::say_plainly;
+use super::super::message::say;
 use super::super::plan::{QuestionPlan, SummaryForm};
 use super::lists;
 use super::lists::Reading;
@@ -106,14 +106,14 @@ impl AgentNotes {
                 true => "does not read the groups for *".to_owned(),
                 false => format!("also follows the group {others}"),
             };
-            say_plainly(format_args!("note: {name} {more}, as its operator documents: -a @{name}"));
+            say(format_args!("note: {name} {more}, as its operator documents: -a @{name}"));
         }
         for name in &self.repeated {
-            say_plainly(format_args!("note: -a has {name} twice; it is evaluated once"));
+            say(format_args!("note: -a has {name} twice; it is evaluated once"));
         }
         for AgentList { name, skipped, .. } in &self.lists {
             if !skipped.is_empty() && !self.has_default_lists {
-                say_plainly(format_args!(
+                say(format_args!(
                     "note: {name}: skipped because the dialect {} has no such product token: {}",
                     self.dialect,
                     skipped.join(", ")
@@ -138,9 +138,7 @@ impl AgentNotes {
             shown += &format!(" and {} more", agents.len() - SHOWN_MAX);
         }
         let pronoun = if agents.len() == 1 { "it" } else { "them" };
-        say_plainly(format_args!(
-            "note: no group names {shown}; the groups for * apply to {pronoun}"
-        ));
+        say(format_args!("note: no group names {shown}; the groups for * apply to {pronoun}"));
     }
 }
 

@@ -1,8 +1,9 @@
 //! Flags of `audit`.
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 
 use super::super::output::OutputFile;
+use super::super::values::{self, Format};
 use super::groups::{
     InputArgs, ListTimeArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TopArgs,
 };
@@ -38,8 +39,8 @@ pub struct AuditArgs {
     #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub output: Vec<OutputFile>,
 
-    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", help_heading = "Output")]
-    pub format: Option<AuditFormat>,
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", value_parser = values::format(AUDIT_FORMATS), help_heading = "Output")]
+    pub format: Option<Format>,
 
     #[command(flatten)]
     pub top: TopArgs,
@@ -50,14 +51,4 @@ pub struct AuditArgs {
 }
 
 /// The forms of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AuditFormat {
-    Html,
-    Json,
-}
-
-impl AuditFormat {
-    /// The forms by extension.
-    pub const NAMED: &[(&str, AuditFormat)] =
-        &[("html", AuditFormat::Html), ("json", AuditFormat::Json)];
-}
+pub const AUDIT_FORMATS: &[Format] = &[Format::Html, Format::Json];

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args, ValueEnum, ValueHint};
+use portcullis_build::Strictness;
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::Label;
@@ -200,6 +201,41 @@ pub struct PolicyArgs {
     pub strict: StrictArgs,
     #[command(flatten)]
     pub lenient: LenientArgs,
+}
+
+impl PolicyArgs {
+    /// Returns the dialect, or `None` if it is not known before the set is opened.
+    pub fn dialect(&self) -> Option<&'static Dialect> {
+        match self.set {
+            Some(_) => self.text.dialect,
+            None => Some(self.text.dialect()),
+        }
+    }
+
+    /// Returns the path of the file, the folder or the set.
+    pub fn path(&self) -> &Path {
+        let set = self.set.as_ref().map(|set| &set.path);
+        set.or(self.robots.as_ref()).expect("clap requires one of the two")
+    }
+
+    /// Returns the time as of which a set is asked.
+    pub fn time(&self) -> Option<UnixSeconds> {
+        self.set.as_ref()?.time
+    }
+
+    /// Returns how faults are judged.
+    pub fn strictness(&self) -> Strictness {
+        strictness(&self.strict, Some(&self.lenient))
+    }
+}
+
+/// Returns how faults are judged, by flags of which at most one is set.
+pub fn strictness(strict: &StrictArgs, lenient: Option<&LenientArgs>) -> Strictness {
+    match (strict.strict, lenient.is_some_and(|it| it.lenient)) {
+        (true, _) => Strictness::Strict,
+        (false, true) => Strictness::Lenient,
+        (false, false) => Strictness::Usual,
+    }
 }
 
 /// How the age of captures is judged.

@@ -1,9 +1,9 @@
 //! Flags of `lint`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use portcullis_lint::{Code, Severity};
 
-use super::super::values;
+use super::super::values::{self, Format};
 use super::groups::{AgentArgs, ColorArgs, FailArgs, ListPath, TextArgs, ThreadArgs};
 use super::texts;
 
@@ -31,21 +31,17 @@ pub struct LintArgs {
 
     /// The least severity to report: info, warning or error
     ///
-    /// By default `human` and `github` report warnings and errors and count the notes (`info`);
+    /// By default `text` and `github` report warnings and errors and count the notes (`info`);
     /// `json` has every finding with its severity.
-    #[arg(long, value_parser = values::severity(), value_name = "SEVERITY", conflicts_with_all = ["statistics", "diff", "fix"], help_heading = "Codes")]
+    #[arg(long, value_parser = values::severity(), value_name = "SEVERITY", conflicts_with_all = ["diff", "fix"], help_heading = "Codes")]
     pub level: Option<Severity>,
 
     /// Explain a code, or print all explanations as Markdown
     #[arg(long, value_name = "CODE|all", value_parser = explained, conflicts_with = "files", help_heading = "Codes")]
     pub describe: Option<Explained>,
 
-    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", default_value_t = LintFormat::Human, help_heading = "Output")]
-    pub format: LintFormat,
-
-    /// Print only the number of diagnostics of each code
-    #[arg(long, conflicts_with = "format", help_heading = "Output", hide_short_help = true)]
-    pub statistics: bool,
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", default_value = "text", value_parser = values::format(&[Format::Text, Format::Json, Format::Github]), help_heading = "Output")]
+    pub format: Format,
 
     #[command(flatten)]
     pub color: ColorArgs,
@@ -56,11 +52,11 @@ pub struct LintArgs {
     ///
     /// With these edits every URL has the same verdict for every robot, in all dialects or, with
     /// --dialect, in that one. Edits that change verdicts are only suggested.
-    #[arg(long, conflicts_with_all = ["format", "statistics"], help_heading = "Fixing")]
+    #[arg(long, conflicts_with = "format", help_heading = "Fixing")]
     pub diff: bool,
 
     /// Apply the edits of --diff to the files
-    #[arg(long, conflicts_with_all = ["format", "statistics", "diff"], help_heading = "Fixing")]
+    #[arg(long, conflicts_with_all = ["format", "diff"], help_heading = "Fixing")]
     pub fix: bool,
 
     #[command(flatten)]
@@ -72,14 +68,6 @@ impl LintArgs {
     pub fn edits(&self) -> bool {
         self.diff || self.fix
     }
-}
-
-/// The output formats of `lint`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LintFormat {
-    Human,
-    Json,
-    Github,
 }
 
 /// The value of `--describe`.

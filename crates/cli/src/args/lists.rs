@@ -7,7 +7,7 @@ use portcullis_dialect::usage::Label;
 use portcullis_rows::output::columns::Columns;
 
 use super::super::output::RecordsTo;
-use super::super::values;
+use super::super::values::{self, Format};
 use super::groups::{
     ColorArgs, FailArgs, FreshnessArgs, InputArgs, ListOutputArgs, ListTimeArgs, NowArgs,
     PolicyArgs, QuestionArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
@@ -40,21 +40,14 @@ pub struct CheckArgs {
     #[arg(long, help_heading = "Output")]
     pub explain: bool,
 
-    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", default_value_t = CheckFormat::Text, help_heading = "Output")]
-    pub format: CheckFormat,
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", default_value = "text", value_parser = values::format(&[Format::Text, Format::Jsonl]), help_heading = "Output")]
+    pub format: Format,
 
     #[arg(short, long, help = texts::QUIET, conflicts_with_all = ["explain", "format", "usage"], help_heading = "Output")]
     pub quiet: bool,
 
     #[command(flatten)]
     pub color: ColorArgs,
-}
-
-/// The output formats of `check`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CheckFormat {
-    Text,
-    Jsonl,
 }
 
 /// The output formats of `classify`, for its help.
@@ -77,8 +70,8 @@ pub struct ClassifyArgs {
     #[command(flatten)]
     pub records: RecordsArgs,
 
-    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", help_heading = "Output")]
-    pub format: Option<ClassifyFormat>,
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", value_parser = values::format(Format::TABLES), help_heading = "Output")]
+    pub format: Option<Format>,
 
     /// The columns to add, such as verdict,reason,line,rule,group,delay,state
     ///
@@ -113,25 +106,6 @@ pub struct ClassifyArgs {
     /// Write a header line with the names of the columns in tsv; csv always has one
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub header: bool,
-}
-
-/// The output formats of `classify`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ClassifyFormat {
-    Tsv,
-    Jsonl,
-    Csv,
-    Parquet,
-}
-
-impl ClassifyFormat {
-    /// The formats by extension.
-    pub const NAMED: &[(&str, ClassifyFormat)] = &[
-        ("tsv", ClassifyFormat::Tsv),
-        ("jsonl", ClassifyFormat::Jsonl),
-        ("csv", ClassifyFormat::Csv),
-        ("parquet", ClassifyFormat::Parquet),
-    ];
 }
 
 /// Print the allowed records of a list

@@ -19,18 +19,17 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use super::exit;
 
-pub use self::audit::{AuditArgs, AuditFormat};
+pub use self::audit::{AUDIT_FORMATS, AuditArgs};
 pub use self::groups::{
     AgentArgs, AgentForm, CapturePath, Color, EarlyTime, FreshnessArgs, InputArgs, ListPath,
     ListTimeArgs, MaxAge, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs,
-    RejectArgs, RunArgs, ShardArgs, TimeArgs, UrlArgs, UsageArgs,
+    RejectArgs, RunArgs, ShardArgs, TimeArgs, UrlArgs, UsageArgs, strictness,
 };
-pub use self::lint::{Explained, LintArgs, LintFormat};
+pub use self::lint::{Explained, LintArgs};
 pub use self::lists::{
-    CheckArgs, CheckFormat, ClassifyArgs, ClassifyFormat, FilterArgs, KeepOrDrop, RecordsArgs,
-    SelectionArgs,
+    CheckArgs, ClassifyArgs, FilterArgs, KeepOrDrop, RecordsArgs, SelectionArgs,
 };
-pub use self::sets::{CompileArgs, DiffArgs, DiffFormat, InspectArgs, InspectFormat, OutageArgs};
+pub use self::sets::{CompileArgs, DIFF_FORMATS, DiffArgs, InspectArgs, OutageArgs};
 pub use self::survey::SurveyArgs;
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.

@@ -3,17 +3,16 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use portcullis_captures::{CaptureFormat, FieldName};
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 
-use super::super::values::{self, SetAt};
+use super::super::values::{self, Format, SetAt};
 use super::groups::{
     AgentArgs, CapturePath, CompileMemoryArgs, FailArgs, LenientArgs, ListPath, OutputArgs,
     ReadingArgs, RejectArgs, RunArgs, SetOutputArgs, StrictArgs, TextArgs, TimeUnitArgs, TopArgs,
     UrlArgs, UsageArgs,
 };
-use super::lists::ClassifyFormat;
 use super::texts;
 
 /// The input formats of `compile`, for its help.
@@ -168,8 +167,8 @@ pub struct DiffArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", help_heading = "Output")]
-    pub format: Option<DiffFormat>,
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", value_parser = values::format(DIFF_FORMATS), help_heading = "Output")]
+    pub format: Option<Format>,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -181,38 +180,9 @@ pub struct DiffArgs {
     pub run: RunArgs,
 }
 
-/// The output formats of `diff`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DiffFormat {
-    Tsv,
-    Csv,
-    Jsonl,
-    Parquet,
-    /// With FILE: one page about the rules that make the difference, with examples
-    Html,
-}
-
-impl DiffFormat {
-    /// The formats by extension.
-    pub const NAMED: &[(&str, DiffFormat)] = &[
-        ("tsv", DiffFormat::Tsv),
-        ("csv", DiffFormat::Csv),
-        ("jsonl", DiffFormat::Jsonl),
-        ("parquet", DiffFormat::Parquet),
-        ("html", DiffFormat::Html),
-    ];
-
-    /// Returns the format of a table; `None` for a page.
-    pub fn table(self) -> Option<ClassifyFormat> {
-        Some(match self {
-            DiffFormat::Tsv => ClassifyFormat::Tsv,
-            DiffFormat::Csv => ClassifyFormat::Csv,
-            DiffFormat::Jsonl => ClassifyFormat::Jsonl,
-            DiffFormat::Parquet => ClassifyFormat::Parquet,
-            DiffFormat::Html => return None,
-        })
-    }
-}
+/// The output formats of `diff`: tables, and with FILE a page about the rules that make the difference.
+pub const DIFF_FORMATS: &[Format] =
+    &[Format::Tsv, Format::Csv, Format::Jsonl, Format::Parquet, Format::Html];
 
 /// Show statistics of a policy set, or the policies of one host
 ///
@@ -245,7 +215,9 @@ pub struct InspectArgs {
     #[command(flatten)]
     pub agents: AgentArgs,
 
-    /// Verify the set first: checksums, structure, and that the compiled rules match the stored text
+    /// Verify the set: checksums, structure, and that the compiled rules match the stored text
+    ///
+    /// Statistics are left out, unless --format or --top asks for them.
     #[arg(long)]
     pub verify: bool,
 
@@ -256,18 +228,9 @@ pub struct InspectArgs {
     #[arg(long, value_name = "N", requires = "host", conflicts_with_all = ["agents", "user_agents", "format"], help_heading = "Output", hide_short_help = true)]
     pub body: Option<usize>,
 
-    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", default_value_t = InspectFormat::Text, help_heading = "Output")]
-    pub format: InspectFormat,
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", value_parser = values::format(&[Format::Text, Format::Json]), help_heading = "Output")]
+    pub format: Option<Format>,
 
     #[command(flatten)]
     pub memory: CompileMemoryArgs,
-}
-
-/// The output formats of `inspect`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum InspectFormat {
-    /// Lines and tables
-    Text,
-    /// One object
-    Json,
 }

@@ -5,9 +5,8 @@ use clap::ValueHint;
 
 use super::super::agents::AgentValue;
 use super::super::output::OutputFile;
-use super::super::values;
+use super::super::values::{self, Format};
 use super::groups::{AgentArgs, PolicyArgs, RunArgs};
-use super::lists::ClassifyFormat;
 use super::texts;
 
 /// The columns, for the help.
@@ -74,8 +73,8 @@ pub struct SurveyArgs {
     #[arg(long, conflicts_with_all = ["agents", "user_agents", "history", "lists"], help_heading = "Output")]
     pub sitemaps: bool,
 
-    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_enum, value_name = "FORMAT", help_heading = "Output")]
-    pub format: Option<ClassifyFormat>,
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", value_parser = values::format(Format::TABLES), help_heading = "Output")]
+    pub format: Option<Format>,
 
     #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "OUTPUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub output: Option<OutputFile>,

@@ -24,13 +24,14 @@ use rayon::prelude::*;
 
 use self::format::{Github, Json, Linted, Omitted, ReportFormat};
 use self::human::Human;
-use super::args::{Explained, LintArgs, LintFormat, ListPath};
+use super::args::{Explained, LintArgs, ListPath};
 use super::check::is_colored;
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::message::say_plainly;
+use super::message::say;
 use super::output::{self, Destination, Output};
 use super::plan;
+use super::values::Format;
 
 pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
     if let Some(explained) = args.describe {
@@ -75,16 +76,16 @@ impl Run {
         let config =
             LintConfig { bytes_max, agents, keeps_fixes: args.edits(), ..LintConfig::new(dialect) };
         let format: Box<dyn ReportFormat> = match args.format {
-            LintFormat::Human => Box::new(Human::new(is_colored(args.color.color))),
-            LintFormat::Json => Box::new(Json),
-            LintFormat::Github => Box::new(Github),
+            Format::Json => Box::new(Json),
+            Format::Github => Box::new(Github),
+            _ => Box::new(Human::new(is_colored(args.color.color))),
         };
         let level = level(&args);
         Ok(Run { args, config, format, level })
     }
 
     fn files(&self) -> anyhow::Result<ExitStatus> {
-        let writes_entries = !self.args.statistics && !self.args.edits();
+        let writes_entries = !self.args.edits();
         let mut output = match writes_entries {
             true => Output::styled(),
             false => Output::open(&Destination::StandardOutput)?,
@@ -97,19 +98,19 @@ impl Run {
         let (mut has_finding, mut has_failed, mut has_entry) = (false, false, false);
         let files_at_once = rayon::current_num_threads() * LINT_FILES_PER_THREAD_MAX;
         let (sources, notes) = list(&self.args.files);
-        notes.iter().for_each(say_plainly);
+        notes.iter().for_each(say);
         for part in sources.chunks(files_at_once) {
             let results: Vec<_> = part.par_iter().map(|source| self.file(source)).collect();
             for result in results {
                 let checked = match result {
                     Ok(checked) => checked,
                     Err(error) => {
-                        say_plainly(format_args!("error: {error:#}"));
+                        say(format_args!("error: {error:#}"));
                         has_failed = true;
                         continue;
                     }
                 };
-                checked.notes.iter().for_each(say_plainly);
+                checked.notes.iter().for_each(say);
                 has_finding |= checked.has_finding;
                 total.merge(&checked.statistics);
                 all_omitted.extend(checked.omitted);
@@ -124,13 +125,11 @@ impl Run {
         }
         if writes_entries {
             output.write(self.format.end(&all_omitted).as_bytes())?;
-        } else if self.args.statistics {
-            output.write(total.table().as_bytes())?;
         }
         output.finish()?;
-        say_plainly(total.sentence());
+        say(total.sentence());
         if let Some(hint) = total.hint() {
-            say_plainly(hint);
+            say(hint);
         }
         Ok(match (has_failed, has_finding && self.args.fail.fail) {
             (true, _) => ExitStatus::Failed,
@@ -162,7 +161,7 @@ impl Run {
             if self.args.diff {
                 text_of_file = fixed.diff;
             }
-        } else if !self.args.statistics {
+        } else {
             let linted = Linted { name: &name, text: &text, report: &report };
             text_of_file = self.format.entries(&linted).into_bytes();
         }
@@ -191,10 +190,9 @@ impl Run {
 /// Returns the least severity to report. Formats for programs get every finding, because programs
 /// filter by severity themselves.
 fn level(args: &LintArgs) -> Severity {
-    let is_for_people = matches!(args.format, LintFormat::Human | LintFormat::Github);
     match args.level {
         Some(level) => level,
-        None if is_for_people && !args.statistics && !args.edits() => Severity::Warning,
+        None if args.format != Format::Json && !args.edits() => Severity::Warning,
         None => Severity::Info,
     }
 }
@@ -281,12 +279,12 @@ impl Source {
     }
 }
 
-/// The number of diagnostics by code.
+/// The numbers of files and diagnostics.
 #[derive(Default)]
 struct Statistics {
     files: usize,
-    /// The number of diagnostics with each code, and of files that have one.
-    codes: BTreeMap<Code, (usize, usize)>,
+    /// The number of diagnostics of each severity.
+    found: BTreeMap<Severity, usize>,
     /// The number of fixed diagnostics.
     fixed: usize,
     /// The number of diagnostics below the level.
@@ -299,11 +297,10 @@ impl Statistics {
     fn from_file(report: &Report) -> Statistics {
         let unknown = report.unknown.len();
         let mut statistics = Statistics { files: 1, unknown, ..Statistics::default() };
-        for diagnostic in &report.diagnostics {
-            statistics.codes.entry(diagnostic.code).or_insert((0, 1)).0 += 1;
-        }
-        for (&code, omitted) in &report.omitted {
-            statistics.codes.entry(code).or_insert((0, 1)).0 += omitted;
+        let listed = report.diagnostics.iter().map(|diagnostic| (diagnostic.code, 1));
+        let omitted = report.omitted.iter().map(|(&code, &omitted)| (code, omitted));
+        for (code, findings) in listed.chain(omitted) {
+            *statistics.found.entry(code.severity()).or_default() += findings;
         }
         statistics
     }
@@ -313,31 +310,14 @@ impl Statistics {
         self.fixed += other.fixed;
         self.hidden += other.hidden;
         self.unknown += other.unknown;
-        for (&code, &(diagnostics, files)) in &other.codes {
-            let counts = self.codes.entry(code).or_default();
-            *counts = (counts.0 + diagnostics, counts.1 + files);
+        for (&severity, findings) in &other.found {
+            *self.found.entry(severity).or_default() += findings;
         }
-    }
-
-    /// Returns one line per code, the most frequent first: diagnostics, files, code, severity,
-    /// name.
-    fn table(&self) -> String {
-        let mut rows: Vec<_> = self.codes.iter().collect();
-        rows.sort_by_key(|&(code, (diagnostics, _))| (std::cmp::Reverse(*diagnostics), *code));
-        let mut table = String::new();
-        for (code, (diagnostics, files)) in rows {
-            let (severity, name) = (code.severity(), code.name());
-            let _ = writeln!(table, "{diagnostics}\t{files}\t{code}\t{severity}\t{name}");
-        }
-        table
     }
 
     /// Returns the totals as one sentence.
     fn sentence(&self) -> String {
-        let of = |severity: Severity| {
-            let own = self.codes.iter().filter(|(code, _)| code.severity() == severity);
-            own.map(|(_, (diagnostics, _))| diagnostics).sum::<usize>()
-        };
+        let of = |severity: Severity| self.found.get(&severity).copied().unwrap_or(0);
         let [errors, warnings, infos] =
             [Severity::Error, Severity::Warning, Severity::Info].map(of);
         let files = self.files;

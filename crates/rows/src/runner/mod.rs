@@ -91,7 +91,10 @@ pub struct Config<'a> {
 
 /// The error of threads that the system does not start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot start {}: {reason}", counted(*.threads as u64, "thread"))]
+#[error(
+    "cannot start {}: {reason}; use fewer, or raise the limits on processes and memory (ulimit -u, ulimit -v)",
+    counted(*.threads as u64, "thread")
+)]
 pub struct ThreadsError {
     threads: usize,
     reason: String,
