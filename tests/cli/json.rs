@@ -61,12 +61,36 @@ fn documented() -> Documented {
             title.clone_into(&mut section);
         } else if let Some(row) = line.strip_prefix("| `") {
             let (path, rest) = row.split_once("` | ").unwrap();
-            let kind = rest.split(" | ").next().unwrap().to_owned();
-            let before = sections.entry(section.clone()).or_default().insert(path.to_owned(), kind);
-            assert_eq!(before, None, "{section}: {path}");
+            let kind = rest.split(" | ").next().unwrap();
+            let mut add = |path: String, kind: &str| {
+                let members = sections.entry(section.clone()).or_default();
+                assert_eq!(
+                    members.insert(path.clone(), kind.to_owned()),
+                    None,
+                    "{section}: {path}"
+                );
+            };
+            match kind.split_once("object of ") {
+                Some(("", members)) => {
+                    let object =
+                        if kind.ends_with(" or null") { "object or null" } else { "object" };
+                    add(path.to_owned(), object);
+                    add(format!("{path}.*"), &kind_of_members(members));
+                }
+                _ => add(path.to_owned(), kind),
+            }
         }
     }
     sections
+}
+
+/// Returns the kind of each member of an "object of numbers" and the like.
+fn kind_of_members(kind: &str) -> String {
+    let kind = kind.strip_suffix("s or null").or_else(|| kind.strip_suffix('s')).unwrap_or(kind);
+    match kind.strip_prefix('[') {
+        Some(link) => format!("object: [{link}"),
+        None => kind.trim_matches(['(', ')']).to_owned(),
+    }
 }
 
 /// The members that programs printed.

@@ -8,7 +8,7 @@
 //!   `? STATUS`, unless it is 0, or 2 with an error; then its standard output and its standard error,
 //!   without the usage after an error. A block without `$ ` is not run.
 //! - `sh`: a script that must succeed. A `text` block after it is its standard output. A script that
-//!   is not to be run is `bash`.
+//!   is not to be run is `bash`; one whose first word is no command here (`duckdb`, `python3`) is shown.
 //! - `LANGUAGE FILE`: the content of a file, which is written.
 //!
 //! `[..]` stands for any text in a line, and a line `...` for any lines. Times, rates and hashes may
@@ -108,7 +108,7 @@ impl<'p> Page<'p> {
                 fs::write(path, &text).unwrap();
                 text
             }
-            ("sh", _) if self.scripts == Scripts::Run => {
+            ("sh", _) if self.scripts == Scripts::Run && self.can_run(&text) => {
                 let output = self.shell(&format!("set -eu\n{text}"));
                 assert_status(&output, 0);
                 self.script = Some(printed(&output.stdout));
@@ -118,6 +118,12 @@ impl<'p> Page<'p> {
             ("console", _) if text.starts_with("$ ") => self.commands(lines),
             _ => text,
         }
+    }
+
+    /// Whether the first word of a script is a command.
+    fn can_run(&self, script: &str) -> bool {
+        let word = script.split_whitespace().next().unwrap_or("true");
+        self.shell(&format!("command -v {word}")).status.success()
     }
 
     fn commands(&self, lines: &[&str]) -> String {
@@ -158,7 +164,7 @@ impl<'p> Page<'p> {
         let mut shell = Command::new("sh");
         shell.args(["-c", script]).current_dir(self.folder);
         shell.env("PATH", std::env::join_paths(path).unwrap()).env_remove("NO_COLOR");
-        shell.env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap()
+        shell.env("LC_ALL", "C").env("TZ", "UTC").stdin(Stdio::null()).output().unwrap()
     }
 }
 

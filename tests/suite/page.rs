@@ -64,7 +64,7 @@ pub fn page(root: &Path) -> Result<String, String> {
     }
     let mut page = String::from(INTRODUCTION);
     push_summary(&mut page, &documents);
-    documents.iter().for_each(|document| push_document(&mut page, document));
+    push_documents(&mut page, &documents);
     push_decisions(&mut page, &file.decision, &documents);
     Ok(page)
 }
@@ -74,7 +74,7 @@ const INTRODUCTION: &str = "\
 
 # Conformance
 
-The checks by dialect and section. A case is one robots.txt. A check is one URL for one agent in one
+The checks by dialect and document. A case is one robots.txt. A check is one URL for one agent in one
 dialect, with the expected verdict, reason and line of the deciding rule. `cargo test --test suite`
 runs every check through every engine. The cases are in [tests/data](../tests/data/README.md).
 
@@ -195,26 +195,29 @@ fn section(clause: &str) -> &str {
     clause.match_indices(", ").nth(1).map_or(clause, |(second, _)| &clause[..second])
 }
 
-/// Appends a table with a row per section and a column per dialect: cases / checks.
-fn push_document(page: &mut String, document: &Document) {
-    _ = writeln!(page, "\n## {}\n", document.title);
-    _ = writeln!(page, "From [{0}.toml](../tests/data/{0}.toml); cases / checks.\n", document.name);
+/// Appends a table with a row per document: its sections that have cases, and for each dialect cases / checks.
+fn push_documents(page: &mut String, documents: &[Document]) {
     let names: Vec<String> = Dialect::ALL.iter().map(|d| format!("`{}`", d.name)).collect();
-    _ = writeln!(page, "| section | {} |", names.join(" | "));
-    _ = writeln!(page, "|---|{}", "---:|".repeat(names.len()));
-    let mut seen = BTreeSet::new();
-    for Check { clause, .. } in &document.checks {
-        let clause = section(clause);
-        if seen.insert(clause) {
-            let of_clause = || document.checks.iter().filter(|it| section(&it.clause) == clause);
-            let cells = Dialect::ALL.map(|dialect| {
-                match counts(of_clause().filter(|check| check.dialect == dialect)) {
-                    (0, _) => String::new(),
-                    (cases, checks) => format!("{cases} / {checks}"),
-                }
-            });
-            _ = writeln!(page, "| {} | {} |", cell(clause), cells.join(" | "));
-        }
+    _ = write!(
+        page,
+        "\n## Sections\n\nThe sections that cases cite, and for each dialect cases / checks.\n\n\
+         | document | sections | {} |\n|---|---|{}\n",
+        names.join(" | "),
+        "---:|".repeat(names.len())
+    );
+    for Document { name, title, checks } in documents {
+        let mut seen = BTreeSet::new();
+        let cited = checks.iter().map(|check| section(&check.clause));
+        let sections: Vec<&str> = cited.filter(|clause| seen.insert(*clause)).collect();
+        let cells = Dialect::ALL.map(|dialect| {
+            match counts(checks.iter().filter(|check| check.dialect == dialect)) {
+                (0, _) => String::new(),
+                (cases, checks) => format!("{cases} / {checks}"),
+            }
+        });
+        let title = format!("[{}](../tests/data/{name}.toml)", cell(title));
+        let sections = cell(&sections.join("; "));
+        _ = writeln!(page, "| {title} | {sections} | {} |", cells.join(" | "));
     }
 }
 

@@ -52,6 +52,10 @@ impl Account {
     pub fn write_markdown(&self, out: &mut impl Write) -> io::Result<()> {
         let RecordFigures { records, selection, dropped, dropped_hosts, .. } = &self.records;
         self.run.write_markdown(out)?;
+        let usage = self.records.per_agent.iter().any(|agent| agent.usage.is_some());
+        let read =
+            if usage { "access rules, Content-Usage and Content-Signal" } else { "access rules" };
+        writeln!(out, "- Signals: {read} of the policies; no header, page or other file was read")?;
         writeln!(out, "- Records: {}", grouped(*records))?;
         if let (Some(selection), Some(dropped)) = (selection, dropped) {
             writeln!(out, "- Kept: {}", describe(selection))?;

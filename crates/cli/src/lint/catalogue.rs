@@ -114,27 +114,23 @@ fn push_entry(page: &mut String, entry: &Entry) {
     if let Some(first) = summary.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    let _ = write!(page, "{summary}. {}\n\n**Fix:** {}\n", entry.why, entry.remedy);
+    let _ = writeln!(page, "{summary}. {} **Fix:** {}", entry.why, entry.remedy);
     let Some(diagnostic) = entry.diagnostic() else { return };
-    let _ = write!(page, "\n```text\n{}```\n", printable(entry.example.as_bytes()));
-    let line = diagnostic.place.line;
-    let _ = write!(page, "\nReported in line {line}: {}.", diagnostic.message);
+    let example = printable(entry.example.as_bytes());
+    let (line, message) = (diagnostic.place.line, &diagnostic.message);
+    let _ = write!(page, "```text\n{example}```\nReported in line {line}: {message}.");
     push_effects(page, &diagnostic.effects);
 }
 
-/// Renders how the dialects read a line: a sentence if all read it alike, or else a table.
+/// Renders how the dialects read a line, those together that read it alike.
 fn push_effects(page: &mut String, effects: &[Effect]) {
-    let Some(first) = effects.first() else { return page.push('\n') };
-    if effects.iter().all(|effect| effect.text == first.text) {
-        let _ = writeln!(page, " All dialects: {}.", first.text);
-        return;
-    }
-    page.push_str("\n\n| dialect | reading |\n|---|---|\n");
     for alike in effects.chunk_by(|one, next| one.text == next.text) {
         let names: Vec<&str> = alike.iter().map(|effect| effect.dialect.name).collect();
-        let text = alike[0].text.replace('|', "\\|");
-        let _ = writeln!(page, "| {} | {text} |", names.join(", "));
+        let names =
+            if alike.len() == effects.len() { "All dialects".into() } else { names.join(", ") };
+        let _ = write!(page, " {names}: {}.", alike[0].text);
     }
+    page.push('\n');
 }
 
 /// Returns text with hidden characters escaped and long lines cut.
