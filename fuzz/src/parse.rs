@@ -118,7 +118,7 @@ fn check_against_lines(
         .collect();
     let (mut open, mut notes) = (false, 0);
     for line in records(text, dialect, bytes_max) {
-        notes += line.notes.kinds().count();
+        notes += line.notes.iter().count();
         match line.content {
             Content::Blank => open &= dialect.groups.blank_line == BlankLine::NoMeaning,
             Content::Comment | Content::Ignored => {}

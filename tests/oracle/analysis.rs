@@ -4,7 +4,7 @@
 use bstr::ByteSlice;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_lint::analysis::{Budget, Example, Rules, equivalence};
+use portcullis_lint::analysis::{Budget, Rules, equivalence};
 use portcullis_oracle as oracle;
 use portcullis_robots::policy::OrderedRules;
 use portcullis_robots::syntax::RobotsTxt;
@@ -36,8 +36,12 @@ fn judged(dialect: &Dialect, text: &[u8], url: &[u8]) -> Verdict {
     oracle::decide(dialect, text, None, &[AGENT], url).verdict
 }
 
-pub fn url_of(example: &Example) -> Vec<u8> {
-    example.url("https://example.com")
+/// Returns the URL with this path. A `#` follows white space at the end, which otherwise would not be part
+/// of the URL.
+pub fn url_of(path: &[u8]) -> Vec<u8> {
+    let end: &[u8] =
+        if path.last().is_some_and(|byte| b" \t\r".contains(byte)) { b"#" } else { b"" };
+    [b"https://example.com", path, end].concat()
 }
 
 /// A side of a comparison.

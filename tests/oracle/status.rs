@@ -3,7 +3,7 @@
 use bstr::ByteSlice;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_lint::analysis::{Budget, Example, RuleStatus, Rules, statuses};
+use portcullis_lint::analysis::{Budget, RuleStatus, Rules, statuses};
 use portcullis_oracle as oracle;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_testkit::{Random, words};
@@ -143,7 +143,7 @@ impl<'w> RuleSet<'w> {
     fn wrong_example(
         &self,
         index: usize,
-        example: &Example,
+        example: &[u8],
         shortest: Option<usize>,
     ) -> Option<&'static str> {
         let (dialect, url) = (self.world.dialect, url_of(example));

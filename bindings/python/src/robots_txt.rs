@@ -13,7 +13,6 @@ use portcullis_dialect::Label;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_report::explanation_json;
 use portcullis_robots::policy::Crawler;
-use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::{AgentRules, Robots};
 use portcullis_set::batch::{Explained, FullDecision};
 use pyo3::prelude::*;
@@ -77,7 +76,7 @@ impl PyRobotsTxt {
             let (explained, problem) = match robots.explain(&chain, url) {
                 Ok(explanation) => {
                     let notes = robots.file().notes().iter().map(|note| note.kind);
-                    let file_notes = notes.fold(NoteSet::EMPTY, NoteSet::with);
+                    let file_notes = notes.collect();
                     (Some(Explained { explanation, outage: None, file_notes }), None)
                 }
                 Err(problem) => (None, Some(problem.to_string())),

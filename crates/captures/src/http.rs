@@ -122,8 +122,7 @@ impl<'m> Message<'m> {
 
 /// Returns the notes whose conditions hold.
 pub(super) fn notes<const N: usize>(notes: [(CaptureNote, bool); N]) -> CaptureNotes {
-    let those = notes.into_iter().filter(|(_, holds)| *holds);
-    those.fold(CaptureNotes::EMPTY, |all, (note, _)| all.with(note))
+    notes.into_iter().filter_map(|(note, holds)| holds.then_some(note)).collect()
 }
 
 /// Skips stray line ends at the start (RFC 9112, section 2.2, on requests).

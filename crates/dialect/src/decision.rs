@@ -88,6 +88,66 @@ macro_rules! serialize_as_str {
     ($name:ident) => {};
 }
 
+/// Defines a set of the values of an enum that [`words`] defines, of which there are at most 16: one bit
+/// for each, by its number.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! word_set {
+    ($(#[$meta:meta])* pub struct $name:ident of $word:ident) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $name(u16);
+
+        impl $name {
+            /// The empty set.
+            pub const EMPTY: $name = $name(0);
+
+            /// Returns the set with `word` added.
+            #[must_use]
+            pub const fn with(self, word: $word) -> $name {
+                $name(self.0 | 1 << word as u8)
+            }
+
+            /// Returns the union with `other`.
+            #[must_use]
+            pub const fn union(self, other: $name) -> $name {
+                $name(self.0 | other.0)
+            }
+
+            /// Returns whether the set is empty.
+            pub const fn is_empty(self) -> bool {
+                self.0 == 0
+            }
+
+            /// Returns whether `word` is in the set.
+            pub const fn contains(self, word: $word) -> bool {
+                self.0 >> word as u8 & 1 == 1
+            }
+
+            /// Returns the values in the set, in numeric order.
+            pub fn iter(self) -> impl Iterator<Item = $word> {
+                $word::ALL.into_iter().filter(move |&word| self.contains(word))
+            }
+
+            /// Returns the set as one bit per value, for `from_bits`.
+            pub const fn bits(self) -> u16 {
+                self.0
+            }
+
+            /// Returns the set with these bits, or `None` if a bit has no value.
+            pub fn from_bits(bits: u16) -> Option<$name> {
+                (u32::from(bits) >> $word::ALL.len() == 0).then_some($name(bits))
+            }
+        }
+
+        impl FromIterator<$word> for $name {
+            fn from_iter<I: IntoIterator<Item = $word>>(words: I) -> $name {
+                words.into_iter().fold($name::EMPTY, $name::with)
+            }
+        }
+    };
+}
+
 words! {
     /// Whether a URL may be fetched.
     ///

@@ -189,8 +189,7 @@ impl<'t> Examination<'t> {
     /// Returns the notes of all dialects on the line at `index`.
     pub(super) fn notes(&self, index: usize) -> NoteSet {
         let lines = self.readings.iter().filter_map(|reading| reading.lines.get(index));
-        let kinds = lines.flat_map(|line| line.notes.kinds());
-        kinds.fold(NoteSet::EMPTY, NoteSet::with)
+        lines.flat_map(|line| line.notes.iter()).collect()
     }
 
     /// Returns the bytes of `span`.

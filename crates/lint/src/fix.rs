@@ -6,7 +6,6 @@
 //! together; if that fails, each half is tried.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::iter;
 
 use bstr::ByteSlice as _;
@@ -28,8 +27,8 @@ pub struct Fixed {
     pub text: Vec<u8>,
     /// The fixed diagnostics, by position in the report.
     pub fixed: Vec<usize>,
-    /// The diagnostics whose edits were not applied, with the reason.
-    pub left: Vec<(usize, Unproved)>,
+    /// The diagnostics whose edits were not applied, with the reason in words.
+    pub left: Vec<(usize, String)>,
 }
 
 /// Applies the edits of `report`, the report on `text`, that are proved to change no verdict.
@@ -108,7 +107,7 @@ struct Prover<'t> {
     /// The remaining budget of all comparisons.
     budget: Budget,
     proofs: usize,
-    left: Vec<(usize, Unproved)>,
+    left: Vec<(usize, String)>,
 }
 
 impl<'t> Prover<'t> {
@@ -139,23 +138,25 @@ impl<'t> Prover<'t> {
         self.settle(second, accepted);
     }
 
-    fn prove(&mut self, accepted: &[&Candidate<'_>]) -> Result<(), Unproved> {
+    /// Proves that these edits change no verdict; otherwise returns what one changes, or may change.
+    fn prove(&mut self, accepted: &[&Candidate<'_>]) -> Result<(), String> {
         if self.proofs == FIX_PROOFS_MAX {
-            return Err(Unproved::NotTried);
+            return Err("too many other edits of this file could not be proved".into());
         }
         if let Some(Grouped { dialect, .. }) = self.readings.first() {
             // No text needs to be read if the budget is spent.
-            self.budget.check().map_err(|bound| Unproved::In(dialect, bound.into()))?;
+            self.budget.check().map_err(|bound| format!("in {} {bound}", dialect.name))?;
         }
         self.proofs += 1;
         self.compare(&apply(self.text, accepted.iter().flat_map(|it| it.edits)))
     }
 
     /// Proves that `edited` gives the same verdicts.
-    fn compare(&mut self, edited: &[u8]) -> Result<(), Unproved> {
+    fn compare(&mut self, edited: &[u8]) -> Result<(), String> {
         self.readings.iter().try_for_each(|old| {
             compare(old, edited, self.bytes_max, &mut self.budget)
-                .map_err(|change| Unproved::In(old.dialect, change))
+                .unwrap_or_else(|bound| Some(bound.to_string()))
+                .map_or(Ok(()), |change| Err(format!("in {} {change}", old.dialect.name)))
         })
     }
 }
@@ -163,13 +164,14 @@ impl<'t> Prover<'t> {
 /// Bytes of a text that are parsed for the cost of one position.
 const READ_BYTES: u64 = 4;
 
-/// Proves that `edited` gives the same verdicts as the `old` file, in its dialect.
+/// Returns what changes from the `old` file to `edited` in a dialect; `None` if it is proved that no verdict
+/// does.
 fn compare(
     old: &Grouped<'_>,
     edited: &[u8],
     bytes_max: Option<usize>,
     budget: &mut Budget,
-) -> Result<(), Change> {
+) -> Result<Option<String>, Bound> {
     budget.take(edited.len() as u64 / READ_BYTES)?;
     let dialect = old.dialect;
     let file = RobotsTxt::parse(edited, dialect, bytes_max);
@@ -177,20 +179,22 @@ fn compare(
     if dialect.groups.names_agent == NamesAgent::OccursInName && !names(old).eq(names(new)) {
         // An agent follows the first name that its own contains. The same names in the same order
         // give the same group for every agent.
-        return Err(Change::OtherNames);
+        return Ok(Some("the file names other robots".into()));
     }
     if Attached::of(old) != Attached::of(new) {
-        return Err(Change::MovesRecord);
+        const MOVED: &str =
+            "a record of another convention (Content-Usage, License) moves to another group";
+        return Ok(Some(MOVED.into()));
     }
     let mut comparison = FileComparison::new([old, new], budget);
     for robot in iter::once(None).chain(names(old).chain(names(new)).map(Some)) {
         let groups = [old, new].map(|side| side.audience.groups_of(robot));
-        if let Some(example) = comparison.difference(groups)? {
-            let robot = robot.map(|name| name.to_str_lossy().into_owned());
-            return Err(Change::Verdict { robot, path: example.path().to_vec() });
+        if let Some(path) = comparison.difference(groups)? {
+            let robot = robot.map_or("a robot".into(), |name| name.to_str_lossy());
+            return Ok(Some(format!("{robot} gets another verdict on {}", quoted(&path))));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Returns the names of robots, in the order of the file.
@@ -263,66 +267,12 @@ pub fn apply<'e>(text: &[u8], edits: impl Iterator<Item = &'e Edit>) -> Vec<u8> 
     out
 }
 
-/// The reason why an edit was not proved to change no verdict.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unproved {
-    /// A comparison in this dialect did not prove it.
-    In(&'static Dialect, Change),
-    /// Too many edits were tried already.
-    NotTried,
-}
-
-/// What an edit changes in a dialect, or may change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// The verdict on a URL changes.
-    Verdict {
-        /// The robot's name in the file; `None` for a robot that the file does not name.
-        robot: Option<String>,
-        /// The path.
-        path: Vec<u8>,
-    },
-    /// A record of another convention (Content-Usage, License) moves to another group.
-    MovesRecord,
-    /// The file names other robots, in a dialect in which a name applies to every agent that
-    /// contains it.
-    OtherNames,
-    /// The comparison reached a limit.
-    Unknown(Bound),
-}
-
-impl From<Bound> for Change {
-    fn from(bound: Bound) -> Change {
-        Change::Unknown(bound)
-    }
-}
-
-impl fmt::Display for Unproved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Unproved::In(dialect, change) = self else {
-            return write!(f, "too many other edits of this file could not be proved");
-        };
-        write!(f, "in {} ", dialect.name)?;
-        match change {
-            Change::Verdict { robot, path } => {
-                let robot = robot.as_deref().unwrap_or("a robot");
-                write!(f, "{robot} gets another verdict on {}", quoted(path))
-            }
-            Change::MovesRecord => f.write_str(
-                "a record of another convention (Content-Usage, License) moves to another group",
-            ),
-            Change::OtherNames => f.write_str("the file names other robots"),
-            Change::Unknown(bound) => write!(f, "{bound}"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use portcullis_dialect::dialect::{GOOGLE, ORIGINAL_1994, RFC_9309};
 
-    fn proved(dialect: &'static Dialect, old: &[u8], new: &[u8]) -> Result<(), Unproved> {
+    fn proved(dialect: &'static Dialect, old: &[u8], new: &[u8]) -> Result<(), String> {
         proved_within(dialect, old, new, None)
     }
 
@@ -331,7 +281,7 @@ mod tests {
         old: &[u8],
         new: &[u8],
         bytes_max: Option<usize>,
-    ) -> Result<(), Unproved> {
+    ) -> Result<(), String> {
         let file = RobotsTxt::parse(old, dialect, bytes_max);
         Prover::new(old, vec![Grouped::new(&file, dialect)], bytes_max).compare(new)
     }
@@ -342,21 +292,15 @@ mod tests {
         let new = b"User-agent: A\nDisallow: /x\n\nUser-agent: *\nDisallow: /a%20b\n";
         assert_eq!(proved(&RFC_9309, old, new), Ok(()));
         let difference = proved(&GOOGLE, old, new).unwrap_err();
-        assert!(
-            matches!(difference, Unproved::In(_, Change::Verdict { robot: None, .. })),
-            "{difference:?}"
-        );
+        assert!(difference.starts_with("in google a robot gets another verdict"), "{difference}");
     }
 
     #[test]
     fn a_group_that_loses_its_only_rule_joins_the_next() {
         let old = b"User-agent: a\nAllow: /\nUser-agent: *\nDisallow: /x\n";
         let new = b"User-agent: a\nUser-agent: *\nDisallow: /x\n";
-        let Err(Unproved::In(_, Change::Verdict { robot, path })) = proved(&RFC_9309, old, new)
-        else {
-            panic!("it differs")
-        };
-        assert_eq!((robot.as_deref(), &path[..]), (Some("a"), &b"/x"[..]));
+        let difference = proved(&RFC_9309, old, new).unwrap_err();
+        assert_eq!(difference, "in rfc9309 a gets another verdict on `/x`");
     }
 
     #[test]
@@ -369,10 +313,10 @@ mod tests {
         assert_eq!(proved(&RFC_9309, old, new), Ok(()));
         let new = b"User-agent: a\nUser-agent: b\nContent-Usage: train-ai=n\nDisallow: x\n\
             User-agent: b\nLicense: https://a.example/l\nAllow: x\n";
-        let moved = Unproved::In(&RFC_9309, Change::MovesRecord);
-        assert_eq!(proved(&RFC_9309, old, new), Err(moved.clone()));
+        let is_moved = |proved: Result<(), String>| proved.unwrap_err().contains("another group");
+        assert!(is_moved(proved(&RFC_9309, old, new)));
         let new = b"User-agent: a\nDisallow: x\n\nUser-agent: b\nAllow: x\n";
-        assert_eq!(proved(&RFC_9309, old, new), Err(moved));
+        assert!(is_moved(proved(&RFC_9309, old, new)));
         let new = b"User-agent: A\nContent-usage: train-ai=n\nDisallow: y\nUser-agent: b\n\
             License: https://a.example/l\nAllow: x\n";
         assert_eq!(proved(&RFC_9309, old, new), Ok(()));
@@ -383,7 +327,7 @@ mod tests {
         let old = b"User-agent: a/1\nDisallow: /\n";
         let new = b"User-agent: a\nDisallow: /\n";
         assert_eq!(proved(&RFC_9309, old, new), Ok(()));
-        let unproved = Unproved::In(&ORIGINAL_1994, Change::OtherNames);
+        let unproved = "in original1994 the file names other robots".to_owned();
         assert_eq!(proved(&ORIGINAL_1994, old, new), Err(unproved));
     }
 

@@ -38,7 +38,7 @@ pub mod limits;
 
 pub use code::{Code, Severity};
 pub use diagnostic::{Diagnostic, Edit, Effect, Fix, LineIndex, Place, Related, Safety};
-pub use fix::{Change, Fixed, Unproved, apply, fix};
+pub use fix::{Fixed, apply, fix};
 
 use std::collections::BTreeMap;
 

@@ -163,7 +163,7 @@ impl Serialize for HostCapture {
             copy_captured_at: date(outage.copy_captured_at),
         });
         let answer: Vec<&str> = facts.capture_notes.iter().map(|note| note.as_str()).collect();
-        let file: Vec<&str> = facts.file_notes.kinds().map(|kind| kind.as_str()).collect();
+        let file: Vec<&str> = facts.file_notes.iter().map(|kind| kind.as_str()).collect();
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("captured_at", &date(facts.captured_at))?;
         map.serialize_entry("newest_captured_at", &date(facts.dates().map(|it| it.last)))?;

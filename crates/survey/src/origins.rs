@@ -156,7 +156,7 @@ impl HostPass {
             self.add_facts(&capture.facts, is_new, counts);
             if is_new && state.is_file() {
                 self.origins.files += 1;
-                for kind in capture.facts.file_notes.kinds() {
+                for kind in capture.facts.file_notes.iter() {
                     self.add_problem(kind, host);
                 }
             }
@@ -180,7 +180,7 @@ impl HostPass {
         origins.origins += 1;
         origins.in_outage += u64::from(facts.outage.is_some());
         facts.capture_notes.iter().for_each(|note| counts.capture_notes[note as usize] += 1);
-        facts.file_notes.kinds().for_each(|kind| counts.file_notes[kind as usize] += 1);
+        facts.file_notes.iter().for_each(|kind| counts.file_notes[kind as usize] += 1);
         if is_new {
             origins.captures += 1;
             origins.file_bytes += u64::from(facts.file_bytes);

@@ -396,7 +396,7 @@ fn push_facts(text: &mut Text, policy: &HostPolicy, is_file: bool) {
     }
     if is_file {
         line("file", &format!("{} bytes", facts.file_bytes));
-        facts.file_notes.kinds().for_each(|kind| {
+        facts.file_notes.iter().for_each(|kind| {
             line("", &format!("{kind}: {}", NoteKind::describe(kind)));
         });
     }

@@ -340,7 +340,7 @@ impl Digest<'_> {
             Access::File | Access::NotModified => capture.caching,
             Access::Follow | Access::Outcome(_) => CachingHeaders::default(),
         };
-        let until = |at| expiry(&caching, at, &rules.freshness).at;
+        let until = |at| expiry(&caching, at, &rules.freshness);
         facts.expires_at = capture.captured_at.map(until);
         let held = match (access, &capture.location) {
             (Access::File, _) => {
@@ -400,8 +400,7 @@ pub(crate) fn file_of<'b>(
     facts: &mut CaptureFacts,
 ) -> RobotsTxt<'b> {
     let file = RobotsTxt::parse(body, dialect, bytes_max);
-    let kinds = file.notes().iter().map(|note| note.kind);
-    facts.file_notes = kinds.fold(NoteSet::EMPTY, NoteSet::with);
+    facts.file_notes = file.notes().iter().map(|note| note.kind).collect();
     let kept = body.len().min(bytes_max.unwrap_or(usize::MAX));
     facts.file_bytes = u32::try_from(kept).unwrap_or(u32::MAX);
     file

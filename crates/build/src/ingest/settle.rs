@@ -637,7 +637,7 @@ impl StandingCounts {
         self.captured = DateSpan::over(self.captured, facts.dates());
         self.states[state as usize] += 1;
         facts.capture_notes.iter().for_each(|note| self.capture_notes[note as usize] += 1);
-        facts.file_notes.kinds().for_each(|kind| self.file_notes[kind as usize] += 1);
+        facts.file_notes.iter().for_each(|kind| self.file_notes[kind as usize] += 1);
     }
 }
 

@@ -13,7 +13,7 @@ use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
 /// Returns a set of notes.
 fn notes(notes: &[CaptureNote]) -> CaptureNotes {
-    notes.iter().fold(CaptureNotes::EMPTY, |all, &note| all.with(note))
+    notes.iter().copied().collect()
 }
 
 /// A capture that owns its data.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use portcullis_dialect::decision::Decision;
 use portcullis_robots::policy::{Crawler, OrderedRules, Selection};
+use portcullis_robots::url::compared_path;
 
 use super::equivalence::{difference, either, equivalence};
 use super::{Bound, Budget, Grouped, Rules, Search, key, numbers};
@@ -105,10 +106,11 @@ impl<'c> FileComparison<'c> {
         let rules = self.rules(&ordered);
         let differences = equivalence(rules[0], rules[1], self.budget);
         let decide = |search: &Search| {
-            let path = search.as_ref().ok()?.as_ref()?.compared(rules[0].paths.escapes);
+            let (path, mut scratch) = (search.as_ref().ok()?.as_ref()?, Vec::new());
+            let path = compared_path(path, rules[0].paths.escapes, &mut scratch);
             Some(array::from_fn(|side| {
                 let reason = selections[side].reason_without_rule(self.sides[side].file);
-                rules[side].decide(&path, reason)
+                rules[side].decide(path, reason)
             }))
         };
         let deciding = differences.each_ref().map(decide);
@@ -191,7 +193,7 @@ mod tests {
             assert_eq!(one.differences, like.differences);
             // Each has the lines of its own groups.
             let first_allows = one.differences[0].as_ref().unwrap().as_ref().unwrap();
-            assert_eq!(first_allows.path(), b"/y");
+            assert_eq!(first_allows, b"/y");
             let [old, new] = one.deciding[0].unwrap();
             assert_eq!((old.line, new.line.unwrap().get()), (None, 501), "{number}");
         }

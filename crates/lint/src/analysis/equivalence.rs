@@ -13,11 +13,11 @@ use super::language::Language;
 use super::machine::{Machine, Owner};
 use super::product::Product;
 use super::rules::Ruled;
-use super::{Bound, Budget, Example, Rules};
+use super::{Bound, Budget, Rules};
 
-/// A shortest path that was searched for; `None` if there is no such path. The error is the limit that
-/// ended the search.
-pub type Search = Result<Option<Example>, Bound>;
+/// A shortest path that was searched for, with the query and as a URL has it; `None` if there is no such
+/// path. The error is the limit that ended the search.
+pub type Search = Result<Option<Vec<u8>>, Bound>;
 
 /// Compares the verdicts of two rule sets on every possible URL: searches for a shortest path that the
 /// first allows and the second disallows, and for one that the first disallows and the second allows.
@@ -43,7 +43,7 @@ pub type Search = Result<Option<Example>, Bound>;
 /// assert_eq!(equivalence(one, one, &mut budget), [Ok(None), Ok(None)]);
 /// let [first_allows, second_allows] = equivalence(one, two, &mut budget);
 /// assert_eq!(first_allows, Ok(None));
-/// assert_eq!(second_allows.unwrap().unwrap().path(), b"/a/b");
+/// assert_eq!(second_allows.unwrap().unwrap(), b"/a/b");
 /// ```
 pub fn equivalence(first: Rules<'_>, second: Rules<'_>, budget: &mut Budget) -> [Search; 2] {
     of_rules(first, second, budget, 2)
@@ -100,7 +100,7 @@ pub(super) fn differences(
     let language = Language::of(escapes);
     let wanted = [[true, false], [false, true]];
     let found = budget.find(1, Product::new(machines, language), wanted, enough);
-    found.map(|path| Ok(path?.map(|path| Example::of(&language.written(&path)))))
+    found.map(|path| Ok(path?.map(|path| language.written(&path))))
 }
 
 /// For each pattern of each side: whether a path that it decides may have another verdict on the

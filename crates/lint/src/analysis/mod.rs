@@ -20,7 +20,7 @@
 //!   most rules a single path is enough, the shortest that they match.
 //!
 //! A search covers exactly the paths that URLs can have: they start with `/`, have no `#` (unless it can be
-//! decoded), and are in the dialect's normal form. So an [`Example`] is always the path of a URL, and a rule
+//! decoded), and are in the dialect's normal form. So what is found is always the path of a URL, and a rule
 //! that asks for anything else never matches. If the dialect always allows the URL of robots.txt, this is a
 //! rule before all others.
 //!
@@ -62,7 +62,7 @@ pub use comparison::{FileComparison, RobotComparison};
 pub(crate) use equivalence::difference;
 pub use equivalence::{Search, equivalence};
 pub(crate) use language::triplet;
-pub use language::{Example, Language, plain_path};
+pub use language::{Language, plain_path};
 pub use machine::{Machine, Owner, State};
 pub use product::{Product, Visit};
 pub use reach::{Reach, Relation, machine, reach, relation};

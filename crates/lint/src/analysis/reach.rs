@@ -145,7 +145,7 @@ pub fn relation(
     let mut budget = Budget::new(REACH_POSITIONS_MAX, 1);
     let found = differences(sides, escapes, &mut budget, 2);
     let is_cut = found.iter().any(Result::is_err);
-    let mut only = found.map(|path| path.ok().flatten().map(|it| it.path().to_vec()));
+    let mut only = found.map(|path| path.ok().flatten());
     if is_cut {
         let mut deciders = [decider(first), decider(second)];
         let paths = [first, second].into_iter().flat_map(|it| examples(it, None, language));

@@ -17,13 +17,13 @@ use super::language::{Language, plain_path};
 use super::machine::{Machine, Owner};
 use super::product::Product;
 use super::rules::PatternRule;
-use super::{Bound, Budget, Example, Rules};
+use super::{Bound, Budget, Rules};
 
 /// The effect of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleStatus {
-    /// The rule decides some URL: a shortest path that it decides.
-    Decides(Example),
+    /// The rule decides some URL: a shortest path that it decides, as a URL has it.
+    Decides(Vec<u8>),
     /// The rule matches no path of a URL.
     NeverMatches,
     /// The rule never decides, because an earlier rule matches the same paths with the same
@@ -58,8 +58,7 @@ pub enum RuleStatus {
 /// let rules = Rules { ordered: &ordered, paths: &RFC_9309.paths };
 /// let statuses = statuses(rules, &mut Budget::default());
 /// assert_eq!(statuses[0].1, RuleStatus::Shadowed { by: vec![Some(RuleID(1))] });
-/// let RuleStatus::Decides(example) = &statuses[3].1 else { panic!() };
-/// assert_eq!(example.path(), b"/b/c");
+/// assert_eq!(statuses[3].1, RuleStatus::Decides(b"/b/c".to_vec()));
 /// ```
 pub fn statuses(rules: Rules<'_>, budget: &mut Budget) -> Vec<(RuleID, RuleStatus)> {
     let mut analysis = Analysis::new(rules, budget);
@@ -127,7 +126,7 @@ impl<'r, 'b> Analysis<'r, 'b> {
         }
         match (shortest, bound) {
             (_, Some(bound)) => RuleStatus::Unknown(bound),
-            (Some(path), None) => RuleStatus::Decides(Example::of(&self.language.written(&path))),
+            (Some(path), None) => RuleStatus::Decides(self.language.written(&path)),
             (None, None) if winners.is_empty() => RuleStatus::NeverMatches,
             (None, None) => self.shadowed(own, &winners),
         }

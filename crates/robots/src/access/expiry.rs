@@ -100,30 +100,6 @@ fn delta_seconds(text: &[u8]) -> Option<u64> {
     }))
 }
 
-/// When a copy expires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Expiry {
-    /// The first moment at which the file must be fetched again.
-    pub at: UnixSeconds,
-    /// The cause of the expiry.
-    pub source: ExpirySource,
-}
-
-/// The header or rule that determines when a copy expires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ExpirySource {
-    /// The dialect's default, because no header that it supports sets a time.
-    Default,
-    /// The dialect's ceiling, because the header sets a longer time.
-    Ceiling,
-    /// `max-age` of Cache-Control.
-    MaxAge,
-    /// `no-cache` or `no-store` of Cache-Control: the copy expires at once.
-    NoCache,
-    /// `Expires`.
-    Expires,
-}
-
 /// Returns when the copy that was fetched at `fetched_at` with `headers` expires.
 ///
 /// `no-cache` and `no-store` come first, then `max-age`, then `Expires` (RFC 9111, section 4.2.1).
@@ -132,28 +108,24 @@ pub enum ExpirySource {
 ///
 /// ```
 /// use portcullis_dialect::{GOOGLE, RFC_9309};
-/// use portcullis_robots::access::{CachingHeaders, ExpirySource, UnixSeconds, expiry};
+/// use portcullis_robots::access::{CachingHeaders, UnixSeconds, expiry};
 ///
 /// // A week is over the ceiling of RFC 9309. Google has no ceiling.
 /// let headers = CachingHeaders { max_age: Some(604_800), ..CachingHeaders::default() };
 /// let until = |freshness| expiry(&headers, UnixSeconds(0), freshness);
-/// assert_eq!(until(&RFC_9309.access.freshness).at, UnixSeconds(86_400));
-/// assert_eq!(until(&RFC_9309.access.freshness).source, ExpirySource::Ceiling);
-/// assert_eq!(until(&GOOGLE.access.freshness).at, UnixSeconds(604_800));
+/// assert_eq!(until(&RFC_9309.access.freshness), UnixSeconds(86_400));
+/// assert_eq!(until(&GOOGLE.access.freshness), UnixSeconds(604_800));
 /// ```
-pub fn expiry(headers: &CachingHeaders, fetched_at: UnixSeconds, freshness: &Freshness) -> Expiry {
-    let (lifetime, source) = match header_lifetime(headers, fetched_at, freshness) {
-        Some((lifetime, source)) => {
-            (lifetime.saturating_sub(age_at_fetch(headers, fetched_at)), source)
-        }
-        None => (u64::from(freshness.default_seconds), ExpirySource::Default),
+pub fn expiry(
+    headers: &CachingHeaders,
+    fetched_at: UnixSeconds,
+    freshness: &Freshness,
+) -> UnixSeconds {
+    let lifetime = match header_lifetime(headers, fetched_at, freshness) {
+        Some(lifetime) => lifetime.saturating_sub(age_at_fetch(headers, fetched_at)),
+        None => freshness.default_seconds.into(),
     };
-    match freshness.seconds_max.map(u64::from) {
-        Some(ceiling) if lifetime > ceiling => {
-            Expiry { at: fetched_at.after(ceiling), source: ExpirySource::Ceiling }
-        }
-        _ => Expiry { at: fetched_at.after(lifetime), source },
-    }
+    fetched_at.after(lifetime.min(freshness.seconds_max.map_or(u64::MAX, u64::from)))
 }
 
 /// Returns the lifetime that the header sets, from the creation of the response; `None` if it sets
@@ -162,16 +134,15 @@ fn header_lifetime(
     headers: &CachingHeaders,
     fetched_at: UnixSeconds,
     freshness: &Freshness,
-) -> Option<(u64, ExpirySource)> {
-    if headers.no_cache && freshness.no_cache_directives {
-        return Some((0, ExpirySource::NoCache));
+) -> Option<u64> {
+    let of_expires = || {
+        let expires = headers.expires.filter(|_| freshness.expires_header)?;
+        Some(expires.since(headers.date.unwrap_or(fetched_at)))
+    };
+    match headers.no_cache && freshness.no_cache_directives {
+        true => Some(0),
+        false => headers.max_age.or_else(of_expires),
     }
-    if let Some(seconds) = headers.max_age {
-        return Some((seconds, ExpirySource::MaxAge));
-    }
-    let expires = headers.expires.filter(|_| freshness.expires_header)?;
-    let made_at = headers.date.unwrap_or(fetched_at);
-    Some((expires.since(made_at), ExpirySource::Expires))
 }
 
 /// Returns the seconds since the response was created (RFC 9111, section 4.2.3).
@@ -251,48 +222,33 @@ mod tests {
     const SILENT: CachingHeaders =
         CachingHeaders { max_age: None, no_cache: false, expires: None, date: None, age: 0 };
 
-    fn seconds(headers: CachingHeaders, dialect: &Dialect) -> (u64, ExpirySource) {
-        let expiry = expiry(&headers, NOW, &dialect.access.freshness);
-        (expiry.at.since(NOW), expiry.source)
-    }
-
-    /// Headers, then seconds and source for: 1994 and 1996; the draft and the RFC; Google.
-    type Row = (CachingHeaders, [(u64, ExpirySource); 3]);
+    /// Headers, then seconds for: 1994 and 1996; the draft and the RFC; Google.
+    type Row = (CachingHeaders, [u64; 3]);
 
     fn table() -> Vec<Row> {
-        use ExpirySource::{Ceiling, Default, Expires, MaxAge, NoCache};
         let max_age = |seconds| CachingHeaders { max_age: Some(seconds), ..SILENT };
         let expires = CachingHeaders { expires: Some(NOW.after(10 * DAY)), ..SILENT };
-        let default = [(7 * DAY, Default), (DAY, Default), (DAY, Default)];
+        let default = [7 * DAY, DAY, DAY];
         vec![
             (SILENT, default),
             (CachingHeaders { age: HOUR, ..SILENT }, default),
-            (max_age(60), [(60, MaxAge); 3]),
-            (max_age(0), [(0, MaxAge); 3]),
-            (max_age(DAY), [(DAY, MaxAge); 3]),
-            (max_age(9 * DAY), [(9 * DAY, MaxAge), (DAY, Ceiling), (9 * DAY, MaxAge)]),
-            (CachingHeaders { age: 20, ..max_age(60) }, [(40, MaxAge); 3]),
-            (CachingHeaders { age: 80, ..max_age(60) }, [(0, MaxAge); 3]),
+            (max_age(60), [60; 3]),
+            (max_age(0), [0; 3]),
+            (max_age(DAY), [DAY; 3]),
+            (max_age(9 * DAY), [9 * DAY, DAY, 9 * DAY]),
+            (CachingHeaders { age: 20, ..max_age(60) }, [40; 3]),
+            (CachingHeaders { age: 80, ..max_age(60) }, [0; 3]),
             (
                 CachingHeaders { date: Some(UnixSeconds(NOW.0 - 30)), age: 20, ..max_age(60) },
-                [(30, MaxAge); 3],
+                [30; 3],
             ),
             // The server's clock is ahead of the client's.
-            (CachingHeaders { date: Some(NOW.after(HOUR)), ..max_age(60) }, [(60, MaxAge); 3]),
-            (
-                CachingHeaders { no_cache: true, ..SILENT },
-                [(0, NoCache), (0, NoCache), (DAY, Default)],
-            ),
-            (
-                CachingHeaders { no_cache: true, ..max_age(60) },
-                [(0, NoCache), (0, NoCache), (60, MaxAge)],
-            ),
-            (expires, [(10 * DAY, Expires), (DAY, Default), (DAY, Default)]),
-            (CachingHeaders { max_age: Some(60), ..expires }, [(60, MaxAge); 3]),
-            (
-                CachingHeaders { expires: Some(UnixSeconds(0)), ..SILENT },
-                [(0, Expires), (DAY, Default), (DAY, Default)],
-            ),
+            (CachingHeaders { date: Some(NOW.after(HOUR)), ..max_age(60) }, [60; 3]),
+            (CachingHeaders { no_cache: true, ..SILENT }, [0, 0, DAY]),
+            (CachingHeaders { no_cache: true, ..max_age(60) }, [0, 0, 60]),
+            (expires, [10 * DAY, DAY, DAY]),
+            (CachingHeaders { max_age: Some(60), ..expires }, [60; 3]),
+            (CachingHeaders { expires: Some(UnixSeconds(0)), ..SILENT }, [0, DAY, DAY]),
             // Expires and Date are both by the server's clock.
             (
                 CachingHeaders {
@@ -300,7 +256,7 @@ mod tests {
                     date: Some(NOW.after(HOUR)),
                     ..SILENT
                 },
-                [(HOUR, Expires), (DAY, Default), (DAY, Default)],
+                [HOUR, DAY, DAY],
             ),
         ]
     }
@@ -312,7 +268,7 @@ mod tests {
         for (headers, expected) in table() {
             for (dialects, expected) in columns.iter().zip(expected) {
                 for dialect in *dialects {
-                    let found = seconds(headers, dialect);
+                    let found = expiry(&headers, NOW, &dialect.access.freshness).since(NOW);
                     assert_eq!(found, expected, "{}: {headers:?}", dialect.name);
                 }
             }
@@ -323,6 +279,6 @@ mod tests {
     fn expiry_saturates() {
         let headers = CachingHeaders { max_age: Some(u64::MAX), ..SILENT };
         let freshness = &GOOGLE.access.freshness;
-        assert_eq!(expiry(&headers, NOW, freshness).at, UnixSeconds(u64::MAX));
+        assert_eq!(expiry(&headers, NOW, freshness), UnixSeconds(u64::MAX));
     }
 }

@@ -13,7 +13,7 @@ mod note;
 mod outage;
 mod time;
 
-pub use expiry::{CachingHeaders, Expiry, ExpirySource, expiry};
+pub use expiry::{CachingHeaders, expiry};
 pub use note::{CaptureNote, CaptureNotes};
 pub use outage::{KnownOutage, LongOutage, Outage, Serving, serving};
 pub use time::{DateSpan, TimeUnit, UnixSeconds, in_range, seconds_of};

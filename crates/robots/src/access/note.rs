@@ -2,7 +2,7 @@
 //!
 //! A note does not affect verdicts. The numbers are part of the set format, so they never change.
 
-use portcullis_dialect::words;
+use portcullis_dialect::{word_set, words};
 
 words! {
     /// An irregularity of a capture.
@@ -40,44 +40,7 @@ words! {
     }
 }
 
-/// A set of notes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct CaptureNotes(u16);
-
-impl CaptureNotes {
-    /// The empty set.
-    pub const EMPTY: CaptureNotes = CaptureNotes(0);
-
-    /// Returns the notes with `note` added.
-    #[must_use]
-    pub const fn with(self, note: CaptureNote) -> CaptureNotes {
-        CaptureNotes(self.0 | 1 << note as u8)
-    }
-
-    /// Returns the union with `others`.
-    #[must_use]
-    pub const fn union(self, others: CaptureNotes) -> CaptureNotes {
-        CaptureNotes(self.0 | others.0)
-    }
-
-    /// Whether the set contains `note`.
-    pub const fn contains(self, note: CaptureNote) -> bool {
-        self.0 & 1 << note as u8 != 0
-    }
-
-    /// Returns the notes, in the order of their numbers.
-    pub fn iter(self) -> impl Iterator<Item = CaptureNote> {
-        CaptureNote::ALL.into_iter().filter(move |&note| self.contains(note))
-    }
-
-    /// Returns the notes as a bit set. [`CaptureNotes::from_bits`] is the inverse.
-    pub const fn bits(self) -> u16 {
-        self.0
-    }
-
-    /// Returns the notes in a bit set, or `None` if a bit is not assigned.
-    pub fn from_bits(bits: u16) -> Option<CaptureNotes> {
-        let known = (1 << CaptureNote::ALL.len()) - 1;
-        (bits & !known == 0).then_some(CaptureNotes(bits))
-    }
+word_set! {
+    /// A set of notes.
+    pub struct CaptureNotes of CaptureNote
 }

@@ -4,7 +4,7 @@
 //! lost silently. The same file gets different notes in different dialects.
 
 use super::Span;
-use portcullis_dialect::{LineNumber, words};
+use portcullis_dialect::{LineNumber, word_set, words};
 
 /// A note on one line or, for some kinds, on the whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,54 +81,15 @@ impl NoteKind {
     ];
 }
 
-/// A set of kinds: the notes on one line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct NoteSet(u16);
+word_set! {
+    /// A set of kinds: the notes on one line.
+    pub struct NoteSet of NoteKind
+}
 
 impl NoteSet {
-    /// The empty set.
-    pub const EMPTY: NoteSet = NoteSet(0);
-
-    /// Returns the set with `kind` added.
-    #[must_use]
-    pub const fn with(self, kind: NoteKind) -> NoteSet {
-        NoteSet(self.0 | 1 << kind as u8)
-    }
-
-    /// Returns the set with those of `other` added.
-    #[must_use]
-    pub const fn union(self, other: NoteSet) -> NoteSet {
-        NoteSet(self.0 | other.0)
-    }
-
-    /// Returns whether the set is empty.
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Returns whether `kind` is in the set.
-    pub const fn contains(self, kind: NoteKind) -> bool {
-        self.0 >> kind as u8 & 1 == 1
-    }
-
-    /// Returns the set as one bit per kind, for [`NoteSet::from_bits`].
-    pub const fn bits(self) -> u16 {
-        self.0
-    }
-
-    /// Returns the set with these bits, or `None` if a bit has no kind.
-    pub fn from_bits(bits: u16) -> Option<NoteSet> {
-        (u32::from(bits) >> NoteKind::ALL.len() == 0).then_some(NoteSet(bits))
-    }
-
     /// Returns whether the file looks like something other than robots.txt.
     pub fn is_page(self) -> bool {
         NoteKind::APPEARANCES.into_iter().any(|kind| self.contains(kind))
-    }
-
-    /// Returns the kinds in the set, in numeric order.
-    pub fn kinds(self) -> impl Iterator<Item = NoteKind> {
-        NoteKind::ALL.into_iter().filter(move |&kind| self.contains(kind))
     }
 }
 

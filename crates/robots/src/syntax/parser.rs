@@ -153,7 +153,7 @@ impl<'t> Parser<'t> {
     #[inline(always)]
     fn notes(&mut self, line: LineNumber, span: Span, notes: NoteSet) {
         if !notes.is_empty() {
-            notes.kinds().for_each(|kind| self.note(kind, line, span));
+            notes.iter().for_each(|kind| self.note(kind, line, span));
         }
     }
 

@@ -181,7 +181,7 @@ pub fn push_file(compared: &Compared<'_>, added: &mut Added) {
                     Some(Decided::new(&decision, rule))
                 };
                 let sides = [0, 1].map(|side| decided(side).unwrap_or_default());
-                push(Answer::Different, Some(&cut_to_show(example.path())), turn, &sides);
+                push(Answer::Different, Some(&cut_to_show(example)), turn, &sides);
             }
         }
     }
