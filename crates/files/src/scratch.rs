@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::hash::Hasher as _;
-use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Seek as _, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -271,6 +271,8 @@ impl Spool {
             Some(file) => file,
             None => self.file.insert(tempfile::tempfile_in(folder)?),
         };
+        // Windows moves the cursor when it reads at a position.
+        file.seek(SeekFrom::Start(self.filed))?;
         file.write_all(&self.tail)?;
         self.hash.0.write(&self.tail);
         self.filed += self.tail.len() as u64;
