@@ -71,7 +71,7 @@ const AS_ROBOTS_TXT: [&str; 3] = [
 ];
 
 /// Here a folder is not a single robots.txt, and a set is compared with sets.
-const AS_ONE_ROBOTS_TXT: [&str; 2] = ["lint --statistics {}", "diff {} robots.txt -a Bot"];
+const AS_ONE_ROBOTS_TXT: [&str; 2] = ["lint {}", "diff {} robots.txt -a Bot"];
 
 const AS_SET: [&str; 5] = [
     "check -p {} -a Bot https://closed.example/x",

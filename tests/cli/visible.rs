@@ -125,10 +125,9 @@ const LINES: &str = "
     audit --robots @robots -a Bot -o page.html @missing
     lint --describe BotHOSTILE
     lint @missing
-    LINT --format human @file
+    LINT @file
     LINT --format json @file
     LINT --format github @file
-    LINT --statistics @file
     LINT -a BotHOSTILE @file
 ";
 

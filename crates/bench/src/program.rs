@@ -271,6 +271,40 @@ mod tests {
     }
 
     #[test]
+    fn the_commands_of_the_pages_parse() {
+        let mut commands = 0;
+        for page in [
+            "docs/first-hour.md",
+            "docs/guide/library.md",
+            "corpora/README.md",
+            "benches/PERFORMANCE.md",
+            "benches/METHODOLOGY.md",
+            "benches/RUNNERS.md",
+        ] {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+            let text = fs::read_to_string(path).unwrap().replace("\\\n", "");
+            for line in text.lines() {
+                let line = line
+                    .replace("cargo run --release -p portcullis-bench -- ", "portcullis-bench ");
+                let line = line.replace("scripts/peers -", "portcullis-bench run -");
+                let Some(command) = line.strip_prefix("portcullis-bench ") else { continue };
+                let command = command.split(" #").next().unwrap().split(" >").next().unwrap();
+                let mut words = vec!["portcullis-bench".to_owned()];
+                for (place, part) in command.split(['\'', '"']).enumerate() {
+                    match place % 2 {
+                        0 => words.extend(part.split_whitespace().map(str::to_owned)),
+                        _ => words.push(part.to_owned()),
+                    }
+                }
+                let parsed = Task::try_parse_from(&words);
+                assert!(parsed.is_ok(), "{page}: {line}: {}", parsed.err().unwrap());
+                commands += 1;
+            }
+        }
+        assert!(commands >= 8, "{commands}");
+    }
+
+    #[test]
     fn every_engine_is_verified_on_the_sample_and_timed() {
         let folder = folder();
         let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpora/sample");

@@ -38,6 +38,7 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let scratch = Scratch::in_folder(std::env::temp_dir(), Scratch::default_memory());
     let audit = engine.install(|| Audit::new(classifier, plan.top, &scratch))?;
     let clock = Clock::loaded(started);
+    let mut rejects = plan.stream.rejects.as_ref().map(Output::create).transpose()?;
     let mut findings = Findings::default();
     let assumed_scheme = plan.questions.assumed_scheme.as_deref();
     let read = stream::run_with(
@@ -45,12 +46,12 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
         &plan.questions,
         || audit.worker(assumed_scheme),
         |worker, piece, found: &mut ChunkFindings| Ok(worker.work(piece, found)?),
-        |_, found| {
+        |_, lines, found| {
             findings.add(&audit, found);
-            Ok(())
+            rejects.as_mut().map_or(Ok(()), |rejects| Ok(rejects.write(lines)?))
         },
     )?;
-    let stream::Account { invalid, notes, noted, output } = read;
+    let stream::Account { invalid, notes, noted } = read;
     let tally = Tally { counts: audit.counts(&findings), invalid, ..Tally::default() };
     let outcome = summary::Outcome { tally, notes, noted };
     let mut account = outcome.account(summary::run(&policies, &plan.questions), &clock);
@@ -66,7 +67,7 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
         };
         file.write(text.as_bytes())?;
     }
-    Output::finish_all(outputs.into_iter().map(|(file, _)| file).chain(output))?;
+    Output::finish_all(outputs.into_iter().map(|(file, _)| file).chain(rejects))?;
     let account = Account { time, ..report.account };
     summary::write(&plan.summary, &account)?;
     Ok(ExitStatus::Done)

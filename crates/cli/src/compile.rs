@@ -5,10 +5,10 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::anyhow;
-use portcullis_build::compile::{self, CompileConfig, CompiledSet};
+use portcullis_build::compile::{self, CompileConfig};
 use portcullis_build::limits::SETS_AT_ONCE;
 use portcullis_build::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings, Merger,
@@ -27,13 +27,13 @@ use portcullis_text::figures::seconds;
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
-use super::args::{self, CapturePath, CompileArgs, OutageArgs, RunArgs};
+use super::args::{self, CapturePath, CompileArgs, OutageArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::lists;
 use super::mapped;
 use super::message::{Notes, counted, say};
-use super::plan::{self, SummaryForm, SummaryPlan};
+use super::plan::{self, SummaryForm};
 use super::stream::{Bar, Progress};
 use super::summary;
 
@@ -81,13 +81,46 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     };
     let format = args.input_format;
     let archives: Vec<Input> = archives.into_iter().map(|path| Input { path, format }).collect();
-    let target = Target {
-        output: &args.output.output,
-        dialect: settings.dialect,
-        summary,
-        notes: notes.kept,
+    let engine = Engine::new(args.run.threads.threads)?;
+    let shows_progress = !args.run.no_progress;
+    let mut merger = Merger::new(settings.dialect, settings.has_history, &config.scratch);
+    sets.join(&mut merger, shows_progress)?;
+    // The captures of archives count as later ones.
+    if !archives.is_empty() {
+        ingest(&mut merger, &archives, &config, &engine, (shows_progress, summary.form))?;
+    }
+    let (ingested, compile) = engine.install(|| settings.finish(merger, &config.scratch))?;
+    ingested.check_files(config.strictness).map_err(|error| nothing_compiled(error, ""))?;
+    let ingesting = started.elapsed();
+    let output = &args.output.output;
+    let written = engine.install(|| compile::write(&ingested.standings, &compile, output))?;
+    if sets.paths.is_empty() && summary.form != SummaryForm::Json {
+        show_file_notes(&written.counts, settings.dialect);
+    }
+    let policies = PolicyFacts {
+        kind: "set",
+        name: output.display().to_string(),
+        set_hash: written.hash.to_string(),
+        set_bytes: written.bytes,
+        dialect: settings.dialect.name,
+        robots_bytes_max: compile.robots_bytes_max.map(|bytes| bytes as u64),
+        hosts: Some(written.counts.hosts),
+        origins: Some(written.counts.origins),
+        policies: written.policies,
+        rule_sets: written.rule_sets,
+        capture_dates: written.counts.captured,
+        ..PolicyFacts::default()
     };
-    join(&sets, &archives, (&settings, &config), &target, (&args.run, started))
+    let compiling = started.elapsed().saturating_sub(ingesting);
+    let account = Account {
+        run: Run { policies: Some(policies), ..Run::default() },
+        notes: notes.kept,
+        time: Some(Time::new(ingesting, compiling, written.counts.origins, None)),
+        ..Account::default()
+    };
+    let counted = Summary::new(account, &sets.opened, (&ingested, &compile), &written.counts);
+    summary::write(&summary, &counted)?;
+    Ok(ExitStatus::Done)
 }
 
 /// Checks the flags of `compile` beside policy sets: those about archives need one, and archives are
@@ -190,56 +223,6 @@ impl Sets {
     }
 }
 
-/// Joins the captures of sets and archives, of which those of archives count as the later ones, and
-/// writes the set.
-fn join(
-    sets: &Sets,
-    archives: &[Input],
-    (settings, config): (&MergeSettings, &IngestConfig),
-    target: &Target<'_>,
-    (run, started): (&RunArgs, Instant),
-) -> anyhow::Result<ExitStatus> {
-    let engine = Engine::new(run.threads.threads)?;
-    let shows_progress = !run.no_progress;
-    let mut merger = Merger::new(settings.dialect, settings.has_history, &config.scratch);
-    sets.join(&mut merger, shows_progress)?;
-    if !archives.is_empty() {
-        ingest(&mut merger, archives, config, &engine, (shows_progress, target.summary.form))?;
-    }
-    let (ingested, compile) = engine.install(|| settings.finish(merger, &config.scratch))?;
-    ingested.check_files(config.strictness).map_err(|error| nothing_compiled(error, ""))?;
-    write(target, &sets.opened, (&ingested, &compile), &engine, started)
-}
-
-/// The set to write.
-struct Target<'p> {
-    output: &'p Path,
-    dialect: &'static Dialect,
-    summary: SummaryPlan,
-    /// Notes on the inputs, for a JSON summary.
-    notes: Vec<String>,
-}
-
-/// Compiles and writes what was ingested since `started`, and shows the summary.
-fn write(
-    target: &Target<'_>,
-    sets: &[MergedSet],
-    (ingested, config): (&Ingested, &CompileConfig),
-    engine: &Engine,
-    started: Instant,
-) -> anyhow::Result<ExitStatus> {
-    let ingesting = started.elapsed();
-    let write = || compile::write(&ingested.standings, config, target.output);
-    let written = engine.install(write)?;
-    if sets.is_empty() && target.summary.form != SummaryForm::Json {
-        show_file_notes(&written.counts, target.dialect);
-    }
-    let times = (ingesting, started.elapsed());
-    let summary = Summary::new(target, sets, (ingested, config), &written, times);
-    summary::write(&target.summary, &summary)?;
-    Ok(ExitStatus::Done)
-}
-
 fn ingest(
     merger: &mut Merger,
     inputs: &[Input],
@@ -320,43 +303,47 @@ impl IngestObserver for Observer {
 }
 
 fn show_problems(inputs: &[InputReport]) {
-    let show = |text: String| say(format_args!("note: {text}"));
     let failed = inputs.iter().filter_map(|input| Some((input, input.failure.as_deref()?)));
-    for (input, failure) in failed.clone().take(PROBLEMS_SHOWN_MAX) {
-        show(format!("{failure} ({} read)", counted(input.captures, "capture")));
+    let failed =
+        failed.map(|(input, why)| format!("{why} ({} read)", counted(input.captures, "capture")));
+    let failures = failed.clone().count() as u64;
+    show_first(failed, failures, |rest| {
+        format!("{} not read to the end", counted(rest, "more input"))
+    });
+    let broken = inputs.iter().flat_map(|input| {
+        let named = input.broken_named.iter();
+        named.map(move |it| format!("{}: {}: left out: {}", input.name, it.place, it.problem))
+    });
+    let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum::<u64>();
+    show_first(broken, sum(|input| input.broken), |rest| {
+        format!("{} left out", counted(rest, "more broken record"))
+    });
+    for (count, what) in [
+        (sum(|input| input.later), "after --as-of left out"),
+        (
+            sum(|input| input.undated),
+            "without a date; older than all others (--strict makes this an error)",
+        ),
+        (
+            sum(|input| input.status_assumed),
+            "without a status; 200 is assumed (--strict makes this an error)",
+        ),
+    ] {
+        if count > 0 {
+            say(format_args!("note: {} {what}", counted(count, "capture")));
+        }
     }
-    let count = failed.count();
-    if count > PROBLEMS_SHOWN_MAX {
-        let rest = counted((count - PROBLEMS_SHOWN_MAX) as u64, "more input");
-        show(format!("{rest} not read to the end"));
-    }
-    let broken = inputs
-        .iter()
-        .flat_map(|input| input.broken_named.iter().map(move |broken| (&input.name, broken)));
+}
+
+/// Shows the first of `all` problems, and how many more there are.
+fn show_first(problems: impl Iterator<Item = String>, all: u64, more: impl Fn(u64) -> String) {
     let mut shown = 0;
-    for (name, broken) in broken.take(PROBLEMS_SHOWN_MAX) {
-        show(format!("{name}: {}: left out: {}", broken.place, broken.problem));
+    for problem in problems.take(PROBLEMS_SHOWN_MAX) {
+        say(format_args!("note: {problem}"));
         shown += 1;
     }
-    let all: u64 = inputs.iter().map(|input| input.broken).sum();
     if all > shown {
-        show(format!("{} left out", counted(all - shown, "more broken record")));
-    }
-    let later: u64 = inputs.iter().map(|input| input.later).sum();
-    if later > 0 {
-        show(format!("{} after --as-of left out", counted(later, "capture")));
-    }
-    let undated: u64 = inputs.iter().map(|input| input.undated).sum();
-    if undated > 0 {
-        let captures = counted(undated, "capture");
-        show(format!(
-            "{captures} without a date; older than all others (--strict makes this an error)"
-        ));
-    }
-    let assumed: u64 = inputs.iter().map(|input| input.status_assumed).sum();
-    if assumed > 0 {
-        let captures = counted(assumed, "capture");
-        show(format!("{captures} without a status; 200 is assumed (--strict makes this an error)"));
+        say(format_args!("note: {}", more(all - shown)));
     }
 }
 
@@ -407,36 +394,18 @@ struct Summary<'r> {
 
 impl<'r> Summary<'r> {
     fn new(
-        target: &Target<'_>,
+        account: Account<NoRecords>,
         sets: &'r [MergedSet],
         (ingested, config): (&'r Ingested, &CompileConfig),
-        written: &CompiledSet,
-        (ingesting, all): (Duration, Duration),
+        counts: &StandingCounts,
     ) -> Summary<'r> {
-        let (inputs, counts) = (&ingested.inputs, &written.counts);
+        let inputs = &ingested.inputs;
         let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum();
         // A set stores no origin without a policy.
         let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
-        let policies = PolicyFacts {
-            kind: "set",
-            name: target.output.display().to_string(),
-            set_hash: written.hash.to_string(),
-            set_bytes: written.bytes,
-            dialect: target.dialect.name,
-            robots_bytes_max: config.robots_bytes_max.map(|bytes| bytes as u64),
-            hosts: Some(counts.hosts),
-            origins: Some(counts.origins),
-            policies: written.policies,
-            rule_sets: written.rule_sets,
-            capture_dates: counts.captured,
-            ..PolicyFacts::default()
-        };
-        let run = Run { policies: Some(policies), ..Run::default() };
-        let time = Time::new(ingesting, all.saturating_sub(ingesting), counts.origins, None);
-        let notes = target.notes.clone();
         Summary {
             format: format::COMPILE,
-            account: Account { run, notes, time: Some(time), ..Account::default() },
+            account,
             sets,
             inputs,
             bytes: sum(|input| input.bytes),

@@ -172,14 +172,14 @@ impl Diff<'_> {
             AgentNotes::of(&self.questions, old)?.agents == agents,
             "the dialects of the two sets have different product tokens; name agents that both have"
         );
-        let (mut rejects, mut notes) = (None, Vec::new());
+        let mut notes = Vec::new();
         let (found, written) = match &self.stream {
             None => self.origins(&agents, old, new)?,
             Some(stream) => {
                 let (counts, account, written) =
                     self.urls(&agents, stream, (old, new), are_files)?;
-                let stream::Account { invalid, notes: read, output, .. } = account;
-                (rejects, notes) = (output, read);
+                let stream::Account { invalid, notes: read, .. } = account;
+                notes = read;
                 (Found::Urls { counts, invalid: Box::new(invalid) }, written)
             }
         };
@@ -194,20 +194,13 @@ impl Diff<'_> {
             new: Side { policies: PolicyFacts::of(new), at: to },
             found,
         };
-        self.finish(summary, written, rejects)
+        self.finish(summary, written)
     }
 
     /// Completes the outputs, and writes the summary.
-    fn finish(
-        &self,
-        mut summary: Summary,
-        written: Written,
-        rejects: Option<Output>,
-    ) -> anyhow::Result<ExitStatus> {
+    fn finish(&self, mut summary: Summary, written: Written) -> anyhow::Result<ExitStatus> {
         // Equal inputs make equal files, which have no time.
-        let mut complete = written(to_json(&summary))?;
-        complete.extend(rejects.map(Output::complete).transpose()?);
-        CompleteOutput::publish_all(complete)?;
+        CompleteOutput::publish_all(written(to_json(&summary))?)?;
         let (compared, changed) = summary.found.counts(&summary.old);
         let time = Time::new(Duration::ZERO, self.started.elapsed(), compared, None);
         summary.account.time = Some(time);
@@ -300,6 +293,7 @@ impl Diff<'_> {
             }
         };
         let (encoder, mut file) = table.unzip();
+        let mut rejects = stream.rejects.as_ref().map(Output::create).transpose()?;
         let account = stream::run_with(
             stream,
             &self.questions,
@@ -317,8 +311,9 @@ impl Diff<'_> {
                 changed.block = encoder.encode_all(&mut added)?;
                 Ok(())
             },
-            |_, changed| {
+            |_, lines, changed| {
                 counts.merge(&changed.counts);
+                rejects.as_mut().map_or(Ok(()), |rejects| rejects.write(lines))?;
                 match &mut file {
                     Some(file) => file.write(std::mem::take(&mut changed.block)),
                     None => Ok(()),
@@ -330,10 +325,12 @@ impl Diff<'_> {
             let names = names.each_ref().map(String::as_str);
             page.write(changes::page(names, agents, &counts).as_bytes())?;
         }
-        let written = move |account| match (page, file) {
-            (Some(page), _) => Ok(vec![page.complete()?]),
-            (None, Some(file)) => file.complete(account),
-            (None, None) => Ok(Vec::new()),
+        let written = move |account| {
+            let mut complete = file.map_or(Ok(Vec::new()), |file| file.complete(account))?;
+            for output in page.into_iter().chain(rejects) {
+                complete.push(output.complete()?);
+            }
+            Ok(complete)
         };
         Ok((counts, account, Box::new(written)))
     }
@@ -396,7 +393,7 @@ impl Diff<'_> {
             new,
             found: Found::Files { answers },
         };
-        self.finish(summary, Box::new(move |account| rows.complete(account)), None)
+        self.finish(summary, Box::new(move |account| rows.complete(account)))
     }
 }
 

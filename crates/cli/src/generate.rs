@@ -30,43 +30,36 @@ fn completion(shell: Shell, mut command: Command) -> Vec<u8> {
     script
 }
 
-/// Renders one page for the program and all its subcommands.
+/// Renders one page for the program and all its subcommands, whose names are in the headings.
 fn man(mut command: Command) -> io::Result<Vec<u8>> {
     command.build();
     let mut page = Vec::new();
     let whole = Man::new(command.clone());
     whole.render_title(&mut page)?;
     whole.render_name_section(&mut page)?;
-    whole.render_synopsis_section(&mut page)?;
-    whole.render_description_section(&mut page)?;
-    whole.render_options_section(&mut page)?;
-    for subcommand in command.get_subcommands() {
-        if subcommand.get_name() != "help" {
-            push_subcommand(subcommand, &mut page)?;
+    push_sections(&whole, "", &mut page)?;
+    for subcommand in command.get_subcommands().filter(|it| it.get_name() != "help") {
+        let name = format!("{}: ", subcommand.get_name().to_uppercase());
+        push_sections(&Man::new(subcommand.clone()), &name, &mut page)?;
+        if let Some(text) = subcommand.get_after_long_help() {
+            push_as_written(&format!("{name}MORE"), &text.to_string(), &mut page);
         }
     }
     push_as_written("EXIT STATUS", exit::HELP, &mut page);
     Ok(page)
 }
 
-/// Appends the sections of a subcommand, with its name in the headings.
-fn push_subcommand(subcommand: &Command, page: &mut Vec<u8>) -> io::Result<()> {
-    let name = subcommand.get_name().to_uppercase();
-    let man = Man::new(subcommand.clone());
+fn push_sections(man: &Man, name: &str, page: &mut Vec<u8>) -> io::Result<()> {
     let mut sections = Vec::new();
     man.render_synopsis_section(&mut sections)?;
     man.render_description_section(&mut sections)?;
     man.render_options_section(&mut sections)?;
     for line in String::from_utf8_lossy(&sections).lines() {
         let line = match line.strip_prefix(".SH ") {
-            Some(heading) => format!(".SH \"{name}: {}\"", heading.trim_matches('"')),
-            None => line.to_owned(),
+            Some(heading) => format!(".SH \"{name}{}\"\n", heading.trim_matches('"')),
+            None => format!("{line}\n"),
         };
         page.extend_from_slice(line.as_bytes());
-        page.push(b'\n');
-    }
-    if let Some(text) = subcommand.get_after_long_help() {
-        push_as_written(&format!("{name}: MORE"), &text.to_string(), page);
     }
     Ok(())
 }

@@ -49,6 +49,7 @@ const TIPS: &[(&str, &str)] = &[
     ("--output-format", "--format names the output format"),
     ("--report", "audit writes JSON with -o FILE.json; --summary FILE.json is the summary"),
     ("--robots-txt", "--robots names a robots.txt file, or a folder of them"),
+    ("--statistics", "lint --format json has the code of each finding, inspect has statistics"),
     ("--stats", "--summary json has the numbers of policies and rule sets"),
     ("--url", "URLs are arguments of check: portcullis check … URL"),
     ("--column", "--url-field names the column with the URL"),

@@ -100,6 +100,7 @@ impl Request {
             || self.unknown_hosts.is_some()
             || aside.iter().any(Option::is_some);
         let shards = Shards::of(stream.clone(), destinations, self.shards, sets_aside)?;
+        let rejects = stream.rejects.as_ref().map(Output::create).transpose()?;
         let hosts = self.unknown_hosts.as_ref().map(HostCounts::create).transpose()?;
         let aside = aside.iter().map(|path| path.map(Output::create).transpose());
         let aside = aside.collect::<Result<Vec<_>, _>>()?;
@@ -108,7 +109,7 @@ impl Request {
         let classifier =
             engine::classifier(&policies.set, questions)?.with_usage(&self.labels)?.into();
         let clock = Clock::loaded(self.started);
-        Ok(Opened { request: self, shards, hosts, aside, policies, classifier, clock })
+        Ok(Opened { request: self, shards, rejects, hosts, aside, policies, classifier, clock })
     }
 }
 
@@ -117,6 +118,7 @@ pub struct Opened {
     pub request: Request,
     pub policies: Policies,
     shards: Shards,
+    rejects: Option<Output>,
     hosts: Option<HostCounts>,
     aside: Vec<Option<Output>>,
     classifier: Arc<Classifier>,
@@ -147,7 +149,8 @@ struct Done {
 
 /// A file that gets something of each piece, in the order of the input.
 trait SideFile {
-    fn add(&mut self, part: &Part<'_>, done: &mut Done) -> anyhow::Result<()>;
+    /// `rejects` are the records of the piece that are not URLs, as lines of JSON.
+    fn add(&mut self, part: &Part<'_>, rejects: &[u8], done: &mut Done) -> anyhow::Result<()>;
 
     /// Completes the files. None has its name yet.
     fn complete(self: Box<Self>) -> anyhow::Result<Vec<CompleteOutput>>;
@@ -164,6 +167,7 @@ impl SideFile for Records<'_> {
     fn add(
         &mut self,
         part: &Part<'_>,
+        _: &[u8],
         Done { written, counts, .. }: &mut Done,
     ) -> anyhow::Result<()> {
         if part.is_first {
@@ -178,8 +182,19 @@ impl SideFile for Records<'_> {
     }
 }
 
+/// The file of `--rejects`.
+impl SideFile for Output {
+    fn add(&mut self, _: &Part<'_>, rejects: &[u8], _: &mut Done) -> anyhow::Result<()> {
+        Ok(self.write(rejects)?)
+    }
+
+    fn complete(self: Box<Self>) -> anyhow::Result<Vec<CompleteOutput>> {
+        Ok(vec![Output::complete(*self)?])
+    }
+}
+
 impl SideFile for HostCounts {
-    fn add(&mut self, _: &Part<'_>, done: &mut Done) -> anyhow::Result<()> {
+    fn add(&mut self, _: &Part<'_>, _: &[u8], done: &mut Done) -> anyhow::Result<()> {
         Ok(HostCounts::add(self, done.counts.unknown_hosts())?)
     }
 
@@ -195,7 +210,8 @@ impl Opened {
     ///
     /// If a list cannot be read, the set is damaged, or an output cannot be written.
     pub fn run(self, writing: &Writing<'_>) -> anyhow::Result<(Tally, ExitStatus)> {
-        let Opened { request, policies, shards, mut hosts, mut aside, classifier, clock } = self;
+        let Opened { request, policies, shards, classifier, clock, .. } = self;
+        let (mut rejects, mut hosts, mut aside) = (self.rejects, self.hosts, self.aside);
         let Request { summary, questions, labels, .. } = &request;
         let agents = policies.agents.agents.len();
         let counts_all = summary.counts_all();
@@ -215,6 +231,7 @@ impl Opened {
                     Box::new(Records { output, place: 1 + number })
                 }));
             }
+            files.extend(rejects.take().map(|rejects| -> Box<dyn SideFile> { Box::new(rejects) }));
             files.extend(hosts.take().map(|hosts| -> Box<dyn SideFile> { Box::new(hosts) }));
             let mut tally = Tally::new(agents, selection);
             let account = stream::run(
@@ -235,11 +252,11 @@ impl Opened {
                     }
                     Ok(())
                 },
-                |part, done| {
+                |part, rejects, done| {
                     policies.check_ages(&done.counts, questions)?;
                     tally.add(&done.counts, done.written.filtered, done.written.drops.as_ref());
-                    records.add(part, done)?;
-                    files.iter_mut().try_for_each(|file| file.add(part, done))
+                    records.add(part, rejects, done)?;
+                    files.iter_mut().try_for_each(|file| file.add(part, rejects, done))
                 },
             )?;
             policies.set.is_whole()?;
@@ -251,9 +268,8 @@ impl Opened {
             for file in files {
                 complete.extend(file.complete()?);
             }
-            complete.extend(account.output.map(Output::complete).transpose()?);
             CompleteOutput::publish_all(complete)?;
-            let stream::Account { invalid, notes, noted, .. } = account;
+            let stream::Account { invalid, notes, noted } = account;
             Ok(Outcome { tally: Tally { invalid, ..tally }, notes, noted })
         })?;
         let run = summary::run(&policies, questions);

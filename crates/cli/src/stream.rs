@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, HumanCount, ProgressBar, ProgressStyle};
 use portcullis_files::input::{ChunkConfig, Source};
-use portcullis_report::{InvalidRecord, InvalidRecords, Piece, Rejects, Watch};
+use portcullis_report::{InvalidRecords, Piece, Rejects, Watch};
 use portcullis_rows::list::{List, Rows};
 pub use portcullis_rows::runner::Part;
 use portcullis_rows::runner::{self, Config};
@@ -22,7 +22,6 @@ use portcullis_set::batch::{Classifier, Session};
 use super::limits::PAUSE;
 use super::mapped;
 use super::message::Notes;
-use super::output::{Output, OutputFailed};
 use super::plan::{QuestionPlan, StreamPlan};
 
 /// The result for the records of a chunk.
@@ -40,11 +39,10 @@ pub struct Account {
     pub notes: Vec<String>,
     /// How the last list was read, if that was noted.
     pub noted: String,
-    /// The file of rejects, to be completed with the other outputs.
-    pub output: Option<Output>,
 }
 
-/// Calls `work` for every piece of the lists and `sink` for every output, in input order.
+/// Calls `work` for every piece of the lists and `sink` for every output, in input order. `sink` gets the
+/// records of the piece for `--rejects` too, as lines of JSON.
 ///
 /// Every list has at least one piece, which may be empty. Outputs are reused, so `work` receives an
 /// output that still holds its previous content.
@@ -58,7 +56,7 @@ pub fn run<O: Default + Send + 'static>(
     questions: &QuestionPlan,
     classifier: impl Into<Arc<Classifier>>,
     work: impl Fn(&mut Session, Piece<'_, '_>, &mut O) -> anyhow::Result<()> + Sync,
-    sink: impl FnMut(&Part<'_>, &mut O) -> anyhow::Result<()>,
+    sink: impl FnMut(&Part<'_>, &[u8], &mut O) -> anyhow::Result<()>,
 ) -> anyhow::Result<Account> {
     let assumed_scheme = questions.assumed_scheme.as_deref();
     let classifier = classifier.into();
@@ -76,11 +74,11 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     questions: &QuestionPlan,
     session: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, Piece<'_, '_>, &mut O) -> anyhow::Result<()> + Sync,
-    mut sink: impl FnMut(&Part<'_>, &mut O) -> anyhow::Result<()>,
+    mut sink: impl FnMut(&Part<'_>, &[u8], &mut O) -> anyhow::Result<()>,
 ) -> anyhow::Result<Account> {
     let assumes_scheme = questions.assumed_scheme.is_some();
-    let mut output = plan.rejects.as_ref().map(Output::create).transpose()?;
-    let keeps_all = output.is_some();
+    let keeps_all = plan.rejects.is_some();
+    let mut rejects = Vec::new();
     let mut watch = Watch::new(keeps_all, assumes_scheme).strict(plan.is_strict);
     let (mut noted, mut notes) = (plan.noted.clone(), plan.notes.clone());
     let progress = Progress::new(plan);
@@ -104,9 +102,10 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
             watch.begin();
             note(part.list, &mut noted, &mut notes);
         }
-        watch.see(part.list, &done.rejects, part.is_last, |record| match &mut output {
-            Some(output) => Ok(write_reject(output, record)?),
-            None => anyhow::Ok(()),
+        rejects.clear();
+        watch.see(part.list, &done.rejects, part.is_last, |record| {
+            record.write_json(&mut rejects);
+            anyhow::Ok(())
         })?;
         if part.is_last {
             for damage in part.list.take_damages() {
@@ -114,9 +113,9 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
             }
         }
         progress.draw(&mut bar, Some(watch.all_records()));
-        sink(part, &mut done.output)
+        sink(part, &rejects, &mut done.output)
     })?;
-    Ok(Account { invalid: watch.finish(), notes: notes.kept, noted, output })
+    Ok(Account { invalid: watch.finish(), notes: notes.kept, noted })
 }
 
 /// Notes how a list is read if the format was detected and differs from what was `noted` last.
@@ -126,12 +125,6 @@ fn note(list: &List, noted: &mut String, notes: &mut Notes) {
         notes.add(format!("{}: {new}", list.name()));
     }
     new.clone_into(noted);
-}
-
-fn write_reject(output: &mut Output, record: &InvalidRecord) -> Result<(), OutputFailed> {
-    let mut line = Vec::new();
-    record.write_json(&mut line);
-    output.write(&line)
 }
 
 /// The time before the bar is shown.

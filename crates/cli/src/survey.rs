@@ -1,7 +1,7 @@
 //! `portcullis survey`: a row for each origin and agent, and the totals of each agent; or a row for each
 //! sitemap.
 //!
-//! Threads encode blocks of hosts, while the blocks before them are written in order.
+//! Threads encode blocks of hosts, which are written in order.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -157,8 +157,8 @@ impl BlockSize {
 type Idle<'a> = Mutex<Vec<RowWorker<'a, 'a>>>;
 
 impl<'a> Surveying<'a> {
-    /// Writes all rows, and returns the complete output: passes each block of hosts to the threads, and
-    /// their rows to the output, in order.
+    /// Writes all rows, and returns the complete output: passes blocks of hosts to the threads, and their
+    /// rows to the output, in order.
     fn write(
         &self,
         output: Output,
@@ -181,9 +181,8 @@ impl<'a> Surveying<'a> {
         };
         let all_hosts = self.survey.hosts().max(1);
         let (mut hosts_done, mut bar) = (0, Bar::default());
-        let mut blocks = self.survey.blocks(size.rows, size.list_bytes);
-        let mut before = Vec::new();
-        loop {
+        let mut blocks = self.survey.blocks(size.rows, size.list_bytes).peekable();
+        while blocks.peek().is_some() {
             let at_once = self.engine.threads() * BLOCKS_PER_THREAD;
             let (mut next, mut list_bytes) = (Vec::new(), 0);
             while next.len() < at_once && list_bytes < size.list_bytes_at_once {
@@ -191,22 +190,12 @@ impl<'a> Surveying<'a> {
                 list_bytes += block.as_ref().map_or(0, |block| block.list_bytes);
                 next.push(block);
             }
-            let is_last = next.is_empty();
-            let mut write = || {
-                for done in std::mem::take(&mut before) {
-                    let (hosts, rows) = done?;
-                    file.write(rows)?;
-                    hosts_done += hosts;
-                }
-                anyhow::Ok(())
-            };
             let encode = || next.into_par_iter().map(work).collect::<Vec<_>>();
-            let (written, encoded) = self.engine.install(|| rayon::join(&mut write, encode));
-            written?;
-            if is_last {
-                break;
+            for done in self.engine.install(encode) {
+                let (hosts, rows) = done?;
+                file.write(rows)?;
+                hosts_done += hosts;
             }
-            before = encoded;
             if !self.prints || !io::stdout().is_terminal() {
                 self.progress.set_share(hosts_done, all_hosts);
                 self.progress.draw(&mut bar, None);

@@ -9,13 +9,8 @@ use clap::builder::{
     OsStringValueParser, PossibleValuesParser, TryMapValueParser, TypedValueParser,
     ValueParserFactory,
 };
-use portcullis_captures::CaptureFormat;
-use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Label, LabelError};
-use portcullis_lint::Severity;
-use portcullis_robots::access::{LongOutage, TimeUnit, UnixSeconds};
-use portcullis_rows::list::ListFormat;
-use portcullis_rows::output::columns::{Columns, ColumnsError};
+use portcullis_robots::access::UnixSeconds;
 
 use super::agents::AgentValue;
 use super::args::MaxAge;
@@ -72,12 +67,12 @@ fn size(text: &str) -> Result<Option<usize>, String> {
 }
 
 /// Parses one of `all` by its name.
-fn named<T: Copy + Send + Sync + 'static, const N: usize>(
-    all: [T; N],
+pub fn named<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all.map(name)).map(move |text| {
-        let found = all.into_iter().find(|&item| name(item) == text);
+    PossibleValuesParser::new(all.iter().map(|&item| name(item))).map(move |text| {
+        let found = all.iter().copied().find(|&item| name(item) == text);
         found.expect("the parser accepts the names of these only")
     })
 }
@@ -116,30 +111,7 @@ impl Format {
 
 /// Parses one of `formats`.
 pub fn format(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(formats.iter().map(|format| format.as_str())).map(|text| {
-        let found = formats.iter().find(|format| format.as_str() == text);
-        *found.expect("the parser accepts the names of these only")
-    })
-}
-
-pub fn dialect() -> impl TypedValueParser<Value = &'static Dialect> {
-    named(Dialect::ALL, |dialect| dialect.name)
-}
-
-pub fn capture_format() -> impl TypedValueParser<Value = CaptureFormat> {
-    named(CaptureFormat::ALL, CaptureFormat::as_str)
-}
-
-pub fn list_format() -> impl TypedValueParser<Value = ListFormat> {
-    named(ListFormat::ALL, ListFormat::as_str)
-}
-
-pub fn severity() -> impl TypedValueParser<Value = Severity> {
-    named(Severity::ALL, Severity::as_str)
-}
-
-pub fn long_outage() -> impl TypedValueParser<Value = LongOutage> {
-    named(LongOutage::ALL, LongOutage::as_str)
+    named(formats, Format::as_str)
 }
 
 /// Parses an agent, and drops the white space around it, as in `-a "A, B"`.
@@ -209,10 +181,6 @@ pub fn at(text: &str) -> Result<UnixSeconds, String> {
     }
 }
 
-pub fn time_unit() -> impl TypedValueParser<Value = TimeUnit> {
-    named(TimeUnit::ALL, TimeUnit::as_str)
-}
-
 /// Parses a duration into seconds.
 pub fn duration(text: &str) -> Result<u64, String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -241,11 +209,6 @@ pub fn max_age(text: &str) -> Result<MaxAge, String> {
 /// Parses a label of `--usage` and `--purpose`, or its name in Content-Signal.
 pub fn label(text: &str) -> Result<Label, LabelError> {
     text.trim().parse()
-}
-
-/// Parses the words of `--columns`.
-pub fn columns(text: &str) -> Result<Columns, ColumnsError> {
-    text.parse()
 }
 
 /// Parses a number of threads. A number too high for this machine is lowered.

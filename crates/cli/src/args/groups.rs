@@ -129,7 +129,7 @@ pub struct TextArgs {
     ///
     /// original1994, koster1996, draft2019, rfc9309 or google.
     /// A policy set is compiled for one dialect; naming another one is an error.
-    #[arg(long, value_name = "NAME", value_parser = values::dialect(), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = values::named(&Dialect::ALL, |it| it.name), hide_possible_values = true)]
     pub dialect: Option<&'static Dialect>,
 
     /// Read at most SIZE of a robots.txt [default: 500KiB]
@@ -318,7 +318,7 @@ pub struct ListTimeArgs {
 #[command(next_help_heading = "Time")]
 pub struct TimeUnitArgs {
     /// The unit of times that are numbers: s, ms, us or ns since 1970
-    #[arg(long, value_name = "UNIT", value_parser = values::time_unit(), hide_short_help = true)]
+    #[arg(long, value_name = "UNIT", value_parser = values::named(&TimeUnit::ALL, TimeUnit::as_str), hide_short_help = true)]
     pub time_unit: Option<TimeUnit>,
 }
 
@@ -395,7 +395,7 @@ pub struct InputArgs {
 #[derive(Args, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Input")]
 pub struct ReadingArgs {
-    #[arg(long, help = texts::INPUT_FORMAT, long_help = texts::INPUT_FORMAT_LONG, value_name = "FORMAT", value_parser = values::list_format(), hide_possible_values = true)]
+    #[arg(long, help = texts::INPUT_FORMAT, long_help = texts::INPUT_FORMAT_LONG, value_name = "FORMAT", value_parser = values::named(&ListFormat::ALL, ListFormat::as_str), hide_possible_values = true)]
     pub input_format: Option<ListFormat>,
 
     /// The column or field with the URL: name, number or path

@@ -33,7 +33,7 @@ pub struct LintArgs {
     ///
     /// By default `text` and `github` report warnings and errors and count the notes (`info`);
     /// `json` has every finding with its severity.
-    #[arg(long, value_parser = values::severity(), value_name = "SEVERITY", conflicts_with_all = ["diff", "fix"], help_heading = "Codes")]
+    #[arg(long, value_parser = values::named(&Severity::ALL, Severity::as_str), value_name = "SEVERITY", conflicts_with_all = ["diff", "fix"], help_heading = "Codes")]
     pub level: Option<Severity>,
 
     /// Explain a code, or print all explanations as Markdown

@@ -80,7 +80,7 @@ pub struct ClassifyArgs {
     /// no-rules, unavailable, unreachable, deferred or unknown). With --at, `captured` adds the date
     /// of the newest capture then, and `since` and `until` the period in which the policy stayed the
     /// same.
-    #[arg(long, value_name = "WORDS", value_parser = values::columns, help_heading = "Output")]
+    #[arg(long, value_name = "WORDS", help_heading = "Output")]
     pub columns: Option<Columns>,
 
     /// Write a row for each record and agent, with reason, line, rule and group

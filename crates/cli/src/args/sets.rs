@@ -74,7 +74,7 @@ pub struct CompileArgs {
     #[arg(long, help = texts::HISTORY, long_help = texts::HISTORY_LONG, help_heading = "History")]
     pub history: bool,
 
-    #[arg(long, help = texts::INPUT_FORMAT, long_help = texts::INPUT_FORMAT_LONG, value_name = "FORMAT", value_parser = values::capture_format(), help_heading = "Input")]
+    #[arg(long, help = texts::INPUT_FORMAT, long_help = texts::INPUT_FORMAT_LONG, value_name = "FORMAT", value_parser = values::named(&CaptureFormat::ALL, CaptureFormat::as_str), help_heading = "Input")]
     pub input_format: Option<CaptureFormat>,
 
     /// The names of fields in JSON Lines, CSV and Parquet, such as url=request.url,body=text
@@ -113,7 +113,7 @@ pub struct OutageArgs {
     /// is allowed. last-good-copy: the newest captured file applies; without one, no change. This
     /// flag is for rfc9309 and draft2019, which leave the choice; google uses the last good copy,
     /// and without one allows everything.
-    #[arg(long, value_name = "CHANGE", value_parser = values::long_outage(), help_heading = "Outages", hide_short_help = true)]
+    #[arg(long, value_name = "CHANGE", value_parser = values::named(&LongOutage::ALL, LongOutage::as_str), help_heading = "Outages", hide_short_help = true)]
     pub long_outage: Option<LongOutage>,
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use portcullis_files::kind::FileKind;
 use portcullis_lint as lint;
 use portcullis_lint::limits::LINT_FINDINGS_PER_CODE_MAX;
@@ -176,9 +176,9 @@ fn file_name(name: &str) -> String {
 
 impl Fixed {
     /// Writes the file if it changed.
-    pub(super) fn write(&self, path: Option<&Path>) -> anyhow::Result<()> {
+    pub(super) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let Some(text) = &self.text else { return Ok(()) };
-        let path = path.context("standard input cannot be fixed in place; name a file")?;
+        ensure!(path != Path::new("-"), "standard input cannot be fixed in place; name a file");
         let mut first = Vec::new();
         File::open(path).and_then(|file| file.take(4).read_to_end(&mut first))?;
         let kind = FileKind::of(&first);

@@ -8,17 +8,13 @@ mod format;
 mod human;
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::limits::LINT_FILES_PER_THREAD_MAX;
-use anyhow::anyhow;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_files::error::system_text;
-use portcullis_files::input::{read_robots_txt, read_robots_txt_from};
+use portcullis_files::expand::expand;
+use portcullis_files::input::read_robots_txt;
 use portcullis_lint::{Code, Fixed, LintConfig, Report, Severity, lint};
 use rayon::prelude::*;
 
@@ -28,7 +24,8 @@ use super::args::{Explained, LintArgs, ListPath};
 use super::check::is_colored;
 use super::engine::Engine;
 use super::exit::ExitStatus;
-use super::message::say;
+use super::lists;
+use super::message::{Notes, say};
 use super::output::{self, Destination, Output};
 use super::plan;
 use super::values::Format;
@@ -97,10 +94,9 @@ impl Run {
         let mut all_omitted = Vec::new();
         let (mut has_finding, mut has_failed, mut has_entry) = (false, false, false);
         let files_at_once = rayon::current_num_threads() * LINT_FILES_PER_THREAD_MAX;
-        let (sources, notes) = list(&self.args.files);
-        notes.iter().for_each(say);
-        for part in sources.chunks(files_at_once) {
-            let results: Vec<_> = part.par_iter().map(|source| self.file(source)).collect();
+        let named = expand(self.args.files.iter().map(ListPath::path), "file", &|_| Ok(false))?;
+        for part in lists::noted(named, &mut Notes::default()).chunks(files_at_once) {
+            let results: Vec<_> = part.par_iter().map(|input| self.file(&input.path)).collect();
             for result in results {
                 let checked = match result {
                     Ok(checked) => checked,
@@ -138,9 +134,9 @@ impl Run {
         })
     }
 
-    fn file(&self, source: &Source) -> anyhow::Result<Checked> {
+    fn file(&self, path: &Path) -> anyhow::Result<Checked> {
         let bytes_max = self.config.bytes_max.filter(|_| !self.args.edits());
-        let (name, text) = source.read(bytes_max)?;
+        let (name, text) = read(path, bytes_max)?;
         let mut report = lint(&text, &self.config);
         report.diagnostics.retain(|found| !self.args.allow.contains(&found.code));
         report.omitted.retain(|code, _| !self.args.allow.contains(code));
@@ -153,7 +149,7 @@ impl Run {
         if self.args.edits() {
             let fixed = fix::fix(&name, &text, &report, self.fixed(&text, &report));
             if self.args.fix {
-                fixed.write(source.path())?;
+                fixed.write(path)?;
             }
             notes.extend(fixed.notes);
             statistics.fixed = fixed.fixed.len();
@@ -204,79 +200,12 @@ fn without(report: Report, positions: &[usize]) -> Report {
     Report { diagnostics: left.map(|(_, diagnostic)| diagnostic).collect(), ..report }
 }
 
-/// The source of a file.
-enum Source {
-    StandardInput,
-    Path(PathBuf),
-    /// A folder that cannot be listed.
-    Unlisted(PathBuf, io::Error),
-}
-
-/// Returns the files in `paths`, and notes on what was left out. The files in a folder are sorted by
-/// name.
-fn list(paths: &[ListPath]) -> (Vec<Source>, Vec<String>) {
-    let (mut sources, mut notes) = (Vec::new(), Vec::new());
-    for path in paths.iter().map(ListPath::path) {
-        if path.as_os_str() == OsStr::new("-") {
-            sources.push(Source::StandardInput);
-        } else if path.is_dir() {
-            walk(path, &mut sources, &mut notes);
-        } else {
-            sources.push(Source::Path(path.to_owned()));
-        }
-    }
-    (sources, notes)
-}
-
-/// Appends all files below `folder`. Links to folders are not followed, because they may form a
-/// loop. An entry that is neither is left out: a pipe that nothing writes to would never end.
-fn walk(folder: &Path, sources: &mut Vec<Source>, notes: &mut Vec<String>) {
-    let listed = fs::read_dir(folder)
-        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect());
-    let mut paths: Vec<PathBuf> = match listed {
-        Ok(paths) => paths,
-        Err(error) => return sources.push(Source::Unlisted(folder.to_owned(), error)),
-    };
-    paths.sort_unstable();
-    for path in paths {
-        if path.is_dir() {
-            if !path.is_symlink() {
-                walk(&path, sources, notes);
-            }
-        } else if path.metadata().is_ok_and(|it| !it.is_file()) {
-            notes.push(format!("note: {}: left out: not a regular file", path.display()));
-        } else {
-            sources.push(Source::Path(path));
-        }
-    }
-}
-
-impl Source {
-    /// Returns the file's name and its text up to the size limit, plus a little more to detect that
-    /// the text was cut.
-    fn read(&self, bytes_max: Option<usize>) -> anyhow::Result<(String, Vec<u8>)> {
-        match self {
-            Source::StandardInput => {
-                let name = "<stdin>".to_owned();
-                let text = read_robots_txt_from(&name, io::stdin(), bytes_max)?;
-                Ok((name, text))
-            }
-            Source::Path(path) => {
-                Ok((path.display().to_string(), read_robots_txt(path, bytes_max)?))
-            }
-            Source::Unlisted(path, error) => {
-                Err(anyhow!("{}: {}", path.display(), system_text(error)))
-            }
-        }
-    }
-
-    /// Returns the path to write to, or `None` for standard input.
-    fn path(&self) -> Option<&Path> {
-        match self {
-            Source::Path(path) => Some(path),
-            Source::StandardInput | Source::Unlisted(..) => None,
-        }
-    }
+/// Returns the name and the text of a file, up to the size limit plus a little more, to detect that the text
+/// was cut.
+fn read(path: &Path, bytes_max: Option<usize>) -> anyhow::Result<(String, Vec<u8>)> {
+    let is_standard_input = path == Path::new("-");
+    let name = if is_standard_input { "<stdin>".to_owned() } else { path.display().to_string() };
+    Ok((name, read_robots_txt(path, bytes_max)?))
 }
 
 /// The numbers of files and diagnostics.
