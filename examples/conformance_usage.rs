@@ -462,7 +462,7 @@ impl Oracle for Answers<'_> {
 
     fn judged(&self, question: usize, agent: usize) -> Option<Judged<'_>> {
         let judged = &self.judged[question];
-        let Usage { access, stated } = &judged.usage[agent];
+        let Usage { access, stated, .. } = &judged.usage[agent];
         Some(Judged { access: *access, usage: Some((stated, judged.licences(agent))) })
     }
 
@@ -496,7 +496,7 @@ fn compare_program(answers: &[u8], urls: &[&[u8]], judged: &[Judgement]) -> Resu
         let got: Value = serde_json::from_slice(line)?;
         let (url, agent) = (number / AGENTS.len(), number % AGENTS.len());
         let (judged, url) = (&judged[url], urls[url]);
-        let Usage { access, stated } = judged.usage[agent];
+        let Usage { access, stated, .. } = judged.usage[agent];
         let licences = judged.licences(agent).iter().map(|it| String::from_utf8_lossy(it));
         let expected = [
             ("url", json!(String::from_utf8_lossy(url))),

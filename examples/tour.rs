@@ -2,7 +2,7 @@
 //!
 //! Run it with `cargo run --example tour`.
 
-use portcullis::{Classifier, Crawler, LoadConfig, RFC_9309, Robots, Session, Verdict};
+use portcullis::{Classifier, CompileConfig, Crawler, RFC_9309, Robots, Session, Verdict};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // One file, one agent.
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Many hosts, many URLs, several agents. Each thread has its own session.
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/sample/robots");
-    let set = portcullis::set::load(folder.as_ref(), &LoadConfig::new(&RFC_9309))?.set;
+    let set = portcullis::set::load(folder, &CompileConfig::new(&RFC_9309))?.set;
     let agents = ["GPTBot", "CCBot"].map(|name| Crawler::parse(name, &RFC_9309));
     let agents = agents.into_iter().collect::<Result<_, _>>()?;
     let mut session = Session::new(Classifier::new(set, agents)?);

@@ -28,15 +28,16 @@
 //!
 //! # Many hosts, many URLs
 //!
-//! With the feature `set`, a [`PolicySet`] holds the files of many hosts in one sequence of bytes:
+//! With the feature `set`, a [`PolicySet`] holds the files of many hosts in one sequence of bytes.
+//! [`PolicySet::open`] reads a file that `portcullis compile` wrote. With the feature `compile`,
 //! [`load_files`](set::load_files) compiles files in memory, [`load`](set::load) a folder, and
-//! [`PolicySet::open`] reads a file that `portcullis compile` wrote. A [`Classifier`] is a set with
-//! the agents that ask it, and a [`Session`] decides blocks of URLs on one thread.
+//! [`compile`](fn@set::compile) archives of a crawl. A [`Classifier`] is a set with the agents that
+//! ask it, and a [`Session`] decides blocks of URLs on one thread.
 //!
 //! ```
-//! # #[cfg(feature = "set")] {
+//! # #[cfg(feature = "compile")] {
 //! use portcullis::set::load_files;
-//! use portcullis::{Crawler, Classifier, GOOGLE, LoadConfig, Origin, Session, Verdict};
+//! use portcullis::{Classifier, CompileConfig, Crawler, GOOGLE, Origin, Session, Verdict};
 //!
 //! let one = Origin::from_url(b"https://a.example/")?;
 //! let other = Origin::from_url(b"https://b.example:8443/")?;
@@ -44,7 +45,7 @@
 //!     (&one, &b"User-agent: *\nDisallow: /search\nAllow: /search/about\n"[..]),
 //!     (&other, b"User-agent: GPTBot\nDisallow: /\n"),
 //! ];
-//! let set = load_files(files, &LoadConfig::new(&GOOGLE));
+//! let set = load_files(files, &CompileConfig::new(&GOOGLE));
 //! let agents = vec![
 //!     Crawler::parse("GPTBot", &GOOGLE)?,
 //!     Crawler::parse("Googlebot-News+Googlebot", &GOOGLE)?,
@@ -72,28 +73,33 @@
 //!
 //! # Features and cost
 //!
-//! | feature | adds |
-//! |---|---|
-//! | (none) | one file: parse, decide, explain |
-//! | `serde` | `Serialize` for decisions and explanations |
-//! | `set` | policy sets and classification in bulk: rayon, memmap2, zlib, zstd, brotli, parquet |
+//! | feature | adds | packages |
+//! |---|---|---:|
+//! | (none) | one file: parse, decide, explain | 30 |
+//! | `serde` | `Serialize` for decisions and explanations | 33 |
+//! | `set` (default) | policy sets: open and ask them | 38 |
+//! | `compile` | sets of files in memory, folders, WARC, JSON Lines and CSV | 80 |
+//! | `parquet` | `compile`, also of archives in Parquet | 108 |
 //!
 //! Parsing is linear in the file. A URL costs 30 to 170 ns, depending on how much of the set is in
 //! the processor's caches. The implementation is split into crates (`portcullis-robots`,
 //! `portcullis-set` and others) whose APIs may change in any release. This crate follows semantic
-//! versioning.
+//! versioning: what its pages list is kept. Enumerations that may grow are `non_exhaustive`;
+//! [`Verdict`] never grows.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "set")]
+mod sets;
 
 // docs.rs labels what needs a feature.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 // What nearly every program needs. The modules have the rest.
-#[cfg(feature = "set")]
-#[doc(inline)]
-pub use portcullis_build::LoadConfig;
 #[doc(inline)]
 pub use portcullis_dialect::{
-    DRAFT_2019, Decision, Dialect, Fetched, GOOGLE, KOSTER_1996, Label, ORIGINAL_1994, PolicyState,
-    Preference, RFC_9309, Reason, Usage, Verdict,
+    DRAFT_2019, Decision, Dialect, Fetched, GOOGLE, KOSTER_1996, Label, LabelError, ORIGINAL_1994,
+    PolicyState, Preference, RFC_9309, Reason, Usage, Verdict,
 };
 #[doc(inline)]
 pub use portcullis_robots::policy::{AgentError, Crawler};
@@ -101,12 +107,12 @@ pub use portcullis_robots::policy::{AgentError, Crawler};
 pub use portcullis_robots::url::{BadUrl, Origin, robots_txt_url};
 #[doc(inline)]
 pub use portcullis_robots::{Agent, AgentRules, AgentUsage, Robots};
+#[cfg(feature = "compile")]
+#[doc(inline)]
+pub use sets::CompileConfig;
 #[cfg(feature = "set")]
 #[doc(inline)]
-pub use portcullis_set::PolicySet;
-#[cfg(feature = "set")]
-#[doc(inline)]
-pub use portcullis_set::batch::{Answers, Classifier, Records, Session};
+pub use sets::{Answers, Classifier, PolicySet, Session};
 
 /// The parts of a file: groups, rules, other records and notes, with their lines.
 pub mod file {
@@ -129,18 +135,23 @@ pub mod explain {
     };
 }
 
-/// Policy sets: what loading and asking return, and files of sets made from captures.
+/// Policy sets: what opening, compiling and asking them return, and making them.
 #[cfg(feature = "set")]
 pub mod set {
+    #[cfg(feature = "compile")]
     #[doc(inline)]
-    pub use portcullis_build::compile::{CompileConfig, CompileError, CompiledSet, write};
+    pub use portcullis_build::{LoadNote, LoadNoteKind, Strictness};
     #[doc(inline)]
-    pub use portcullis_build::{
-        IngestConfig, IngestError, Ingested, Input, LoadError, LoadNote, LoadNoteKind, Loaded,
-        Strictness, ingest, load, load_files, load_text,
-    };
+    pub use portcullis_set::batch::{FullDecision, StatedPlace};
+
+    #[cfg(feature = "compile")]
     #[doc(inline)]
-    pub use portcullis_set::batch::{AskError, FullDecision, StatedPlace};
+    pub use crate::sets::{Compiled, Loaded, compile, load, load_files, load_text};
     #[doc(inline)]
-    pub use portcullis_set::{Damage, SetError};
+    pub use crate::sets::{OriginPolicy, SetError};
 }
+
+/// Compiles the example of README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -177,6 +177,6 @@ fn kind(record: &Record<'_>) -> Kind {
         Some(field @ (Field::ContentUsage | Field::ContentSignal | Field::License)) => {
             Kind::Usage(field)
         }
-        Some(Field::Sitemap) | None => Kind::Other,
+        _ => Kind::Other,
     }
 }

@@ -52,7 +52,7 @@ fn check_key(dialect: &Dialect, url: &SplitUrl<'_>, key: &[u8]) {
     assert_eq!(host_key(&split, &mut Vec::new()), Ok(key));
     assert!(!key.iter().any(|byte| b"/?#@% ".contains(byte) || !byte.is_ascii()));
     assert!(!key.iter().any(u8::is_ascii_uppercase));
-    let origin = Origin::from_split(url).expect("a URL with a key has an origin");
+    let origin = url.origin().expect("a URL with a key has an origin");
     assert_eq!(origin.key().as_bytes(), key);
     assert_eq!(Origin::from_url(origin.to_string().as_bytes()), Ok(origin));
 }

@@ -1,10 +1,8 @@
 //! The facade as a dependent crate uses it: what it owns, and what threads can share.
 
-use std::sync::Arc;
-
 use portcullis::explain::Explanation;
 use portcullis::{
-    AgentRules, Classifier, Crawler, Decision, LoadConfig, PolicySet, RFC_9309, Robots, Session,
+    AgentRules, Classifier, CompileConfig, Crawler, Decision, PolicySet, RFC_9309, Robots, Session,
 };
 
 fn is_shared<T: Send + Sync + 'static>() {}
@@ -14,7 +12,7 @@ fn the_types_of_bindings_are_owned_and_shared() {
     is_shared::<AgentRules>();
     is_shared::<Crawler>();
     is_shared::<PolicySet>();
-    is_shared::<Arc<Classifier>>();
+    is_shared::<Classifier>();
     is_shared::<Session>();
     is_shared::<Decision>();
     is_shared::<Explanation>();
@@ -28,12 +26,12 @@ fn one_file_and_a_set_agree() {
     let urls = ["https://h.example/a", "https://h.example/axb", "https://h.example/robots.txt"];
     let rules = ["x", "c"].map(|agent| Robots::parse(text).agent(agent));
     let agents = ["x", "c"].map(|agent| Crawler::parse(agent, &RFC_9309).unwrap());
-    let set = portcullis::set::load_text(text, &LoadConfig::new(&RFC_9309));
-    let classifier = Arc::new(Classifier::new(set, agents.to_vec()).unwrap());
+    let set = portcullis::set::load_text(text, &CompileConfig::new(&RFC_9309));
+    let classifier = Classifier::new(set, agents.to_vec()).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let mut session = Session::new(Arc::clone(&classifier));
+                let mut session = Session::new(classifier.clone());
                 let answers = session.decide(&urls).unwrap();
                 let decisions = answers.decisions_with_rules().unwrap();
                 for (url, decisions) in urls.iter().zip(decisions.chunks(2)) {

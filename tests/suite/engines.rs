@@ -50,7 +50,7 @@ pub fn sets(check: &Check) -> [(&'static str, Arc<PolicySet>); 2] {
     let own = check.robots_url.as_ref().map(|url| Origin::from_robots_txt(url).ok());
     let origin = || {
         let url = split(&check.url, check.dialect.paths.path_start).ok()?;
-        Origin::from_split(&url).ok()
+        url.origin().ok()
     };
     let at = |form, origin: Option<Origin>| {
         let files = origin.map(|origin| (origin, &check.robots[..]));

@@ -86,7 +86,8 @@ impl PyRobotsTxt {
             let group = explanation.and_then(|it| Some(&*it.groups.first()?.value));
             let (explained, problem) = (explained.as_ref(), problem.as_deref());
             let facts = explanation_json::Facts { explained, problem, dialect, labels };
-            let full = FullDecision { decision, rule, group };
+            let mut full = FullDecision::from(decision);
+            (full.rule, full.group) = (rule, group);
             explanation_json::write(url, agent, full, facts, &mut json);
         })?;
         of_json(url.py(), &json)

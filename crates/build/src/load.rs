@@ -93,6 +93,7 @@ pub struct Loaded {
 
 /// A note on a loaded file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LoadNote {
     /// The file or host.
     pub place: String,
@@ -102,6 +103,7 @@ pub struct LoadNote {
 
 /// The kind of a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LoadNoteKind {
     /// The file was left out, for this reason.
     LeftOut(String),

@@ -140,6 +140,16 @@ fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, CaptureError>
     found.ok_or_else(|| not_this_format(source, problem))
 }
 
+#[cfg(not(feature = "parquet"))]
+fn open_parquet(
+    _: &Path,
+    source: Source,
+    _: &FieldMap,
+) -> Result<Box<dyn BatchReader>, CaptureError> {
+    Err(not_this_format(&source, "this program is built without Parquet (the feature `parquet`)"))
+}
+
+#[cfg(feature = "parquet")]
 fn open_parquet(
     path: &Path,
     mut source: Source,

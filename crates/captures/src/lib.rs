@@ -59,6 +59,7 @@ mod inputs;
 pub mod json_lines;
 pub mod json_path;
 pub mod limits;
+#[cfg(feature = "parquet")]
 pub mod parquet;
 mod record;
 mod schema;

@@ -241,7 +241,7 @@ pub fn show_notes(notes: &[LoadNote], count: u64) {
             LoadNoteKind::LeftOut(_)
             | LoadNoteKind::EmptyInput
             | LoadNoteKind::File(NoteKind::FileCut) => "note",
-            LoadNoteKind::File(_) => "warning",
+            _ => "warning",
         };
         say(format_args!("{weight}: {note}"));
     }

@@ -22,6 +22,7 @@ use crate::dialect::{AccessOutcome, AccessRules};
 
 /// The result of one GET /robots.txt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Fetched {
     /// A complete response with this status.
     Status(u16),

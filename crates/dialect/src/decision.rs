@@ -151,7 +151,8 @@ macro_rules! word_set {
 words! {
     /// Whether a URL may be fetched.
     ///
-    /// There is no default value, and no code turns "not known" into "allowed".
+    /// There is no default value, and no code turns "not known" into "allowed". The four verdicts are
+    /// all: none is ever added, so that a `match` without a wildcard decides each on purpose.
     pub enum Verdict {
         /// The crawler may fetch the URL.
         Allow = 0 => "allow",
@@ -166,6 +167,7 @@ words! {
 
 words! {
     /// The reason for a verdict.
+    #[non_exhaustive]
     pub enum Reason {
         /// A rule matches and decides.
         Rule = 0 => "rule",
@@ -203,6 +205,7 @@ words! {
 
 words! {
     /// The state of one origin's robots.txt.
+    #[non_exhaustive]
     pub enum PolicyState {
         /// The file was read and has at least one rule in a group.
         Rules = 0 => "rules",
@@ -222,6 +225,24 @@ words! {
     }
 }
 
+impl Reason {
+    /// Returns the state of the origin that the reason follows from; `None` if it follows from the
+    /// record, or from a time.
+    pub const fn state(self) -> Option<PolicyState> {
+        Some(match self {
+            Reason::Rule | Reason::NoRule | Reason::NoGroup => PolicyState::Rules,
+            Reason::NoRules => PolicyState::NoRules,
+            Reason::Page => PolicyState::Page,
+            Reason::Unavailable => PolicyState::Unavailable,
+            Reason::Unreachable => PolicyState::Unreachable,
+            Reason::Deferred => PolicyState::Deferred,
+            Reason::NoPolicy => PolicyState::Unknown,
+            Reason::RobotsTxt | Reason::BadUrl | Reason::NoAgent => return None,
+            Reason::Expired | Reason::BeforeFirst | Reason::NoTime => return None,
+        })
+    }
+}
+
 impl PolicyState {
     /// Returns whether a file was read, whatever it looks like.
     pub const fn is_file(self) -> bool {
@@ -229,7 +250,7 @@ impl PolicyState {
     }
 }
 
-/// The full answer for one URL and one agent.
+/// The full answer for one URL and one agent: these four fields, and no others in later versions.
 ///
 /// `rule` and `line` are `Some` only if the reason is [`Reason::Rule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -16,28 +16,37 @@ use crate::decision::{PolicyState, Verdict};
 
 pub use crate::presets::{DRAFT_2019, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 
-/// One complete behaviour set.
+/// One complete behaviour set: a standard's, or a crawler's.
+///
+/// Its other fields are data of the implementation, which may change in any release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Dialect {
     /// The name on the command line.
     pub name: &'static str,
     /// The revision of how files are read, stored in policy sets: the records of a set that was read by
     /// another revision are not those of its files. Raise it with every change of lines, records or
     /// access.
+    #[doc(hidden)]
     pub reading: u32,
     /// The revision of how groups are selected and paths are matched, stored in policy sets: a set that was
     /// compiled by another revision has to be compiled again, from its captures. Raise it with every
     /// other change of an answer.
+    #[doc(hidden)]
     pub matching: u32,
     /// The document that it follows.
     pub source: &'static str,
     /// How bytes become lines and records.
+    #[doc(hidden)]
     pub lines: LineRules,
     /// How records become groups, and which groups apply to an agent.
+    #[doc(hidden)]
     pub groups: GroupRules,
     /// How rules match paths, and which one decides.
+    #[doc(hidden)]
     pub paths: PathRules,
     /// The meaning of the response to GET /robots.txt.
+    #[doc(hidden)]
     pub access: AccessRules,
 }
 
@@ -107,6 +116,7 @@ pub enum ControlByte {
 
 /// A field that a dialect knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Field {
     /// Names a robot, and starts or extends a group.
     UserAgent,

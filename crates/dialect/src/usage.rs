@@ -21,6 +21,7 @@ pub const VOCABULARY: &str = "draft-ietf-aipref-vocab-08";
 
 words! {
     /// A use that a preference is about.
+    #[non_exhaustive]
     pub enum Label {
         /// Training an AI model (`ai-train` in Content-Signal).
         TrainAi = 0 => "train-ai",
@@ -74,7 +75,8 @@ impl Error for LabelError {}
 words! {
     /// The preference of a file for one use of one URL.
     ///
-    /// There is no default that permits: a label that no record states is [`Preference::Unstated`].
+    /// There is no default that permits: a label that no record states is [`Preference::Unstated`]. No
+    /// value is ever added.
     pub enum Preference {
         /// There is no preference, because access is not allowed or not known.
         NoAccess = 0 => "-",
@@ -124,7 +126,8 @@ impl From<Preference> for Stance {
 }
 
 words! {
-    /// The kind of record that states a preference.
+    /// The kind of record that states a preference. The order of precedence depends on the kinds, so no
+    /// kind is ever added.
     pub enum UsageSource {
         /// Content-Usage (IETF AIPREF).
         ContentUsage = 0 => "content-usage",
@@ -170,6 +173,7 @@ impl Stated {
 /// The whole answer for one URL and one agent: access, and what the page may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Usage {
     /// Whether the URL may be fetched.
     pub access: Decision,

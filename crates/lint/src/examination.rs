@@ -105,7 +105,7 @@ impl<'t> Reading<'t> {
             None if is_extension(record.name) => {
                 "a field of another convention, without effect on access".into()
             }
-            None => "an unknown field, ignored".into(),
+            _ => "an unknown field, ignored".into(),
         }
     }
 

@@ -238,16 +238,8 @@ impl Counts {
 
     /// Returns the number of records whose origin is in this state.
     pub fn state(&self, state: PolicyState) -> u64 {
-        let reasons: &[Reason] = match state {
-            PolicyState::Rules => &[Reason::Rule, Reason::NoRule, Reason::NoGroup],
-            PolicyState::NoRules => &[Reason::NoRules],
-            PolicyState::Page => &[Reason::Page],
-            PolicyState::Unavailable => &[Reason::Unavailable],
-            PolicyState::Unreachable => &[Reason::Unreachable],
-            PolicyState::Deferred => &[Reason::Deferred],
-            PolicyState::Unknown => &[Reason::NoPolicy],
-        };
-        let first = |agent: &AgentCounts| reasons.iter().map(|it| agent.reason(*it)).sum::<u64>();
+        let reasons = Reason::ALL.into_iter().filter(|reason| reason.state() == Some(state));
+        let first = |agent: &AgentCounts| reasons.map(|reason| agent.reason(reason)).sum::<u64>();
         self.states[state as usize] + self.agents.first().map_or(0, first)
     }
 

@@ -37,6 +37,7 @@ pub fn clause(dialect: &Dialect, reason: Reason) -> &'static str {
         Reason::NoPolicy => scope,
         Reason::Expired | Reason::BeforeFirst | Reason::NoTime => "RFC 9309, section 2.4: caching",
         Reason::BadUrl => "RFC 3986, section 3: scheme, authority and path of a URI",
+        _ => "no document",
     }
 }
 
@@ -245,6 +246,7 @@ fn why_lost(loss: Loss, bytes: usize, most: usize, first: &str) -> String {
         Loss::LaterLine => format!("{bytes} bytes as well, and it comes later"),
         Loss::AfterFirstMatch => "it comes after the first that matches".into(),
         Loss::AlwaysAllowed => "the dialect always allows this path".into(),
+        other => other.to_string(),
     }
 }
 

@@ -14,9 +14,7 @@
 
 use portcullis_dialect::{Dialect, Field, LineNumber, Verdict};
 use portcullis_engine::bytes::{push_varint, take_varint};
-use portcullis_robots::syntax::{
-    Group, RobotsTxt, Rule, Span, UsageRecord, UserAgentLine, record_of,
-};
+use portcullis_robots::syntax::{ExtractedFile, ExtractedRecord, RobotsTxt, Span, record_of};
 
 /// The role of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -354,36 +352,21 @@ pub fn lists(file: &RobotsTxt<'_>, text: &[u8]) -> [Vec<u8>; 2] {
 /// Reads an extract, or returns `None` if `extract` is damaged. Spans refer to the extract; the
 /// result has no other records and no notes.
 pub fn read_extract(extract: &[u8]) -> Option<RobotsTxt<'_>> {
-    let (mut groups, mut user_agents) = (Vec::<Group>::new(), Vec::<UserAgentLine<'_>>::new());
-    let (mut rules, mut usage_records) = (Vec::new(), Vec::new());
+    let mut file = ExtractedFile::default();
     for record in ListReader::from_extract(extract) {
         let record = record?;
-        let (line, span, value) = (record.line, record.span(), record.value());
+        let stored =
+            ExtractedRecord { value: record.value(), line: record.line, span: record.span() };
         match record.role {
-            Role::Access(kind @ (RecordKind::StartsGroup | RecordKind::ExtendsGroup)) => {
-                if kind == RecordKind::StartsGroup {
-                    let (agents, rules) = (user_agents.len() as u32, rules.len() as u32);
-                    groups.push(Group { user_agents: agents..agents, rules: rules..rules });
-                }
-                user_agents.push(UserAgentLine { value, line, span });
-                let group = groups.last_mut().filter(|group| group.rules.is_empty())?;
-                group.user_agents.end += 1;
-            }
-            Role::Access(kind) => {
-                let allows = kind == RecordKind::Allow;
-                let verdict = if allows { Verdict::Allow } else { Verdict::Disallow };
-                rules.push(Rule { verdict, value, line, span });
-                groups.last_mut()?.rules.end += 1;
-            }
-            Role::Usage(UsageKind { field, in_group }) => {
-                let before = user_agents.partition_point(|agent| agent.line < line) as u32;
-                let user_agent = if in_group { Some(before.checked_sub(1)?) } else { None };
-                usage_records.push(UsageRecord { field, value, line, span, user_agent });
-            }
+            Role::Access(RecordKind::StartsGroup) => file.user_agent(stored, true)?,
+            Role::Access(RecordKind::ExtendsGroup) => file.user_agent(stored, false)?,
+            Role::Access(RecordKind::Allow) => file.rule(Verdict::Allow, stored)?,
+            Role::Access(RecordKind::Disallow) => file.rule(Verdict::Disallow, stored)?,
+            Role::Usage(UsageKind { field, in_group }) => file.usage(field, stored, in_group)?,
             Role::Other => return None,
         }
     }
-    Some(RobotsTxt::from_lists(groups, user_agents, rules, usage_records))
+    Some(file.finish())
 }
 
 #[cfg(test)]

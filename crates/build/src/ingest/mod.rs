@@ -80,6 +80,7 @@ pub(super) use settle::{AsOf, Settler, Settling};
 
 /// How strictly bad input is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Strictness {
     /// Unreadable input is skipped, with a note.
     Lenient,

@@ -323,7 +323,7 @@ impl Digest<'_> {
             captured_at: capture.captured_at,
             status: match capture.answer {
                 Fetched::Status(status) => status,
-                Fetched::RedirectToNowhere | Fetched::BrokenBody | Fetched::NoResponse => 0,
+                _ => 0,
             },
             redirects_followed: u8::try_from(capture.redirects_followed).unwrap_or(u8::MAX),
             capture_notes: capture.notes,

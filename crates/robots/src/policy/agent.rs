@@ -56,6 +56,7 @@ pub struct Crawler {
 
 /// Why a text does not name an agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AgentError {
     /// A product token is empty or has a character that the dialect does not allow.
     #[error("invalid agent '{agent}': {problem}")]

@@ -24,6 +24,7 @@ use super::{Crawler, Selection, UsageGroups};
 /// Serialized with bytes as text: bytes that are not UTF-8 become U+FFFD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Explanation {
     /// The compared path and query, in normal form.
     #[cfg_attr(feature = "serde", serde(serialize_with = "as_text"))]
@@ -46,6 +47,7 @@ pub struct Explanation {
 /// An explanation of the usage preferences for a path. They hold where access is allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct UsageExplanation {
     /// The agent's token that the groups name; `None` for default groups.
     pub token: Option<String>,
@@ -70,6 +72,7 @@ impl UsageExplanation {
 /// A record of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct ExplainedRecord {
     /// Its line.
     pub line: LineNumber,
@@ -84,6 +87,7 @@ pub struct ExplainedRecord {
 /// A matching rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct ExplainedRule {
     /// Its verdict.
     pub verdict: Verdict,
@@ -102,6 +106,7 @@ pub struct ExplainedRule {
 /// A matching statement, as it concerns one label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct ExplainedStatement {
     /// The preference that it states for the label.
     pub preference: Preference,
@@ -127,6 +132,7 @@ fn as_text<S: serde::Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S
 
 words! {
     /// Why a matching rule or statement loses.
+    #[non_exhaustive]
     pub enum Loss {
         /// Its pattern has fewer bytes.
         FewerBytes = 0 => "fewer-bytes",

@@ -51,6 +51,7 @@ pub struct RobotsTxt<'t> {
 
 /// User-agent lines and the rules after them (RFC 9309, section 2.1). A group may have no rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Group {
     /// Positions in [`RobotsTxt::user_agents`], at least one.
     pub user_agents: Range<u32>,
@@ -67,6 +68,7 @@ impl Group {
 
 /// A line that names a robot and starts or extends a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct UserAgentLine<'t> {
     /// The value, trimmed, as written; it may be empty.
     pub value: &'t [u8],
@@ -78,6 +80,7 @@ pub struct UserAgentLine<'t> {
 
 /// An allow or disallow line in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Rule<'t> {
     /// [`Verdict::Allow`] or [`Verdict::Disallow`].
     pub verdict: Verdict,
@@ -92,6 +95,7 @@ pub struct Rule<'t> {
 /// A usage record: Content-Usage, Content-Signal or License. It has no effect on access.
 /// [`Statement`] reads the first two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct UsageRecord<'t> {
     /// [`Field::ContentUsage`], [`Field::ContentSignal`] or [`Field::License`].
     pub field: Field,
@@ -115,6 +119,7 @@ impl UsageRecord<'_> {
 
 /// A record without effect on decisions: a sitemap or an unknown field. It belongs to no group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct OtherRecord<'t> {
     /// [`Field::Sitemap`], or `None` if the dialect does not know the field.
     pub field: Option<Field>,
@@ -138,8 +143,7 @@ impl<'t> RobotsTxt<'t> {
     }
 
     /// Returns a file of these groups, lines, rules and usage records, without other records and notes.
-    #[doc(hidden)]
-    pub fn from_lists(
+    pub(crate) fn from_lists(
         groups: Vec<Group>,
         user_agents: Vec<UserAgentLine<'t>>,
         rules: Vec<Rule<'t>>,
@@ -192,5 +196,65 @@ impl<'t> RobotsTxt<'t> {
     /// Returns the rules of `group`. May panic if `group` belongs to another file.
     pub fn rules_of(&self, group: &Group) -> &[Rule<'t>] {
         &self.rules[group.rules.start as usize..group.rules.end as usize]
+    }
+}
+
+/// A file that is put together of its stored records, in file order.
+///
+/// Its methods return `None` if a record cannot follow those before it.
+#[derive(Debug, Default)]
+pub struct ExtractedFile<'t>(RobotsTxt<'t>);
+
+/// A record of a [`ExtractedFile`]: its value, line and place.
+#[derive(Clone, Copy, Debug)]
+pub struct ExtractedRecord<'t> {
+    /// The value.
+    pub value: &'t [u8],
+    /// The line.
+    pub line: LineNumber,
+    /// The record, from its field to the end of its value.
+    pub span: Span,
+}
+
+impl<'t> ExtractedFile<'t> {
+    /// Adds a user-agent line, which starts a group or extends the last one.
+    pub fn user_agent(&mut self, record: ExtractedRecord<'t>, starts_group: bool) -> Option<()> {
+        let ExtractedRecord { value, line, span } = record;
+        let RobotsTxt { groups, user_agents, rules, .. } = &mut self.0;
+        if starts_group {
+            let (agents, rules) = (user_agents.len() as u32, rules.len() as u32);
+            groups.push(Group { user_agents: agents..agents, rules: rules..rules });
+        }
+        user_agents.push(UserAgentLine { value, line, span });
+        let group = groups.last_mut().filter(|group| group.rules.is_empty())?;
+        group.user_agents.end += 1;
+        Some(())
+    }
+
+    /// Adds a rule to the last group.
+    pub fn rule(&mut self, verdict: Verdict, record: ExtractedRecord<'t>) -> Option<()> {
+        let ExtractedRecord { value, line, span } = record;
+        self.0.rules.push(Rule { verdict, value, line, span });
+        self.0.groups.last_mut()?.rules.end += 1;
+        Some(())
+    }
+
+    /// Adds a usage record, which is in the group of the last user-agent line before it or in none.
+    pub fn usage(
+        &mut self,
+        field: Field,
+        record: ExtractedRecord<'t>,
+        in_group: bool,
+    ) -> Option<()> {
+        let ExtractedRecord { value, line, span } = record;
+        let before = self.0.user_agents.partition_point(|agent| agent.line < line) as u32;
+        let user_agent = if in_group { Some(before.checked_sub(1)?) } else { None };
+        self.0.usage_records.push(UsageRecord { field, value, line, span, user_agent });
+        Some(())
+    }
+
+    /// Returns the file. It has no other records and no notes.
+    pub fn finish(self) -> RobotsTxt<'t> {
+        self.0
     }
 }

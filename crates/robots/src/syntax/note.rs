@@ -8,6 +8,7 @@ use portcullis_dialect::{LineNumber, word_set, words};
 
 /// A note on one line or, for some kinds, on the whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Note {
     /// The kind of note.
     pub kind: NoteKind,
@@ -19,6 +20,7 @@ pub struct Note {
 
 words! {
     /// The kind of a note. [`NoteKind::describe`] names the problem and the fix.
+    #[non_exhaustive]
     pub enum NoteKind {
         /// The file starts with a byte order mark, which was skipped. The span is the mark.
         ByteOrderMark = 0 => "byte-order-mark":

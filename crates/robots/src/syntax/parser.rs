@@ -83,7 +83,8 @@ impl<'t> EachLine<'t> for Parser<'t> {
             Some(field @ (Field::ContentUsage | Field::ContentSignal | Field::License)) => {
                 self.usage(field, value, line, span);
             }
-            Some(Field::Sitemap) | None => {
+            // Sitemap, and fields without a meaning for access and usage.
+            _ => {
                 self.file.other_records.push(OtherRecord { field, name, value, line, span });
             }
         }

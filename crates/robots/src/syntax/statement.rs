@@ -16,6 +16,7 @@ use super::dictionary::usage_members;
 
 /// The content of a usage record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Statement<'t> {
     /// Content-Usage or Content-Signal.
     pub source: UsageSource,

@@ -205,7 +205,7 @@ impl Origin {
     ///
     /// [`BadUrl`] if it is not a URL or its host is invalid.
     pub fn from_url(url: &[u8]) -> Result<Origin, BadUrl> {
-        Origin::from_split(&split(url, PATH_START)?)
+        split(url, PATH_START)?.origin()
     }
 
     /// Returns the origin that the robots.txt file with this URL applies to.
@@ -218,22 +218,7 @@ impl Origin {
         if url.path != ROBOTS_TXT_PATH {
             return Err(BadUrl::NotRobotsTxt);
         }
-        Origin::from_split(&url)
-    }
-
-    /// Returns the origin of a split URL, for the `path_start` of any dialect.
-    ///
-    /// # Errors
-    ///
-    /// As [`host_key`].
-    pub fn from_split(url: &SplitUrl<'_>) -> Result<Origin, BadUrl> {
-        let mut host = Vec::with_capacity(url.host.len());
-        write_host(url, &mut host)?;
-        Ok(Origin {
-            scheme: String::from_utf8_lossy(url.scheme).to_ascii_lowercase(),
-            host: String::from_utf8(host).map_err(|_| BadUrl::BadHost)?,
-            port: own_port(url),
-        })
+        url.origin()
     }
 
     /// Returns the scheme, in lower case.
@@ -257,6 +242,23 @@ impl Origin {
             None => self.host.clone(),
             Some(port) => format!("{}:{port}", self.host),
         }
+    }
+}
+
+impl SplitUrl<'_> {
+    /// Returns the origin, for the `path_start` of any dialect.
+    ///
+    /// # Errors
+    ///
+    /// As [`host_key`].
+    pub fn origin(&self) -> Result<Origin, BadUrl> {
+        let mut host = Vec::with_capacity(self.host.len());
+        write_host(self, &mut host)?;
+        Ok(Origin {
+            scheme: String::from_utf8_lossy(self.scheme).to_ascii_lowercase(),
+            host: String::from_utf8(host).map_err(|_| BadUrl::BadHost)?,
+            port: own_port(self),
+        })
     }
 }
 

@@ -15,6 +15,7 @@ const AROUND: &[u8] = b" \t\r";
 
 /// Why a record is not a usable URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
 pub enum BadUrl {
     /// The record is empty or only white space.
     #[error("empty record: give a URL")]

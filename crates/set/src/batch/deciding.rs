@@ -17,6 +17,7 @@ use crate::stored::{PolicyNumber, RecordList, SelectedRules, StoredPolicy, order
 
 /// A decision with its rule, and the text behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FullDecision<'a> {
     /// The decision. If a rule decided, it has the rule's number and line.
     pub decision: Decision,

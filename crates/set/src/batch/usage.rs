@@ -55,6 +55,7 @@ impl UsageMemory {
 
 /// The place in a file that states a preference.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StatedPlace {
     /// The line.
     pub line: LineNumber,
