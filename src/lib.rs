@@ -87,13 +87,11 @@
 //! versioning: what its pages list is kept. Enumerations that may grow are `non_exhaustive`;
 //! [`Verdict`] never grows.
 
+// docs.rs labels what needs a feature.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "set")]
 mod sets;
-
-// docs.rs labels what needs a feature.
-#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // What nearly every program needs. The modules have the rest.
 #[doc(inline)]
