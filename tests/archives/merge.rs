@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use portcullis_build::{
-    IngestConfig, Ingested, MergeSettings, OutageConfig, Provenance, compile, settled,
+    IngestConfig, Ingested, MergeSettings, Provenance, SettleChoice, SettleConfig, compile, settled,
 };
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_files::scratch::Scratch;
@@ -39,15 +39,15 @@ fn compiled(ingested: &Ingested, dialect: &'static Dialect, provenance: &str) ->
     portcullis_testkit::compiled(ingested, (dialect, BYTES_MAX), provenance)
 }
 
-fn ingested(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig) -> Ingested {
-    let config = IngestConfig { outages, ..IngestConfig::new(dialect, BYTES_MAX) };
+fn ingested(paths: &[PathBuf], dialect: &'static Dialect, settle: SettleConfig) -> Ingested {
+    let config = IngestConfig { settle, ..IngestConfig::new(dialect, BYTES_MAX) };
     portcullis_testkit::ingested(paths, &config)
 }
 
 /// Returns the set of some archives.
-fn set(paths: &[PathBuf], dialect: &'static Dialect, outages: OutageConfig) -> Vec<u8> {
-    let ingested = ingested(paths, dialect, outages);
-    compiled(&ingested, dialect, &Provenance::of(&ingested.inputs, &outages).to_json())
+fn set(paths: &[PathBuf], dialect: &'static Dialect, settle: SettleConfig) -> Vec<u8> {
+    let ingested = ingested(paths, dialect, settle);
+    compiled(&ingested, dialect, &Provenance::of(&ingested.inputs, &settle).to_json())
 }
 
 fn open(bytes: &[u8]) -> PolicySet {
@@ -57,16 +57,21 @@ fn open(bytes: &[u8]) -> PolicySet {
 /// Merges like `merge` does.
 fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
     let sets: Vec<PolicySet> = sets.into_iter().map(open).collect();
-    let settings = MergeSettings::of(&sets.iter().collect::<Vec<_>>(), None, None).unwrap();
+    let settings =
+        MergeSettings::of(&sets.iter().collect::<Vec<_>>(), &SettleChoice::default()).unwrap();
     let (merged, config) =
         settings.merge(&sets.iter().collect::<Vec<_>>(), &Scratch::in_memory()).unwrap();
     compile::to_vec(&merged.standings, &config).unwrap()
 }
 
-/// Returns how outages are judged in one round of a test.
-fn outages(random: &mut Random) -> OutageConfig {
+/// Returns how origins are settled in one round of a test.
+fn settling(random: &mut Random) -> SettleConfig {
     let as_of = random.pick(&[None, None, Some(1_710_000_000), Some(1_720_000_000)]);
-    OutageConfig { as_of: as_of.map(UnixSeconds), long_outage: *random.pick(&LongOutage::ALL) }
+    SettleConfig {
+        as_of: as_of.map(UnixSeconds),
+        long_outage: *random.pick(&LongOutage::ALL),
+        join_schemes: *random.pick(&[false, true]),
+    }
 }
 
 #[test]
@@ -76,18 +81,18 @@ fn merging_equals_compiling_at_once() {
     for dialect in Dialect::ALL.into_iter().chain([&RFC_9309; 15]).chain([&GOOGLE; 10]) {
         let folder = tempfile::tempdir().unwrap();
         let mut paths = archives(folder.path(), &mut random);
-        let outages = outages(&mut random);
+        let settle = settling(&mut random);
         // Parts of any archives, in any order.
         paths.sort_by_cached_key(|_| random.below(1_000));
-        let at_once = set(&paths, dialect, outages);
+        let at_once = set(&paths, dialect, settle);
         for archives_in_part in [1, 2, 3] {
             let parts = paths.chunks(archives_in_part);
-            let parts: Vec<Vec<u8>> = parts.map(|paths| set(paths, dialect, outages)).collect();
+            let parts: Vec<Vec<u8>> = parts.map(|paths| set(paths, dialect, settle)).collect();
             let merged = merged(parts.iter().map(Vec::as_slice));
-            assert!(merged == at_once, "{} in {archives_in_part}: {outages:?}", dialect.name);
+            assert!(merged == at_once, "{} in {archives_in_part}: {settle:?}", dialect.name);
         }
         portcullis_build::verify(&open(&at_once), &Scratch::in_memory()).unwrap();
-        let ingested = ingested(&paths, dialect, outages);
+        let ingested = ingested(&paths, dialect, settle);
         let hosts = ingested.standings.to_vec().unwrap();
         let all = hosts.iter().flat_map(|host| [&host.http, &host.https]).flatten();
         all.filter_map(|it| it.facts.outage).for_each(|it| changes[it.change as usize] += 1);
@@ -101,14 +106,14 @@ fn merging_in_two_steps_is_merging_in_one() {
     for dialect in [&GOOGLE, &RFC_9309] {
         let folder = tempfile::tempdir().unwrap();
         let paths = archives(folder.path(), &mut random);
-        let outages = outages(&mut random);
+        let settle = settling(&mut random);
         let parts: Vec<Vec<u8>> =
-            paths.chunks(1).map(|paths| set(paths, dialect, outages)).collect();
+            paths.chunks(1).map(|paths| set(paths, dialect, settle)).collect();
         let [one, two, three, four, five, six] = &parts[..] else { panic!("six archives") };
         let first = merged([&one[..], two]);
         let second = merged([&three[..], four, five]);
         let all = merged([&first[..], &second, six]);
-        assert!(all == set(&paths, dialect, outages));
+        assert!(all == set(&paths, dialect, settle));
     }
 }
 
@@ -116,7 +121,7 @@ fn merging_in_two_steps_is_merging_in_one() {
 fn a_set_without_inputs_counts_as_one() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(3));
-    let ingested = ingested(&paths, &RFC_9309, OutageConfig::default());
+    let ingested = ingested(&paths, &RFC_9309, SettleConfig::default());
     let silent = open(&compiled(&ingested, &RFC_9309, "{}"));
     let settled = settled(&silent, &Scratch::in_memory()).unwrap();
     assert_eq!(settled.inputs.len(), 1);
@@ -131,8 +136,8 @@ fn a_set_without_inputs_counts_as_one() {
 fn a_capture_of_a_missing_input_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(4));
-    let ingested = ingested(&paths, &RFC_9309, OutageConfig::default());
-    let lying = Provenance::of(&ingested.inputs[..1], &ingested.outages).to_json();
+    let ingested = ingested(&paths, &RFC_9309, SettleConfig::default());
+    let lying = Provenance::of(&ingested.inputs[..1], &ingested.settle).to_json();
     let set = open(&compiled(&ingested, &RFC_9309, &lying));
     let damage = settled(&set, &Scratch::in_memory()).unwrap_err().to_string();
     assert!(damage.contains("an input that the provenance does not list"), "{damage}");
@@ -142,27 +147,35 @@ fn a_capture_of_a_missing_input_is_damage() {
 fn sets_that_were_compiled_differently_are_not_merged() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(5));
-    let plain = OutageConfig::default();
+    let plain = SettleConfig::default();
     let time = UnixSeconds(1_720_000_000);
-    let dated = OutageConfig { as_of: Some(time), ..plain };
-    let lasting = OutageConfig { long_outage: LongOutage::LastGoodCopy, ..plain };
-    let compile = |dialect, outages| open(&set(&paths[..1], dialect, outages));
+    let dated = SettleConfig { as_of: Some(time), ..plain };
+    let lasting = SettleConfig { long_outage: LongOutage::LastGoodCopy, ..plain };
+    let compile = |dialect, settle| open(&set(&paths[..1], dialect, settle));
     let first = compile(&RFC_9309, plain);
     let settings =
-        |other: &PolicySet, as_of, change| MergeSettings::of(&[&first, other], as_of, change);
+        |other: &PolicySet, choice: SettleChoice| MergeSettings::of(&[&first, other], &choice);
+    let unchanged = SettleChoice::default();
+    let joining = SettleConfig { join_schemes: true, ..plain };
     for (other, words) in [
         (compile(&GOOGLE, plain), "with --dialect rfc9309, a set in memory with --dialect google"),
         (compile(&RFC_9309, dated), "without --as-of, a set in memory with --as-of 2024-07-03T09:"),
         (compile(&RFC_9309, lasting), "with --long-outage last-good-copy; pass --long-outage"),
+        (compile(&RFC_9309, joining), "with --join-schemes; pass --join-schemes"),
     ] {
-        let error = settings(&other, None, None).unwrap_err().to_string();
+        let error = settings(&other, unchanged).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
-    let at = settings(&compile(&RFC_9309, dated), Some(time), None).unwrap();
-    assert_eq!(at.outages, dated);
-    let kept = settings(&compile(&RFC_9309, lasting), None, Some(LongOutage::NoChange)).unwrap();
-    assert_eq!(kept.outages, plain);
-    let error = settings(&first, Some(UnixSeconds(1_710_000_000)), None).unwrap_err().to_string();
+    let at = SettleChoice { as_of: Some(time), ..unchanged };
+    let at = settings(&compile(&RFC_9309, dated), at).unwrap();
+    assert_eq!(at.settle, dated);
+    let kept = SettleChoice { long_outage: Some(LongOutage::NoChange), ..unchanged };
+    let kept = settings(&compile(&RFC_9309, lasting), kept).unwrap();
+    assert_eq!(kept.settle, plain);
+    let joined = SettleChoice { join_schemes: true, ..unchanged };
+    assert_eq!(settings(&first, joined).unwrap().settle, joining);
+    let early = SettleChoice { as_of: Some(UnixSeconds(1_710_000_000)), ..unchanged };
+    let error = settings(&first, early).unwrap_err().to_string();
     assert!(error.contains("has captures after 2024-03-09T16:"), "{error}");
-    assert!(MergeSettings::of(&[], None, None).is_err());
+    assert!(MergeSettings::of(&[], &unchanged).is_err());
 }

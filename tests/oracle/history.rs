@@ -3,7 +3,7 @@
 //! The captures go the way of users: JSON Lines files, `ingest`, a compiled set. The times are those
 //! at which an answer may change, and those beside them. A failure prints the captures.
 
-use portcullis_build::{IngestConfig, OutageConfig, Provenance};
+use portcullis_build::{IngestConfig, Provenance, SettleConfig};
 use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
@@ -135,12 +135,12 @@ fn set(world: &World, dialect: &'static Dialect, long_outage: LongOutage) -> Pol
     let write =
         |(number, file): (usize, &Captures)| file.write(folder.path(), &format!("{number}.jsonl"));
     let paths: Vec<_> = world.files.iter().enumerate().map(write).collect();
-    let outages = OutageConfig { as_of: None, long_outage };
-    let config = IngestConfig { history: true, outages, ..IngestConfig::new(dialect, None) };
+    let settle = SettleConfig { long_outage, ..SettleConfig::default() };
+    let config = IngestConfig { history: true, settle, ..IngestConfig::new(dialect, None) };
     let ingested = ingested(&paths, &config);
     let captures: u64 = ingested.inputs.iter().map(|input| input.captures).sum();
     assert_eq!(captures as usize, world.archived.len());
-    let provenance = Provenance::of(&ingested.inputs, &outages).to_json();
+    let provenance = Provenance::of(&ingested.inputs, &settle).to_json();
     PolicySet::from_bytes("history", compiled(&ingested, (dialect, None), &provenance))
         .expect("a set")
 }

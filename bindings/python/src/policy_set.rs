@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use portcullis_build::compile::{self, CompileConfig};
 use portcullis_build::{
-    IngestConfig, IngestError, Input, LoadConfig, MergeError, MergeSettings, Merger, OutageConfig,
-    Standings, Strictness,
+    IngestConfig, IngestError, Input, LoadConfig, MergeError, MergeSettings, Merger, SettleChoice,
+    SettleConfig, Standings, Strictness,
 };
 use portcullis_cli::SetAt;
 use portcullis_dialect::RFC_9309;
@@ -230,7 +230,7 @@ impl PyPolicySet {
         let mut settings = MergeSettings {
             dialect: asked.unwrap_or(&RFC_9309),
             robots_bytes_max: Some(max_robots_bytes),
-            outages: OutageConfig::default(),
+            settle: SettleConfig::default(),
             has_history: history,
         };
         if let Ok(files) = inputs.cast::<PyDict>() {
@@ -255,10 +255,13 @@ impl PyPolicySet {
         let sets = sets.into_iter().map(|path| open(path, true)).collect::<PyResult<Vec<_>>>()?;
         let sets: Vec<&PolicySet> = sets.iter().map(|set| &*set.set).collect();
         if !sets.is_empty() {
-            settings = MergeSettings::of(&sets, None, None).map_err(|error| match error {
-                MergeError::Damaged(_) => Error::of(error),
-                _ => value_error(error),
-            })?;
+            settings =
+                MergeSettings::of(&sets, &SettleChoice::default()).map_err(
+                    |error| match error {
+                        MergeError::Damaged(_) => Error::of(error),
+                        _ => value_error(error),
+                    },
+                )?;
             if asked.is_some_and(|asked| asked != settings.dialect) {
                 let own = settings.dialect.name;
                 let text = format!("{}: compiled for the dialect {own}", sets[0].name());
@@ -276,7 +279,7 @@ impl PyPolicySet {
         let compiled = in_pool(py, &pool, |stop| {
             let config = IngestConfig {
                 strictness,
-                outages: settings.outages,
+                settle: settings.settle,
                 history: settings.has_history,
                 scratch: scratch(output, memory).until(Arc::clone(stop)),
                 ..IngestConfig::new(settings.dialect, settings.robots_bytes_max)

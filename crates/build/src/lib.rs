@@ -37,15 +37,14 @@ mod writer;
 
 pub use hosts::Standings;
 pub use ingest::{
-    IngestConfig, IngestError, IngestObserver, Ingested, Input, Merger, Progress, ReadBackError,
-    StandingCounts, Strictness, ingest, outages,
+    IngestConfig, IngestError, IngestObserver, Ingested, Input, Merger, Progress, StandingCounts,
+    Strictness, ingest, settle_of,
 };
 pub use load::{
     LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, load, load_files, load_text, read_text,
 };
-pub use merging::{MergeError, MergeSettings, as_of, set_as_of, settled};
+pub use merging::{MergeError, MergeSettings, SettleChoice, as_of, set_as_of, settled};
 pub use pool::{BlobID, BlobPool, Fingerprint};
-pub use provenance::{InputReport, OutageConfig, Provenance};
+pub use provenance::{InputReport, Provenance, SettleConfig};
 pub use standing::{Content, HostStanding, Moment, Standing, Timeline};
-pub use strings::StringError;
 pub use verify::{Verified, verify};

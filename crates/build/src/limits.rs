@@ -37,6 +37,13 @@ pub const BROKEN_RECORDS_NAMED: usize = 10;
 /// come early. When the limit is exceeded, the cache is cleared, and later bodies are parsed again.
 pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
+/// Bytes of strings in which equal ones are found while a set is compiled, in each of two generations of
+/// either table of strings, with 16 for each: 4 MiB.
+///
+/// Source: our choice; the lines that many files share have some 1 MB. Part of the format, see
+/// `crates/set/src/FORMAT.md`.
+pub const STRING_GENERATION_BYTES: usize = 4 * 1024 * 1024;
+
 /// Captures, or moments of timelines, that are settled or compiled at once, in whole hosts.
 ///
 /// Source: our choice. They take some hundred bytes each, and threads share that many well. A host

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! `outages` records the time as of which the set was compiled, if given, and the requested
-//! judgement of outages where the dialect leaves the choice. An input with captures after that time
+//! judgement of outages where the dialect leaves the choice. `join_schemes` is there if it is true. An input with captures after that time
 //! has `later`, their number.
 //!
 //! The reader ignores unknown fields, because a later version or another program may have written
@@ -37,7 +37,7 @@ pub struct InputReport {
     /// The number of captures.
     pub captures: u64,
     /// The number of captures that were left out because they are later than
-    /// [`as_of`](OutageConfig::as_of).
+    /// [`as_of`](SettleConfig::as_of).
     #[serde(skip_serializing_if = "is_none")]
     pub later: u64,
     /// The number of records that could not be read and were skipped.
@@ -59,7 +59,7 @@ pub struct InputReport {
     pub failure: Option<String>,
     /// The first broken records, at most
     /// [`BROKEN_RECORDS_NAMED`](crate::limits::BROKEN_RECORDS_NAMED).
-    #[serde(rename = "broken_records", with = "broken")]
+    #[serde(rename = "broken_records")]
     pub broken_named: Vec<BrokenRecord>,
 }
 
@@ -76,9 +76,9 @@ impl InputReport {
     }
 }
 
-/// The time as of which origins are settled, and how outages are judged.
+/// How origins are settled: what follows from their captures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OutageConfig {
+pub struct SettleConfig {
     /// The time as of which origins are settled. Later captures are left out, and an outage whose
     /// end was not captured lasts until then. If `None`, all captures count, and such an outage
     /// ends with its last captured failure, so that a host that was not requested again does not
@@ -86,9 +86,12 @@ pub struct OutageConfig {
     pub as_of: Option<UnixSeconds>,
     /// The effect of an outage of more than 30 days, where the dialect leaves the choice.
     pub long_outage: LongOutage,
+    /// Whether an origin that was not captured has the policy of the other scheme of its host, with the
+    /// note [`OtherScheme`](portcullis_robots::access::CaptureNote::OtherScheme).
+    pub join_schemes: bool,
 }
 
-impl OutageConfig {
+impl SettleConfig {
     /// Returns the time, clamped as in the provenance of a set, which has no year after 9999.
     pub fn time(&self) -> Option<UnixSeconds> {
         self.as_of.and_then(|time| UnixSeconds::from_rfc3339(time.to_rfc3339().as_bytes()))
@@ -103,6 +106,8 @@ pub struct Provenance<'r> {
     inputs: Cow<'r, [InputReport]>,
     #[serde(default)]
     outages: Outages,
+    #[serde(default, skip_serializing_if = "is_false")]
+    join_schemes: bool,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -114,15 +119,16 @@ struct Outages {
 
 impl<'r> Provenance<'r> {
     /// Returns the provenance of what this version of the program ingested from `inputs`.
-    pub fn of(inputs: &'r [InputReport], outages: &OutageConfig) -> Provenance<'r> {
-        let asked = Some(outages.long_outage).filter(|asked| *asked != LongOutage::NoChange);
+    pub fn of(inputs: &'r [InputReport], settle: &SettleConfig) -> Provenance<'r> {
+        let asked = Some(settle.long_outage).filter(|asked| *asked != LongOutage::NoChange);
         Provenance {
             version: env!("CARGO_PKG_VERSION").into(),
             inputs: inputs.into(),
             outages: Outages {
-                as_of: outages.time().map(UnixSeconds::to_rfc3339),
+                as_of: settle.time().map(UnixSeconds::to_rfc3339),
                 asked: asked.map(|asked| asked.as_str().to_owned()),
             },
+            join_schemes: settle.join_schemes,
         }
     }
 
@@ -141,13 +147,14 @@ impl<'r> Provenance<'r> {
         self.inputs.iter().cloned()
     }
 
-    /// Returns how outages were judged, as far as the set stores it.
-    pub fn outages(&self) -> OutageConfig {
+    /// Returns how origins were settled, as far as the set stores it.
+    pub fn settle(&self) -> SettleConfig {
         let Outages { as_of, asked } = &self.outages;
         let is_asked = |change: &LongOutage| Some(change.as_str()) == asked.as_deref();
-        OutageConfig {
+        SettleConfig {
             as_of: as_of.as_ref().and_then(|time| UnixSeconds::from_rfc3339(time.as_bytes())),
             long_outage: LongOutage::ALL.into_iter().find(is_asked).unwrap_or_default(),
+            join_schemes: self.join_schemes,
         }
     }
 }
@@ -156,59 +163,30 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// The JSON form of fields of an [`InputReport`]: each module is for `serde(with)`.
-macro_rules! json_form {
-    ($module:ident: $type:ty as $form:ty, $to:expr, $from:expr) => {
-        mod $module {
-            use super::form::*;
-
-            pub fn serialize<S: Serializer>(value: &$type, to: S) -> Result<S::Ok, S::Error> {
-                let to_form: fn(&$type) -> $form = $to;
-                to_form(value).serialize(to)
-            }
-
-            pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<$type, D::Error> {
-                let of_form: fn($form) -> $type = $from;
-                Ok(of_form(Deserialize::deserialize(from)?))
-            }
-        }
-    };
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
-/// What the forms consist of.
-mod form {
-    pub use portcullis_captures::{BrokenKind, BrokenRecord, CaptureFormat};
-    pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
+/// The JSON form of a format: its name. An unknown one is none.
+mod format {
+    use portcullis_captures::CaptureFormat;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[derive(Serialize, Deserialize)]
-    pub struct Broken {
-        pub place: String,
-        pub problem: String,
+    #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+    pub fn serialize<S: Serializer>(
+        format: &Option<CaptureFormat>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        format.map(CaptureFormat::as_str).serialize(to)
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<Option<CaptureFormat>, D::Error> {
+        let name = Option::<String>::deserialize(from)?;
+        Ok(CaptureFormat::ALL.into_iter().find(|it| Some(it.as_str()) == name.as_deref()))
     }
 }
-
-// An unknown format is none.
-json_form!(format: Option<CaptureFormat> as Option<String>,
-    |format| format.map(|format| format.as_str().to_owned()),
-    |name| CaptureFormat::ALL.into_iter().find(|it| Some(it.as_str()) == name.as_deref()));
-
-// The kind is not stored; the one that is read claims less.
-json_form!(broken: Vec<BrokenRecord> as Vec<Broken>,
-|records| {
-    let form = |it: &BrokenRecord| Broken {
-        place: it.place.clone(),
-        problem: it.problem.clone(),
-    };
-    records.iter().map(form).collect()
-},
-|records| {
-    let record = |Broken { place, problem }| BrokenRecord {
-        kind: BrokenKind::Unreadable,
-        place,
-        problem,
-    };
-    records.into_iter().map(record).collect()
-});
 
 #[cfg(test)]
 mod tests {
@@ -232,16 +210,17 @@ mod tests {
             failure: Some("the disk is gone".into()),
         };
         let inputs = [whole, InputReport { name: "-".into(), ..InputReport::default() }];
-        let given = OutageConfig {
+        let given = SettleConfig {
             as_of: Some(UnixSeconds(1_800_000_000)),
             long_outage: LongOutage::LastGoodCopy,
+            join_schemes: true,
         };
-        for outages in [OutageConfig::default(), given] {
-            let json = Provenance::of(&inputs, &outages).to_json();
+        for settle in [SettleConfig::default(), given] {
+            let json = Provenance::of(&inputs, &settle).to_json();
             let read = Provenance::read(json.as_bytes()).expect("it was just written");
             let again: Vec<InputReport> = read.inputs().collect();
-            assert_eq!((again.as_slice(), read.outages()), (&inputs[..], outages));
-            assert_eq!(Provenance::of(&again, &outages).to_json(), json);
+            assert_eq!((again.as_slice(), read.settle()), (&inputs[..], settle));
+            assert_eq!(Provenance::of(&again, &settle).to_json(), json);
         }
     }
 

@@ -20,7 +20,6 @@ use portcullis_set::stored::{PolicySet, SetCounts};
 
 use crate::compile::{CompileConfig, CompileError, Compiled};
 use crate::hosts::Standings;
-use crate::ingest::ReadBackError;
 use crate::merging::settled;
 use crate::writer::{ContentHasher, SectionSink};
 
@@ -47,14 +46,10 @@ pub fn verify(set: &PolicySet, scratch: &Scratch) -> Result<Verified, SetError> 
     let verified = verify_content(set, set.file().verify()?, scratch);
     // If the file became shorter, lost bytes read as zeros, which is not damage of the set.
     set.is_whole()?;
-    Ok(verified?)
+    verified
 }
 
-fn verify_content(
-    set: &PolicySet,
-    blocks: u64,
-    scratch: &Scratch,
-) -> Result<Verified, ReadBackError> {
+fn verify_content(set: &PolicySet, blocks: u64, scratch: &Scratch) -> Result<Verified, SetError> {
     verify_provenance(set)?;
     let settled = settled(set, scratch)?;
     compile_again(set, &settled.standings, scratch)?;
@@ -74,7 +69,7 @@ fn compile_again(
     set: &PolicySet,
     standings: &Standings,
     scratch: &Scratch,
-) -> Result<(), ReadBackError> {
+) -> Result<(), SetError> {
     let config = CompileConfig::like(set, scratch)?;
     let mut comparison =
         Comparison { set, sections: 0, section: None, at: 0, hasher: ContentHasher::default() };
@@ -82,7 +77,7 @@ fn compile_again(
     let take = |rule_sets: &[u8]| comparison.write(rule_sets).map_err(Difference::Found);
     let compiled = Compiled::of(standings, &config, take).map_err(|error| match error {
         Difference::Found(error) => error,
-        Difference::Compile(CompileError::Write(error)) => ReadBackError::Scratch(error),
+        Difference::Compile(CompileError::Write(error)) => SetError::Scratch(error),
         Difference::Compile(_) => {
             set.file().malformed_header("its content cannot be compiled").into()
         }
@@ -106,7 +101,7 @@ fn compile_again(
 /// Why compiling ends early.
 enum Difference {
     /// A rule set differs.
-    Found(ReadBackError),
+    Found(SetError),
     Compile(CompileError),
 }
 
@@ -149,9 +144,9 @@ impl Comparison<'_> {
 }
 
 impl SectionSink for Comparison<'_> {
-    type Error = ReadBackError;
+    type Error = SetError;
 
-    fn begin(&mut self, kind: SectionKind) -> Result<(), ReadBackError> {
+    fn begin(&mut self, kind: SectionKind) -> Result<(), SetError> {
         self.end()?;
         self.sections += 1;
         self.hasher.begin(kind);
@@ -159,7 +154,7 @@ impl SectionSink for Comparison<'_> {
         Ok(())
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), ReadBackError> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), SetError> {
         let section = self.section.expect("a section is begun before it is written");
         let rest = section.bytes() - self.at;
         let own = self.set.file().bytes(section, self.at, rest.min(bytes.len() as u64))?;

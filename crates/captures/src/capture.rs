@@ -6,6 +6,7 @@ use portcullis_dialect::Fetched;
 use portcullis_files::error::system_text;
 use portcullis_files::input::InputError;
 use portcullis_robots::access::{CachingHeaders, CaptureNotes, UnixSeconds};
+use serde::{Deserialize, Serialize};
 
 /// One answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,13 +42,14 @@ pub enum Subject<'c> {
 }
 
 /// A record that could not be read and was skipped.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrokenRecord {
     /// The place of the record: "line 12", "record at byte 4096".
     pub place: String,
     /// The problem and its fix.
     pub problem: String,
-    /// Whether the other records can be relied on without this one.
+    /// Whether the other records can be relied on without this one. It is not part of the JSON form.
+    #[serde(skip)]
     pub kind: BrokenKind,
 }
 
@@ -64,13 +66,14 @@ impl BrokenRecord {
 }
 
 /// The reason why a record could not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BrokenKind {
     /// The record is malformed. Count it, report it and continue.
     Senseless,
     /// The system could not read the record: for example, a file in a folder without read
     /// permission. Continuing would make a host unknown although it has a file, so compiling a set
-    /// should stop.
+    /// should stop. A kind that is not known is this one.
+    #[default]
     Unreadable,
 }
 

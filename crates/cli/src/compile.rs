@@ -12,7 +12,7 @@ use portcullis_build::compile::{self, CompileConfig};
 use portcullis_build::limits::SETS_AT_ONCE;
 use portcullis_build::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings, Merger,
-    OutageConfig, ReadBackError, StandingCounts, Strictness,
+    SettleChoice, SettleConfig, StandingCounts, Strictness,
 };
 use portcullis_captures::{CaptureConfig, CaptureFormat, FieldMap};
 use portcullis_dialect::decision::PolicyState;
@@ -22,12 +22,12 @@ use portcullis_report::account::format;
 use portcullis_report::{Account, Figures, NoRecords, PolicyFacts, Run, Time};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
-use portcullis_set::PolicySet;
+use portcullis_set::{PolicySet, SetError};
 use portcullis_text::figures::seconds;
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
-use super::args::{self, CapturePath, CompileArgs, OutageArgs};
+use super::args::{self, CapturePath, CompileArgs};
 use super::engine::Engine;
 use super::exit::ExitStatus;
 use super::lists;
@@ -54,14 +54,20 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     if !sets.paths.is_empty() {
         check_flags(&args, &sets.paths[0], archives.is_empty())?;
     }
-    let mut settings = match sets.settings(&args.outages)? {
+    let choice = SettleChoice {
+        as_of: args.outages.as_of,
+        long_outage: args.outages.long_outage,
+        join_schemes: args.join_schemes,
+    };
+    let mut settings = match sets.settings(&choice)? {
         Some(settings) => settings,
         None => MergeSettings {
             dialect: args.text.dialect(),
             robots_bytes_max: args.text.bytes_max(),
-            outages: OutageConfig {
-                as_of: args.outages.as_of,
-                long_outage: args.outages.long_outage.unwrap_or_default(),
+            settle: SettleConfig {
+                as_of: choice.as_of,
+                long_outage: choice.long_outage.unwrap_or_default(),
+                join_schemes: choice.join_schemes,
             },
             has_history: false,
         },
@@ -74,7 +80,7 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let config = IngestConfig {
         capture: CaptureConfig { fields, ..CaptureConfig::default() },
         strictness: args::strictness(&args.strict, Some(&args.lenient)),
-        outages: settings.outages,
+        settle: settings.settle,
         history: settings.has_history,
         scratch,
         ..IngestConfig::new(settings.dialect, settings.robots_bytes_max)
@@ -177,7 +183,7 @@ struct Sets {
 
 impl Sets {
     /// Returns how the sets were compiled, which has to be alike; `None` if there are none.
-    fn settings(&mut self, outages: &OutageArgs) -> anyhow::Result<Option<MergeSettings>> {
+    fn settings(&mut self, choice: &SettleChoice) -> anyhow::Result<Option<MergeSettings>> {
         if self.paths.is_empty() {
             return Ok(None);
         }
@@ -187,7 +193,7 @@ impl Sets {
             opened.push(MergedSet::of(&set));
             Ok::<_, anyhow::Error>(set)
         });
-        MergeSettings::from_each(sets, outages.as_of, outages.long_outage).map(Some)
+        MergeSettings::from_each(sets, choice).map(Some)
     }
 
     /// Joins the captures of all sets. Of equal sets, the last one counts.
@@ -200,7 +206,7 @@ impl Sets {
                 progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
                 progress.draw(&mut bar, None);
             }
-            Ok::<_, ReadBackError>(())
+            Ok::<_, SetError>(())
         };
         let mut open = Vec::new();
         for (index, (path, before)) in self.paths.iter().zip(&self.opened).enumerate() {
@@ -210,10 +216,9 @@ impl Sets {
                 "{}: replaced while it was merged; run again",
                 set.name()
             );
-            let others = self.paths.iter().zip(&self.opened).skip(index + 1);
-            match others.into_iter().find(|(_, other)| other.set_hash == before.set_hash) {
-                Some((other, _)) if set.is_same(&mapped::set_to_compile(other)?)? => {}
-                _ => open.push(set),
+            let mut later = self.opened[index + 1..].iter();
+            if later.all(|later| later.set_hash != before.set_hash) {
+                open.push(set);
             }
             if open.len() == SETS_AT_ONCE {
                 join(&mut open)?;
@@ -423,7 +428,7 @@ impl<'r> Summary<'r> {
             }),
             in_outage: counts.in_outage,
             periods: ingested.standings.has_history().then_some(counts.periods),
-            as_of: ingested.outages.time().map(UnixSeconds::to_rfc3339),
+            as_of: ingested.settle.time().map(UnixSeconds::to_rfc3339),
             spilled_bytes: config.scratch.spilled_bytes(),
             memory_bytes: Some(config.scratch.memory()).filter(|&memory| memory < usize::MAX),
         }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use twox_hash::XxHash3_64;
-use zerocopy::{FromBytes, Immutable, IntoBytes};
+use zerocopy::{Immutable, IntoBytes};
 
 use crate::error::WriteError;
 use crate::limits::{COMPILE_MEMORY_MIN, SORT_RUN_BYTES_MAX, SPOOL_BUFFER_BYTES};
@@ -495,24 +495,6 @@ impl<T: IntoBytes + Immutable> Items<T> {
     /// Returns the bytes of all items.
     pub fn spool(&self) -> &Spool {
         &self.spool
-    }
-}
-
-impl<T: FromBytes + IntoBytes + Immutable> Items<T> {
-    /// Passes the bytes of all items to `take`, each after it was changed.
-    pub fn each_changed<E: From<WriteError>>(
-        &self,
-        mut change: impl FnMut(&mut T),
-        mut take: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut reader = self.spool.reader();
-        let mut item = T::new_zeroed();
-        while !reader.is_at_end() {
-            reader.read(item.as_mut_bytes())?;
-            change(&mut item);
-            take(item.as_bytes())?;
-        }
-        Ok(())
     }
 }
 

@@ -4,11 +4,11 @@ use std::mem::offset_of;
 
 use super::file::{SectionKind, StoredHeader};
 use super::layout::{
-    Bits, Capture, CaptureRow, HostLine, LINE_SLOTS, MomentRow, OutageRow, Pairs, PolicyHead,
-    SlotLine, WideCapture, count, line_of, lines_for, policy, record, robots_word, rule_set, usage,
+    CaptureRow, HostLine, LINE_SLOTS, MomentRow, OutageRow, Pairs, PolicyHead, SlotLine, count,
+    line_of, lines_for, policy, record, robots_word, rule_set, usage,
 };
 use crate::layout::record::In;
-use crate::lists::UsageKind;
+use crate::lists::{RecordKind, UsageKind};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_robots::access::CaptureNote;
@@ -50,15 +50,11 @@ fn tables_are_those_of_the_constants() {
     let words = |rows: &[(usize, &'static str)]| -> Vec<(usize, &'static str)> {
         rows.iter().map(|&(bytes, words)| (bytes / size_of::<u32>(), words)).collect()
     };
-    let capture = words(offsets!(Capture: captured_at "lower half" serves_seconds "serves"
-        status "status" capture_notes "odd" file_bytes "bytes of the file" others "`others`"
-        input "input" span_seconds "newest"));
-    let bit = |bits: Bits| 64 * bits.word + bits.shift as usize;
     let head = words(offsets!(PolicyHead: rest "the rest" document "`documents`" usage "`usage`"
         default_entry "entry of the default" default_line "first line" default_lines "number of lines"
         names_and_state "names"));
     let outage = words(offsets!(OutageRow: capture "capture" since "lower half" copy "lower half"));
-    let rows: [Table<'_>; 17] = [
+    let rows: [Table<'_>; 16] = [
         (
             3,
             0,
@@ -95,10 +91,10 @@ fn tables_are_those_of_the_constants() {
             15,
             1,
             &[
-                (record::STARTS_GROUP as usize, "starts a group"),
-                (record::EXTENDS_GROUP as usize, "extends the group"),
-                (record::ALLOW as usize, "Allow"),
-                (record::DISALLOW as usize, "Disallow"),
+                (RecordKind::StartsGroup as usize, "starts a group"),
+                (RecordKind::ExtendsGroup as usize, "extends the group"),
+                (RecordKind::Allow as usize, "Allow"),
+                (RecordKind::Disallow as usize, "Disallow"),
             ],
             None,
         ),
@@ -125,24 +121,13 @@ fn tables_are_those_of_the_constants() {
             ],
             None,
         ),
-        (17, 0, &capture, Some(size_of::<Capture>() / 4)),
         (
             17,
-            1,
-            &[
-                (bit(CaptureRow::CAPTURED_AT), "34 | the date"),
-                (bit(CaptureRow::FILE_BYTES), "20 | bytes of the file"),
-                (bit(CaptureRow::STATUS), "10 | status"),
-                (bit(CaptureRow::OTHERS), "32 | position in `others`"),
-                (bit(CaptureRow::FILE_NOTES), "16 | notes about the file"),
-                (bit(CaptureRow::SPAN_SECONDS), "16 | the span"),
-                (bit(CaptureRow::SERVES_SECONDS), "26 | seconds"),
-                (bit(CaptureRow::INPUT), "20 | number of the input"),
-                (bit(CaptureRow::CAPTURE_NOTES), "14 | notes about the response"),
-                (bit(CaptureRow::REDIRECTS), "3 | redirects"),
-                (bit(CaptureRow::IS_WIDE), "1 | 1 if"),
-            ],
-            Some(11),
+            0,
+            offsets!(CaptureRow: redirects "redirects" status "status" capture_notes "the response"
+                file_notes "the file" serves_seconds "serves" file_bytes "bytes of the file"
+                others "`others`" input "input" span_seconds "the span"),
+            Some(10),
         ),
         (18, 0, &outage, Some(size_of::<OutageRow>() / 4)),
         (
@@ -210,10 +195,10 @@ fn tables_are_those_of_the_constants() {
             ],
             None,
         ),
-        (17, 2, &CaptureNote::ALL.map(|note| (note as usize, note.as_str())), None),
+        (17, 1, &CaptureNote::ALL.map(|note| (note as usize, note.as_str())), None),
         (
             17,
-            2,
+            1,
             &NoteKind::ALL.map(|note| (16 + note as usize, note.as_str())),
             Some(CaptureNote::ALL.len() + NoteKind::ALL.len()),
         ),
@@ -229,50 +214,13 @@ fn tables_are_those_of_the_constants() {
 }
 
 #[test]
-fn captures_are_stored_as_described() {
-    let capture = Capture {
-        captured_at: (1 << 34).into(),
-        serves_seconds: 60.into(),
-        status: 1_023.into(),
-        redirects: 7.into(),
-        capture_notes: ((1 << 14) - 1).into(),
-        file_notes: u16::MAX.into(),
-        file_bytes: ((1 << 20) - 1).into(),
-        others: u32::MAX.into(),
-        input: ((1 << 20) - 1).into(),
-        span_seconds: u32::from(u16::MAX).into(),
-    };
-    let stored = |change: fn(&mut Capture)| {
-        let mut changed = Capture { captured_at: ((1 << 34) - 2).into(), ..capture };
-        change(&mut changed);
-        let (row, fits) = CaptureRow::of(&changed);
-        assert_eq!(row.capture().is_some(), fits);
-        if let Some(read) = row.capture() {
-            assert_eq!(read.as_bytes(), changed.as_bytes());
-        }
-        fits
-    };
-    let fitting: [fn(&mut Capture); 4] = [
-        |_| (),
-        |it| it.captured_at = u64::MAX.into(),
-        |it| it.serves_seconds = u32::MAX.into(),
-        |it| it.serves_seconds = ((1 << 26) - 2).into(),
-    ];
-    assert!(fitting.into_iter().all(stored));
-    let wide: [fn(&mut Capture); 10] = [
-        |it| it.captured_at += 1,
-        |it| it.captured_at += 2,
-        |it| it.serves_seconds = ((1 << 26) - 1).into(),
-        |it| it.serves_seconds = (u32::MAX - 1).into(),
-        |it| it.status += 1,
-        |it| it.redirects += 1,
-        |it| it.capture_notes += 1,
-        |it| it.file_bytes += 1,
-        |it| it.input += 1,
-        |it| it.span_seconds += 1,
-    ];
-    assert!(!wide.into_iter().any(stored));
-    assert_eq!(size_of::<WideCapture>(), 40);
+fn dates_are_stored_in_five_bytes() {
+    let last = (1 << 40) - 2;
+    for (date, stored) in [(None, None), (Some(7), Some(7)), (Some(last), Some(last))] {
+        let row = CaptureRow::dated(date);
+        assert_eq!((row.captured_at(), &row.as_bytes()[5..]), (stored, &[0; 27][..]));
+    }
+    assert_eq!(CaptureRow::dated(Some(u64::MAX)).captured_at(), Some(last));
 }
 
 #[test]
@@ -289,7 +237,7 @@ fn the_kinds_of_sections() {
 #[test]
 fn lists_are_computed_as_described() {
     let places = [In::Documents, In::Usage, In::Others];
-    assert_eq!(places.map(|it| it.strings_at(33, 5)), [2 + 2 * 5 + 5, 2 + 2 * 5 + 5, 2 + 2 * 5]);
+    assert_eq!(record::strings_at(33, 5), 2 + 2 * 5 + 5);
     let kinds = [0x8765_4321, 0x0000_000f].map(zerocopy::little_endian::U32::new);
     assert_eq!(places.map(|it| it.patterns(&kinds)), [6, 0, 0]);
     assert_eq!([0, 3, 4, 7].map(|first| record::patterns(0x8765_4321, first)), [5, 5, 4, 1]);

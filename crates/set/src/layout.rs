@@ -4,7 +4,7 @@
 use std::mem::offset_of;
 
 use zerocopy::little_endian::{U16, U32, U64};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::limits::{TIMELINE_INPUTS_MAX, TIMELINE_SECONDS_END};
 
@@ -51,135 +51,46 @@ impl HostLine {
 
 const _: () = assert!(size_of::<HostLine>() == 64);
 
-/// A capture. Times are seconds since 1970; [`u64::MAX`] is an unknown one.
+/// A capture: half a cache line.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub struct Capture {
-    pub captured_at: U64,
-    /// [`NONE`] if it is not known.
-    pub serves_seconds: U32,
+pub struct CaptureRow {
+    pub date: [u8; CaptureRow::DATE_BYTES],
+    pub redirects: u8,
     pub status: U16,
-    pub redirects: U16,
     pub capture_notes: U16,
     pub file_notes: U16,
+    /// [`NONE`] if it is not known.
+    pub serves_seconds: U32,
     pub file_bytes: U32,
     pub others: U32,
     pub input: U32,
     pub span_seconds: U32,
 }
 
-/// The stored form of a capture. Nearly all captures fit; one that does not has a [`WideCapture`] too.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned,
-)]
-#[repr(transparent)]
-pub struct CaptureRow([U64; 3]);
-
-/// A capture that does not fit into a row, with its number.
-#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
-#[repr(C)]
-pub struct WideCapture {
-    pub number: U32,
-    pub capture: Capture,
-}
-
-/// Some bits of a row.
-#[derive(Clone, Copy, Debug)]
-pub struct Bits {
-    pub word: usize,
-    pub shift: u32,
-    pub bits: u32,
-}
-
-impl Bits {
-    const fn new(word: usize, shift: u32, bits: u32) -> Bits {
-        Bits { word, shift, bits }
-    }
-
-    const fn mask(self) -> u64 {
-        (1 << self.bits) - 1
-    }
-
-    /// Returns the number that stands for `number`, of which `unknown` stands for none, and whether it
-    /// fits.
-    fn packed(self, number: u64, unknown: Option<u64>) -> (u64, bool) {
-        let is_unknown = unknown == Some(number);
-        let end = self.mask() + u64::from(unknown.is_none());
-        ((number & self.mask()) << self.shift, is_unknown || number < end)
-    }
-}
-
 impl CaptureRow {
-    pub const CAPTURED_AT: Bits = Bits::new(0, 0, 34);
-    pub const FILE_BYTES: Bits = Bits::new(0, 34, 20);
-    pub const STATUS: Bits = Bits::new(0, 54, 10);
-    pub const OTHERS: Bits = Bits::new(1, 0, 32);
-    pub const FILE_NOTES: Bits = Bits::new(1, 32, 16);
-    pub const SPAN_SECONDS: Bits = Bits::new(1, 48, 16);
-    pub const SERVES_SECONDS: Bits = Bits::new(2, 0, 26);
-    pub const INPUT: Bits = Bits::new(2, 26, 20);
-    pub const CAPTURE_NOTES: Bits = Bits::new(2, 46, 14);
-    pub const REDIRECTS: Bits = Bits::new(2, 60, 3);
-    pub const IS_WIDE: Bits = Bits::new(2, 63, 1);
+    pub const DATE_BYTES: usize = 5;
+    /// The date that is not known.
+    const NO_DATE: u64 = TIMELINE_SECONDS_END - 1;
 
-    /// Returns the row of a capture, and whether the capture fits. Of one that does not, the row has the
-    /// lowest bits.
-    pub fn of(capture: &Capture) -> (CaptureRow, bool) {
-        let (time, seconds) = (Some(u64::MAX), Some(NONE.into()));
-        let fields = [
-            (CaptureRow::CAPTURED_AT, capture.captured_at.get(), time),
-            (CaptureRow::FILE_BYTES, capture.file_bytes.get().into(), None),
-            (CaptureRow::STATUS, capture.status.get().into(), None),
-            (CaptureRow::OTHERS, capture.others.get().into(), None),
-            (CaptureRow::FILE_NOTES, capture.file_notes.get().into(), None),
-            (CaptureRow::SPAN_SECONDS, capture.span_seconds.get().into(), None),
-            (CaptureRow::SERVES_SECONDS, capture.serves_seconds.get().into(), seconds),
-            (CaptureRow::INPUT, capture.input.get().into(), None),
-            (CaptureRow::CAPTURE_NOTES, capture.capture_notes.get().into(), None),
-            (CaptureRow::REDIRECTS, capture.redirects.get().into(), None),
-        ];
-        let (mut words, mut fits) = ([0; 3], true);
-        for (bits, number, unknown) in fields {
-            let (packed, is_whole) = bits.packed(number, unknown);
-            words[bits.word] |= packed;
-            fits &= is_whole;
-        }
-        words[CaptureRow::IS_WIDE.word] |= u64::from(!fits) << CaptureRow::IS_WIDE.shift;
-        (CaptureRow(words.map(U64::new)), fits)
+    /// Returns a row with a date in seconds since 1970, of which a later one than the last is the last.
+    /// The other fields are zero.
+    pub fn dated(seconds: Option<u64>) -> CaptureRow {
+        let seconds = seconds.map_or(CaptureRow::NO_DATE, |it| it.min(CaptureRow::NO_DATE - 1));
+        let date = *seconds.to_le_bytes().first_chunk().expect("eight bytes");
+        CaptureRow { date, ..CaptureRow::new_zeroed() }
     }
 
-    fn number(&self, bits: Bits) -> u64 {
-        self.0[bits.word].get() >> bits.shift & bits.mask()
-    }
-
-    /// Returns the capture; `None` if it does not fit into the row.
-    pub fn capture(&self) -> Option<Capture> {
-        let word = |bits| U32::new(self.number(bits) as u32);
-        let half = |bits| U16::new(self.number(bits) as u16);
-        let captured_at = match self.number(CaptureRow::CAPTURED_AT) {
-            time if time == CaptureRow::CAPTURED_AT.mask() => u64::MAX,
-            time => time,
-        };
-        let serves_seconds = match self.number(CaptureRow::SERVES_SECONDS) {
-            seconds if seconds == CaptureRow::SERVES_SECONDS.mask() => NONE,
-            seconds => seconds as u32,
-        };
-        (self.number(CaptureRow::IS_WIDE) == 0).then(|| Capture {
-            captured_at: captured_at.into(),
-            serves_seconds: serves_seconds.into(),
-            status: half(CaptureRow::STATUS),
-            redirects: half(CaptureRow::REDIRECTS),
-            capture_notes: half(CaptureRow::CAPTURE_NOTES),
-            file_notes: half(CaptureRow::FILE_NOTES),
-            file_bytes: word(CaptureRow::FILE_BYTES),
-            others: word(CaptureRow::OTHERS),
-            input: word(CaptureRow::INPUT),
-            span_seconds: word(CaptureRow::SPAN_SECONDS),
-        })
+    /// Returns the date in seconds since 1970.
+    pub fn captured_at(&self) -> Option<u64> {
+        let mut bytes = [0; size_of::<u64>()];
+        bytes[..CaptureRow::DATE_BYTES].copy_from_slice(&self.date);
+        Some(u64::from_le_bytes(bytes)).filter(|&seconds| seconds != CaptureRow::NO_DATE)
     }
 }
 
-const _: () = assert!(size_of::<CaptureRow>() == 24);
+const _: () = assert!(size_of::<CaptureRow>() == 32);
+const _: () = assert!(TIMELINE_SECONDS_END.trailing_zeros() as usize == 8 * CaptureRow::DATE_BYTES);
 
 /// A moment of a timeline.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -339,6 +250,37 @@ impl<'s> Pairs<'s> {
     }
 }
 
+/// The robots that a policy or a usage names: the numbers of their names, ascending, and a pair for each.
+#[derive(Clone, Copy, Debug)]
+pub struct Robots<'s> {
+    pub names: &'s [U32],
+    pairs: Pairs<'s>,
+}
+
+impl<'s> Robots<'s> {
+    /// Returns the robots at the beginning of some words; `None` if there is no room for as many as
+    /// [`robots_word`] says.
+    #[inline]
+    pub fn first_of(words: &'s [U32], count: U32) -> Option<Robots<'s>> {
+        let (count, are_wide) = robots_of(count);
+        let (names, pairs) = words.split_at_checked(count)?;
+        Some(Robots { names, pairs: Pairs::first_of(pairs, count, are_wide)? })
+    }
+
+    /// Returns the number of words that so many robots take.
+    #[inline]
+    pub fn words(count: U32) -> usize {
+        let (count, are_wide) = robots_of(count);
+        count * (1 + Pairs::words(are_wide))
+    }
+
+    /// Returns the entry of the robot at `index`, and the line or record that names it first.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<(u32, u32)> {
+        self.pairs.get(index)
+    }
+}
+
 /// Returns the word of a policy or usage that has the number of its robots, and whether its pairs have
 /// two words.
 pub fn robots_word(count: usize, pairs_are_wide: bool) -> u32 {
@@ -414,8 +356,10 @@ pub mod rule_set {
 }
 
 /// A list of records: the number of records, the number of runs of consecutive lines, the runs, the
-/// kinds (where the list has them), and the number of the string of each record that has one.
+/// kinds, and the number of the string of each record that has one.
 pub mod record {
+    use portcullis_dialect::{Dialect, Field};
+    use portcullis_robots::syntax::record_of;
     use zerocopy::little_endian::U32;
 
     pub const RECORDS: usize = 0;
@@ -424,10 +368,21 @@ pub mod record {
 
     /// Words of a run: its first record, and the line of that record.
     pub const RUN_WORDS: usize = 2;
-    pub const STARTS_GROUP: u32 = 0;
-    pub const EXTENDS_GROUP: u32 = 1;
-    pub const ALLOW: u32 = 2;
-    pub const DISALLOW: u32 = 3;
+    /// Kinds in `others`; 0 is any other record. Those in `documents` are
+    /// [`RecordKind`](crate::lists::RecordKind)s.
+    pub const SITEMAP: u32 = 1;
+    pub const CRAWL_DELAY: u32 = 2;
+
+    /// Returns the kind of a record in `others`.
+    pub fn other_kind(text: &[u8], dialect: &Dialect) -> u32 {
+        match record_of(text, dialect) {
+            Some(record) if record.field == Some(Field::Sitemap) => SITEMAP,
+            Some(record) if record.name.eq_ignore_ascii_case(DELAY) => CRAWL_DELAY,
+            _ => 0,
+        }
+    }
+
+    const DELAY: &[u8] = portcullis_robots::policy::CRAWL_DELAY.as_bytes();
 
     /// Bits of a kind. In `documents`, the upper ones are the form of the record's text.
     pub const KIND_BITS: u32 = 4;
@@ -446,20 +401,11 @@ pub mod record {
         Documents,
         /// Kinds; each record has a string.
         Usage,
-        /// No kinds; each record has a string.
+        /// Kinds of their own; each record has a string.
         Others,
     }
 
     impl In {
-        /// Returns where in a list of so many records and runs the numbers of strings begin.
-        pub fn strings_at(self, records: usize, runs: usize) -> usize {
-            let kinds = match self {
-                In::Others => 0,
-                In::Documents | In::Usage => records.div_ceil(KINDS_PER_WORD),
-            };
-            HEAD_WORDS + runs * RUN_WORDS + kinds
-        }
-
         /// Returns how many of the records with these kinds have no string.
         pub fn patterns(self, kinds: &[U32]) -> usize {
             match self {
@@ -469,21 +415,16 @@ pub mod record {
         }
     }
 
+    /// Returns where in a list of so many records and runs the numbers of strings begin.
+    pub fn strings_at(records: usize, runs: usize) -> usize {
+        HEAD_WORDS + runs * RUN_WORDS + records.div_ceil(KINDS_PER_WORD)
+    }
+
     /// Returns how many of the records with these kinds have no string, of those from the one at `first`.
     pub fn patterns(kinds: u32, first: usize) -> usize {
         let forms = kinds >> FORM_SHIFT | kinds >> (FORM_SHIFT + 1);
         let from_first = forms & 0x1111_1111 & (u32::MAX << (first as u32 * KIND_BITS));
         from_first.count_ones() as usize
-    }
-
-    /// Returns the text before the pattern in a rule of this kind. `None` if the kind is not a
-    /// rule.
-    pub fn field(kind: u32) -> Option<&'static [u8]> {
-        match kind {
-            ALLOW => Some(b"Allow: "),
-            DISALLOW => Some(b"Disallow: "),
-            _ => None,
-        }
     }
 }
 

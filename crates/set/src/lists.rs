@@ -103,6 +103,16 @@ impl Role {
         }
     }
 
+    /// Returns the text before the pattern of such a record as most files write it. `None` if it is not a
+    /// rule.
+    pub fn rule_field(self) -> Option<&'static [u8]> {
+        match self {
+            Role::Access(RecordKind::Allow) => Some(b"Allow: "),
+            Role::Access(RecordKind::Disallow) => Some(b"Disallow: "),
+            _ => None,
+        }
+    }
+
     fn from_number(number: u8) -> Option<Role> {
         match number.checked_sub(Role::USAGE) {
             None => RecordKind::ALL.get(usize::from(number)).copied().map(Role::Access),

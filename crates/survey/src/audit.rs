@@ -7,14 +7,14 @@ use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use portcullis_build::{ReadBackError, set_as_of};
+use portcullis_build::set_as_of;
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::usage::Label;
 use portcullis_files::scratch::Scratch;
 use portcullis_report::account::format;
 use portcullis_report::{Account, Counts, NameCounts};
 use portcullis_set::batch::{AskError, Classifier};
-use portcullis_set::{Damage, PolicySet};
+use portcullis_set::{Damage, PolicySet, SetError};
 use portcullis_text::figures::largest;
 
 use crate::classes::{Classified, Policies};
@@ -70,7 +70,7 @@ pub enum AuditError {
     Damaged(#[from] Damage),
     /// What the set was at a time cannot be compiled.
     #[error(transparent)]
-    AsOf(#[from] ReadBackError),
+    AsOf(#[from] SetError),
 }
 
 /// The policies with URLs in the list, by number.

@@ -13,10 +13,8 @@ use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::Audience;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::{BadUrl, Origin};
-use portcullis_set::lists::{RecordKind, UsageKind, read_extract};
-use portcullis_set::stored::{
-    CaptureFacts, DocumentRecord, StoredCapture, StoredPolicy, StoredRuleSet,
-};
+use portcullis_set::lists::{ListReader, RecordKind, Role, UsageKind, read_extract};
+use portcullis_set::stored::{CaptureFacts, StoredCapture, StoredPolicy, StoredRuleSet};
 use portcullis_set::{Damage, PolicySet};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
@@ -277,26 +275,28 @@ pub(crate) fn records(
     capture: &StoredCapture<'_>,
 ) -> Result<Vec<HostRecord>, Damage> {
     let mut records: Vec<HostRecord> = Vec::new();
-    let mut push = |record: DocumentRecord, usage, group| {
-        let DocumentRecord { kind, line, text, .. } = record;
-        records.push(HostRecord { line, kind, usage, text: Text(text), group });
-    };
     let mut starts = Vec::new();
-    for record in policy.records()? {
-        if record.kind == Some(RecordKind::StartsGroup) {
-            starts.push(record.line);
-        }
-        if starts.is_empty() {
-            return Err(set.malformed_host("a rule is outside any group"));
-        }
-        push(record, None, Some(starts.len()));
-    }
-    for (kind, record) in policy.usage_records()? {
-        let group = kind.in_group.then(|| starts.partition_point(|start| *start < record.line));
-        push(record, Some(kind), group);
-    }
-    for record in capture.other_records()? {
-        push(record, None, None);
+    let (extract, others) = (policy.extract()?, set.other_records(capture.others)?);
+    let others = ListReader::from_others(&others);
+    for record in ListReader::from_extract(&extract).chain(others).flatten() {
+        let (kind, usage, group) = match record.role {
+            Role::Access(kind) => {
+                if kind == RecordKind::StartsGroup {
+                    starts.push(record.line);
+                }
+                if starts.is_empty() {
+                    return Err(set.malformed_host("a rule is outside any group"));
+                }
+                (Some(kind), None, Some(starts.len()))
+            }
+            Role::Usage(kind) => {
+                let before = || starts.partition_point(|start| *start < record.line);
+                (None, Some(kind), kind.in_group.then(before))
+            }
+            Role::Other => (None, None, None),
+        };
+        let text = Text(record.text.to_vec());
+        records.push(HostRecord { line: record.line, kind, usage, text, group });
     }
     records.sort_by_key(|record| record.line);
     Ok(records)

@@ -98,7 +98,7 @@ pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'
         text.line(format_args!("history: {}{dates}", counted(set.moments(), "stored moment")));
     }
     if origins.in_outage > 0 {
-        let as_of = provenance.and_then(|it| it.outages().time());
+        let as_of = provenance.and_then(|it| it.settle().time());
         let as_of = as_of.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
         text.line(format_args!("outages: {} origins unreachable{as_of}", origins.in_outage));
     }

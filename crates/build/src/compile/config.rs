@@ -5,13 +5,12 @@ use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Scratch;
 use portcullis_set::file::{ContentHash, Damage};
 use portcullis_set::layout::NONE;
-use portcullis_set::limits::TIMELINE_INPUTS_MAX;
+use portcullis_set::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX, TIMELINE_INPUTS_MAX};
 use portcullis_set::stored::{CompiledFor, PolicySet};
 
 use crate::ingest::{Ingested, StandingCounts};
 use crate::limits::SET_HOST_SEEDS_MAX;
 use crate::provenance::Provenance;
-use crate::strings::StringError;
 
 /// How to compile a set.
 #[derive(Clone, Debug)]
@@ -44,7 +43,7 @@ impl CompileConfig {
         robots_bytes_max: Option<usize>,
     ) -> CompileConfig {
         CompileConfig {
-            provenance: Provenance::of(&ingested.inputs, &ingested.outages).to_json(),
+            provenance: Provenance::of(&ingested.inputs, &ingested.settle).to_json(),
             ..CompileConfig::new(dialect, robots_bytes_max)
         }
     }
@@ -84,9 +83,18 @@ pub enum CompileError {
     /// The file cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// There are more or longer texts than a set can hold.
-    #[error(transparent)]
-    Strings(#[from] StringError),
+    /// A line is longer than the strings of a set may be.
+    #[error(
+        "a line has {bytes} bytes, and a policy set keeps {SET_STRING_BYTES_MAX} of one at most; \
+         set a limit with --max-robots-size"
+    )]
+    LongString {
+        /// The length of the line, in bytes.
+        bytes: usize,
+    },
+    /// There are more distinct lines than a set can number.
+    #[error("there are more than {SET_STRINGS_MAX} distinct strings; compile several smaller sets")]
+    TooManyStrings,
     /// There are more moments, or more inputs of moments, than a set can number.
     #[error(
         "too long a history: a set has at most {TIMELINE_INPUTS_MAX} inputs and {} moments; compile \

@@ -6,15 +6,13 @@ use hashbrown::HashMap;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromZeros, IntoBytes};
 
+use portcullis_dialect::dialect::Dialect;
 use portcullis_files::scratch::{Items, Scratch};
-use portcullis_robots::access::{DateSpan, KnownOutage, UnixSeconds};
+use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
-use portcullis_set::layout::record::In;
-use portcullis_set::layout::{
-    Capture, CaptureRow, HostLine, MomentRow, NONE, OutageRow, WideCapture, count,
-};
+use portcullis_set::layout::record::{self, In};
+use portcullis_set::layout::{CaptureRow, HostLine, MomentRow, NONE, OutageRow, count};
 use portcullis_set::lists::ListReader;
-use portcullis_set::stored::CaptureFacts;
 
 use super::config::CompileError;
 use super::intern::{DistinctPolicies, end};
@@ -28,21 +26,19 @@ pub struct HostSections {
     pub hosts: Items<HostLine>,
     /// The captures of origins.
     pub captures: Captures,
-    /// The other records of files. Their string numbers are provisional.
-    pub others: Items<U32>,
     /// `None` if only the newest captures were kept.
     pub timelines: Option<Timelines>,
     /// The position of the other records of each blob, or [`NONE`].
     others_of_blob: Vec<u32>,
     /// The bytes of the other records.
     pub other_bytes: u64,
-    counts: HostCounts,
+    /// The number of captures whose file has each note of [`NoteKind::OF_FILES`].
+    file_notes: [u64; NoteKind::OF_FILES.len()],
 }
 
 /// Captures and their outages.
 pub struct Captures {
     pub rows: Items<CaptureRow>,
-    pub wide: Items<WideCapture>,
     pub outages: Items<OutageRow>,
 }
 
@@ -58,32 +54,16 @@ pub struct Timelines {
 }
 
 /// A stored capture and its outage, to find equal ones.
-type MomentCapture = ([u8; size_of::<Capture>()], Option<KnownOutage>);
-
-#[derive(Default)]
-struct HostCounts {
-    hosts: u64,
-    origins: u64,
-    captured: Option<DateSpan>,
-    file_notes: [u64; NoteKind::OF_FILES.len()],
-}
+type MomentCapture = ([u8; size_of::<CaptureRow>()], Option<KnownOutage>);
 
 impl Captures {
     fn new(scratch: &Scratch) -> Captures {
-        Captures {
-            rows: Items::new(scratch),
-            wide: Items::new(scratch),
-            outages: Items::new(scratch),
-        }
+        Captures { rows: Items::new(scratch), outages: Items::new(scratch) }
     }
 
-    fn push(&mut self, capture: Capture, outage: Option<KnownOutage>) -> Result<u32, CompileError> {
+    fn push(&mut self, row: CaptureRow, outage: Option<KnownOutage>) -> Result<u32, CompileError> {
         let index = end(&self.rows)?;
-        let (row, fits) = CaptureRow::of(&capture);
         self.rows.push(&[row])?;
-        if !fits {
-            self.wide.push(&[WideCapture { number: index.into(), capture }])?;
-        }
         if let Some(KnownOutage { since, copy_captured_at, .. }) = outage {
             let since = stored_time(Some(since));
             let copy = stored_time(copy_captured_at);
@@ -99,11 +79,10 @@ impl HostSections {
         HostSections {
             hosts: Items::new(scratch),
             captures: Captures::new(scratch),
-            others: Items::new(scratch),
             timelines: has_history.then(|| Timelines::new(scratch)),
             others_of_blob: vec![NONE; places],
             other_bytes: 0,
-            counts: HostCounts::default(),
+            file_notes: Default::default(),
         }
     }
 
@@ -112,7 +91,7 @@ impl HostSections {
         &mut self,
         blob: BlobID,
         pool: &BlobPool,
-        texts: &mut Texts,
+        (dialect, texts): (&Dialect, &mut Texts),
     ) -> Result<(), CompileError> {
         if pool.bytes_of(blob) == 0 || self.others_of_blob[blob.index()] != NONE {
             return Ok(());
@@ -120,9 +99,8 @@ impl HostSections {
         let bytes = pool.get(blob)?;
         self.other_bytes += bytes.len() as u64;
         let records: Vec<_> = ListReader::from_others(&bytes).flatten().collect();
-        let words = texts.list(&records, &[], In::Others)?;
-        self.others_of_blob[blob.index()] = end(&self.others)?;
-        self.others.push(&words)?;
+        let kind = |index: usize| record::other_kind(records[index].text, dialect);
+        self.others_of_blob[blob.index()] = texts.add(In::Others, &records, kind)?;
         Ok(())
     }
 
@@ -154,10 +132,6 @@ impl HostSections {
             true => http_capture,
             false => push(host.https.as_ref(), https_timeline)?,
         };
-        for moment in host.timelines().flatten() {
-            let dates = moment.standing.facts.dates();
-            self.counts.captured = DateSpan::over(self.counts.captured, dates);
-        }
         let mut lines = vec![HostLine::new_zeroed(); HostLine::lines(host.key.len())];
         lines[0].key_bytes = U32::new(host.key.len() as u32);
         lines[0].policies = [&host.http, &host.https].map(|it| U32::new(policy(it)));
@@ -165,20 +139,16 @@ impl HostSections {
         let key = &mut lines.as_mut_bytes()[offset_of!(HostLine, key)..];
         key[..host.key.len()].copy_from_slice(&host.key);
         end(&self.hosts)?; // The position of a host has 32 bits.
-        self.hosts.push(&lines)?;
-        self.counts.hosts += 1;
-        self.counts.origins +=
-            [&host.http, &host.https].iter().flat_map(|it| it.iter()).count() as u64;
-        Ok(())
+        Ok(self.hosts.push(&lines)?)
     }
 
     fn push_capture(&mut self, standing: &Standing) -> Result<u32, CompileError> {
         let facts = &standing.facts;
-        self.counts.captured = DateSpan::over(self.counts.captured, facts.dates());
-        for (count, kind) in self.counts.file_notes.iter_mut().zip(NoteKind::OF_FILES) {
+        for (count, kind) in self.file_notes.iter_mut().zip(NoteKind::OF_FILES) {
             *count += u64::from(facts.file_notes.contains(kind));
         }
-        self.captures.push(stored(standing, &self.others_of_blob), facts.outage)
+        let date = facts.captured_at.map(|date| date.0);
+        self.captures.push(stored(date, standing, &self.others_of_blob), facts.outage)
     }
 
     /// Returns the size of the tables, in bytes.
@@ -188,13 +158,8 @@ impl HostSections {
     }
 
     pub fn count(&self, counts: &mut [u64]) {
-        let (from, to) = self.counts.captured.map_or((0, 0), |it| (it.first.0, it.last.0));
-        counts[count::HOSTS] = self.counts.hosts;
-        counts[count::ORIGINS] = self.counts.origins;
         counts[count::CAPTURES] = self.captures.rows.len();
-        counts[count::CAPTURED_FROM] = from;
-        counts[count::CAPTURED_TO] = to;
-        let notes = &self.counts.file_notes;
+        let notes = &self.file_notes;
         counts[count::FILE_NOTES..][..notes.len()].copy_from_slice(notes);
     }
 }
@@ -224,10 +189,8 @@ impl Timelines {
         }
         for Moment { since, standing } in timeline {
             let facts = &standing.facts;
-            let age = facts.captured_at.map(|captured_at| UnixSeconds(since.since(captured_at)));
-            let counted_back = CaptureFacts { input: 0, ..*facts };
-            let stored = stored(&Standing { facts: counted_back, ..*standing }, others);
-            let stored = Capture { captured_at: stored_time(age), ..stored };
+            let age = facts.captured_at.map(|captured_at| since.since(captured_at));
+            let stored = CaptureRow { input: 0.into(), ..stored(age, standing, others) };
             let new = end(&self.captures.rows)?;
             let bytes = stored.as_bytes().try_into().expect("the bytes of a capture");
             let capture = *self.known.entry((bytes, facts.outage)).or_insert(new);
@@ -241,13 +204,16 @@ impl Timelines {
     }
 }
 
-/// Returns the stored form of a standing's capture.
-fn stored(Standing { content, facts }: &Standing, others_of_blob: &[u32]) -> Capture {
-    Capture {
-        captured_at: stored_time(facts.captured_at),
+/// Returns the stored form of a standing's capture, with this date.
+fn stored(
+    date: Option<u64>,
+    Standing { content, facts }: &Standing,
+    others_of_blob: &[u32],
+) -> CaptureRow {
+    CaptureRow {
         serves_seconds: facts.serves_seconds().unwrap_or(NONE).into(),
         status: facts.status.into(),
-        redirects: u16::from(facts.redirects_followed).into(),
+        redirects: facts.redirects_followed,
         capture_notes: facts.capture_notes.bits().into(),
         file_notes: facts.file_notes.bits().into(),
         file_bytes: facts.file_bytes.into(),
@@ -257,6 +223,7 @@ fn stored(Standing { content, facts }: &Standing, others_of_blob: &[u32]) -> Cap
         },
         input: facts.input.into(),
         span_seconds: facts.span_seconds.into(),
+        ..CaptureRow::dated(date)
     }
 }
 

@@ -5,7 +5,7 @@ use zerocopy::{Immutable, IntoBytes};
 
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::{Line, RuleSetBuf};
-use portcullis_files::scratch::{Items, Scratch};
+use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_set::layout::{NONE, rule_set};
 
 use super::config::CompileError;
@@ -31,23 +31,31 @@ fn position(items: u64) -> Result<u32, CompileError> {
     position.ok_or(CompileError::TooLarge)
 }
 
-/// Interned lists. Memory: about 30 bytes for each.
-pub struct Lists<T> {
-    pub items: Items<T>,
+/// The orders of a set, each stored once. Memory: about 30 bytes for each.
+pub struct Orders {
+    pub bytes: Spool,
     known: Fingerprints,
 }
 
-impl<T: IntoBytes + Immutable> Lists<T> {
-    pub fn new(scratch: &Scratch) -> Lists<T> {
-        Lists { items: Items::new(scratch), known: Fingerprints::default() }
+impl Orders {
+    pub fn new(scratch: &Scratch) -> Orders {
+        Orders { bytes: Spool::new(scratch), known: Fingerprints::default() }
     }
 
-    /// Returns the position of `list` among all items, and stores it if it is new.
-    pub fn intern(&mut self, list: &[T]) -> Result<u32, CompileError> {
-        let Lists { items, known } = self;
-        known.number(Fingerprint::of(list.as_bytes()), || {
-            let start = end(items)?;
-            items.push(list)?;
+    /// Returns the position of an order, which is stored if it is new: the width of a number in bytes (1,
+    /// 2 or 4), then the numbers in that width.
+    pub fn intern(&mut self, order: &[u32]) -> Result<u32, CompileError> {
+        let width = match order.iter().max() {
+            Some(0x1_0000..) => 4,
+            Some(0x100..) => 2,
+            _ => 1,
+        };
+        let numbers = order.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width));
+        let order: Vec<u8> = std::iter::once(width as u8).chain(numbers).collect();
+        let Orders { bytes, known } = self;
+        known.number(Fingerprint::of(&order), || {
+            let start = position(bytes.len())?;
+            bytes.write(&order)?;
             Ok(start)
         })
     }

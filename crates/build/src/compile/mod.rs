@@ -11,19 +11,17 @@
 //!
 //! Hosts are read once, in order, and every section but the table of hosts is a stream. That of rule
 //! sets, the largest, is passed on while hosts are read, so it is the first section of a file; the others
-//! grow in [`Spool`]s and are copied to the set in the end. While hosts or policies are added, the next
+//! grow in [`Spool`]s and are copied to the set in the end. Nothing is numbered again. While hosts or policies are added, the next
 //! ones are settled or planned.
 //!
 //! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some
-//! 30 bytes for each distinct file, rule set and order, 4 for each string and name, 13 for each
-//! host, 8 for each block of the file, what [`Scratch`](portcullis_files::scratch::Scratch) allows
-//! for sorting strings and names, and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans that are not yet
-//! joined.
+//! 30 bytes for each distinct file, rule set and order, 40 for each name, 13 for each host, 8 for each
+//! block of the file, the last [strings](crate::strings), and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans
+//! that are not yet joined.
 
 mod config;
 mod hosts;
 mod intern;
-mod names;
 mod plan;
 mod policies;
 mod slots;
@@ -33,20 +31,18 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use rayon::prelude::*;
-use zerocopy::little_endian::{U32, U64};
-use zerocopy::{FromZeros, IntoBytes};
+use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_engine::Line;
 use portcullis_files::error::WriteError;
 use portcullis_files::large_pages::ZeroedMemory;
-use portcullis_files::scratch::{Items, Spool, Table};
+use portcullis_files::scratch::{Spool, Table};
 use portcullis_set::file::{COUNTS, HeaderFields, SectionKind};
-use portcullis_set::layout::record::In;
-use portcullis_set::layout::{MomentRow, OutageRow, PolicyHead, WideCapture, count};
+use portcullis_set::layout::count;
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 
-use super::strings::StringTable;
 use crate::hosts::Standings;
 use crate::ingest::{Captured, Role, StandingCounts};
 use crate::limits::{
@@ -58,13 +54,11 @@ use crate::standing::{Content, HostStanding};
 use crate::writer::{SectionSink, SetFileWriter};
 
 use self::config::Scope;
-use self::hosts::HostSections;
+use self::hosts::{HostSections, Timelines};
 use self::intern::{DistinctPolicies, PolicyOrigin};
-use self::names::{NameTable, OF_POLICY, OF_USAGE};
 use self::plan::PolicyPlan;
 use self::policies::PolicySections;
 use self::slots::HostSlots;
-use self::texts::numbered;
 
 pub use self::config::{CompileConfig, CompileError, CompiledSet};
 
@@ -95,7 +89,7 @@ pub fn write(
         hash: written.content_hash,
         policies: fields.counts[count::POLICIES],
         rule_sets: fields.counts[count::RULE_SETS],
-        counts: compiled.counts,
+        counts: compiled.sections.counts,
     })
 }
 
@@ -124,21 +118,13 @@ pub(super) fn to_memory(
     compiled.in_memory(&rule_sets)
 }
 
-/// The compiled sections.
+/// What a set consists of.
 pub(super) struct Compiled<'c> {
-    config: &'c CompileConfig,
     standings: &'c Standings,
-    distinct: DistinctPolicies,
-    policies: PolicySections,
-    hosts: HostSections,
-    names: NameTable,
-    strings: StringTable,
+    sections: Sections<'c>,
     slots: HostSlots,
-    /// The bytes of the lines of all distinct files.
-    text_bytes: u64,
-    counts: StandingCounts,
-    /// What the tables take of the memory.
-    _tables: [Table; 2],
+    /// What the table of hosts takes of the memory.
+    _table: Table,
 }
 
 /// Returns the most bytes that the lines of all files of a set of `set_bytes` may have together.
@@ -213,22 +199,23 @@ fn check_moments(hosts: &[HostStanding]) -> Result<(), CompileError> {
 }
 
 /// The sections that grow while hosts are read.
-struct Growing<'c> {
+struct Sections<'c> {
     pool: &'c BlobPool,
     config: &'c CompileConfig,
     scope: Scope<'c>,
     distinct: DistinctPolicies,
     policies: PolicySections,
     hosts: HostSections,
+    /// The bytes of the lines of all distinct files.
     text_bytes: u64,
     counts: StandingCounts,
     tables: Table,
 }
 
-impl<'c> Growing<'c> {
-    fn new(standings: &'c Standings, config: &'c CompileConfig, scope: Scope<'c>) -> Growing<'c> {
+impl<'c> Sections<'c> {
+    fn new(standings: &'c Standings, config: &'c CompileConfig, scope: Scope<'c>) -> Sections<'c> {
         let (pool, scratch) = (&standings.pool, &config.scratch);
-        Growing {
+        Sections {
             pool,
             config,
             scope,
@@ -254,7 +241,8 @@ impl<'c> Growing<'c> {
         for host in hosts {
             for standing in host.all() {
                 if let Content::File { others, .. } = standing.content {
-                    self.hosts.add_others(others, self.pool, &mut self.policies.texts)?;
+                    let texts = (self.config.dialect, &mut self.policies.texts);
+                    self.hosts.add_others(others, self.pool, texts)?;
                 }
             }
             self.hosts.add(host, &self.distinct)?;
@@ -282,7 +270,8 @@ impl<'c> Growing<'c> {
     ) -> Result<(), E> {
         let mut unplanned = Vec::new();
         captured.each_file(|extract, others| {
-            self.hosts.add_others(others, self.pool, &mut self.policies.texts)?;
+            let texts = (self.config.dialect, &mut self.policies.texts);
+            self.hosts.add_others(others, self.pool, texts)?;
             unplanned.extend(self.distinct.add_file(extract));
             if unplanned.len() < PLANNED_POLICIES_MAX {
                 return Ok(());
@@ -304,7 +293,8 @@ impl<'c> Compiled<'c> {
         take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<Compiled<'c>, E> {
         let compiled = Compiled::within(standings, config, (None, true), take)?;
-        let (bytes, max) = (compiled.text_bytes, text_bytes_max(compiled.bytes()));
+        let bytes = compiled.sections.text_bytes + compiled.sections.hosts.other_bytes;
+        let max = text_bytes_max(compiled.bytes());
         match bytes <= max {
             true => Ok(compiled),
             false => Err(CompileError::RepeatedLines { bytes, max }.into()),
@@ -314,70 +304,54 @@ impl<'c> Compiled<'c> {
     fn within<E: From<CompileError> + From<WriteError>>(
         standings: &'c Standings,
         config: &'c CompileConfig,
-        scope: Scope<'_>,
+        scope: Scope<'c>,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<Compiled<'c>, E> {
-        let mut growing = Growing::new(standings, config, scope);
+        let mut sections = Sections::new(standings, config, scope);
         let mut pieces = standings.pieces();
         let mut next = pieces.next_piece()?;
         while let Some(piece) = next {
-            growing.add_policies_of(&piece)?;
-            growing.policies.rule_sets.pass(&mut take)?;
-            let (added, following) = rayon::join(|| growing.add(&piece), || pieces.next_piece());
+            sections.add_policies_of(&piece)?;
+            sections.policies.rule_sets.pass(&mut take)?;
+            let (added, following) = rayon::join(|| sections.add(&piece), || pieces.next_piece());
             added?;
             next = following?;
         }
         if let Some(captured) = standings.log() {
-            growing.add_other_files(captured, take)?;
+            sections.add_other_files(captured, take)?;
         }
-        Ok(Compiled::sorted(standings, config, growing)?)
+        Ok(Compiled::finished(standings, sections)?)
     }
 
-    /// Sorts names and strings, and makes the table of hosts.
-    fn sorted(
+    /// Makes the table of hosts.
+    fn finished(
         standings: &'c Standings,
-        config: &'c CompileConfig,
-        growing: Growing<'_>,
+        sections: Sections<'c>,
     ) -> Result<Compiled<'c>, CompileError> {
-        let Growing { distinct, mut policies, hosts, text_bytes, counts, tables, .. } = growing;
+        let hosts = &sections.hosts;
         if hosts.timelines.as_ref().is_some_and(|it| it.moments.len() > u32::MAX.into()) {
             return Err(CompileError::LongHistory);
         }
-        let names = policies.take_names()?;
-        let strings = policies.texts.take_strings();
         let of_moments = hosts.timelines.as_ref().map(|it| it.captures.rows.spool());
         let captures: Vec<&Spool> =
             std::iter::once(hosts.captures.rows.spool()).chain(of_moments).collect();
-        let mut host_table = config.scratch.table();
-        let (strings, slots) = rayon::join(
-            || strings.finish(),
-            || HostSlots::new(hosts.hosts.spool(), counts.hosts, &captures, &mut host_table),
-        );
-        let (strings, slots) = (strings?, slots?.ok_or(CompileError::CollidingHosts)?);
-        let text_bytes = text_bytes + hosts.other_bytes;
-        Ok(Compiled {
-            config,
-            standings,
-            distinct,
-            policies,
-            hosts,
-            names,
-            strings,
-            slots,
-            text_bytes,
-            counts,
-            _tables: [tables, host_table],
-        })
+        let mut table = sections.config.scratch.table();
+        let slots =
+            HostSlots::new(hosts.hosts.spool(), sections.counts.hosts, &captures, &mut table)?;
+        let slots = slots.ok_or(CompileError::CollidingHosts)?;
+        Ok(Compiled { standings, sections, slots, _table: table })
     }
 
     /// Returns the fields of the header.
     pub(super) fn fields(&self) -> HeaderFields {
-        let config = self.config;
+        let Sections { config, policies, hosts: sections, counts: known, .. } = &self.sections;
         let mut counts = [0; COUNTS];
-        self.hosts.count(&mut counts);
-        self.policies.count(&mut counts);
-        counts[count::TOKENS] = self.names.len();
-        counts[count::STRINGS] = self.strings.len();
+        let StandingCounts { hosts, origins, captured, .. } = *known;
+        let (from, to) = captured.map_or((0, 0), |it| (it.first.0, it.last.0));
+        (counts[count::HOSTS], counts[count::ORIGINS]) = (hosts, origins);
+        (counts[count::CAPTURED_FROM], counts[count::CAPTURED_TO]) = (from, to);
+        sections.count(&mut counts);
+        policies.count(&mut counts);
         counts[count::HOST_SEED] = self.slots.seed;
         HeaderFields {
             dialect_name: config.dialect.name.to_owned(),
@@ -398,73 +372,42 @@ impl<'c> Compiled<'c> {
 
     /// Returns the size of the large sections, in bytes.
     fn bytes(&self) -> u64 {
-        let Compiled { standings, policies, hosts, strings, slots, .. } = self;
+        let Compiled { standings, slots, sections: Sections { policies, hosts, .. }, .. } = self;
+        let texts = &policies.texts;
         let log = standings.log().map_or(0, Captured::bytes);
         let spools = [
             hosts.hosts.spool(),
             hosts.captures.rows.spool(),
-            hosts.others.spool(),
+            texts.others.spool(),
             policies.heads.spool(),
             policies.words.spool(),
-            policies.orders.items.spool(),
-            policies.texts.documents.spool(),
+            &policies.orders.bytes,
+            texts.documents.spool(),
             policies.usage.spool(),
         ];
-        let in_memory = strings.bytes() + size_of_val(&*slots.lines) as u64;
+        let strings = texts.strings.bytes() + texts.other_strings.bytes();
+        let in_memory = strings + size_of_val(&*slots.lines) as u64;
         let rule_sets = policies.rule_sets.line_count * size_of::<Line>() as u64;
         spools.map(Spool::len).iter().sum::<u64>() + in_memory + rule_sets + log
     }
 
     /// Writes all sections but the first, that of rule sets.
     pub(super) fn write<S: SectionSink>(&self, writer: &mut S) -> Result<(), S::Error> {
-        let Compiled { standings, distinct, policies, hosts, names, strings, slots, .. } = self;
+        let Compiled { standings, slots, sections, .. } = self;
+        let Sections { config, distinct, policies, hosts, .. } = sections;
         let PolicySections { rule_sets, texts, .. } = policies;
-        let timelines = hosts.timelines.as_ref();
-        let captures = timelines.map(|timelines| &timelines.captures);
-        let first = hosts.captures.rows.len() as u32;
-        writer.section(SectionKind::PROVENANCE, self.config.provenance.as_bytes())?;
+        writer.section(SectionKind::PROVENANCE, config.provenance.as_bytes())?;
         writer.section(SectionKind::SLOTS, slots.lines.as_bytes())?;
         writer.spool(SectionKind::HOSTS, hosts.hosts.spool())?;
-        writer.begin(SectionKind::POLICIES)?;
-        let mut names_of_policies = Items::new(&self.config.scratch);
-        names.numbered(policies.words.spool(), OF_POLICY, |policy, names| {
-            let bits = names.iter().fold(0, |bits, name| bits | PolicyHead::name_bit(name.get()));
-            names_of_policies.push(&[U64::new(bits)])?;
-            writer.write(policy)
-        })?;
-        writer.begin(SectionKind::POLICY_HEADS)?;
-        let mut names_of_policies = names_of_policies.spool().reader();
-        let mut heads = policies.heads.spool().reader();
-        while !heads.is_at_end() {
-            let (mut head, mut bits) = (PolicyHead::new_zeroed(), U64::ZERO);
-            heads.read(head.as_mut_bytes())?;
-            names_of_policies.read(bits.as_mut_bytes())?;
-            head.names_and_state |= bits;
-            writer.write(head.as_bytes())?;
-        }
+        writer.spool(SectionKind::POLICIES, policies.words.spool())?;
+        writer.spool(SectionKind::POLICY_HEADS, policies.heads.spool())?;
         writer.section(SectionKind::RULE_SET_INDEX, rule_sets.index.as_bytes())?;
-        writer.spool(SectionKind::ORDERS, policies.orders.items.spool())?;
-        names.write(writer)?;
-        writer.begin(SectionKind::DOCUMENTS)?;
-        let documents = texts.documents.spool();
-        numbered(documents, strings, In::Documents, |list| writer.write(list))?;
+        writer.spool(SectionKind::ORDERS, &policies.orders.bytes)?;
+        policies.names.write(writer)?;
+        writer.spool(SectionKind::DOCUMENTS, texts.documents.spool())?;
         writer.spool(SectionKind::CAPTURES, hosts.captures.rows.spool())?;
-        if let Some(captures) = captures {
-            writer.copy(captures.rows.spool())?;
-        }
-        writer.spool(SectionKind::WIDE_CAPTURES, hosts.captures.wide.spool())?;
-        if let Some(captures) = captures {
-            let shift = |row: &mut WideCapture| row.number += first;
-            captures.wide.each_changed(shift, |rows| writer.write(rows))?;
-        }
-        writer.begin(SectionKind::OTHERS)?;
-        let others = hosts.others.spool();
-        numbered(others, strings, In::Others, |list| writer.write(list))?;
+        writer.spool(SectionKind::OTHERS, texts.others.spool())?;
         writer.spool(SectionKind::OUTAGES, hosts.captures.outages.spool())?;
-        if let Some(captures) = captures {
-            let shift = |row: &mut OutageRow| row.capture += first;
-            captures.outages.each_changed(shift, |rows| writer.write(rows))?;
-        }
         if let Some(captured) = standings.log() {
             writer.begin(SectionKind::LOG)?;
             let number = |role: Role, blob: BlobID| match role {
@@ -472,21 +415,18 @@ impl<'c> Compiled<'c> {
                 Role::Extract | Role::Location => distinct.of_blob[blob.index()],
             };
             let pool = &standings.pool;
-            let starts = captured.write_log(pool, number, |bytes| writer.write(bytes))?;
-            writer.section(SectionKind::LOG_INDEX, starts.as_bytes())?;
+            captured.write_log(pool, number, |bytes| writer.write(bytes))?;
         }
-        writer.begin(SectionKind::USAGE)?;
-        names.numbered(policies.usage.spool(), OF_USAGE, |usage, _| writer.write(usage))?;
-        writer.begin(SectionKind::USAGE_RECORDS)?;
-        let usage = texts.usage.spool();
-        numbered(usage, strings, In::Usage, |list| writer.write(list))?;
-        if let Some(timelines) = timelines {
-            writer.spool(SectionKind::TIMELINES, timelines.starts.spool())?;
-            writer.write(U32::new(timelines.moments.len() as u32).as_bytes())?;
-            writer.begin(SectionKind::MOMENTS)?;
-            let shift = |row: &mut MomentRow| row.capture += first;
-            timelines.moments.each_changed(shift, |rows| writer.write(rows))?;
+        writer.spool(SectionKind::USAGE, policies.usage.spool())?;
+        writer.spool(SectionKind::USAGE_RECORDS, texts.usage.spool())?;
+        if let Some(Timelines { starts, moments, captures, .. }) = &hosts.timelines {
+            writer.spool(SectionKind::TIMELINES, starts.spool())?;
+            writer.write(U32::new(moments.len() as u32).as_bytes())?;
+            writer.spool(SectionKind::MOMENTS, moments.spool())?;
+            writer.spool(SectionKind::MOMENT_CAPTURES, captures.rows.spool())?;
+            writer.spool(SectionKind::MOMENT_OUTAGES, captures.outages.spool())?;
         }
-        strings.write(writer)
+        texts.strings.write(SectionKind::RECORD_STRINGS, writer)?;
+        texts.other_strings.write(SectionKind::OTHER_STRINGS, writer)
     }
 }

@@ -3,29 +3,27 @@
 use zerocopy::little_endian::U32;
 
 use portcullis_files::scratch::{Items, Scratch};
+use portcullis_set::layout::record::{self, In};
 use portcullis_set::layout::{NONE, Pairs, PolicyHead, count, policy, robots_word, usage};
 use portcullis_set::lists::ListedRecord;
 
 use super::config::CompileError;
-use super::intern::{Lists, RuleSets, end, push};
-use super::names::NameTable;
+use super::intern::{Orders, RuleSets, end, push};
 use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan, UsagePlan};
 use super::texts::{TextForms, Texts};
-use crate::strings::StringTableBuilder;
+use crate::strings::NameTable;
 
 /// The sections that policies consist of.
 pub struct PolicySections {
-    /// The heads of policies, without their names.
+    /// The heads of policies.
     pub heads: Items<PolicyHead>,
     /// The rest of each policy, concatenated.
     pub words: Items<U32>,
     /// The usage of policies, concatenated.
     pub usage: Items<U32>,
     pub rule_sets: RuleSets,
-    pub orders: Lists<u8>,
-    /// The names of robots, whose numbers in policies and usages are provisional.
-    names: StringTableBuilder,
-    scratch: Scratch,
+    pub orders: Orders,
+    pub names: NameTable,
     pub texts: Texts,
 }
 
@@ -36,9 +34,8 @@ impl PolicySections {
             heads: Items::new(scratch),
             usage: Items::new(scratch),
             rule_sets: RuleSets::new(),
-            orders: Lists::new(scratch),
-            names: StringTableBuilder::new(scratch),
-            scratch: scratch.clone(),
+            orders: Orders::new(scratch),
+            names: NameTable::default(),
             texts: Texts::new(scratch),
         }
     }
@@ -54,11 +51,16 @@ impl PolicySections {
         let robots = robots_word(plan.robots.len(), are_wide);
         let head = [0, robots, plan.entries.len() as u32, default_speaker];
         head.into_iter().for_each(|word| push(&mut words, word));
-        self.push_robots(&mut words, plan.robots, are_wide)?;
+        let names = self.push_robots(&mut words, plan.robots, are_wide)?;
         let entries_at = words.len();
         let forms = self.push_entries(&mut words, plan.entries, are_wide, &plan.records)?;
         let document = match is_file {
-            true => self.texts.add(&plan.records, &forms)?,
+            true => {
+                let kind = |index: usize| {
+                    plan.records[index].role.number() | forms[index] << record::FORM_SHIFT
+                };
+                self.texts.add(In::Documents, &plan.records, kind)?
+            }
             false => NONE,
         };
         let [line, lines] = match default_entry {
@@ -81,7 +83,8 @@ impl PolicySections {
             default_entry: default_entry.into(),
             default_line: line.into(),
             default_lines: lines.into(),
-            names_and_state: PolicyHead::state_of(plan.state as u32, plan.verdict as u32).into(),
+            names_and_state: (names | PolicyHead::state_of(plan.state as u32, plan.verdict as u32))
+                .into(),
         }])?)
     }
 
@@ -89,7 +92,8 @@ impl PolicySections {
     fn add_usage(&mut self, plan: UsagePlan<'_>) -> Result<u32, CompileError> {
         let start = end(&self.usage)?;
         let mut words = Vec::new();
-        let list = self.texts.add_usage(&plan.records)?;
+        let kind = |index: usize| plan.records[index].role.number();
+        let list = self.texts.add(In::Usage, &plan.records, kind)?;
         let are_wide = are_wide(&plan.robots, []);
         let head = [
             0,
@@ -113,7 +117,7 @@ impl PolicySections {
                 let rules = entry.statements.as_ref().map(|statements| &statements[number]);
                 let (number, order) = match rules {
                     Some(PlannedRules { compiled, fingerprint, order, .. }) => {
-                        let order = self.orders.intern(&order_bytes(order))?;
+                        let order = self.orders.intern(order)?;
                         (self.rule_sets.intern(compiled, *fingerprint)?, order)
                     }
                     None => (self.rule_sets.push_of_groups(), NONE),
@@ -132,26 +136,23 @@ impl PolicySections {
         Ok(start)
     }
 
-    /// Appends the provisional numbers of names, then the entry and the naming line of each.
+    /// Appends the numbers of names, ascending, then the entry and the naming line of each. Returns the
+    /// bits of the names for a head.
     fn push_robots(
         &mut self,
         words: &mut Vec<U32>,
         robots: Vec<PlannedRobot>,
         are_wide: bool,
-    ) -> Result<(), CompileError> {
-        for robot in &robots {
-            push(words, self.names.intern(&robot.name)?.0);
-        }
-        for robot in robots {
+    ) -> Result<u64, CompileError> {
+        let number = |robot: PlannedRobot| Ok((self.names.intern(&robot.name)?, robot));
+        let mut robots =
+            robots.into_iter().map(number).collect::<Result<Vec<_>, CompileError>>()?;
+        robots.sort_unstable_by_key(|&(name, _)| name);
+        robots.iter().for_each(|&(name, _)| push(words, name));
+        for (_, robot) in &robots {
             Pairs::push((robot.entry, robot.naming_line), are_wide, words);
         }
-        Ok(())
-    }
-
-    /// Takes the names out, after all policies, and sorts them.
-    pub fn take_names(&mut self) -> Result<NameTable, CompileError> {
-        let none = StringTableBuilder::new(&Scratch::in_memory());
-        NameTable::of(std::mem::replace(&mut self.names, none), &self.scratch)
+        Ok(robots.iter().fold(0, |bits, &(name, _)| bits | PolicyHead::name_bit(name)))
     }
 
     /// Adds entries, and returns the form of the text of each record.
@@ -168,7 +169,7 @@ impl PolicySections {
         for entry in entries {
             let (number, order) = match entry.ordered {
                 Some(planned) => {
-                    let order = self.orders.intern(&order_bytes(&planned.order))?;
+                    let order = self.orders.intern(&planned.order)?;
                     let number = self.rule_sets.intern(&planned.compiled, planned.fingerprint)?;
                     forms.add(&planned.rules, planned.compiled.as_rule_set());
                     (number, order)
@@ -190,14 +191,15 @@ impl PolicySections {
 
     /// Returns the size of the tables, in bytes.
     pub fn table_bytes(&self) -> usize {
-        let strings = self.texts.table_bytes() + self.names.table_bytes();
-        self.rule_sets.table_bytes() + self.orders.table_bytes() + strings
+        self.rule_sets.table_bytes() + self.orders.table_bytes() + self.names.table_bytes()
     }
 
     pub fn count(&self, counts: &mut [u64]) {
         counts[count::POLICIES] = self.heads.len();
         counts[count::RULE_SETS] = self.rule_sets.len();
         counts[count::RULE_SETS_OF_GROUPS] = self.rule_sets.of_groups;
+        counts[count::TOKENS] = self.names.len();
+        counts[count::STRINGS] = self.texts.strings.len() + self.texts.other_strings.len();
     }
 }
 
@@ -205,16 +207,4 @@ impl PolicySections {
 fn are_wide(robots: &[PlannedRobot], groups: impl IntoIterator<Item = (u32, u32)>) -> bool {
     let robots = robots.iter().map(|robot| (robot.entry, robot.naming_line));
     robots.chain(groups).any(|(one, other)| Pairs::needs_wide(one | other))
-}
-
-/// Returns the stored form of an order: the width of a number in bytes (1, 2 or 4), then the
-/// numbers in that width.
-pub fn order_bytes(order: &[u32]) -> Vec<u8> {
-    let width = match order.iter().max() {
-        Some(0x1_0000..) => 4,
-        Some(0x100..) => 2,
-        _ => 1,
-    };
-    let numbers = order.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width));
-    std::iter::once(width as u8).chain(numbers).collect()
 }

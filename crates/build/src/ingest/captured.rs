@@ -23,12 +23,8 @@ use portcullis_files::error::WriteError;
 use portcullis_files::runs::SortedRuns;
 use portcullis_files::scratch::{Scratch, Spool, SpoolReader, Table, take_record};
 
-use zerocopy::little_endian::U64;
-
-use super::log::{
-    Fields, Form, Place, Reference, Role, failures, push_bytes, push_failures, push_key, take_key,
-};
-use super::newest::{Failures, Held, Known, Target, Targets};
+use super::known::{Held, Known, Resources, settle_order};
+use super::log::{Fields, Place, Reference, Role, push_bytes, push_key, take_key};
 use super::place::{self, Slot};
 use crate::limits::CAPTURES_AT_ONCE;
 use crate::pool::{BlobID, BlobPool};
@@ -44,7 +40,7 @@ pub(super) struct Newest {
     pub(super) rules: &'static AccessRules,
     /// Whether captures that cannot be the newest any more are kept, for the history of origins.
     pub(super) keeps_all: bool,
-    targets: HashMap<Box<[u8]>, Targets, foldhash::fast::RandomState>,
+    resources: HashMap<Box<[u8]>, Resources, foldhash::fast::RandomState>,
     /// About the bytes of the table.
     bytes: usize,
     runs: SortedRuns,
@@ -63,43 +59,41 @@ impl Newest {
             pool,
             rules,
             keeps_all,
-            targets: HashMap::default(),
+            resources: HashMap::default(),
             bytes: 0,
             runs: SortedRuns::new(scratch, |record| Fields { rest: record }.bytes()),
             taken: 0,
         }
     }
 
-    /// Adds a capture and the failures that are known with it.
+    /// Adds a capture.
     pub(super) fn take(
         &mut self,
         key: &[u8],
         slot: Slot,
         known: Known<BlobID>,
-        failures: Failures,
     ) -> Result<(), WriteError> {
-        let Newest { targets, rules, keeps_all, bytes, .. } = self;
+        let Newest { resources, rules, keeps_all, bytes, .. } = self;
         self.taken += 1;
-        let targets = match targets.entry_ref(key) {
+        let resources = match resources.entry_ref(key) {
             EntryRef::Occupied(entry) => entry.into_mut(),
             EntryRef::Vacant(entry) => {
-                *bytes += key.len() + 3 * size_of::<Targets>();
-                entry.insert_with_key(key.into(), Targets::default())
+                *bytes += key.len() + 3 * size_of::<Resources>();
+                entry.insert_with_key(key.into(), Resources::default())
             }
         };
-        // If all captures are kept, failures follow from them.
-        let failures = if *keeps_all { Failures::default() } else { failures };
-        *bytes += 16 * failures.dates.len();
-        match &mut targets[slot as usize] {
-            Some(target) => {
-                target.add(Target::first(known, failures), rules, *keeps_all);
-                *bytes += if *keeps_all { size_of::<Known<BlobID>>() } else { 0 };
-            }
-            slot => {
-                *slot = Some(Box::new(Target::first(known, failures)));
-                *bytes += size_of::<Target>() + 16;
+        let captures = &mut resources[slot as usize];
+        let before = captures.capacity();
+        // Only a full list is put in order, and one that stays half full grows: a resource may have any
+        // number of failures.
+        if captures.len() == before {
+            settle_order(captures, rules, *keeps_all);
+            if captures.len() * 2 > before || before == 0 {
+                captures.reserve_exact(captures.len().max(1));
             }
         }
+        captures.push(known);
+        *bytes += (captures.capacity() - before) * size_of::<Known<BlobID>>();
         if *bytes > self.scratch.run_bytes() { self.spill() } else { Ok(()) }
     }
 
@@ -107,62 +101,53 @@ impl Newest {
     fn spill(&mut self) -> Result<(), WriteError> {
         let mut run = Spool::new(&self.scratch);
         let mut record = Vec::new();
-        let form = self.form(Place::Run);
-        for (key, targets) in self.sorted() {
+        let (rules, keeps_all) = (self.rules, self.keeps_all);
+        for (key, mut resources) in self.sorted() {
+            resources.iter_mut().for_each(|it| settle_order(it, rules, keeps_all));
             record.clear();
             push_bytes(&mut record, &key);
-            let Ok(()) = form.push(&mut record, &targets, usize::MAX, &mut number);
+            let Ok(()) = Place::Run.push(&mut record, &resources, &mut number);
             run.write_record(&record)?;
         }
         self.runs.push(run)
     }
 
-    fn form(&self, place: Place) -> Form {
-        Form { rules: self.rules, keeps_all: self.keeps_all, place }
-    }
-
     /// Empties the table and returns its content, sorted by key.
-    fn sorted(&mut self) -> Vec<(Box<[u8]>, Targets)> {
+    fn sorted(&mut self) -> Vec<Keyed> {
         self.bytes = 0;
-        let mut sorted: Vec<(Box<[u8]>, Targets)> =
-            std::mem::take(&mut self.targets).into_iter().collect();
+        let mut sorted: Vec<Keyed> = std::mem::take(&mut self.resources).into_iter().collect();
         sorted.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         sorted
     }
 
     /// Returns the captures of all resources, and the content of their files.
     pub(super) fn finish(mut self) -> Result<(Captured, BlobPool), WriteError> {
-        let mut captured = Captured::new(self.form(Place::Sorted), &self.scratch);
+        let mut captured = Captured::new((self.rules, self.keeps_all), &self.scratch);
         if self.runs.is_empty() {
-            for (key, targets) in self.sorted() {
-                captured.push(&key, &targets)?;
+            for keyed in self.sorted() {
+                captured.push(keyed)?;
             }
         } else {
             self.spill()?;
-            let form = self.form(Place::Run);
             let mut last = None;
             self.runs.merge(|key, record| {
                 let fields = &mut Fields { rest: record };
-                let targets = fields.bytes().and_then(|_| targets(form, fields));
-                let targets = targets.ok_or_else(|| captured.records.changed())?;
-                captured.join(&mut last, key.into(), targets)
+                let resources = fields.bytes().and_then(|_| resources(Place::Run, fields));
+                let resources = resources.ok_or_else(|| captured.records.changed())?;
+                captured.join(&mut last, key.into(), resources)
             })?;
-            captured.push_last(last)?;
+            last.map_or(Ok(()), |last| captured.push(last))?;
         }
         Ok((captured, self.pool))
     }
 }
 
 /// The captures of all resources, sorted by key.
-///
-/// A record has the first failure of each resource alone: a resource to which many origins redirect is
-/// found for each of them, and may have as many failures.
 #[derive(Debug)]
 pub struct Captured {
-    form: Form,
+    rules: &'static AccessRules,
+    keeps_all: bool,
     records: Spool,
-    /// All failures of each resource that has any, in the order of records.
-    failures: Spool,
     /// The first key of each block, and where it begins.
     blocks: Vec<(Box<[u8]>, u64)>,
     /// The bytes of the keys of blocks.
@@ -177,14 +162,14 @@ pub struct Captured {
 }
 
 /// A key with its captures.
-pub(super) type Keyed = (Box<[u8]>, Targets);
+pub(super) type Keyed = (Box<[u8]>, Resources);
 
 impl Captured {
-    fn new(form: Form, scratch: &Scratch) -> Captured {
+    fn new((rules, keeps_all): (&'static AccessRules, bool), scratch: &Scratch) -> Captured {
         Captured {
-            form,
+            rules,
+            keeps_all,
             records: Spool::new(scratch),
-            failures: Spool::new(scratch),
             blocks: Vec::new(),
             key_bytes: 0,
             table: scratch.table(),
@@ -198,26 +183,26 @@ impl Captured {
     /// Merges captures that are sorted by key. Those of one key come in the order of `sources`.
     pub(super) fn merge<E: From<WriteError>, S: Iterator<Item = Result<Keyed, E>>>(
         mut sources: Vec<S>,
-        (rules, keeps_all): (&'static AccessRules, bool),
+        keeps: (&'static AccessRules, bool),
         scratch: &Scratch,
     ) -> Result<Captured, E> {
-        let mut captured = Captured::new(Form { rules, keeps_all, place: Place::Sorted }, scratch);
-        let mut heads: Vec<Option<Targets>> = Vec::new();
+        let mut captured = Captured::new(keeps, scratch);
+        let mut heads: Vec<Option<Resources>> = Vec::new();
         let mut next = BinaryHeap::new();
         for (number, source) in sources.iter_mut().enumerate() {
-            let (key, targets) = source.next().transpose()?.unzip();
+            let (key, resources) = source.next().transpose()?.unzip();
             next.extend(key.map(|key| Reverse((key, number))));
-            heads.push(targets);
+            heads.push(resources);
         }
         let mut last = None;
         while let Some(Reverse((key, number))) = next.pop() {
-            let targets = heads[number].take().expect("a key has captures");
-            captured.join(&mut last, key, targets)?;
-            let (key, targets) = sources[number].next().transpose()?.unzip();
+            let resources = heads[number].take().expect("a key has captures");
+            captured.join(&mut last, key, resources)?;
+            let (key, resources) = sources[number].next().transpose()?.unzip();
             next.extend(key.map(|key| Reverse((key, number))));
-            heads[number] = targets;
+            heads[number] = resources;
         }
-        captured.push_last(last)?;
+        last.map_or(Ok(()), |last| captured.push(last))?;
         Ok(captured)
     }
 
@@ -226,25 +211,13 @@ impl Captured {
         &mut self,
         last: &mut Option<Keyed>,
         key: Box<[u8]>,
-        targets: Targets,
+        resources: Resources,
     ) -> Result<(), WriteError> {
         let Some((_, all)) = last.as_mut().filter(|(last, _)| *last == key) else {
-            return self.push_last(last.replace((key, targets)));
+            return last.replace((key, resources)).map_or(Ok(()), |last| self.push(last));
         };
-        for (slot, target) in all.iter_mut().zip(targets) {
-            match (slot.as_mut(), target) {
-                (Some(slot), Some(target)) => {
-                    slot.add(*target, self.form.rules, self.form.keeps_all);
-                }
-                (None, target) => *slot = target,
-                (Some(_), None) => {}
-            }
-        }
+        all.iter_mut().zip(resources).for_each(|(own, more)| own.extend(more));
         Ok(())
-    }
-
-    fn push_last(&mut self, last: Option<Keyed>) -> Result<(), WriteError> {
-        last.map_or(Ok(()), |(key, targets)| self.push(&key, &targets))
     }
 
     /// Returns the number of bytes of all records.
@@ -258,26 +231,22 @@ impl Captured {
         mut take: impl FnMut(BlobID, BlobID) -> Result<(), E>,
     ) -> Result<(), E> {
         for keyed in self.reader() {
-            for target in keyed?.1.iter().flatten() {
-                for known in target.captures() {
-                    if let Held::File { extract, others, .. } = known.held {
-                        take(extract, others)?;
-                    }
+            for known in keyed?.1.iter().flatten() {
+                if let Held::File { extract, others, .. } = known.held {
+                    take(extract, others)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Passes the log of a set to `write`, block by block, and returns where each block begins. `number`
-    /// gives the numbers of files in the set.
+    /// Passes the log of a set to `write`. `number` gives the numbers of files in the set.
     pub(crate) fn write_log<E: From<WriteError>>(
         &self,
         pool: &BlobPool,
         number: impl Fn(Role, BlobID) -> u32,
         mut write: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<Vec<U64>, E> {
-        let form = Form { place: Place::Log, ..self.form };
+    ) -> Result<(), E> {
         let mut refer = |out: &mut Vec<u8>, role, blob: &BlobID| {
             match role {
                 Role::Location => push_bytes(out, &pool.get(*blob)?),
@@ -285,27 +254,16 @@ impl Captured {
             }
             Ok::<_, WriteError>(())
         };
-        let (mut starts, mut at) = (Vec::new(), 0);
-        let (mut block, mut last) = (Vec::new(), Vec::new());
+        let (mut record, mut last) = (Vec::new(), Box::default());
         for keyed in self.reader() {
-            let (key, targets) = keyed?;
-            push_key(&mut block, &last, &key);
-            form.push(&mut block, &targets, usize::MAX, &mut refer)?;
-            last.clear();
-            if block.len() as u64 >= BLOCK_BYTES {
-                starts.push(U64::new(at));
-                at += block.len() as u64;
-                write(&block)?;
-                block.clear();
-            } else {
-                last.extend_from_slice(&key);
-            }
+            let (key, resources) = keyed?;
+            record.clear();
+            push_key(&mut record, &last, &key);
+            Place::Log.push(&mut record, &resources, &mut refer)?;
+            write(&record)?;
+            last = key;
         }
-        if !block.is_empty() {
-            starts.push(U64::new(at));
-            write(&block)?;
-        }
-        Ok(starts)
+        Ok(())
     }
 
     /// Returns the number of resources.
@@ -320,52 +278,41 @@ impl Captured {
 
     /// Returns whether all captures are kept.
     pub(super) fn keeps_all(&self) -> bool {
-        self.form.keeps_all
+        self.keeps_all
     }
 
-    fn push(&mut self, key: &[u8], targets: &Targets) -> Result<(), WriteError> {
+    fn push(&mut self, (key, mut resources): Keyed) -> Result<(), WriteError> {
         let at = self.records.len();
         if self.blocks.last().is_none_or(|(_, start)| at - start >= BLOCK_BYTES) {
-            self.blocks.push((key.into(), at));
+            self.blocks.push((key.clone(), at));
             self.key_bytes += key.len();
             let places = self.blocks.capacity() * size_of::<(Box<[u8]>, u64)>();
             self.table.resize(places + self.key_bytes)?;
             self.last.clear();
         }
-        self.has_origin = self.has_origin || place::is_origin(key);
-        for target in targets.iter().flatten() {
+        self.has_origin = self.has_origin || place::is_origin(&key);
+        for captures in resources.iter_mut().filter(|captures| !captures.is_empty()) {
             self.resources += 1;
-            if !target.failures.dates.is_empty() {
-                self.record.clear();
-                push_failures(&mut self.record, &target.failures, usize::MAX);
-                self.failures.write_record(&self.record)?;
-            }
+            settle_order(captures, self.rules, self.keeps_all);
         }
         self.record.clear();
-        push_key(&mut self.record, &self.last, key);
-        let Ok(()) = self.form.push(&mut self.record, targets, 1, &mut number);
+        push_key(&mut self.record, &self.last, &key);
+        let Ok(()) = Place::Sorted.push(&mut self.record, &resources, &mut number);
         self.last.clear();
-        self.last.extend_from_slice(key);
+        self.last.extend_from_slice(&key);
         self.records.write_record(&self.record)
     }
 
     /// Reads all keys and their resources in order.
     pub(super) fn reader(&self) -> CapturedReader<'_> {
-        let (reader, failures) = (self.records.reader(), self.failures.reader());
-        CapturedReader {
-            captured: self,
-            reader,
-            failures,
-            block: 0,
-            key: Vec::new(),
-            record: Vec::new(),
-        }
+        let (key, record) = (Vec::new(), Vec::new());
+        CapturedReader { captured: self, reader: self.records.reader(), block: 0, key, record }
     }
 
-    /// Returns the resources under a key, with the first failure of each alone.
-    pub(super) fn get(&self, key: &[u8]) -> Result<Option<Targets>, WriteError> {
+    /// Returns the resources under a key.
+    pub(super) fn get(&self, key: &[u8]) -> Result<Resources, WriteError> {
         let after = self.blocks.partition_point(|(first, _)| **first <= *key);
-        let Some(block) = after.checked_sub(1) else { return Ok(None) };
+        let Some(block) = after.checked_sub(1) else { return Ok(Resources::default()) };
         let start = self.blocks[block].1;
         let end = self.blocks.get(after).map_or(self.records.len(), |next| next.1);
         let block: Cow<'_, [u8]> = self.records.at(start, (end - start) as usize)?;
@@ -374,25 +321,19 @@ impl Captured {
     }
 
     /// Returns the resources of a key in a block. `None` if the block makes no sense.
-    #[expect(
-        clippy::option_option,
-        reason = "bytes that make no sense, and a key that is not there"
-    )]
-    fn found(&self, mut block: &[u8], key: &[u8]) -> Option<Option<Targets>> {
+    fn found(&self, mut block: &[u8], key: &[u8]) -> Option<Resources> {
         let mut other = Vec::new();
         while !block.is_empty() {
             let mut fields = Fields { rest: take_record(&mut block)? };
             take_key(&mut fields, &mut other)?;
-            if *other >= *key {
-                let is_found = other == key;
-                return if is_found {
-                    targets(self.form, &mut fields).map(Some)
-                } else {
-                    Some(None)
-                };
+            if other == key {
+                return resources(Place::Sorted, &mut fields);
+            }
+            if *other > *key {
+                break;
             }
         }
-        Some(None)
+        Some(Resources::default())
     }
 }
 
@@ -400,7 +341,6 @@ impl Captured {
 pub(super) struct CapturedReader<'c> {
     captured: &'c Captured,
     reader: SpoolReader<'c>,
-    failures: SpoolReader<'c>,
     /// The number of blocks that were begun.
     block: usize,
     key: Vec<u8>,
@@ -409,33 +349,25 @@ pub(super) struct CapturedReader<'c> {
 
 impl CapturedReader<'_> {
     fn read(&mut self) -> Result<Keyed, WriteError> {
-        let CapturedReader { captured, reader, failures: all, block, key, record } = self;
+        let CapturedReader { captured, reader, block, key, record } = self;
         if captured.blocks.get(*block).is_some_and(|(_, start)| *start == reader.position()) {
             *block += 1;
             key.clear();
         }
         reader.read_record(record)?;
         let fields = &mut Fields { rest: record };
-        let read = take_key(fields, key).and_then(|()| targets(captured.form, fields));
-        let mut targets = read.ok_or_else(|| captured.records.changed())?;
-        for target in targets.iter_mut().flatten().filter(|it| !it.failures.dates.is_empty()) {
-            all.read_record(record)?;
-            let failures = failures(&mut Fields { rest: record });
-            target.failures = failures.ok_or_else(|| captured.failures.changed())?;
-        }
-        Ok((key.as_slice().into(), targets))
+        let read = take_key(fields, key).and_then(|()| resources(Place::Sorted, fields));
+        Ok((key.as_slice().into(), read.ok_or_else(|| captured.records.changed())?))
     }
-}
 
-impl CapturedReader<'_> {
     /// Reads keys until they have [`CAPTURES_AT_ONCE`] captures.
     pub(super) fn next_piece(&mut self) -> Result<Vec<Keyed>, WriteError> {
         let (mut piece, mut count) = (Vec::new(), 0);
         while count < CAPTURES_AT_ONCE
-            && let Some((key, targets)) = self.next().transpose()?
+            && let Some((key, resources)) = self.next().transpose()?
         {
-            count += targets.iter().flatten().map(|it| it.captures().count()).sum::<usize>();
-            piece.push((key, targets));
+            count += resources.iter().map(Vec::len).sum::<usize>();
+            piece.push((key, resources));
         }
         Ok(piece)
     }
@@ -456,21 +388,18 @@ fn number(out: &mut Vec<u8>, _: Role, blob: &BlobID) -> Result<(), Infallible> {
 }
 
 /// Reads the rest of a record: captures whose references are numbers of a pool.
-fn targets(form: Form, fields: &mut Fields<'_>) -> Option<Targets> {
-    let resources = form.take(fields)?;
-    let mut targets = Targets::default();
-    for (target, resource) in targets.iter_mut().zip(resources) {
-        let Some(resource) = resource else { continue };
-        let pooled = resource.map(|Known { facts, position, held }| {
-            let held = held.map(|reference| match *reference {
-                Reference::Number(number) => Ok(BlobID(number)),
-                Reference::Bytes(_) => Err(()),
-            })?;
-            Ok::<_, ()>(Known { facts, position, held })
+fn resources(place: Place, fields: &mut Fields<'_>) -> Option<Resources> {
+    let pooled = |Known { facts, position, held }: Known<Reference<'_>>| {
+        let held = held.map(|reference| match *reference {
+            Reference::Number(number) => Ok(BlobID(number)),
+            Reference::Bytes(_) => Err(()),
         });
-        *target = Some(Box::new(pooled.ok()?));
-    }
-    fields.rest.is_empty().then_some(targets)
+        Some(Known { facts, position, held: held.ok()? })
+    };
+    let [http, https] = place.take(fields)?;
+    let http = http.into_iter().map(pooled).collect::<Option<_>>()?;
+    let https = https.into_iter().map(pooled).collect::<Option<_>>()?;
+    fields.rest.is_empty().then_some([http, https])
 }
 
 #[cfg(test)]
@@ -478,35 +407,33 @@ mod tests {
     use portcullis_dialect::dialect::RFC_9309;
     use portcullis_robots::access::UnixSeconds;
 
-    use super::super::newest::Position;
+    use super::super::known::Position;
+    use super::super::tracks::Track;
     use super::*;
     use portcullis_set::stored::CaptureFacts;
 
-    /// Every origin that redirects to a failing one finds it, so that must not read all its failures.
     #[test]
-    fn a_resource_is_found_with_its_first_failure_alone() {
+    fn all_failures_since_the_last_answer_count() {
         const FAILURES: u64 = 10_000;
         let folder = tempfile::tempdir().unwrap();
         for scratch in [Scratch::in_memory(), Scratch::with_little_memory(folder.path(), 100_000)] {
             let rules = &RFC_9309.access;
             let mut newest = Newest::new((rules, false), BlobPool::new(&scratch), &scratch);
             for date in 1..=FAILURES {
-                let captured_at = Some(UnixSeconds(date * 7 % (FAILURES + 1)));
-                let facts = CaptureFacts { captured_at, status: 503, ..CaptureFacts::default() };
+                let date = date * 7 % (FAILURES + 1);
+                let status = if date == 100 { 404 } else { 503 };
+                let captured_at = Some(UnixSeconds(date));
+                let facts = CaptureFacts { captured_at, status, ..CaptureFacts::default() };
                 let known = Known { facts, position: Position::default(), held: Held::Nothing };
-                let failures = Failures::of(&known, newest.rules);
-                newest.take(b"a.example", Slot::Https, known, failures).unwrap();
+                newest.take(b"a.example", Slot::Https, known).unwrap();
             }
             let (captured, ..) = newest.finish().unwrap();
-            assert!(captured.records.len() < 100, "{}", captured.records.len());
-            let found = captured.get(b"a.example").unwrap().unwrap();
-            let [None, Some(found)] = found else { panic!("another slot") };
-            assert_eq!(found.view().failing_since, Some(UnixSeconds(1)));
-            let (_, all) = captured.reader().next().unwrap().unwrap();
-            let all = &all[1].as_ref().unwrap().failures;
-            assert_eq!(all.dates, (1..=FAILURES).map(UnixSeconds).collect());
-            // What failures take is counted once.
-            assert!(scratch.spilled_bytes() < 40 * FAILURES, "{}", scratch.spilled_bytes());
+            let [http, found] = captured.get(b"a.example").unwrap();
+            assert!(http.is_empty());
+            let dates: Vec<u64> = found.iter().map(|it| it.facts.captured_at.unwrap().0).collect();
+            assert!(dates.into_iter().eq(100..=FAILURES));
+            let view = Track::of(&found, rules).view(None).unwrap();
+            assert_eq!(view.failing_since, Some(UnixSeconds(101)));
         }
     }
 }

@@ -7,30 +7,18 @@
 //!
 //! Cost: some 20 bytes per capture. Reading returns `None` for bytes that nothing here writes.
 
-use std::collections::BTreeSet;
-
-use portcullis_dialect::AccessRules;
 use portcullis_engine::bytes::{push_varint, take_varint};
 use portcullis_robots::access::{CaptureNotes, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_set::stored::CaptureFacts;
 
-use super::newest::{Failures, Held, Known, Position, Target};
+use super::known::{Held, Known, Position, Resources};
 
 /// What a capture refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reference<'b> {
     Number(u32),
     Bytes(&'b [u8]),
-}
-
-/// How the captures of a resource are read and written.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Form {
-    pub(super) rules: &'static AccessRules,
-    /// Whether all captures are kept. Outages follow from them then.
-    pub(super) keeps_all: bool,
-    pub(super) place: Place,
 }
 
 /// Where captures are.
@@ -52,9 +40,6 @@ pub(crate) enum Role {
     Others,
 }
 
-/// The captures of a key, of http and of https.
-pub(super) type Resources<B> = [Option<Box<Target<B>>>; 2];
-
 /// The number of captures before those of https that says that they are those of http.
 const AS_HTTP: u32 = 1;
 /// The first number that counts captures, less one.
@@ -74,10 +59,6 @@ const LOCATION_NUMBER: u8 = 1;
 const LOCATION: u8 = 2;
 const FILE: u8 = 3;
 const FILE_WITH_RULES: u8 = 4;
-
-/// What follows the captures.
-const FAILURES_FOLLOW: u8 = 0;
-const FAILURES: u8 = 1;
 
 /// Appends bytes, and the number of them before them.
 pub(super) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -130,55 +111,36 @@ pub(super) fn take_key(fields: &mut Fields<'_>, key: &mut Vec<u8>) -> Option<()>
     (is_shortest || rest.is_empty()).then_some(())
 }
 
-impl Form {
-    /// Appends the captures of a key, with at most so many failures of each outage. `refer` appends
-    /// references.
+impl Place {
+    /// Appends the captures of a key, oldest first. `refer` appends references.
     pub(super) fn push<B: PartialEq, E>(
         self,
         out: &mut Vec<u8>,
-        resources: &Resources<B>,
-        failures_max: usize,
+        [http, https]: &Resources<B>,
         refer: &mut impl FnMut(&mut Vec<u8>, Role, &B) -> Result<(), E>,
     ) -> Result<(), E> {
-        let [http, https] = resources;
-        let is_same = match (http, https) {
-            (Some(http), Some(https)) => self.place != Place::Run && self.are_same(http, https),
-            _ => false,
+        self.push_resource(out, http, refer)?;
+        let are_same = |(one, other): (&Known<B>, &Known<B>)| {
+            (&one.facts, &one.held) == (&other.facts, &other.held)
         };
-        self.push_resource(out, http.as_deref(), failures_max, refer)?;
-        if is_same {
+        let has_same = self != Place::Run && !http.is_empty() && http.len() == https.len();
+        if has_same && http.iter().zip(https).all(are_same) {
             push_varint(out, AS_HTTP);
             return Ok(());
         }
-        self.push_resource(out, https.as_deref(), failures_max, refer)
-    }
-
-    /// Returns the captures of a resource, oldest first.
-    fn in_order<B>(self, target: &Target<B>) -> Vec<&Known<B>> {
-        let mut captures: Vec<_> = target.captures().collect();
-        captures.sort_by_key(|known| known.rank(self.rules));
-        captures
-    }
-
-    fn are_same<B: PartialEq>(self, one: &Target<B>, other: &Target<B>) -> bool {
-        let captures = [one, other].map(|target| self.in_order(target));
-        let [ones, others] =
-            captures.each_ref().map(|it| it.iter().map(|it| (&it.facts, &it.held)));
-        one.failures == other.failures && ones.eq(others)
+        self.push_resource(out, https, refer)
     }
 
     fn push_resource<B, E>(
         self,
         out: &mut Vec<u8>,
-        target: Option<&Target<B>>,
-        failures_max: usize,
+        captures: &[Known<B>],
         refer: &mut impl FnMut(&mut Vec<u8>, Role, &B) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(target) = target else {
+        if captures.is_empty() {
             push_varint(out, 0);
             return Ok(());
-        };
-        let captures = self.in_order(target);
+        }
         push_varint(out, COUNTED + captures.len() as u32);
         for Known { facts, position, held } in captures {
             push_facts(out, facts, self.kind(held));
@@ -190,17 +152,10 @@ impl Form {
                     refer(out, Role::Others, others)?;
                 }
             }
-            if self.place == Place::Run {
+            if self == Place::Run {
                 push_varint(out, position.piece);
                 push_varint(out, position.index);
             }
-        }
-        let Target { newest, failures, .. } = target;
-        if self.keeps_all || *failures == Failures::of(newest, self.rules) {
-            out.push(FAILURES_FOLLOW);
-        } else {
-            out.push(FAILURES);
-            push_failures(out, failures, failures_max);
         }
         Ok(())
     }
@@ -208,7 +163,7 @@ impl Form {
     fn kind<B>(self, held: &Held<B>) -> u8 {
         match held {
             Held::Nothing => NOTHING,
-            Held::Location(_) if self.place == Place::Log => LOCATION,
+            Held::Location(_) if self == Place::Log => LOCATION,
             Held::Location(_) => LOCATION_NUMBER,
             Held::File { has_rules: false, .. } => FILE,
             Held::File { has_rules: true, .. } => FILE_WITH_RULES,
@@ -217,47 +172,30 @@ impl Form {
 
     /// Reads the captures of a key.
     pub(super) fn take<'b>(self, fields: &mut Fields<'b>) -> Option<Resources<Reference<'b>>> {
-        let before = fields.clone();
         let http = self.resource(fields)?;
         let mut after = fields.clone();
-        let https = match after.number()? {
-            AS_HTTP => {
-                *fields = after;
-                Some(self.resource(&mut before.clone())??)
-            }
-            _ => self.resource(fields)?,
-        };
-        Some([http, https])
+        if after.number()? == AS_HTTP {
+            *fields = after;
+            return (!http.is_empty()).then(|| [http.clone(), http]);
+        }
+        Some([http, self.resource(fields)?])
     }
 
-    #[expect(clippy::option_option, reason = "bytes that make no sense, and no resource")]
-    fn resource<'b>(self, fields: &mut Fields<'b>) -> Option<Option<Box<Target<Reference<'b>>>>> {
+    fn resource<'b>(self, fields: &mut Fields<'b>) -> Option<Vec<Known<Reference<'b>>>> {
         let count = match fields.number()? {
-            0 => return Some(None),
+            0 => return Some(Vec::new()),
             number => number.checked_sub(COUNTED).filter(|&count| count > 0)?,
         };
-        let mut earlier = Vec::new();
+        let mut captures = Vec::new();
         for index in 0..count {
             let (facts, held) = capture(fields)?;
-            let position = match self.place == Place::Run {
-                true => Position { piece: fields.number()?, index: fields.number()? },
-                false => Position { piece: 0, index },
+            let position = match self {
+                Place::Run => Position { piece: fields.number()?, index: fields.number()? },
+                Place::Sorted | Place::Log => Position { piece: 0, index },
             };
-            earlier.push(Known { facts, position, held });
+            captures.push(Known { facts, position, held });
         }
-        let newest = earlier.pop()?;
-        let file = match newest.is_file() {
-            true => None,
-            false => earlier.iter().rposition(Known::is_file),
-        };
-        let file = file.map(|file| Box::new(earlier.remove(file)));
-        let failures = match (fields.byte()?, self.keeps_all) {
-            (FAILURES_FOLLOW, true) => Failures::default(),
-            (FAILURES_FOLLOW, false) => Failures::of(&newest, self.rules),
-            (FAILURES, false) => failures(fields)?,
-            _ => return None,
-        };
-        Some(Some(Box::new(Target { newest, file, failures, earlier })))
+        Some(captures)
     }
 }
 
@@ -331,31 +269,6 @@ fn capture<'b>(fields: &mut Fields<'b>) -> Option<(CaptureFacts, Held<Reference<
         ..CaptureFacts::default()
     };
     Some((facts, held))
-}
-
-/// Appends the failures of an outage, at most so many.
-pub(super) fn push_failures(
-    out: &mut Vec<u8>,
-    Failures { answered_at, dates }: &Failures,
-    max: usize,
-) {
-    push_long(out, answered_at.map_or(0, |date| date.0.saturating_add(1)));
-    push_varint(out, dates.len().min(max) as u32);
-    dates.iter().take(max).for_each(|date| push_long(out, date.0));
-}
-
-/// Reads failures; `None` also if they are not in order, or from before the last answer.
-pub(super) fn failures(fields: &mut Fields<'_>) -> Option<Failures> {
-    let answered_at = long(fields)?.checked_sub(1).map(UnixSeconds);
-    let mut dates = BTreeSet::new();
-    for _ in 0..fields.number()? {
-        let date = UnixSeconds(long(fields)?);
-        if dates.last() >= Some(&date) || Some(date) < answered_at {
-            return None;
-        }
-        dates.insert(date);
-    }
-    Some(Failures { answered_at, dates })
 }
 
 /// The most bytes of a long varint.

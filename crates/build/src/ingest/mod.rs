@@ -18,9 +18,9 @@
 //! - A "not modified" (304, or a revisit record) confirms the newest file that is older, and the
 //!   date of the confirmation counts.
 //! - A host whose newest capture is a failure is in an outage since the first failure after its
-//!   last answer. [`serving`](portcullis_robots::access::serving) and [`OutageConfig`] define the
+//!   last answer. [`serving`](portcullis_robots::access::serving) and [`SettleConfig`] define the
 //!   effect. A failure in the second of an answer counts as the later one.
-//! - Captures after [`as_of`](OutageConfig::as_of) are counted and left out.
+//! - Captures after [`as_of`](SettleConfig::as_of) are counted and left out.
 //!
 //! † A redirect to a resource that was not captured, a redirect to no URL, and a "not modified"
 //! without a file count as the dialect's
@@ -48,8 +48,8 @@
 //! ```
 
 mod captured;
+mod known;
 mod log;
-mod newest;
 mod parts;
 mod place;
 mod read;
@@ -68,12 +68,12 @@ use portcullis_robots::syntax::NoteKind;
 use portcullis_set::stored::CaptureFacts;
 
 use crate::hosts::Standings;
-use crate::provenance::{InputReport, OutageConfig};
+use crate::provenance::{InputReport, SettleConfig};
 
 pub(super) use captured::Captured;
 pub(super) use log::Role;
 pub(super) use parts::inputs;
-pub use parts::{Merger, ReadBackError, outages};
+pub use parts::{Merger, settle_of};
 pub(super) use read::file_of;
 pub use settle::StandingCounts;
 pub(super) use settle::{AsOf, Settler, Settling};
@@ -128,8 +128,8 @@ pub struct IngestConfig {
     /// Which notes and faults are errors. All inputs are read before an error is returned, so that one
     /// run names everything that has to be fixed.
     pub strictness: Strictness,
-    /// How outages are judged.
-    pub outages: OutageConfig,
+    /// How origins are settled.
+    pub settle: SettleConfig,
     /// Whether the history of each origin is kept, and not its newest captures alone.
     pub history: bool,
     /// How much memory is used, and where the rest goes.
@@ -145,7 +145,7 @@ impl IngestConfig {
             robots_bytes_max,
             capture: CaptureConfig::default(),
             strictness: Strictness::default(),
-            outages: OutageConfig::default(),
+            settle: SettleConfig::default(),
             history: false,
             scratch: Scratch::in_memory(),
         }
@@ -159,8 +159,8 @@ pub struct Ingested {
     pub standings: Standings,
     /// A report on each input.
     pub inputs: Vec<InputReport>,
-    /// How outages were judged.
-    pub outages: OutageConfig,
+    /// How origins were settled.
+    pub settle: SettleConfig,
     /// The number of captures that are not the newest of their origin, and so do not count; 0 if the
     /// history was kept. A capture of both http and https counts for each.
     pub superseded: u64,
@@ -346,7 +346,7 @@ pub fn ingest(
 ) -> Result<Ingested, IngestError> {
     let mut merger = Merger::new(config.dialect, config.history, &config.scratch);
     merger.ingest(inputs, config, observer)?;
-    let ingested = merger.finish(config.outages)?;
+    let ingested = merger.finish(config.settle)?;
     ingested.check_files(config.strictness)?;
     Ok(ingested)
 }

@@ -12,22 +12,21 @@
 //! distinct file; the captures and files are where [`Scratch`] keeps them.
 
 use std::cell::RefCell;
-use std::ops::Range;
 
 use hashbrown::HashMap;
-use zerocopy::little_endian::U64;
 
+use portcullis_dialect::AccessRules;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Scratch, Table};
-use portcullis_set::file::{Damage, SetError};
-use portcullis_set::lists::{ListReader, ListWriter, Role, read_extract};
-use portcullis_set::stored::{CaptureFacts, PolicyNumber, PolicySet};
+use portcullis_set::file::{Damage, Section, SetError};
+use portcullis_set::lists::{ListReader, read_extract};
+use portcullis_set::stored::{PolicyNumber, PolicySet};
 
 use super::captured::{Captured, Keyed, Newest};
-use super::log::{self, Fields, Form, Reference, Resources, take_key};
-use super::newest::{Failures, Held, Known, Target, Targets};
+use super::known::{Held, Known, Resources};
+use super::log::{self, Fields, Reference, take_key};
 use super::place::{self, Place, Slot};
 use super::read::{Open, read_all};
 use super::settle::{AsOf, Settling};
@@ -35,38 +34,10 @@ use super::{IngestConfig, IngestError, IngestObserver, Ingested, Input, Strictne
 use crate::compile::text_bytes_max;
 use crate::hosts::Standings;
 use crate::pool::{BlobID, BlobPool, Fingerprint};
-use crate::provenance::{InputReport, OutageConfig, Provenance};
+use crate::provenance::{InputReport, Provenance, SettleConfig};
 
 /// Keys that are read before the pages that were touched for them are released.
 const KEYS_PER_RELEASE: u64 = 1 << 16;
-
-/// An error that prevents the captures of a set from being read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReadBackError {
-    /// The set is damaged.
-    #[error(transparent)]
-    Damaged(#[from] Damage),
-    /// The set has no captures: it was compiled from files in memory.
-    #[error("{set} has no captures; run `portcullis compile` again")]
-    NoCaptures {
-        /// The set.
-        set: String,
-    },
-    /// A temporary file failed.
-    #[error(transparent)]
-    Scratch(#[from] WriteError),
-}
-
-impl From<ReadBackError> for SetError {
-    fn from(error: ReadBackError) -> SetError {
-        match error {
-            ReadBackError::Damaged(damage) => damage.into(),
-            ReadBackError::NoCaptures { set } => SetError::NoCaptures { name: set },
-            ReadBackError::Scratch(error) => error.into(),
-        }
-    }
-}
 
 /// The captures of archives and of sets, joined.
 #[derive(Debug)]
@@ -77,7 +48,7 @@ pub struct Merger {
     pool: BlobPool,
     inputs: Vec<InputReport>,
     parts: Vec<Captured>,
-    /// The number of captures of all parts.
+    /// The number of captures of all archives.
     captures: u64,
 }
 
@@ -103,7 +74,7 @@ impl Merger {
 
     /// Reads archives, and joins their captures. Of two captures that are equally new (or undated), that
     /// of the input that was added later counts. `config` has the dialect, the history and the scratch
-    /// of this merger; it says nothing about outages that [`finish`](Merger::finish) does not.
+    /// of this merger; it says nothing about settling that [`finish`](Merger::finish) does not.
     ///
     /// Runs on the calling thread's rayon pool.
     ///
@@ -161,7 +132,7 @@ impl Merger {
     /// # Errors
     ///
     /// If a set is damaged or has no captures, or a temporary file fails.
-    pub fn add(&mut self, sets: &[&PolicySet]) -> Result<(), ReadBackError> {
+    pub fn add(&mut self, sets: &[&PolicySet]) -> Result<(), SetError> {
         if sets.is_empty() {
             return Ok(());
         }
@@ -169,32 +140,30 @@ impl Merger {
         let mut logs = Vec::new();
         let (mut first_input, rules) = (self.inputs.len(), &self.dialect.access);
         for &set in sets {
-            let (inputs, has_inputs) = inputs(set)?;
-            let form = Form { rules, keeps_all: set.has_history(), place: log::Place::Log };
+            let inputs = inputs(set)?;
+            let no_captures = || SetError::NoCaptures { name: set.name().to_owned() };
+            let log = set.log().ok_or_else(no_captures)?;
             logs.push(LogReader {
                 set,
-                form,
-                keeps_all: self.keeps_all,
-                blocks: blocks(set)?.into_iter(),
-                fields: Fields { rest: &[] },
+                rules,
+                log,
+                fields: Fields { rest: set.file().bytes(log, 0, log.bytes())? },
                 key: Vec::new(),
                 last: None,
                 keys: 0,
-                inputs: has_inputs.then_some(inputs.len()),
+                inputs: inputs.len(),
                 first_input: u32::try_from(first_input).expect("fewer than 2^32 inputs"),
                 text_bytes_left: text_bytes_max(set.bytes()),
                 pool: &pool,
                 extracts: HashMap::default(),
                 others: HashMap::default(),
                 table: self.scratch.table(),
-                captures: 0,
             });
             first_input += inputs.len();
             self.inputs.extend(inputs);
         }
         let merged =
             Captured::merge(logs.iter_mut().collect(), (rules, self.keeps_all), &self.scratch);
-        self.captures += logs.iter().map(|log| log.captures).sum::<u64>();
         drop(logs);
         self.pool = pool.into_inner();
         self.parts.push(merged?);
@@ -206,13 +175,13 @@ impl Merger {
     /// # Errors
     ///
     /// If a temporary file fails.
-    pub fn finish(self, outages: OutageConfig) -> Result<Ingested, WriteError> {
-        self.settle(outages, None)
+    pub fn finish(self, settle: SettleConfig) -> Result<Ingested, WriteError> {
+        self.settle(settle, None)
     }
 
     pub(crate) fn settle(
         mut self,
-        outages: OutageConfig,
+        settle: SettleConfig,
         at: Option<AsOf>,
     ) -> Result<Ingested, WriteError> {
         let form = (&self.dialect.access, self.keeps_all);
@@ -226,63 +195,44 @@ impl Merger {
         };
         let superseded =
             if self.keeps_all { 0 } else { self.captures.saturating_sub(captured.resources()) };
-        let settling = Settling { captured, rules: form.0, outages, at };
+        let settling = Settling { captured, rules: form.0, settle, at };
         let standings = Standings::from_captures(settling, self.pool);
-        Ok(Ingested { standings, inputs: self.inputs, outages, superseded })
+        Ok(Ingested { standings, inputs: self.inputs, settle, superseded })
     }
 }
 
-/// Returns how outages were judged when the set was compiled.
+/// Returns how its origins were settled when the set was compiled.
 ///
 /// # Errors
 ///
 /// If the provenance is damaged.
-pub fn outages(set: &PolicySet) -> Result<OutageConfig, Damage> {
+pub fn settle_of(set: &PolicySet) -> Result<SettleConfig, Damage> {
     let provenance = Provenance::read(set.provenance()?);
-    Ok(provenance.map(|provenance| provenance.outages()).unwrap_or_default())
+    Ok(provenance.map(|provenance| provenance.settle()).unwrap_or_default())
 }
 
-/// Returns the inputs, and whether the set lists them. A set that lists none counts as one input.
-pub(crate) fn inputs(set: &PolicySet) -> Result<(Vec<InputReport>, bool), Damage> {
+/// Returns the inputs. A set that lists none counts as one input.
+pub(crate) fn inputs(set: &PolicySet) -> Result<Vec<InputReport>, Damage> {
     Ok(match Provenance::read(set.provenance()?) {
-        Some(provenance) => (provenance.inputs().collect(), true),
+        Some(provenance) => provenance.inputs().collect(),
         None => {
             let (name, captured) = (set.name().to_owned(), set.counts().captured);
-            (vec![InputReport { name, captured, ..InputReport::default() }], false)
+            vec![InputReport { name, captured, ..InputReport::default() }]
         }
     })
-}
-
-/// Returns the places of the blocks of a set's log.
-fn blocks(set: &PolicySet) -> Result<Vec<Range<u64>>, ReadBackError> {
-    let Some((log, index)) = set.log_sections() else {
-        return Err(ReadBackError::NoCaptures { set: set.name().to_owned() });
-    };
-    let count = index.bytes() / size_of::<U64>() as u64;
-    let starts = set.file().items::<U64>(index, 0, count)?;
-    let ends = starts.iter().skip(1).map(|start| start.get()).chain([log.bytes()]);
-    let blocks: Vec<_> = starts.iter().zip(ends).map(|(start, end)| start.get()..end).collect();
-    let first = blocks.first().map_or(log.bytes(), |block| block.start);
-    if first != 0 || blocks.iter().any(|block| block.start >= block.end) {
-        return Err(set.file().malformed(index, 0, "its blocks are not those of the log").into());
-    }
-    Ok(blocks)
 }
 
 /// Reads the captures of a set in the order of their keys.
 struct LogReader<'m> {
     set: &'m PolicySet,
-    form: Form,
-    /// Whether the merger keeps all captures.
-    keeps_all: bool,
-    blocks: std::vec::IntoIter<Range<u64>>,
-    /// The rest of the block.
+    rules: &'static AccessRules,
+    log: Section,
+    /// The rest of the log.
     fields: Fields<'m>,
     key: Vec<u8>,
     last: Option<Box<[u8]>>,
     keys: u64,
-    /// The number of inputs, if the set reports any.
-    inputs: Option<usize>,
+    inputs: usize,
     first_input: u32,
     /// The bytes that the files that were not read yet may have together. A few lines of a damaged set
     /// may stand for the lines of many files.
@@ -292,7 +242,6 @@ struct LogReader<'m> {
     others: HashMap<Option<u32>, BlobID, foldhash::fast::RandomState>,
     /// The size of both tables of files.
     table: Table,
-    captures: u64,
 }
 
 /// The extract of a file.
@@ -305,7 +254,7 @@ struct Extract {
 }
 
 impl Iterator for LogReader<'_> {
-    type Item = Result<Keyed, ReadBackError>;
+    type Item = Result<Keyed, SetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.read().transpose()
@@ -313,16 +262,12 @@ impl Iterator for LogReader<'_> {
 }
 
 impl<'m> LogReader<'m> {
-    fn read(&mut self) -> Result<Option<Keyed>, ReadBackError> {
+    fn read(&mut self) -> Result<Option<Keyed>, SetError> {
         if self.fields.rest.is_empty() {
-            let Some(block) = self.blocks.next() else { return Ok(None) };
-            let (log, _) = self.set.log_sections().expect("the log was found");
-            let rest = self.set.file().bytes(log, block.start, block.end - block.start)?;
-            self.fields = Fields { rest };
-            self.key.clear();
+            return Ok(None);
         }
         let read = take_key(&mut self.fields, &mut self.key);
-        let resources = read.and_then(|()| self.form.take(&mut self.fields));
+        let resources = read.and_then(|()| log::Place::Log.take(&mut self.fields));
         let resources = resources.ok_or_else(|| self.odd("it makes no sense"))?;
         let key: Box<[u8]> = self.key.as_slice().into();
         if self.last.as_deref() >= Some(&*key) {
@@ -330,26 +275,26 @@ impl<'m> LogReader<'m> {
         }
         self.last = Some(key.clone());
         self.check_key(&key, &resources)?;
-        let mut targets = Targets::default();
-        for (target, resource) in targets.iter_mut().zip(resources) {
-            *target = resource.map(|it| self.target(*it).map(Box::new)).transpose()?;
-        }
+        let mut known = |captures: Vec<_>| {
+            captures.into_iter().map(|it| self.known(it)).collect::<Result<Vec<_>, _>>()
+        };
+        let [http, https] = resources;
+        let resources = [known(http)?, known(https)?];
         self.keys += 1;
         if self.keys.is_multiple_of(KEYS_PER_RELEASE) {
             self.set.file().release_pages();
         }
-        Ok(Some((key, targets)))
+        Ok(Some((key, resources)))
     }
 
     #[cold]
-    fn odd(&self, what: &'static str) -> ReadBackError {
-        let (log, _) = self.set.log_sections().expect("the log was found");
-        self.set.file().malformed(log, 0, what).into()
+    fn odd(&self, what: &'static str) -> SetError {
+        self.set.file().malformed(self.log, 0, what).into()
     }
 
     /// Checks that captures are filed under the key of their resource.
-    fn check_key<B>(&self, key: &[u8], resources: &Resources<B>) -> Result<(), ReadBackError> {
-        let [http, https] = resources.each_ref().map(Option::is_some);
+    fn check_key<B>(&self, key: &[u8], resources: &Resources<B>) -> Result<(), SetError> {
+        let [http, https] = resources.each_ref().map(|captures| !captures.is_empty());
         let is_filed = |slot: Slot| {
             match place::is_origin(key) {
                 true => Place::from_url(&place::robots_txt_url(key, slot)),
@@ -364,31 +309,12 @@ impl<'m> LogReader<'m> {
         }
     }
 
-    fn target(&mut self, target: Target<Reference<'m>>) -> Result<Target<BlobID>, ReadBackError> {
-        if !self.form.keeps_all
-            && (!target.earlier.is_empty() || target.file.as_ref().is_some_and(|it| !it.is_file()))
-        {
-            return Err(self.odd("a resource has captures that do not count"));
-        }
-        let mut target = target.map(|known| self.known(known))?;
-        if self.keeps_all {
-            target.failures = Failures::default();
-        }
-        Ok(target)
-    }
-
-    fn known(&mut self, known: Known<Reference<'m>>) -> Result<Known<BlobID>, ReadBackError> {
-        self.captures += 1;
+    fn known(&mut self, known: Known<Reference<'m>>) -> Result<Known<BlobID>, SetError> {
         let Known { mut facts, position, held } = known;
-        let input = match self.inputs {
-            Some(inputs) if facts.input as usize >= inputs => {
-                return Err(self.odd("a capture is of an input that the provenance does not list"));
-            }
-            Some(_) => facts.input,
-            // A set that reports no input counts as one.
-            None => 0,
-        };
-        facts = CaptureFacts { input: self.first_input + input, ..facts };
+        if facts.input as usize >= self.inputs {
+            return Err(self.odd("a capture is of an input that the provenance does not list"));
+        }
+        facts.input += self.first_input;
         let held = match held {
             Held::Nothing => Held::Nothing,
             Held::Location(Reference::Bytes(location)) => {
@@ -411,13 +337,13 @@ impl<'m> LogReader<'m> {
             _ => return Err(self.odd("it makes no sense")),
         };
         let known = Known { facts, position, held };
-        match known.is_consistent(self.form.rules) {
+        match known.is_consistent(self.rules) {
             true => Ok(known),
             false => Err(self.odd("an answer has what it cannot have")),
         }
     }
 
-    fn count_text(&mut self, bytes: usize) -> Result<(), ReadBackError> {
+    fn count_text(&mut self, bytes: usize) -> Result<(), SetError> {
         let left = self.text_bytes_left.checked_sub(bytes as u64);
         let what = "its files are longer together than those of a set of its size";
         self.text_bytes_left = left.ok_or_else(|| self.odd(what))?;
@@ -425,7 +351,7 @@ impl<'m> LogReader<'m> {
     }
 
     /// Returns the extract of the file of a policy.
-    fn extract(&mut self, policy: u32, has_rules: bool) -> Result<Extract, ReadBackError> {
+    fn extract(&mut self, policy: u32, has_rules: bool) -> Result<Extract, SetError> {
         if let Some(&known) = self.extracts.get(&policy) {
             return match known.has_rules == has_rules {
                 true => Ok(known),
@@ -460,17 +386,12 @@ impl<'m> LogReader<'m> {
     }
 
     /// Returns the other records of a file, from their position.
-    fn others(&mut self, position: Option<u32>) -> Result<BlobID, ReadBackError> {
+    fn others(&mut self, position: Option<u32>) -> Result<BlobID, SetError> {
         if let Some(&known) = self.others.get(&position) {
             return Ok(known);
         }
-        let mut list = ListWriter::default();
-        let records = position.map(|position| self.set.other_records(position));
-        for record in records.transpose()?.into_iter().flatten() {
-            let in_order = list.push(Role::Other, record.line, &record.text, record.text.len());
-            in_order.ok_or_else(|| self.odd("other records are not in order"))?;
-        }
-        let bytes = list.finish();
+        let bytes = position.map(|position| self.set.other_records(position)).transpose()?;
+        let bytes = bytes.unwrap_or_default();
         self.count_text(bytes.len())?;
         if !ListReader::from_others(&bytes).is_of(self.set.dialect()) {
             return Err(self.odd("other records are not what a file has"));

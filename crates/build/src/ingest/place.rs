@@ -96,6 +96,11 @@ pub(super) fn is_origin(key: &[u8]) -> bool {
     }
 }
 
+/// Returns whether `key` is that of a host of http and https, which has both origins.
+pub(super) fn has_both_schemes(key: &[u8]) -> bool {
+    memchr(b'/', key).is_none()
+}
+
 /// Returns the URL of the robots.txt of an origin.
 pub(super) fn robots_txt_url(key: &[u8], slot: Slot) -> Vec<u8> {
     let scheme: &[u8] = match slot {

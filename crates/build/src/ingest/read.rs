@@ -28,7 +28,7 @@ use portcullis_set::lists::lists;
 use portcullis_set::stored::CaptureFacts;
 
 use super::captured::Newest;
-use super::newest::{Failures, Held, Known, Position};
+use super::known::{Held, Known, Position};
 use super::place::{Place, Places};
 use super::{IngestConfig, IngestObserver, Progress};
 use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
@@ -102,7 +102,7 @@ impl Ingesting {
                 let keep = |blob: &Blob| newest.pool.intern(&blob.bytes, blob.fingerprint);
                 let &Known { facts, position, ref held } = known;
                 let known = Known { facts, position, held: held.map(keep)? };
-                newest.take(&place.key, place.slot, known, Failures::of(&known, newest.rules))?;
+                newest.take(&place.key, place.slot, known)?;
             }
         }
         Ok(())
@@ -359,7 +359,7 @@ impl Digest<'_> {
 impl CaptureSink for Digest<'_> {
     fn capture(&mut self, capture: Capture<'_>) {
         let position = self.next();
-        let as_of = self.config.outages.time();
+        let as_of = self.config.settle.time();
         if as_of.is_some_and(|as_of| capture.captured_at > Some(as_of)) {
             self.later += 1;
             return;

@@ -17,6 +17,9 @@
 //! first of them: each is used again as long as the policy is. An answer without a date leaves the
 //! policy without one.
 //!
+//! † With [`join_schemes`](SettleConfig::join_schemes), an origin of http or https that was not captured,
+//! or not yet, has the policy of the other scheme under its key. A captured one has its own.
+//!
 //! With history, each origin is settled once more at each time at which its standing may change: at
 //! each capture on the way, and when an outage becomes long.
 //!
@@ -44,12 +47,12 @@ use portcullis_set::lists::decide_alike;
 use portcullis_set::stored::CaptureFacts;
 
 use super::captured::{Captured, CapturedReader, Keyed};
-use super::newest::{Held, Known, Targets};
+use super::known::{Held, Known, Resources};
 use super::place::{self, Place, Slot};
-use super::tracks::{Kept, Track, View};
+use super::tracks::{Track, View};
 use crate::limits::{CAPTURES_AT_ONCE, REDIRECTS_KNOWN_MAX};
 use crate::pool::{BlobID, BlobPool};
-use crate::provenance::OutageConfig;
+use crate::provenance::SettleConfig;
 use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
 
 /// Captures to settle, and how.
@@ -57,7 +60,7 @@ use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
 pub(crate) struct Settling {
     pub(crate) captured: Captured,
     pub(super) rules: &'static AccessRules,
-    pub(super) outages: OutageConfig,
+    pub(super) settle: SettleConfig,
     /// The time as of which origins are settled, instead of with history. All captures are kept then.
     pub(crate) at: Option<AsOf>,
 }
@@ -76,8 +79,9 @@ impl Settling {
             at: self.at,
             pool,
             rules: self.rules,
-            as_of: self.outages.time(),
-            long_outage: self.outages.long_outage,
+            as_of: self.settle.time(),
+            long_outage: self.settle.long_outage,
+            join_schemes: self.settle.join_schemes,
             recent: Mutex::default(),
         };
         let reader = self.captured.reader();
@@ -125,9 +129,9 @@ impl Settler<'_> {
         let Settler { resolver, waiting, at_once, .. } = self;
         let made = Moments::default();
         let now = waiting[..waiting.len().min(*at_once)].par_iter().enumerate();
-        let settled = now.map(|(index, (key, targets))| {
+        let settled = now.map(|(index, (key, resources))| {
             // The first host is always settled.
-            resolver.host(key, targets, (index > 0).then_some(&made))
+            resolver.host(key, resources, (index > 0).then_some(&made))
         });
         let settled = settled.collect::<Result<Vec<_>, _>>()?;
         let done = settled.iter().position(Option::is_none);
@@ -158,32 +162,27 @@ pub(super) fn standings(host: &HostStanding) -> impl Iterator<Item = &Standing> 
     [&host.http, &host.https].into_iter().flatten()
 }
 
-impl Kept {
+impl Track {
     /// Returns the captures that count at the time of `clock`; `None` if there are none. `before` is
     /// what was received on the way to them; `None` for those of the origin itself, each of which counts.
-    fn view(&self, clock: &mut Clock, before: Option<Received>) -> Option<View> {
-        let track = match self {
-            Kept::Newest(view) => return Some(**view),
-            Kept::All(track) => track,
-        };
-        let view = track.view(clock.at);
+    fn view_at(&self, clock: &mut Clock, before: Option<Received>) -> Option<View> {
+        let view = self.view(clock.at);
         let hides =
             |before: &Received| view.is_none_or(|view| before.hides_dates(&view.newest.facts));
         clock.change_at(clock.at.and_then(|at| match before.filter(hides) {
-            Some(_) => track.next_unlike(at),
-            None => track.next_after(at),
+            Some(_) => self.next_unlike(at),
+            None => self.next_after(at),
         }));
         view
     }
 }
 
-/// The captures under a key, and their host.
 /// An origin that is settled, and the resources that its redirects led to so far.
 struct Origin<'o> {
     key: &'o [u8],
     slot: Slot,
-    kept: &'o Kept,
-    found: Vec<(Place, Option<Arc<Kept>>)>,
+    track: &'o Track,
+    found: Vec<(Place, Option<Arc<Track>>)>,
     links: Vec<Link>,
     /// The numbers of links, by that of the link to the resource that has them and their location.
     known: HashMap<(Option<usize>, BlobID), usize, foldhash::fast::RandomState>,
@@ -194,33 +193,32 @@ struct Origin<'o> {
 struct Link(Option<(Vec<u8>, usize)>);
 
 impl<'o> Origin<'o> {
-    fn new(key: &'o [u8], slot: Slot, kept: &'o Kept) -> Origin<'o> {
+    fn new(key: &'o [u8], slot: Slot, track: &'o Track) -> Origin<'o> {
         let (found, links, known) = (Vec::new(), Vec::new(), HashMap::default());
-        Origin { key, slot, kept, found, links, known }
+        Origin { key, slot, track, found, links, known }
     }
 
     /// Bounds the memory for what is known of redirects.
     fn forget_if_many(&mut self) {
         if self.links.len() >= REDIRECTS_KNOWN_MAX {
-            *self = Origin::new(self.key, self.slot, self.kept);
+            *self = Origin::new(self.key, self.slot, self.track);
         }
     }
 }
 
-/// The captures of the last resources that redirects led to, if all were kept: many origins redirect to
-/// one of them.
+/// The captures of the last resources that redirects led to: many origins redirect to one of them.
 #[derive(Default)]
 struct RecentlyFound {
-    kept: HashMap<(Box<[u8]>, Slot), Arc<Kept>, foldhash::fast::RandomState>,
+    tracks: HashMap<(Box<[u8]>, Slot), Arc<Track>, foldhash::fast::RandomState>,
     captures: usize,
 }
 
 impl RecentlyFound {
-    fn insert(&mut self, place: &Place, kept: &Arc<Kept>, captures: usize) {
+    fn insert(&mut self, place: (Box<[u8]>, Slot), track: &Arc<Track>, captures: usize) {
         if self.captures + captures > CAPTURES_AT_ONCE {
             *self = RecentlyFound::default();
         }
-        if self.kept.insert((place.key.as_slice().into(), place.slot), Arc::clone(kept)).is_none() {
+        if self.tracks.insert(place, Arc::clone(track)).is_none() {
             self.captures += captures;
         }
     }
@@ -237,6 +235,7 @@ struct Resolver<'n> {
     /// The time for which outages are judged; if `None`, each at its last captured failure.
     as_of: Option<UnixSeconds>,
     long_outage: LongOutage,
+    join_schemes: bool,
     recent: Mutex<RecentlyFound>,
 }
 
@@ -307,46 +306,48 @@ impl Resolver<'_> {
     fn host(
         &self,
         key: &[u8],
-        targets: &Targets,
+        resources: &Resources,
         made: Option<&Moments>,
     ) -> Result<Option<HostStanding>, WriteError> {
         if made.is_some_and(Moments::is_too_many) {
             return Ok(None);
         }
-        let kept = targets.each_ref().map(|target| {
-            let target = target.as_deref()?;
-            Some(Kept::of(target, self.rules, self.keeps_all))
-        });
-        let mut host = HostStanding::default();
-        let mut timelines = [Timeline::new(), Timeline::new()];
-        if place::is_origin(key) {
-            for slot in Slot::BOTH {
-                let Some(kept) = &kept[slot as usize] else { continue };
-                let mut origin = Origin::new(key, slot, kept);
-                let mut clock = Clock { at: self.time_of(kept), next: None };
-                let standing = self.standing_at(&mut origin, &mut clock)?;
-                *[&mut host.http, &mut host.https][slot as usize] = match self.at {
-                    Some(_) => standing.map(Standing::without_span),
-                    None => standing,
-                };
-                if self.at.is_none()
-                    && let Kept::All(track) = kept
-                {
-                    match self.timeline(&mut origin, track, made)? {
-                        Some(timeline) => timelines[slot as usize] = timeline,
-                        None => return Ok(None),
-                    }
+        let (mut settled, mut timelines) = <([Option<Settled>; 2], [Timeline; 2])>::default();
+        let has_timelines = self.keeps_all && self.at.is_none();
+        for slot in Slot::BOTH.into_iter().filter(|_| place::is_origin(key)) {
+            let captures = &resources[slot as usize];
+            if captures.is_empty() {
+                continue;
+            }
+            let track = &Track::of(captures, self.rules);
+            let mut origin = Origin::new(key, slot, track);
+            let mut clock = Clock { at: self.time_of(track), next: None };
+            let time = clock.at;
+            let standing = self.standing_at(&mut origin, &mut clock)?;
+            settled[slot as usize] = standing.map(|standing| (time, standing));
+            if has_timelines {
+                match self.timeline(&mut origin, made)? {
+                    Some(timeline) => timelines[slot as usize] = timeline,
+                    None => return Ok(None),
                 }
             }
         }
-        host.timelines = (self.keeps_all && self.at.is_none()).then(|| Box::new(timelines));
-        Ok(Some(host))
+        if self.join_schemes && place::has_both_schemes(key) {
+            settled = [0, 1].map(|slot| joined(settled[slot], settled[1 - slot]));
+            let all = timelines.clone();
+            timelines = [0, 1].map(|slot| joined_timeline(&all[slot], &all[1 - slot]));
+        }
+        let [http, https] = settled.map(|settled| {
+            let (_, standing) = settled?;
+            Some(if self.at.is_some() { standing.without_span() } else { standing })
+        });
+        let timelines = has_timelines.then(|| Box::new(timelines));
+        Ok(Some(HostStanding { http, https, timelines, ..HostStanding::default() }))
     }
 
     /// Returns the time as of which an origin with these captures is settled; `None` for the end.
-    fn time_of(&self, kept: &Kept) -> Option<UnixSeconds> {
+    fn time_of(&self, track: &Track) -> Option<UnixSeconds> {
         let AsOf { time, or_oldest } = self.at?;
-        let Kept::All(track) = kept else { return Some(time) };
         let begin = track.begin().filter(|begin| or_oldest && begin.0 < TIMELINE_SECONDS_END);
         begin.filter(|&begin| begin > time).or(Some(time))
     }
@@ -355,11 +356,10 @@ impl Resolver<'_> {
     fn timeline(
         &self,
         origin: &mut Origin<'_>,
-        track: &Track,
         made: Option<&Moments>,
     ) -> Result<Option<Timeline>, WriteError> {
         let mut moments = Timeline::new();
-        let mut next = track.begin();
+        let mut next = origin.track.begin();
         while let Some(since) = next.filter(|time| time.0 < TIMELINE_SECONDS_END) {
             let mut clock = Clock { at: Some(since), next: None };
             let standing = self.standing_at(origin, &mut clock)?.map(Standing::without_span);
@@ -388,7 +388,7 @@ impl Resolver<'_> {
     ) -> Result<Option<Standing>, WriteError> {
         let rules = self.rules;
         origin.forget_if_many();
-        let Some(first) = origin.kept.view(clock, None) else { return Ok(None) };
+        let Some(first) = origin.track.view_at(clock, None) else { return Ok(None) };
         let (followed, copy) = (redirects_within(&first), first.file);
         let received = Received::of(first.newest.facts);
         let mut step = Step { view: first, followed, copy, received };
@@ -408,7 +408,8 @@ impl Resolver<'_> {
                 break step.without_end(CaptureNote::RedirectToNowhere, rules);
             };
             let found = origin.found[*found].1.as_deref();
-            let Some(view) = found.and_then(|kept| kept.view(clock, Some(step.received))) else {
+            let Some(view) = found.and_then(|track| track.view_at(clock, Some(step.received)))
+            else {
                 break step.without_end(CaptureNote::RedirectTargetMissing, rules);
             };
             let followed = step.followed.saturating_add(1).saturating_add(redirects_within(&view));
@@ -495,22 +496,20 @@ impl Resolver<'_> {
         }
         let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         let by_place = (place.key.as_slice().into(), place.slot);
-        let known = if self.keeps_all { recent().kept.get(&by_place).cloned() } else { None };
-        let kept = match known {
+        let known = recent().tracks.get(&by_place).cloned();
+        let track = match known {
             Some(known) => Some(known),
             None => {
-                let targets = self.captured.get(&place.key)?.unwrap_or_default();
-                let target = targets[place.slot as usize].as_deref();
-                target.map(|target| {
-                    let kept = Arc::new(Kept::of(target, self.rules, self.keeps_all));
-                    if self.keeps_all {
-                        recent().insert(&place, &kept, target.captures().count());
-                    }
-                    kept
+                let [http, https] = self.captured.get(&place.key)?;
+                let captures = if place.slot == Slot::Http { http } else { https };
+                (!captures.is_empty()).then(|| {
+                    let track = Arc::new(Track::of(&captures, self.rules));
+                    recent().insert(by_place, &track, captures.len());
+                    track
                 })
             }
         };
-        found.push((place, kept));
+        found.push((place, track));
         Ok(found.len() - 1)
     }
 }
@@ -562,6 +561,31 @@ impl Step {
         let redirects_followed = u8::try_from(self.followed).unwrap_or(u8::MAX);
         CaptureFacts { redirects_followed, ..known.facts }
     }
+}
+
+/// A standing, and the time as of which it is one; `None` for after all captures.
+type Settled = (Option<UnixSeconds>, Standing);
+
+/// Returns what is known of an origin, or else of the other scheme of its host. Of two first captures
+/// after the time that is asked about, the earlier one counts.
+fn joined(own: Option<Settled>, other: Option<Settled>) -> Option<Settled> {
+    let other = other.filter(|(time, _)| own.is_none_or(|(own, _)| *time < own));
+    other.map(|(time, standing)| (time, of_other_scheme(standing))).or(own)
+}
+
+/// Returns the timeline of an origin, which has the policies of the other scheme before its first capture.
+fn joined_timeline(own: &Timeline, other: &Timeline) -> Timeline {
+    let is_before = |moment: &&Moment| own.first().is_none_or(|first| moment.since < first.since);
+    let before = other.iter().take_while(is_before);
+    let before = before
+        .map(|&Moment { since, standing }| Moment { since, standing: of_other_scheme(standing) });
+    before.chain(own.iter().copied()).collect()
+}
+
+fn of_other_scheme(mut standing: Standing) -> Standing {
+    let facts = &mut standing.facts;
+    facts.capture_notes = facts.capture_notes.with(CaptureNote::OtherScheme);
+    standing
 }
 
 fn redirects_within(view: &View) -> u32 {

@@ -4,13 +4,13 @@
 //! captures in the order of their ranks, so the newest capture, the newest file and the begin of an
 //! outage are stored for each prefix.
 //!
-//! Cost: one sort per resource, then one binary search per question. Nothing here can fail.
+//! Cost: one pass per resource, then one binary search per question. Nothing here can fail.
 
 use portcullis_dialect::dialect::AccessRules;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::stored::CaptureFacts;
 
-use super::newest::{Known, Target};
+use super::known::Known;
 use crate::pool::BlobID;
 
 /// The captures of one resource that count at some time.
@@ -21,14 +21,6 @@ pub(super) struct View {
     pub(super) file: Option<Known<BlobID>>,
     /// The date of the first failure since the last answer, if one has a date.
     pub(super) failing_since: Option<UnixSeconds>,
-}
-
-impl Target {
-    /// Returns what counts after all captures.
-    pub(super) fn view(&self) -> View {
-        let failing_since = self.failures.dates.first().copied();
-        View { newest: self.newest, file: self.newest_file().copied(), failing_since }
-    }
 }
 
 /// The captures of one resource, oldest first.
@@ -71,12 +63,11 @@ impl Entry {
 }
 
 impl Track {
-    pub(super) fn of(target: &Target, rules: &AccessRules) -> Track {
-        let mut captures: Vec<Known<BlobID>> = target.captures().copied().collect();
-        captures.sort_by_key(|known| known.rank(rules));
+    /// Returns the track of captures, which are oldest first.
+    pub(super) fn of(captures: &[Known<BlobID>], rules: &AccessRules) -> Track {
         let mut entries: Vec<Entry> = Vec::with_capacity(captures.len());
         let (mut file, mut failing_since, mut last_failure) = (None, None, None);
-        for known in captures {
+        for &known in captures {
             if known.is_file() {
                 file = Some(entries.len() as u32);
             }
@@ -133,25 +124,5 @@ impl Track {
 
     fn count_until(&self, at: UnixSeconds) -> usize {
         self.entries.partition_point(|entry| entry.known.facts.captured_at <= Some(at))
-    }
-}
-
-/// The captures of a resource that may count.
-#[derive(Debug)]
-pub enum Kept {
-    /// Those that count after all captures.
-    Newest(Box<View>),
-    /// All.
-    All(Track),
-}
-
-impl Kept {
-    /// Returns all captures of a resource, or those that count after all.
-    pub fn of(target: &Target, rules: &AccessRules, keeps_all: bool) -> Kept {
-        if keeps_all {
-            Kept::All(Track::of(target, rules))
-        } else {
-            Kept::Newest(Box::new(target.view()))
-        }
     }
 }

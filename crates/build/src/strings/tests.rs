@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use portcullis_files::scratch::Scratch;
 use portcullis_set::file::{Damage, HeaderFields, SectionKind, SetFile, Storage};
-use portcullis_set::strings::Strings;
+use portcullis_set::strings::{StringID, Strings};
 
 use super::*;
 use crate::writer::{SectionSink, SetFileWriter};
@@ -22,9 +22,13 @@ fn fields() -> HeaderFields {
 
 fn file_of(table: &StringTable) -> SetFile {
     let mut writer = SetFileWriter::in_memory(0).unwrap();
-    table.write(&mut writer).unwrap();
+    table.write(SectionKind::RECORD_STRINGS, &mut writer).unwrap();
     let bytes = writer.finish(&fields()).unwrap().finished;
     SetFile::open(Storage::owned("a.set", bytes[..].into())).unwrap()
+}
+
+fn opened(file: &SetFile) -> Strings {
+    Strings::open(file, SectionKind::RECORD_STRINGS).unwrap()
 }
 
 /// Returns a file with these sections, valid or not.
@@ -56,89 +60,68 @@ fn sample(count: u32) -> Vec<Vec<u8>> {
 fn strings_come_back_in_any_order() {
     for count in [0, 1, 12, 13, 14, 15, 16, 29, 30, 10_000] {
         let strings = sample(count);
-        let mut builder = StringTableBuilder::new(&Scratch::in_memory());
-        let provisional: Vec<_> =
-            strings.iter().map(|string| builder.intern(string).unwrap()).collect();
-        let again: Vec<_> = strings.iter().map(|string| builder.intern(string).unwrap()).collect();
-        assert_eq!(provisional, again);
+        let mut table = StringTable::new(&Scratch::in_memory());
+        let mut numbers = || strings.iter().map(|it| table.intern(it).unwrap()).collect::<Vec<_>>();
+        let known = numbers();
+        assert_eq!(known, numbers());
         let distinct: BTreeSet<&Vec<u8>> = strings.iter().collect();
-        let table = builder.finish().unwrap();
         assert_eq!(table.len(), distinct.len() as u64);
         let file = file_of(&table);
-        let read = Strings::open(&file, table.len()).unwrap();
+        let read = opened(&file);
         let mut found = b"whatever was here".to_vec();
-        for (string, provisional) in strings.iter().zip(provisional).rev() {
-            let id = table.id(provisional).unwrap();
-            read.get(&file, id, &mut found).unwrap();
+        for (string, &number) in strings.iter().zip(&known).rev() {
+            read.get(&file, StringID(number), &mut found).unwrap();
             assert_eq!(&found, string);
         }
-        for (id, string) in (0..).map(StringID).zip(&distinct) {
-            read.get(&file, id, &mut found).unwrap();
-            assert_eq!(&&found, string);
-            assert_eq!(read.count_before(&file, string).unwrap(), id.0);
-            // The next possible string.
-            found.push(0);
-            assert_eq!(read.count_before(&file, &found).unwrap(), id.0 + 1);
-        }
-        assert!(read.get(&file, StringID(table.len() as u32), &mut found).is_err());
-        assert!(read.get(&file, StringID(u32::MAX), &mut found).is_err());
-    }
-}
-
-#[test]
-fn the_order_of_ingesting_makes_no_difference() {
-    let strings = sample(2_000);
-    let folder = tempfile::tempdir().unwrap();
-    let mut hashes = BTreeSet::new();
-    for memory in [usize::MAX, 400_000, 40_000, 4_000] {
-        for order in ["as they come", "sorted", "reversed"] {
-            let mut builder =
-                StringTableBuilder::new(&Scratch::with_little_memory(folder.path(), memory));
-            let mut strings = strings.clone();
-            match order {
-                "sorted" => strings.sort(),
-                "reversed" => strings.reverse(),
-                _ => {}
-            }
-            // A string comes back in later runs too.
-            for string in strings.iter().chain(&strings) {
-                builder.intern(string).unwrap();
-            }
-            let table = builder.finish().unwrap();
-            hashes.insert((table.len(), file_of(&table).content_hash()));
+        for number in [table.len().next_multiple_of(BUCKET_STRINGS as u64) as u32, u32::MAX] {
+            assert!(read.get(&file, StringID(number), &mut found).is_err());
         }
     }
-    assert_eq!(hashes.len(), 1);
 }
 
+/// A string that is used often is stored once, and one that was not used for long again.
 #[test]
-fn no_strings() {
-    let table = StringTableBuilder::new(&Scratch::in_memory()).finish().unwrap();
-    let file = file_of(&table);
-    let strings = Strings::open(&file, 0).unwrap();
-    assert!(strings.get(&file, StringID(0), &mut Vec::new()).is_err());
-}
-
-#[test]
-fn sections_that_do_not_fit_the_number_of_strings() {
-    let file = file_with(b"\0\x01a", &[0, 3]);
-    assert!(Strings::open(&file, 16).is_ok());
-    for count in [0, 17, u64::from(u32::MAX), u64::MAX, 1 << 32 | 1] {
-        let damage = Strings::open(&file, count).unwrap_err();
-        assert!(damage.to_string().contains("section 'string buckets'"), "{damage}");
+fn old_strings_are_forgotten() {
+    let mut table = StringTable::new(&Scratch::in_memory());
+    let long = |number: u32| format!("{number:07}{}", "x".repeat(1_000)).into_bytes();
+    let (usual, rare) = (b"User-agent: *", b"Disallow: /rare");
+    let first = table.intern(rare).unwrap();
+    let known = table.intern(usual).unwrap();
+    for number in 0..3 * (STRING_GENERATION_BYTES / 1_000) as u32 {
+        table.intern(&long(number)).unwrap();
+        assert_eq!(table.intern(usual).unwrap(), known);
     }
+    assert_ne!(table.intern(rare).unwrap(), first);
+}
+
+#[test]
+fn names_are_found_by_their_bytes() {
+    let mut names = NameTable::default();
+    for (name, number) in [("gptbot", 0), ("ccbot", 1), ("gptbot", 0), ("a", 2)] {
+        assert_eq!(names.intern(name.as_bytes()).unwrap(), number);
+    }
+    let mut writer = SetFileWriter::in_memory(0).unwrap();
+    names.write(&mut writer).unwrap();
+    let bytes = writer.finish(&fields()).unwrap().finished;
+    let file = SetFile::trusted("a set", bytes).unwrap();
+    let section = file.section(SectionKind::TOKENS).unwrap();
+    let words = [3, 6, 11, 12, 2, 1, 0].into_iter().flat_map(u32::to_le_bytes);
+    let expected: Vec<u8> = words.chain(*b"gptbotccbota").collect();
+    assert_eq!(file.bytes(section, 0, section.bytes()).unwrap(), expected);
+}
+
+#[test]
+fn missing_sections_are_damage() {
     let writer = SetFileWriter::in_memory(0).unwrap();
     let file = SetFile::trusted("a set", writer.finish(&fields()).unwrap().finished).unwrap();
-    let damage = Strings::open(&file, 1).unwrap_err();
+    let damage = Strings::open(&file, SectionKind::RECORD_STRINGS).unwrap_err();
     assert!(damage.to_string().contains("section 'strings'"), "{damage}");
 }
 
 /// Returns the damage that reading each string reports.
 fn damages(file: &SetFile, count: u32) -> Vec<Damage> {
-    let strings = Strings::open(file, u64::from(count)).unwrap();
+    let strings = opened(file);
     let mut found = Vec::new();
-    let before = strings.count_before(file, b"/b");
-    assert!(before.is_err() || before.is_ok_and(|before| before <= count));
     (0..count).filter_map(|id| strings.get(file, StringID(id), &mut found).err()).collect()
 }
 
@@ -177,11 +160,10 @@ fn no_table_does_harm() {
         let table: Vec<u8> = (0..5).map(|at| bytes[number / bytes.len().pow(at) % 6]).collect();
         damages(&file_with(&table, &[0, 5]), 3);
     }
-    let mut builder = StringTableBuilder::new(&Scratch::in_memory());
+    let mut table = StringTable::new(&Scratch::in_memory());
     for string in [&b"/a"[..], b"/ab", b"/abc", b"/b", b"/b/c/d/e/f"] {
-        builder.intern(string).unwrap();
+        table.intern(string).unwrap();
     }
-    let table = builder.finish().unwrap();
     let file = file_of(&table);
     let section = file.section(SectionKind::STRINGS).unwrap();
     let whole = file.bytes(section, 0, section.bytes()).unwrap();

@@ -261,7 +261,7 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
 
 /// Merges one set.
 fn merged_alone(set: &PolicySet) -> PolicySet {
-    let settings = crate::MergeSettings::of(&[set], None, None).unwrap();
+    let settings = crate::MergeSettings::of(&[set], &crate::SettleChoice::default()).unwrap();
     let (merged, config) = settings.merge(&[set], &Scratch::in_memory()).unwrap();
     let bytes = to_vec(&merged.standings, &config).unwrap();
     PolicySet::from_bytes("merged.set", bytes).unwrap()

@@ -5,12 +5,11 @@ use zerocopy::{FromBytes, IntoBytes};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_engine::{Line, RuleSet};
 use portcullis_set::file::StoredHeader;
-use portcullis_set::layout::record::In;
 use portcullis_set::layout::{
-    Capture, CaptureRow, HostLine, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, count, policy,
-    record, usage,
+    CaptureRow, HostLine, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, count, policy, record, usage,
 };
 use portcullis_set::limits::SET_BLOCK_BYTES;
+use portcullis_set::lists::RecordKind;
 use portcullis_testkit::Captures;
 
 use super::*;
@@ -159,15 +158,12 @@ fn a_faulty_writer_is_found_out() {
         ("section 'captures'", |parts| {
             let captures = parts.section(SectionKind::CAPTURES);
             let rows = <[CaptureRow]>::mut_from_bytes(captures).unwrap();
-            for row in rows {
-                let captured_at = u64::MAX.into();
-                change_capture(row, |capture| Capture { captured_at, ..capture });
-            }
+            rows.iter_mut().for_each(|row| row.date = CaptureRow::dated(None).date);
         }),
         ("section 'captures'", |parts| {
             let captures = parts.section(SectionKind::CAPTURES);
             let rows = <[CaptureRow]>::mut_from_bytes(captures).unwrap();
-            change_capture(&mut rows[0], |it| Capture { redirects: it.redirects + 1, ..it });
+            rows[0].redirects += 1;
         }),
         ("section 'policy heads'", |parts| heads(parts)[0].names_and_state |= 1 << 60),
         // A name has no bit, so its robot gets the default rules; or one too many.
@@ -203,20 +199,22 @@ fn a_faulty_writer_is_found_out() {
         }),
         ("its records are not what a file has", |parts| {
             // A rule has the string behind those of the list.
-            change_first(parts, record::DISALLOW, |_| record::DISALLOW);
+            change_first(parts, RecordKind::Disallow as u32, |_| RecordKind::Disallow as u32);
         }),
         ("section 'rule sets'", |parts| {
-            change_first(parts, record::DISALLOW, |bits| bits ^ 1);
+            change_first(parts, RecordKind::Disallow as u32, |bits| bits ^ 1);
         }),
-        ("no pattern", |parts| change_first(parts, record::DISALLOW, |bits| bits | 12)),
+        ("no pattern", |parts| change_first(parts, RecordKind::Disallow as u32, |bits| bits | 12)),
         ("a record's text is that of no pattern", |parts| {
-            change_first(parts, record::STARTS_GROUP, |_| record::PATTERN << record::FORM_SHIFT);
+            change_first(parts, RecordKind::StartsGroup as u32, |_| {
+                record::PATTERN << record::FORM_SHIFT
+            });
         }),
         ("section 'documents'", |parts| {
             // A kind behind the last record.
             let [records, runs] = [record::RECORDS, record::RUNS]
                 .map(|word| parts.word(SectionKind::DOCUMENTS, word) as usize);
-            let kinds = In::Documents.strings_at(records, runs) - 1;
+            let kinds = record::strings_at(records, runs) - 1;
             let old = parts.word(SectionKind::DOCUMENTS, kinds);
             parts.set_word(SectionKind::DOCUMENTS, kinds, old | 3 << 28);
         }),
@@ -258,15 +256,7 @@ fn a_faulty_writer_is_found_out() {
             parts.section(SectionKind::OUTAGES).extend(row);
         }),
         ("section 'outages'", |parts| parts.section(SectionKind::OUTAGES).clear()),
-        ("section 'wide captures'", |parts| {
-            let row = parts.section(SectionKind::WIDE_CAPTURES).clone();
-            parts.section(SectionKind::WIDE_CAPTURES).extend(row);
-        }),
-        ("section 'wide captures'", |parts| {
-            // No row is left for a capture that is wide.
-            parts.section(SectionKind::WIDE_CAPTURES).clear();
-        }),
-        ("its blocks are not those of the log", |parts| parts.section(SectionKind::LOG).clear()),
+        ("compiled to", |parts| parts.section(SectionKind::LOG).clear()),
         ("it makes no sense", |parts| parts.section(SectionKind::LOG).push(0)),
         ("a key is neither that of an origin", |parts| {
             // Behind its two lengths.
@@ -329,13 +319,6 @@ fn find_out(sample: Vec<u8>, cases: &[Case<'_>]) {
     }
 }
 
-/// Changes a capture that fits into a row.
-fn change_capture(row: &mut CaptureRow, change: impl Fn(Capture) -> Capture) {
-    if let Some(capture) = row.capture() {
-        *row = CaptureRow::of(&change(capture)).0;
-    }
-}
-
 /// Returns the moments of a set with history.
 fn moments(parts: &mut Parts) -> &mut [MomentRow] {
     <[MomentRow]>::mut_from_bytes(parts.section(SectionKind::MOMENTS)).unwrap()
@@ -343,10 +326,16 @@ fn moments(parts: &mut Parts) -> &mut [MomentRow] {
 
 /// Returns the captures of moments.
 fn captures_of_moments(parts: &mut Parts) -> &mut [CaptureRow] {
-    let of_origins = parts.section(SectionKind::TIMELINES).len() / 4 - 1;
-    let rows = <[CaptureRow]>::mut_from_bytes(parts.section(SectionKind::CAPTURES)).unwrap();
-    &mut rows[of_origins..]
+    <[CaptureRow]>::mut_from_bytes(parts.section(SectionKind::MOMENT_CAPTURES)).unwrap()
 }
+
+/// The sections of a set with history.
+const HISTORY: [SectionKind; 4] = [
+    SectionKind::TIMELINES,
+    SectionKind::MOMENTS,
+    SectionKind::MOMENT_CAPTURES,
+    SectionKind::MOMENT_OUTAGES,
+];
 
 fn remove(parts: &mut Parts, kind: SectionKind) {
     parts.sections.retain(|(other, _)| *other != kind);
@@ -356,10 +345,11 @@ fn remove(parts: &mut Parts, kind: SectionKind) {
 fn a_faulty_writer_of_timelines_is_found_out() {
     let cases: &[Case<'_>] = &[
         ("it has timelines without moments", |parts| remove(parts, SectionKind::MOMENTS)),
-        ("it has moments without timelines", |parts| remove(parts, SectionKind::TIMELINES)),
-        ("section 'log', at", |parts| {
-            remove(parts, SectionKind::MOMENTS);
-            remove(parts, SectionKind::TIMELINES);
+        ("or moments without timelines", |parts| remove(parts, SectionKind::TIMELINES)),
+        ("section 'rule sets', at", |parts| {
+            for kind in HISTORY {
+                remove(parts, kind);
+            }
         }),
         ("section 'moments'", |parts| moments(parts).swap(0, 1)),
         ("section 'moments'", |parts| {
@@ -384,22 +374,16 @@ fn a_faulty_writer_of_timelines_is_found_out() {
         }),
         ("section 'moments'", |parts| moments(parts)[1].capture = u32::MAX.into()),
         ("section 'moments'", |parts| moments(parts)[0].capture = 0.into()),
-        ("section 'captures'", |parts| {
-            let captured_at = (1 << 33).into();
-            let late = |capture| Capture { captured_at, ..capture };
-            change_capture(&mut captures_of_moments(parts)[0], late);
+        ("section 'moment captures'", |parts| {
+            captures_of_moments(parts)[0].date = [0, 0, 0, 0, 2];
         }),
-        ("section 'captures'", |parts| {
-            let late = |capture| Capture { captured_at: 1.into(), ..capture };
-            change_capture(&mut captures_of_moments(parts)[0], late);
+        ("section 'moment captures'", |parts| {
+            captures_of_moments(parts)[0].date = [1, 0, 0, 0, 0];
         }),
-        ("section 'captures'", |parts| {
-            let of_other = |capture| Capture { input: 1.into(), ..capture };
-            change_capture(&mut captures_of_moments(parts)[0], of_other);
-        }),
-        ("section 'captures'", |parts| {
+        ("section 'moment captures'", |parts| captures_of_moments(parts)[0].input = 1.into()),
+        ("section 'moment captures'", |parts| {
             let copy = captures_of_moments(parts)[0].as_bytes().to_vec();
-            parts.section(SectionKind::CAPTURES).extend(copy);
+            parts.section(SectionKind::MOMENT_CAPTURES).extend(copy);
         }),
         ("section 'moments'", |parts| {
             moments(parts)[0].since_and_input |= 1;
@@ -440,7 +424,7 @@ fn a_faulty_writer_of_timelines_is_found_out() {
 fn a_set_that_lacks_a_section_is_refused() {
     let whole = Parts::of(sample::small(&RFC_9309));
     assert_eq!(whole.sections.len(), 20);
-    let optional = [SectionKind::LOG, SectionKind::LOG_INDEX];
+    let optional = [SectionKind::LOG];
     let mut lean = whole.clone();
     lean.sections.retain(|(kind, _)| !optional.contains(kind));
     let text = crate::verify(&lean.open().unwrap(), &Scratch::in_memory()).unwrap_err().to_string();
@@ -490,7 +474,7 @@ fn files_that_are_far_longer_than_the_set_are_damage() {
     while at < parts.section(SectionKind::OTHERS).len() / 4 {
         let word = |parts: &mut Parts, word| parts.word(SectionKind::OTHERS, at + word) as usize;
         let (records, runs) = (word(&mut parts, record::RECORDS), word(&mut parts, record::RUNS));
-        let texts = In::Others.strings_at(records, runs);
+        let texts = record::strings_at(records, runs);
         let end = texts + records;
         let long = *long.get_or_insert(word(&mut parts, texts) as u32);
         parts.set_word(SectionKind::OTHERS, at + texts, long);

@@ -29,7 +29,7 @@ pub use self::lint::{Explained, LintArgs};
 pub use self::lists::{
     CheckArgs, ClassifyArgs, FilterArgs, KeepOrDrop, RecordsArgs, SelectionArgs,
 };
-pub use self::sets::{CompileArgs, DIFF_FORMATS, DiffArgs, InspectArgs, OutageArgs};
+pub use self::sets::{CompileArgs, DIFF_FORMATS, DiffArgs, InspectArgs};
 pub use self::survey::SurveyArgs;
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.

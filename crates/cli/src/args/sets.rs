@@ -74,6 +74,9 @@ pub struct CompileArgs {
     #[arg(long, help = texts::HISTORY, long_help = texts::HISTORY_LONG, help_heading = "History")]
     pub history: bool,
 
+    #[arg(long, help = texts::JOIN_SCHEMES, long_help = texts::JOIN_SCHEMES_LONG, help_heading = "Schemes", hide_short_help = true)]
+    pub join_schemes: bool,
+
     #[arg(long, help = texts::INPUT_FORMAT, long_help = texts::INPUT_FORMAT_LONG, value_name = "FORMAT", value_parser = values::named(&CaptureFormat::ALL, CaptureFormat::as_str), help_heading = "Input")]
     pub input_format: Option<CaptureFormat>,
 

@@ -12,7 +12,8 @@ use super::answers::Answers;
 use super::classifier::Classifier;
 use super::session::Session;
 use crate::Damage;
-use crate::layout::{NONE, record};
+use crate::layout::NONE;
+use crate::lists::{RecordKind, Role};
 use crate::stored::{PolicyNumber, RecordList, SelectedRules, StoredPolicy, ordered};
 
 /// A decision with its rule, and the text behind it.
@@ -168,7 +169,7 @@ impl Classifier {
         let mut first = end;
         while first > 0 && records.is_user_agent(first - 1)? {
             first -= 1;
-            if records.kind(first)? == record::STARTS_GROUP {
+            if records.role(first)? == Role::Access(RecordKind::StartsGroup) {
                 break;
             }
         }

@@ -119,7 +119,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    1 STRINGS "strings": "Strings, front-coded in buckets.",
+    1 STRINGS "strings": "Strings of records that affect decisions, front-coded in buckets.",
     2 STRING_BUCKETS "string buckets": "The start of each bucket of strings.",
     3 PROVENANCE "provenance": "The provenance of the set, as JSON.",
     4 SLOTS "slots": "The host table, which finds hosts by key.",
@@ -139,11 +139,20 @@ kinds! {
     18 MOMENTS "moments": "The moments of timelines.",
     19 USAGE "usage": "Usage preferences, by policy.",
     21 USAGE_RECORDS "usage records": "The usage records of policies.",
-    22 LOG_INDEX "log index": "Where each block of the log begins.",
-    23 WIDE_CAPTURES "wide captures": "Captures that do not fit into a row.",
+    23 MOMENT_CAPTURES "moment captures": "The captures of moments.",
+    24 OTHER_STRINGS_BYTES "other strings": "Strings of other records.",
+    25 OTHER_STRING_BUCKETS "other string buckets": "The start of each bucket of them.",
+    26 MOMENT_OUTAGES "moment outages": "Outages, by capture of a moment.",
 }
 
 impl SectionKind {
+    /// The strings of records that affect decisions, and their buckets.
+    pub const RECORD_STRINGS: [SectionKind; 2] =
+        [SectionKind::STRINGS, SectionKind::STRING_BUCKETS];
+    /// Those of other records.
+    pub const OTHER_STRINGS: [SectionKind; 2] =
+        [SectionKind::OTHER_STRINGS_BYTES, SectionKind::OTHER_STRING_BUCKETS];
+
     /// Returns whether a reader that does not know the section must not use the set.
     pub const fn is_required(self) -> bool {
         use SectionKind as Kind;

@@ -4,31 +4,14 @@
 //! different delays. Which lines hold for an agent follows from their line numbers and those of the
 //! user-agent lines ([`RecordGroups`]), so a set stores nothing more for them.
 //!
-//! Cost: comparing the number of each other record's string, because the strings of delays have
-//! adjacent numbers, up to case; for a file with a delay, reading its user-agent lines once for
-//! all agents.
+//! Cost: looking at the kind of each other record; for a file with a delay, reading its user-agent
+//! lines once for all agents.
 
-use std::ops::Range;
-
-use portcullis_robots::policy::{CRAWL_DELAY, CrawlDelay, Crawler, RecordGroups, delay_seconds};
+use portcullis_robots::policy::{CrawlDelay, Crawler, RecordGroups, delay_seconds};
 
 use super::super::file::Damage;
-use super::super::strings::StringID;
-use super::{PolicySet, StoredCapture, StoredPolicy};
-
-impl PolicySet {
-    /// Returns the numbers of the strings that begin as Crawl-delay does, in upper and in lower case.
-    fn delay_strings(&self) -> Result<&[Range<u32>; 2], Damage> {
-        if let Some(known) = self.delay_strings.get() {
-            return Ok(known);
-        }
-        let first = CRAWL_DELAY.as_bytes()[0];
-        let before = |byte: u8| self.sections.strings.count_before(&self.file, &[byte]);
-        let beginning = |byte: u8| Ok(before(byte)?..before(byte + 1)?);
-        let found = [beginning(first.to_ascii_uppercase())?, beginning(first)?];
-        Ok(self.delay_strings.get_or_init(|| found))
-    }
-}
+use super::{StoredCapture, StoredPolicy};
+use crate::layout::record;
 
 impl StoredCapture<'_> {
     /// Returns what the file of this capture, which has the policy `policy`, says to each of `agents`.
@@ -58,13 +41,9 @@ impl StoredCapture<'_> {
     ) -> Result<Vec<CrawlDelay>, Damage> {
         let dialect = self.set.dialect;
         let (mut lines, mut values) = (Vec::new(), Vec::new());
-        let strings = self.set.delay_strings()?;
-        let is_wanted = |string: StringID| strings.iter().any(|range| range.contains(&string.0));
-        self.each_other(is_wanted, |record, line| {
-            if record.name.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes()) {
-                lines.push(line);
-                values.push(delay_seconds(record.value));
-            }
+        self.each_other(record::CRAWL_DELAY, |record, line| {
+            lines.push(line);
+            values.push(delay_seconds(record.value));
         })?;
         if lines.is_empty() {
             return Ok(vec![CrawlDelay::default(); agents.len()]);

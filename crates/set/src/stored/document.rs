@@ -21,27 +21,6 @@ use super::{PolicySet, StoredCapture, StoredPolicy};
 
 pub use crate::lists::{RecordKind, UsageKind};
 
-/// A record of a file, without surrounding white space and without comment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DocumentRecord {
-    /// The kind; `None` for a record that does not affect decisions.
-    pub kind: Option<RecordKind>,
-    /// The line number.
-    pub line: LineNumber,
-    /// The record.
-    pub text: Vec<u8>,
-    /// Where the value begins in `text`; the end of `text` for a record that does not affect
-    /// decisions.
-    pub value_start: usize,
-}
-
-impl DocumentRecord {
-    /// Returns the record's value.
-    pub fn value(&self) -> &[u8] {
-        &self.text[self.value_start..]
-    }
-}
-
 /// Splits a stored string into the record and the offset of its value.
 pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
     // The number follows the text, with its bytes reversed.
@@ -89,7 +68,7 @@ impl<'s> RecordList<'s> {
     }
 
     fn strings_at(&self) -> usize {
-        self.place.strings_at(self.records as usize, self.runs as usize)
+        record::strings_at(self.records as usize, self.runs as usize)
     }
 
     /// Returns the words of the kinds.
@@ -139,13 +118,10 @@ impl<'s> RecordList<'s> {
         line.filter(|_| index < self.records).and_then(LineNumber::new).ok_or_else(malformed)
     }
 
-    /// Returns the kind of a record and the form of its text; 0 if the list has no kinds or no forms.
+    /// Returns the kind of a record and the form of its text; 0 if the list has no forms.
     fn kind_and_form(&self, index: u32) -> Result<(u32, u32), Damage> {
         if index >= self.records {
             return Err(self.malformed("it has fewer records than are asked for"));
-        }
-        if self.place == In::Others {
-            return Ok((0, record::STRING));
         }
         let word = self.words(self.kinds_at() + index as usize / record::KINDS_PER_WORD, 1)?[0];
         let place = index as usize % record::KINDS_PER_WORD;
@@ -157,14 +133,14 @@ impl<'s> RecordList<'s> {
         })
     }
 
-    /// Returns the kind of a record; 0 if the list has no kinds.
+    /// Returns the kind of a record.
     pub(crate) fn kind(&self, index: u32) -> Result<u32, Damage> {
         Ok(self.kind_and_form(index)?.0)
     }
 
     /// Returns whether the record at `index` is a user-agent line.
     pub(crate) fn is_user_agent(&self, index: u32) -> Result<bool, Damage> {
-        Ok(matches!(self.kind(index)?, record::STARTS_GROUP | record::EXTENDS_GROUP))
+        Ok(self.role(index)?.field() == Some(Field::UserAgent))
     }
 
     /// Returns the number of strings before a record. Takes one step for each record since the one that
@@ -236,7 +212,12 @@ impl<'s> RecordList<'s> {
     /// Reads a record into `text`, and returns the offset of its value.
     pub(crate) fn read(&self, index: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
         if let Some(string) = self.string(index)? {
-            self.set.sections.strings.get(&self.set.file, string, text)?;
+            let sections = &self.set.sections;
+            let strings = match self.place {
+                In::Others => &sections.other_strings,
+                In::Documents | In::Usage => &sections.strings,
+            };
+            strings.get(&self.set.file, string, text)?;
             let malformed = || self.malformed("a record's string says no value");
             let (bytes, value_start) = split_record(text).ok_or_else(malformed)?;
             let bytes = bytes.len();
@@ -244,13 +225,13 @@ impl<'s> RecordList<'s> {
             return Ok(value_start);
         }
         let malformed = || self.malformed("a record's text is that of no pattern");
-        let (kind, form) = self.kind_and_form(index)?;
+        let form = self.kind_and_form(index)?.1;
         let star: &[u8] = match form {
             record::PATTERN => b"",
             record::PATTERN_AND_STAR => b"*",
             _ => return Err(malformed()),
         };
-        let field = record::field(kind).ok_or_else(malformed)?;
+        let field = self.role(index)?.rule_field().ok_or_else(malformed)?;
         let pattern = self.pattern(index)?.ok_or_else(malformed)?;
         text.clear();
         text.extend_from_slice(field);
@@ -309,27 +290,37 @@ impl PolicySet {
 }
 
 impl RecordList<'_> {
-    /// Reads all records.
-    fn read_all(self) -> Result<Vec<DocumentRecord>, Damage> {
-        Ok(self.read_with_kinds()?.into_iter().map(|(_, record)| record).collect())
+    /// Returns what a record is.
+    pub(crate) fn role(&self, index: u32) -> Result<Role, Damage> {
+        let kind = self.kind(index)? as usize;
+        let usage = || UsageKind::ALL.get(kind).copied().map(Role::Usage);
+        match self.place {
+            In::Documents => Ok(Role::Access(RecordKind::ALL[kind])),
+            In::Usage => usage().ok_or_else(|| self.malformed("a usage record is of no kind")),
+            In::Others => Ok(Role::Other),
+        }
     }
 
-    /// Reads all records, each with the number of its kind.
-    fn read_with_kinds(mut self) -> Result<Vec<(usize, DocumentRecord)>, Damage> {
-        self.find_patterns()?;
-        let list = self;
-        let mut bytes_left = list.set.record_bytes_max();
-        let read = |index| {
-            let mut text = Vec::new();
-            let value_start = list.read(index, &mut text)?;
-            let too_many = || list.malformed("a file is longer than it may be");
+    /// Appends the wanted records to a list.
+    fn append_to(
+        &self,
+        list: &mut ListWriter,
+        is_wanted: impl Fn(Role) -> bool,
+    ) -> Result<(), Damage> {
+        let mut bytes_left = self.set.record_bytes_max();
+        let mut text = Vec::new();
+        for index in 0..self.len() {
+            let role = self.role(index)?;
+            if !is_wanted(role) {
+                continue;
+            }
+            let value_start = self.read(index, &mut text)?;
+            let too_many = || self.malformed("a file is longer than it may be");
             bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
-            let number = list.kind(index)? as usize;
-            let decides = list.place == In::Documents;
-            let (kind, line) = (decides.then(|| RecordKind::ALL[number]), list.line(index)?);
-            Ok((number, DocumentRecord { kind, line, text, value_start }))
-        };
-        (0..list.len()).map(read).collect()
+            let in_order = list.push(role, self.line(index)?, &text, value_start);
+            in_order.ok_or_else(|| self.malformed("its records are not in order"))?;
+        }
+        Ok(())
     }
 }
 
@@ -340,27 +331,20 @@ impl<'s> StoredPolicy<'s> {
         Ok(RecordList { policy: Some(*self), ..list })
     }
 
-    /// Returns the file's user-agent lines and rules, in file order.
-    pub fn records(&self) -> Result<Vec<DocumentRecord>, Damage> {
-        self.record_list()?.read_all()
-    }
-
     /// Returns the number of the file's user-agent lines and rules.
     pub fn record_count(&self) -> Result<usize, Damage> {
         Ok(self.record_list()?.len() as usize)
     }
 
-    /// Returns the extract of the file (see
-    /// [`read_extract`]); empty if
-    /// there is no file.
+    /// Returns the extract of the file, which [`ListReader`](crate::lists::ListReader) and
+    /// [`read_extract`] read; empty if there is no file.
     pub fn extract(&self) -> Result<Vec<u8>, Damage> {
-        let mut list = ListWriter::default();
-        let access =
-            self.records()?.into_iter().filter_map(|it| Some((Role::Access(it.kind?), it)));
-        let usage = self.usage_records()?.into_iter().map(|(kind, it)| (Role::Usage(kind), it));
-        for (role, record) in access.chain(usage) {
-            let in_order = list.push(role, record.line, &record.text, record.value_start);
-            in_order.ok_or_else(|| self.malformed("its records are not in order"))?;
+        let (mut list, mut records) = (ListWriter::default(), self.record_list()?);
+        records.find_patterns()?;
+        records.append_to(&mut list, |_| true)?;
+        if let Some(usage) = self.usage()? {
+            let records = self.set.record_list(In::Usage, usage.record_list())?;
+            records.append_to(&mut list, |_| true)?;
         }
         Ok(list.finish())
     }
@@ -387,81 +371,52 @@ impl<'s> StoredPolicy<'s> {
     /// from.
     pub fn with_file<T>(&self, with: impl FnOnce(&RobotsTxt<'_>, &[u8]) -> T) -> Result<T, Damage> {
         let extract = self.extract()?;
-        let file = read_extract(&extract);
-        let file = file.ok_or_else(|| self.malformed("its records are not a valid file"))?;
-        Ok(with(&file, &extract))
+        Ok(with(&self.read(&extract)?, &extract))
+    }
+
+    fn read<'e>(&self, extract: &'e [u8]) -> Result<RobotsTxt<'e>, Damage> {
+        read_extract(extract).ok_or_else(|| self.malformed("its records are not a valid file"))
     }
 
     /// Calls `with` with the user-agent lines of its file, in their groups. No rule is read.
     pub fn with_user_agents<T>(&self, with: impl FnOnce(&RobotsTxt<'_>) -> T) -> Result<T, Damage> {
-        let records = self.record_list()?;
-        let mut bytes_left = self.set.record_bytes_max();
-        let (mut list, mut text) = (ListWriter::default(), Vec::new());
-        for index in 0..records.len() {
-            if !records.is_user_agent(index)? {
-                continue;
-            }
-            let role = Role::Access(RecordKind::ALL[records.kind(index)? as usize]);
-            let value_start = records.read(index, &mut text)?;
-            let too_many = || records.malformed("a file is longer than it may be");
-            bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
-            let in_order = list.push(role, records.line(index)?, &text, value_start);
-            in_order.ok_or_else(|| self.malformed("its records are not in order"))?;
-        }
-        let extract = list.finish();
-        let file = read_extract(&extract);
-        Ok(with(&file.ok_or_else(|| self.malformed("its records are not a valid file"))?))
-    }
-
-    /// Returns the file's usage records, in their order.
-    pub fn usage_records(&self) -> Result<Vec<(UsageKind, DocumentRecord)>, Damage> {
-        let Some(usage) = self.usage()? else { return Ok(Vec::new()) };
-        let of_kind = |(kind, record)| match UsageKind::ALL.get(kind) {
-            Some(kind) => Ok((*kind, record)),
-            None => Err(self.malformed("a usage record is of no kind")),
-        };
-        let records = self.set.record_list(In::Usage, usage.record_list())?.read_with_kinds()?;
-        records.into_iter().map(of_kind).collect()
+        let mut list = ListWriter::default();
+        let is_user_agent = |role: Role| role.field() == Some(Field::UserAgent);
+        self.record_list()?.append_to(&mut list, is_user_agent)?;
+        Ok(with(&self.read(&list.finish())?))
     }
 }
 
 impl PolicySet {
-    /// Returns the records at a position of the section.
-    pub fn other_records(&self, position: u32) -> Result<Vec<DocumentRecord>, Damage> {
-        self.record_list(In::Others, position)?.read_all()
+    /// Returns the list of other records at a position of the section, which
+    /// [`ListReader::from_others`](crate::lists::ListReader::from_others) reads.
+    pub fn other_records(&self, position: u32) -> Result<Vec<u8>, Damage> {
+        let mut list = ListWriter::default();
+        self.record_list(In::Others, position)?.append_to(&mut list, |_| true)?;
+        Ok(list.finish())
     }
 }
 
 impl StoredCapture<'_> {
-    /// Returns the file's records that do not affect decisions, in file order.
-    pub fn other_records(&self) -> Result<Vec<DocumentRecord>, Damage> {
-        self.set.other_records(self.others)
-    }
-
     /// Returns the values of the file's Sitemap records, in file order.
     pub fn sitemaps(&self) -> Result<Vec<Vec<u8>>, Damage> {
         let mut sitemaps = Vec::new();
-        let push = |record: &Record<'_>, _| {
-            if record.field == Some(Field::Sitemap) {
-                sitemaps.push(record.value.to_vec());
-            }
-        };
-        self.each_other(|_| true, push)?;
+        self.each_other(record::SITEMAP, |record, _| sitemaps.push(record.value.to_vec()))?;
         Ok(sitemaps)
     }
 
-    /// Calls `with` with each record that does not affect decisions and whose string is wanted, in
-    /// file order, and its line. All of them are read into one buffer, one after the other.
+    /// Calls `with` with each record of a kind that does not affect decisions, in file order, and its
+    /// line. All of them are read into one buffer, one after the other.
     pub(crate) fn each_other(
         &self,
-        is_wanted: impl Fn(StringID) -> bool,
+        kind: u32,
         mut with: impl FnMut(&Record<'_>, LineNumber),
     ) -> Result<(), Damage> {
         let list = self.set.record_list(In::Others, self.others)?;
         let mut bytes_left = self.set.record_bytes_max();
         let mut text = Vec::new();
         for index in 0..list.len() {
-            if list.string(index)?.is_some_and(|string| !is_wanted(string)) {
+            if list.kind(index)? != kind {
                 continue;
             }
             list.read(index, &mut text)?;

@@ -2,8 +2,8 @@
 
 use std::mem::offset_of;
 
+use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U32, U64};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use portcullis_dialect::limits::HOST_BYTES_MAX;
 use portcullis_engine::bytes::places_of;
@@ -13,8 +13,7 @@ use portcullis_robots::syntax::NoteSet;
 
 use super::super::file::{Damage, Section};
 use super::super::layout::{
-    Capture, CaptureRow, HostLine, NONE, OutageRow, PADDED_BYTES, SlotLine, WideCapture, is_full,
-    line_of, search_of,
+    CaptureRow, HostLine, NONE, OutageRow, PADDED_BYTES, SlotLine, is_full, line_of, search_of,
 };
 use super::{PolicyNumber, PolicySet};
 use crate::layout::EVERY_HOST;
@@ -452,10 +451,26 @@ impl PolicySet {
         self.prefetch(self.sections.captures, u64::from(index) * words as u64);
     }
 
+    /// Returns the capture of an origin.
     pub(crate) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
-        let section = self.sections.captures;
-        let row = self.capture_row(index)?;
-        let captured_at = known_time(row.captured_at);
+        self.capture_in([self.sections.captures, self.sections.outages], index)
+    }
+
+    /// Returns the capture of a moment.
+    pub(super) fn moment_capture(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
+        let sections = self.sections.moment_captures.zip(self.sections.moment_outages);
+        let (captures, outages) = sections.expect("a set with moments has their captures");
+        self.capture_in([captures, outages], index)
+    }
+
+    /// Returns a row of captures with its outage.
+    fn capture_in(
+        &self,
+        [section, outages]: [Section; 2],
+        index: u32,
+    ) -> Result<StoredCapture<'_>, Damage> {
+        let row = &self.file.items::<CaptureRow>(section, index.into(), 1)?[0];
+        let captured_at = row.captured_at().map(UnixSeconds);
         let (serves, span) = (row.serves_seconds.get(), row.span_seconds.get());
         let start = u64::from(index) * size_of::<CaptureRow>() as u64;
         let odd = |what| self.file.malformed(section, start, what);
@@ -465,7 +480,7 @@ impl PolicySet {
         if captured_at.is_none() && (serves, span) != (NONE, 0) {
             return Err(odd("a capture without a date serves or lasts for a time"));
         }
-        if row.redirects.get() == 0 && span != 0 {
+        if row.redirects == 0 && span != 0 {
             return Err(odd("a capture without redirects lasts for a time"));
         }
         let facts = CaptureFacts {
@@ -475,60 +490,37 @@ impl PolicySet {
                 .filter(|_| serves != NONE)
                 .map(|time| time.after(serves.into())),
             status: row.status.get(),
-            redirects_followed: row.redirects.get() as u8,
+            redirects_followed: row.redirects,
             capture_notes,
             file_notes: NoteSet::from_bits(row.file_notes.get()).ok_or_else(malformed)?,
             file_bytes: row.file_bytes.get(),
             input: row.input.get(),
-            outage: self.outage_of(index, capture_notes)?,
+            outage: self.outage_of(outages, index, capture_notes)?,
         };
         Ok(StoredCapture { set: self, facts, others: row.others.get() })
     }
 
-    /// Returns a capture, wherever it is stored.
-    fn capture_row(&self, index: u32) -> Result<Capture, Damage> {
-        let section = self.sections.captures;
-        let row = &self.file.items::<CaptureRow>(section, index.into(), 1)?[0];
-        if let Some(capture) = row.capture() {
-            return Ok(capture);
-        }
-        let wide = self.sections.wide_captures;
-        let found = self.row_of_capture::<WideCapture>(wide, index, |row| row.number)?;
-        let start = u64::from(index) * size_of::<CaptureRow>() as u64;
-        let missing = || self.file.malformed(section, start, "a wide capture is not among them");
-        Ok(found.ok_or_else(missing)?.capture)
-    }
-
-    /// Returns the row of a capture in a section of rows that are sorted by the numbers of their
-    /// captures, if it has one.
-    fn row_of_capture<T>(
+    /// Returns the outage of a capture with these notes, if it was made in one. The rows are sorted by
+    /// the numbers of captures.
+    fn outage_of(
         &self,
         section: Section,
         capture: u32,
-        number: impl Fn(&T) -> U32,
-    ) -> Result<Option<&T>, Damage>
-    where
-        T: FromBytes + Immutable + KnownLayout + Unaligned,
-    {
-        let rows = section.bytes() / size_of::<T>() as u64;
-        let row = |index: u64| Ok::<_, Damage>(&self.file.items::<T>(section, index, 1)?[0]);
+        notes: CaptureNotes,
+    ) -> Result<Option<KnownOutage>, Damage> {
+        let rows = section.bytes() / size_of::<OutageRow>() as u64;
+        let row =
+            |index: u64| Ok::<_, Damage>(&self.file.items::<OutageRow>(section, index, 1)?[0]);
         let (mut first, mut end) = (0, rows);
         while first < end {
             let middle = first + (end - first) / 2;
-            match number(row(middle)?).get() < capture {
+            match row(middle)?.capture.get() < capture {
                 true => first = middle + 1,
                 false => end = middle,
             }
         }
         let found = if first < rows { Some(row(first)?) } else { None };
-        Ok(found.filter(|row| number(row).get() == capture))
-    }
-
-    /// Returns the outage of a capture with these notes, if it was made in one.
-    fn outage_of(&self, capture: u32, notes: CaptureNotes) -> Result<Option<KnownOutage>, Damage> {
-        let outages = self.sections.outages;
-        let found = self.row_of_capture::<OutageRow>(outages, capture, |row| row.capture)?;
-        Ok(found.map(|found| KnownOutage {
+        Ok(found.filter(|row| row.capture.get() == capture).map(|found| KnownOutage {
             since: UnixSeconds(found.since.get()),
             change: match notes {
                 notes if notes.contains(CaptureNote::OutageLastGoodCopy) => {

@@ -26,9 +26,7 @@ mod timelines;
 mod tokens;
 mod usage;
 
-use std::ops::Range;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use zerocopy::little_endian::U32;
 
@@ -47,7 +45,7 @@ pub use applied::AppliedGroups;
 pub use applied_usage::AppliedUsage;
 pub use capture::CaptureFacts;
 pub(crate) use document::RecordList;
-pub use document::{DocumentRecord, RecordKind, UsageKind};
+pub use document::{RecordKind, UsageKind};
 pub(crate) use hosts::{Candidate, HostTable, Search};
 pub use hosts::{HostPosition, Place, StoredCapture, StoredHost, key_with_scheme, place};
 pub(crate) use policy::{Effect, SelectedRules};
@@ -73,34 +71,58 @@ pub struct PolicySet {
     compiled_for: Option<CompiledFor>,
     /// Whether usage preferences are compiled.
     has_usage: bool,
-    /// The numbers of strings that may be Crawl-delay records, once they are asked for.
-    delay_strings: OnceLock<[Range<u32>; 2]>,
 }
 
 /// The sections of a set.
-#[derive(Debug)]
-struct Sections {
-    provenance: Section,
-    slots: Section,
-    hosts: Section,
-    captures: Section,
-    wide_captures: Section,
-    policy_heads: Section,
-    policies: Section,
-    rule_set_index: Section,
-    rule_sets: Section,
-    orders: Section,
-    tokens: Section,
-    documents: Section,
-    others: Section,
-    outages: Section,
-    log: Option<Section>,
-    log_index: Option<Section>,
-    usage: Section,
-    usage_records: Section,
-    timelines: Option<Section>,
-    moments: Option<Section>,
-    strings: Strings,
+macro_rules! sections {
+    ({$($field:ident $kind:ident,)*} {$($optional:ident $optional_kind:ident,)*}) => {
+        #[derive(Debug)]
+        struct Sections {
+            $($field: Section,)*
+            $($optional: Option<Section>,)*
+            strings: Strings,
+            other_strings: Strings,
+        }
+
+        impl Sections {
+            fn of(file: &SetFile) -> Result<Sections, Damage> {
+                Ok(Sections {
+                    $($field: file.required(SectionKind::$kind)?,)*
+                    $($optional: file.section(SectionKind::$optional_kind),)*
+                    strings: Strings::open(file, SectionKind::RECORD_STRINGS)?,
+                    other_strings: Strings::open(file, SectionKind::OTHER_STRINGS)?,
+                })
+            }
+        }
+    };
+}
+
+// Those of every set, then those of some.
+sections! {
+    {
+        provenance PROVENANCE,
+        slots SLOTS,
+        hosts HOSTS,
+        captures CAPTURES,
+        policy_heads POLICY_HEADS,
+        policies POLICIES,
+        rule_set_index RULE_SET_INDEX,
+        rule_sets RULE_SETS,
+        orders ORDERS,
+        tokens TOKENS,
+        documents DOCUMENTS,
+        others OTHERS,
+        outages OUTAGES,
+        usage USAGE,
+        usage_records USAGE_RECORDS,
+    }
+    {
+        log LOG,
+        timelines TIMELINES,
+        moments MOMENTS,
+        moment_captures MOMENT_CAPTURES,
+        moment_outages MOMENT_OUTAGES,
+    }
 }
 
 /// The counts in the header of a set.
@@ -198,40 +220,11 @@ impl PolicySet {
                 .malformed_header("it has flags that this version does not know")
                 .into());
         }
-        let sections = Sections {
-            provenance: file.required(SectionKind::PROVENANCE)?,
-            slots: file.required(SectionKind::SLOTS)?,
-            hosts: file.required(SectionKind::HOSTS)?,
-            captures: file.required(SectionKind::CAPTURES)?,
-            wide_captures: file.required(SectionKind::WIDE_CAPTURES)?,
-            policy_heads: file.required(SectionKind::POLICY_HEADS)?,
-            policies: file.required(SectionKind::POLICIES)?,
-            rule_set_index: file.required(SectionKind::RULE_SET_INDEX)?,
-            rule_sets: file.required(SectionKind::RULE_SETS)?,
-            orders: file.required(SectionKind::ORDERS)?,
-            tokens: file.required(SectionKind::TOKENS)?,
-            documents: file.required(SectionKind::DOCUMENTS)?,
-            others: file.required(SectionKind::OTHERS)?,
-            outages: file.required(SectionKind::OUTAGES)?,
-            log: file.section(SectionKind::LOG),
-            log_index: file.section(SectionKind::LOG_INDEX),
-            usage: file.required(SectionKind::USAGE)?,
-            usage_records: file.required(SectionKind::USAGE_RECORDS)?,
-            timelines: file.section(SectionKind::TIMELINES),
-            moments: file.section(SectionKind::MOMENTS),
-            strings: Strings::open(&file, file.fields().counts[count::STRINGS])?,
-        };
-        match (sections.timelines, sections.moments) {
-            (Some(_), None) => {
-                return Err(file.malformed_header("it has timelines without moments").into());
-            }
-            (None, Some(_)) => {
-                return Err(file.malformed_header("it has moments without timelines").into());
-            }
-            _ => {}
-        }
-        if sections.log.is_some() != sections.log_index.is_some() {
-            let what = "it has a log without its index, or an index without a log";
+        let sections = Sections::of(&file)?;
+        let Sections { timelines, moments, moment_captures, moment_outages, .. } = &sections;
+        let history = [timelines, moments, moment_captures, moment_outages].map(Option::is_some);
+        if history != [history[0]; 4] {
+            let what = "it has timelines without moments, or moments without timelines";
             return Err(file.malformed_header(what).into());
         }
         let slot_lines = sections.slots.bytes() / size_of::<SlotLine>() as u64;
@@ -245,7 +238,6 @@ impl PolicySet {
             is_universal: false,
             compiled_for: None,
             has_usage: true,
-            delay_strings: OnceLock::new(),
         })
     }
 
@@ -326,30 +318,6 @@ impl PolicySet {
         })
     }
 
-    /// Returns whether both sets have the same bytes. Merging a set twice is of no use, and lists its
-    /// inputs twice.
-    ///
-    /// # Errors
-    ///
-    /// If a set is damaged.
-    pub fn is_same(&self, other: &PolicySet) -> Result<bool, Damage> {
-        if self.hash() != other.hash() || self.bytes() != other.bytes() {
-            return Ok(false);
-        }
-        let (own, others) = (self.file.sections(), other.file.sections());
-        if own.len() != others.len() || self.file.fields() != other.file.fields() {
-            return Ok(false);
-        }
-        for (one, two) in own.iter().zip(others) {
-            let first = self.file.bytes(*one, 0, one.bytes())?;
-            let second = other.file.bytes(*two, 0, two.bytes())?;
-            if one.kind() != two.kind() || first != second {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     /// Returns the counts in the header.
     pub fn counts(&self) -> SetCounts {
         let counts = &self.file.fields().counts;
@@ -404,9 +372,9 @@ impl PolicySet {
         self.file.items(section, u64::from(first), count as u64)
     }
 
-    /// Returns the log of captures and its index, if the set has them.
-    pub fn log_sections(&self) -> Option<(Section, Section)> {
-        self.sections.log.zip(self.sections.log_index)
+    /// Returns the log of captures, if the set has it.
+    pub fn log(&self) -> Option<Section> {
+        self.sections.log
     }
 
     #[cold]

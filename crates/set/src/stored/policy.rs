@@ -7,7 +7,7 @@ use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::Line;
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, Pairs, PolicyHead, policy, robots_of};
+use super::super::layout::{NONE, Pairs, PolicyHead, Robots, policy, robots_of};
 use super::PolicySet;
 use super::tokens::AgentTokens;
 
@@ -231,29 +231,24 @@ impl<'s> StoredPolicy<'s> {
         self.head.document.get()
     }
 
-    /// Returns the number of the robots that it names, and whether pairs have two words.
+    /// Returns the robots that it names.
     #[inline]
-    fn robot_count(&self) -> (usize, bool) {
-        robots_of(self.words[policy::TOKENS])
-    }
-
-    pub(crate) fn tokens(&self) -> Result<&'s [U32], Damage> {
-        let count = self.robot_count().0;
-        let tokens = self.words.get(policy::HEAD_WORDS..).and_then(|it| it.get(..count));
-        tokens.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
+    fn named_robots(&self) -> Result<Robots<'s>, Damage> {
+        let words = &self.words[policy::HEAD_WORDS..];
+        let robots = Robots::first_of(words, self.words[policy::TOKENS]);
+        robots.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
     }
 
     pub(super) fn entry_at(&self, entry: u32) -> usize {
-        let (robots, are_wide) = self.robot_count();
-        let entries = policy::HEAD_WORDS + robots * (1 + Pairs::words(are_wide));
+        let entries = policy::HEAD_WORDS + Robots::words(self.words[policy::TOKENS]);
         entries + entry as usize * policy::ENTRY_WORDS
     }
 
     /// Returns the numbers of the named robots, each with its entry.
     pub fn robots(&self) -> Result<Vec<(u32, u32)>, Damage> {
-        let tokens = self.tokens()?;
-        let robot = |(index, token): (usize, &U32)| Ok((token.get(), self.naming_line(index)?.0));
-        tokens.iter().enumerate().map(robot).collect()
+        let robots = self.named_robots()?;
+        let pairs = (0..).map_while(|index| robots.get(index));
+        Ok(robots.names.iter().zip(pairs).map(|(name, (entry, _))| (name.get(), entry)).collect())
     }
 
     /// Returns the entry of the default groups, if there are any.
@@ -265,15 +260,6 @@ impl<'s> StoredPolicy<'s> {
     /// Returns the lines of the rule set of the default groups.
     pub(super) fn default_rules(&self) -> [u32; 2] {
         [self.head.default_line.get(), self.head.default_lines.get()]
-    }
-
-    /// Returns the entry of the token at `index`, and the record that names it.
-    pub(crate) fn naming_line(&self, index: usize) -> Result<(u32, u32), Damage> {
-        let (count, are_wide) = self.robot_count();
-        let pairs = self.words.get(policy::HEAD_WORDS + count..);
-        let pairs = pairs.and_then(|words| Pairs::first_of(words, count, are_wide));
-        let pair = pairs.and_then(|pairs| pairs.get(index));
-        pair.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
     }
 
     /// Returns the rule set of an entry.
@@ -291,7 +277,8 @@ impl<'s> StoredPolicy<'s> {
         let at = self.groups_at(entry)?;
         let count = self.word(at)? as usize;
         let words = self.words.get(at + 1..);
-        let groups = words.and_then(|it| Pairs::first_of(it, count, self.robot_count().1));
+        let (_, are_wide) = robots_of(self.words[policy::TOKENS]);
+        let groups = words.and_then(|it| Pairs::first_of(it, count, are_wide));
         let groups = groups.filter(|groups| !groups.is_empty());
         groups.ok_or_else(|| self.malformed("a policy has fewer groups than it says"))
     }
@@ -333,16 +320,17 @@ impl<'s> StoredPolicy<'s> {
         if self.state()? != PolicyState::Rules {
             return Ok(None);
         }
-        let names = self.tokens()?;
-        let naming = |index: usize| Ok((names[index].get(), self.naming_line(index)?.1));
-        Ok(agent.first_named(names, naming)?.map(|(number, ..)| number))
+        let robots = self.named_robots()?;
+        let naming = |index: usize| Some((robots.names[index].get(), robots.get(index)?.1));
+        Ok(agent.first_named(robots.names, naming).map(|(number, ..)| number))
     }
 
     /// Returns the entry, the naming record and the position in the chain of the first token of the
     /// chain that is named.
     #[inline]
     fn named(&self, agent: &AgentTokens) -> Result<Option<(u32, u32, u32)>, Damage> {
-        let named = agent.first_named(self.tokens()?, |index| self.naming_line(index))?;
+        let robots = self.named_robots()?;
+        let named = agent.first_named(robots.names, |index| robots.get(index));
         // The last word is the record of a rule. If it is zero, the file was truncated and has lost it,
         // and the names of robots with it.
         if named.is_none() && self.words.last().is_none_or(|word| word.get() == 0) {

@@ -15,6 +15,7 @@ use super::super::file::Damage;
 use super::super::layout::{NONE, policy, rule_set};
 use super::PolicySet;
 use super::policy::{PolicyNumber, RuleSetNumber, SelectedRules, StoredPolicy};
+use crate::lists::{ListReader, Role};
 
 /// The stored form of a rule set.
 #[derive(Clone, Copy)]
@@ -137,32 +138,15 @@ fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize
 impl StoredPolicy<'_> {
     /// Returns whether both files have the same user-agent lines and rules in the same order: equal
     /// kinds and values, byte for byte. Lines, the spelling of field names, comments and other
-    /// records do not count. Both scratch buffers are overwritten.
-    pub fn has_records_of(
-        &self,
-        other: &StoredPolicy<'_>,
-        [own_text, other_text]: &mut [Vec<u8>; 2],
-    ) -> Result<bool, Damage> {
-        let (mut own, mut others) = (self.record_list()?, other.record_list()?);
-        if own.len() != others.len() {
-            return Ok(false);
-        }
-        // Compare kinds first: they need no text.
-        for index in 0..own.len() {
-            if own.kind(index)? != others.kind(index)? {
-                return Ok(false);
-            }
-        }
-        own.find_patterns()?;
-        others.find_patterns()?;
-        for index in 0..own.len() {
-            let own_start = own.read(index, own_text)?;
-            let other_start = others.read(index, other_text)?;
-            if own_text[own_start..] != other_text[other_start..] {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    /// records do not count.
+    pub fn has_records_of(&self, other: &StoredPolicy<'_>) -> Result<bool, Damage> {
+        let (own, others) = (self.extract()?, other.extract()?);
+        let [own, others] = [&own, &others].map(|extract| {
+            let records = ListReader::from_extract(extract).flatten();
+            let rules = records.take_while(|record| matches!(record.role, Role::Access(_)));
+            rules.map(|record| (record.role, record.value()))
+        });
+        Ok(own.eq(others))
     }
 }
 

@@ -230,7 +230,7 @@ impl<'s> StoredTimeline<'s> {
             return self.only();
         }
         let row = &self.rows[index];
-        let capture = self.set.capture_at(row.capture.get())?;
+        let capture = self.set.moment_capture(row.capture.get())?;
         let since = UnixSeconds(row.since());
         let CaptureFacts { captured_at: age, expires_at, span_seconds, .. } = capture.facts;
         if span_seconds != 0 {

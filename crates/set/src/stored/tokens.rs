@@ -1,6 +1,7 @@
 //! The names of robots in a set, and which of them an agent matches.
 
 use hashbrown::HashSet;
+use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::dialect::{Dialect, NamesAgent};
@@ -66,30 +67,33 @@ impl AgentTokens {
     pub(crate) fn first_named(
         &self,
         names: &[U32],
-        naming: impl Fn(usize) -> Result<(u32, u32), Damage>,
-    ) -> Result<Option<(u32, u32, u32)>, Damage> {
+        naming: impl Fn(usize) -> Option<(u32, u32)>,
+    ) -> Option<(u32, u32, u32)> {
         for (position, numbers) in &self.chain {
             let mut first: Option<(u32, u32)> = None;
             for &number in numbers {
-                if let Ok(index) = names.binary_search_by_key(&number, |name| name.get()) {
-                    let (entry, record) = naming(index)?;
+                if let Ok(index) = names.binary_search_by_key(&number, |name| name.get())
+                    && let Some((entry, record)) = naming(index)
+                {
                     if first.is_none_or(|(_, other)| record < other) {
                         first = Some((entry, record));
                     }
                 }
             }
             if let Some((entry, record)) = first {
-                return Ok(Some((entry, record, *position)));
+                return Some((entry, record, *position));
             }
         }
-        Ok(None)
+        None
     }
 }
 
-/// The section, with its bounds checked. Names are numbered in the order of their bytes.
+/// The section, with its bounds checked.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'s> {
     pub(crate) ends: &'s [U32],
+    /// The numbers of names, in the order of their bytes.
+    in_order: &'s [U32],
     pub(crate) bytes: &'s [u8],
 }
 
@@ -106,11 +110,12 @@ impl<'s> Names<'s> {
     /// Returns the number of `name`: `Some(None)` if the section does not have it, `None` if a name
     /// that the search needs is missing.
     pub(crate) fn find(&self, name: &[u8]) -> Option<Option<u32>> {
-        let (mut low, mut high) = (0, self.ends.len() as u32);
+        let (mut low, mut high) = (0, self.in_order.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.get(middle)?.cmp(name) {
-                std::cmp::Ordering::Equal => return Some(Some(middle)),
+            let number = self.in_order[middle].get();
+            match self.get(number)?.cmp(name) {
+                std::cmp::Ordering::Equal => return Some(Some(number)),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
             }
@@ -127,10 +132,11 @@ impl PolicySet {
         let word_bytes = size_of::<u32>();
         let (count, rest) = bytes.split_at_checked(word_bytes).ok_or_else(malformed)?;
         let count = u32::from_le_bytes(count.try_into().expect("four bytes")) as usize;
-        let table_bytes = count.checked_mul(word_bytes).ok_or_else(malformed)?;
-        let (ends, bytes) = rest.split_at_checked(table_bytes).ok_or_else(malformed)?;
-        let ends = <[U32] as zerocopy::FromBytes>::ref_from_bytes(ends);
-        Ok(Names { ends: ends.map_err(|_| malformed())?, bytes })
+        let words = count.checked_mul(2).ok_or_else(malformed)?;
+        let (words, bytes) =
+            <[U32]>::ref_from_prefix_with_elems(rest, words).map_err(|_| malformed())?;
+        let (ends, in_order) = words.split_at(count);
+        Ok(Names { ends, in_order, bytes })
     }
 
     /// Returns the names of robots, by number.

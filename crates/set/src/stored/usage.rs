@@ -10,7 +10,7 @@ use portcullis_dialect::usage::{Label, Preference, UsageSource};
 
 use super::super::file::Damage;
 use super::super::layout::record::In;
-use super::super::layout::{Pairs, robots_of, usage};
+use super::super::layout::{Robots, usage};
 use super::policy::RuleSetNumber;
 use super::tokens::AgentTokens;
 use super::{PolicySet, StoredPolicy};
@@ -72,38 +72,23 @@ impl<'s> StoredUsage<'s> {
         self.words[usage::RECORDS].get() as usize
     }
 
-    /// Returns the number of the robots that it names, and whether pairs have two words.
-    fn robot_count(&self) -> (usize, bool) {
-        robots_of(self.words[usage::TOKENS])
-    }
-
     pub(crate) fn default_entry(&self) -> u32 {
         self.words[usage::DEFAULT_ENTRY].get()
     }
 
-    fn tokens_at(&self) -> usize {
+    fn robots_at(&self) -> usize {
         usage::HEAD_WORDS + self.record_count().div_ceil(usage::RECORDS_PER_WORD)
     }
 
-    /// Returns the numbers of the names of robots, ascending.
-    pub(crate) fn tokens(&self) -> Result<&'s [U32], Damage> {
-        let count = self.robot_count().0;
-        let tokens = self.words.get(self.tokens_at()..).and_then(|it| it.get(..count));
-        tokens.ok_or_else(|| self.malformed("a usage names more robots than it has room for"))
-    }
-
-    /// Returns the entry of the token at `index`, and the user-agent line that names it first.
-    pub(crate) fn robot(&self, index: usize) -> Result<(u32, u32), Damage> {
-        let (count, are_wide) = self.robot_count();
-        let pairs = self.words.get(self.tokens_at() + count..);
-        let pairs = pairs.and_then(|words| Pairs::first_of(words, count, are_wide));
-        let pair = pairs.and_then(|pairs| pairs.get(index));
-        pair.ok_or_else(|| self.malformed("a usage names more robots than it has room for"))
+    /// Returns the robots that it names.
+    fn robots(&self) -> Result<Robots<'s>, Damage> {
+        let words = self.words.get(self.robots_at()..);
+        let robots = words.and_then(|words| Robots::first_of(words, self.words[usage::TOKENS]));
+        robots.ok_or_else(|| self.malformed("a usage names more robots than it has room for"))
     }
 
     pub(super) fn entry_at(&self, entry: u32) -> usize {
-        let (robots, are_wide) = self.robot_count();
-        let entries = self.tokens_at() + robots * (1 + Pairs::words(are_wide));
+        let entries = self.robots_at() + Robots::words(self.words[usage::TOKENS]);
         entries + entry as usize * usage::ENTRY_WORDS
     }
 
@@ -118,14 +103,9 @@ impl<'s> StoredUsage<'s> {
         Ok((RuleSetNumber(self.word(at + usage::RULE_SET)?), self.word(at + usage::ORDER)?))
     }
 
-    /// Returns where the licences of an entry begin, in words from the beginning of the usage.
-    pub(crate) fn licenses_at(&self, entry: u32) -> Result<usize, Damage> {
-        Ok(self.word(self.entry_at(entry) + usage::LICENSES)? as usize)
-    }
-
     /// Returns the usage records that are the licences of an entry.
     pub(crate) fn licenses(&self, entry: u32) -> Result<&'s [U32], Damage> {
-        let at = self.licenses_at(entry)?;
+        let at = self.word(self.entry_at(entry) + usage::LICENSES)? as usize;
         let count = self.word(at)? as usize;
         let licenses = self.words.get(at + 1..).and_then(|it| it.get(..count));
         licenses.ok_or_else(|| self.malformed("a usage has fewer licences than it says"))
@@ -146,7 +126,8 @@ impl<'s> StoredUsage<'s> {
 
     /// Returns the entry of an agent.
     pub(crate) fn select(&self, agent: &AgentTokens) -> Result<u32, Damage> {
-        let named = agent.first_named(self.tokens()?, |index| self.robot(index))?;
+        let robots = self.robots()?;
+        let named = agent.first_named(robots.names, |index| robots.get(index));
         Ok(named.map_or(self.default_entry(), |(entry, ..)| entry))
     }
 }

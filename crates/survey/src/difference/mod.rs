@@ -404,7 +404,6 @@ struct Pairs {
     kept: HashMap<(PolicyNumber, PolicyNumber), Box<[Change]>>,
     /// The bytes of the kept preferences.
     bytes: usize,
-    scratches: [Vec<u8>; 2],
 }
 
 impl Pairs {
@@ -415,7 +414,7 @@ impl Pairs {
         pair: (PolicyNumber, PolicyNumber),
     ) -> Result<&[Change], Damage> {
         if !self.kept.contains_key(&pair) {
-            let agents = compare(difference, pair, &mut self.scratches)?;
+            let agents = compare(difference, pair)?;
             let rules = agents.map(|agents| Change::Rules { agents: agents.into() });
             let usage = match &difference.asked {
                 Some((old, new)) => usage::changes((old, pair.0), (new, pair.1))?,
@@ -436,10 +435,9 @@ impl Pairs {
 fn compare(
     difference: &Difference,
     (old, new): (PolicyNumber, PolicyNumber),
-    scratches: &mut [Vec<u8>; 2],
 ) -> Result<Option<Box<[usize]>>, Damage> {
     let Difference { old: old_set, new: new_set, asked, .. } = difference;
-    let same_records = old_set.policy(old)?.has_records_of(&new_set.policy(new)?, scratches)?;
+    let same_records = old_set.policy(old)?.has_records_of(&new_set.policy(new)?)?;
     let Some((old_agents, new_agents)) = asked else {
         return Ok((!same_records).then(Box::default));
     };

@@ -26,17 +26,17 @@ use crate::InputReport;
 use crate::compile::{CompileConfig, to_vec};
 use crate::ingest::Strictness;
 use crate::pool::BlobPool;
-use crate::provenance::OutageConfig;
+use crate::provenance::SettleConfig;
 use crate::standing::{Content, HostStanding, Standing};
 
 /// Merges the sets of what was ingested, open at the same time.
-fn merge(parts: &[&Ingested], dialect: &'static Dialect, outages: OutageConfig) -> Ingested {
+fn merge(parts: &[&Ingested], dialect: &'static Dialect, settle: SettleConfig) -> Ingested {
     let open = |part: &&Ingested| PolicySet::from_bytes("a part", part.compiled(dialect)).unwrap();
     let sets: Vec<PolicySet> = parts.iter().map(open).collect();
     let has_history = sets.iter().any(PolicySet::has_history);
     let mut merger = Merger::new(dialect, has_history, &Scratch::in_memory());
     merger.add(&sets.iter().collect::<Vec<_>>()).unwrap();
-    merger.finish(outages).unwrap()
+    merger.finish(settle).unwrap()
 }
 
 /// A record of an archive.
@@ -299,7 +299,7 @@ fn ingest_from(
 ) -> Result<Ingested, IngestError> {
     let mut merger = Merger::new(config.dialect, config.history, &config.scratch);
     merger.read(reports, open, config, observer)?;
-    let ingested = merger.finish(config.outages)?;
+    let ingested = merger.finish(config.settle)?;
     ingested.check_files(config.strictness)?;
     Ok(ingested)
 }

@@ -9,8 +9,8 @@ use super::*;
 use crate::compile::{CompileConfig, to_vec};
 use crate::ingest::{IngestObserver, Progress};
 use crate::limits::BROKEN_RECORDS_NAMED;
-use crate::merging::MergeSettings;
-use crate::provenance::OutageConfig;
+use crate::merging::{MergeSettings, SettleChoice};
+use crate::provenance::SettleConfig;
 
 /// Shuffles the items, in the same way for the same seed.
 fn shuffle<T>(items: &mut [T], seed: u64) {
@@ -87,7 +87,7 @@ fn memory_changes_nothing() {
             let bytes = to_vec(&ingested.standings, &config).unwrap();
             let set = PolicySet::from_bytes("a set", bytes.clone()).unwrap();
             crate::verify(&set, &config.scratch).unwrap();
-            let merging = MergeSettings::of(&[&set], None, None).unwrap();
+            let merging = MergeSettings::of(&[&set], &SettleChoice::default()).unwrap();
             let (merged, config) = merging.merge(&[&set, &set], &config.scratch).unwrap();
             (bytes, to_vec(&merged.standings, &config).unwrap(), ingested.superseded)
         };
@@ -121,7 +121,7 @@ fn files_and_threads_change_nothing_among_equals() {
 }
 
 fn merge_all(parts: &[&Ingested]) -> Ingested {
-    merge(parts, &RFC_9309, OutageConfig::default())
+    merge(parts, &RFC_9309, SettleConfig::default())
 }
 
 #[test]

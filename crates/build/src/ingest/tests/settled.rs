@@ -5,7 +5,7 @@
 use portcullis_dialect::{Access, AccessRules};
 
 use super::*;
-use crate::provenance::OutageConfig;
+use crate::provenance::SettleConfig;
 
 /// Captures, in the form of [`made`], and what they lead to, in the form of [`Ingested::says`].
 /// `OTHER` and `TOO-MANY` are the dialect's outcomes of odd answers and of too many redirects, `AS`
@@ -295,7 +295,7 @@ fn captures_settle_as_expected() {
                 let parts = [one, other].map(|part| ingest_made(part, dialect));
                 // A part without a robots.txt is no archive.
                 let [Ok(one), Ok(other)] = parts else { continue };
-                let merged = merge(&[&one, &other], dialect, OutageConfig::default());
+                let merged = merge(&[&one, &other], dialect, SettleConfig::default());
                 compare(&format!("{name}, merged at {split}"), &merged, expected, dialect);
             }
         }

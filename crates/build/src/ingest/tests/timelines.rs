@@ -18,7 +18,7 @@ use portcullis_testkit::Random;
 use super::*;
 use crate::compile::{CompileConfig, to_vec};
 use crate::hosts::Standings;
-use crate::provenance::OutageConfig;
+use crate::provenance::SettleConfig;
 use crate::standing::Timeline;
 
 const HOSTS: usize = 5;
@@ -123,22 +123,54 @@ fn a_timeline_is_what_the_captures_up_to_each_time_give() {
         let random = &mut Random::new(seed);
         let inputs = random_inputs(random);
         let long_outage = long_outages[seed as usize % 3];
-        let outages = OutageConfig { as_of: None, long_outage };
-        let config = IngestConfig { outages, ..config(dialect) };
+        let join_schemes = random.one_in(2);
+        let settle = SettleConfig { long_outage, join_schemes, ..SettleConfig::default() };
+        let config = IngestConfig { settle, ..config(dialect) };
         let Ok(all) = ingest_pieces(&inputs, &history(config.clone()), 2) else { continue };
         let set = set_of(&all, dialect);
         crate::verify(&set, &Scratch::in_memory())
             .unwrap_or_else(|error| panic!("{seed}: {error}"));
         let stored = crate::settled(&set, &Scratch::in_memory()).unwrap().standings;
         for time in times(&inputs) {
-            let outages = OutageConfig { as_of: Some(time), long_outage };
-            let expected = ingest_pieces(&inputs, &IngestConfig { outages, ..config.clone() }, 1);
+            let settle = SettleConfig { as_of: Some(time), ..settle };
+            let expected = ingest_pieces(&inputs, &IngestConfig { settle, ..config.clone() }, 1);
             let expected = expected.map_or(Vec::new(), |until| without_spans(&until));
             for standings in [&all.standings, &stored] {
                 assert_eq!(standings_at(standings, time), expected, "{seed} {time:?}");
             }
         }
     }
+}
+
+#[test]
+fn joined_schemes_turn_no_known_policy() {
+    let mut joined = 0;
+    for (seed, dialect) in (0..60).zip(Dialect::ALL.into_iter().cycle()) {
+        let random = &mut Random::new(seed);
+        let inputs = random_inputs(random);
+        let plain = IngestConfig { history: random.one_in(2), ..config(dialect) };
+        let settle = SettleConfig { join_schemes: true, ..SettleConfig::default() };
+        let with = IngestConfig { settle, ..plain.clone() };
+        let hosts = |config| Some(ingest_pieces(&inputs, config, 2).ok()?.hosts());
+        let Some((before, after)) = hosts(&plain).zip(hosts(&with)) else { continue };
+        assert_eq!(before.len(), after.len());
+        for (before, after) in before.iter().zip(&after) {
+            assert_eq!(before.key, after.key);
+            let pairs = [(before.http, before.https), (before.https, before.http)];
+            for ((own, other), now) in pairs.into_iter().zip([after.http, after.https]) {
+                if own.is_some() {
+                    assert_eq!(now, own, "{seed}");
+                    continue;
+                }
+                let (now, mut other) = (now.unwrap(), other.unwrap());
+                let notes = &mut other.facts.capture_notes;
+                *notes = notes.with(CaptureNote::OtherScheme);
+                assert_eq!(now, other, "{seed}");
+                joined += 1;
+            }
+        }
+    }
+    assert!(joined > 30, "{joined}");
 }
 
 /// The sizes of the blocks that a session decides, in turn.
@@ -225,8 +257,8 @@ fn a_session_answers_as_of_each_time_as_the_set_of_that_time() {
         let mut asked = session(set_of(&all, dialect), dialect);
         let mut expected: Vec<(UnixSeconds, Vec<Told>)> = Vec::new();
         for time in times(&inputs) {
-            let outages = OutageConfig { as_of: Some(time), ..OutageConfig::default() };
-            let config = IngestConfig { outages, ..config(dialect) };
+            let settle = SettleConfig { as_of: Some(time), ..SettleConfig::default() };
+            let config = IngestConfig { settle, ..config(dialect) };
             // Before the first capture of all there is no set.
             let Ok(until) = ingest_pieces(&inputs, &config, 1) else { continue };
             let of_set = |set: PolicySet, times| {
@@ -423,8 +455,8 @@ fn a_period_lasts_as_long_as_the_policy() {
 fn after_the_time_of_a_set_outages_go_on() {
     let lines = ["a 10 200 /x", "a 20 503", "a 50 200 /y"].map(|line| Record::Capture(made(line)));
     let as_of = Some(UnixSeconds(40));
-    let outages = OutageConfig { as_of, ..OutageConfig::default() };
-    let config = history(IngestConfig { outages, ..config(&GOOGLE) });
+    let settle = SettleConfig { as_of, ..SettleConfig::default() };
+    let config = history(IngestConfig { settle, ..config(&GOOGLE) });
     let all = ingest_pieces(&[(vec![lines.to_vec()], false)], &config, 1).unwrap();
     let host = &all.hosts()[0];
     let [_, timeline] = &**host.timelines.as_ref().unwrap();
@@ -448,7 +480,7 @@ fn a_merge_is_what_all_captures_at_once_give() {
         if parts.len() < inputs.len() {
             continue;
         }
-        let merged = merge(&parts.iter().collect::<Vec<_>>(), dialect, config.outages);
+        let merged = merge(&parts.iter().collect::<Vec<_>>(), dialect, config.settle);
         for time in times(&inputs) {
             let [merged, all] = [&merged, &all].map(|it| standings_at(&it.standings, time));
             assert_eq!(merged, all, "{seed} {time:?}");
@@ -467,7 +499,7 @@ fn a_set_without_history_counts_as_its_newest_captures() {
     let piece = ["a 6 200 /6", "a 8 200 /8"].map(|line| Record::Capture(made(line))).to_vec();
     let inputs = [(vec![piece], false)];
     let with_history = ingest_pieces(&inputs, &history(config(&RFC_9309)), 1).unwrap();
-    let merged = merge(&[&newest, &with_history], &RFC_9309, OutageConfig::default());
+    let merged = merge(&[&newest, &with_history], &RFC_9309, SettleConfig::default());
     let hosts = merged.hosts();
     let [_, https] = &**hosts[0].timelines.as_ref().unwrap();
     assert_eq!(https.iter().map(|moment| moment.since.0).collect::<Vec<_>>(), [6, 7, 8]);

@@ -1,0 +1,144 @@
+//! The captures of one resource that may still count: a list, oldest first.
+//!
+//! Without history these are the newest capture; the newest file, which a later "not modified" may
+//! confirm and which may serve again in an outage; the newest answer that is no failure; and the failures
+//! since then, because an answer may follow that is newer than only some of them. Everything else is
+//! dropped at once, so memory grows with the resources and the failures of ongoing outages.
+//!
+//! The result does not depend on the order of the captures. Nothing here can fail.
+
+use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::{Access, AccessRules, Fetched};
+use portcullis_robots::access::{CaptureNote, UnixSeconds};
+use portcullis_set::stored::CaptureFacts;
+
+use crate::pool::BlobID;
+
+/// The captures of the resources under a key, by [`Slot`](super::place::Slot); none if there is no such
+/// resource.
+pub(super) type Resources<B = BlobID> = [Vec<Known<B>>; 2];
+
+/// Sorts the captures of a resource, and drops those that no longer count, unless all are kept.
+pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, rules: &AccessRules, keeps_all: bool) {
+    captures.sort_by_key(|known| known.rank(rules));
+    let Some(newest) = captures.len().checked_sub(1).filter(|&newest| newest > 0 && !keeps_all)
+    else {
+        return;
+    };
+    let date = |known: &Known<B>| known.facts.captured_at;
+    let file = captures.iter().rposition(Known::is_file);
+    let is_answer = |known: &Known<B>| date(known).is_some() && !known.is_failure(rules);
+    let answer = captures.iter().rposition(is_answer);
+    let answered_at = answer.and_then(|answer| date(&captures[answer]));
+    let mut next = 0..;
+    captures.retain(|known| {
+        let index = next.next();
+        let fails_since = || date(known) >= answered_at.max(Some(UnixSeconds(0)));
+        index == Some(newest)
+            || (index == file || index == answer)
+            || (known.is_failure(rules) && fails_since())
+    });
+}
+
+/// A capture, reduced to what can count, with its bytes as `B`s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<B> {
+    /// How the capture was made. The redirects are those within the capture itself.
+    pub(super) facts: CaptureFacts,
+    /// Where it is in its input.
+    pub(super) position: Position,
+    pub(super) held: Held<B>,
+}
+
+/// The bytes of a capture that may be needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held<B> {
+    /// The file's extract and its other records.
+    File {
+        extract: B,
+        others: B,
+        /// Whether the file has a rule in a group.
+        has_rules: bool,
+    },
+    /// The target of a redirect, unresolved.
+    Location(B),
+    Nothing,
+}
+
+impl<B> Held<B> {
+    pub(super) fn map<C, E>(&self, mut to: impl FnMut(&B) -> Result<C, E>) -> Result<Held<C>, E> {
+        Ok(match self {
+            Held::File { extract, others, has_rules } => {
+                let (extract, others) = (to(extract)?, to(others)?);
+                Held::File { extract, others, has_rules: *has_rules }
+            }
+            Held::Location(location) => Held::Location(to(location)?),
+            Held::Nothing => Held::Nothing,
+        })
+    }
+}
+
+/// Where a capture is in its input: the piece, and the index in the piece.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Position {
+    pub(super) piece: u32,
+    pub(super) index: u32,
+}
+
+impl<B> Known<B> {
+    /// Returns the rank of the capture, which is greater for a newer one: by date (no date is
+    /// oldest), then by input, then by position in the input.
+    ///
+    /// † Of two captures in one second a failure counts as the later one, in any order: if it was,
+    /// RFC 9309, section 2.3.1.4, disallows everything.
+    pub(super) fn rank(&self, rules: &AccessRules) -> (Option<UnixSeconds>, bool, u32, Position) {
+        let CaptureFacts { captured_at, input, .. } = self.facts;
+        let fails = captured_at.is_some()
+            && matches!(self.state(rules), Some(PolicyState::Unreachable | PolicyState::Deferred));
+        (captured_at, fails, input, self.position)
+    }
+
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self.held, Held::File { .. })
+    }
+
+    /// Returns the answer, as far as it matters to a dialect.
+    pub(super) fn answer(&self) -> Fetched {
+        match self.facts.status {
+            0 if self.facts.capture_notes.contains(CaptureNote::RedirectToNowhere) => {
+                Fetched::RedirectToNowhere
+            }
+            0 => Fetched::NoResponse,
+            status => Fetched::Status(status),
+        }
+    }
+
+    fn access(&self, rules: &AccessRules) -> Access {
+        rules.resolve(self.answer(), self.facts.redirects_followed.into())
+    }
+
+    /// Returns whether the server failed, so that the capture may be part of an outage.
+    pub(super) fn is_failure(&self, rules: &AccessRules) -> bool {
+        self.state(rules) == Some(PolicyState::Unreachable)
+    }
+
+    /// Returns the state of a policy without a file; `None` for a file, and for a redirect, even to
+    /// nowhere.
+    fn state(&self, rules: &AccessRules) -> Option<PolicyState> {
+        match self.access(rules) {
+            Access::Outcome(outcome) if self.answer() != Fetched::RedirectToNowhere => {
+                Some(outcome.state)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether the answer can have the bytes that the capture holds.
+    pub(super) fn is_consistent(&self, rules: &AccessRules) -> bool {
+        match (&self.held, self.access(rules)) {
+            (Held::File { .. }, access) => access == Access::File,
+            (Held::Location(_), access) => access == Access::Follow,
+            (Held::Nothing, access) => access != Access::File,
+        }
+    }
+}
