@@ -139,12 +139,8 @@ pub fn run<'c>(
         let list = if engine.reads_each_time { &sample } else { &corpus.questions };
         seats.push(Seat::new(engine, &files, list, &judgement));
     }
-    let timed = answered_by_all(&corpus.questions, &mut seats);
-    let in_sample: Vec<bool> = {
-        let mut is_in = vec![false; corpus.questions.len()];
-        sample.numbers().for_each(|number| is_in[number] = true);
-        is_in
-    };
+    let is_open = left_open(corpus.questions.len(), &mut seats);
+    let [timed, sample] = [&corpus.questions, &sample].map(|it| it.kept(|number| !is_open[number]));
     let judged = judgement.tally(&corpus.questions);
     let (texts, texts_cut) = corpus.texts();
     let facts = CorpusFacts {
@@ -163,10 +159,7 @@ pub fn run<'c>(
     let rounds = Rounds {
         hosts: HostTable::of(&timed),
         lists: Order::ALL.map(|order| timed.ordered(order, SEED)),
-        sample: {
-            let sample = timed.kept(|number| in_sample[number]);
-            Order::ALL.map(|order| sample.ordered(order, SEED))
-        },
+        sample: Order::ALL.map(|order| sample.ordered(order, SEED)),
         files,
         settings,
     };
@@ -184,10 +177,10 @@ pub fn run<'c>(
     })
 }
 
-/// Returns the questions that every engine that may be timed answers. An engine that leaves too
+/// Returns for each question whether an engine that is timed does not answer it. An engine that leaves too
 /// many unanswered is not timed.
-fn answered_by_all(questions: &QuestionList, seats: &mut [Seat<'_, '_>]) -> QuestionList {
-    let mut is_open = vec![false; questions.len()];
+fn left_open(questions: usize, seats: &mut [Seat<'_, '_>]) -> Vec<bool> {
+    let mut is_open = vec![false; questions];
     for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
         let Verification { asked, answered, .. } = seat.verification;
         if (asked - answered) * UNANSWERED_ONE_IN > asked {
@@ -198,7 +191,7 @@ fn answered_by_all(questions: &QuestionList, seats: &mut [Seat<'_, '_>]) -> Ques
             answers.for_each(|(is_open, answer)| *is_open |= answer.is_none());
         }
     }
-    questions.kept(|number| !is_open[number])
+    is_open
 }
 
 /// Computes ratios to the first engine's time in the same column.

@@ -12,7 +12,7 @@ use portcullis_survey::page::{self, Problem};
 use portcullis_survey::{Audit, ChunkFindings, Findings, Report};
 
 use super::args::{AUDIT_FORMATS, AuditArgs, NowArgs, PolicyArgs};
-use super::engine::{self, Engine};
+use super::engine::{self, thread_pool};
 use super::exit::ExitStatus;
 use super::output::{Destination, Output, OutputFailed};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
@@ -31,12 +31,12 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
         Ok::<_, OutputFailed>((Output::open(destination)?, *format))
     };
     let mut outputs = plan.outputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-    let engine = Engine::new(plan.stream.threads)?;
-    let policies = engine.load(&plan.policies, &plan.questions)?;
+    let pool = thread_pool(plan.stream.threads)?;
+    let policies = engine::load(&pool, &plan.policies, &plan.questions)?;
     policies.show_notes(plan.summary.form);
     let classifier = engine::classifier(&policies.set, &plan.questions)?;
     let scratch = Scratch::in_folder(std::env::temp_dir(), Scratch::default_memory());
-    let audit = engine.install(|| Audit::new(classifier, plan.top, &scratch))?;
+    let audit = pool.install(|| Audit::new(classifier, plan.top, &scratch))?;
     let clock = Clock::loaded(started);
     let mut rejects = plan.stream.rejects.as_ref().map(Output::create).transpose()?;
     let mut findings = Findings::default();
@@ -57,7 +57,7 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let mut account = outcome.account(summary::run(&policies, &plan.questions), &clock);
     // Equal inputs give equal reports.
     let time = account.time.take();
-    let mut report = engine.install(|| audit.report(&findings, account))?;
+    let mut report = pool.install(|| audit.report(&findings, account))?;
     policies.set.is_whole()?;
     describe(plan, &mut report);
     for (file, format) in &mut outputs {

@@ -10,7 +10,7 @@ use portcullis_set::batch::{Answers, Session};
 use portcullis_text::visible::visible;
 
 use super::args::{CheckArgs, Color};
-use super::engine::{self, Engine, THREADS};
+use super::engine::{self, THREADS, thread_pool};
 use super::exit::ExitStatus;
 use super::values::Format;
 use super::{output, plan};
@@ -21,7 +21,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let labels = plan::labels(args.usage)?;
     questions.usage = !labels.is_empty();
     questions.times = plan::time(args.time, &policies)?;
-    let policies = Engine::new(THREADS)?.load(&policies, &questions)?;
+    let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
     policies.show_notes_of_check(args.quiet);
     let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels)?;
     let mut session = Session::new(classifier).assume_scheme(questions.assumed_scheme.as_deref());

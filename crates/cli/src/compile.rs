@@ -25,10 +25,11 @@ use portcullis_robots::syntax::NoteKind;
 use portcullis_set::{PolicySet, SetError};
 use portcullis_text::figures::seconds;
 use portcullis_text::visible::visible;
+use rayon::ThreadPool;
 use serde::Serialize;
 
 use super::args::{self, CapturePath, CompileArgs};
-use super::engine::Engine;
+use super::engine::thread_pool;
 use super::exit::ExitStatus;
 use super::lists;
 use super::mapped;
@@ -87,19 +88,19 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     };
     let format = args.input_format;
     let archives: Vec<Input> = archives.into_iter().map(|path| Input { path, format }).collect();
-    let engine = Engine::new(args.run.threads.threads)?;
+    let pool = thread_pool(args.run.threads.threads)?;
     let shows_progress = !args.run.no_progress;
     let mut merger = Merger::new(settings.dialect, settings.has_history, &config.scratch);
     sets.join(&mut merger, shows_progress)?;
     // The captures of archives count as later ones.
     if !archives.is_empty() {
-        ingest(&mut merger, &archives, &config, &engine, (shows_progress, summary.form))?;
+        ingest(&mut merger, &archives, &config, &pool, (shows_progress, summary.form))?;
     }
-    let (ingested, compile) = engine.install(|| settings.finish(merger, &config.scratch))?;
+    let (ingested, compile) = pool.install(|| settings.finish(merger, &config.scratch))?;
     ingested.check_files(config.strictness).map_err(|error| nothing_compiled(error, ""))?;
     let ingesting = started.elapsed();
     let output = &args.output.output;
-    let written = engine.install(|| compile::write(&ingested.standings, &compile, output))?;
+    let written = pool.install(|| compile::write(&ingested.standings, &compile, output))?;
     if sets.paths.is_empty() && summary.form != SummaryForm::Json {
         show_file_notes(&written.counts, settings.dialect);
     }
@@ -232,14 +233,14 @@ fn ingest(
     merger: &mut Merger,
     inputs: &[Input],
     config: &IngestConfig,
-    engine: &Engine,
+    pool: &ThreadPool,
     (shows_progress, summary): (bool, SummaryForm),
 ) -> anyhow::Result<()> {
     let before = merger.inputs().len();
     let paths: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
     let observer =
         Observer { progress: Progress::over(&paths, shows_progress), bar: Mutex::default() };
-    let ingested = engine.install(|| merger.ingest(inputs, config, &observer));
+    let ingested = pool.install(|| merger.ingest(inputs, config, &observer));
     drop(observer); // The bar is removed before messages are written.
     // A JSON summary reports the same problems. An error already names the first one.
     let reports = match &ingested {

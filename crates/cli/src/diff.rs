@@ -371,13 +371,6 @@ impl Diff<'_> {
                 limited.get_or_insert_with(|| agent.to_owned());
             }
         }
-        if let Some(first) = limited.filter(|_| answers[Answer::Different as usize] == 0) {
-            bail!(
-                "cannot tell whether the files give the same verdicts for {first}: a limit ended the \
-                 comparison; compare smaller files, or compile policy sets and compare them on your \
-                 URLs"
-            );
-        }
         let names = agents.iter().map(|agent| agent.name().to_owned());
         let run = Run { agents: names.collect(), ..Run::default() };
         let [old, new] = [0, 1].map(|side| {
@@ -385,6 +378,7 @@ impl Diff<'_> {
             let policies = PolicyFacts { name: paths[side].display().to_string(), ..facts };
             Side { policies, at: None }
         });
+        let is_different = answers[Answer::Different as usize] > 0;
         let answers = Figures::of(Answer::ALL, Answer::as_str, |it| answers[it as usize]);
         let summary = Summary {
             format: format::DIFF,
@@ -393,7 +387,15 @@ impl Diff<'_> {
             new,
             found: Found::Files { answers },
         };
-        self.finish(summary, Box::new(move |account| rows.complete(account)))
+        let status = self.finish(summary, Box::new(move |account| rows.complete(account)))?;
+        match limited {
+            Some(first) if !is_different => bail!(
+                "cannot tell whether the files give the same verdicts for {first}: a limit ended the \
+                 comparison; compare smaller files, or compile policy sets and compare them on your \
+                 URLs"
+            ),
+            _ => Ok(status),
+        }
     }
 }
 

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{anyhow, ensure};
-use portcullis_build::{LoadConfig, LoadNote, LoadNoteKind, Loaded, Strictness, load};
+use portcullis_build::{LoadConfig, LoadNote, LoadNoteKind, Loaded, Strictness};
 use portcullis_files::kind::{FileKind, WrongKind};
 use portcullis_report::account::EMPTY_INPUT;
 use portcullis_report::{Counts, Figures, PolicyFacts};
 use portcullis_robots::syntax::NoteKind;
-use portcullis_rows::runner::thread_pool;
+pub use portcullis_rows::runner::thread_pool;
 use portcullis_set::batch::{Classifier, Freshness};
 use portcullis_set::{PolicySet, SetError};
 use rayon::ThreadPool;
@@ -27,67 +27,49 @@ const NOTES_SHOWN_MAX: usize = 10;
 /// The number of threads of a command without `-j`: one per CPU.
 pub const THREADS: usize = 0;
 
-/// The threads that load and compile. The runner uses its own threads to classify.
-pub struct Engine {
-    pool: ThreadPool,
+/// Loads the policies for the agents of `questions`, on the threads of a pool.
+///
+/// # Errors
+///
+/// If the path cannot be read or holds no policy, or an agent is not valid in the policies'
+/// dialect.
+pub fn load(
+    pool: &ThreadPool,
+    args: &PolicyArgs,
+    questions: &QuestionPlan,
+) -> anyhow::Result<Policies> {
+    match &args.set {
+        None => load_robots(pool, args, questions),
+        Some(set) => open_set(set, args, questions),
+    }
 }
 
-impl Engine {
-    /// Starts `threads` threads. 0 means one per CPU.
-    ///
-    /// # Errors
-    ///
-    /// If the system cannot start that many threads.
-    pub fn new(threads: usize) -> anyhow::Result<Engine> {
-        Ok(Engine { pool: thread_pool(threads)? })
-    }
-
-    /// Returns the number of threads.
-    pub fn threads(&self) -> usize {
-        self.pool.current_num_threads()
-    }
-
-    /// Runs `work` on the engine's threads.
-    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        self.pool.install(work)
-    }
-
-    /// Loads the policies for the agents of `questions`.
-    ///
-    /// # Errors
-    ///
-    /// If the path cannot be read or holds no policy, or an agent is not valid in the policies'
-    /// dialect.
-    pub fn load(&self, args: &PolicyArgs, questions: &QuestionPlan) -> anyhow::Result<Policies> {
-        match &args.set {
-            None => self.load_robots(args, questions),
-            Some(set) => open_set(set, args, questions),
-        }
-    }
-
-    fn load_robots(&self, args: &PolicyArgs, questions: &QuestionPlan) -> anyhow::Result<Policies> {
-        ensure!(
-            questions.times.is_none(),
-            "--robots has the files of today; compile captures with --history, and use -p to ask for a \
-             time"
-        );
-        let dialect = args.text.dialect();
-        let config = LoadConfig {
-            usage: questions.usage,
-            dialect,
-            robots_bytes_max: args.text.bytes_max(),
-            agents: match questions.all_robots {
-                true => None,
-                false => Some(questions.agents(dialect)?.into()),
-            },
-            strictness: args.strictness(),
-        };
-        let loaded = self.install(|| load(args.path(), &config))?;
-        let note_count = loaded.note_count();
-        let Loaded { set, notes, left_out } = loaded;
-        let policies = Policies::new(set, args.strictness(), questions)?;
-        Ok(Policies { notes, note_count, left_out, ..policies })
-    }
+fn load_robots(
+    pool: &ThreadPool,
+    args: &PolicyArgs,
+    questions: &QuestionPlan,
+) -> anyhow::Result<Policies> {
+    ensure!(
+        questions.times.is_none(),
+        "--robots has the files of today; compile captures with --history, and use -p to ask for a \
+         time"
+    );
+    let dialect = args.text.dialect();
+    let config = LoadConfig {
+        usage: questions.usage,
+        dialect,
+        robots_bytes_max: args.text.bytes_max(),
+        agents: match questions.all_robots {
+            true => None,
+            false => Some(questions.agents(dialect)?.into()),
+        },
+        strictness: args.strictness(),
+    };
+    let loaded = pool.install(|| portcullis_build::load(args.path(), &config))?;
+    let note_count = loaded.note_count();
+    let Loaded { set, notes, left_out } = loaded;
+    let policies = Policies::new(set, args.strictness(), questions)?;
+    Ok(Policies { notes, note_count, left_out, ..policies })
 }
 
 fn open_set(

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::args::InspectArgs;
-use super::engine::{Engine, THREADS};
+use super::engine::{THREADS, thread_pool};
 use super::exit::ExitStatus;
 use super::mapped;
 use super::message::say;
@@ -105,7 +105,7 @@ fn query(host: &OsStr) -> anyhow::Result<HostQuery> {
 
 /// Checks checksums, structure and compiled rules.
 fn verify(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
-    let verified = Engine::new(THREADS)?.install(|| portcullis_build::verify(set, scratch))?;
+    let verified = thread_pool(THREADS)?.install(|| portcullis_build::verify(set, scratch))?;
     let (blocks, records, counts) = (verified.blocks, verified.records, verified.counts);
     say(format_args!(
         "{}: all {} are intact; set {:.16}, {}",
@@ -174,7 +174,7 @@ struct SurveyObject<'s> {
 
 fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
     let top = args.top.top.unwrap_or(TOP);
-    let survey = Engine::new(THREADS)?.install(|| Survey::of(set, top))?;
+    let survey = thread_pool(THREADS)?.install(|| Survey::of(set, top))?;
     let provenance = set.provenance()?;
     let object: Value = serde_json::from_slice(provenance).with_context(|| {
         format!("{}: unreadable provenance; run `portcullis compile` again", set.name())

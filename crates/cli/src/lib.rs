@@ -53,7 +53,6 @@ use clap::{CommandFactory, FromArgMatches};
 use self::args::{Arguments, Command};
 pub use self::exit::ExitStatus;
 use self::files::Files;
-use self::output::OutputFailed;
 pub use self::values::SetAt;
 
 /// Runs the program with `arguments`, of which the first is its name, and prints the error if it
@@ -66,7 +65,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
     match try_run(&arguments) {
         Ok(status) => status,
         // The reader of the output closed it, which is not a failure.
-        Err(error) if OutputFailed::is_closed_pipe(&error) => ExitStatus::Done,
+        Err(error) if output::is_closed_pipe(&error) => ExitStatus::Done,
         Err(error) => {
             message::say(format_args!("error: {error:#}"));
             ExitStatus::Failed
@@ -81,7 +80,7 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         Err(wrong) if wrong.use_stderr() => message::shown(wrong).exit(),
         Err(help) => {
             let printed = help.print().and_then(|()| io::stdout().flush());
-            printed.map_err(OutputFailed::standard_output)?;
+            printed.map_err(output::standard_output_failed)?;
             return Ok(ExitStatus::Done);
         }
     };

@@ -24,6 +24,7 @@ use clap::builder::{
 };
 use flate2::write::GzEncoder;
 use portcullis_files::atomic_file::{self, AtomicFile, Complete};
+pub use portcullis_files::error::WriteError as OutputFailed;
 use portcullis_text::visible::visible;
 use zstd::zstd_safe::compress_bound;
 
@@ -224,48 +225,15 @@ impl Destination {
     }
 }
 
-/// An output that could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write {name}: {}", fix(.source))]
-pub struct OutputFailed {
-    name: String,
-    source: io::Error,
+/// Returns the error for a failure to write to standard output.
+pub fn standard_output_failed(error: io::Error) -> OutputFailed {
+    OutputFailed::new(STANDARD_OUTPUT, error)
 }
 
-/// Returns what to try after a failure.
-fn fix(error: &io::Error) -> &'static str {
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "make room, or write elsewhere with -o"
-        }
-        ErrorKind::FileTooLarge => "raise the limit on file sizes (ulimit -f)",
-        ErrorKind::NotFound => "create its folder first",
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "write elsewhere with -o",
-        _ => "check the path",
-    }
-}
-
-impl OutputFailed {
-    pub fn new(name: &str, source: io::Error) -> OutputFailed {
-        OutputFailed { name: name.to_owned(), source }
-    }
-
-    /// Returns the error for a failure to write to standard output.
-    pub fn standard_output(source: io::Error) -> OutputFailed {
-        OutputFailed::new(STANDARD_OUTPUT, source)
-    }
-
-    /// Whether `error` means that the reader of an output has closed it.
-    pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
-        error
-            .downcast_ref::<OutputFailed>()
-            .is_some_and(|failed| failed.source.kind() == ErrorKind::BrokenPipe)
-    }
-
-    /// Returns the kind of the system's error.
-    pub fn kind(&self) -> ErrorKind {
-        self.source.kind()
-    }
+/// Whether `error` means that the reader of an output has closed it.
+pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let failed = error.downcast_ref::<OutputFailed>();
+    failed.is_some_and(|failed| failed.kind() == ErrorKind::BrokenPipe)
 }
 
 const STANDARD_OUTPUT: &str = "standard output";

@@ -13,7 +13,7 @@ use portcullis_report::{Counts, Format, Selection, Tally, Written};
 use portcullis_set::batch::Classifier;
 
 use super::args::{PolicyArgs, RecordsArgs, ShardArgs};
-use super::engine::{self, Engine, Policies};
+use super::engine::{self, Policies, thread_pool};
 use super::exit::ExitStatus;
 use super::files::Files;
 use super::output::{CompleteOutput, Compressor, Destination, Output, OutputFile, OutputFolder};
@@ -104,7 +104,7 @@ impl Request {
         let hosts = self.unknown_hosts.as_ref().map(HostCounts::create).transpose()?;
         let aside = aside.iter().map(|path| path.map(Output::create).transpose());
         let aside = aside.collect::<Result<Vec<_>, _>>()?;
-        let policies = Engine::new(stream.threads)?.load(&self.policies, questions)?;
+        let policies = engine::load(&thread_pool(stream.threads)?, &self.policies, questions)?;
         policies.show_notes(self.summary.form);
         let classifier =
             engine::classifier(&policies.set, questions)?.with_usage(&self.labels)?.into();

@@ -21,12 +21,13 @@ use portcullis_survey::{
 };
 use portcullis_text::figures::{self, counted};
 use portcullis_text::json::to_json;
+use rayon::ThreadPool;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::agents;
 use super::args::{SurveyArgs, TimeArgs};
-use super::engine::{Engine, Policies};
+use super::engine::{self, Policies, thread_pool};
 use super::exit::ExitStatus;
 use super::limits::{
     SURVEY_GROUP_LIST_BYTES, SURVEY_GROUP_ROWS, SURVEY_LIST_BYTES_AT_ONCE, SURVEY_TEXT_ROWS,
@@ -65,8 +66,8 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
         ..questions
     };
     let output = table::open(format, &destination)?;
-    let engine = Engine::new(args.run.threads.threads)?;
-    let loaded = engine.load(&policies, &questions)?;
+    let pool = thread_pool(args.run.threads.threads)?;
+    let loaded = engine::load(&pool, &policies, &questions)?;
     loaded.show_notes(summary.form);
     let set = &*loaded.set;
     ensure!(!args.history && at.is_none() || set.has_history(), plan::no_history(set));
@@ -83,7 +84,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     };
     // The file whose size measures the progress, if the policies are one file.
     let progress = Progress::over(&[policies.path()], !args.run.no_progress);
-    let surveying = Surveying { survey: &survey, engine: &engine, progress, prints };
+    let surveying = Surveying { survey: &survey, pool: &pool, progress, prints };
     let complete = surveying.write(output, format, &run)?;
     set.is_whole()?;
     CompleteOutput::publish_all(complete)?;
@@ -121,7 +122,7 @@ fn sitemaps(
 /// A survey that is being computed.
 struct Surveying<'a> {
     survey: &'a SurveyRows<'a>,
-    engine: &'a Engine,
+    pool: &'a ThreadPool,
     progress: Progress,
     /// Whether rows go to standard output.
     prints: bool,
@@ -183,7 +184,7 @@ impl<'a> Surveying<'a> {
         let (mut hosts_done, mut bar) = (0, Bar::default());
         let mut blocks = self.survey.blocks(size.rows, size.list_bytes).peekable();
         while blocks.peek().is_some() {
-            let at_once = self.engine.threads() * BLOCKS_PER_THREAD;
+            let at_once = self.pool.current_num_threads() * BLOCKS_PER_THREAD;
             let (mut next, mut list_bytes) = (Vec::new(), 0);
             while next.len() < at_once && list_bytes < size.list_bytes_at_once {
                 let Some(block) = blocks.next() else { break };
@@ -191,7 +192,7 @@ impl<'a> Surveying<'a> {
                 next.push(block);
             }
             let encode = || next.into_par_iter().map(work).collect::<Vec<_>>();
-            for done in self.engine.install(encode) {
+            for done in self.pool.install(encode) {
                 let (hosts, rows) = done?;
                 file.write(rows)?;
                 hosts_done += hosts;

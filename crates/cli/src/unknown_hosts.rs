@@ -6,9 +6,6 @@
 //! Cost: one lookup for each host of a chunk; without runs no file but the output. Memory: the table,
 //! and a buffer for each run.
 
-use std::io;
-
-use portcullis_files::error::WriteError;
 use portcullis_files::runs::SortedRuns;
 use portcullis_files::scratch::{Scratch, Spool};
 use portcullis_report::NameCounts;
@@ -22,7 +19,6 @@ const LINES_BYTES: usize = 64 * 1024;
 /// The counts of a run.
 pub struct HostCounts {
     output: Output,
-    name: String,
     at_once: usize,
     table: NameCounts,
     scratch: Scratch,
@@ -36,7 +32,6 @@ impl HostCounts {
         let scratch = Scratch::beside(path, usize::MAX);
         Ok(HostCounts {
             output: Output::create(path)?,
-            name: path.display().to_string(),
             at_once: UNKNOWN_HOSTS_AT_ONCE,
             table: NameCounts::default(),
             runs: SortedRuns::new(&scratch, host_of),
@@ -47,7 +42,7 @@ impl HostCounts {
     /// Adds the hosts of the next piece, all of which are counted.
     pub fn add(&mut self, piece: &NameCounts) -> Result<(), OutputFailed> {
         if self.table.names() > 0 && self.table.names() + piece.names() > self.at_once {
-            self.spill().map_err(|error| failed(&self.name, &error))?;
+            self.spill()?;
         }
         self.table.merge(piece, usize::MAX);
         Ok(())
@@ -56,30 +51,25 @@ impl HostCounts {
     /// Writes the counts by host. The file does not have its name yet.
     pub fn complete(mut self) -> Result<CompleteOutput, OutputFailed> {
         if !self.runs.is_empty() {
-            self.spill().map_err(|error| failed(&self.name, &error))?;
+            self.spill()?;
         }
         let mut text = Vec::new();
         for (host, urls) in sorted(&self.table) {
             write_line(&mut self.output, &mut text, host, urls)?;
         }
         let mut last: Option<(Vec<u8>, u64)> = None;
-        let mut failure = Ok(());
-        let merged = self.runs.merge(|host, record| {
+        self.runs.merge(|host, record| {
             let urls = record.last_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
             match &mut last {
                 Some((same, sum)) if same == host => *sum += urls,
                 _ => {
-                    if let Some((host, urls)) = last.replace((host.to_vec(), urls))
-                        && failure.is_ok()
-                    {
-                        failure = write_line(&mut self.output, &mut text, &host, urls);
+                    if let Some((host, urls)) = last.replace((host.to_vec(), urls)) {
+                        write_line(&mut self.output, &mut text, &host, urls)?;
                     }
                 }
             }
             Ok(())
-        });
-        merged.map_err(|error| failed(&self.name, &error))?;
-        failure?;
+        })?;
         if let Some((host, urls)) = last {
             write_line(&mut self.output, &mut text, &host, urls)?;
         }
@@ -88,7 +78,7 @@ impl HostCounts {
     }
 
     /// Writes the table as a sorted run.
-    fn spill(&mut self) -> Result<(), WriteError> {
+    fn spill(&mut self) -> Result<(), OutputFailed> {
         let mut run = Spool::new(&self.scratch);
         for (host, urls) in sorted(&self.table) {
             run.write_record(&[host, &urls.to_le_bytes()].concat())?;
@@ -101,10 +91,6 @@ impl HostCounts {
 /// Returns the host of a record.
 fn host_of(record: &[u8]) -> Option<&[u8]> {
     record.split_last_chunk::<{ size_of::<u64>() }>().map(|(host, _)| host)
-}
-
-fn failed(output: &str, error: &WriteError) -> OutputFailed {
-    OutputFailed::new(output, io::Error::from(error.kind()))
 }
 
 /// Returns the hosts of a table with their counts, sorted.

@@ -13,10 +13,9 @@ pub fn system_text(error: &io::Error) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// A policy set could not be written. The unfinished file is removed, and an earlier file is
-/// unchanged.
+/// An output could not be written. The unfinished file is removed, and an earlier file is unchanged.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", match .source.kind() {
+#[error("{}", match .error.kind() {
     ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
         format!("{} was changed while it was in use; check the disk, and run again", path.display())
     }
@@ -24,22 +23,22 @@ pub fn system_text(error: &io::Error) -> String {
     ErrorKind::OutOfMemory => {
         "too little memory (--memory) for the tables of distinct files and rules".to_owned()
     }
-    _ => format!("cannot write {}: {}", path.display(), fix(.source)),
+    _ => format!("cannot write {}: {}; {}", path.display(), system_text(error), fix(error)),
 })]
 pub struct WriteError {
     path: PathBuf,
-    source: io::Error,
+    error: io::Error,
 }
 
 impl WriteError {
     /// The failure of the file at `path`, or of what `path` names.
-    pub fn new(path: &Path, source: io::Error) -> WriteError {
-        WriteError { path: path.to_owned(), source }
+    pub fn new(path: impl AsRef<Path>, error: io::Error) -> WriteError {
+        WriteError { path: path.as_ref().to_owned(), error }
     }
 
     /// Returns the kind of the system's error.
     pub fn kind(&self) -> ErrorKind {
-        self.source.kind()
+        self.error.kind()
     }
 }
 
@@ -51,15 +50,11 @@ fn fix(error: &io::Error) -> &'static str {
         return "raise the limit on open files (ulimit -n)";
     }
     match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "make room, or choose another place for it"
-        }
-        ErrorKind::FileTooLarge => "lift the limit on the size of files (ulimit -f)",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room, or write elsewhere",
+        ErrorKind::FileTooLarge => "raise the limit on the size of files (ulimit -f)",
         ErrorKind::NotFound => "create its folder first",
-        ErrorKind::InvalidInput => "a set replaces regular files only; give it a name of its own",
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            "choose a place that you may write to"
-        }
-        _ => "check the place that it goes to",
+        ErrorKind::InvalidInput => "a set replaces regular files only, so name one",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "write elsewhere",
+        _ => "check the path",
     }
 }

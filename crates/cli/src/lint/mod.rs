@@ -22,7 +22,7 @@ use self::format::{Github, Json, Linted, Omitted, ReportFormat};
 use self::human::Human;
 use super::args::{Explained, LintArgs, ListPath};
 use super::check::is_colored;
-use super::engine::Engine;
+use super::engine::thread_pool;
 use super::exit::ExitStatus;
 use super::lists;
 use super::message::{Notes, say};
@@ -39,9 +39,9 @@ pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
         output::print(text.as_bytes())?;
         return Ok(ExitStatus::Done);
     }
-    let engine = Engine::new(args.threads.threads)?;
+    let pool = thread_pool(args.threads.threads)?;
     let run = Run::new(args)?;
-    engine.install(|| run.files())
+    pool.install(|| run.files())
 }
 
 /// The checks of a run.

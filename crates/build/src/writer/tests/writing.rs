@@ -169,7 +169,7 @@ fn a_full_disk_is_an_error_wherever_it_happens() {
     for room in (0..whole.len()).step_by(509) {
         let error = write(room).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StorageFull, "{room}");
-        let message = "cannot write disk/a.set: make room, or choose another place for it";
+        let message = "cannot write disk/a.set: no storage space; make room, or write elsewhere";
         assert_eq!(error.to_string(), message);
     }
     assert!(write(whole.len()).unwrap().finished == whole);
