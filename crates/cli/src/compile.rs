@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -35,7 +34,7 @@ use super::lists;
 use super::mapped;
 use super::message::{Notes, counted, say};
 use super::plan::{self, SummaryForm};
-use super::stream::{Bar, Progress};
+use super::progress::Progress;
 use super::summary;
 
 /// The most unreadable inputs and records that are reported one by one.
@@ -200,12 +199,11 @@ impl Sets {
     /// Joins the captures of all sets. Of equal sets, the last one counts.
     fn join(&self, merger: &mut Merger, shows_progress: bool) -> anyhow::Result<()> {
         let progress = Progress::over(&self.paths, shows_progress);
-        let mut bar = Bar::default();
         let mut join = |sets: &mut Vec<PolicySet>| {
             merger.add(&sets.iter().collect::<Vec<_>>())?;
             for set in sets.drain(..) {
                 progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
-                progress.draw(&mut bar, None);
+                progress.draw(None);
             }
             Ok::<_, SetError>(())
         };
@@ -238,10 +236,9 @@ fn ingest(
 ) -> anyhow::Result<()> {
     let before = merger.inputs().len();
     let paths: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
-    let observer =
-        Observer { progress: Progress::over(&paths, shows_progress), bar: Mutex::default() };
-    let ingested = pool.install(|| merger.ingest(inputs, config, &observer));
-    drop(observer); // The bar is removed before messages are written.
+    let progress = Progress::over(&paths, shows_progress);
+    let ingested = pool.install(|| merger.ingest(inputs, config, &progress));
+    drop(progress); // The bar is removed before messages are written.
     // A JSON summary reports the same problems. An error already names the first one.
     let reports = match &ingested {
         Ok(()) => &merger.inputs()[before..],
@@ -292,19 +289,10 @@ fn show_file_notes(counts: &StandingCounts, dialect: &Dialect) {
     }
 }
 
-/// Draws the progress bar on the reading thread.
-struct Observer {
-    progress: Progress,
-    bar: Mutex<Bar>,
-}
-
-impl IngestObserver for Observer {
+impl IngestObserver for Progress {
     fn progressed(&self, progress: &portcullis_build::Progress) {
-        self.progress.bytes_done().fetch_add(progress.bytes, Ordering::Relaxed);
-        // If another thread is drawing, this one does not wait.
-        if let Ok(mut bar) = self.bar.try_lock() {
-            self.progress.draw(&mut bar, None);
-        }
+        self.bytes_done().fetch_add(progress.bytes, Ordering::Relaxed);
+        self.draw(None);
     }
 }
 

@@ -69,9 +69,14 @@ fn host(set: &PolicySet, query: &HostQuery, args: InspectArgs) -> anyhow::Result
         false => None,
     };
     Ok(Some(match args.format {
-        Some(Format::Json) => {
-            to_json_line(&HostObject { set: SetObject::new(set), detail, history })?
-        }
+        Some(Format::Json) => to_json_line(&HostObject {
+            format: format::HOST,
+            name: set.name(),
+            set_hash: set.hash().to_string(),
+            dialect: set.dialect().name,
+            detail,
+            history,
+        })?,
         _ => {
             let history = history.as_ref().map(tables::history).unwrap_or_default();
             (tables::host(&detail) + &history).into_bytes()
@@ -132,26 +137,12 @@ fn verify(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The set's identity in JSON.
 #[derive(Serialize)]
-struct SetObject<'s> {
+struct HostObject<'s> {
     format: &'static str,
     name: &'s str,
     set_hash: String,
     dialect: &'static str,
-}
-
-impl SetObject<'_> {
-    fn new(set: &PolicySet) -> SetObject<'_> {
-        let set_hash = set.hash().to_string();
-        SetObject { format: format::HOST, name: set.name(), set_hash, dialect: set.dialect().name }
-    }
-}
-
-#[derive(Serialize)]
-struct HostObject<'s> {
-    #[serde(flatten)]
-    set: SetObject<'s>,
     #[serde(flatten)]
     detail: HostDetail,
     /// `None` if the set has no history.

@@ -35,6 +35,7 @@ mod message;
 mod output;
 mod outputs;
 mod plan;
+mod progress;
 mod records;
 mod rows;
 mod shards;

@@ -1,17 +1,10 @@
-//! Runs over lists: threads work on chunks, outputs are written in order, and a bar shows progress.
-//!
-//! The bar is drawn after a chunk is written, never in the loop over URLs. It appears after half a
-//! second, so short runs show none. It is not drawn if records are printed to a terminal. A
-//! [`Watch`] collects the records that are not URLs, and ends the run if a list begins with nothing
-//! else.
+//! Runs over lists: threads work on chunks, and outputs are written in order. A [`Watch`] collects the
+//! records that are not URLs, and ends the run if a list begins with nothing else.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
-use indicatif::{BinaryBytes, HumanCount, ProgressBar, ProgressStyle};
 use portcullis_files::input::{ChunkConfig, Source};
 use portcullis_report::{InvalidRecords, Piece, Rejects, Watch};
 use portcullis_rows::list::{List, Rows};
@@ -23,6 +16,7 @@ use super::limits::PAUSE;
 use super::mapped;
 use super::message::Notes;
 use super::plan::{QuestionPlan, StreamPlan};
+use super::progress::Progress;
 
 /// The result for the records of a chunk.
 #[derive(Default)]
@@ -81,8 +75,9 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     let mut rejects = Vec::new();
     let mut watch = Watch::new(keeps_all, assumes_scheme).strict(plan.is_strict);
     let (mut noted, mut notes) = (plan.noted.clone(), plan.notes.clone());
-    let progress = Progress::new(plan);
-    let mut bar = Bar::default();
+    let prints_to_terminal = plan.prints && io::stdout().is_terminal();
+    let paths: Vec<&Path> = plan.inputs.iter().map(|input| &*input.path).collect();
+    let progress = Progress::over(&paths, plan.progress && !prints_to_terminal);
     let sources = plan.inputs.iter().map(|input| Source::open(&input.path, mapped::opening()));
     let config = Config {
         threads: plan.threads,
@@ -112,7 +107,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
                 notes.add(format!("{damage}; only what came before it was read"));
             }
         }
-        progress.draw(&mut bar, Some(watch.all_records()));
+        progress.draw(Some(watch.all_records()));
         sink(part, &rejects, &mut done.output)
     })?;
     Ok(Account { invalid: watch.finish(), notes: notes.kept, noted })
@@ -125,97 +120,4 @@ fn note(list: &List, noted: &mut String, notes: &mut Notes) {
         notes.add(format!("{}: {new}", list.name()));
     }
     new.clone_into(noted);
-}
-
-/// The time before the bar is shown.
-const SILENCE: Duration = Duration::from_millis(500);
-
-pub struct Progress {
-    started: Instant,
-    wanted: bool,
-    bytes_total: Option<u64>,
-    bytes_done: AtomicU64,
-}
-
-/// The bar, once it is shown.
-#[derive(Default)]
-pub struct Bar(Option<ProgressBar>);
-
-impl Progress {
-    /// Returns the progress of `plan`, shown if requested and if standard error is a terminal.
-    pub fn new(plan: &StreamPlan) -> Progress {
-        let prints_to_terminal = plan.prints && io::stdout().is_terminal();
-        let paths: Vec<&Path> = plan.inputs.iter().map(|input| &*input.path).collect();
-        Progress::over(&paths, plan.progress && !prints_to_terminal)
-    }
-
-    /// Returns the progress over the bytes of `inputs`, shown if `wanted` and if standard error is
-    /// a terminal.
-    pub fn over(inputs: &[impl AsRef<Path>], wanted: bool) -> Progress {
-        let wanted = wanted && io::stderr().is_terminal();
-        Progress {
-            started: Instant::now(),
-            wanted,
-            bytes_total: wanted.then(|| bytes_stored(inputs)).flatten(),
-            bytes_done: AtomicU64::new(0),
-        }
-    }
-
-    /// Returns the counter of bytes read.
-    pub fn bytes_done(&self) -> &AtomicU64 {
-        &self.bytes_done
-    }
-
-    /// Sets the bytes read to a share of those of the inputs.
-    pub fn set_share(&self, done: u64, all: u64) {
-        let bytes = self.bytes_total.unwrap_or(0) as f64 * (done as f64 / all as f64);
-        self.bytes_done.store(bytes as u64, Ordering::Relaxed);
-    }
-
-    /// Updates the bar. It shows the rate of `records`, the number so far, or the rate of bytes if
-    /// `records` is `None`.
-    pub fn draw(&self, bar: &mut Bar, records: Option<u64>) {
-        let elapsed = self.started.elapsed();
-        if self.wanted && elapsed > SILENCE {
-            let bar = bar.0.get_or_insert_with(|| self.bar());
-            let bytes = self.bytes_done.load(Ordering::Relaxed);
-            bar.set_position(bytes);
-            let rate = |amount: u64| (amount as f64 / elapsed.as_secs_f64()) as u64;
-            bar.set_message(match records {
-                Some(records) => format!("{} URL/s", HumanCount(rate(records))),
-                None => format!("{}/s", BinaryBytes(rate(bytes))),
-            });
-        }
-    }
-
-    fn bar(&self) -> ProgressBar {
-        let (bar, template) = match self.bytes_total {
-            Some(total) => (
-                ProgressBar::new(total),
-                "{bar:40} {binary_bytes} of {binary_total_bytes}, {msg}, {eta} left",
-            ),
-            None => (ProgressBar::new_spinner(), "{spinner} {binary_bytes}, {msg}"),
-        };
-        match ProgressStyle::with_template(template) {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        }
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-/// Returns the size of all inputs, or `None` unless each is a regular file.
-fn bytes_stored(inputs: &[impl AsRef<Path>]) -> Option<u64> {
-    let bytes = |path: &Path| {
-        let metadata = path.metadata().ok()?;
-        metadata.is_file().then_some(metadata.len())
-    };
-    inputs.iter().map(|path| bytes(path.as_ref())).sum()
 }

@@ -34,7 +34,7 @@ use super::limits::{
 };
 use super::output::{CompleteOutput, Destination, Output};
 use super::plan::{self, QuestionPlan, SummaryPlan};
-use super::stream::{Bar, Progress};
+use super::progress::Progress;
 use super::summary;
 use super::table::{self, Rows};
 use super::values::Format;
@@ -128,29 +128,16 @@ struct Surveying<'a> {
     prints: bool,
 }
 
-/// The rows of a block, and the bytes of lists that end it, and those of all blocks that are encoded at
+/// Returns the rows of a block, the bytes of lists that end it, and those of all blocks that are encoded at
 /// once.
-#[derive(Clone, Copy)]
-struct BlockSize {
-    rows: usize,
-    list_bytes: u64,
-    list_bytes_at_once: u64,
-}
-
-impl BlockSize {
-    fn of(format: Format) -> BlockSize {
-        match format {
-            Format::Parquet => BlockSize {
-                rows: SURVEY_GROUP_ROWS,
-                list_bytes: SURVEY_GROUP_LIST_BYTES,
-                list_bytes_at_once: BLOCKS_PER_THREAD as u64 * SURVEY_GROUP_LIST_BYTES,
-            },
-            _ => BlockSize {
-                rows: SURVEY_TEXT_ROWS,
-                list_bytes: SURVEY_LIST_BYTES,
-                list_bytes_at_once: SURVEY_LIST_BYTES_AT_ONCE,
-            },
-        }
+fn block_size(format: Format) -> (usize, u64, u64) {
+    match format {
+        Format::Parquet => (
+            SURVEY_GROUP_ROWS,
+            SURVEY_GROUP_LIST_BYTES,
+            BLOCKS_PER_THREAD as u64 * SURVEY_GROUP_LIST_BYTES,
+        ),
+        _ => (SURVEY_TEXT_ROWS, SURVEY_LIST_BYTES, SURVEY_LIST_BYTES_AT_ONCE),
     }
 }
 
@@ -168,7 +155,7 @@ impl<'a> Surveying<'a> {
     ) -> anyhow::Result<Vec<CompleteOutput>> {
         let fields = self.survey.fields();
         let (encoder, mut file) = table::begin(output, format, fields, Terminator::LineFeed)?;
-        let size = BlockSize::of(format);
+        let (rows, list_bytes, list_bytes_at_once) = block_size(format);
         let idle: Idle<'_> = Mutex::default();
         let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
         let work = |block: Result<HostBlock<'a>, Damage>| {
@@ -181,14 +168,14 @@ impl<'a> Surveying<'a> {
             anyhow::Ok((count, rows))
         };
         let all_hosts = self.survey.hosts().max(1);
-        let (mut hosts_done, mut bar) = (0, Bar::default());
-        let mut blocks = self.survey.blocks(size.rows, size.list_bytes).peekable();
+        let mut hosts_done = 0;
+        let mut blocks = self.survey.blocks(rows, list_bytes).peekable();
         while blocks.peek().is_some() {
             let at_once = self.pool.current_num_threads() * BLOCKS_PER_THREAD;
-            let (mut next, mut list_bytes) = (Vec::new(), 0);
-            while next.len() < at_once && list_bytes < size.list_bytes_at_once {
+            let (mut next, mut bytes) = (Vec::new(), 0);
+            while next.len() < at_once && bytes < list_bytes_at_once {
                 let Some(block) = blocks.next() else { break };
-                list_bytes += block.as_ref().map_or(0, |block| block.list_bytes);
+                bytes += block.as_ref().map_or(0, |block| block.list_bytes);
                 next.push(block);
             }
             let encode = || next.into_par_iter().map(work).collect::<Vec<_>>();
@@ -199,7 +186,7 @@ impl<'a> Surveying<'a> {
             }
             if !self.prints || !io::stdout().is_terminal() {
                 self.progress.set_share(hosts_done, all_hosts);
-                self.progress.draw(&mut bar, None);
+                self.progress.draw(None);
             }
         }
         let records = Source { public_suffix_list: LIST };
