@@ -31,7 +31,7 @@ impl Collect for Counted {
     type Rows = Tally;
     type Piece = Tally;
 
-    fn begin(&self, _: usize) -> Tally {
+    fn begin(&self) -> Tally {
         let mut counts = Counts::new(self.agents);
         counts.ask_preferences(self.label.as_slice());
         let filtered = Some(Filtered { kept: 0, unstated: self.label.map(|_| 0) });

@@ -3,7 +3,7 @@
 use portcullis_cli::agents::{self, AgentValue};
 use portcullis_dialect::{Dialect, Label, LabelError};
 use portcullis_report::AgentList;
-use portcullis_robots::policy::Crawler;
+use portcullis_robots::policy::{AgentError, Crawler};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -77,6 +77,21 @@ pub fn dialect(name: &str) -> PyResult<&'static Dialect> {
     word("dialect", name, &Dialect::ALL.map(|dialect| (dialect.name, dialect)))
 }
 
+/// Returns the crawler that a product token or a User-Agent header names. A version or a comment makes
+/// a header of it.
+///
+/// # Errors
+///
+/// If it is neither.
+pub fn crawler(agent: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
+    let token = || Crawler::parse(agent.trim(), dialect);
+    let header = || agents::from_header(agent, dialect);
+    match agent.contains(['/', '(']) {
+        true => header().or_else(|_| token()),
+        false => token().or_else(|_| header()),
+    }
+}
+
 /// The agents that are asked about.
 pub struct Asked {
     /// The agents, without repetitions, and then those of User-Agent headers. At least one.
@@ -91,8 +106,8 @@ impl Asked {
     /// # Errors
     ///
     /// If there are none, or a name, a list or a header is invalid.
-    pub fn new(names: Names, headers: &[String], dialect: &Dialect) -> PyResult<Asked> {
-        let values: Vec<_> = names.0.into_iter().map(AgentValue::new).collect();
+    pub fn new(names: &Names, headers: &[String], dialect: &Dialect) -> PyResult<Asked> {
+        let values: Vec<_> = names.0.iter().map(AgentValue::new).collect();
         let asked = agents::expand(&values).and_then(|asked| {
             let (chains, skipped) = asked.chains(headers, dialect)?;
             Ok(Asked { chains, lists: asked.describe_lists(&skipped) })

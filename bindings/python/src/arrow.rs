@@ -103,7 +103,7 @@ pub struct PyTable {
 #[pyclass(frozen, name = "Column", module = "portcullis_robots")]
 pub struct PyColumn(
     /// The table of this column alone.
-    PyTable,
+    pub PyTable,
 );
 
 /// What pickles a result: a function, and its argument.
@@ -154,11 +154,6 @@ impl PyTable {
 }
 
 impl PyColumn {
-    /// Returns the only column of a table.
-    pub fn of(table: PyTable) -> PyColumn {
-        PyColumn(table)
-    }
-
     fn field(&self) -> &FieldRef {
         &self.0.fields[0]
     }

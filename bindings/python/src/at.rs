@@ -15,7 +15,6 @@ use arrow_array::ffi_stream::ArrayStreamReader;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use portcullis_captures::parquet::columns;
-use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::batch::Times;
 use portcullis_text::figures::counted;
@@ -24,7 +23,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::arrow::{self, Imported};
-use crate::texts::{Argument, Texts, is_missing, is_named, only_column, with_bytes};
+use crate::texts::{Argument, Texts, bytes_of, is_missing, is_named, only_column, with_bytes};
 
 /// The times of all rows of a call.
 pub enum At {
@@ -159,12 +158,9 @@ fn times_of(array: &ArrayRef) -> PyResult<Vec<Option<UnixSeconds>>> {
         return times_of(only_column(array, &Argument::AT)?);
     }
     let texts = Texts::of(array, &Argument::AT)?;
-    let (mut times, mut block) = (Vec::with_capacity(texts.len()), Vec::new());
-    for start in (0..texts.len()).step_by(RECORDS_AT_ONCE) {
-        texts.read(start..texts.len().min(start + RECORDS_AT_ONCE), &mut block);
-        times.extend(block.iter().map(|text| UnixSeconds::from_text(text, None)));
-    }
-    Ok(times)
+    let views = texts.views(0..texts.len());
+    let time = |row| UnixSeconds::from_text(bytes_of(&views, row), None);
+    Ok((0..views.len()).map(time).collect())
 }
 
 /// Returns one time.

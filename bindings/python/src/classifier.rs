@@ -18,28 +18,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::Array;
 use portcullis_dialect::Label;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_report::filter::{Plan, Purpose, Quantifier};
-use portcullis_report::{AgentList, explanation_json};
+use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
+use portcullis_report::{AgentList, columns, explanation_json};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::Crawler;
-use portcullis_rows::output::columns::Columns;
+use portcullis_rows::output::Added;
+use portcullis_rows::output::columns::{Columns, Field, ValueType};
 use portcullis_rows::runner::{thread_count, thread_pool};
 use portcullis_set::Damage;
-use portcullis_set::batch::{self, BeforeFirst, Records, Session, Times};
+use portcullis_set::batch::{self, Answers, BeforeFirst, Records, Session, Times};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::PyDict;
 use rayon::prelude::*;
 
 use crate::account::{Counted, PyAccount};
 use crate::arguments::{Asked, Names, label, word};
 use crate::arrow::{self, Imported, PyColumn, PyTable};
 use crate::at::{At, RowTimes};
-use crate::columns::{Allowed, Collect, CollectColumns, Table};
+use crate::columns::{Collect, Table};
 use crate::fault::in_pool;
 use crate::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, QUESTIONS_KEPT};
 use crate::policy_set::{PyPolicySet, no_history};
-use crate::texts::{Argument, Texts, with_bytes};
+use crate::texts::{Argument, Texts, bytes_of, with_bytes};
 use crate::{Error, of_json, value_error};
 
 /// A classifier, and the sessions of its threads for later calls.
@@ -58,21 +59,17 @@ pub struct PyClassifier {
     /// The lists that agents were taken from.
     lists: Vec<AgentList>,
     names: Vec<String>,
-    /// The number of agents that are User-Agent headers, which come last.
-    headers: usize,
-    assumed_scheme: Option<String>,
+    given: Given,
     /// The last questions that were asked, the newest first. They share the set.
     questions: Mutex<Vec<Arc<Question>>>,
 }
 
-/// The members of an [`AgentList`].
-type PickledList = (String, String, usize, Vec<String>);
-
-/// The arguments that make a pickled classifier.
-type Pickled = (Py<PyPolicySet>, Vec<String>, Vec<String>, Option<String>, Vec<PickledList>);
-
-/// What pickles a classifier: a function, and its arguments.
-type Reduced<'py> = (Bound<'py, PyAny>, Pickled);
+/// The arguments that make a classifier.
+pub struct Given {
+    pub agents: Names,
+    pub user_agents: Vec<String>,
+    pub assume_scheme: Option<String>,
+}
 
 /// Rows that are decided together, and their times.
 struct Chunk {
@@ -105,14 +102,14 @@ impl Question {
         py: Python<'_>,
         asked: (&Bound<'_, PyAny>, At),
         threads: usize,
-        collect: &impl CollectColumns,
+        table: &Table<impl Fn(&mut Answers<'_>, &mut Added) -> Result<(), Damage> + Sync>,
     ) -> PyResult<PyTable> {
         let mut pieces = Vec::new();
-        self.run(py, asked, threads, collect, &mut |piece| pieces.push(piece))?;
+        self.run(py, asked, threads, table, &mut |piece| pieces.push(piece))?;
         if pieces.is_empty() {
-            pieces.push(collect.finish(collect.begin(0)));
+            pieces.push(table.finish(table.begin()));
         }
-        Ok(PyTable::new(collect.fields(), pieces))
+        Ok(PyTable::new(table.fields(), pieces))
     }
 
     /// Decides all of `urls`, as of the times in `at`, one stretch of rows at a time, and passes the
@@ -199,22 +196,18 @@ impl Question {
 }
 
 impl PyClassifier {
-    /// Returns a classifier for the agents that are asked about. The last ones are `headers` User-Agent
-    /// headers.
+    /// Returns a classifier of a set.
     ///
     /// # Errors
     ///
-    /// If the names of robots in the set are damaged.
-    pub fn new(
-        set: Py<PyPolicySet>,
-        Asked { chains: agents, lists }: Asked,
-        headers: usize,
-        assumed_scheme: Option<String>,
-    ) -> PyResult<PyClassifier> {
+    /// If an agent is invalid, or the names of robots in the set are damaged.
+    pub fn new(set: Py<PyPolicySet>, given: Given) -> PyResult<PyClassifier> {
+        let dialect = set.get().set.dialect();
+        let Asked { chains: agents, lists } =
+            Asked::new(&given.agents, &given.user_agents, dialect)?;
         let names = agents.iter().map(|agent| agent.name().to_owned()).collect();
         let questions = Mutex::default();
-        let classifier =
-            PyClassifier { set, agents, lists, names, headers, assumed_scheme, questions };
+        let classifier = PyClassifier { set, agents, lists, names, given, questions };
         classifier.question(&[], BeforeFirst::Unknown)?;
         Ok(classifier)
     }
@@ -261,7 +254,7 @@ impl PyClassifier {
         let question = Arc::new(Question {
             classifier: Arc::new(classifier.with_before_first(before_first).as_of(*time)),
             before_first,
-            assumed_scheme: self.assumed_scheme.clone(),
+            assumed_scheme: self.given.assume_scheme.clone(),
             idle: Mutex::default(),
         });
         questions.truncate(QUESTIONS_KEPT - 1);
@@ -278,15 +271,18 @@ fn decide_rows<C: Collect>(
     collect: &C,
     stop: &AtomicBool,
 ) -> Result<C::Piece, Damage> {
-    let mut collected = collect.begin(rows.len());
+    let mut collected = collect.begin();
     let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
-    for start in rows.clone().step_by(RECORDS_AT_ONCE) {
+    let views = urls.views(rows.clone());
+    for start in (0..views.len()).step_by(RECORDS_AT_ONCE) {
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let rows = start..rows.end.min(start + RECORDS_AT_ONCE);
-        urls.read(rows.clone(), &mut block);
-        let mut answers = session.decide(Records::from(&block).at(times.of(rows)))?;
+        let part = start..views.len().min(start + RECORDS_AT_ONCE);
+        let times = times.of(rows.start + part.start..rows.start + part.end);
+        block.clear();
+        block.extend(part.map(|row| bytes_of(&views, row)));
+        let mut answers = session.decide(Records::from(&block).at(times))?;
         collect.add(&block, &mut answers, &mut collected)?;
     }
     session.classifier().set().is_whole()?;
@@ -312,32 +308,19 @@ impl PyClassifier {
         self.set.get().provenance(py)
     }
 
-    /// Pickles a classifier as its set and agents.
-    fn __reduce__<'py>(self_: &Bound<'py, PyClassifier>) -> PyResult<Reduced<'py>> {
-        let it = self_.get();
-        let (tokens, headers) = it.names.split_at(it.names.len() - it.headers);
-        let scheme = it.assumed_scheme.clone();
-        let set = it.set.clone_ref(self_.py());
-        let lists = it.lists.iter().map(|list| {
-            (list.name.clone(), list.source.clone(), list.agents, list.skipped.clone())
-        });
-        let arguments = (set, tokens.into(), headers.into(), scheme, lists.collect());
-        Ok((self_.get_type().getattr("_unpickle")?, arguments))
-    }
-
-    /// Returns a pickled classifier.
-    #[classmethod]
-    fn _unpickle(
-        _: &Bound<'_, PyType>,
-        set: &Bound<'_, PyPolicySet>,
-        agents: Names,
-        user_agents: Vec<String>,
-        assume_scheme: Option<String>,
-        lists: Vec<PickledList>,
-    ) -> PyResult<PyClassifier> {
-        let classifier = PyPolicySet::for_agents(set, agents, user_agents, assume_scheme)?;
-        let list = |(name, source, agents, skipped)| AgentList { name, source, agents, skipped };
-        Ok(PyClassifier { lists: lists.into_iter().map(list).collect(), ..classifier })
+    /// Pickles a classifier as the call that makes it, with the names that were given: a list has names that
+    /// are read as their operators document, and a name alone is not.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Py<PyPolicySet>,))> {
+        let Given { agents, user_agents, assume_scheme } = &self.given;
+        let keywords = PyDict::new(py);
+        keywords.set_item("user_agents", user_agents)?;
+        keywords.set_item("assume_scheme", assume_scheme)?;
+        let arguments = ("for_agents", &agents.0);
+        let call = py.import("operator")?.getattr("methodcaller")?;
+        Ok((call.call(arguments, Some(&keywords))?, (self.set.clone_ref(py),)))
     }
 
     fn __repr__(&self) -> String {
@@ -346,7 +329,7 @@ impl PyClassifier {
     }
 
     /// Decides a column of URLs. Returns a table with the requested columns for each agent. `usage`
-    /// adds a column for each label.
+    /// adds a column for each label: `y`, `n`, `?` (not stated) or `-` (no access).
     ///
     /// `at` is the time of each URL, or one for all: the rules that were in force then decide. The set
     /// needs history. A time is a timestamp, a date or a text; without a zone it is in UTC. A URL
@@ -356,7 +339,6 @@ impl PyClassifier {
         urls, *, at = None, before_first = "unknown", columns = None, usage = Names::default(), prefix = "",
         threads = 1
     ))]
-    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn classify(
         &self,
         py: Python<'_>,
@@ -370,40 +352,19 @@ impl PyClassifier {
     ) -> PyResult<PyTable> {
         let labels = usage.labels()?;
         let columns = columns.map_or_else(|| "verdict".to_owned(), |columns| columns.0.join(","));
-        let columns: Columns = columns.parse().map_err(value_error)?;
-        let columns = columns.with_usage(&labels);
+        let columns = match (&*columns, &*labels) {
+            ("", [_, ..]) => Columns::from_usage(&labels),
+            _ => columns.parse::<Columns>().map_err(value_error)?.with_usage(&labels),
+        };
         if columns.need_times() && at.is_none() && self.set.get().time.is_none() {
             let text = "the columns captured, since and until need times; pass at too";
             return Err(PyValueError::new_err(text));
         }
-        let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
-        let (question, at) = self.ask(&labels, at, before_first)?;
-        question.table(py, (urls, at), threads, &table)
-    }
-
-    /// Returns what the pages of a column of URLs may be used for: a table with a column for each
-    /// agent and label, with `y`, `n`, `?` (not stated) and `-` (no access). `at` and `before_first`
-    /// are those of `classify`.
-    #[pyo3(signature = (
-        urls, labels = None, *, at = None, before_first = "unknown", prefix = "", threads = 1
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "Python names them")]
-    fn usage(
-        &self,
-        py: Python<'_>,
-        urls: &Bound<'_, PyAny>,
-        labels: Option<Names>,
-        at: Option<&Bound<'_, PyAny>>,
-        before_first: &str,
-        prefix: &str,
-        threads: usize,
-    ) -> PyResult<PyTable> {
-        let labels = labels.map_or(Ok(Label::ALL.to_vec()), |labels| labels.labels())?;
-        if labels.is_empty() {
-            return Err(PyValueError::new_err("no labels; leave them out to ask about all"));
-        }
-        let columns = Columns::from_usage(&labels);
-        let table = Table::new(columns, &self.names, prefix).map_err(value_error)?;
+        let fields = columns.fields(&self.names, prefix).map_err(value_error)?;
+        let read = |answers: &mut Answers<'_>, rows: &mut Added| {
+            columns::read(&columns, answers, rows).map(|_| ())
+        };
+        let table = Table::new(&fields, read);
         let (question, at) = self.ask(&labels, at, before_first)?;
         question.table(py, (urls, at), threads, &table)
     }
@@ -415,7 +376,6 @@ impl PyClassifier {
         urls, *, at = None, before_first = "unknown", mode = "all", purpose = None, unstated = None,
         threads = 1
     ))]
-    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn allowed(
         &self,
         py: Python<'_>,
@@ -429,7 +389,13 @@ impl PyClassifier {
     ) -> PyResult<PyColumn> {
         let (plan, label) = plan(mode, purpose, unstated)?;
         let (question, at) = self.ask(label.as_slice(), at, before_first)?;
-        Ok(PyColumn::of(question.table(py, (urls, at), threads, &Allowed(plan))?))
+        let fields = [Field::declared("allowed", ValueType::Flag, false, &[])];
+        let table = Table::new(&fields, |answers, rows| {
+            let classes = plan.classes(answers);
+            rows.push_flags(0, classes.iter().map(|class| plan.fate(*class) == Fate::Keep));
+            Ok(())
+        });
+        question.table(py, (urls, at), threads, &table).map(PyColumn)
     }
 
     /// Counts what [`PyClassifier::allowed`] keeps and drops of a column of URLs, and why: the account of
@@ -438,7 +404,6 @@ impl PyClassifier {
         urls, *, at = None, before_first = "unknown", mode = "all", purpose = None, unstated = None,
         threads = 1
     ))]
-    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn account(
         &self,
         py: Python<'_>,
@@ -458,7 +423,7 @@ impl PyClassifier {
         };
         let agents = self.names.len();
         let counted = Counted { plan, agents, label };
-        let mut all = counted.begin(0);
+        let mut all = counted.begin();
         question.run(py, (urls, times), threads, &counted, &mut |piece| all.merge(piece))?;
         let run = self.set.get().run(&self.names, &self.lists, at);
         PyAccount::new(&all, run)
@@ -511,6 +476,7 @@ fn plan(
     Ok((purposed, Some(label(purpose)?)))
 }
 
+/// Returns the object of `portcullis check --format jsonl` for the decision on a URL.
 fn explain(
     url: &[u8],
     agent: usize,

@@ -6,21 +6,17 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, ListBuilder, StringBuilder};
+use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array, StringArray,
     StructArray, TimestampMillisecondArray,
 };
 use arrow_schema::{DataType, Field, Fields};
-use portcullis_report::columns;
-use portcullis_report::filter::{Fate, Plan};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::output::Added;
 use portcullis_rows::output::added::Values;
-use portcullis_rows::output::columns::{
-    Columns, ColumnsError, Field as AddedField, FieldKind, LIST_ELEMENT,
-};
+use portcullis_rows::output::columns::{Field as AddedField, FieldKind, LIST_ELEMENT};
 use portcullis_set::Damage;
 use portcullis_set::batch::Answers;
 
@@ -31,7 +27,7 @@ pub trait Collect: Sync {
     /// The values of a range of rows.
     type Piece: Send;
 
-    fn begin(&self, rows: usize) -> Self::Rows;
+    fn begin(&self) -> Self::Rows;
 
     /// Adds the answers on a block, whose URLs are `urls`.
     fn add(
@@ -42,11 +38,6 @@ pub trait Collect: Sync {
     ) -> Result<(), Damage>;
 
     fn finish(&self, rows: Self::Rows) -> Self::Piece;
-}
-
-/// Columns of decisions.
-pub trait CollectColumns: Collect<Piece = StructArray> {
-    fn fields(&self) -> Fields;
 }
 
 /// The columns of rows in Arrow.
@@ -77,45 +68,41 @@ impl RowArrays {
     }
 }
 
-/// A table of columns.
-pub struct Table {
-    columns: Columns,
-    agents: usize,
+/// A table of columns, and what reads a block's values.
+pub struct Table<F> {
+    kinds: Vec<FieldKind>,
     arrays: RowArrays,
+    read: F,
 }
 
-impl Table {
-    /// Returns the table of `columns` for agents with these names.
-    ///
-    /// # Errors
-    ///
-    /// If two columns have the same name.
-    pub fn new(columns: Columns, agents: &[String], prefix: &str) -> Result<Table, ColumnsError> {
-        let arrays = RowArrays::new(&columns.fields(agents, prefix)?);
-        Ok(Table { arrays, agents: agents.len(), columns })
+impl<F: Fn(&mut Answers<'_>, &mut Added) -> Result<(), Damage>> Table<F> {
+    pub fn new(added: &[AddedField], read: F) -> Table<F> {
+        let kinds = added.iter().map(|field| field.kind).collect();
+        Table { kinds, arrays: RowArrays::new(added), read }
+    }
+
+    pub fn fields(&self) -> Fields {
+        self.arrays.fields().clone()
     }
 }
 
-impl Collect for Table {
+impl<F> Collect for Table<F>
+where
+    F: Fn(&mut Answers<'_>, &mut Added) -> Result<(), Damage> + Sync,
+{
     type Rows = Added;
     type Piece = StructArray;
 
-    fn begin(&self, _: usize) -> Added {
-        Added::new(&self.columns, self.agents)
+    fn begin(&self) -> Added {
+        Added::of(self.kinds.iter().copied())
     }
 
     fn add(&self, _: &[&[u8]], answers: &mut Answers<'_>, rows: &mut Added) -> Result<(), Damage> {
-        columns::read(&self.columns, answers, rows).map(|_| ())
+        (self.read)(answers, rows)
     }
 
     fn finish(&self, rows: Added) -> StructArray {
         self.arrays.rows(&rows)
-    }
-}
-
-impl CollectColumns for Table {
-    fn fields(&self) -> Fields {
-        self.arrays.fields().clone()
     }
 }
 
@@ -165,39 +152,5 @@ fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
             let times = times.iter().map(|time| time.map(UnixSeconds::to_milliseconds));
             Arc::new(times.collect::<TimestampMillisecondArray>().with_timezone("UTC"))
         }
-    }
-}
-
-/// Collects whether each URL may be fetched, as in `filter`.
-pub struct Allowed(pub Plan);
-
-impl Collect for Allowed {
-    type Rows = BooleanBuilder;
-    type Piece = StructArray;
-
-    fn begin(&self, rows: usize) -> BooleanBuilder {
-        BooleanBuilder::with_capacity(rows)
-    }
-
-    fn add(
-        &self,
-        _: &[&[u8]],
-        answers: &mut Answers<'_>,
-        rows: &mut BooleanBuilder,
-    ) -> Result<(), Damage> {
-        for class in self.0.classes(answers) {
-            rows.append_value(self.0.fate(class) == Fate::Keep);
-        }
-        Ok(())
-    }
-
-    fn finish(&self, mut rows: BooleanBuilder) -> StructArray {
-        StructArray::new(self.fields(), vec![Arc::new(rows.finish())], None)
-    }
-}
-
-impl CollectColumns for Allowed {
-    fn fields(&self) -> Fields {
-        vec![Field::new("allowed", DataType::Boolean, false)].into()
     }
 }

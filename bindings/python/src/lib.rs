@@ -23,6 +23,8 @@
 //! `python/portcullis_robots` has the code in Python: facades for other packages, Spark, datatrove.
 //! Tests are in Python too: `scripts/python-check`.
 
+#![allow(clippy::too_many_arguments, reason = "Python names them")]
+
 mod account;
 mod arguments;
 mod arrow;
@@ -126,7 +128,7 @@ mod _core {
     #[pyo3(signature = (name, dialect = "rfc9309"))]
     fn agent_list(name: &str, dialect: &str) -> PyResult<Vec<String>> {
         let list = Names(vec![format!("@{name}")]);
-        let agents = Asked::new(list, &[], arguments::dialect(dialect)?)?.chains;
+        let agents = Asked::new(&list, &[], arguments::dialect(dialect)?)?.chains;
         Ok(agents.iter().map(|agent| agent.name().to_owned()).collect())
     }
 

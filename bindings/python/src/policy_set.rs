@@ -40,7 +40,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use crate::arguments::{self, Asked, Names, word};
-use crate::classifier::PyClassifier;
+use crate::classifier::{Given, PyClassifier};
 use crate::fault::{guard_mapped_sets, in_pool};
 use crate::survey::PySurvey;
 use crate::texts::with_bytes;
@@ -208,7 +208,6 @@ impl PyPolicySet {
         max_robots_bytes = ROBOTS_BYTES_MAX, history = false, threads = 0,
         memory = None
     ))]
-    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn py_compile(
         _: &Bound<'_, PyType>,
         py: Python<'_>,
@@ -251,7 +250,10 @@ impl PyPolicySet {
         if inputs.is_empty() {
             return Err(PyValueError::new_err("no inputs; name at least one archive or set"));
         }
-        let (sets, archives): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|it| is_set(it));
+        let inputs = inputs.iter().map(PathBuf::as_path);
+        let inputs = portcullis_captures::expand(inputs, None).map_err(Error::of)?.inputs;
+        let inputs = inputs.into_iter().map(|input| input.path);
+        let (sets, archives): (Vec<_>, Vec<_>) = inputs.partition(|path| is_set(path));
         let sets = sets.into_iter().map(|path| open(path, true)).collect::<PyResult<Vec<_>>>()?;
         let sets: Vec<&PolicySet> = sets.iter().map(|set| &*set.set).collect();
         if !sets.is_empty() {
@@ -296,13 +298,12 @@ impl PyPolicySet {
     /// Returns a classifier for crawlers, which are named as `-a` names them: `A+B` follows the groups of
     /// B if no group names A, `A!` follows no groups for `*`, and `@NAME` is a list or a known crawler.
     #[pyo3(signature = (agents = Names::default(), *, user_agents = Vec::new(), assume_scheme = None))]
-    pub fn for_agents(
+    fn for_agents(
         self_: &Bound<'_, PyPolicySet>,
         agents: Names,
         user_agents: Vec<String>,
         assume_scheme: Option<String>,
     ) -> PyResult<PyClassifier> {
-        let asked = Asked::new(agents, &user_agents, self_.get().set.dialect())?;
         let is_scheme_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
         if let Some(scheme) = &assume_scheme
             && !(scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -311,8 +312,8 @@ impl PyPolicySet {
             let text = format!("no scheme '{scheme}'; give it without colon, such as https");
             return Err(PyValueError::new_err(text));
         }
-        let scheme = assume_scheme.map(|scheme| scheme.to_ascii_lowercase());
-        PyClassifier::new(self_.clone().unbind(), asked, user_agents.len(), scheme)
+        let assume_scheme = assume_scheme.map(|scheme| scheme.to_ascii_lowercase());
+        PyClassifier::new(self_.clone().unbind(), Given { agents, user_agents, assume_scheme })
     }
 
     /// Surveys the set: rows of each origin and agent, with the columns of `portcullis survey`. `history`
@@ -320,7 +321,7 @@ impl PyPolicySet {
     #[pyo3(signature = (agents, *, history = false, lists = false))]
     fn survey(&self, agents: Names, history: bool, lists: bool) -> PyResult<PySurvey> {
         let PyPolicySet { set, time, .. } = self;
-        let chains = Asked::new(agents, &[], set.dialect())?.chains;
+        let chains = Asked::new(&agents, &[], set.dialect())?.chains;
         if history && time.is_some() {
             return Err(PyValueError::new_err("history has all periods; leave out @TIME"));
         }

@@ -12,14 +12,13 @@ use hashbrown::HashMap;
 use portcullis_dialect::Label;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_report::explanation_json;
-use portcullis_robots::policy::Crawler;
-use portcullis_robots::{AgentRules, Robots};
+use portcullis_robots::{Agent, AgentRules, Robots};
 use portcullis_set::batch::{Explained, FullDecision};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use self_cell::self_cell;
 
-use crate::arguments::dialect;
+use crate::arguments::{self, dialect};
 use crate::limits::AGENTS_KEPT_PER_FILE;
 use crate::texts::with_bytes;
 use crate::{of_json, value_error};
@@ -55,7 +54,16 @@ impl PyRobotsTxt {
         if kept.len() >= AGENTS_KEPT_PER_FILE {
             kept.clear();
         }
-        question(kept.entry_ref(agent).or_insert(self.robots().agent(agent)))
+        let rules = self.with_crawler(agent, |agent| self.robots().agent(agent));
+        question(kept.entry_ref(agent).or_insert(rules))
+    }
+
+    /// Calls `with` with the crawler that `agent` names: a header is read as a classifier reads it.
+    fn with_crawler<R>(&self, agent: &str, with: impl FnOnce(Agent<'_>) -> R) -> R {
+        match arguments::crawler(agent, self.robots().dialect()) {
+            Ok(crawler) => with((&crawler).into()),
+            Err(_) => with(agent.into()),
+        }
     }
 
     /// Explains the decision on a URL, and what the page may be used for by `labels`.
@@ -67,13 +75,11 @@ impl PyRobotsTxt {
     ) -> PyResult<Bound<'py, PyAny>> {
         let robots = self.robots();
         let dialect = robots.dialect();
-        let chain = Crawler::parse(agent.trim(), dialect)
-            .or_else(|_| Crawler::from_header(agent, dialect))
-            .map_err(value_error)?;
+        let crawler = arguments::crawler(agent, dialect).map_err(value_error)?;
         let mut json = Vec::new();
         with_bytes(url, |url| {
             let decision = self.ask(agent, |rules| rules.decide(url));
-            let (explained, problem) = match robots.explain(&chain, url) {
+            let (explained, problem) = match robots.explain(&crawler, url) {
                 Ok(explanation) => {
                     let notes = robots.file().notes().iter().map(|note| note.kind);
                     let file_notes = notes.collect();
@@ -109,7 +115,8 @@ impl PyRobotsTxt {
         Ok(PyRobotsTxt { parsed, rules: Mutex::default() })
     }
 
-    /// Whether `agent`, a product token or a User-Agent header, may fetch `url`.
+    /// Whether `agent`, a product token or a User-Agent header, may fetch `url`. A header is read as the
+    /// crawler's operator documents it.
     fn can_fetch(&self, agent: &str, url: &Bound<'_, PyAny>) -> PyResult<bool> {
         with_bytes(url, |url| self.ask(agent, |rules| rules.is_allowed(url)))
     }
@@ -131,7 +138,8 @@ impl PyRobotsTxt {
 
     /// Returns the greatest crawl-delay of `agent` that is a number, in seconds.
     fn crawl_delay(&self, agent: &str) -> Option<f64> {
-        self.robots().crawl_delay(agent).map(|delay| delay.as_secs_f64())
+        let delay = self.with_crawler(agent, |agent| self.robots().crawl_delay(agent));
+        delay.map(|delay| delay.as_secs_f64())
     }
 
     /// Returns the values of a field that the protocol does not define, such as `request-rate`, in
@@ -139,7 +147,9 @@ impl PyRobotsTxt {
     #[pyo3(signature = (field, agent = None))]
     fn values(&self, field: &str, agent: Option<&str>) -> Vec<String> {
         if let Some(agent) = agent {
-            return self.robots().extensions(agent, field).map(text_of).collect();
+            let values =
+                |agent: Agent<'_>| self.robots().extensions(agent, field).map(text_of).collect();
+            return self.with_crawler(agent, values);
         }
         let records = self.robots().file().other_records().iter();
         let named = records.filter(|record| record.name.eq_ignore_ascii_case(field.as_bytes()));

@@ -1,19 +1,21 @@
 //! Reads texts from Python, URLs or times: any Arrow array of strings, or Python strings.
 //!
-//! This module returns the bytes of each row. A null row has no bytes, so it is not a URL and its
-//! verdict is `invalid`, and it is not a time. Reading a row copies no bytes, except for Python
-//! strings. They are copied once, because Python may change the list while its lock is released.
+//! This module returns the bytes of each row, whatever the type of the column, as views. A null row has
+//! no bytes, so it is not a URL and its verdict is `invalid`, and it is not a time. Views copy no bytes.
+//! Python strings are copied once, because Python may change the list while its lock is released.
 //!
 //! Libraries build arrays whose keys, offsets or views lead outside their data, and export them
 //! without a check. [`Texts::of`] checks them all before the first row is read, in time linear in the
-//! rows. Bytes are not checked: a text that is not UTF-8 is a row like any other.
+//! rows. Bytes are not checked.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray};
 use arrow_schema::{ArrowError, DataType};
+use arrow_select::take::take;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyFloat, PyString};
@@ -32,20 +34,8 @@ impl Argument {
     pub const AT: Argument = Argument { name: "at", holds: "timestamps, dates or strings" };
 }
 
-/// A column of texts, which are read as bytes.
-pub enum Texts {
-    Bytes(BinaryArray),
-    LargeBytes(LargeBinaryArray),
-    BytesView(BinaryViewArray),
-    Dictionary {
-        /// The rows themselves, to find nulls.
-        rows: ArrayRef,
-        /// The place in `values` of each row.
-        keys: Vec<usize>,
-        values: Box<Texts>,
-    },
-    Nulls(usize),
-}
+/// A column of texts or bytes, all of which lie in its buffers.
+pub struct Texts(ArrayRef);
 
 impl Texts {
     /// Reads the texts of an array, or of the only column of a table.
@@ -55,16 +45,23 @@ impl Texts {
     /// If there are several columns, the column does not hold strings, or its keys, offsets or views
     /// lead outside its data.
     pub fn of(array: &ArrayRef, argument: &Argument) -> PyResult<Texts> {
-        let texts = match array.data_type() {
-            DataType::Utf8 => Texts::Bytes(array.as_string().clone().into()),
-            DataType::LargeUtf8 => Texts::LargeBytes(array.as_string().clone().into()),
-            DataType::Utf8View => Texts::BytesView(array.as_string_view().clone().to_binary_view()),
-            DataType::Binary => Texts::Bytes(array.as_binary().clone()),
-            DataType::LargeBinary => Texts::LargeBytes(array.as_binary().clone()),
-            DataType::BinaryView => Texts::BytesView(array.as_binary_view().clone()),
-            DataType::Null => Texts::Nulls(array.len()),
-            DataType::Dictionary(..) => Texts::from_dictionary(array, argument)?,
+        let invalid = |error| invalid(error, argument);
+        // Bytes: a text that is not UTF-8 is a row like any other.
+        let bytes: ArrayRef = match array.data_type() {
             DataType::Struct(_) => return Texts::of(only_column(array, argument)?, argument),
+            DataType::Dictionary(..) => {
+                array.to_data().validate_values().map_err(invalid)?;
+                let dictionary = array.as_any_dictionary();
+                let values = Texts::of(dictionary.values(), argument)?;
+                let values = values.views(0..values.len());
+                return take(&values, dictionary.keys(), None).map(Texts).map_err(invalid);
+            }
+            DataType::Utf8 => Arc::new(BinaryArray::from(array.as_string().clone())),
+            DataType::LargeUtf8 => Arc::new(LargeBinaryArray::from(array.as_string().clone())),
+            DataType::Utf8View => Arc::new(array.as_string_view().clone().to_binary_view()),
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::Null => {
+                Arc::clone(array)
+            }
             other => {
                 return Err(PyTypeError::new_err(format!(
                     "{} is an Arrow array of type {other}; pass a column of {}",
@@ -72,36 +69,13 @@ impl Texts {
                 )));
             }
         };
-        texts.check().map_err(|error| invalid(error, argument))?;
-        Ok(texts)
-    }
-
-    fn from_dictionary(array: &ArrayRef, argument: &Argument) -> PyResult<Texts> {
-        // Before the keys are read: `normalized_keys` clamps them.
-        array.to_data().validate_values().map_err(|error| invalid(error, argument))?;
-        let dictionary = array.as_any_dictionary();
-        Ok(match dictionary.values().is_empty() {
-            // Without values, every row is null.
-            true => Texts::Nulls(array.len()),
-            false => Texts::Dictionary {
-                rows: Arc::clone(array),
-                keys: dictionary.normalized_keys(),
-                values: Box::new(Texts::of(dictionary.values(), argument)?),
-            },
-        })
-    }
-
-    /// Checks that all bytes of all rows lie in the buffers of the array.
-    fn check(&self) -> Result<(), ArrowError> {
-        match self {
+        match bytes.as_binary_view_opt() {
+            Some(views) => check_views(views).map_err(invalid)?,
             // The only offset of an empty array has no meaning.
-            texts if texts.len() == 0 => Ok(()),
-            Texts::Bytes(array) => array.to_data().validate_data(),
-            Texts::LargeBytes(array) => array.to_data().validate_data(),
-            Texts::BytesView(array) => check_views(array),
-            // Checked when they were read.
-            Texts::Dictionary { .. } | Texts::Nulls(_) => Ok(()),
+            None if bytes.is_empty() => {}
+            None => bytes.to_data().validate_data().map_err(invalid)?,
         }
+        Ok(Texts(bytes))
     }
 
     /// Reads an iterable of Python strings, bytes or missing values.
@@ -127,53 +101,28 @@ impl Texts {
                 false => with_bytes(&item, |bytes| builder.append_value(bytes))?,
             }
         }
-        Ok(Texts::LargeBytes(builder.finish()))
+        Ok(Texts(Arc::new(builder.finish())))
     }
 
     pub fn len(&self) -> usize {
-        match self {
-            Texts::Bytes(array) => array.len(),
-            Texts::LargeBytes(array) => array.len(),
-            Texts::BytesView(array) => array.len(),
-            Texts::Dictionary { keys, .. } => keys.len(),
-            Texts::Nulls(rows) => *rows,
-        }
+        self.0.len()
     }
 
-    /// Replaces `block` with the bytes of `rows`. A null row has no bytes.
-    pub fn read<'u>(&'u self, rows: std::ops::Range<usize>, block: &mut Vec<&'u [u8]>) {
-        fn fill<'u, A: Array>(
-            array: &'u A,
-            rows: std::ops::Range<usize>,
-            block: &mut Vec<&'u [u8]>,
-            value: impl Fn(&'u A, usize) -> &'u [u8],
-        ) {
-            match array.null_count() {
-                0 => block.extend(rows.map(|row| value(array, row))),
-                _ => block.extend(rows.map(|row| match array.is_null(row) {
-                    true => &[],
-                    false => value(array, row),
-                })),
-            }
-        }
-        block.clear();
-        match self {
-            Texts::Bytes(array) => fill(array, rows, block, |it, row| it.value(row)),
-            Texts::LargeBytes(array) => fill(array, rows, block, |it, row| it.value(row)),
-            Texts::BytesView(array) => fill(array, rows, block, |it, row| it.value(row)),
-            Texts::Dictionary { rows: array, keys, values } => {
-                let mut one = Vec::new();
-                for row in rows {
-                    one.clear();
-                    if !array.is_null(row) {
-                        values.read(keys[row]..keys[row] + 1, &mut one);
-                    }
-                    block.push(one.pop().unwrap_or_default());
-                }
-            }
-            Texts::Nulls(_) => block.extend(rows.map(|_| &[][..])),
+    /// Returns views of the bytes of `rows`.
+    pub fn views(&self, rows: Range<usize>) -> BinaryViewArray {
+        let array = self.0.slice(rows.start, rows.len());
+        match array.data_type() {
+            DataType::Binary => array.as_binary::<i32>().into(),
+            DataType::LargeBinary => array.as_binary::<i64>().into(),
+            DataType::BinaryView => array.as_binary_view().clone(),
+            _ => BinaryViewArray::new_null(array.len()),
         }
     }
+}
+
+/// Returns the bytes of a row; none if it is null.
+pub fn bytes_of(views: &BinaryViewArray, row: usize) -> &[u8] {
+    if views.is_null(row) { &[] } else { views.value(row) }
 }
 
 /// Returns the only column of a table.

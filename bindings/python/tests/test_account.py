@@ -75,7 +75,7 @@ def test_causes_add_up(usage, program, tmp_path):
     expected, markdown = written(program, usage, "GPTBot,CCBot", flags, urls, tmp_path)
     assert account == {name: expected[name] for name in account}
     assert classifier.account(urls, **asked).to_markdown() == markdown
-    used = classifier.usage(urls, ["train-ai"])["GPTBot_train-ai"].to_pylist()
+    used = classifier.classify(urls, columns=(), usage="train-ai")["GPTBot_train-ai"].to_pylist()
     assert account["per_agent"][0]["usage"]["train-ai"] == {it: used.count(it) for it in "-yn?"}
 
 
@@ -83,6 +83,7 @@ def test_lists_and_their_dates_survive_pickling(policies):
     classifier = policies.for_agents(["GPTBot", "@ai-training"])
     described = classifier.account([]).to_dict()["agent_lists"]
     again = pickle.loads(pickle.dumps(classifier))
+    assert again.agents == classifier.agents
     assert again.account([]).to_dict()["agent_lists"] == described
     assert described[0]["name"] == "@ai-training"
     assert described[0]["agents"] == len(agent_list("ai-training")) - 1

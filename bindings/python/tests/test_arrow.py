@@ -239,7 +239,7 @@ def invalid_arrays():
     "urls", [pytest.param(urls, id=name.replace(" ", "-")) for name, urls in invalid_arrays()]
 )
 def test_arrow_that_is_invalid(classifier, urls):
-    for ask in (classifier.classify, classifier.allowed, classifier.usage):
+    for ask in (classifier.classify, classifier.allowed, classifier.account):
         with pytest.raises(Error, match="^urls is not valid Arrow: "):
             ask(urls)
 

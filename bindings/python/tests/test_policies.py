@@ -16,7 +16,7 @@ import pytest
 from conftest import AGENTS, SAMPLE
 
 import portcullis_robots
-from portcullis_robots import Error, PolicySet
+from portcullis_robots import Error, PolicySet, RobotsTxt
 from portcullis_robots.agents import agent_list, agent_lists
 
 
@@ -266,6 +266,37 @@ def test_sets_in_memory_are_pickled_as_bytes(policies, set_path, urls):
     for data in (b"", b"no set", policies.to_bytes()[:-1]):
         with pytest.raises(Error):
             PolicySet.from_bytes(data)
+
+
+def test_documented_readings_survive_pickling_and_are_those_of_one_file():
+    # Applebot follows the rules for Googlebot where no group names it.
+    text = "User-agent: Googlebot\nDisallow: /g\n\nUser-agent: *\nDisallow: /all\n"
+    header = "Mozilla/5.0 (compatible; Applebot/0.1; +http://www.apple.com/go/applebot)"
+    policies = PolicySet.compile({"https://a.example/robots.txt": text})
+    classifier = policies.for_agents("@Applebot", user_agents=[header])
+    urls = ["https://a.example/g", "https://a.example/all"]
+    robots = RobotsTxt(text)
+    for asked in (classifier, pickle.loads(pickle.dumps(classifier))):
+        columns = [asked.classify(urls)[name].to_pylist() for name in asked.agents]
+        assert columns[0] == columns[-1] == ["disallow", "allow"]
+        alone = [robots.can_fetch(header, url) for url in urls]
+        assert alone == [verdict == "allow" for verdict in columns[-1]]
+    assert robots.can_fetch("Applebot", urls[0]) and not robots.can_fetch("Applebot", urls[1])
+
+
+def test_inputs_are_patterns_folders_and_files_of_names(tmp_path):
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    for host in ("a", "b"):
+        capture = {"url": f"https://{host}.example/robots.txt", "status": 200, "body": "Disallow: /"}
+        (folder / f"{host}.jsonl").write_text(json.dumps(capture) + "\n")
+    names = tmp_path / "names"
+    names.write_text(f"{folder / 'a.jsonl'}\n{folder / 'b.jsonl'}\n")
+    whole = PolicySet.compile([folder / "a.jsonl", folder / "b.jsonl"])
+    for inputs in (folder, str(folder / "*.jsonl"), [f"@{names}"]):
+        assert PolicySet.compile(inputs).hash == whole.hash
+    with pytest.raises(OSError, match="nope"):
+        PolicySet.compile("nope")
 
 
 def test_another_content_is_not_unpickled(set_path, tmp_path):

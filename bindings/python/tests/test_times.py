@@ -82,8 +82,8 @@ def test_each_row_is_decided_as_of_its_time(classifier, rows, expected):
     for mode, quantifier in (("all", all), ("any", any)):
         allowed = [quantifier(verdict == "allow" for verdict in row) for row in verdicts]
         assert classifier.allowed(urls, at=times, mode=mode).to_pylist() == allowed
-    usage = classifier.usage(urls, ["train-ai"], at=times).to_pylist()
-    alone = [classifier.usage([url], ["train-ai"], at=[time]).to_pylist()[0]
+    usage = classifier.classify(urls, columns=(), usage="train-ai", at=times).to_pylist()
+    alone = [classifier.classify([url], columns=(), usage="train-ai", at=[time]).to_pylist()[0]
              for url, time in zip(urls, times, strict=True)]
     assert usage == alone and {row["GPTBot_train-ai"] for row in usage} == {"n", "?", "-"}
     kept = classifier.allowed(urls, at=times, mode="any", purpose="train-ai", unstated="keep").to_pylist()

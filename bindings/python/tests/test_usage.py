@@ -44,7 +44,7 @@ def classifier(stated):
 
 
 def test_letters(classifier):
-    table = classifier.usage(URLS, ["train-ai", "search"])
+    table = classifier.classify(URLS, columns=(), usage=["train-ai", "search"])
     assert table.column_names == ["CCBot_train-ai", "CCBot_search", "GPTBot_train-ai", "GPTBot_search"]
     letters = {name: "".join(table[name].to_pylist()) for name in table.column_names}
     assert letters == {
@@ -54,8 +54,8 @@ def test_letters(classifier):
         "GPTBot_train-ai": "n?-??--",
         "GPTBot_search": "y?-??--",
     }
-    assert classifier.usage(URLS).column_names[:3] == [f"CCBot_{label}" for label in LABELS]
-    assert classifier.usage([], prefix="r_").column_names[0] == "r_CCBot_train-ai"
+    named = classifier.classify([], columns="", usage=LABELS, prefix="r_")
+    assert named.column_names[:3] == [f"r_CCBot_{label}" for label in LABELS]
 
 
 def test_columns_are_those_of_the_command_line(classifier, stated, program):
@@ -121,11 +121,11 @@ def test_silence_is_no_consent(classifier):
 
 def test_arguments_that_make_no_sense(classifier):
     for call, error, message in [
-        (lambda: classifier.usage(URLS, ["training"]), ValueError, "the labels are train-ai, ai-use, search"),
-        (lambda: classifier.usage(URLS, ["genai"]), ValueError, "earlier draft"),
-        (lambda: classifier.usage(URLS, []), ValueError, "no labels"),
-        (lambda: classifier.usage(URLS, ["search", "search"]), ValueError, "the name 'CCBot_search'"),
-        (lambda: classifier.usage(URLS, 5), TypeError, "one str"),
+        (lambda: classifier.classify(URLS, usage=["training"]), ValueError, "the labels are train-ai, ai-use, search"),
+        (lambda: classifier.classify(URLS, usage=["genai"]), ValueError, "earlier draft"),
+        (lambda: classifier.classify(URLS, columns=[]), ValueError, "column"),
+        (lambda: classifier.classify(URLS, usage=["search", "search"]), ValueError, "the name 'CCBot_search'"),
+        (lambda: classifier.classify(URLS, usage=5), TypeError, "one str"),
         (lambda: classifier.allowed(URLS, purpose="search"), ValueError, "unstated='keep' or 'drop'"),
         (lambda: classifier.allowed(URLS, unstated="keep"), ValueError, "a purpose"),
         (lambda: classifier.allowed(URLS, purpose="search", unstated="maybe"), ValueError, "use one of keep, drop"),

@@ -92,16 +92,6 @@ class Classifier:
         prefix: str = "",
         threads: int = 1,
     ) -> Table: ...
-    def usage(
-        self,
-        urls: _Urls,
-        labels: _Names | None = None,
-        *,
-        at: _Times | None = None,
-        before_first: _BeforeFirst = "unknown",
-        prefix: str = "",
-        threads: int = 1,
-    ) -> Table: ...
     def allowed(
         self,
         urls: _Urls,

@@ -126,16 +126,8 @@ impl Asked {
             }
         }
         for header in headers {
-            let chain = Crawler::from_header(header, dialect);
-            let chain = chain.context("invalid value for --user-agent")?;
-            // The longest token names the crawler. Another one may be in the header of anybody, who would
-            // not be bound by the groups for `*` then.
-            let documented = chain.tokens().next().and_then(reading);
-            let documented = documented.map(|it| it.chain(dialect)).transpose()?;
-            chains.push(match documented {
-                Some(documented) => chain.read_as(&documented),
-                None => chain,
-            });
+            let chain = from_header(header, dialect);
+            chains.push(chain.context("invalid value for --user-agent")?);
         }
         ensure!(
             !chains.is_empty() || skipped.is_empty(),
@@ -170,6 +162,20 @@ impl Asked {
             (None, _) => "-a".into(),
         }
     }
+}
+
+/// Returns the crawler that sends a User-Agent header, which reads robots.txt as its operator documents.
+///
+/// # Errors
+///
+/// If the text is not a header.
+pub fn from_header(header: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
+    let chain = Crawler::from_header(header, dialect)?;
+    // The longest token names the crawler. Another one may be in the header of anybody, who would not be
+    // bound by the groups for `*` then.
+    let Some(documented) = chain.tokens().next().and_then(reading) else { return Ok(chain) };
+    let documented = documented.chain(dialect)?;
+    Ok(chain.read_as(&documented))
 }
 
 /// Expands the values of `-a` to names, in order and without duplicates that differ only in case.
