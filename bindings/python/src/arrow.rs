@@ -15,6 +15,7 @@
 #![allow(unsafe_code, reason = "capsules hold pointers to the structures of the C data interface")]
 
 use std::ffi::CStr;
+use std::iter;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -28,8 +29,8 @@ use arrow_array::{
 };
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, TimeUnit};
-use arrow_select::concat::concat;
+use arrow_schema::{ArrowError, DataType, Field, Fields, SchemaRef, TimeUnit};
+use arrow_select::concat::concat_batches;
 use portcullis_robots::access::UnixSeconds;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -42,18 +43,15 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// The data that a Python object exports.
-pub enum Imported {
-    Array(ArrayRef),
-    Stream(ArrayStreamReader),
-}
+/// The arrays that a Python object exports: one, or those of a stream.
+pub type Arrays = Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>;
 
 /// Imports the Arrow data that `object` exports. `None` if it does not export Arrow.
 ///
 /// # Errors
 ///
 /// If the export fails, or arrow-rs does not support its type.
-pub fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Imported>> {
+pub fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
     let py = object.py();
     if let Some(export) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? {
         let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = export.call0()?.extract()?;
@@ -69,7 +67,7 @@ pub fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Imported>> {
         }
         // SAFETY: the exporter follows the C data interface.
         let data = unsafe { from_ffi(array, schema) }.map_err(value_error)?;
-        return Ok(Some(Imported::Array(make_array(data))));
+        return Ok(Some(Box::new(iter::once(Ok(make_array(data))))));
     }
     let Some(export) = object.getattr_opt(intern!(py, "__arrow_c_stream__"))? else {
         return Ok(None);
@@ -78,8 +76,7 @@ pub fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Imported>> {
     let stream = pointer::<FFI_ArrowArrayStream>(&capsule, STREAM)?;
     // SAFETY: as above.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr()) };
-    let reader = ArrayStreamReader::try_new(stream).map_err(value_error)?;
-    Ok(Some(Imported::Stream(reader)))
+    Ok(Some(Box::new(ArrayStreamReader::try_new(stream).map_err(value_error)?)))
 }
 
 fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
@@ -94,9 +91,9 @@ pub fn value_error(error: ArrowError) -> PyErr {
 /// A table of columns.
 #[pyclass(frozen, name = "Table", module = "portcullis_robots")]
 pub struct PyTable {
-    fields: Fields,
+    pub schema: SchemaRef,
     /// The rows, in at least one piece.
-    pieces: Vec<StructArray>,
+    pub batches: Vec<RecordBatch>,
 }
 
 /// One column of values.
@@ -110,24 +107,10 @@ pub struct PyColumn(
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
 impl PyTable {
-    /// Returns a table of at least one piece, each with these columns.
-    pub fn new(fields: Fields, pieces: Vec<StructArray>) -> PyTable {
-        assert!(!pieces.is_empty(), "a table without rows has an empty piece");
-        PyTable { fields, pieces }
-    }
-
-    fn schema(&self) -> Schema {
-        Schema::new(self.fields.clone())
-    }
-
-    fn batches(&self) -> impl Iterator<Item = RecordBatch> + '_ {
-        self.pieces.iter().map(RecordBatch::from)
-    }
-
     /// Returns the table as an Arrow IPC stream.
     fn to_ipc(&self) -> Result<Vec<u8>, ArrowError> {
-        let mut writer = StreamWriter::try_new(Vec::new(), &self.schema())?;
-        self.batches().try_for_each(|batch| writer.write(&batch))?;
+        let mut writer = StreamWriter::try_new(Vec::new(), &self.schema)?;
+        self.batches.iter().try_for_each(|batch| writer.write(batch))?;
         writer.finish()?;
         writer.into_inner()
     }
@@ -135,31 +118,32 @@ impl PyTable {
     /// Reads an Arrow IPC stream.
     fn from_ipc(stream: &[u8]) -> Result<PyTable, ArrowError> {
         let reader = StreamReader::try_new(stream, None)?;
-        let fields = reader.schema().fields().clone();
-        let pieces = reader.map(|batch| batch.map(StructArray::from));
-        let mut pieces = pieces.collect::<Result<Vec<_>, ArrowError>>()?;
-        if pieces.is_empty() {
-            pieces.push(StructArray::new_null(fields.clone(), 0));
-        }
-        Ok(PyTable::new(fields, pieces))
+        Ok(PyTable { schema: reader.schema(), batches: reader.collect::<Result<_, _>>()? })
     }
 
-    fn column(&self, place: usize) -> PyColumn {
-        let fields = Fields::from(vec![Arc::clone(&self.fields[place])]);
-        let column = |piece: &StructArray| {
-            StructArray::new(fields.clone(), vec![Arc::clone(piece.column(place))], None)
-        };
-        PyColumn(PyTable::new(fields.clone(), self.pieces.iter().map(column).collect()))
+    /// Returns all rows in one piece. Several are joined, which copies them.
+    fn whole(&self, py: Python<'_>) -> PyResult<RecordBatch> {
+        match &*self.batches {
+            [batch] => Ok(batch.clone()),
+            batches => py.detach(|| concat_batches(&self.schema, batches)).map_err(value_error),
+        }
+    }
+
+    fn column(&self, place: usize) -> PyResult<PyColumn> {
+        let schema = self.schema.project(&[place]).map_err(value_error)?;
+        let batches = self.batches.iter().map(|batch| batch.project(&[place]));
+        let batches = batches.collect::<Result<_, _>>().map_err(value_error)?;
+        Ok(PyColumn(PyTable { schema: schema.into(), batches }))
     }
 }
 
 impl PyColumn {
-    fn field(&self) -> &FieldRef {
-        &self.0.fields[0]
+    fn field(&self) -> &Field {
+        self.0.schema.field(0)
     }
 
     fn pieces(&self) -> impl Iterator<Item = &ArrayRef> {
-        self.0.pieces.iter().map(|piece| piece.column(0))
+        self.0.batches.iter().map(|batch| batch.column(0))
     }
 }
 
@@ -191,7 +175,7 @@ impl PyColumn {
     #[classmethod]
     fn from_bytes(_: &Bound<'_, PyType>, data: &[u8]) -> PyResult<PyColumn> {
         let table = PyTable::from_ipc(data).map_err(Error::of)?;
-        match table.fields.len() {
+        match table.schema.fields().len() {
             1 => Ok(PyColumn(table)),
             columns => {
                 Err(PyValueError::new_err(format!("{columns} columns; use Table.from_bytes")))
@@ -258,14 +242,14 @@ impl PyColumn {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         let _ = requested_schema;
-        export_array(py, self.field(), self.pieces().map(AsRef::as_ref).collect())
+        export_array(py, self.field(), self.0.whole(py)?.column(0))
     }
 }
 
 #[pymethods]
 impl PyTable {
     fn __len__(&self) -> usize {
-        self.pieces.iter().map(Array::len).sum()
+        self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
     fn __repr__(&self) -> String {
@@ -275,25 +259,24 @@ impl PyTable {
     /// Returns the names of the columns.
     #[getter]
     fn column_names(&self) -> Vec<&str> {
-        names(&self.fields)
+        names(self.schema.fields())
     }
 
     /// Returns a column, by name or number.
     fn __getitem__(&self, column: &Bound<'_, PyAny>) -> PyResult<PyColumn> {
-        let fields = &self.fields;
         if let Ok(place) = column.extract::<usize>() {
             let missing = || PyIndexError::new_err(format!("no column {place}"));
-            return (place < fields.len()).then(|| self.column(place)).ok_or_else(missing);
+            return self.column(place).map_err(|_| missing());
         }
         let name: &str = column.extract()?;
-        let missing = || PyKeyError::new_err(name.to_owned());
-        let place = fields.iter().position(|field| field.name() == name);
-        place.map(|place| self.column(place)).ok_or_else(missing)
+        let missing = |_| PyKeyError::new_err(name.to_owned());
+        self.column(self.schema.index_of(name).map_err(missing)?)
     }
 
     /// Returns the rows as dicts.
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let columns = (0..self.fields.len()).map(|place| self.column(place).to_pylist(py));
+        let columns = 0..self.schema.fields().len();
+        let columns = columns.map(|place| self.column(place)?.to_pylist(py));
         let columns = columns.collect::<PyResult<Vec<_>>>()?;
         let rows = PyList::empty(py);
         for row in 0..self.__len__() {
@@ -307,7 +290,7 @@ impl PyTable {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        export_schema(py, &rows_field(&self.fields))
+        export_schema(py, &rows_field(self.schema.fields()))
     }
 
     /// Returns the table as an Arrow IPC stream.
@@ -334,8 +317,7 @@ impl PyTable {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         let _ = requested_schema;
-        let pieces = self.pieces.iter().map(|piece| piece as &dyn Array);
-        export_array(py, &rows_field(&self.fields), pieces.collect())
+        export_array(py, &rows_field(self.schema.fields()), &StructArray::from(self.whole(py)?))
     }
 
     /// Exports the pieces as a stream.
@@ -346,8 +328,8 @@ impl PyTable {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let batches: Vec<_> = self.batches().map(Ok).collect();
-        export_stream(py, RecordBatchIterator::new(batches, self.schema().into()))
+        let batches = self.batches.clone().into_iter().map(Ok);
+        export_stream(py, RecordBatchIterator::new(batches, Arc::clone(&self.schema)))
     }
 }
 
@@ -366,17 +348,13 @@ pub fn export_schema<'py>(py: Python<'py>, field: &Field) -> PyResult<Bound<'py,
     PyCapsule::new_with_value(py, FFI_ArrowSchema::try_from(field).map_err(value_error)?, SCHEMA)
 }
 
-/// Exports one array. Several pieces are joined, which copies them.
+/// Exports one array.
 fn export_array<'py>(
     py: Python<'py>,
     field: &Field,
-    pieces: Vec<&dyn Array>,
+    array: &dyn Array,
 ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-    let whole = match &*pieces {
-        [piece] => piece.to_data(),
-        pieces => py.detach(|| concat(pieces)).map_err(value_error)?.to_data(),
-    };
-    let array = PyCapsule::new_with_value(py, FFI_ArrowArray::new(&whole), ARRAY)?;
+    let array = PyCapsule::new_with_value(py, FFI_ArrowArray::new(&array.to_data()), ARRAY)?;
     Ok((export_schema(py, field)?, array))
 }
 

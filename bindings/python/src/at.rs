@@ -11,7 +11,6 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use arrow_array::ffi_stream::ArrayStreamReader;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use portcullis_captures::parquet::columns;
@@ -22,7 +21,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::arrow::{self, Imported};
+use crate::arrow::{self, Arrays};
 use crate::texts::{Argument, Texts, bytes_of, is_missing, is_named, only_column, with_bytes};
 
 /// The times of all rows of a call.
@@ -37,7 +36,7 @@ pub struct TimeColumn {
     /// The times that were read and not yet taken.
     read: VecDeque<Option<UnixSeconds>>,
     /// The rest of the column.
-    rest: Option<ArrayStreamReader>,
+    rest: Arrays,
     taken: usize,
 }
 
@@ -64,10 +63,8 @@ impl At {
     /// If it has another type, or is one time that cannot be read.
     pub fn new(at: &Bound<'_, PyAny>) -> PyResult<At> {
         let column = |read, rest| At::Each(TimeColumn { read, rest, taken: 0 });
-        match arrow::import(at)? {
-            Some(Imported::Array(array)) => return Ok(column(times_of(&array)?.into(), None)),
-            Some(Imported::Stream(stream)) => return Ok(column(VecDeque::new(), Some(stream))),
-            None => {}
+        if let Some(arrays) = arrow::import(at)? {
+            return Ok(column(VecDeque::new(), arrays));
         }
         if is_time(at)? {
             return time_of(at).map(|time| At::One(Some(time)));
@@ -79,7 +76,7 @@ impl At {
             ))
         };
         let times = at.try_iter().map_err(wrong)?.map(|item| read_time(&item?));
-        Ok(column(times.collect::<PyResult<_>>()?, None))
+        Ok(column(times.collect::<PyResult<_>>()?, Box::new(std::iter::empty())))
     }
 
     /// Returns the time of all rows; `None` for now.
@@ -138,12 +135,9 @@ impl TimeColumn {
     /// Reads until there are times for `rows` rows, or the column ends.
     fn read_up_to(&mut self, py: Python<'_>, rows: usize) -> PyResult<()> {
         while self.read.len() < rows
-            && let Some(stream) = &mut self.rest
+            && let Some(array) = py.detach(|| self.rest.next())
         {
-            match py.detach(|| stream.next()) {
-                Some(array) => self.read.extend(times_of(&array.map_err(arrow::value_error)?)?),
-                None => self.rest = None,
-            }
+            self.read.extend(times_of(&array.map_err(arrow::value_error)?)?);
         }
         Ok(())
     }

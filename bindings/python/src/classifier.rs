@@ -34,7 +34,7 @@ use rayon::prelude::*;
 
 use crate::account::{Counted, PyAccount};
 use crate::arguments::{Asked, Names, label, word};
-use crate::arrow::{self, Imported, PyColumn, PyTable};
+use crate::arrow::{self, PyColumn, PyTable};
 use crate::at::{At, RowTimes};
 use crate::columns::{Collect, Table};
 use crate::fault::in_pool;
@@ -77,12 +77,6 @@ struct Chunk {
     times: RowTimes,
 }
 
-impl Chunk {
-    fn new(py: Python<'_>, urls: Texts, at: &mut At) -> PyResult<Chunk> {
-        Ok(Chunk { times: at.take(py, urls.len())?, urls })
-    }
-}
-
 impl Question {
     fn session(&self) -> Session {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -104,12 +98,12 @@ impl Question {
         threads: usize,
         table: &Table<impl Fn(&mut Answers<'_>, &mut Added) -> Result<(), Damage> + Sync>,
     ) -> PyResult<PyTable> {
-        let mut pieces = Vec::new();
-        self.run(py, asked, threads, table, &mut |piece| pieces.push(piece))?;
-        if pieces.is_empty() {
-            pieces.push(table.finish(table.begin()));
+        let mut batches = Vec::new();
+        self.run(py, asked, threads, table, &mut |batch| batches.push(batch))?;
+        if batches.is_empty() {
+            batches.push(table.finish(table.begin()));
         }
-        Ok(PyTable::new(table.fields(), pieces))
+        Ok(PyTable { schema: batches[0].schema(), batches })
     }
 
     /// Decides all of `urls`, as of the times in `at`, one stretch of rows at a time, and passes the
@@ -123,30 +117,24 @@ impl Question {
         sink: &mut impl FnMut(C::Piece),
     ) -> PyResult<()> {
         let threads = thread_count(threads);
-        match arrow::import(urls)? {
-            Some(Imported::Stream(mut stream)) => loop {
-                // Small chunks are collected until there are enough for every thread.
-                let (mut chunks, mut rows) = (Vec::new(), 0);
-                while rows < threads.saturating_mul(ARROW_PIECE_ROWS)
-                    && let Some(array) = py.detach(|| stream.next())
-                {
-                    let array = array.map_err(arrow::value_error)?;
-                    rows += array.len();
-                    chunks.push(Chunk::new(py, Texts::of(&array, &Argument::URLS)?, &mut at)?);
-                }
-                if chunks.is_empty() {
-                    break;
-                }
-                self.decide(py, &chunks, threads, collect, sink)?;
-            },
-            whole => {
-                let urls = match whole {
-                    Some(Imported::Array(array)) => Texts::of(&array, &Argument::URLS)?,
-                    _ => Texts::from_strings(urls)?,
-                };
-                let chunk = Chunk::new(py, urls, &mut at)?;
-                self.decide(py, &[chunk], threads, collect, sink)?;
+        let mut arrays = match arrow::import(urls)? {
+            Some(arrays) => arrays,
+            None => Box::new(std::iter::once(Ok(Texts::from_strings(urls)?))),
+        };
+        loop {
+            // Small chunks are collected until there are enough for every thread.
+            let (mut chunks, mut rows) = (Vec::new(), 0);
+            while rows < threads.saturating_mul(ARROW_PIECE_ROWS)
+                && let Some(array) = py.detach(|| arrays.next())
+            {
+                let urls = Texts::of(&array.map_err(arrow::value_error)?, &Argument::URLS)?;
+                rows += urls.len();
+                chunks.push(Chunk { times: at.take(py, urls.len())?, urls });
             }
+            if chunks.is_empty() {
+                break;
+            }
+            self.decide(py, &chunks, threads, collect, sink)?;
         }
         at.end(py)?;
         self.classifier.set().is_whole().map_err(Error::of)

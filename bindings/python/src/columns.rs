@@ -9,10 +9,10 @@ use std::sync::Arc;
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array, StringArray,
-    StructArray, TimestampMillisecondArray,
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array, RecordBatch,
+    StringArray, TimestampMillisecondArray,
 };
-use arrow_schema::{DataType, Field, Fields};
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::output::Added;
 use portcullis_rows::output::added::Values;
@@ -42,7 +42,7 @@ pub trait Collect: Sync {
 
 /// The columns of rows in Arrow.
 pub struct RowArrays {
-    fields: Fields,
+    schema: SchemaRef,
     /// The words of each column.
     words: Vec<ArrayRef>,
 }
@@ -50,21 +50,23 @@ pub struct RowArrays {
 impl RowArrays {
     pub fn new(added: &[AddedField]) -> RowArrays {
         let words = |kind: FieldKind| -> ArrayRef { Arc::new(StringArray::from(kind.words())) };
+        let fields = added.iter().map(|field| field.arrow(DataType::Int8));
         RowArrays {
-            fields: added.iter().map(|field| field.arrow(DataType::Int8)).collect(),
+            schema: Schema::new(fields.collect::<Fields>()).into(),
             words: added.iter().map(|field| words(field.kind)).collect(),
         }
     }
 
-    pub fn fields(&self) -> &Fields {
-        &self.fields
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
     }
 
-    /// Returns the rows as structs.
-    pub fn rows(&self, added: &Added) -> StructArray {
+    /// Returns the rows.
+    pub fn rows(&self, added: &Added) -> RecordBatch {
         let columns = added.columns().iter().zip(&self.words);
         let columns = columns.map(|(values, words)| array(values, words)).collect();
-        StructArray::new(self.fields.clone(), columns, None)
+        let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns);
+        rows.expect("columns have their declared types")
     }
 }
 
@@ -80,10 +82,6 @@ impl<F: Fn(&mut Answers<'_>, &mut Added) -> Result<(), Damage>> Table<F> {
         let kinds = added.iter().map(|field| field.kind).collect();
         Table { kinds, arrays: RowArrays::new(added), read }
     }
-
-    pub fn fields(&self) -> Fields {
-        self.arrays.fields().clone()
-    }
 }
 
 impl<F> Collect for Table<F>
@@ -91,7 +89,7 @@ where
     F: Fn(&mut Answers<'_>, &mut Added) -> Result<(), Damage> + Sync,
 {
     type Rows = Added;
-    type Piece = StructArray;
+    type Piece = RecordBatch;
 
     fn begin(&self) -> Added {
         Added::of(self.kinds.iter().copied())
@@ -101,7 +99,7 @@ where
         (self.read)(answers, rows)
     }
 
-    fn finish(&self, rows: Added) -> StructArray {
+    fn finish(&self, rows: Added) -> RecordBatch {
         self.arrays.rows(&rows)
     }
 }

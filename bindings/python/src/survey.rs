@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::vec;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::{ArrowError, SchemaRef};
 use portcullis_robots::policy::Crawler;
 use portcullis_rows::output::Added;
 use portcullis_set::stored::StoredHost;
@@ -115,7 +115,7 @@ impl Iterator for Batches {
         }
         let batch = cursor.as_mut()?.with_dependent_mut(|_, unread| {
             let added = unread.next()?;
-            Ok(added.map(|added| RecordBatch::from(arrays.rows(added))))
+            Ok(added.map(|added| arrays.rows(added)))
         });
         if !matches!(batch, Ok(Some(_))) {
             *cursor = None;
@@ -126,7 +126,7 @@ impl Iterator for Batches {
 
 impl RecordBatchReader for Batches {
     fn schema(&self) -> SchemaRef {
-        Arc::new(Schema::new(self.arrays.fields().clone()))
+        Arc::clone(self.arrays.schema())
     }
 }
 
@@ -143,7 +143,7 @@ impl PySurvey {
     /// Returns the names of the columns.
     #[getter]
     fn column_names(&self) -> Vec<&str> {
-        names(self.arrays.fields())
+        names(self.arrays.schema().fields())
     }
 
     fn __repr__(&self) -> String {
@@ -152,7 +152,7 @@ impl PySurvey {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        export_schema(py, &rows_field(self.arrays.fields()))
+        export_schema(py, &rows_field(self.arrays.schema().fields()))
     }
 
     /// Exports the rows, which are computed while they are read.

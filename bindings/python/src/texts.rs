@@ -83,7 +83,7 @@ impl Texts {
     /// # Errors
     ///
     /// If `object` is not iterable, or has an item of another type.
-    pub fn from_strings(object: &Bound<'_, PyAny>) -> PyResult<Texts> {
+    pub fn from_strings(object: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
         if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
             return Err(PyTypeError::new_err("urls is one text; pass a list: [url]"));
         }
@@ -101,7 +101,7 @@ impl Texts {
                 false => with_bytes(&item, |bytes| builder.append_value(bytes))?,
             }
         }
-        Ok(Texts(Arc::new(builder.finish())))
+        Ok(Arc::new(builder.finish()))
     }
 
     pub fn len(&self) -> usize {

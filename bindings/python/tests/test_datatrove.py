@@ -93,7 +93,7 @@ def test_a_filter_is_pickled_without_its_set(set_path):
     document = Document(text="", id="1", metadata={"url": "https://shop.example/cart/"})
     first = step.filter(document)
     assert pickle.loads(pickle.dumps(step)).filter(document) == first
-    with pytest.raises(ValueError, match="use all or any"):
+    with pytest.raises(ValueError, match="use one of all, any"):
         RobotsFilter(set_path, ["GPTBot"], mode="some")
 
 

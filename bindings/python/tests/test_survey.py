@@ -87,7 +87,7 @@ def test_a_damaged_set_ends_the_stream(set_path, tmp_path):
 def recipe(start):
     """The query of the recipes' page that begins after the paragraph with `start`."""
     page = RECIPES.read_text(encoding="utf-8")
-    found = re.search(re.escape(start) + r'.*?duckdb -c "\n(.*?)"\n```', page, re.DOTALL)
+    found = re.search(re.escape(start) + r'.*?duckdb -csv -c "\n(.*?)"\n```', page, re.DOTALL)
     return found[1]
 
 
