@@ -51,11 +51,11 @@ pub const LONG_UNREACHABLE_SECONDS: u64 = 30 * 24 * 60 * 60;
 /// when an agent needs it. Part of the format, see `crates/set/src/FORMAT.md`.
 pub const POLICY_PATTERNS_MAX: usize = 256 * 1024;
 
-/// Records per block: 128.
+/// Records per block: 256.
 ///
 /// Source: measured, see the project's `DESIGN.md`. The lookups of a block overlap, and a larger
 /// block spreads its fixed cost over more records.
-pub const RECORDS_AT_ONCE: usize = 128;
+pub const RECORDS_AT_ONCE: usize = 256;
 
 /// Bytes of a User-Agent header: 8 KiB. A longer one is an error, and where each record has its own,
 /// the record has no agent that is known.

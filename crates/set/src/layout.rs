@@ -478,7 +478,9 @@ pub fn search_of(key: &[u8], lines: u64, seed: u64, padded: &mut [u8; PADDED_BYT
 #[inline(always)]
 fn copied(key: &[u8], start: usize, padded: &mut [u8; PADDED_BYTES]) -> u64 {
     let word = word(key, start);
-    padded[start..start + size_of::<u64>()].copy_from_slice(&word.to_le_bytes());
+    if let Some(place) = padded[start..].first_chunk_mut() {
+        *place = word.to_le_bytes();
+    }
     word
 }
 

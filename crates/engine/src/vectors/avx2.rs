@@ -225,25 +225,24 @@ fn first_probes_at_once(
     starts: &[u32; FOUR],
     paths: &[&[u8]; FOUR],
 ) -> ([Outcome; FOUR], [Open; FOUR]) {
-    let (count, starts) = (all(lines.len() as u64), four(starts.map(u64::from)));
+    let (count, first) = (all(lines.len() as u64), four(starts.map(u64::from)));
     let bytes = four(paths.map(beginning));
     let low = |numbers, mask| _mm256_and_si256(numbers, all(mask));
     let begins = _mm256_cmpeq_epi64(low(bytes, 0xff), all(b'/'.into()));
-    let is_within = _mm256_cmpgt_epi64(count, starts);
-    let places = _mm256_slli_epi64::<LINE_SHIFT>(starts);
-    let word = |within, places| {
-        // SAFETY: the mask limits the load to words of `lines`.
-        unsafe {
-            let none = _mm256_setzero_si256();
-            _mm256_mask_i64gather_epi64::<8>(none, lines.as_ptr().cast(), places, within)
-        }
+    let is_within = _mm256_cmpgt_epi64(count, first);
+    let places = _mm256_slli_epi64::<LINE_SHIFT>(first);
+    // A load for the two words of each head takes less time than gathering them.
+    let head = |place: usize| {
+        let line = &lines[(starts[place] as usize).min(lines.len() - 1)];
+        vector(line.as_bytes().first_chunk().expect("a line has more"))
     };
-    let outcomes = word(is_within, places);
-    let levels = word(is_within, _mm256_add_epi64(places, all(1)));
+    let (even, odd) = (_mm256_set_m128i(head(2), head(0)), _mm256_set_m128i(head(3), head(1)));
+    let outcomes = _mm256_and_si256(_mm256_unpacklo_epi64(even, odd), is_within);
+    let levels = _mm256_and_si256(_mm256_unpackhi_epi64(even, odd), is_within);
     let otherwise = low(outcomes, u32::MAX.into());
     let first_lines = _mm256_srli_epi64::<32>(levels);
     let is_empty = _mm256_cmpeq_epi64(first_lines, _mm256_setzero_si256());
-    let is_cut = _mm256_cmpgt_epi64(_mm256_add_epi64(starts, first_lines), count);
+    let is_cut = _mm256_cmpgt_epi64(_mm256_add_epi64(first, first_lines), count);
     let is_whole = _mm256_andnot_si256(_mm256_or_si256(is_empty, is_cut), is_within);
     // Neither 1 nor opaque.
     let is_valid = _mm256_andnot_si256(
@@ -256,9 +255,13 @@ fn first_probes_at_once(
     let head = all(HEAD_WORDS as u64);
     let words = _mm256_slli_epi64::<LINE_SHIFT>(first_lines);
     let words = _mm256_add_epi64(words_of(hashes, _mm256_sub_epi64(words, head)), head);
-    // Within the first lines: the high half of a product of a number below 2^32 and the count of
-    // words is below the count.
-    let found = word(is_whole, _mm256_add_epi64(places, words));
+    // SAFETY: the mask limits the load to words of `lines`: the high half of a product of a number
+    // below 2^32 and the count of the first lines' words is below the count.
+    let found = unsafe {
+        let none = _mm256_setzero_si256();
+        let places = _mm256_add_epi64(places, words);
+        _mm256_mask_i64gather_epi64::<8>(none, lines.as_ptr().cast(), places, is_whole)
+    };
     let is_decided = _mm256_and_si256(_mm256_and_si256(begins, is_whole), is_valid);
     let has_no_literals = _mm256_cmpeq_epi64(low(levels, 0xff00), _mm256_setzero_si256());
     let open = _mm256_or_si256(

@@ -32,7 +32,7 @@ use memchr::memchr3;
 use portcullis_dialect::dialect::Escapes;
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::are_same;
-use portcullis_engine::vectors::{Kind, Portable, Vectors, Work};
+use portcullis_engine::vectors::{Kind, Portable, Vectors, Work, prefetch};
 
 use portable::{both_ends, name_bytes, padded};
 pub(super) use portable::{first_marked, first_marked_in_pattern};
@@ -344,6 +344,9 @@ pub fn plain_urls<'r, R: AsRef<[u8]>>(
     vectors.run(PlainUrls { records, escapes, each });
 }
 
+/// Records that lie between the one that is read and the one whose text is prefetched.
+const RECORDS_AHEAD: usize = 8;
+
 struct PlainUrls<'r, 'e, R, E> {
     records: &'r [R],
     escapes: Escapes,
@@ -372,6 +375,10 @@ impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
         let mut last = LastHead::none(chunks);
         for (number, record) in self.records.iter().enumerate() {
             let record = record.as_ref();
+            let later = self.records.get(number + RECORDS_AHEAD);
+            if let Some(first) = later.and_then(|later| later.as_ref().first()) {
+                prefetch(first);
+            }
             let short;
             let bytes = match record.first_chunk() {
                 Some(bytes) => bytes,
