@@ -51,8 +51,10 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
     let trimmed = text.trim();
     let has = |part: &str| text.to_ascii_lowercase().contains(part);
     let is_quoted = trimmed.starts_with('<') && trimmed.contains("://") && !trimmed.contains(' ');
+    if is_quoted && let Some(quoted) = of_row(name, text) {
+        return quoted;
+    }
     match FileKind::of(text.as_bytes()) {
-        _ if is_quoted && let Some(quoted) = of_row(name, text) => return quoted,
         FileKind::Html if has("<urlset") || has("<sitemapindex") => {
             return "it looks like a sitemap; try --input-format sitemap".into();
         }
