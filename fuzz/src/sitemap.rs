@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use portcullis_rows::input::{ChunkConfig, Chunks, OpenConfig, Source};
+use portcullis_rows::input::{ChunkConfig, Chunks, Source};
 use portcullis_rows::list::{ListConfig, ListFormat};
 use roxmltree::{Document, Node};
 
@@ -22,7 +22,7 @@ pub fn sitemap(data: &[u8]) {
 /// As [`sitemap`].
 pub fn sitemap_compared(data: &[u8]) -> bool {
     let format = Some(ListFormat::Sitemap);
-    let source = Source::from_reader("x", Cursor::new(data.to_vec()), OpenConfig::default());
+    let source = Source::from_reader("x", Cursor::new(data.to_vec()));
     let lists = ListConfig { format, ..ListConfig::default() };
     let mut lines = Vec::new();
     for chunk in Chunks::new(source, ChunkConfig::default(), lists) {

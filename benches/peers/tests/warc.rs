@@ -14,7 +14,7 @@ use portcullis_captures::{
     BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject, warc,
 };
 use portcullis_dialect::Fetched;
-use portcullis_files::input::{OpenConfig, Source};
+use portcullis_files::input::Source;
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_synth::random::SplitMix64;
 
@@ -153,7 +153,7 @@ impl CaptureSink for Ours {
 }
 
 fn read_here(file: &[u8]) -> Vec<Entry> {
-    let source = Source::from_reader("a.warc", Cursor::new(file.to_vec()), OpenConfig::default());
+    let source = Source::from_reader("a.warc", Cursor::new(file.to_vec()));
     let mut reader = warc::open(source);
     let mut ours = Ours::default();
     while let Some(batch) = reader.next_batch().unwrap() {

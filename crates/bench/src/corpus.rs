@@ -12,10 +12,11 @@ use serde::Serialize;
 
 use portcullis_build::{LoadConfig, LoadError, load, read_text};
 use portcullis_captures::{
-    BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject, folder,
+    BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject, folder,
 };
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_files::input::InputError;
 use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::{compared_path, host_key, split};
 use portcullis_set::PolicySet;
@@ -192,7 +193,7 @@ impl Originals {
             originals.texts.push(read_text(path, config)?.0.into());
             return Ok(originals);
         }
-        let failed = |error: CaptureError| LoadError::Folder(error.to_string());
+        let failed = |error: InputError| LoadError::Folder(error.to_string());
         let mut folder = folder::open(path).map_err(failed)?;
         let reading = ReadConfig { robots_bytes_max: config.robots_bytes_max };
         while let Some(batch) = folder.next_batch().map_err(failed)? {

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, Parser, ValueEnum};
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_files::atomic_file::AtomicFile;
-use portcullis_files::input::{ChunkConfig, Framing, OpenConfig, Source, Terminator, TextChunks};
+use portcullis_files::input::{ChunkConfig, Framing, Source, Terminator, TextChunks};
 use portcullis_robots::policy::Crawler;
 use portcullis_synth::ArchiveFormat;
 use portcullis_text::visible::visible;
@@ -184,7 +184,7 @@ fn measure(
 }
 
 fn add_list(corpus: &mut Corpus, path: &Path) -> Result<()> {
-    let source = Source::open(path, OpenConfig::default())?;
+    let source = Source::open(path)?;
     let mut chunks = TextChunks::new(source, ChunkConfig::default());
     while let Some(chunk) = chunks.next(Framing::Byte(Terminator::LineFeed)) {
         for line in chunk?.split_inclusive(|&byte| byte == b'\n') {

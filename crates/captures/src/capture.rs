@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use portcullis_dialect::Fetched;
-use portcullis_files::error::system_text;
 use portcullis_files::input::InputError;
 use portcullis_robots::access::{CachingHeaders, CaptureNotes, UnixSeconds};
 use serde::{Deserialize, Serialize};
@@ -113,7 +112,7 @@ pub trait BatchReader: Send {
     /// # Errors
     ///
     /// If the file cannot be read to its end.
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError>;
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError>;
 }
 
 /// A batch of records in a file.
@@ -123,29 +122,4 @@ pub trait Batch: Send {
 
     /// Reads the captures and passes them to `sink`, in order.
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink);
-}
-
-/// A file of captures that cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum CaptureError {
-    /// The file cannot be opened or read to its end.
-    #[error("{name}: {}", system_text(source))]
-    Unreadable {
-        /// The name of the file.
-        name: String,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// The file cannot be opened or read, its compression is damaged, or it surely holds no
-    /// captures.
-    #[error(transparent)]
-    Input(#[from] InputError),
-    /// The file is not a complete file of its format.
-    #[error("{name}: {problem}")]
-    NotThisFormat {
-        /// The name of the file.
-        name: String,
-        /// The problem and its fix.
-        problem: String,
-    },
 }

@@ -15,13 +15,12 @@
 use std::sync::Arc;
 
 use portcullis_files::input::{
-    ChunkConfig, Fields, QuoteProblem, Separator, Source, TextChunk, TextChunks, first_row,
+    ChunkConfig, Fields, InputError, QuoteProblem, Separator, Source, TextChunk, TextChunks,
+    first_row,
 };
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
-use super::capture::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig,
-};
+use super::capture::{Batch, BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig};
 use super::json_path::{FieldPath, FieldValue};
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap};
@@ -51,9 +50,9 @@ const SEPARATORS: [Separator; 4] =
 ///
 /// # Errors
 ///
-/// [`CaptureError::NotThisFormat`] if a column is missing, with those that there are;
-/// [`CaptureError::Input`] if the header cannot be read.
-pub fn open(source: Source, fields: &FieldMap) -> Result<Csv, CaptureError> {
+/// If the header cannot be read; [`InputError::List`] if a column is missing, with those that there
+/// are.
+pub fn open(source: Source, fields: &FieldMap) -> Result<Csv, InputError> {
     let name = source.name().to_owned();
     let mut chunks = TextChunks::new(source, ChunkConfig::default());
     let mut wanted = chunks.config().wanted_bytes();
@@ -65,15 +64,15 @@ pub fn open(source: Source, fields: &FieldMap) -> Result<Csv, CaptureError> {
         let ends = |it: &Separator| it.framing().first_end(text).is_some();
         if is_whole || SEPARATORS.iter().all(ends) {
             let schema = Schema::find(text, fields);
-            let schema = schema.map_err(|problem| CaptureError::NotThisFormat { name, problem })?;
+            let schema = schema.map_err(|problem| InputError::List { name, problem })?;
             let (_, end) = first_row(text, schema.separator);
             break (schema, mark + end);
         }
         if bytes.len() < wanted {
-            return Err(chunks.take_failure().expect("an input ends or fails").into());
+            return Err(chunks.take_failure().expect("an input ends or fails"));
         }
         if wanted > chunks.config().record_bytes_max {
-            return Err(chunks.too_long().into());
+            return Err(chunks.too_long());
         }
         wanted *= 2;
     };
@@ -165,7 +164,7 @@ fn is_false(text: &[u8]) -> bool {
 }
 
 impl BatchReader for Csv {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
         let framing = self.schema.separator.framing();
         let Some(chunk) = self.chunks.next(framing).transpose()? else { return Ok(None) };
         let lines_before = self.lines;

@@ -32,9 +32,7 @@ use portcullis_files::input::{InputError, fill_robots_txt};
 use portcullis_robots::url::{host_key, split};
 
 use super::body::settle;
-use super::{
-    Batch, BatchReader, BrokenRecord, CaptureError, CaptureFormat, CaptureSink, ReadConfig, Subject,
-};
+use super::{Batch, BatchReader, BrokenRecord, CaptureFormat, CaptureSink, ReadConfig, Subject};
 
 /// The endings that may follow the host in a file name, before the extension of a compression.
 const ENDINGS: [&[u8]; 2] = [b".robots.txt", b".txt"];
@@ -58,15 +56,15 @@ pub struct Folder {
 /// # Errors
 ///
 /// If `path` is not a folder, or the folder cannot be listed.
-pub fn open(path: &Path) -> Result<Folder, CaptureError> {
+pub fn open(path: &Path) -> Result<Folder, InputError> {
     let name = || path.display().to_string();
     match list(path) {
         Ok(entries) => Ok(Folder { path: path.into(), entries: entries.into_iter() }),
         Err(error) if error.kind() == ErrorKind::NotADirectory => {
             let problem = "a file, not a folder; omit --input-format folder".to_owned();
-            Err(CaptureError::NotThisFormat { name: name(), problem })
+            Err(InputError::List { name: name(), problem })
         }
-        Err(source) => Err(CaptureError::Unreadable { name: name(), source }),
+        Err(error) => Err(InputError::Open { name: name(), error }),
     }
 }
 
@@ -170,7 +168,7 @@ fn named_host(host: &[u8]) -> Option<[Vec<u8>; 2]> {
 }
 
 impl BatchReader for Folder {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
         let entries: Vec<Entry> = self.entries.by_ref().take(FOLDER_BATCH_FILES).collect();
         if entries.is_empty() {
             return Ok(None);

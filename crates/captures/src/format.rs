@@ -7,10 +7,10 @@ use std::path::Path;
 
 use crate::limits::FORMAT_BYTES_MAX;
 use portcullis_dialect::words;
-use portcullis_files::input::{InputError, OpenConfig, Source, Terminator};
+use portcullis_files::input::{InputError, Source, Terminator};
 use portcullis_files::kind::{FileKind, Wanted, WrongKind};
 
-use super::{BatchReader, CaptureError, FieldMap, csv, folder, json_lines, warc};
+use super::{BatchReader, FieldMap, csv, folder, json_lines, warc};
 
 words! {
     /// A format of captures, with its name on command lines.
@@ -68,58 +68,48 @@ fn without_ending<'n>(name: &'n [u8], ending: &[u8]) -> Option<&'n [u8]> {
     end.eq_ignore_ascii_case(ending).then_some(rest)
 }
 
-/// How a file of captures is opened.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CaptureConfig {
-    /// How the bytes of the file are read. Folders and Parquet ignore it.
-    pub input: OpenConfig,
-    /// The names of fields in JSON Lines, CSV and Parquet.
-    pub fields: FieldMap,
-}
-
 /// Opens the file or folder at `path`, or standard input if `path` is `-`.
 ///
-/// Without a `format`, the format is detected by the first bytes of the file ([`FileKind::of`]), or
+/// `fields` are the names of fields in JSON Lines, CSV and Parquet. Without a `format`, the format is detected by the first bytes of the file ([`FileKind::of`]), or
 /// else by its name ([`CaptureFormat::from_name`]).
 ///
 /// # Errors
 ///
-/// [`CaptureError::Input`] if the input cannot be opened or is surely of another kind.
-/// [`CaptureError::NotThisFormat`] if its format is unknown, or if it is Parquet that cannot be
+/// If the input cannot be opened or is surely of another kind. [`InputError::List`] if its format is unknown, or if it is Parquet that cannot be
 /// read: compressed as a whole, from a pipe, or without the required columns.
 pub fn open(
     path: &Path,
     format: Option<CaptureFormat>,
-    config: &CaptureConfig,
-) -> Result<Box<dyn BatchReader>, CaptureError> {
+    fields: &FieldMap,
+) -> Result<Box<dyn BatchReader>, InputError> {
     let known = format.or_else(|| path.is_dir().then_some(CaptureFormat::Folder));
     if known == Some(CaptureFormat::Folder) {
         return Ok(Box::new(folder::open(path)?));
     }
     if known.is_some() && path.is_dir() {
         let (name, problem) = (path.display().to_string(), "a folder; omit --input-format");
-        return Err(CaptureError::NotThisFormat { name, problem: problem.to_owned() });
+        return Err(InputError::List { name, problem: problem.to_owned() });
     }
-    let mut source = Source::open(path, config.input)?;
+    let mut source = Source::open(path)?;
     let format = match known {
         Some(format) => format,
         None => look(path, &mut source)?,
     };
     match format {
         CaptureFormat::Folder => Ok(Box::new(folder::open(path)?)),
-        CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(source, &config.fields))),
-        CaptureFormat::Csv => Ok(Box::new(csv::open(source, &config.fields)?)),
+        CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(source, fields))),
+        CaptureFormat::Csv => Ok(Box::new(csv::open(source, fields)?)),
         CaptureFormat::Warc => Ok(Box::new(warc::open(source))),
-        CaptureFormat::Parquet => open_parquet(path, source, &config.fields),
+        CaptureFormat::Parquet => open_parquet(path, source, fields),
     }
 }
 
-fn not_this_format(source: &Source, problem: impl Into<String>) -> CaptureError {
-    CaptureError::NotThisFormat { name: source.name().to_owned(), problem: problem.into() }
+fn not_this_format(source: &Source, problem: impl Into<String>) -> InputError {
+    InputError::List { name: source.name().to_owned(), problem: problem.into() }
 }
 
 /// Detects the format by the first bytes of `source`, or by its name.
-fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, CaptureError> {
+fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, InputError> {
     let first = source.peek(Terminator::LineFeed, FORMAT_BYTES_MAX)?;
     let kind = FileKind::of(first);
     let by_name = CaptureFormat::from_name(path);
@@ -133,7 +123,7 @@ fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, CaptureError>
         FileKind::Empty if by_name.is_some() => by_name,
         _ => {
             let (name, wanted) = (source.name().to_owned(), Wanted::Captures);
-            return Err(InputError::from(WrongKind { name, kind, wanted }).into());
+            return Err(WrongKind { name, kind, wanted }.into());
         }
     };
     let problem = "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
@@ -154,7 +144,7 @@ fn open_parquet(
     path: &Path,
     mut source: Source,
     fields: &FieldMap,
-) -> Result<Box<dyn BatchReader>, CaptureError> {
+) -> Result<Box<dyn BatchReader>, InputError> {
     if path == Path::new("-") || path.metadata().is_ok_and(|it| !it.is_file()) {
         let problem = "Parquet is read from its end, so write it to a file and name that";
         return Err(not_this_format(&source, problem));
@@ -203,7 +193,7 @@ mod tests {
 
     #[track_caller]
     fn read(path: &Path, format: Option<CaptureFormat>) -> Keeper {
-        match open(path, format, &CaptureConfig::default()) {
+        match open(path, format, &FieldMap::default()) {
             Ok(mut reader) => read_all(&mut *reader, None),
             Err(error) => panic!("{error}"),
         }
@@ -211,8 +201,8 @@ mod tests {
 
     #[track_caller]
     fn problem(path: &Path, format: Option<CaptureFormat>) -> String {
-        match open(path, format, &CaptureConfig::default()) {
-            Err(CaptureError::NotThisFormat { problem, .. }) => problem,
+        match open(path, format, &FieldMap::default()) {
+            Err(InputError::List { problem, .. }) => problem,
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("{path:?} was opened"),
         }
@@ -231,9 +221,9 @@ mod tests {
             std::fs::write(&path, bytes).unwrap();
             path
         };
-        assert!(open(&file("a.jsonl", b"PAR1"), None, &CaptureConfig::default()).is_err());
+        assert!(open(&file("a.jsonl", b"PAR1"), None, &FieldMap::default()).is_err());
         assert_eq!(read(&file("a.warc", LINE.as_bytes()), None).captures.len(), 1);
-        assert!(open(&file("b.warc", POLICY_SET), None, &CaptureConfig::default()).is_err());
+        assert!(open(&file("b.warc", POLICY_SET), None, &FieldMap::default()).is_err());
         assert_eq!(read(&file("empty.jsonl", b""), None).captures, []);
         assert_eq!(read(&file("a.json", LINE.as_bytes()), None).captures.len(), 1);
         assert_eq!(read(&file("dump", LINE.as_bytes()), None).captures.len(), 1);
@@ -246,7 +236,7 @@ mod tests {
         let said = "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
         let warc = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
         assert_eq!(read(&file("e", warc), None).broken, []);
-        let empty = open(&file("empty", b""), None, &CaptureConfig::default()).err().unwrap();
+        let empty = open(&file("empty", b""), None, &FieldMap::default()).err().unwrap();
         assert!(empty.to_string().contains("empty: an empty file, not captures"), "{empty}");
         assert_eq!(problem(&file("f", b"User-agent: *\n"), None), said);
         assert_eq!(
@@ -259,7 +249,7 @@ mod tests {
     fn what_cannot_be_opened_is_unreadable() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("a.jsonl");
-        let open = |path: &Path, format| open(path, format, &CaptureConfig::default()).err();
+        let open = |path: &Path, format| open(path, format, &FieldMap::default()).err();
         for format in [None, Some(CaptureFormat::JsonLines), Some(CaptureFormat::Folder)] {
             let error = open(&missing, format).expect("there is nothing");
             assert!(error.to_string().ends_with("a.jsonl: no such file or directory"), "{error}");

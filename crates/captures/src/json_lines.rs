@@ -56,8 +56,10 @@ use super::body::is_html;
 use super::json_path::{FieldPath, FieldValue, Walk, numbers, read};
 use super::record::Record;
 use super::schema::{Candidate, CaptureField, FieldMap};
-use super::{Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig};
-use portcullis_files::input::{ChunkConfig, Framing, Source, Terminator, TextChunk, TextChunks};
+use super::{Batch, BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig};
+use portcullis_files::input::{
+    ChunkConfig, Framing, InputError, Source, Terminator, TextChunk, TextChunks,
+};
 use portcullis_robots::access::CaptureNote;
 
 /// White space around a value (RFC 8259, section 2).
@@ -82,7 +84,7 @@ pub fn open(source: Source, fields: &FieldMap) -> JsonLines {
 }
 
 impl BatchReader for JsonLines {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
         if !self.has_begun {
             self.has_begun = true;
             let first = self.chunks.first(BYTE_ORDER_MARK.len(), None, |_| true);

@@ -17,12 +17,12 @@
 //!
 //! Cost: linear in the file; memory holds one batch per thread.
 //!
-//! A file that cannot be read is a [`CaptureError`] that names it. An invalid record is returned as
+//! A file that cannot be read is an [`InputError`](portcullis_files::input::InputError) that names it. An invalid record is returned as
 //! a [`BrokenRecord`], and reading continues. An incomplete body makes the answer
 //! [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody), because the missing part may hold rules that disallow.
 //!
 //! ```
-//! use portcullis_captures::{BrokenRecord, Capture, CaptureConfig, CaptureSink, ReadConfig};
+//! use portcullis_captures::{BrokenRecord, Capture, CaptureSink, ReadConfig};
 //!
 //! #[derive(Default)]
 //! struct Bodies(Vec<Vec<u8>>);
@@ -39,7 +39,7 @@
 //! let folder = tempfile::tempdir()?;
 //! let file = folder.path().join("captures.jsonl");
 //! std::fs::write(&file, r#"{"url": "https://a.example/robots.txt", "status": 200, "body": "Allow: /"}"#)?;
-//! let mut reader = portcullis_captures::open(&file, None, &CaptureConfig::default())?;
+//! let mut reader = portcullis_captures::open(&file, None, &FieldMap::default())?;
 //! let mut bodies = Bodies::default();
 //! while let Some(batch) = reader.next_batch()? {
 //!     batch.read(&ReadConfig { robots_bytes_max: None }, &mut bodies);
@@ -70,9 +70,8 @@ mod warc_record;
 mod warc_targets;
 
 pub use capture::{
-    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig,
-    Subject,
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject,
 };
-pub use format::{CaptureConfig, CaptureFormat, open};
+pub use format::{CaptureFormat, open};
 pub use inputs::expand;
 pub use schema::{CaptureField, FieldMap, FieldName};

@@ -27,8 +27,8 @@ use super::fields::block_bytes;
 pub use super::warc_targets::Targets;
 
 use super::warc_record::{Fate, Header, Kept, VERSION_LINE_BYTES_MAX, begins_record};
-use super::{Batch, BatchReader, BrokenRecord, CaptureError, CaptureSink, ReadConfig};
-use portcullis_files::input::{Source, Stream};
+use super::{Batch, BatchReader, BrokenRecord, CaptureSink, ReadConfig};
+use portcullis_files::input::{InputError, Source, Stream};
 
 /// Returns a reader of the captures in the WARC file `source`. No byte is read yet.
 pub fn open(source: Source) -> WarcReader {
@@ -51,7 +51,7 @@ pub struct WarcReader {
     has_begun: bool,
     is_over: bool,
     /// The error to return after the last batch.
-    failure: Option<CaptureError>,
+    failure: Option<InputError>,
 }
 
 /// The number of bytes after a record that show whether it ends there: two line ends and `WARC/`.
@@ -61,7 +61,7 @@ const END_BYTES: usize = 9;
 const RECORD_BYTES: usize = 256;
 
 impl BatchReader for WarcReader {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
         let mut batch = WarcBatch::default();
         let position_max = self.window.position() + WARC_PASSED_BYTES_MAX as u64;
         while !self.is_over && batch.bytes < CHUNK_BYTES && self.window.position() < position_max {
@@ -82,13 +82,13 @@ impl BatchReader for WarcReader {
 impl WarcReader {
     /// Reads one record, or the damaged bytes in its place, into `batch`. Returns `false` at the
     /// end.
-    fn next_record(&mut self, batch: &mut WarcBatch) -> Result<bool, CaptureError> {
+    fn next_record(&mut self, batch: &mut WarcBatch) -> Result<bool, InputError> {
         while self.window.fill(1) && b"\r\n".contains(&self.window.bytes()[0]) {
             self.window.consume(1);
         }
         self.window.fill(HEADER_BLOCK_BYTES_MAX);
         if self.window.bytes().is_empty() {
-            return self.window.take_failure().map_or(Ok(false), |error| Err(error.into()));
+            return self.window.take_failure().map_or(Ok(false), Err);
         }
         let position = self.window.position();
         if let Err(problem) = self.read_record(batch)? {
@@ -100,7 +100,7 @@ impl WarcReader {
 
     /// Reads the record at the start of the window. The inner error says why there is none, or why
     /// its end is unknown.
-    fn read_record(&mut self, batch: &mut WarcBatch) -> Result<Result<(), String>, CaptureError> {
+    fn read_record(&mut self, batch: &mut WarcBatch) -> Result<Result<(), String>, InputError> {
         let at_hand = self.window.bytes();
         if !begins_record(at_hand) {
             if !self.has_begun {
@@ -133,7 +133,7 @@ impl WarcReader {
         header_bytes: usize,
         header: Header,
         batch: &mut WarcBatch,
-    ) -> Result<Result<(), String>, CaptureError> {
+    ) -> Result<Result<(), String>, InputError> {
         let position = self.window.position();
         let bytes = header.block_bytes.saturating_add(header_bytes as u64);
         let bytes_max = match header.fate {
@@ -197,9 +197,9 @@ impl WarcReader {
     }
 
     /// Returns the error of a file that ends, or becomes unreadable, inside a record.
-    fn cut_short(&mut self) -> CaptureError {
+    fn cut_short(&mut self) -> InputError {
         match self.window.take_failure() {
-            Some(error) => error.into(),
+            Some(error) => error,
             None => {
                 let position = self.window.position();
                 self.problem(&format!("the file ends inside the record at byte {position}"))
@@ -207,9 +207,9 @@ impl WarcReader {
         }
     }
 
-    fn problem(&self, problem: &str) -> CaptureError {
+    fn problem(&self, problem: &str) -> InputError {
         let name = self.window.name().to_owned();
-        CaptureError::NotThisFormat { name, problem: problem.to_owned() }
+        InputError::List { name, problem: problem.to_owned() }
     }
 }
 

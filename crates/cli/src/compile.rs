@@ -13,7 +13,7 @@ use portcullis_build::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings, Merger,
     SettleChoice, SettleConfig, StandingCounts, Strictness,
 };
-use portcullis_captures::{CaptureConfig, CaptureFormat, FieldMap};
+use portcullis_captures::{CaptureFormat, FieldMap};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::kind::POLICY_SET;
@@ -75,10 +75,10 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     settings.has_history |= args.history;
     plan::long_outage(args.outages.long_outage, settings.dialect)?;
     let fields = FieldMap::new(args.fields).map_err(|error| anyhow!("--fields: {error}"))?;
-    let fields = fields.with_unit(args.unit.time_unit);
+    let capture = fields.with_unit(args.unit.time_unit);
     let scratch = args.memory.scratch(Some(&args.output.output));
     let config = IngestConfig {
-        capture: CaptureConfig { fields, ..CaptureConfig::default() },
+        capture,
         strictness: args::strictness(&args.strict, Some(&args.lenient)),
         settle: settings.settle,
         history: settings.has_history,

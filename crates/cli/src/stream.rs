@@ -13,7 +13,6 @@ use portcullis_rows::runner::{self, Config};
 use portcullis_set::batch::{Classifier, Session};
 
 use super::limits::PAUSE;
-use super::mapped;
 use super::message::Notes;
 use super::plan::{QuestionPlan, StreamPlan};
 use super::progress::Progress;
@@ -78,7 +77,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     let prints_to_terminal = plan.prints && io::stdout().is_terminal();
     let paths: Vec<&Path> = plan.inputs.iter().map(|input| &*input.path).collect();
     let progress = Progress::over(&paths, plan.progress && !prints_to_terminal);
-    let sources = plan.inputs.iter().map(|input| Source::open(&input.path, mapped::opening()));
+    let sources = plan.inputs.iter().map(|input| Source::open(&input.path));
     let config = Config {
         threads: plan.threads,
         // The output must not depend on how a pipe delivers.

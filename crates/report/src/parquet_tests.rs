@@ -28,7 +28,7 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 use tempfile::TempDir;
 
-use portcullis_rows::input::{Chunk, ChunkConfig, Chunks, OpenConfig, Source};
+use portcullis_rows::input::{Chunk, ChunkConfig, Chunks, Source};
 use portcullis_rows::list::parquet::ParquetList;
 use portcullis_rows::list::{Arena, ListConfig, Rows};
 use portcullis_rows::output::columns::Columns;
@@ -130,7 +130,7 @@ fn opened(path: &Path) -> Arc<ParquetList> {
 /// Returns the row groups of a file.
 fn chunks(list: &ParquetList) -> impl Iterator<Item = Chunk> {
     let path = Path::new(list.source().name());
-    let source = Source::open(path, OpenConfig::default()).unwrap();
+    let source = Source::open(path).unwrap();
     let config = ChunkConfig { by_row_group: true, ..ChunkConfig::default() };
     Chunks::new(source, config, ListConfig::default()).map(Result::unwrap)
 }

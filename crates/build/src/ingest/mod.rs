@@ -60,7 +60,7 @@ mod tracks;
 
 use std::path::PathBuf;
 
-use portcullis_captures::{BrokenKind, CaptureConfig, CaptureFormat, folder};
+use portcullis_captures::{BrokenKind, CaptureFormat, FieldMap, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Scratch;
@@ -124,7 +124,7 @@ pub struct IngestConfig {
     /// The number of bytes of a file that are read; `None` for all.
     pub robots_bytes_max: Option<usize>,
     /// How inputs are opened.
-    pub capture: CaptureConfig,
+    pub capture: FieldMap,
     /// Which notes and faults are errors. All inputs are read before an error is returned, so that one
     /// run names everything that has to be fixed.
     pub strictness: Strictness,
@@ -143,7 +143,7 @@ impl IngestConfig {
         IngestConfig {
             dialect,
             robots_bytes_max,
-            capture: CaptureConfig::default(),
+            capture: FieldMap::default(),
             strictness: Strictness::default(),
             settle: SettleConfig::default(),
             history: false,

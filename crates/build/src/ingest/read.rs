@@ -15,12 +15,12 @@ use hashbrown::HashMap;
 use rayon::Scope;
 
 use portcullis_captures::{
-    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig,
-    Subject,
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject,
 };
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Access, Fetched};
 use portcullis_files::error::WriteError;
+use portcullis_files::input::InputError;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, DateSpan, expiry};
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 use portcullis_robots::url::BadUrl;
@@ -36,7 +36,7 @@ use crate::pool::Fingerprint;
 use crate::provenance::InputReport;
 
 /// Opens the input with a number.
-pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, CaptureError> + Sync + 'o;
+pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, InputError> + Sync + 'o;
 
 /// Reads each input to its end, or as far as it can be read, and adds its captures to `newest`. There is
 /// one report per input; captures count inputs from `first_input`.
@@ -150,7 +150,7 @@ impl Reading<'_> {
         self.observer.progressed(&progress);
     }
 
-    fn fail(&self, input: u32, error: &CaptureError) {
+    fn fail(&self, input: u32, error: &InputError) {
         self.ingested().reports[input as usize].report.failure = Some(error.to_string());
     }
 

@@ -24,6 +24,7 @@ use parquet::file::metadata::{
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::limits::PARQUET_READ_BYTES;
+use portcullis_files::input::InputError;
 use portcullis_files::kind::{PARQUET, PARQUET_ENCRYPTED};
 
 /// An opened Parquet file.
@@ -35,35 +36,37 @@ pub struct ParquetSource {
     pub(super) rows: u64,
 }
 
-/// A Parquet file that cannot be opened.
-pub enum OpenFailure {
-    /// The system cannot open or read the file.
-    System(io::Error),
-    /// The file is not a complete Parquet file. The text says what is wrong, and the fix.
-    Problem(String),
-}
-
 impl ParquetSource {
     /// Opens a file. Errors call it `name`. `page_index` is whether to read the index of pages,
     /// which a copy keeps.
+    ///
+    /// # Errors
+    ///
+    /// If the system cannot read it, or it is not a complete Parquet file.
     pub fn open(
         name: &str,
         file: File,
         page_index: PageIndexPolicy,
-    ) -> Result<ParquetSource, OpenFailure> {
-        let bytes = file.metadata().map_err(OpenFailure::System)?.len();
-        let file = Arc::new(StoredFile { file: Arc::new(file), bytes });
-        file.check_ends().map_err(OpenFailure::Problem)?;
-        let read = || {
-            ParquetMetaDataReader::new().with_page_index_policy(page_index).parse_and_finish(&*file)
-        };
-        let metadata =
-            guarded(|| read().map_err(|error| no_parquet(&error))).map_err(OpenFailure::Problem)?;
-        let contradiction =
-            || OpenFailure::Problem("its metadata contradicts itself; fetch it again".to_owned());
-        let rows = rows_of(&metadata).ok_or_else(contradiction)?;
+    ) -> Result<ParquetSource, InputError> {
         let name = name.to_owned();
-        Ok(ParquetSource { name, file, metadata: Arc::new(metadata), rows })
+        let bytes = match file.metadata() {
+            Ok(metadata) => metadata.len(),
+            Err(error) => return Err(InputError::Open { name, error }),
+        };
+        let file = Arc::new(StoredFile { file: Arc::new(file), bytes });
+        let read = || {
+            file.check_ends()?;
+            let reader = ParquetMetaDataReader::new().with_page_index_policy(page_index);
+            let metadata = reader.parse_and_finish(&*file).map_err(|error| no_parquet(&error))?;
+            let contradiction = || "its metadata contradicts itself; fetch it again".to_owned();
+            Ok((rows_of(&metadata).ok_or_else(contradiction)?, metadata))
+        };
+        match guarded(read) {
+            Ok((rows, metadata)) => {
+                Ok(ParquetSource { name, file, metadata: Arc::new(metadata), rows })
+            }
+            Err(problem) => Err(InputError::List { name, problem }),
+        }
     }
 
     /// Returns the name of the file in errors.

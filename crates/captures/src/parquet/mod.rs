@@ -30,7 +30,6 @@ pub mod group;
 pub mod pages;
 
 use std::fs::File;
-use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,16 +39,15 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::Length;
 
-use crate::capture::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig,
-};
+use crate::capture::{Batch, BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig};
 use crate::limits::PARQUET_BATCH_ROWS;
 use crate::record::Record;
 use crate::schema::{CaptureField, FieldMap};
 use columns::{
     Columns, Leaf, Projection, TwoColumns, Values, holds_bytes, holds_numbers, holds_times, is_flag,
 };
-use file::{OpenFailure, ParquetSource, guarded, supported_compression};
+use file::{ParquetSource, guarded, supported_compression};
+use portcullis_files::input::InputError;
 
 /// A reader that cuts a Parquet file into batches of rows. Made by [`open`].
 pub struct ParquetFile {
@@ -75,23 +73,14 @@ struct Schema {
 ///
 /// # Errors
 ///
-/// [`CaptureError::Unreadable`] if the system cannot read it; [`CaptureError::NotThisFormat`] if it
-/// is not a Parquet file, or a column is missing or has the wrong type.
-pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, CaptureError> {
+/// [`InputError::Open`] if the system cannot read it; [`InputError::List`] if it is not a Parquet file, or a column is missing or has the wrong type.
+pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, InputError> {
     let name = || path.display().to_string();
     let file = File::open(path);
-    let file = file.map_err(|source| CaptureError::Unreadable { name: name(), source })?;
-    let source = match ParquetSource::open(&name(), file, PageIndexPolicy::Skip) {
-        Ok(source) => source,
-        Err(OpenFailure::System(source)) => {
-            return Err(CaptureError::Unreadable { name: name(), source });
-        }
-        Err(OpenFailure::Problem(problem)) => {
-            return Err(CaptureError::NotThisFormat { name: name(), problem });
-        }
-    };
+    let file = file.map_err(|error| InputError::Open { name: name(), error })?;
+    let source = ParquetSource::open(&name(), file, PageIndexPolicy::Skip)?;
     let (schema, columns) = guarded(|| start(&source, fields))
-        .map_err(|problem| CaptureError::NotThisFormat { name: name(), problem })?;
+        .map_err(|problem| InputError::List { name: name(), problem })?;
     Ok(ParquetFile {
         source,
         columns,
@@ -140,16 +129,14 @@ fn check(field: CaptureField, leaf: &Leaf, fields: &FieldMap) -> Result<(), Stri
 }
 
 impl BatchReader for ParquetFile {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
         if self.has_failed {
             return Ok(None);
         }
         let next = self.next_rows();
         self.has_failed = next.is_err();
-        let rows = next.map_err(|problem| {
-            let source = io::Error::new(ErrorKind::InvalidData, problem);
-            CaptureError::Unreadable { name: self.source.name.clone(), source }
-        })?;
+        let rows =
+            next.map_err(|problem| InputError::List { name: self.source.name.clone(), problem })?;
         Ok(rows.map(|batch| Box::new(self.hand_out(batch)) as Box<dyn Batch>))
     }
 }

@@ -1,16 +1,16 @@
 //! Tests of CSV: columns, missing texts, and rows that are not as the header says.
 
 use portcullis_dialect::Fetched;
-use portcullis_files::input::{OpenConfig, Source};
+use portcullis_files::input::{InputError, Source};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::{Keeper, fields, read_all};
+use crate::FieldMap;
 use crate::csv::open;
-use crate::{CaptureError, FieldMap};
 
 fn source(text: &str) -> Source {
     let text = std::io::Cursor::new(text.to_owned().into_bytes());
-    Source::from_reader("a.csv", text, OpenConfig::default())
+    Source::from_reader("a.csv", text)
 }
 
 #[track_caller]
@@ -21,7 +21,7 @@ fn read(text: &str, names: &FieldMap) -> Keeper {
 #[track_caller]
 fn problem(text: &str, names: &FieldMap) -> String {
     match open(source(text), names) {
-        Err(CaptureError::NotThisFormat { problem, .. }) => problem,
+        Err(InputError::List { problem, .. }) => problem,
         Err(error) => panic!("{error}"),
         Ok(_) => panic!("the file was opened"),
     }

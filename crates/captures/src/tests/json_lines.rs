@@ -6,7 +6,7 @@ use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 use super::{Keeper, Kept, fields, notes, read_all};
 use crate::json_lines::{WHITE_SPACE, open};
 use crate::{BatchReader, BrokenKind, Capture, FieldMap, Subject};
-use portcullis_files::input::{OpenConfig, Source};
+use portcullis_files::input::Source;
 use portcullis_robots::access::CaptureNote;
 use portcullis_testkit::files::zstd;
 
@@ -20,7 +20,7 @@ fn read(lines: impl AsRef<[u8]>) -> Keeper {
 /// Like [`read`], with names of fields.
 fn read_with(lines: impl AsRef<[u8]>, names: &[&str]) -> Keeper {
     let lines = std::io::Cursor::new(lines.as_ref().to_vec());
-    let source = Source::from_reader("lines", lines, OpenConfig::default());
+    let source = Source::from_reader("lines", lines);
     read_all(&mut open(source, &fields(names)), Some(MAX))
 }
 
@@ -398,8 +398,7 @@ fn a_file_that_is_cut_short_is_an_error() {
     let stored = zstd(line.repeat(9).as_bytes());
     assert_eq!(read(&stored).captures.len(), 9);
     let short = std::io::Cursor::new(stored[..stored.len() - 1].to_vec());
-    let mut reader =
-        open(Source::from_reader("short", short, OpenConfig::default()), &FieldMap::default());
+    let mut reader = open(Source::from_reader("short", short), &FieldMap::default());
     let error = loop {
         match reader.next_batch() {
             Ok(batch) => assert!(batch.is_some(), "the end is missing, but nobody says so"),

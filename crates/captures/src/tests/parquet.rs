@@ -16,11 +16,12 @@ use parquet::file::properties::WriterProperties;
 
 use crate::limits::PARQUET_BATCH_ROWS;
 use portcullis_dialect::Fetched;
+use portcullis_files::input::InputError;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::{Keeper, fields, read_all};
 use crate::parquet::open;
-use crate::{BatchReader, CaptureError, FieldMap, ReadConfig};
+use crate::{BatchReader, FieldMap, ReadConfig};
 use portcullis_robots::access::{CaptureNote, CaptureNotes};
 use portcullis_testkit::files::{Columns, column, flipped, overwrite, parquet as written};
 
@@ -37,7 +38,7 @@ fn read(columns: Columns) -> Keeper {
 fn problem(columns: Columns, names: &FieldMap) -> String {
     let (_folder, path) = written(columns, WriterProperties::default());
     match open(&path, names) {
-        Err(CaptureError::NotThisFormat { problem, .. }) => problem,
+        Err(InputError::List { problem, .. }) => problem,
         Err(error) => panic!("{error}"),
         Ok(_) => panic!("the file was opened"),
     }
@@ -395,11 +396,11 @@ fn what_is_no_parquet_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     let names = FieldMap::default();
-    assert!(matches!(open(&path, &names), Err(CaptureError::Unreadable { .. })));
+    assert!(matches!(open(&path, &names), Err(InputError::Open { .. })));
     for bytes in [&b""[..], b"PAR1", b"PAR1PAR1", b"{\"url\": 1}\n", &[b'x'; 100]] {
         std::fs::write(&path, bytes).unwrap();
         let error = open(&path, &names).err();
-        assert!(matches!(error, Some(CaptureError::NotThisFormat { .. })), "{error:?}");
+        assert!(matches!(error, Some(InputError::List { .. })), "{error:?}");
     }
 }
 

@@ -7,8 +7,8 @@ use portcullis_dialect::Fetched;
 use super::{Keeper, read_all};
 use crate::limits::{HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX};
 use crate::warc::{End, WarcReader, end_of_record, open};
-use crate::{BatchReader, CaptureError, ReadConfig};
-use portcullis_files::input::{OpenConfig, Source};
+use crate::{BatchReader, ReadConfig};
+use portcullis_files::input::{InputError, Source};
 use portcullis_files::limits::CHUNK_BYTES;
 use portcullis_robots::access::{CaptureNote, CaptureNotes};
 use portcullis_testkit::files::{gzip, zstd};
@@ -32,11 +32,11 @@ fn robots(number: usize) -> Vec<u8> {
 }
 
 fn reader(file: &[u8]) -> WarcReader {
-    open(Source::from_reader("a.warc", io::Cursor::new(file.to_vec()), OpenConfig::default()))
+    open(Source::from_reader("a.warc", io::Cursor::new(file.to_vec())))
 }
 
 /// Returns everything before the end or an error, and the error.
-fn read_to_error(mut reader: WarcReader) -> (Keeper, Option<CaptureError>) {
+fn read_to_error(mut reader: WarcReader) -> (Keeper, Option<InputError>) {
     let mut keeper = Keeper::default();
     loop {
         match reader.next_batch() {
@@ -222,7 +222,7 @@ fn a_file_that_is_cut_is_an_error_after_its_whole_records() {
         match error {
             Some(error) if error.to_string().contains("ends inside") => assert!(!is_between),
             // A file cut within its first line may have any format.
-            Some(CaptureError::NotThisFormat { .. }) => assert!(bytes < 10, "{bytes}"),
+            Some(InputError::List { .. }) => assert!(bytes < 10, "{bytes}"),
             Some(error) => panic!("{error}"),
             None => assert!(is_between, "{bytes}"),
         }
@@ -262,9 +262,7 @@ fn what_is_no_warc_file_is_refused() {
     {
         let (keeper, found) = read_to_error(reader(file));
         assert!(keeper.captures.is_empty() && keeper.broken.is_empty());
-        let Some(CaptureError::NotThisFormat { name, problem }) = found else {
-            panic!("{found:?}")
-        };
+        let Some(InputError::List { name, problem }) = found else { panic!("{found:?}") };
         assert_eq!(name, "a.warc");
         assert!(problem.contains("WARC"));
     }
@@ -291,7 +289,7 @@ fn headers_have_a_longest_length() {
 fn long_file(front: Vec<u8>, spaces: u64, back: Vec<u8>) -> WarcReader {
     let file =
         io::Cursor::new(front).chain(io::repeat(b' ').take(spaces)).chain(io::Cursor::new(back));
-    open(Source::from_reader("a.warc", file, OpenConfig::default()))
+    open(Source::from_reader("a.warc", file))
 }
 
 fn long_record(record_type: &str, bytes: u64) -> Vec<u8> {
@@ -348,7 +346,6 @@ fn batches_are_of_bounded_size_and_come_on_the_way() {
     let mut reader = open(Source::from_reader(
         "a.warc",
         io::Cursor::new(page.repeat((bytes / page.len() as u64) as usize)),
-        OpenConfig::default(),
     ));
     let mut batches = 0;
     while let Some(batch) = reader.next_batch().unwrap() {

@@ -1,14 +1,14 @@
-//! Reads an input from a mapped file, a pipe, gzip or zstd, in chunks of whole records.
+//! Reads a file, a pipe, gzip or zstd, in chunks of whole records.
 //!
 //! This module opens inputs ([`Source`]), decompresses them, and cuts them at record ends
 //! ([`TextChunks`]). It knows where records end ([`Framing`]), and nothing else of what they say.
 //!
 //! An input is a stream, decompressed if its first bytes show a compression, and held in memory one
-//! chunk at a time. A regular uncompressed file can be mapped instead ([`OpenConfig::mapped`]) and
-//! is then never copied. The same bytes give the same chunks either way.
+//! chunk at a time. The same bytes give the same chunks, however they arrive.
 //!
-//! Cost: one `memrchr` per chunk for a mapping, one read and a copy of part of a record per chunk
-//! for a stream. Memory: a stream holds one chunk, or one record up to
+//! Cost per chunk: one read, one `memrchr`, and a copy of part of a record. A file is not mapped:
+//! reading costs 1 ns a URL more, and a list that another process truncates is a shorter list, and
+//! neither a signal nor undefined behaviour. Memory: one chunk, or one record up to
 //! [`RECORD_BYTES_MAX`](crate::limits::RECORD_BYTES_MAX).
 //!
 //! Errors ([`InputError`]) name the input and the fix. A compressed input that is cut short or
@@ -31,7 +31,7 @@ pub use crate::compression::{Coding, without_coding};
 pub use delimited::{Field, Fields, QuoteProblem, Separator, first_row};
 pub use framing::{Framing, Terminator, dump_record, quoted_end};
 pub use robots::{fill_robots_txt, read_robots_txt, read_robots_txt_from};
-pub use source::{OpenConfig, STANDARD_INPUT, Source};
+pub use source::{STANDARD_INPUT, Source};
 pub use stream::Stream;
 pub use text::{ChunkConfig, First, TextChunk, TextChunks};
 
@@ -80,12 +80,6 @@ pub enum InputError {
         coding: Coding,
         /// The decompressor's error.
         source: io::Error,
-    },
-    /// A mapped file became shorter while it was read.
-    #[error("{name} became shorter while it was read; run again when nothing writes to it")]
-    Shrunk {
-        /// The file.
-        name: String,
     },
     /// A record is longer than the limit.
     #[error(
@@ -138,7 +132,6 @@ impl InputError {
             | InputError::Read { name, .. }
             | InputError::Truncated { name, .. }
             | InputError::Damaged { name, .. }
-            | InputError::Shrunk { name }
             | InputError::List { name, .. }
             | InputError::TooLong { name, .. }
             | InputError::WrongKind(WrongKind { name, .. })

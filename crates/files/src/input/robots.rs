@@ -8,7 +8,7 @@ use std::io::{self, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use super::InputError;
-use super::source::{OpenConfig, STANDARD_INPUT, Source};
+use super::source::{STANDARD_INPUT, Source};
 use crate::compression::Coding;
 use crate::kind::{FileKind, Wanted, WrongKind};
 use crate::limits::FILE_READ_BYTES;
@@ -79,7 +79,7 @@ pub fn fill_robots_txt<'t>(
     let is_stump = promised.is_some_and(|promised| promised.is_cut_short(&text[..bytes]));
     if is_stump || matches!(kind, FileKind::Gzip | FileKind::Zstd) {
         let begin = Cursor::new(text[..bytes].to_vec());
-        let source = Source::from_reader(name, begin.chain(stored), OpenConfig::default());
+        let source = Source::from_reader(name, begin.chain(stored));
         let mut stream = source.into_stream();
         let bound = seen.min(BODY_BYTES_MAX + 1);
         if !stream.fill(bound)

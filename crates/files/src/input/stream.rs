@@ -1,4 +1,4 @@
-//! A stream: an input that is read instead of mapped (a pipe, a compressed file, any reader).
+//! A stream: the bytes of an input, decompressed and buffered.
 //!
 //! A stream holds the buffer between the input and its consumer: chunks of records, a WARC reader,
 //! or the detection of a format. Compression is detected by the first read, so creating a stream
@@ -51,12 +51,8 @@ pub(super) enum Filled {
 }
 
 enum State {
-    /// The first bytes have not been read. Holds the coding of the name's extension, if compression
-    /// is to be detected at all.
-    Unread {
-        stored: Box<dyn Read + Send>,
-        promised: Option<Option<Coding>>,
-    },
+    /// The first bytes have not been read.
+    Unread(Box<dyn Read + Send>),
     Reading(Box<dyn Read + Send>),
     AtEnd,
     /// A read failed. All later reads fail too, because the bytes after damage are not the list.
@@ -64,18 +60,13 @@ enum State {
 }
 
 impl Stream {
-    /// Returns a stream of `stored`. Without `decompress`, the bytes are read as they are.
-    pub(super) fn new(
-        name: String,
-        stored: impl Read + Send + 'static,
-        decompress: bool,
-    ) -> Stream {
-        let promised = decompress.then(|| Coding::from_file_name(Path::new(&name)));
+    /// Returns a stream of `stored`.
+    pub(super) fn new(name: String, stored: impl Read + Send + 'static) -> Stream {
         let gauge = Arc::new(Gauge::default());
         let stored = Box::new(Tap { stored, gauge: Arc::clone(&gauge) });
         Stream {
             name,
-            state: State::Unread { stored, promised },
+            state: State::Unread(stored),
             coding: None,
             gauge,
             buffer: Vec::new(),
@@ -95,7 +86,7 @@ impl Stream {
     ) -> Stream {
         let (name, gauge) = (stream.name.clone(), Arc::clone(&stream.gauge));
         let state = State::Reading(Box::new(stage(stream)));
-        Stream { state, gauge, ..Stream::new(name, io::empty(), false) }
+        Stream { state, gauge, ..Stream::new(name, io::empty()) }
     }
 
     /// Makes [`Stream::fill_or_pause`] see the pauses of `pipe`, from which the stored bytes come.
@@ -277,8 +268,8 @@ impl Stream {
 
     /// On the first call, detects the compression by the first bytes and inserts the decompressor.
     fn begin(&mut self) {
-        let (mut stored, promised) = match std::mem::replace(&mut self.state, State::Failed) {
-            State::Unread { stored, promised } => (stored, promised),
+        let mut stored = match std::mem::replace(&mut self.state, State::Failed) {
+            State::Unread(stored) => stored,
             other => {
                 self.state = other;
                 return;
@@ -288,13 +279,13 @@ impl Stream {
         if let Err(error) = (&mut stored).take(Coding::MAGIC_BYTES as u64).read_to_end(&mut first) {
             return self.fail(error);
         }
-        if let Some(Some(promised)) = promised
+        if let Some(promised) = Coding::from_file_name(Path::new(&self.name))
             && promised.is_cut_short(&first)
         {
             self.coding = Some(promised);
             return self.fail(ErrorKind::UnexpectedEof.into());
         }
-        self.coding = promised.and_then(|_| Coding::detect(&first));
+        self.coding = Coding::detect(&first);
         let stored = Box::new(Cursor::new(first).chain(stored));
         let decoded = match self.coding {
             None => Ok(stored as Box<dyn Read + Send>),

@@ -1,24 +1,22 @@
 //! Cuts bytes into chunks that end at record ends.
 //!
 //! A chunk holds as many whole records as fit into [`ChunkConfig::chunk_bytes`], or one longer
-//! record. The cuts depend on the bytes alone, not on how they arrive, so a mapped file and the
-//! same file through a pipe give the same chunks: a pipe's chunk is returned when it is full or the
-//! pipe ends, not when a line arrives. A caller whose output does not depend on the cuts can ask for
+//! record. The cuts depend on the bytes alone, not on how they arrive: a pipe's chunk is returned when
+//! it is full or the pipe ends, not when a line arrives. A caller whose output does not depend on the cuts can ask for
 //! shorter chunks where a pipe pauses ([`ChunkConfig::pause`]). Every readable input has at least one
 //! chunk, which may be empty, so that readers of chunks see the bytes before the first record.
 //!
-//! Cost for plain lines: one `memrchr` per chunk; a stream also copies the record that a chunk
-//! boundary cuts. An error is returned after the whole records before it.
+//! Cost for plain lines: one `memrchr` per chunk, and a copy of the record that its boundary cuts. An
+//! error is returned after the whole records before it.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::{Deref, Range};
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::InputError;
 use super::framing::Framing;
-use super::source::{Content, Mapping, Source};
+use super::source::Source;
 use super::stream::{Filled, Stream};
 use crate::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 
@@ -93,23 +91,17 @@ impl ChunkConfig {
 /// The last record lacks its terminator if the input does; the next input does not continue it.
 #[derive(Debug)]
 pub struct TextChunk {
-    bytes: Bytes,
+    bytes: Vec<u8>,
     range: Range<usize>,
     stored_bytes: u64,
     is_last: bool,
-}
-
-#[derive(Debug)]
-enum Bytes {
-    Mapped(Arc<Mapping>),
-    Owned(Vec<u8>),
 }
 
 impl TextChunk {
     /// Returns a whole input in memory.
     pub fn whole(text: Vec<u8>) -> TextChunk {
         let (range, stored_bytes) = (0..text.len(), text.len() as u64);
-        TextChunk { bytes: Bytes::Owned(text), range, stored_bytes, is_last: true }
+        TextChunk { bytes: text, range, stored_bytes, is_last: true }
     }
 
     /// Returns the bytes that were read from the file or pipe since the previous chunk, before
@@ -122,19 +114,6 @@ impl TextChunk {
     pub fn is_last(&self) -> bool {
         self.is_last
     }
-
-    /// Checks that the bytes are still the ones that were cut. Call it after the work on the chunk,
-    /// before its results are used.
-    ///
-    /// # Errors
-    ///
-    /// [`InputError::Shrunk`] if the chunk comes from a mapped file that became shorter.
-    pub fn check(&self) -> Result<(), InputError> {
-        match &self.bytes {
-            Bytes::Mapped(mapping) => mapping.check(),
-            Bytes::Owned(_) => Ok(()),
-        }
-    }
 }
 
 impl Deref for TextChunk {
@@ -142,10 +121,7 @@ impl Deref for TextChunk {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        match &self.bytes {
-            Bytes::Mapped(mapping) => &mapping[self.range.clone()],
-            Bytes::Owned(buffer) => &buffer[self.range.clone()],
-        }
+        &self.bytes[self.range.clone()]
     }
 }
 
@@ -165,36 +141,30 @@ pub struct First<'i> {
 /// An input that is cut into chunks.
 pub struct TextChunks {
     config: ChunkConfig,
-    content: Content,
+    stream: Stream,
     file: Option<File>,
     is_first: bool,
     /// Whether the chunk before was cut at a pause, so that it did not know whether it was the last.
     owes_last: bool,
     /// The buffers of recycled chunks.
     spare: Vec<Vec<u8>>,
-    /// The bytes returned so far, after decompression.
-    position: u64,
     /// The bytes returned so far, before decompression.
     stored_bytes: u64,
-    /// The bytes that were dropped before the first chunk.
-    head_bytes: usize,
 }
 
 impl TextChunks {
     /// Returns the chunks of `source`.
     pub fn new(source: Source, config: ChunkConfig) -> TextChunks {
         let chunk_bytes = config.chunk_bytes.min(config.record_bytes_max).max(1);
-        let (content, file) = source.into_parts();
+        let Source { stream, file, .. } = source;
         TextChunks {
             config: ChunkConfig { chunk_bytes, ..config },
-            content,
+            stream,
             file,
             is_first: true,
             owes_last: false,
             spare: Vec::new(),
-            position: 0,
             stored_bytes: 0,
-            head_bytes: 0,
         }
     }
 
@@ -203,14 +173,11 @@ impl TextChunks {
         &self.config
     }
 
-    /// Whether the input is mapped, so that the next chunk needs no waiting and almost no reading.
-    pub fn is_mapped(&self) -> bool {
-        matches!(self.content, Content::Mapped { .. })
-    }
-
-    /// Takes the file itself, if it is regular and not compressed.
-    pub fn take_file(&mut self) -> Option<File> {
-        self.file.take()
+    /// Returns the file itself, if it is regular and not compressed. Its next chunk needs no waiting,
+    /// and little work.
+    pub fn plain_file(&mut self) -> Option<&File> {
+        let is_plain = self.file.is_some() && matches!(self.stream.coding(), Ok(None));
+        self.file.as_ref().filter(|_| is_plain)
     }
 
     /// Whether the input is compressed.
@@ -219,10 +186,7 @@ impl TextChunks {
     ///
     /// As [`Source::coding`].
     pub fn is_compressed(&mut self) -> Result<bool, InputError> {
-        match &mut self.content {
-            Content::Stream(stream) => Ok(stream.coding()?.is_some()),
-            Content::Mapped { .. } => Ok(false),
-        }
+        Ok(self.stream.coding()?.is_some())
     }
 
     /// Returns the first bytes: `wanted` of them, or all, or those before a pause of a pipe if they
@@ -233,119 +197,73 @@ impl TextChunks {
         pause: Option<Duration>,
         enough: impl Fn(&[u8]) -> bool,
     ) -> First<'_> {
-        match &mut self.content {
-            Content::Mapped { mapping, start } => {
-                let rest = &mapping[*start..];
-                let bytes = &rest[..rest.len().min(wanted)];
-                let is_whole = bytes.len() == rest.len();
-                First { name: mapping.name(), bytes, is_whole, is_final: true }
-            }
-            Content::Stream(stream) => {
-                let filled = stream.fill_or_pause(wanted, pause, enough);
-                let is_final = filled != Filled::Paused;
-                let is_whole = stream.is_at_end() && stream.bytes().len() < wanted;
-                First { name: stream.name(), bytes: stream.bytes(), is_whole, is_final }
-            }
-        }
+        let stream = &mut self.stream;
+        let is_final = stream.fill_or_pause(wanted, pause, enough) != Filled::Paused;
+        let is_whole = stream.is_at_end() && stream.bytes().len() < wanted;
+        First { name: stream.name(), bytes: stream.bytes(), is_whole, is_final }
     }
 
     /// Takes the failure that follows the first bytes, where an input has fewer than were wanted.
     pub fn take_failure(&mut self) -> Option<InputError> {
-        match &mut self.content {
-            Content::Mapped { .. } => None,
-            Content::Stream(stream) => stream.take_failure(),
-        }
+        self.stream.take_failure()
     }
 
     /// Drops bytes before the first chunk. A failure to read them is that of the first chunk.
     pub fn skip_head(&mut self, bytes: usize) {
-        match &mut self.content {
-            Content::Mapped { start, .. } => *start += bytes,
-            Content::Stream(stream) => {
-                stream.fill(bytes);
-                stream.consume(bytes.min(stream.bytes().len()));
-            }
-        }
-        self.position += bytes as u64;
-        self.head_bytes += bytes;
+        self.stream.fill(bytes);
+        self.stream.consume(bytes.min(self.stream.bytes().len()));
     }
 
-    /// Puts a stage between the input and its chunks. A mapping is copied.
+    /// Puts a stage between the input and its chunks.
     pub fn through<R: Read + Send + 'static>(&mut self, stage: impl FnOnce(Stream) -> R) {
-        let nothing = Content::Stream(Stream::new(String::new(), io::empty(), false));
-        let stream = std::mem::replace(&mut self.content, nothing).into_stream();
-        self.content = Content::Stream(Stream::through(stream, stage));
+        let nothing = Stream::new(String::new(), io::empty());
+        let stream = std::mem::replace(&mut self.stream, nothing);
+        self.stream = Stream::through(stream, stage);
     }
 
     /// Takes back a finished chunk, so that a later chunk can reuse its memory.
     pub fn recycle(&mut self, chunk: TextChunk) {
         // The memory of a long record is freed.
-        if let Bytes::Owned(buffer) = chunk.bytes
-            && buffer.capacity() <= 2 * self.config.wanted_bytes()
-        {
-            self.spare.push(buffer);
+        if chunk.bytes.capacity() <= 2 * self.config.wanted_bytes() {
+            self.spare.push(chunk.bytes);
         }
     }
 
     /// Returns the error for a record that is too long.
     pub fn too_long(&self) -> InputError {
-        let name = match &self.content {
-            Content::Mapped { mapping, .. } => mapping.name(),
-            Content::Stream(stream) => stream.name(),
-        };
         InputError::RecordTooLong {
-            name: name.to_owned(),
-            offset: self.position,
+            name: self.stream.name().to_owned(),
+            offset: self.stream.position(),
             bytes_max: self.config.record_bytes_max,
         }
     }
 
     /// Returns the next chunk, or `None` after the last. After an error there are no more.
     pub fn next(&mut self, framing: Framing) -> Option<Result<TextChunk, InputError>> {
-        let config = self.config;
+        let (config, stream) = (self.config, &mut self.stream);
         let is_first = std::mem::replace(&mut self.is_first, false);
-        let (bytes, range, stored_bytes, is_last) = match &mut self.content {
-            Content::Mapped { mapping, start } => {
-                let rest = &mapping[*start..];
-                if rest.is_empty() && !is_first {
-                    return mapping.check().err().map(Err);
-                }
-                let Cut::At(count) = config.cut(framing, rest, true) else {
-                    return Some(Err(self.too_long()));
-                };
-                let is_last = count == rest.len();
-                let range = *start..*start + count;
-                let taken = (count + std::mem::take(&mut self.head_bytes)) as u64;
-                *start = range.end;
-                (Bytes::Mapped(Arc::clone(mapping)), range, self.stored_bytes + taken, is_last)
-            }
-            Content::Stream(stream) => {
-                let owed = std::mem::take(&mut self.owes_last);
-                let count = match cut_stream(stream, framing, &config, &mut self.owes_last) {
-                    None if is_first || owed => 0,
-                    Some(Ok(Cut::At(count))) => count,
-                    Some(Ok(Cut::More | Cut::TooLong)) => return Some(Err(self.too_long())),
-                    Some(Err(error)) => return Some(Err(error)),
-                    None => return None,
-                };
-                let mut spare = self.spare.pop().unwrap_or_default();
-                let is_oversized = stream.buffer_bytes() > 2 * config.wanted_bytes();
-                let (buffer, range) = if count <= config.chunk_bytes && is_oversized {
-                    // A small chunk must not keep the memory of a long record before it.
-                    spare.clear();
-                    spare.extend_from_slice(&stream.bytes()[..count]);
-                    stream.consume(count);
-                    (spare, 0..count)
-                } else {
-                    stream.split_off(count, spare)
-                };
-                let is_last = stream.is_at_end() && stream.bytes().is_empty();
-                (Bytes::Owned(buffer), range, stream.stored_bytes(), is_last)
-            }
+        let owed = std::mem::take(&mut self.owes_last);
+        let count = match cut_stream(stream, framing, &config, &mut self.owes_last) {
+            None if is_first || owed => 0,
+            Some(Ok(Cut::At(count))) => count,
+            Some(Ok(Cut::More | Cut::TooLong)) => return Some(Err(self.too_long())),
+            Some(Err(error)) => return Some(Err(error)),
+            None => return None,
         };
-        self.position += range.len() as u64;
-        let stored_before = std::mem::replace(&mut self.stored_bytes, stored_bytes);
-        let stored_bytes = stored_bytes - stored_before;
+        let mut spare = self.spare.pop().unwrap_or_default();
+        let is_oversized = stream.buffer_bytes() > 2 * config.wanted_bytes();
+        let (bytes, range) = if count <= config.chunk_bytes && is_oversized {
+            // A small chunk must not keep the memory of a long record before it.
+            spare.clear();
+            spare.extend_from_slice(&stream.bytes()[..count]);
+            stream.consume(count);
+            (spare, 0..count)
+        } else {
+            stream.split_off(count, spare)
+        };
+        let is_last = stream.is_at_end() && stream.bytes().is_empty();
+        let before = std::mem::replace(&mut self.stored_bytes, stream.stored_bytes());
+        let stored_bytes = self.stored_bytes - before;
         Some(Ok(TextChunk { bytes, range, stored_bytes, is_last }))
     }
 }

@@ -87,19 +87,6 @@ impl Chunk {
             Form::Rows(part) => Some(part),
         }
     }
-
-    /// Checks that the bytes are still the ones that were cut. Call it after the work on the chunk,
-    /// before its results are used.
-    ///
-    /// # Errors
-    ///
-    /// [`InputError::Shrunk`] if the chunk comes from a mapped file that became shorter.
-    pub fn check(&self) -> Result<(), InputError> {
-        match &self.records {
-            Form::Text(text) => text.check(),
-            Form::Rows(_) => Ok(()),
-        }
-    }
 }
 
 impl Deref for Chunk {
@@ -147,9 +134,9 @@ impl Chunks {
         }
     }
 
-    /// Whether the input is mapped, so that the next chunk needs no waiting and almost no reading.
-    pub fn is_mapped(&self) -> bool {
-        self.text.is_mapped()
+    /// Whether the next chunk needs no waiting, and little work.
+    pub fn is_plain_file(&mut self) -> bool {
+        self.text.plain_file().is_some()
     }
 
     /// Takes back a finished chunk, so that a later chunk can reuse its memory.
@@ -185,7 +172,6 @@ impl Chunks {
             match detected {
                 Some(list) => break list,
                 None if first_bytes > record_bytes_max => return Err(self.text.too_long()),
-                // A mapping is whole if it is shorter than what is wanted.
                 None if first_bytes < wanted => {
                     return Err(self.text.take_failure().expect("a stream ends or fails"));
                 }
@@ -206,7 +192,8 @@ impl Chunks {
 
     /// Opens a Parquet file, which is read from its end.
     fn open_parquet(&mut self, list: List, config: &ListConfig) -> Result<List, InputError> {
-        if let Some(file) = self.text.take_file() {
+        let file = self.text.plain_file().and_then(|file| file.try_clone().ok());
+        if let Some(file) = file {
             let rows = ParquetList::open_file(list.name(), file, config)?;
             let rows = Arc::new(rows);
             self.parts = Some(Arc::clone(&rows).parts(self.text.config().by_row_group));

@@ -6,11 +6,11 @@
 //! record.
 //!
 //! ```
-//! use portcullis_rows::input::{ChunkConfig, Chunks, OpenConfig, Records, Source, Terminator};
+//! use portcullis_rows::input::{ChunkConfig, Chunks, Records, Source, Terminator};
 //! use portcullis_rows::list::ListConfig;
 //!
 //! let list: &[u8] = b"https://a.example/\r\nhttps://b.example/";
-//! let source = Source::from_reader("a list", list, OpenConfig::default());
+//! let source = Source::from_reader("a list", list);
 //! for chunk in Chunks::new(source, ChunkConfig::default(), ListConfig::default()) {
 //!     let chunk = chunk?;
 //!     let mut records = Records::new(&chunk, Terminator::LineFeed);
@@ -29,7 +29,7 @@ pub(crate) mod tests;
 
 pub use chunks::{Chunk, Chunks};
 pub use portcullis_files::input::{
-    ChunkConfig, Framing, InputError, OpenConfig, STANDARD_INPUT, Source, Stream, Terminator,
-    TextChunk, dump_record, quoted_end,
+    ChunkConfig, Framing, InputError, STANDARD_INPUT, Source, Stream, Terminator, TextChunk,
+    dump_record, quoted_end,
 };
 pub use records::{Record, Records};

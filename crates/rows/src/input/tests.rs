@@ -11,13 +11,6 @@ use crate::list::{Arena, Block, ListConfig, Rows};
 use portcullis_files::input::Coding;
 use portcullis_testkit::files::{gzip, zstd as zstd_frame};
 
-/// Returns the config that maps files. Tests own theirs.
-#[allow(unsafe_code, reason = "tests own their files")]
-pub(crate) fn mapped() -> OpenConfig {
-    // SAFETY: no other process knows the files.
-    unsafe { OpenConfig::default().mapped() }
-}
-
 /// Chunks so small that every record occurs at every position in a chunk.
 const SMALL: ChunkConfig =
     ChunkConfig { chunk_bytes: 8, record_bytes_max: 12, by_row_group: false, pause: None };
@@ -60,7 +53,7 @@ fn failing_after(bytes: &[u8]) -> Failing {
 
 fn from_bytes(bytes: &[u8]) -> Source {
     let reader = io::Cursor::new(bytes.to_vec());
-    Source::from_reader("list", reader, OpenConfig::default())
+    Source::from_reader("list", reader)
 }
 
 /// Returns the chunks up to the end or an error, and the error.
@@ -104,7 +97,7 @@ fn write_file(folder: &TempDir, name: &str, bytes: &[u8]) -> std::path::PathBuf 
 }
 
 fn open(path: &Path) -> Source {
-    Source::open(path, mapped()).unwrap()
+    Source::open(path).unwrap()
 }
 
 #[test]
@@ -124,48 +117,37 @@ fn chunks_do_not_depend_on_how_the_bytes_arrive() {
     ];
     for &list in lists {
         let path = write_file(&folder, "list", list);
-        let mapped = open(&path);
-        assert!(mapped.is_mapped());
-        let expected = cut(mapped, SMALL);
+        let expected = cut(open(&path), SMALL);
         assert!(expected.1.is_none(), "{list:?}");
         assert_eq!(expected.0.concat(), list);
         for chunk in &expected.0[..expected.0.len() - 1] {
             assert!(chunk.ends_with(b"\n"), "{list:?}");
         }
-        let streamed = Source::open(&path, OpenConfig::default()).unwrap();
-        assert!(!streamed.is_mapped());
-        assert_eq!(cut(streamed, SMALL).0, expected.0, "{list:?}");
+        assert_eq!(cut(from_bytes(list), SMALL).0, expected.0, "{list:?}");
         assert_eq!(cut(from_bytes(&gzip(list)), SMALL).0, expected.0);
         assert_eq!(cut(from_bytes(&zstd_frame(list)), SMALL).0, expected.0);
         let slow = dribble(io::Cursor::new(list));
-        let slow = Source::from_reader("slow", slow, OpenConfig::default());
+        let slow = Source::from_reader("slow", slow);
         assert_eq!(cut(slow, SMALL).0, expected.0, "{list:?}");
     }
 }
 
 #[test]
 fn every_length_of_record_at_every_place() {
-    let folder = TempDir::new().unwrap();
     for before in 0..20 {
         for bytes in 0..20 {
             let mut list = b"x\n".repeat(before);
             list.extend(b"y".repeat(bytes));
             list.extend(b"\nz\n\nz");
-            let mapped = cut(open(&write_file(&folder, "list", &list)), SMALL);
-            let streamed = cut(from_bytes(&list), SMALL);
-            assert_eq!(mapped.0, streamed.0, "{before}, {bytes}");
-            let Some(InputError::RecordTooLong { offset, .. }) = mapped.1 else {
-                assert!(bytes <= SMALL.record_bytes_max && streamed.1.is_none());
-                assert_eq!(mapped.0.concat(), list);
+            let (chunks, failure) = cut(from_bytes(&list), SMALL);
+            let Some(InputError::RecordTooLong { offset, .. }) = failure else {
+                assert!(bytes <= SMALL.record_bytes_max);
+                assert_eq!(chunks.concat(), list);
                 continue;
             };
             assert!(bytes > SMALL.record_bytes_max, "{before}, {bytes}");
             assert_eq!(offset, 2 * before as u64);
-            assert!(mapped.1.unwrap().to_string().contains("12 bytes"));
-            assert!(matches!(
-                streamed.1,
-                Some(InputError::RecordTooLong { offset, .. }) if offset == 2 * before as u64
-            ));
+            assert!(failure.unwrap().to_string().contains("12 bytes"));
         }
     }
 }
@@ -199,8 +181,7 @@ fn nul_data_is_not_cut_at_line_feeds() {
 
 #[test]
 fn a_read_error_comes_after_the_whole_records_before_it() {
-    let source =
-        |bytes: &[u8]| Source::from_reader("pipe", failing_after(bytes), OpenConfig::default());
+    let source = |bytes: &[u8]| Source::from_reader("pipe", failing_after(bytes));
     for (bytes, whole) in [
         (&b"one\ntwo\nthree"[..], &b"one\ntwo\n"[..]),
         (b"one\n", b"one\n"),
@@ -225,7 +206,7 @@ fn a_failed_stream_stays_failed() {
     assert!(matches!(stream.take_failure(), Some(InputError::Truncated { .. })));
     assert!(!stream.fill(100) && stream.take_failure().is_some());
 
-    let mut source = Source::from_reader("pipe", failing_after(b""), OpenConfig::default());
+    let mut source = Source::from_reader("pipe", failing_after(b""));
     assert!(source.peek(Terminator::LineFeed, 8).is_err());
     assert!(source.coding().is_err());
     assert!(cut(source, SMALL).1.is_some());
@@ -235,7 +216,7 @@ fn a_failed_stream_stays_failed() {
 fn what_cannot_be_opened() {
     let folder = TempDir::new().unwrap();
     for path in [folder.path(), &folder.path().join("nothing")] {
-        let Err(error) = Source::open(path, OpenConfig::default()) else {
+        let Err(error) = Source::open(path) else {
             panic!("{} was opened", path.display());
         };
         assert!(matches!(error, InputError::Open { .. } | InputError::WrongKind(_)));
@@ -255,18 +236,12 @@ fn an_empty_file_is_an_empty_list() {
 fn a_file_is_taken_from_where_it_stands_to_its_end() {
     let folder = TempDir::new().unwrap();
     let path = write_file(&folder, "list", b"skip\none\ntwo\n");
-    for (config, start, rest) in [
-        (mapped(), 5, &b"one\ntwo\n"[..]),
-        (OpenConfig::default(), 5, b"one\ntwo\n"),
-        (mapped(), 13, b""),
-        (mapped(), 20, b""),
-    ] {
+    for (start, rest) in [(5, &b"one\ntwo\n"[..]), (13, b""), (20, b"")] {
         let mut file = File::open(&path).unwrap();
         file.seek(SeekFrom::Start(start)).unwrap();
         // Standard input is shared with later processes in the same way.
         let mut shared = file.try_clone().unwrap();
-        let source = Source::from_file("list".to_owned(), file, config).unwrap();
-        assert_eq!(source.is_mapped(), config == mapped() && !rest.is_empty());
+        let source = Source::from_file("list".to_owned(), file).unwrap();
         assert_eq!(read_whole(source), rest);
         assert!(shared.stream_position().unwrap() >= 13);
     }
@@ -281,7 +256,7 @@ fn a_file_that_says_it_is_empty_and_is_not() {
 #[test]
 fn a_pipe_is_not_read_before_it_is_asked() {
     let (reader, mut writer) = io::pipe().unwrap();
-    let mut source = Source::from_reader("pipe", reader, OpenConfig::default());
+    let mut source = Source::from_reader("pipe", reader);
     writer.write_all(b"one\ntw").unwrap();
     // The writer is still there: peeking waits for the first record only.
     let first = source.peek(Terminator::LineFeed, 64).unwrap();
@@ -303,7 +278,7 @@ fn a_pipe_that_pauses_gives_what_it_has() {
     let pause = Some(Duration::from_millis(20));
     let config = ChunkConfig { pause, ..ChunkConfig::default() };
     let begin = |stored: OwnedFd| {
-        let source = Source::from_file("pipe".into(), stored.into(), OpenConfig::default());
+        let source = Source::from_file("pipe".into(), stored.into());
         Chunks::new(source.unwrap(), config, ListConfig::default())
     };
     let (reader, mut writer) = io::pipe().unwrap();
@@ -366,8 +341,8 @@ fn a_pipe_that_pauses_gives_what_it_has() {
 fn peeking_consumes_nothing() {
     let folder = TempDir::new().unwrap();
     let list = b"one\ntwo\nthree\nfour\n";
-    let mapped = open(&write_file(&folder, "list", list));
-    for mut source in [mapped, from_bytes(list), from_bytes(&zstd_frame(list))] {
+    let file = open(&write_file(&folder, "list", list));
+    for mut source in [file, from_bytes(list), from_bytes(&zstd_frame(list))] {
         for bytes_max in [0, 1, 3, 64] {
             let first = source.peek(Terminator::LineFeed, bytes_max).unwrap();
             assert!(list.starts_with(first) && first.len() <= bytes_max);
@@ -384,27 +359,13 @@ fn stored_bytes_add_up() {
     let folder = TempDir::new().unwrap();
     let list = b"https://example.com/\n".repeat(50);
     for stored in [list.clone(), gzip(&list), zstd_frame(&list)] {
-        for config in [mapped(), OpenConfig::default()] {
-            let source = Source::open(&write_file(&folder, "list", &stored), config).unwrap();
-            assert_eq!(source.stored_bytes(), Some(stored.len() as u64));
-            let small = ChunkConfig { chunk_bytes: 64, ..ChunkConfig::default() };
-            let chunks = Chunks::new(source, small, ListConfig::default());
-            let sum: u64 = chunks.map(|chunk| chunk.unwrap().stored_bytes()).sum();
-            assert_eq!(sum, stored.len() as u64);
-        }
+        let source = open(&write_file(&folder, "list", &stored));
+        assert_eq!(source.stored_bytes(), Some(stored.len() as u64));
+        let small = ChunkConfig { chunk_bytes: 64, ..ChunkConfig::default() };
+        let chunks = Chunks::new(source, small, ListConfig::default());
+        let sum: u64 = chunks.map(|chunk| chunk.unwrap().stored_bytes()).sum();
+        assert_eq!(sum, stored.len() as u64);
     }
-}
-
-#[test]
-fn a_file_that_shrinks_is_an_error() {
-    let folder = TempDir::new().unwrap();
-    let path = write_file(&folder, "list", b"one\ntwo\n");
-    let mut chunks = Chunks::new(open(&path), SMALL, ListConfig::plain(Terminator::LineFeed));
-    // The page stays mapped, so no access faults. Its end would read as zeros.
-    File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
-    assert!(chunks.next().unwrap().is_ok());
-    assert!(matches!(chunks.next(), Some(Err(InputError::Shrunk { .. }))));
-    assert!(chunks.next().is_none());
 }
 
 #[test]
@@ -429,8 +390,7 @@ fn members_and_frames_are_joined() {
     ];
     for stored in cases {
         assert_eq!(read_whole(from_bytes(&stored)), b"a\nbc\n");
-        let slow =
-            Source::from_reader("slow", dribble(io::Cursor::new(stored)), OpenConfig::default());
+        let slow = Source::from_reader("slow", dribble(io::Cursor::new(stored)));
         assert_eq!(read_whole(slow), b"a\nbc\n");
     }
 }
@@ -514,16 +474,4 @@ fn a_name_that_promises_compression_is_held_to_its_first_bytes() {
     let mut source = open(&path);
     assert_eq!(source.coding().unwrap(), Some(Coding::Gzip));
     assert_eq!(read_whole(source), b"one\n");
-}
-
-#[test]
-fn compression_can_be_left_alone() {
-    let folder = TempDir::new().unwrap();
-    let mut config = mapped();
-    config.decompress = false;
-    let stored = gzip(b"one\n");
-    for (name, bytes) in [("list.gz", stored.as_slice()), ("empty.gz", b"")] {
-        let path = write_file(&folder, name, bytes);
-        assert_eq!(read_whole(Source::open(&path, config).unwrap()), bytes);
-    }
 }

@@ -35,11 +35,11 @@
 //! chunk. The thread that cuts CSV scans every quote and line end.
 //!
 //! ```
-//! use portcullis_rows::input::{ChunkConfig, Chunks, InputError, OpenConfig, Source};
+//! use portcullis_rows::input::{ChunkConfig, Chunks, InputError, Source};
 //! use portcullis_rows::list::{Arena, ListConfig, Rows};
 //!
 //! let export: &[u8] = b"Address,Title\r\nhttps://a.example/,\"one,\ntwo\"\r\n";
-//! let source = Source::from_reader("export", export, OpenConfig::default());
+//! let source = Source::from_reader("export", export);
 //! let arena = Arena::new();
 //! for chunk in Chunks::new(source, ChunkConfig::default(), ListConfig::default()) {
 //!     let chunk = chunk?;

@@ -37,10 +37,8 @@ use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem};
 use portcullis_captures::parquet::columns::{
     Columns, Leaf, Projection, TwoColumns, holds_bytes, holds_numbers, holds_times,
 };
-use portcullis_captures::parquet::file::{
-    OpenFailure, guarded, plain_text, supported_compression, text_of,
-};
 pub use portcullis_captures::parquet::file::{ParquetSource, StoredFile};
+use portcullis_captures::parquet::file::{guarded, plain_text, supported_compression, text_of};
 use portcullis_captures::parquet::group::{Sizes, damage, next_page};
 use portcullis_captures::parquet::pages::{PageHeader, PageHeaders};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
@@ -182,18 +180,14 @@ impl ParquetList {
         file: File,
         config: &ListConfig,
     ) -> Result<ParquetList, InputError> {
-        let name = name.to_owned();
-        let source = match ParquetSource::open(&name, file, PageIndexPolicy::Optional) {
-            Ok(source) => source,
-            Err(OpenFailure::System(error)) => return Err(InputError::Open { name, error }),
-            Err(OpenFailure::Problem(problem)) => return Err(InputError::List { name, problem }),
-        };
+        let source = ParquetSource::open(name, file, PageIndexPolicy::Optional)?;
         let found = guarded(|| {
             let columns = Leaves::find(&source, config)?;
             let projection = Projection::new(&source, columns.all())?;
             Ok((columns, projection))
         });
-        let (columns, projection) = found.map_err(|problem| InputError::List { name, problem })?;
+        let (columns, projection) =
+            found.map_err(|problem| InputError::List { name: name.to_owned(), problem })?;
         let (is_found, hosts) = (!config.urls.is_asked(), config.hosts_in(ListFormat::Parquet));
         Ok(ParquetList { source, columns, is_found, hosts, projection })
     }

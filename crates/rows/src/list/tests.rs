@@ -2,12 +2,12 @@
 //! arrive.
 
 use super::*;
-use crate::input::{ChunkConfig, Chunks, InputError, OpenConfig, Source};
+use crate::input::{ChunkConfig, Chunks, InputError, Source};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 fn chunks(name: &str, bytes: &[u8], chunk_bytes: usize, config: &ListConfig) -> Read {
     let reader = std::io::Cursor::new(bytes.to_vec());
-    let source = Source::from_reader(name, reader, OpenConfig::default());
+    let source = Source::from_reader(name, reader);
     read(source, chunk_bytes, config)
 }
 
@@ -346,8 +346,8 @@ fn the_cut_depends_on_the_bytes_alone() {
             std::fs::write(&path, &text).unwrap();
             let chunk_bytes = 1 + round % 17;
             let streamed = chunks("-", &text, chunk_bytes, &config);
-            let mapped = Source::open(&path, crate::input::tests::mapped()).unwrap();
-            for read in [streamed, read(mapped, chunk_bytes, &config)] {
+            let file = Source::open(&path).unwrap();
+            for read in [streamed, read(file, chunk_bytes, &config)] {
                 assert_eq!(read.records, whole.records, "{format} {chunk_bytes} {text:?}");
             }
         }
@@ -372,7 +372,7 @@ fn every_truncation_of_compressed_csv_keeps_whole_rows_only() {
 fn places_are_counted_as_editors_do() {
     let place = |name: &str, bytes: &[u8]| {
         let reader = std::io::Cursor::new(bytes.to_vec());
-        let source = Source::from_reader(name, reader, OpenConfig::default());
+        let source = Source::from_reader(name, reader);
         let chunk = Chunks::new(source, ChunkConfig::default(), ListConfig::default()).next();
         let chunk: Result<_, InputError> = chunk.unwrap();
         chunk.unwrap().list().place(0)
@@ -658,7 +658,7 @@ fn headers_that_are_logged_as_lists() {
         ("[1, \"A/1\"]", "[null]", ("", vec![Err(Problem::NoHost)])),
     ] {
         let text = line(agent, host);
-        let source = Source::from_reader("-", std::io::Cursor::new(text), OpenConfig::default());
+        let source = Source::from_reader("-", std::io::Cursor::new(text));
         let chunk = Chunks::new(source, ChunkConfig::default(), config.clone()).next();
         let (chunk, arena) = (chunk.unwrap().unwrap(), Arena::new());
         let read = Rows::new(&chunk, &arena, 0).read(1, |records| {
@@ -721,7 +721,7 @@ fn lines_that_hold_more_than_a_url() {
         assert_eq!(error(text), "", "{text}");
     }
     let text = "x\nhttps://a.example/ \nhttps://a.example/a b\nhttps://b.example/ c d\nno url\n";
-    let source = Source::from_reader("-", std::io::Cursor::new(text), OpenConfig::default());
+    let source = Source::from_reader("-", std::io::Cursor::new(text));
     let chunk = Chunks::new(source, ChunkConfig::default(), plain.clone()).next().unwrap().unwrap();
     let arena = Arena::new();
     let found = Rows::new(&chunk, &arena, 0).lines_with_more();

@@ -18,7 +18,8 @@ use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
 
 /// An opened input, or the error of opening it.
 enum Input {
-    Mapped(Box<Chunks>),
+    /// A regular file, which this thread cuts.
+    Plain(Box<Chunks>),
     Stream(StreamReader),
     Failed(RunError),
 }
@@ -178,11 +179,16 @@ where
         loop {
             self.open_ahead();
             let ended = match self.inputs.front_mut()? {
-                Input::Mapped(chunks) => match chunks.next() {
-                    Some(Ok(chunk)) => return Some(chunk),
-                    Some(Err(error)) => Err(error.into()),
-                    None => Ok(()),
-                },
+                Input::Plain(chunks) => {
+                    if let Some(used) = self.spare.pop() {
+                        chunks.recycle(used);
+                    }
+                    match chunks.next() {
+                        Some(Ok(chunk)) => return Some(chunk),
+                        Some(Err(error)) => Err(error.into()),
+                        None => Ok(()),
+                    }
+                }
                 Input::Stream(reader) => match reader.next(&mut self.spare) {
                     Next::Chunk(chunk) => return Some(chunk),
                     Next::Pending => return None,
@@ -227,9 +233,9 @@ where
 
     fn open(&mut self, source: Source) -> Input {
         self.totals.sources += 1;
-        let chunks = Chunks::new(source, self.config.chunks, Arc::clone(&self.config.lists));
-        if chunks.is_mapped() {
-            return Input::Mapped(Box::new(chunks));
+        let mut chunks = Chunks::new(source, self.config.chunks, Arc::clone(&self.config.lists));
+        if chunks.is_plain_file() {
+            return Input::Plain(Box::new(chunks));
         }
         let id = self.next_stream;
         self.next_stream += 1;
@@ -245,7 +251,6 @@ where
     /// Passes the output of some records to the sink, and keeps what can be reused.
     fn write(&mut self, done: Done<O, E>) -> Result<(), E> {
         let Done { records: Rest { chunk, list: number, from, .. }, mut output, worked } = done;
-        chunk.check().map_err(RunError::from)?;
         let (rest, list) = (worked?, chunk.list());
         let is_first = chunk.is_first() && from == 0;
         let is_last = chunk.is_last() && rest.is_none();
@@ -266,7 +271,7 @@ where
         if let Some(progress) = self.config.progress {
             progress.fetch_add(chunk.stored_bytes(), Ordering::Relaxed);
         }
-        if is_usual && self.inputs.iter().any(|input| matches!(input, Input::Stream(_))) {
+        if is_usual && !self.inputs.is_empty() {
             // No other part of the chunk is left.
             self.spare.extend(Arc::into_inner(chunk));
         }

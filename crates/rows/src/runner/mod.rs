@@ -5,9 +5,8 @@
 //! the same outputs for any number of threads. If `work` stops before the end of a chunk, because its
 //! output is full, the rest of the chunk is another job.
 //!
-//! The calling thread runs an event loop: it cuts mapped files (which costs next to nothing), hands
-//! chunks to the threads, restores the order of the outputs and calls the sink. Each stream (pipe,
-//! gzip, zstd) has a reader thread, so that decompression runs in parallel with the work. Later
+//! The calling thread runs an event loop: it reads regular files, hands chunks to the threads, restores
+//! the order of the outputs and calls the sink. Each other stream (pipe, gzip, zstd) has a reader thread, so that decompression runs in parallel with the work. Later
 //! inputs are opened ahead, and their first chunks are read in parallel ([`Config::open_ahead`]).
 //! With one thread, the calling thread does the work, and only a stream has another thread.
 //!
@@ -26,10 +25,10 @@
 //! read. A panic of `work`, `sink` or a reader becomes a panic of [`run`].
 //!
 //! ```
-//! use portcullis_rows::input::{OpenConfig, Source};
+//! use portcullis_rows::input::{Source};
 //! use portcullis_rows::runner::{self, Config, RunError};
 //!
-//! let source = Source::from_reader("a list", &b"one\ntwo\nthree\n"[..], OpenConfig::default());
+//! let source = Source::from_reader("a list", &b"one\ntwo\nthree\n"[..]);
 //! let mut lengths = Vec::new();
 //! let totals = runner::run(
 //!     [Ok(source)],

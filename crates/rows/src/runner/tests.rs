@@ -1,7 +1,5 @@
 //! Runs over any number of threads: order, bounds, failures.
 
-#![allow(unsafe_code, reason = "maps files of these tests")]
-
 mod failures;
 
 use std::io::{self, Cursor, Read, Write};
@@ -9,7 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::*;
-use crate::input::OpenConfig;
 use crate::limits::READ_AHEAD_CHUNKS;
 use portcullis_files::limits::CHUNK_BYTES;
 
@@ -18,11 +15,6 @@ const THREADS: [usize; 4] = [1, 2, 3, 7];
 /// Chunks of a few records, so that a short list has many.
 const SMALL: ChunkConfig =
     ChunkConfig { chunk_bytes: 32, record_bytes_max: 100, by_row_group: false, pause: None };
-
-fn mapped() -> OpenConfig {
-    // SAFETY: the files are these tests' own, and nothing writes to them while they are read.
-    unsafe { OpenConfig::default().mapped() }
-}
 
 /// The error of a run, or of a sink.
 #[derive(Debug)]
@@ -55,7 +47,7 @@ fn list(records: usize) -> Vec<u8> {
 
 fn source(bytes: &[u8]) -> Opened {
     let reader = Cursor::new(bytes.to_vec());
-    Ok(Source::from_reader("list", reader, OpenConfig::default()))
+    Ok(Source::from_reader("list", reader))
 }
 
 /// Tags every record with its length, stops after some of them, and takes longer for some chunks than
@@ -108,17 +100,16 @@ fn the_output_does_not_depend_on_threads_or_on_how_a_list_is_opened() {
     let mut bytes = list(500);
     bytes.extend(b"\r\n\n\xff\xfe\0\r\nlast");
     std::fs::write(&path, &bytes).unwrap();
-    let streamed = OpenConfig::default();
-    let (expected, totals) = tagged(vec![Source::open(&path, streamed)], &config(1));
+    let (expected, totals) = tagged(vec![Source::open(&path)], &config(1));
     let totals = totals.unwrap();
     assert_eq!(totals.bytes, bytes.len() as u64);
     assert_eq!(totals.stored_bytes, bytes.len() as u64);
     assert_eq!((totals.sources, totals.chunks > 300), (1, true));
     for threads in THREADS {
-        for open in [mapped(), streamed] {
-            let found = tagged(vec![Source::open(&path, open)], &config(threads));
-            assert!(found.0 == expected, "{threads} threads, {open:?}");
-            assert_eq!(found.1.unwrap(), totals);
+        for source in [Source::open(&path), source(&bytes)] {
+            let found = tagged(vec![source], &config(threads));
+            assert!(found.0 == expected, "{threads} threads");
+            assert_eq!(found.1.unwrap().bytes, totals.bytes);
         }
     }
 }
@@ -132,11 +123,11 @@ fn sources_follow_one_another() {
     let sources = || {
         vec![
             source(b""),
-            Source::open(&path, mapped()),
+            Source::open(&path),
             source(&zstd),
             source(b"no end"),
             source(b""),
-            Source::open(&path, mapped()),
+            Source::open(&path),
         ]
     };
     let (expected, totals) = tagged(sources(), &config(1));
@@ -181,7 +172,7 @@ fn a_slow_pipe() {
                 std::thread::sleep(Duration::from_micros(200));
             }
         });
-        let source = Source::from_reader("pipe", reader, OpenConfig::default());
+        let source = Source::from_reader("pipe", reader);
         let (written, _) = tagged(vec![Ok(source)], &config(threads));
         feeder.join().unwrap();
         assert_eq!(written, tagged(vec![self::source(&list(20))], &config(1)).0);
@@ -192,7 +183,7 @@ fn a_slow_pipe() {
 fn chunks_are_written_while_a_later_pipe_is_silent() {
     for threads in [1, 2] {
         let (reader, writer) = io::pipe().unwrap();
-        let silent = Source::from_reader("pipe", reader, OpenConfig::default());
+        let silent = Source::from_reader("pipe", reader);
         let mut writer = Some(writer);
         let mut seen = 0;
         let totals = run(
@@ -262,7 +253,7 @@ fn a_stream_is_read_ahead_no_further_than_the_bound() {
     for threads in [1, 2] {
         let read: &'static AtomicUsize = Box::leak(Box::default());
         let reader = Counting(read, Cursor::new(list.clone()));
-        let source = Source::from_reader("list", reader, OpenConfig::default());
+        let source = Source::from_reader("list", reader);
         let mut written = 0;
         let mut ahead_most = 0;
         run(

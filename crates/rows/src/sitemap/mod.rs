@@ -26,7 +26,7 @@ mod tests;
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use crate::input::{InputError, OpenConfig, STANDARD_INPUT, Source, Stream};
+use crate::input::{InputError, STANDARD_INPUT, Source, Stream};
 use crate::limits::{
     SITEMAP_HELD_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX, STAGE_READ_BYTES,
 };
@@ -57,7 +57,7 @@ impl Sitemap {
     fn open_next(&mut self) -> Result<(), InputError> {
         self.document = match self.waiting.pop_front() {
             Some(path) => {
-                let source = Source::open(&path, OpenConfig::default())?;
+                let source = Source::open(&path)?;
                 Some(Document::new(source.into_stream()))
             }
             None => None,
@@ -122,7 +122,7 @@ fn list_error(name: &str, problem: impl Into<String>) -> InputError {
 /// read as one; reading it as a list reports why.
 #[must_use]
 pub fn files_of_index(path: &Path) -> Vec<PathBuf> {
-    let source = path.is_file().then(|| Source::open(path, OpenConfig::default()));
+    let source = path.is_file().then(|| Source::open(path));
     let Some(Ok(source)) = source else { return Vec::new() };
     let mut document = Document::new(source.into_stream());
     match document.next() {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::document::is_sitemap;
 use super::files_of_index;
-use crate::input::{ChunkConfig, Chunks, InputError, OpenConfig, Source};
+use crate::input::{ChunkConfig, Chunks, InputError, Source};
 use crate::limits::{SITEMAP_DEPTH_MAX, SITEMAP_MARKUP_BYTES_MAX, SITEMAPS_NAMED_MAX};
 use crate::list::{ListConfig, ListFormat};
 use portcullis_files::limits::CHUNK_BYTES;
@@ -39,7 +39,7 @@ fn read_with(source: Source, config: &ListConfig) -> (String, Option<InputError>
 
 fn read_text(text: impl AsRef<[u8]>) -> (String, Option<InputError>) {
     let text = text.as_ref().to_vec();
-    let source = Source::from_reader("map.xml", std::io::Cursor::new(text), OpenConfig::default());
+    let source = Source::from_reader("map.xml", std::io::Cursor::new(text));
     read(source)
 }
 
@@ -154,7 +154,7 @@ fn every_cut_is_an_error() {
         let (lines, error) = read_text(&text[..end]);
         assert!(error.is_some() && lines.is_empty(), "{end} bytes: {lines:?}");
         let part = std::io::Cursor::new(text.as_bytes()[..end].to_vec());
-        let source = Source::from_reader("map.xml", part, OpenConfig::default());
+        let source = Source::from_reader("map.xml", part);
         let mut chunks = Chunks::new(source, ChunkConfig::default(), lenient.clone());
         let first = chunks.next().unwrap();
         assert_eq!(first.is_err(), end < text.find("<url>").unwrap(), "{end} bytes");
@@ -217,7 +217,7 @@ fn repeated(head: &str, part: &str, bytes: usize, tail: &str) -> Source {
         readers = Box::new(readers.chain(parts.clone()));
     }
     let tail = std::io::Cursor::new(tail.to_owned());
-    Source::from_reader("map.xml", readers.chain(tail), OpenConfig::default())
+    Source::from_reader("map.xml", readers.chain(tail))
 }
 
 #[test]
@@ -271,14 +271,12 @@ fn long_sitemaps_are_streamed() {
 }
 
 #[test]
-fn compressed_and_mapped_files() {
+fn compressed_and_plain_files() {
     let folder = tempfile::tempdir().unwrap();
     let text = urlset("<url><loc>a</loc></url>");
     let path = folder.path().join("map.xml");
     fs::write(&path, &text).unwrap();
-    for config in [OpenConfig::default(), crate::input::tests::mapped()] {
-        assert_eq!(read(Source::open(&path, config).unwrap()).0, "a\n");
-    }
+    assert_eq!(read(Source::open(&path).unwrap()).0, "a\n");
     // By its first bytes.
     let path = folder.path().join("map");
     let mut file =
@@ -286,13 +284,13 @@ fn compressed_and_mapped_files() {
     std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
     file.finish().unwrap();
     let stored = fs::metadata(&path).unwrap().len();
-    let source = Source::open(&path, crate::input::tests::mapped()).unwrap();
+    let source = Source::open(&path).unwrap();
     let chunks = Chunks::new(source, ChunkConfig::default(), ListConfig::default());
     assert_eq!(chunks.map(|chunk| chunk.unwrap().stored_bytes()).sum::<u64>(), stored);
     // Cut in its compression.
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 9]).unwrap();
-    let error = read(Source::open(&path, OpenConfig::default()).unwrap()).1.unwrap();
+    let error = read(Source::open(&path).unwrap()).1.unwrap();
     assert!(matches!(error, InputError::Truncated { .. }), "{error}");
 }
 
@@ -306,7 +304,7 @@ fn index(urls: &[&str]) -> String {
 fn read_index(folder: &Path, urls: &[&str]) -> (String, Option<String>) {
     let path = folder.join("index.xml");
     fs::write(&path, index(urls)).unwrap();
-    let (lines, error) = read(Source::open(&path, crate::input::tests::mapped()).unwrap());
+    let (lines, error) = read(Source::open(&path).unwrap());
     (lines, error.map(|error| error.to_string()))
 }
 
@@ -369,8 +367,7 @@ fn indexes() {
 #[test]
 fn an_index_from_a_pipe_has_no_folder() {
     let text = index(&["https://s.example/a.xml"]);
-    let config = OpenConfig::default();
-    let source = Source::from_reader("standard input", std::io::Cursor::new(text), config);
+    let source = Source::from_reader("standard input", std::io::Cursor::new(text));
     assert!(read(source).1.unwrap().to_string().contains("no folder"));
 }
 

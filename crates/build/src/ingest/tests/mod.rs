@@ -9,11 +9,12 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use portcullis_captures::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureError, CaptureSink, ReadConfig, Subject,
+    Batch, BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject,
 };
 use portcullis_dialect::Fetched;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, RFC_9309};
+use portcullis_files::input::InputError;
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixSeconds};
 use portcullis_robots::url::Origin;
@@ -123,7 +124,7 @@ struct MadeReader {
 struct MadeBatch(Vec<Record>);
 
 impl BatchReader for MadeReader {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
         match self.pieces.pop_front() {
             Some(piece) => Ok(Some(Box::new(MadeBatch(piece)))),
             None if self.fails => Err(unreadable("cut short")),
@@ -132,9 +133,9 @@ impl BatchReader for MadeReader {
     }
 }
 
-fn unreadable(name: &str) -> CaptureError {
+fn unreadable(name: &str) -> InputError {
     let source = std::io::Error::other("no more bytes");
-    CaptureError::Unreadable { name: name.into(), source }
+    InputError::Open { name: name.into(), error: source }
 }
 
 impl Batch for MadeBatch {
@@ -182,7 +183,7 @@ fn ingest_pieces(
     threads: usize,
 ) -> Result<Ingested, IngestError> {
     let reports = (0..inputs.len()).map(|input| Input::new(format!("input {input}")).report());
-    let open = |input: usize| -> Result<Box<dyn BatchReader>, CaptureError> {
+    let open = |input: usize| -> Result<Box<dyn BatchReader>, InputError> {
         let (pieces, fails) = inputs[input].clone();
         Ok(Box::new(MadeReader { pieces: pieces.into(), fails }))
     };

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use portcullis_files::input::InputError;
 use portcullis_files::scratch::Scratch;
 use portcullis_set::PolicySet;
 
@@ -247,7 +248,7 @@ fn an_observer_sees_every_piece() {
         }
     }
     let inputs = pieces();
-    let open = |input: usize| -> Result<Box<dyn BatchReader>, CaptureError> {
+    let open = |input: usize| -> Result<Box<dyn BatchReader>, InputError> {
         let (pieces, fails) = inputs[input].clone();
         if input == 2 {
             return Err(unreadable("not there"));
@@ -265,11 +266,11 @@ fn an_observer_sees_every_piece() {
 fn a_panic_ends_the_run_and_blocks_no_thread() {
     struct Panics;
     impl BatchReader for Panics {
-        fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, CaptureError> {
+        fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
             panic!("on purpose")
         }
     }
-    let open = |input: usize| -> Result<Box<dyn BatchReader>, CaptureError> {
+    let open = |input: usize| -> Result<Box<dyn BatchReader>, InputError> {
         if input == 1 {
             return Ok(Box::new(Panics));
         }

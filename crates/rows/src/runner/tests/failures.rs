@@ -31,7 +31,7 @@ fn a_sink_that_fails_does_not_wait_for_a_silent_pipe() {
     for threads in [1, 2] {
         let (reader, mut writer) = io::pipe().unwrap();
         writer.write_all(&list(20)).unwrap();
-        let source = Source::from_reader("pipe", reader, OpenConfig::default());
+        let source = Source::from_reader("pipe", reader);
         let result =
             run([Ok(source)], &config(threads), || 0, tag, |_, _: &mut Vec<u8>| Err(Failure::Sink));
         assert!(matches!(result, Err(Failure::Sink)));
@@ -49,7 +49,7 @@ fn failing_source(bytes: &[u8]) -> Opened {
         }
     }
     let reader = Cursor::new(bytes.to_vec()).chain(Broken);
-    Ok(Source::from_reader("pipe", reader, OpenConfig::default()))
+    Ok(Source::from_reader("pipe", reader))
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_read_error_follows_the_chunks_before_it() {
 
 #[test]
 fn an_open_error_follows_the_sources_before_it() {
-    let missing = || Source::open("no/such/list".as_ref(), OpenConfig::default());
+    let missing = || Source::open("no/such/list".as_ref());
     let (expected, _) = tagged(vec![source(&list(50))], &config(1));
     for threads in THREADS {
         for open_ahead in [false, true] {
@@ -127,7 +127,7 @@ fn panics_propagate() {
         });
         assert_eq!(scratch, "in the scratch");
         let reader = panic_message(move || {
-            let source = Source::from_reader("pipe", Panicking, OpenConfig::default());
+            let source = Source::from_reader("pipe", Panicking);
             tagged(vec![self::source(&list(50)), Ok(source)], &config(threads)).1.ok();
         });
         assert_eq!(reader, "in the reader");
