@@ -6,17 +6,11 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringBuilder};
-use arrow_array::types::{Int8Type, Int32Type};
-use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array, RecordBatch,
-    StringArray, TimestampMillisecondArray,
-};
-use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
-use portcullis_robots::access::UnixSeconds;
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
 use portcullis_rows::output::Added;
-use portcullis_rows::output::added::Values;
-use portcullis_rows::output::columns::{Field as AddedField, FieldKind, LIST_ELEMENT};
+use portcullis_rows::output::arrow::Arrays;
+use portcullis_rows::output::columns::{Field as AddedField, FieldKind};
 use portcullis_set::Damage;
 use portcullis_set::batch::Answers;
 
@@ -43,18 +37,13 @@ pub trait Collect: Sync {
 /// The columns of rows in Arrow.
 pub struct RowArrays {
     schema: SchemaRef,
-    /// The words of each column.
-    words: Vec<ArrayRef>,
+    arrays: Arrays,
 }
 
 impl RowArrays {
     pub fn new(added: &[AddedField]) -> RowArrays {
-        let words = |kind: FieldKind| -> ArrayRef { Arc::new(StringArray::from(kind.words())) };
-        let fields = added.iter().map(|field| field.arrow(DataType::Int8));
-        RowArrays {
-            schema: Schema::new(fields.collect::<Fields>()).into(),
-            words: added.iter().map(|field| words(field.kind)).collect(),
-        }
+        let arrays = Arrays::new(added);
+        RowArrays { schema: Schema::new(arrays.fields().clone()).into(), arrays }
     }
 
     pub fn schema(&self) -> &SchemaRef {
@@ -63,8 +52,7 @@ impl RowArrays {
 
     /// Returns the rows.
     pub fn rows(&self, added: &Added) -> RecordBatch {
-        let columns = added.columns().iter().zip(&self.words);
-        let columns = columns.map(|(values, words)| array(values, words)).collect();
+        let columns = self.arrays.of(added).collect();
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns);
         rows.expect("columns have their declared types")
     }
@@ -101,54 +89,5 @@ where
 
     fn finish(&self, rows: Added) -> RecordBatch {
         self.arrays.rows(&rows)
-    }
-}
-
-/// Returns the values of a column in Arrow.
-fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
-    let text = |it: Option<&[u8]>| it.map(|it| String::from_utf8_lossy(it).into_owned());
-    match values {
-        Values::Words(numbers) => {
-            let codes: Int8Array = match numbers.all() {
-                Some(all) => all.iter().map(|&it| it as i8).collect::<Vec<i8>>().into(),
-                None => numbers.numbers().map(|it| it.map(|it| it as i8)).collect(),
-            };
-            let words = DictionaryArray::<Int8Type>::try_new(codes, Arc::clone(words));
-            Arc::new(words.expect("numbers are places in the list of all words"))
-        }
-        Values::Numbers(numbers) => {
-            // A file of 500 KiB has fewer lines than an int32 can count.
-            let number = |it: &Option<u32>| it.and_then(|it| it.try_into().ok());
-            Arc::new(numbers.iter().map(number).collect::<Int32Array>())
-        }
-        Values::Texts(texts) => Arc::new(texts.iter().map(text).collect::<StringArray>()),
-        Values::Repeated(repeated) => {
-            let texts: Vec<Option<String>> = repeated.texts().map(text).collect();
-            let keys = repeated
-                .numbers()
-                .iter()
-                .map(|&number| texts[number as usize].is_some().then_some(number as i32));
-            let keys: Int32Array = keys.collect();
-            let texts: ArrayRef = Arc::new(texts.into_iter().collect::<StringArray>());
-            let shared = DictionaryArray::<Int32Type>::try_new(keys, texts);
-            Arc::new(shared.expect("numbers are places in the list of all texts"))
-        }
-        Values::Flags(flags) => Arc::new(BooleanArray::from(flags.clone())),
-        Values::Doubles(doubles) => Arc::new(Float64Array::from(doubles.clone())),
-        Values::Lists(lists) => {
-            let element = Field::new(LIST_ELEMENT, DataType::Utf8, false);
-            let mut builder = ListBuilder::new(StringBuilder::new()).with_field(element);
-            for row in 0..lists.rows() {
-                for text in lists.get(row) {
-                    builder.values().append_value(String::from_utf8_lossy(text));
-                }
-                builder.append(true);
-            }
-            Arc::new(builder.finish())
-        }
-        Values::Times(times) => {
-            let times = times.iter().map(|time| time.map(UnixSeconds::to_milliseconds));
-            Arc::new(times.collect::<TimestampMillisecondArray>().with_timezone("UTC"))
-        }
     }
 }

@@ -12,26 +12,17 @@
 //! Cost: one pass over quotes and line ends to cut the file, and one over each row. A field is copied
 //! if it has quotes within.
 
-use std::sync::Arc;
-
 use portcullis_files::input::{
-    ChunkConfig, Fields, InputError, QuoteProblem, Separator, Source, TextChunk, TextChunks,
+    ChunkConfig, Fields, Framing, InputError, QuoteProblem, Separator, Source, TextChunks,
     first_row,
 };
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
-use super::capture::{Batch, BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig};
+use super::capture::{Capture, CaptureSink, ReadConfig};
 use super::json_path::{FieldPath, FieldValue};
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap};
-
-/// A reader that cuts CSV into batches of whole rows. Made by [`open`].
-pub struct Csv {
-    chunks: TextChunks,
-    schema: Arc<Schema>,
-    /// The number of lines before the next batch.
-    lines: u64,
-}
+use super::text::{RecordReader, TextReader};
 
 /// The columns to read, by their positions, and the fields that they hold.
 struct Schema {
@@ -52,7 +43,7 @@ const SEPARATORS: [Separator; 4] =
 ///
 /// If the header cannot be read; [`InputError::List`] if a column is missing, with those that there
 /// are.
-pub fn open(source: Source, fields: &FieldMap) -> Result<Csv, InputError> {
+pub fn open(source: Source, fields: &FieldMap) -> Result<TextReader, InputError> {
     let name = source.name().to_owned();
     let mut chunks = TextChunks::new(source, ChunkConfig::default());
     let mut wanted = chunks.config().wanted_bytes();
@@ -81,7 +72,7 @@ pub fn open(source: Source, fields: &FieldMap) -> Result<Csv, InputError> {
         memchr::memchr_iter(b'\n', &first.bytes[..header]).count() as u64
     };
     chunks.skip_head(header);
-    Ok(Csv { chunks, schema: Arc::new(schema), lines })
+    Ok(TextReader::new(chunks, schema, lines))
 }
 
 impl Schema {
@@ -119,7 +110,7 @@ impl Schema {
                     }
                     text => FieldValue::Text(text),
                 };
-                record.add(name, rank, value)?;
+                record.set(name, rank, value);
             }
             count += 1;
         }
@@ -163,48 +154,28 @@ fn is_false(text: &[u8]) -> bool {
     [&b"false"[..], b"0", b"no"].iter().any(|it| it.eq_ignore_ascii_case(text.trim_ascii()))
 }
 
-impl BatchReader for Csv {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
-        let framing = self.schema.separator.framing();
-        let Some(chunk) = self.chunks.next(framing).transpose()? else { return Ok(None) };
-        let lines_before = self.lines;
-        self.lines += memchr::memchr_iter(b'\n', &chunk).count() as u64;
-        Ok(Some(Box::new(Rows { chunk, schema: Arc::clone(&self.schema), lines_before })))
-    }
-}
-
-/// A batch of whole rows.
-struct Rows {
-    chunk: TextChunk,
-    schema: Arc<Schema>,
-    lines_before: u64,
-}
-
-impl Batch for Rows {
-    fn stored_bytes(&self) -> u64 {
-        self.chunk.stored_bytes()
+impl RecordReader for Schema {
+    fn framing(&self) -> Framing {
+        self.separator.framing()
     }
 
-    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
-        let (mut rest, mut line) = (&self.chunk[..], self.lines_before + 1);
-        while !rest.is_empty() {
-            let mut row = Fields::new(rest, self.schema.separator);
-            let record = self.schema.record(&mut row);
-            let (end, end_bytes) = row.end().expect("the last field ends the row");
-            // A blank line is no row.
-            if end > usize::from(end_bytes) {
-                let read = record.and_then(|record| record.capture(&self.schema.fields, config));
-                match read {
-                    Ok((subject, capture)) => {
-                        sink.capture(Capture { subject: subject.get(), ..capture });
-                    }
-                    Err(problem) => {
-                        sink.broken(BrokenRecord::senseless(format!("line {line}"), problem));
-                    }
-                }
-            }
-            line += memchr::memchr_iter(b'\n', &rest[..end]).count() as u64;
-            rest = &rest[end..];
+    fn read_first(
+        &self,
+        rest: &[u8],
+        config: &ReadConfig,
+        sink: &mut dyn CaptureSink,
+    ) -> (usize, Result<(), String>) {
+        let mut row = Fields::new(rest, self.separator);
+        let record = self.record(&mut row);
+        let (end, end_bytes) = row.end().expect("the last field ends the row");
+        // A blank line is no row.
+        if end == usize::from(end_bytes) {
+            return (end, Ok(()));
         }
+        let read = record.and_then(|record| record.capture(&self.fields, config));
+        let read = read.map(|(subject, capture)| {
+            sink.capture(Capture { subject: subject.get(), ..capture });
+        });
+        (end, read)
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::limits::FORMAT_BYTES_MAX;
 use portcullis_dialect::words;
-use portcullis_files::input::{InputError, Source, Terminator};
+use portcullis_files::input::{InputError, Source, Terminator, plain_extension};
 use portcullis_files::kind::{FileKind, Wanted, WrongKind};
 
 use super::{BatchReader, FieldMap, csv, folder, json_lines, warc};
@@ -29,16 +29,6 @@ words! {
 }
 
 impl CaptureFormat {
-    /// Extensions of file names, before the extension of a compression.
-    const ENDINGS: [(&'static [u8], CaptureFormat); 6] = [
-        (b".jsonl", CaptureFormat::JsonLines),
-        (b".ndjson", CaptureFormat::JsonLines),
-        (b".json", CaptureFormat::JsonLines),
-        (b".csv", CaptureFormat::Csv),
-        (b".warc", CaptureFormat::Warc),
-        (b".parquet", CaptureFormat::Parquet),
-    ];
-
     /// Returns the format of a file name's extension, in any case and before `.gz` or `.zst`.
     ///
     /// ```
@@ -50,22 +40,14 @@ impl CaptureFormat {
     /// assert_eq!(of_name("robots.gz"), None);
     /// ```
     pub fn from_name(path: &Path) -> Option<CaptureFormat> {
-        let name = path.file_name()?.as_encoded_bytes();
-        let plain = [b".gz".as_slice(), b".zst"]
-            .into_iter()
-            .find_map(|ending| without_ending(name, ending))
-            .unwrap_or(name);
-        let promised = CaptureFormat::ENDINGS
-            .into_iter()
-            .find(|(ending, _)| without_ending(plain, ending).is_some());
-        promised.map(|(_, format)| format)
+        match plain_extension(path)?.as_str() {
+            "jsonl" | "ndjson" | "json" => Some(CaptureFormat::JsonLines),
+            "csv" => Some(CaptureFormat::Csv),
+            "warc" => Some(CaptureFormat::Warc),
+            "parquet" => Some(CaptureFormat::Parquet),
+            _ => None,
+        }
     }
-}
-
-/// Strips `ending`, in any case, from `name`.
-fn without_ending<'n>(name: &'n [u8], ending: &[u8]) -> Option<&'n [u8]> {
-    let (rest, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
-    end.eq_ignore_ascii_case(ending).then_some(rest)
 }
 
 /// Opens the file or folder at `path`, or standard input if `path` is `-`.
@@ -135,7 +117,7 @@ fn open_parquet(
     _: &Path,
     source: Source,
     _: &FieldMap,
-) -> Result<Box<dyn BatchReader>, CaptureError> {
+) -> Result<Box<dyn BatchReader>, InputError> {
     Err(not_this_format(&source, "this program is built without Parquet (the feature `parquet`)"))
 }
 

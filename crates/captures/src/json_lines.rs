@@ -41,7 +41,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -53,85 +52,55 @@ use portcullis_robots::access::{CachingHeaders, seconds_of};
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 use super::body::is_html;
-use super::json_path::{FieldPath, FieldValue, Walk, numbers, read};
+use super::json_path::{FieldValue, Members};
 use super::record::Record;
-use super::schema::{Candidate, CaptureField, FieldMap};
-use super::{Batch, BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig};
-use portcullis_files::input::{
-    ChunkConfig, Framing, InputError, Source, Terminator, TextChunk, TextChunks,
-};
+use super::schema::{CaptureField, FieldMap};
+use super::text::{RecordReader, TextReader};
+use super::{Capture, CaptureSink, ReadConfig};
+use portcullis_files::input::{ChunkConfig, Framing, Source, Terminator, TextChunks};
 use portcullis_robots::access::CaptureNote;
 
 /// White space around a value (RFC 8259, section 2).
 pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";
 
-/// A reader that cuts JSON Lines into batches of whole lines. Made by [`open`].
-pub struct JsonLines {
-    chunks: TextChunks,
-    schema: Arc<Schema>,
-    /// Whether the first bytes have been read.
-    has_begun: bool,
-    /// The number of lines in the batches returned so far.
-    lines: u64,
-}
-
 /// Returns a reader of the lines in `source`, decompressed if needed, with the names in `fields`.
-pub fn open(source: Source, fields: &FieldMap) -> JsonLines {
-    let members = CaptureField::ALL.iter().flat_map(|&field| fields.candidates(field)).collect();
-    let schema = Arc::new(Schema { members, fields: fields.clone() });
-    let chunks = TextChunks::new(source, ChunkConfig::default());
-    JsonLines { chunks, schema, has_begun: false, lines: 0 }
-}
-
-impl BatchReader for JsonLines {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
-        if !self.has_begun {
-            self.has_begun = true;
-            let first = self.chunks.first(BYTE_ORDER_MARK.len(), None, |_| true);
-            if first.bytes.starts_with(BYTE_ORDER_MARK) {
-                self.chunks.skip_head(BYTE_ORDER_MARK.len());
-            }
-        }
-        let framing = Framing::Byte(Terminator::LineFeed);
-        let Some(chunk) = self.chunks.next(framing).transpose()? else { return Ok(None) };
-        let lines_before = self.lines;
-        self.lines += memchr::memchr_iter(b'\n', &chunk).count() as u64;
-        Ok(Some(Box::new(Lines { chunk, schema: Arc::clone(&self.schema), lines_before })))
+pub fn open(source: Source, fields: &FieldMap) -> TextReader {
+    let candidates = CaptureField::ALL.iter().flat_map(|&field| fields.candidates(field));
+    let candidates = candidates.collect::<Vec<_>>();
+    let paths = candidates.iter().map(|it| (it.field as usize, it.path.clone())).collect();
+    let raw = [CaptureField::Headers as usize, CaptureField::Redirects as usize];
+    let members = Members::new(paths, &[], &raw).expect("each field has a few names");
+    let ranks = candidates.iter().map(|it| it.rank).collect();
+    let schema = Schema { members, ranks, fields: fields.clone() };
+    let mut chunks = TextChunks::new(source, ChunkConfig::default());
+    if chunks.first(BYTE_ORDER_MARK.len(), None, |_| true).bytes.starts_with(BYTE_ORDER_MARK) {
+        chunks.skip_head(BYTE_ORDER_MARK.len());
     }
+    TextReader::new(chunks, schema, 0)
 }
 
 /// The members to read, and the fields that they hold.
 struct Schema {
     fields: FieldMap,
-    members: Vec<Candidate>,
+    members: Members,
+    /// The rank of each path among the names of its field.
+    ranks: Vec<usize>,
 }
 
-/// A batch of whole lines.
-struct Lines {
-    chunk: TextChunk,
-    schema: Arc<Schema>,
-    lines_before: u64,
-}
-
-impl Batch for Lines {
-    fn stored_bytes(&self) -> u64 {
-        self.chunk.stored_bytes()
+impl RecordReader for Schema {
+    fn framing(&self) -> Framing {
+        Framing::Byte(Terminator::LineFeed)
     }
 
-    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
-        for (index, line) in lines(&self.chunk).enumerate() {
-            if let Err(problem) = self.schema.read_line(line, config, sink) {
-                let number = self.lines_before + index as u64 + 1;
-                sink.broken(BrokenRecord::senseless(format!("line {number}"), problem));
-            }
-        }
+    fn read_first(
+        &self,
+        rest: &[u8],
+        config: &ReadConfig,
+        sink: &mut dyn CaptureSink,
+    ) -> (usize, Result<(), String>) {
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        (rest.len().min(end + 1), self.read_line(&rest[..end], config, sink))
     }
-}
-
-/// Returns the lines of a chunk. What follows the last line end is a line if it is not empty.
-fn lines(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let whole = chunk.strip_suffix(b"\n").unwrap_or(chunk);
-    whole.split(|&byte| byte == b'\n')
 }
 
 impl Schema {
@@ -153,10 +122,16 @@ impl Schema {
             }
             _ => return Err("not a JSON object; expected one object per line".to_owned()),
         }
-        let mut line = Line { members: &self.members, ..Line::default() };
-        read(&mut serde_json::Deserializer::from_slice(text), &mut line)
-            .map_err(|error| describe(&error))?;
-        let Line { record, headers, redirects, .. } = line;
+        let mut record = Record::default();
+        let decoded = |text: &str| Cow::Owned(text.as_bytes().to_vec());
+        let mut parser = serde_json::Deserializer::from_slice(text);
+        let read = self.members.read(&mut parser, &decoded, &mut record.values);
+        read.map_err(|error| describe(&error, 0))?;
+        for found in record.values.iter_mut().filter(|found| found.rank != usize::MAX) {
+            found.rank = self.ranks[found.rank];
+        }
+        let headers: Headers<'_> = within(text, record.take(CaptureField::Headers))?;
+        let redirects: Vec<Redirect<'_>> = within(text, record.take(CaptureField::Redirects))?;
         let (subject, mut capture) = match record.capture(&self.fields, config) {
             Ok(read) => read,
             Err(problem) => return self.read_history(text, config, sink).ok_or(problem),
@@ -168,7 +143,7 @@ impl Schema {
         let fields = headers.0.iter().map(|(name, value)| (*name, value.as_bytes()));
         sink.capture(Capture {
             subject: subject.get(),
-            redirects_followed: redirects,
+            redirects_followed: redirects.len() as u32,
             location: headers.first("location").filter(|_| is_redirect).map(Cow::Borrowed),
             caching: CachingHeaders::read(fields),
             ..capture
@@ -212,8 +187,7 @@ impl Schema {
                     (CaptureField::FetchedAt, text(date)),
                     answer,
                 ];
-                let added = values.into_iter().try_for_each(|(field, it)| record.add(field, 0, it));
-                added.expect("each field once");
+                values.into_iter().for_each(|(field, value)| record.set(field, 0, value));
                 let (subject, capture) = record.capture(&self.fields, config).ok()?;
                 sink.capture(Capture { subject: subject.get(), ..capture });
             }
@@ -222,8 +196,20 @@ impl Schema {
     }
 }
 
-/// Returns the parser's message with the column, but without the line, which is always 1.
-fn describe(error: &serde_json::Error) -> String {
+/// Parses a value within a line. A missing or a null one is the default.
+fn within<'l, T: Deserialize<'l> + Default>(
+    line: &'l [u8],
+    value: Option<FieldValue<'l>>,
+) -> Result<T, String> {
+    let Some(FieldValue::Json(value)) = value else { return Ok(T::default()) };
+    let before = value.as_ptr().addr() - line.as_ptr().addr();
+    let parsed = serde_json::from_str::<Option<T>>(value);
+    Ok(parsed.map_err(|error| describe(&error, before))?.unwrap_or_default())
+}
+
+/// Returns the parser's message with the column, but without the line, which is always 1. The parsed text
+/// follows `before` other bytes of the line.
+fn describe(error: &serde_json::Error, before: usize) -> String {
     if error.is_eof() {
         return "the object does not end on its line; write one object per line, as jq -c does"
             .to_owned();
@@ -231,49 +217,8 @@ fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     match text.strip_suffix(&place) {
-        Some(problem) => format!("column {}: {problem}", error.column()),
+        Some(problem) => format!("column {}: {problem}", before + error.column()),
         None => text,
-    }
-}
-
-/// The fields of a line.
-#[derive(Default)]
-struct Line<'m, 'l> {
-    /// The members to read, and the fields that they hold. There are fewer than
-    /// [`PATHS_MAX`](super::json_path::PATHS_MAX).
-    members: &'m [Candidate],
-    record: Record<'l>,
-    headers: Headers<'l>,
-    redirects: u32,
-}
-
-impl<'l> Walk<'l> for Line<'_, 'l> {
-    fn paths(&self) -> usize {
-        self.members.len()
-    }
-
-    fn path(&self, number: usize) -> &FieldPath {
-        &self.members[number].path
-    }
-
-    fn value(&mut self, number: usize, value: FieldValue<'l>) -> Result<(), String> {
-        let Candidate { field, rank, .. } = self.members[number];
-        self.record.add(field, rank, value)
-    }
-
-    fn nested(&self, paths: u64) -> Option<usize> {
-        let is_nested = |field| matches!(field, CaptureField::Headers | CaptureField::Redirects);
-        numbers(paths).find(|&number| is_nested(self.members[number].field))
-    }
-
-    fn read<D: Deserializer<'l>>(&mut self, number: usize, value: D) -> Result<(), D::Error> {
-        if self.members[number].field == CaptureField::Headers {
-            self.headers = Option::<Headers<'l>>::deserialize(value)?.unwrap_or_default();
-        } else {
-            let redirects = Option::<Vec<Redirect<'l>>>::deserialize(value)?;
-            self.redirects = redirects.map_or(0, |redirects| redirects.len() as u32);
-        }
-        Ok(())
     }
 }
 

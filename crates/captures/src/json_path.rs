@@ -1,15 +1,16 @@
 //! Members of JSON objects by their paths: one walk for lists and for captures.
 //!
-//! [`read`] parses an object once and hands the values at several paths to a [`Walk`]. Members that no
-//! path names are skipped. Cost: one pass; texts are borrowed unless they have escapes.
+//! [`Members`] parses an object once and returns the values at several paths. Members that no path names
+//! are skipped. Cost: one pass; texts are borrowed unless they have escapes.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use portcullis_robots::access::{TimeUnit, seconds_of};
-use serde::Deserialize;
+use serde::Deserialize as _;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,8 @@ pub enum FieldValue<'r> {
     Text(Cow<'r, [u8]>),
     /// Seconds since 1970.
     Time(i64),
+    /// A value as it is written.
+    Json(&'r str),
     /// Any other value, by its name: "a list", "an object".
     Other(&'static str),
 }
@@ -32,7 +35,7 @@ impl FieldValue<'_> {
             FieldValue::Text(text) => seconds_of(text, unit),
             FieldValue::Number(number) => unit?.seconds(*number),
             FieldValue::Time(seconds) => Some(*seconds),
-            FieldValue::Null | FieldValue::Boolean(_) | FieldValue::Other(_) => None,
+            _ => None,
         }
     }
 
@@ -44,6 +47,7 @@ impl FieldValue<'_> {
             FieldValue::Number(_) => "a number",
             FieldValue::Text(_) => "text",
             FieldValue::Time(_) => "a time",
+            FieldValue::Json(_) => "JSON",
             FieldValue::Other(kind) => kind,
         }
     }
@@ -55,8 +59,7 @@ impl FieldValue<'_> {
             FieldValue::Boolean(value) => *value,
             FieldValue::Number(number) => *number != 0.0,
             FieldValue::Text(text) => !text.is_empty(),
-            FieldValue::Other(_) => true,
-            FieldValue::Time(_) => true,
+            FieldValue::Other(_) | FieldValue::Json(_) | FieldValue::Time(_) => true,
         }
     }
 }
@@ -133,69 +136,121 @@ impl fmt::Display for FieldPath {
     }
 }
 
-/// The most paths of one walk.
-pub const PATHS_MAX: usize = u64::BITS as usize;
+/// The most paths that are read from an object.
+const PATHS_MAX: usize = u64::BITS as usize;
 
-/// What to read from an object. Paths have numbers below [`PATHS_MAX`].
-pub trait Walk<'l> {
-    /// Returns the number of paths.
-    fn paths(&self) -> usize;
+/// The members of objects to read, in one pass. Each path leads to one of several values; of the paths of
+/// a value, the first that an object has counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Members {
+    /// The number of the value of each path, and the path.
+    paths: Vec<(usize, FieldPath)>,
+    /// The set of paths at which the first item of a list counts as the value.
+    lists: u64,
+    /// The set of paths whose values stay JSON.
+    raw: u64,
+}
 
-    /// Returns a path.
-    fn path(&self, number: usize) -> &FieldPath;
+/// What an object has for a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found<'l> {
+    /// The rank of the path or name that has the value; [`usize::MAX`] if there is none.
+    pub rank: usize,
+    /// The value. Null if there is none.
+    pub value: FieldValue<'l>,
+    /// Whether an object has the member twice, so that there is no value.
+    pub is_repeated: bool,
+}
 
-    /// Receives the value at a path.
-    ///
-    /// # Errors
-    ///
-    /// If the object is to be rejected.
-    fn value(&mut self, number: usize, value: FieldValue<'l>) -> Result<(), String>;
-
-    /// Receives a path of which an object has a member twice.
-    fn repeated(&mut self, _: usize) {}
-
-    /// Returns a text with escapes that were decoded.
-    fn decoded(&self, text: &str) -> Cow<'l, [u8]> {
-        Cow::Owned(text.as_bytes().to_vec())
-    }
-
-    /// Whether the first item of a list counts as the value at one of the paths in a set.
-    fn takes_first(&self, _: u64) -> bool {
-        false
-    }
-
-    /// Returns the first of the paths in a set whose value [`Walk::read`] reads.
-    fn nested(&self, _: u64) -> Option<usize> {
-        None
-    }
-
-    /// Reads the value at a path with a shape of its own.
-    ///
-    /// # Errors
-    ///
-    /// If it has another shape.
-    fn read<D: Deserializer<'l>>(&mut self, _: usize, value: D) -> Result<(), D::Error> {
-        IgnoredAny::deserialize(value).map(drop)
+impl Default for Found<'_> {
+    fn default() -> Self {
+        Found::NONE
     }
 }
 
-/// Reads the only value of `parser`.
-///
-/// # Errors
-///
-/// If it is not JSON, or the walk rejects it.
-pub fn read<'l, R: serde_json::de::Read<'l>>(
-    parser: &mut serde_json::Deserializer<R>,
-    walk: &mut impl Walk<'l>,
-) -> Result<(), serde_json::Error> {
-    let paths = u64::MAX.checked_shr(u64::BITS - walk.paths() as u32).unwrap_or(0);
-    ValueAt { depth: 0, paths, ended: 0, walk }.deserialize(&mut *parser)?;
-    parser.end()
+impl<'l> Found<'l> {
+    /// Nothing.
+    pub const NONE: Found<'static> =
+        Found { rank: usize::MAX, value: FieldValue::Null, is_repeated: false };
+
+    /// Sets the value under the name with a rank, unless a better name has one. Null counts less than
+    /// any other value.
+    #[inline]
+    pub fn set(&mut self, rank: usize, value: FieldValue<'l>) {
+        let is_null = value == FieldValue::Null;
+        if (is_null, rank) < (self.value == FieldValue::Null && !self.is_repeated, self.rank) {
+            *self = Found { rank, value, is_repeated: false };
+        }
+    }
+}
+
+impl Members {
+    /// Returns the members at `paths`, each with the number of its value. The values of `lists` may be
+    /// in a list, and those of `raw` stay JSON.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many paths.
+    pub fn new(
+        paths: Vec<(usize, FieldPath)>,
+        lists: &[usize],
+        raw: &[usize],
+    ) -> Result<Members, String> {
+        if paths.len() > PATHS_MAX {
+            return Err(format!("more than {PATHS_MAX} names of fields"));
+        }
+        let set = |values: &[usize]| {
+            let paths = paths.iter().enumerate().filter(|(_, path)| values.contains(&path.0));
+            paths.fold(0, |set, (number, _)| set | 1 << number)
+        };
+        Ok(Members { lists: set(lists), raw: set(raw), paths })
+    }
+
+    /// Reads the only value of `parser`, an object, into `found`. `decoded` keeps texts that had escapes.
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON.
+    pub fn read<'l, R: serde_json::de::Read<'l>>(
+        &self,
+        parser: &mut serde_json::Deserializer<R>,
+        decoded: &dyn Fn(&str) -> Cow<'l, [u8]>,
+        found: &mut [Found<'l>],
+    ) -> Result<(), serde_json::Error> {
+        let paths = u64::MAX.checked_shr(u64::BITS - self.paths.len() as u32).unwrap_or(0);
+        let walk = &mut Walk { members: self, decoded, found };
+        ValueAt { depth: 0, paths, ended: 0, walk }.deserialize(&mut *parser)?;
+        parser.end()
+    }
+}
+
+/// A pass over an object.
+struct Walk<'w, 'l> {
+    members: &'w Members,
+    decoded: &'w dyn Fn(&str) -> Cow<'l, [u8]>,
+    found: &'w mut [Found<'l>],
+}
+
+impl<'l> Walk<'_, 'l> {
+    fn path(&self, number: usize) -> &FieldPath {
+        &self.members.paths[number].1
+    }
+
+    fn slot(&mut self, number: usize) -> &mut Found<'l> {
+        &mut self.found[self.members.paths[number].0]
+    }
+
+    fn set_repeated(&mut self, number: usize) {
+        let slot = self.slot(number);
+        if number <= slot.rank {
+            *slot = Found { rank: number, value: FieldValue::Null, is_repeated: true };
+        }
+    }
 }
 
 /// Returns the numbers in a set of paths.
 #[inline]
-pub fn numbers(mut paths: u64) -> impl Iterator<Item = usize> {
+fn numbers(mut paths: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let number = (paths != 0).then(|| paths.trailing_zeros() as usize)?;
         paths &= paths - 1;
@@ -204,21 +259,18 @@ pub fn numbers(mut paths: u64) -> impl Iterator<Item = usize> {
 }
 
 /// A value at which the paths in a set end, or which they pass through.
-struct ValueAt<'w, W> {
+struct ValueAt<'a, 'w, 'l> {
     depth: usize,
     paths: u64,
     /// Those that end here.
     ended: u64,
-    walk: &'w mut W,
+    walk: &'a mut Walk<'w, 'l>,
 }
 
-impl<W> ValueAt<'_, W> {
+impl<'l> ValueAt<'_, '_, 'l> {
     /// Follows the paths that pass through a text, if it is an object written as JSON.
     #[inline]
-    fn enter<'l>(&mut self, text: &'l [u8])
-    where
-        W: Walk<'l>,
-    {
+    fn enter(&mut self, text: &'l [u8]) {
         let (depth, paths) = (self.depth, self.paths & !self.ended);
         if paths != 0 && text.trim_ascii_start().starts_with(b"{") {
             let within = ValueAt { depth, paths, ended: 0, walk: &mut *self.walk };
@@ -228,46 +280,39 @@ impl<W> ValueAt<'_, W> {
     }
 
     #[inline(always)]
-    fn set<'l, E: Error>(self, value: FieldValue<'l>) -> Result<(), E>
-    where
-        W: Walk<'l>,
-    {
+    fn set<E>(self, value: FieldValue<'l>) -> Result<(), E> {
         match self.ended {
-            0 => Ok(()),
+            0 => {}
             one if one.is_power_of_two() => {
-                self.walk.value(one.trailing_zeros() as usize, value).map_err(E::custom)
+                let number = one.trailing_zeros() as usize;
+                self.walk.slot(number).set(number, value);
             }
-            _ => self.set_several(value),
+            _ => self.set_several(&value),
         }
+        Ok(())
     }
 
     #[cold]
-    fn set_several<'l, E: Error>(self, value: FieldValue<'l>) -> Result<(), E>
-    where
-        W: Walk<'l>,
-    {
-        numbers(self.ended)
-            .try_for_each(|number| self.walk.value(number, value.clone()))
-            .map_err(E::custom)
+    fn set_several(self, value: &FieldValue<'l>) {
+        numbers(self.ended).for_each(|it| self.walk.slot(it).set(it, value.clone()));
     }
 }
 
-impl<'l, W: Walk<'l>> DeserializeSeed<'l> for ValueAt<'_, W> {
+impl<'l> DeserializeSeed<'l> for ValueAt<'_, '_, 'l> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<(), D::Error> {
-        match self.walk.nested(self.ended) {
-            None => deserializer.deserialize_any(self),
-            Some(number) => {
-                self.walk.read(number, deserializer)?;
-                // A second value is an error.
-                self.set(FieldValue::Null)
+        match self.walk.members.raw & self.ended {
+            0 => deserializer.deserialize_any(self),
+            _ => {
+                let raw = <&RawValue>::deserialize(deserializer)?;
+                self.set(FieldValue::Json(raw.get()))
             }
         }
     }
 }
 
-impl<'l, W: Walk<'l>> Visitor<'l> for ValueAt<'_, W> {
+impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -301,7 +346,7 @@ impl<'l, W: Walk<'l>> Visitor<'l> for ValueAt<'_, W> {
     }
 
     fn visit_str<E: Error>(mut self, text: &str) -> Result<(), E> {
-        let text = self.walk.decoded(text);
+        let text = (self.walk.decoded)(text);
         if let Cow::Borrowed(text) = text {
             self.enter(text);
         }
@@ -309,7 +354,7 @@ impl<'l, W: Walk<'l>> Visitor<'l> for ValueAt<'_, W> {
     }
 
     fn visit_seq<A: SeqAccess<'l>>(self, mut items: A) -> Result<(), A::Error> {
-        if self.ended == 0 || !self.walk.takes_first(self.ended) {
+        if self.ended & self.walk.members.lists == 0 {
             while items.next_element::<IgnoredAny>()?.is_some() {}
             return self.set(FieldValue::Other("a list"));
         }
@@ -334,7 +379,7 @@ impl<'l, W: Walk<'l>> Visitor<'l> for ValueAt<'_, W> {
                 members.next_value::<IgnoredAny>()?;
                 continue;
             }
-            numbers(paths & seen).for_each(|number| self.walk.repeated(number));
+            numbers(paths & seen).for_each(|number| self.walk.set_repeated(number));
             seen |= paths;
             let (depth, walk) = (depth + 1, &mut *self.walk);
             let ends = |&number: &usize| walk.path(number).names().len() == depth;
@@ -346,12 +391,12 @@ impl<'l, W: Walk<'l>> Visitor<'l> for ValueAt<'_, W> {
 }
 
 /// Selects the paths that have a name at a depth.
-struct NameAt<'w, W> {
+struct NameAt<'a, 'w, 'l> {
     depth: usize,
     paths: u64,
     /// The [bits](length_bit) of the names that are looked for. Most names of a line have others.
     lengths: u64,
-    walk: &'w W,
+    walk: &'a Walk<'w, 'l>,
 }
 
 #[inline]
@@ -359,7 +404,7 @@ fn length_bit(length: usize) -> u64 {
     1 << (length % u64::BITS as usize)
 }
 
-impl<'l, W: Walk<'l>> DeserializeSeed<'l> for NameAt<'_, W> {
+impl<'l> DeserializeSeed<'l> for NameAt<'_, '_, 'l> {
     type Value = u64;
 
     #[inline]
@@ -368,7 +413,7 @@ impl<'l, W: Walk<'l>> DeserializeSeed<'l> for NameAt<'_, W> {
     }
 }
 
-impl<'l, W: Walk<'l>> Visitor<'l> for NameAt<'_, W> {
+impl<'l> Visitor<'l> for NameAt<'_, '_, 'l> {
     type Value = u64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -65,6 +65,7 @@ mod record;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod text;
 pub mod warc;
 mod warc_record;
 mod warc_targets;

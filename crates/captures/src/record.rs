@@ -13,7 +13,7 @@ use portcullis_engine::bytes::trim;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::body::{settle, status_of};
-use super::json_path::FieldValue;
+use super::json_path::{FieldValue, Found};
 use super::schema::{CaptureField, FieldMap};
 use super::{Capture, ReadConfig, Subject};
 use portcullis_robots::access::CaptureNote;
@@ -24,50 +24,22 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The fields of a record. A missing field is `None`.
+/// The fields of a record.
 #[derive(Default)]
 pub(super) struct Record<'r> {
-    values: [Option<Found<'r>>; CaptureField::ALL.len()],
-}
-
-/// A value and the rank of its name.
-struct Found<'r> {
-    rank: usize,
-    value: FieldValue<'r>,
+    pub values: [Found<'r>; CaptureField::ALL.len()],
 }
 
 impl<'r> Record<'r> {
-    /// Adds the value of a field under the name with this rank.
-    ///
-    /// # Errors
-    ///
-    /// If the record already has the field under that name.
-    pub fn add(
-        &mut self,
-        field: CaptureField,
-        rank: usize,
-        value: FieldValue<'r>,
-    ) -> Result<(), String> {
-        let place = &mut self.values[field as usize];
-        if let Some(found) = place {
-            if found.rank == rank {
-                let field = field.as_str();
-                return Err(format!(
-                    "`{field}` occurs twice; if the names differ in case, choose one with --fields \
-                     {field}=NAME"
-                ));
-            }
-            let order = |rank, value: &FieldValue<'_>| (*value == FieldValue::Null, rank);
-            if order(found.rank, &found.value) < order(rank, &value) {
-                return Ok(());
-            }
-        }
-        *place = Some(Found { rank, value });
-        Ok(())
+    /// Sets the value of a field under the name with this rank.
+    pub fn set(&mut self, field: CaptureField, rank: usize, value: FieldValue<'r>) {
+        self.values[field as usize].set(rank, value);
     }
 
-    fn take(&mut self, field: CaptureField) -> Option<FieldValue<'r>> {
-        self.values[field as usize].take().map(|found| found.value)
+    /// Takes the value of a field; `None` if it is missing.
+    pub fn take(&mut self, field: CaptureField) -> Option<FieldValue<'r>> {
+        let found = std::mem::take(&mut self.values[field as usize]);
+        (found.rank != usize::MAX).then_some(found.value)
     }
 
     /// Returns a text, or `None` if it is null or missing.
@@ -82,7 +54,7 @@ impl<'r> Record<'r> {
     }
 
     fn is_set(&self, field: CaptureField) -> bool {
-        self.values[field as usize].as_ref().is_some_and(|found| found.value.is_set())
+        self.values[field as usize].value.is_set()
     }
 
     /// Returns the capture and its subject. The subject is separate, because it may not be borrowed
@@ -92,6 +64,14 @@ impl<'r> Record<'r> {
         fields: &FieldMap,
         config: &ReadConfig,
     ) -> Result<(RecordSubject<'r>, Capture<'r>), String> {
+        let mut found = CaptureField::ALL.into_iter().zip(&self.values);
+        if let Some((field, _)) = found.find(|(_, found)| found.is_repeated) {
+            let field = field.as_str();
+            return Err(format!(
+                "`{field}` occurs twice; if the names differ in case, choose one with --fields \
+                 {field}=NAME"
+            ));
+        }
         let subject = self.subject(fields)?;
         let captured_at = self.time(fields.unit())?;
         let (has_error, is_truncated) =
@@ -175,8 +155,7 @@ impl<'r> Record<'r> {
         status: Option<u16>,
         config: &ReadConfig,
     ) -> Result<Option<Cow<'r, [u8]>>, String> {
-        let is_alias =
-            self.values[CaptureField::Body as usize].as_ref().is_some_and(|body| body.rank > 0);
+        let is_alias = self.values[CaptureField::Body as usize].rank > 0;
         let encoded = self.text(CaptureField::BodyBase64)?;
         if encoded.is_some() && is_alias {
             self.take(CaptureField::Body);

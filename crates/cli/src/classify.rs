@@ -64,10 +64,8 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         Format::Jsonl => Box::new(JsonLines::new(&fields)),
         _ => Box::new(Tsv(run.request.stream.terminator())),
     };
-    let parquet = (format == Format::Parquet).then(|| Parquet {
-        columns: &columns,
-        encoder: AddedColumns::new(&columns, agents.len(), fields.clone()),
-    });
+    let parquet = (format == Format::Parquet)
+        .then(|| Parquet { columns: &columns, encoder: AddedColumns::new(fields.clone()) });
     let described = summary::run(&run.policies, &run.request.questions);
     let output = |outputs, _| match (&parquet, has_header) {
         (Some(_), _) => RowOutput::parquet(outputs, fields.clone(), !is_long, described.clone()),

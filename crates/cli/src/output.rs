@@ -24,6 +24,7 @@ use clap::builder::{
 };
 use flate2::write::GzEncoder;
 use portcullis_files::atomic_file::{self, AtomicFile, Complete};
+use portcullis_files::compression::Coding;
 pub use portcullis_files::error::WriteError as OutputFailed;
 use portcullis_text::visible::visible;
 use zstd::zstd_safe::compress_bound;
@@ -246,27 +247,6 @@ pub fn is_standard_output(path: &Path) -> bool {
     path == Path::new("-") || path == Path::new(STANDARD_OUTPUT_PATH)
 }
 
-/// How the bytes of an output are compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
-    None,
-    Gzip,
-    Zstd,
-}
-
-impl Compression {
-    /// Returns the compression that a file name's extension asks for.
-    pub fn from_name(path: &Path) -> Compression {
-        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
-        match ending.as_ref().and_then(|ending| ending.to_str()) {
-            _ if is_standard_output(path) => Compression::None,
-            Some("gz") => Compression::Gzip,
-            Some("zst") => Compression::Zstd,
-            _ => Compression::None,
-        }
-    }
-}
-
 /// Compresses outputs, and keeps the memory.
 #[derive(Default)]
 pub struct Compressor {
@@ -280,8 +260,8 @@ impl Compressor {
     /// # Errors
     ///
     /// If memory is short.
-    pub fn compress(&mut self, compression: Compression, bytes: &mut Vec<u8>) -> io::Result<()> {
-        if !bytes.is_empty() && compression != Compression::None {
+    pub fn compress(&mut self, compression: Option<Coding>, bytes: &mut Vec<u8>) -> io::Result<()> {
+        if !bytes.is_empty() && compression.is_some() {
             self.make(compression, bytes)?;
             std::mem::swap(bytes, &mut self.compressed);
         }
@@ -289,10 +269,10 @@ impl Compressor {
     }
 
     /// Makes a frame or a member, in [`Compressor::compressed`].
-    fn make(&mut self, compression: Compression, bytes: &[u8]) -> io::Result<()> {
+    fn make(&mut self, compression: Option<Coding>, bytes: &[u8]) -> io::Result<()> {
         let out = &mut self.compressed;
         out.clear();
-        if compression == Compression::Zstd {
+        if compression == Some(Coding::Zstd) {
             out.reserve(compress_bound(bytes.len()));
             self.zstd.compress_to_buffer(bytes, out)?;
         } else {
@@ -308,7 +288,7 @@ impl Compressor {
 pub struct Output {
     name: String,
     sink: Plain,
-    compression: Compression,
+    compression: Option<Coding>,
     /// The text that is not compressed yet.
     text: Vec<u8>,
     /// Whether nothing was written yet.
@@ -347,10 +327,10 @@ impl Output {
 
     /// Opens standard output for text that is already escaped and may have colours.
     pub fn styled() -> Output {
-        Output::of(STANDARD_OUTPUT.into(), Plain::Standard(io::stdout()), Compression::None)
+        Output::of(STANDARD_OUTPUT.into(), Plain::Standard(io::stdout()), None)
     }
 
-    fn of(name: String, sink: Plain, compression: Compression) -> Output {
+    fn of(name: String, sink: Plain, compression: Option<Coding>) -> Output {
         let (text, compressor) = (Vec::new(), Compressor::default());
         Output { name, sink, compression, text, is_empty: true, compressor, escapes: false }
     }
@@ -365,20 +345,20 @@ impl Output {
 
     /// Creates a file, compressed by its extension.
     pub fn create(path: &OutputFile) -> Result<Output, OutputFailed> {
-        Output::create_with(path, Compression::from_name(path))
+        Output::create_with(path, Coding::from_file_name(path))
     }
 
     /// Creates a file for bytes that need no compression, whatever its extension.
     pub fn create_as_is(path: &OutputFile) -> Result<Output, OutputFailed> {
-        Output::create_with(path, Compression::None)
+        Output::create_with(path, None)
     }
 
     /// Creates a file that replaces an input on purpose, as `lint --fix` does.
     pub fn replace_input(path: &Path) -> Result<Output, OutputFailed> {
-        Output::create_with(path, Compression::None)
+        Output::create_with(path, None)
     }
 
-    fn create_with(path: &Path, compression: Compression) -> Result<Output, OutputFailed> {
+    fn create_with(path: &Path, compression: Option<Coding>) -> Result<Output, OutputFailed> {
         if is_standard_output(path) {
             return Ok(Output::standard());
         }
@@ -393,7 +373,7 @@ impl Output {
     }
 
     /// Returns how the output is compressed.
-    pub fn compression(&self) -> Compression {
+    pub fn compression(&self) -> Option<Coding> {
         self.compression
     }
 
@@ -412,7 +392,7 @@ impl Output {
         }
         let shown = if self.escapes { Cow::Owned(shown_records(bytes)) } else { bytes.into() };
         let written = match self.compression {
-            Compression::None => self.sink.write_all(&shown),
+            None => self.sink.write_all(&shown),
             _ => self.write_text(&shown),
         };
         written.map_err(|error| OutputFailed::new(&self.name, error))
@@ -420,7 +400,7 @@ impl Output {
 
     /// Writes what a [`Compressor`] made of whole records for this output.
     pub fn write_compressed(&mut self, bytes: &[u8]) -> Result<(), OutputFailed> {
-        if self.compression == Compression::None || bytes.is_empty() {
+        if self.compression.is_none() || bytes.is_empty() {
             return self.write(bytes);
         }
         let written = self.end_frame().and_then(|()| self.sink.write_all(bytes));
@@ -456,7 +436,7 @@ impl Output {
     /// Passes on what was written, unless it goes to a file or is compressed.
     pub fn flush(&mut self) -> Result<(), OutputFailed> {
         match (&mut self.sink, self.compression) {
-            (sink @ (Plain::Standard(_) | Plain::InPlace(_)), Compression::None) => {
+            (sink @ (Plain::Standard(_) | Plain::InPlace(_)), None) => {
                 sink.flush().map_err(|error| OutputFailed::new(&self.name, error))
             }
             _ => Ok(()),
@@ -488,7 +468,7 @@ impl Output {
     /// Writes what is left. A compressed file without a frame would be damaged.
     fn end(&mut self) -> io::Result<()> {
         self.end_frame()?;
-        if self.is_empty && self.compression != Compression::None {
+        if self.is_empty && self.compression.is_some() {
             self.compressor.make(self.compression, b"")?;
             self.sink.write_all(&self.compressor.compressed)?;
         }

@@ -5,7 +5,9 @@
 
 use std::fs;
 
-use super::output::{CompleteOutput, Compression, Destination, Output, OutputFailed, OutputFile};
+use portcullis_files::compression::Coding;
+
+use super::output::{CompleteOutput, Destination, Output, OutputFailed, OutputFile};
 
 /// The destinations of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +21,7 @@ pub enum Destinations {
 impl Destinations {
     /// Whether an output is compressed.
     pub fn are_compressed(&self) -> bool {
-        let is_compressed = |path: &OutputFile| Compression::from_name(path) != Compression::None;
+        let is_compressed = |path: &OutputFile| Coding::from_file_name(path).is_some();
         match self {
             Destinations::Joined(Destination::File(path)) => is_compressed(path),
             Destinations::Joined(Destination::StandardOutput) => false,
@@ -30,16 +32,16 @@ impl Destinations {
 
 /// The compression of the output for each list, by number; or of the one for all lists.
 #[derive(Clone, Debug)]
-pub struct Compressions(Vec<Compression>);
+pub struct Compressions(Vec<Option<Coding>>);
 
 impl Compressions {
     /// Returns that nothing is compressed.
     pub fn none() -> Compressions {
-        Compressions(vec![Compression::None])
+        Compressions(vec![None])
     }
 
     /// Returns the compression of the output for a list.
-    pub fn of_list(&self, number: usize) -> Compression {
+    pub fn of_list(&self, number: usize) -> Option<Coding> {
         self.0[number.min(self.0.len() - 1)]
     }
 }
@@ -71,10 +73,10 @@ impl Outputs {
     pub fn compressions(&self) -> Compressions {
         Compressions(match (&self.destinations, &self.current) {
             (Destinations::Each(paths), _) if !paths.is_empty() => {
-                paths.iter().map(|path| Compression::from_name(path)).collect()
+                paths.iter().map(|path| Coding::from_file_name(path)).collect()
             }
             (_, Some(output)) => vec![output.compression()],
-            _ => vec![Compression::None],
+            _ => vec![None],
         })
     }
 

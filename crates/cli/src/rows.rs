@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{anyhow, bail, ensure};
+use portcullis_files::compression::Coding;
 use portcullis_files::input::{ChunkConfig, InputError};
 use portcullis_files::kind::{FileKind, PARQUET};
 use portcullis_files::limits::RECORD_BYTES_MAX;
@@ -34,20 +35,11 @@ pub const ROW_GROUPS: ChunkConfig = ChunkConfig {
     pause: None,
 };
 
-/// Whether the lists of a run are Parquet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lists {
-    None,
-    All,
-    Some,
-}
-
-/// Detects whether the lists of a run are Parquet, by the flag or by their first bytes.
-pub fn lists(plan: &StreamPlan) -> Lists {
-    match plan.lists.format {
-        Some(ListFormat::Parquet) => return Lists::All,
-        Some(_) => return Lists::None,
-        None => {}
+/// Returns whether all lists of a run are Parquet, and whether some are, by the flag or by their first
+/// bytes.
+fn are_parquet(plan: &StreamPlan) -> (bool, bool) {
+    if let Some(format) = plan.lists.format {
+        return (format == ListFormat::Parquet, format == ListFormat::Parquet);
     }
     let is_parquet = |path: &Path| {
         let mut first = [0; PARQUET.len()];
@@ -57,11 +49,7 @@ pub fn lists(plan: &StreamPlan) -> Lists {
         is_file && read().is_ok() && FileKind::of(&first) == FileKind::Parquet
     };
     let count = plan.inputs.iter().filter(|input| is_parquet(&input.path)).count();
-    match count {
-        0 => Lists::None,
-        count if count == plan.inputs.len() => Lists::All,
-        _ => Lists::Some,
-    }
+    (count > 0 && count == plan.inputs.len(), count > 0)
 }
 
 fn is_named(path: &Path) -> bool {
@@ -83,21 +71,18 @@ pub fn keeps_rows(
     if matches!(kept, Destination::File(path) if is_named(path)) {
         not_compressed(kept)?;
     }
-    let lists = lists(plan);
+    let (all, some) = are_parquet(plan);
     let aside = || aside.into_iter().flatten();
     let kept_rows = match (kept, has_folder) {
-        (_, true) | (Destination::StandardOutput, false) => lists == Lists::All,
-        (Destination::File(path), false) if kept.is_special() => {
-            lists == Lists::All || is_named(path)
-        }
-        (Destination::File(path), false) => is_named(path),
+        (_, true) | (Destination::StandardOutput, false) => all,
+        (Destination::File(path), false) => all && kept.is_special() || is_named(path),
     };
-    let named = [kept].into_iter().filter_map(|kept| match kept {
+    let named = match kept {
         Destination::File(path) => Some(path),
         Destination::StandardOutput => None,
-    });
-    if let Some(path) =
-        named.chain(aside()).find(|path| is_named(path)).filter(|_| lists != Lists::All)
+    };
+    if let Some(path) = named.into_iter().chain(aside()).find(|path| is_named(path))
+        && !all
     {
         bail!(
             "{}: filter keeps records as they are, and not all lists are Parquet; name another output, or \
@@ -105,7 +90,7 @@ pub fn keeps_rows(
             path.display()
         );
     }
-    if lists == Lists::Some && has_folder {
+    if some && !all && has_folder {
         bail!("--out-dir needs lists that are all Parquet, or none; run filter once for each kind");
     }
     if let Some(path) = aside().find(|path| is_named(path) != kept_rows) {
@@ -458,10 +443,8 @@ impl RowFile {
 /// If `destination` has the extension of a compression.
 pub fn not_compressed(destination: &Destination) -> anyhow::Result<()> {
     if let Destination::File(path) = destination {
-        let extension = path.extension().map(|it| it.to_ascii_lowercase());
-        let is_compressed = extension.is_some_and(|it| it == "gz" || it == "zst");
         ensure!(
-            !is_compressed,
+            Coding::from_file_name(path).is_none(),
             "{}: Parquet is compressed inside; call it .parquet",
             path.display()
         );

@@ -4,16 +4,17 @@
 //! Threads encode blocks of rows with an [`Encoder`], and one thread writes the blocks to the
 //! [`TableFile`].
 
+use portcullis_files::compression::Coding;
 use portcullis_rows::input::Terminator;
 use portcullis_rows::output::columns::Field;
 use portcullis_rows::output::csv::Csv;
 use portcullis_rows::output::json_lines::JsonLines;
-use portcullis_rows::output::parquet::{EncodedGroup, RowColumns, Template};
+use portcullis_rows::output::parquet::{AddedColumns, EncodedGroup, Template};
 use portcullis_rows::output::tsv::Tsv;
 use portcullis_rows::output::{Added, TextRows};
 
 use super::limits::SURVEY_TEXT_ROWS;
-use super::output::{CompleteOutput, Compression, Compressor, Destination, Output};
+use super::output::{CompleteOutput, Compressor, Destination, Output};
 use super::rows::{self, RowFile};
 use super::values::Format;
 
@@ -36,12 +37,12 @@ pub fn open(format: Format, destination: &Destination) -> anyhow::Result<Output>
 pub struct Encoder {
     fields: Vec<Field>,
     form: Form,
-    compression: Compression,
+    compression: Option<Coding>,
 }
 
 enum Form {
     Text(Box<dyn TextRows + Send>),
-    Parquet(RowColumns),
+    Parquet(AddedColumns),
 }
 
 /// The output of a table.
@@ -78,7 +79,7 @@ pub fn begin(
     let text: Box<dyn TextRows + Send> = match format {
         Format::Parquet => {
             let file = RowFile::new(output, Template::from_rows(&fields))?;
-            let form = Form::Parquet(RowColumns::new(fields.clone()));
+            let form = Form::Parquet(AddedColumns::of_rows(fields.clone()));
             return Ok((Encoder { fields, form, compression }, TableFile::Parquet(file)));
         }
         Format::Csv => Box::new(Csv::default()),
@@ -105,7 +106,7 @@ impl Encoder {
         mut fill: impl FnMut(&mut Added) -> anyhow::Result<()>,
     ) -> anyhow::Result<Block> {
         let rows = match &self.form {
-            Form::Parquet(columns) => return columns.encode(fill).map(Block::Parquet),
+            Form::Parquet(columns) => return columns.encode_rows(fill).map(Block::Parquet),
             Form::Text(rows) => rows,
         };
         let (mut added, mut out) = (self.none(), Vec::new());

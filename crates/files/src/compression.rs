@@ -307,10 +307,16 @@ fn read_dictionary(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
     }
     Ok(dictionary)
 }
+
 /// Returns `path` without the extension of a compression.
 pub fn without_coding(path: &Path) -> PathBuf {
     match Coding::from_file_name(path) {
         Some(_) => path.with_extension(""),
         None => path.to_owned(),
     }
+}
+
+/// Returns the extension of `path` before that of a compression, in lower case.
+pub fn plain_extension(path: &Path) -> Option<String> {
+    Some(without_coding(path).extension()?.to_str()?.to_ascii_lowercase())
 }

@@ -130,7 +130,7 @@ pub enum ChunkError {
 }
 
 /// The encoded output of a piece.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Encoded {
     /// The records as text.
     pub text: Vec<u8>,
@@ -147,7 +147,7 @@ impl Encoded {
 }
 
 /// What is written of a piece, by destination, and what a filter counts of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Written {
     /// The records of the output, then those that are set aside, by [`filter::Class::ASIDE`].
     pub encoded: [Encoded; 1 + filter::Class::ASIDE.len()],

@@ -198,7 +198,7 @@ fn added(list: &Arc<ParquetList>, columns: &str) -> (Vec<u8>, Counts) {
         (Session::new(classifier).assume_scheme(SCHEME), Counts::new(2));
     let fields = columns.fields(&["One", "Two"], "").unwrap();
     let template = Arc::new(Template::from_list(list, &fields).unwrap());
-    let encoder = AddedColumns::new(&columns, 2, fields);
+    let encoder = AddedColumns::new(fields);
     let added = Parquet { columns: &columns, encoder };
     let mut out = ParquetWriter::new(Vec::new(), template).unwrap();
     for chunk in chunks(list) {
@@ -216,10 +216,9 @@ fn kept(list: &Arc<ParquetList>, keep_row: impl Fn(usize) -> bool) -> Vec<u8> {
         let outputs: Vec<u8> =
             (row..row + part.rows()).map(|row| u8::from(keep_row(row))).collect();
         row += part.rows();
-        let [group] = &keep::<ChunkError>(&part, &outputs, 1).unwrap()[..] else {
-            panic!("one output")
-        };
-        out.write(group.clone()).unwrap();
+        let mut groups = keep::<ChunkError>(&part, &outputs, 1).unwrap();
+        out.write(groups.pop().unwrap()).unwrap();
+        assert!(groups.is_empty(), "one output");
     }
     out.finish("{}".to_owned()).unwrap()
 }

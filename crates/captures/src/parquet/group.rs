@@ -3,11 +3,11 @@
 //! For everything that decodes Parquet: captures, lists of URLs, and columns that are copied. The
 //! headers of all pages are read before any page is decompressed, so a page of more than
 //! [`PARQUET_PAGE_BYTES_MAX`] bytes is an error that takes no memory, and
-//! [`Sizes::rows_at_once`] bounds what a batch of rows holds.
+//! [`ColumnPages::rows_at_once`] bounds what a batch of rows holds.
 //!
 //! Problems are texts that say what to do. The caller adds the file, the row group and the column.
 //!
-//! Cost: one read of some dozen bytes for each page.
+//! Cost: one read of some dozen bytes for each page, of which as many are kept.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,60 +21,60 @@ use super::file::{ParquetSource, StoredFile, guarded, supported_compression};
 use super::pages::{PageHeader, PageHeaders};
 use crate::limits::PARQUET_PAGE_BYTES_MAX;
 
-/// The sizes of the pages of a column in a row group, in bytes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Sizes {
-    /// All pages but the dictionary.
-    sum: u64,
-    page_max: u64,
-    /// The mean bytes of a row, in the page with the longest. Where a row may have several values, a
-    /// page counts as one row, because its header does not give their number.
-    row_max: u64,
-    dictionary_bytes: u64,
+/// The headers of the pages of a column in a row group.
+#[derive(Clone, Debug)]
+pub struct ColumnPages {
+    /// The pages of values, in order.
+    pub pages: Vec<PageHeader>,
+    /// The bytes of the dictionary.
+    pub dictionary_bytes: u64,
+    /// Whether a row may have several values, so that a page has an unknown number of rows.
+    is_repeated: bool,
 }
 
-impl Sizes {
+impl ColumnPages {
+    /// Returns the mean bytes of a row, in the page with the longest.
+    fn row_bytes_max(&self) -> u64 {
+        let rows = |page: &PageHeader| if self.is_repeated { 1 } else { page.rows.max(1) as u64 };
+        self.pages.iter().map(|page| page.bytes / rows(page)).max().unwrap_or(0).max(1)
+    }
+
     /// Returns the bytes in memory while this number of rows is decoded: whole pages, parts of the
     /// pages before and after them, and the dictionary.
-    pub fn of_rows(&self, rows: u64) -> u64 {
-        let pages = rows.saturating_mul(self.row_max.max(1)).saturating_add(2 * self.page_max);
-        self.dictionary_bytes + self.sum.min(pages)
+    pub fn bytes_of_rows(&self, rows: u64) -> u64 {
+        let sum: u64 = self.pages.iter().map(|page| page.bytes).sum();
+        let longest = self.pages.iter().map(|page| page.bytes).max().unwrap_or(0);
+        let pages = rows.saturating_mul(self.row_bytes_max()).saturating_add(2 * longest);
+        self.dictionary_bytes + sum.min(pages)
     }
 
     /// Returns the most rows, up to `rows_max`, that have no more bytes than the longest page may
     /// have. At least one.
     pub fn rows_at_once(&self, rows_max: usize) -> usize {
-        (PARQUET_PAGE_BYTES_MAX / self.row_max.max(1)).clamp(1, rows_max as u64) as usize
+        (PARQUET_PAGE_BYTES_MAX / self.row_bytes_max()).clamp(1, rows_max as u64) as usize
     }
 }
 
 impl ParquetSource {
-    /// Returns the headers of the pages of a column in a row group.
-    pub fn headers(&self, row_group: usize, column: usize) -> Result<PageHeaders, String> {
+    /// Returns the headers of the pages of a column in a row group, before any page is decompressed.
+    /// Long pages are an error.
+    pub fn page_headers(&self, row_group: usize, column: usize) -> Result<ColumnPages, String> {
         let chunk = self.metadata.row_group(row_group).column(column);
         supported_compression(chunk)?;
         // The crate asserts that the metadata is not negative.
-        guarded(|| Ok(PageHeaders::of(&self.file, chunk))).map_err(|problem| damage(&problem))
-    }
-
-    /// Returns the sizes of the pages of a column in a row group.
-    pub fn sizes(&self, row_group: usize, column: usize) -> Result<Sizes, String> {
+        let headers = guarded(|| Ok(PageHeaders::of(&self.file, chunk)));
+        let mut headers = headers.map_err(|problem| damage(&problem))?;
         let descriptor = self.metadata.file_metadata().schema_descr().column(column);
         let is_repeated = descriptor.max_rep_level() > 0;
-        let mut headers = self.headers(row_group, column)?;
-        let mut sizes = Sizes::default();
-        while let Some(page) = next_page(&mut headers)? {
-            let rows = if is_repeated { 1 } else { page.rows.max(1) as u64 };
-            match page.is_dictionary {
-                true => sizes.dictionary_bytes = page.bytes,
-                false => {
-                    sizes.sum += page.bytes;
-                    sizes.page_max = sizes.page_max.max(page.bytes);
-                    sizes.row_max = sizes.row_max.max(page.bytes / rows);
-                }
+        let mut found = ColumnPages { pages: Vec::new(), dictionary_bytes: 0, is_repeated };
+        while let Some(page) = headers.next_header().map_err(|problem| damage(&problem))? {
+            match page {
+                _ if page.bytes > PARQUET_PAGE_BYTES_MAX => return Err(too_long(&page)),
+                _ if page.is_dictionary => found.dictionary_bytes = page.bytes,
+                _ => found.pages.push(page),
             }
         }
-        Ok(sizes)
+        Ok(found)
     }
 
     /// Returns the pages of a column in a row group.
@@ -86,15 +86,6 @@ impl ParquetSource {
         let metadata = self.metadata.row_group(row_group);
         let (file, rows) = (Arc::clone(&self.file), metadata.num_rows() as usize);
         SerializedPageReader::new(file, metadata.column(column), rows, None)
-    }
-}
-
-/// Returns the next header of a column, or `None` after the last. Long pages are an error.
-pub fn next_page(headers: &mut PageHeaders) -> Result<Option<PageHeader>, String> {
-    let next = headers.next_header().map_err(|problem| damage(&problem))?;
-    match next.filter(|page| page.bytes > PARQUET_PAGE_BYTES_MAX) {
-        Some(page) => Err(too_long(&page)),
-        None => Ok(next),
     }
 }
 

@@ -168,12 +168,12 @@ impl ParquetFile {
     fn open_group(&self, row_group: usize) -> Result<ParquetRecordBatchReader, String> {
         let mut batch_rows = PARQUET_BATCH_ROWS;
         for &leaf in self.columns.places() {
-            let sizes = self.source.sizes(row_group, leaf).map_err(|problem| {
+            let pages = self.source.page_headers(row_group, leaf).map_err(|problem| {
                 let chunk = self.source.metadata.row_group(row_group).column(leaf);
                 let (number, column) = (row_group + 1, chunk.column_path().string());
                 format!("row group {number}, column {column}: {problem}")
             })?;
-            batch_rows = sizes.rows_at_once(batch_rows);
+            batch_rows = pages.rows_at_once(batch_rows);
         }
         self.columns.read(&self.source, row_group, batch_rows, None)
     }
@@ -219,8 +219,7 @@ impl Batch for Rows {
         for row in 0..self.batch.num_rows() {
             let mut record = Record::default();
             for (field, rank, values) in &columns {
-                let added = record.add(*field, *rank, values.at(row));
-                added.expect("each field has one column");
+                record.set(*field, *rank, values.at(row));
             }
             match record.capture(fields, config) {
                 Ok((subject, capture)) => {

@@ -199,7 +199,7 @@ fn what_is_wrong_is_said() {
     // @ is the column at which the parser stopped.
     let twice = |name: &str| {
         format!(
-            "@: `{name}` occurs twice; if the names differ in case, choose one with --fields {name}=NAME"
+            "`{name}` occurs twice; if the names differ in case, choose one with --fields {name}=NAME"
         )
     };
     let no_status = "its status is text; expected a number of at most three digits, or null";

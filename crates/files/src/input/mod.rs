@@ -7,8 +7,8 @@
 //! chunk at a time. The same bytes give the same chunks, however they arrive.
 //!
 //! Cost per chunk: one read, one `memrchr`, and a copy of part of a record. A file is not mapped:
-//! reading costs 1 ns a URL more, and a list that another process truncates is a shorter list, and
-//! neither a signal nor undefined behaviour. Memory: one chunk, or one record up to
+//! reading costs 1 ns a URL more, and a list that another process truncates is an error, and neither a
+//! signal nor undefined behaviour. Memory: one chunk, or one record up to
 //! [`RECORD_BYTES_MAX`](crate::limits::RECORD_BYTES_MAX).
 //!
 //! Errors ([`InputError`]) name the input and the fix. A compressed input that is cut short or
@@ -27,7 +27,7 @@ use std::path::Path;
 use crate::error::system_text;
 use crate::kind::WrongKind;
 
-pub use crate::compression::{Coding, without_coding};
+pub use crate::compression::{Coding, plain_extension, without_coding};
 pub use delimited::{Field, Fields, QuoteProblem, Separator, first_row};
 pub use framing::{Framing, Terminator, dump_record, quoted_end};
 pub use robots::{fill_robots_txt, read_robots_txt, read_robots_txt_from};
@@ -81,6 +81,12 @@ pub enum InputError {
         /// The decompressor's error.
         source: io::Error,
     },
+    /// A file became shorter while it was read.
+    #[error("{name} became shorter while it was read; run again when nothing writes to it")]
+    Shrunk {
+        /// The file.
+        name: String,
+    },
     /// A record is longer than the limit.
     #[error(
         "{name}: the record at byte {offset} is longer than {bytes_max} bytes; \
@@ -132,6 +138,7 @@ impl InputError {
             | InputError::Read { name, .. }
             | InputError::Truncated { name, .. }
             | InputError::Damaged { name, .. }
+            | InputError::Shrunk { name }
             | InputError::List { name, .. }
             | InputError::TooLong { name, .. }
             | InputError::WrongKind(WrongKind { name, .. })

@@ -106,7 +106,9 @@ impl Source {
         // Some special files (in `/proc`) report that they are regular and empty.
         let start = file.stream_position().unwrap_or(0);
         let stored_bytes = (metadata.len() > start).then(|| metadata.len() - start);
-        Ok(Source { stored_bytes, file: second, ..Source::from_reader(name, file) })
+        let mut source = Source::from_reader(name, file);
+        source.stream.expect(stored_bytes.unwrap_or(0));
+        Ok(Source { stored_bytes, file: second, ..source })
     }
 
     /// Returns the name of the input in errors: its path, or `standard input`.

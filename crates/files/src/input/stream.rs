@@ -37,6 +37,8 @@ pub struct Stream {
     failure: Option<InputError>,
     /// The pipe that is read, to see whether it has bytes.
     pipe: Option<File>,
+    /// The bytes that a regular file had when it was opened.
+    file_bytes: u64,
 }
 
 /// Why a stream stopped reading.
@@ -75,6 +77,7 @@ impl Stream {
             position: 0,
             failure: None,
             pipe: None,
+            file_bytes: 0,
         }
     }
 
@@ -92,6 +95,11 @@ impl Stream {
     /// Makes [`Stream::fill_or_pause`] see the pauses of `pipe`, from which the stored bytes come.
     pub(super) fn watch(&mut self, pipe: Option<File>) {
         self.pipe = pipe;
+    }
+
+    /// Makes the end of a file before this many bytes an error.
+    pub(super) fn expect(&mut self, file_bytes: u64) {
+        self.file_bytes = file_bytes;
     }
 
     pub fn name(&self) -> &str {
@@ -237,6 +245,11 @@ impl Stream {
         self.make_room(wanted);
         let State::Reading(decoded) = &mut self.state else { return false };
         match decoded.read(&mut self.buffer[self.end..]) {
+            // The end of compressed data shows itself.
+            Ok(0) if self.coding.is_none() && self.stored_bytes() < self.file_bytes => {
+                let name = self.name.clone();
+                self.fail(io::Error::other(InputError::Shrunk { name }));
+            }
             Ok(0) => self.state = State::AtEnd,
             Ok(count) => self.end += count,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -204,20 +204,27 @@ fn usual_form(text: &[u8]) -> Option<i64> {
     Some(midnight + second - ahead)
 }
 
-/// Parses `DD/Mon/YYYY:hh:mm:ss +hhmm`.
+/// Parses `DD/Mon/YYYY:hh:mm:ss +hhmm`. A fraction may follow the seconds, and the zone may be missing,
+/// as in the logs of HAProxy.
 fn log_form(text: &[u8]) -> Option<i64> {
     const MONTHS: &[u8; 36] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
-    let text: &[u8; 26] = text.try_into().ok()?;
-    let parts = [2, 6, 11, 14, 17, 20].map(|place| text[place]);
-    let (sign, ahead) = (text[21], second(&text[22..24], &text[24..], b"00")?);
-    if parts != *b"//::: " || !matches!(sign, b'+' | b'-') {
+    let (text, rest) = text.split_first_chunk::<20>()?;
+    if [2, 6, 11, 14, 17].map(|place| text[place]) != *b"//:::" {
         return None;
     }
+    let fraction = rest.strip_prefix(b".").unwrap_or_default();
+    let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let ahead = match if digits > 0 { &fraction[digits..] } else { rest } {
+        [] => 0,
+        [b' ', b'+', zone @ ..] if zone.len() == 4 => second(&zone[..2], &zone[2..], b"00")?,
+        [b' ', b'-', zone @ ..] if zone.len() == 4 => -second(&zone[..2], &zone[2..], b"00")?,
+        _ => return None,
+    };
     let month = MONTHS.chunks_exact(3).position(|month| *month == text[3..6])?;
     let month = [b'0' + ((month + 1) / 10) as u8, b'0' + ((month + 1) % 10) as u8];
     let midnight = day(&text[7..11], &month, &text[..2])? * DAY;
     let second = second(&text[12..14], &text[15..17], &text[18..20])?;
-    Some(midnight + second - if sign == b'+' { ahead } else { -ahead })
+    Some(midnight + second - ahead)
 }
 
 /// Returns the days from 1970-01-01 to a day; `None` if there is no such day.

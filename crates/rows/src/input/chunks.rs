@@ -18,32 +18,26 @@ use crate::list::{List, ListConfig, ListFormat, detect};
 /// The last record lacks its terminator if the input does; the next input does not continue it.
 /// Use [`Rows`](crate::list::Rows) for its records.
 pub struct Chunk {
-    records: Form,
+    /// The records; none for rows of a Parquet file.
+    text: TextChunk,
+    /// Rows of a Parquet file, decoded where they are read.
+    part: Option<Part>,
     list: Arc<List>,
     is_first: bool,
     is_last: bool,
 }
 
-enum Form {
-    Text(TextChunk),
-    /// Rows of a Parquet file, decoded where they are read.
-    Rows(Part),
-}
-
 impl Chunk {
     /// Returns a whole list in memory, which begins with its first record.
     pub fn from_text(list: List, text: impl Into<Vec<u8>>) -> Chunk {
-        let records = Form::Text(TextChunk::whole(text.into()));
-        Chunk { records, list: Arc::new(list), is_first: true, is_last: true }
+        let (text, list) = (TextChunk::whole(text.into()), Arc::new(list));
+        Chunk { text, part: None, list, is_first: true, is_last: true }
     }
 
     /// Returns the bytes that were read from the file or pipe since the previous chunk, before
     /// decompression. The sum over all chunks of an input is its stored size.
     pub fn stored_bytes(&self) -> u64 {
-        match &self.records {
-            Form::Text(text) => text.stored_bytes(),
-            Form::Rows(part) => part.stored_bytes(),
-        }
+        self.part.as_ref().map_or(self.text.stored_bytes(), Part::stored_bytes)
     }
 
     /// Returns the list to which the chunk belongs.
@@ -61,31 +55,16 @@ impl Chunk {
         self.is_last
     }
 
-    /// Returns the bytes of the chunk's records after decompression. For rows of a Parquet file, an
-    /// estimate of the bytes of their URLs.
-    pub fn record_bytes(&self) -> u64 {
-        match &self.records {
-            Form::Text(text) => text.len() as u64,
-            Form::Rows(part) => part.url_bytes(),
-        }
-    }
-
     /// Returns the size of the chunk for bounds on memory: the bytes of its records, or of the pages
     /// that hold its URLs if it comes from a Parquet file.
     pub fn memory_bytes(&self) -> usize {
-        match &self.records {
-            Form::Text(text) => text.len(),
-            Form::Rows(part) => part.memory_bytes() as usize,
-        }
+        self.part.as_ref().map_or(self.text.len(), |part| part.memory_bytes() as usize)
     }
 
     /// Returns the rows of the chunk. `None` if it is text, or of a Parquet file without rows.
     #[inline]
     pub fn part(&self) -> Option<&Part> {
-        match &self.records {
-            Form::Text(_) => None,
-            Form::Rows(part) => Some(part),
-        }
+        self.part.as_ref()
     }
 }
 
@@ -94,10 +73,7 @@ impl Deref for Chunk {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        match &self.records {
-            Form::Text(text) => text,
-            Form::Rows(_) => b"",
-        }
+        &self.text
     }
 }
 
@@ -141,9 +117,7 @@ impl Chunks {
 
     /// Takes back a finished chunk, so that a later chunk can reuse its memory.
     pub fn recycle(&mut self, chunk: Chunk) {
-        if let Form::Text(text) = chunk.records {
-            self.text.recycle(text);
-        }
+        self.text.recycle(chunk.text);
     }
 
     /// Returns how the input is read. The first call detects the format and skips the bytes before
@@ -221,7 +195,7 @@ impl Chunks {
             Err(error) => return Some(Err(error)),
         };
         let is_last = text.is_last();
-        Some(Ok(Chunk { records: Form::Text(text), list, is_first, is_last }))
+        Some(Ok(Chunk { text, part: None, list, is_first, is_last }))
     }
 }
 
@@ -231,14 +205,13 @@ fn next_rows(
     list: Arc<List>,
     is_first: bool,
 ) -> Option<Result<Chunk, InputError>> {
-    let records = match parts.next() {
-        Some(Ok(part)) => Form::Rows(part),
+    let part = match parts.next() {
         Some(Err(error)) => return Some(Err(error)),
-        None if is_first => Form::Text(TextChunk::whole(Vec::new())),
-        None => return None,
+        None if !is_first => return None,
+        part => part.and_then(Result::ok),
     };
-    let is_last = parts.is_at_end();
-    Some(Ok(Chunk { records, list, is_first, is_last }))
+    let (text, is_last) = (TextChunk::whole(Vec::new()), parts.is_at_end());
+    Some(Ok(Chunk { text, part, list, is_first, is_last }))
 }
 
 impl Iterator for Chunks {

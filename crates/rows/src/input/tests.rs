@@ -369,6 +369,17 @@ fn stored_bytes_add_up() {
 }
 
 #[test]
+fn a_file_that_shrinks_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let path = write_file(&folder, "list", b"one\ntwo\n");
+    let source = open(&path);
+    File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
+    let (chunks, failure) = cut(source, ChunkConfig::default());
+    assert_eq!(chunks.concat(), b"one\n");
+    assert!(matches!(failure, Some(InputError::Shrunk { .. })));
+}
+
+#[test]
 fn what_threads_pass_on_can_be_passed_on() {
     fn is_send<T: Send>() {}
     fn is_sync<T: Sync>() {}

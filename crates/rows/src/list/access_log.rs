@@ -9,6 +9,8 @@
 //! 192.0.2.7 - - [10/Oct/2025:13:55:36 -0700] (a.example) [0.003] "GET /a?b HTTP/1.1" 200 2326
 //! https 2025-10-10T20:55:36.186641Z app/a/5 192.0.2.7:2817 192.0.2.9:80 0.1 0.0 0.0 200 200 0 57 "GET https://a.example:443/ HTTP/1.1" "ABot/1.0"
 //! [2025-10-10T20:55:36Z] - a.example - 192.0.2.7 - 200 - GET - "/a?b" - "ABot/1.0"
+//! 79a5 bucket [10/Oct/2025:20:55:36 +0000] 192.0.2.7 - 3E57 REST.GET.OBJECT a "GET /a HTTP/1.1" 200 "-" "ABot/1.0" - SigV4 a.example TLSv1.2
+//! 192.0.2.7:5 [10/Oct/2025:20:55:36.123] in a/1 0/0/1/2/3 200 10 - - ---- 1/1/1/1/0 0/0 {a.example|ABot/1.0} "GET /a HTTP/1.1"
 //! ```
 //!
 //! The first lines of a list show its [`AccessLayout`]: which of the texts in quotes is the request,
@@ -58,6 +60,8 @@ enum HostAt {
     /// A word between the time and the first text in quotes.
     BehindTime(usize),
     Quoted(usize),
+    /// A word behind the last text in quotes.
+    Last(usize),
 }
 
 /// Where the agent is.
@@ -155,7 +159,11 @@ impl AccessLayout {
             AgentAt::Combined => !(self.request..=self.request + 2).contains(&text),
             AgentAt::Quoted(agent) => text != self.request && text != agent,
         };
-        column_of_hosts(&texts, is_other).map_or(HostAt::Nowhere, HostAt::Quoted)
+        if let Some(text) = column_of_hosts(&texts, is_other) {
+            return HostAt::Quoted(text);
+        }
+        let last: Vec<Vec<&[u8]>> = lines.iter().map(|line| last_words(line).collect()).collect();
+        column_of_hosts(&last, |_| true).map_or(HostAt::Nowhere, HostAt::Last)
     }
 
     /// Describes where the host is; `None` if the lines have none.
@@ -166,6 +174,7 @@ impl AccessLayout {
             HostAt::Word(_) => Some("the host before the client"),
             HostAt::BehindTime(_) => Some("the host behind the time"),
             HostAt::Quoted(_) => Some("the host in quotes"),
+            HostAt::Last(_) => Some("the host behind the quotes"),
         }
     }
 
@@ -202,6 +211,7 @@ impl AccessLayout {
                 words(&parts.before[time_in(parts.before)?.end..]).nth(word).map(without_brackets)
             }
             HostAt::Quoted(number) => quoted(text).nth(number),
+            HostAt::Last(word) => last_words(text).nth(word),
         }
     }
 
@@ -237,6 +247,11 @@ fn quoted(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|&byte| byte == b' ').filter(|word| !word.is_empty())
+}
+
+/// Returns the words behind the last quote.
+fn last_words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    words(&line[memrchr(b'"', line).map_or(line.len(), |quote| quote + 1)..])
 }
 
 /// Returns the time in the text before the first quote, without its brackets. A user may have
@@ -286,6 +301,8 @@ fn word_of_host(before: &[u8]) -> Option<usize> {
 fn column_of_hosts(rows: &[Vec<&[u8]>], may_be: impl Fn(usize) -> bool) -> Option<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+    // `REST.GET.OBJECT` is an operation of S3.
+    let is_host = |cell: &[u8]| is_host(cell) && cell.iter().any(u8::is_ascii_lowercase);
     (0..columns).filter(|&column| may_be(column)).find(|&column| {
         cells(column).any(|cell| is_host(cell))
             && cells(column).all(|cell| is_host(cell) || *cell == b"-" || cell.is_empty())
@@ -358,7 +375,7 @@ fn combined_agent(after: &[u8]) -> Option<&[u8]> {
 }
 
 /// Returns the URL or the path that a request asks for.
-fn target(request: &[u8]) -> Option<&[u8]> {
+pub(super) fn target(request: &[u8]) -> Option<&[u8]> {
     let (method, rest) = request.split_at(memchr(b' ', request)?);
     let is_word = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
     if method.is_empty() || !method.iter().all(is_word) || method == b"CONNECT" {
@@ -588,6 +605,17 @@ mod tests {
                 Some("a.example"),
             ),
             (format!(r#"{log} 192.0.2.7 200 GET "/a?b" "{agent}""#), None),
+            // Buckets of S3, and words behind the agent.
+            (
+                format!(
+                    r#"79a5 bucket {log} 192.0.2.7 79a5 3E57 REST.GET.OBJECT a "GET /a?b HTTP/1.1" 200 - 113 - 7 - "-" "{agent}" - s9lz= SigV4 ECDHE-RSA AuthHeader a.example TLSv1.2"#
+                ),
+                Some("a.example"),
+            ),
+            (
+                format!("{} a.example 0.003", combined(&format!("{client} {log}"))),
+                Some("a.example"),
+            ),
         ];
         for (line, expected) in rows {
             assert!(is_access_log(line.as_bytes()), "{line}");

@@ -13,7 +13,7 @@ use super::place::URL_NAMES;
 use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;
 use portcullis_engine::vectors::{Kind, Vectors, Work};
-use portcullis_files::input::{Coding, without_coding};
+use portcullis_files::input::{Coding, plain_extension, without_coding};
 use portcullis_files::kind::FileKind;
 
 /// Returns a shell command that pipes the input called `name` through `tool` into a file with the
@@ -51,13 +51,10 @@ fn in_shell(word: &str) -> Cow<'_, str> {
 
 /// Returns the problem of a spreadsheet, or of a text in UTF-16.
 pub(super) fn other_form(name: &str, first: &[u8], kind: FileKind) -> Option<String> {
-    let is_named = |extension: &str| {
-        let plain = without_coding(Path::new(name));
-        plain.extension().is_some_and(|it| it.eq_ignore_ascii_case(extension))
-    };
     let has = |part: &[u8]| memchr::memmem::find(&first[..first.len().min(4096)], part).is_some();
     let is_office = || has(b"[Content_Types].xml") || has(b"xl/") || has(b"opendocument");
-    let is_named = ["xlsx", "xlsm", "ods"].into_iter().any(is_named);
+    let extension = plain_extension(Path::new(name)).unwrap_or_default();
+    let is_named = ["xlsx", "xlsm", "ods"].contains(&extension.as_str());
     if kind == FileKind::Zip && (is_named || is_office()) || first.starts_with(OLE) {
         let command = match name {
             STANDARD_INPUT => "soffice --headless --convert-to csv FILE".to_owned(),

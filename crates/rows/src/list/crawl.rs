@@ -5,7 +5,7 @@ use bumpalo::Bump;
 use memchr::memchr;
 
 use super::Problem;
-use super::json::Members;
+use super::json::ObjectValues;
 use super::values::Values;
 use portcullis_robots::access::UnixSeconds;
 
@@ -13,7 +13,7 @@ use portcullis_robots::access::UnixSeconds;
 /// timestamp if `has_time`.
 pub(super) fn cdxj<'c>(
     text: &'c [u8],
-    members: &Members,
+    members: &ObjectValues,
     has_time: bool,
     arena: &'c Bump,
 ) -> Values<'c> {

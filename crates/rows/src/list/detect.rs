@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use super::access_log::{self, AccessLayout, AccessLine};
 use super::cdx::{self, CdxLine};
 use super::delimited::Columns;
-use super::json::Members;
+use super::json::ObjectValues;
 use super::layout::Layout;
 use super::place::{TableColumn, URL_NAMES, Value, listed};
 use super::w3c::{self, W3cLine};
@@ -214,10 +214,11 @@ struct Look<'l> {
 
 impl Look<'_> {
     /// Returns the members at these paths of the URL, and those of the time and the agent.
-    fn members(&self, urls: Vec<FieldPath>) -> Result<Members, InputError> {
+    fn members(&self, urls: Vec<FieldPath>) -> Result<ObjectValues, InputError> {
         let ListConfig { times, agents, hosts, unit, .. } = self.config;
-        let paths = |place: &Place| place.paths().map_err(|it| problem_with(self.name, it));
-        Ok(Members::new(urls, &paths(times)?, &paths(agents)?, &paths(hosts)?, *unit))
+        let members =
+            || ObjectValues::new([urls, times.paths()?, agents.paths()?, hosts.paths()?], *unit);
+        members().map_err(|problem| problem_with(self.name, problem))
     }
 
     /// Returns the paths that are named for the URL.

@@ -6,134 +6,77 @@
 use std::borrow::Cow;
 
 use bumpalo::Bump;
+use memchr::memmem;
 
+use super::access_log::target;
 use super::values::Values;
 use super::{FieldPath, Problem};
-use portcullis_captures::json_path::FieldValue;
-use portcullis_captures::json_path::{PATHS_MAX, Walk, read};
+use portcullis_captures::json_path::{FieldValue, Found, Members};
 use portcullis_robots::access::{TimeUnit, in_range};
 
 /// The members that are read from an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Members {
-    /// The paths for the URL, then those for the time, the agent and the host. The first of each that
-    /// the object has counts.
-    paths: Vec<FieldPath>,
-    /// The ends of the paths for the URL, the time and the agent.
-    ends: [usize; 3],
+pub(super) struct ObjectValues {
+    members: Members,
     unit: Option<TimeUnit>,
 }
 
-impl Members {
+impl ObjectValues {
+    /// Returns the members at the paths for the URL, the time, the agent and the host. Some servers log
+    /// each header as a list of its values, so agents and hosts may be one.
+    ///
+    /// # Errors
+    ///
+    /// If there are too many paths.
     pub(super) fn new(
-        mut urls: Vec<FieldPath>,
-        times: &[FieldPath],
-        agents: &[FieldPath],
-        hosts: &[FieldPath],
+        paths: [Vec<FieldPath>; 4],
         unit: Option<TimeUnit>,
-    ) -> Members {
-        let mut ends = [urls.len(); 3];
-        for (end, paths) in [times, agents].into_iter().enumerate() {
-            urls.extend_from_slice(paths);
-            ends[end + 1] = urls.len();
-        }
-        urls.extend_from_slice(hosts);
-        Members { paths: urls, ends, unit }
+    ) -> Result<ObjectValues, String> {
+        let paths = paths.into_iter().enumerate();
+        let paths = paths.flat_map(|(value, paths)| paths.into_iter().map(move |it| (value, it)));
+        Ok(ObjectValues { members: Members::new(paths.collect(), &[2, 3], &[])?, unit })
     }
 
     /// Returns the values in the object `text`.
     pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
-        match self.found(text, arena) {
-            Err(problem) => Values::from_url(Err(problem)),
-            Ok([url, time, agent, host]) => Values {
-                url: url.and_then(|url| match url {
-                    FieldValue::Text(Cow::Borrowed(text)) => Ok(text),
-                    _ => Err(Problem::NotAString),
-                }),
-                time: time.ok().and_then(|time| time.seconds(self.unit)).and_then(in_range),
-                agent: agent.ok().and_then(text_of),
-                host: host.ok().and_then(text_of),
-            },
-        }
-    }
-
-    fn found<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Result<[Found<'c>; 4], Problem> {
-        let text = std::str::from_utf8(text).map_err(|_| Problem::NotUtf8)?;
+        let Ok(text) = std::str::from_utf8(text) else {
+            return Values::from_url(Err(Problem::NotUtf8));
+        };
         let text = text.trim_ascii();
-        if !text.starts_with('{') {
-            return Err(Problem::NotJson);
+        let mut found = [const { Found::NONE }; 4];
+        let decoded = |text: &str| Cow::Borrowed(arena.alloc_str(text).as_bytes());
+        let mut parser = serde_json::Deserializer::from_str(text);
+        if !text.starts_with('{') || self.members.read(&mut parser, &decoded, &mut found).is_err() {
+            return Values::from_url(Err(Problem::NotJson));
         }
-        let missing = || (usize::MAX, Err(Problem::NoField));
-        let found = [missing(), missing(), missing(), missing()];
-        let mut first = First { paths: &[], before: 0, ends: self.ends, found, arena };
-        for (number, paths) in self.paths.chunks(PATHS_MAX).enumerate() {
-            (first.paths, first.before) = (paths, number * PATHS_MAX);
-            let mut parser = serde_json::Deserializer::from_str(text);
-            read(&mut parser, &mut first).map_err(|_| Problem::NotJson)?;
+        let [url, time, agent, host] = found;
+        Values {
+            url: match url {
+                Found { is_repeated: true, .. } => Err(Problem::RepeatedField),
+                Found { value: FieldValue::Text(Cow::Borrowed(text)), .. } => Ok(url_in(text)),
+                Found { value: FieldValue::Null, .. } => Err(Problem::NoField),
+                _ => Err(Problem::NotAString),
+            },
+            time: time.value.seconds(self.unit).and_then(in_range),
+            agent: text_of(agent),
+            host: text_of(host),
         }
-        Ok(first.found.map(|(_, value)| value))
     }
 }
 
-fn text_of(value: FieldValue<'_>) -> Option<&[u8]> {
-    match value {
+/// Returns the URL or path in the text of a field, which may be the request of a log.
+fn url_in(text: &[u8]) -> &[u8] {
+    match text.first().is_some_and(u8::is_ascii_uppercase)
+        && memmem::find(text, b" HTTP/").is_some()
+    {
+        true => target(text).unwrap_or(text),
+        false => text,
+    }
+}
+
+fn text_of(found: Found<'_>) -> Option<&[u8]> {
+    match found.value {
         FieldValue::Text(Cow::Borrowed(text)) => Some(text),
         _ => None,
-    }
-}
-
-type Found<'c> = Result<FieldValue<'c>, Problem>;
-
-/// The first of the paths for each value that an object has.
-struct First<'p, 'c> {
-    /// The paths of a walk.
-    paths: &'p [FieldPath],
-    /// The number of paths before them.
-    before: usize,
-    ends: [usize; 3],
-    /// The number of the path, and its value or problem: for each value.
-    found: [(usize, Found<'c>); 4],
-    arena: &'c Bump,
-}
-
-impl<'c> First<'_, 'c> {
-    fn slot(&mut self, number: usize) -> (usize, &mut (usize, Found<'c>)) {
-        let number = self.before + number;
-        let value = self.ends.iter().filter(|&&end| number >= end).count();
-        (number, &mut self.found[value])
-    }
-}
-
-impl<'c> Walk<'c> for First<'_, 'c> {
-    fn paths(&self) -> usize {
-        self.paths.len()
-    }
-
-    fn path(&self, number: usize) -> &FieldPath {
-        &self.paths[number]
-    }
-
-    fn value(&mut self, number: usize, value: FieldValue<'c>) -> Result<(), String> {
-        let (number, found) = self.slot(number);
-        if value != FieldValue::Null && number < found.0 {
-            *found = (number, Ok(value));
-        }
-        Ok(())
-    }
-
-    fn repeated(&mut self, number: usize) {
-        let (number, found) = self.slot(number);
-        if number <= found.0 {
-            *found = (number, Err(Problem::RepeatedField));
-        }
-    }
-
-    /// Some servers log each header as a list of its values, so agents and hosts may be one.
-    fn takes_first(&self, numbers: u64) -> bool {
-        self.before + numbers.trailing_zeros() as usize >= self.ends[1]
-    }
-
-    fn decoded(&self, text: &str) -> Cow<'c, [u8]> {
-        Cow::Borrowed(self.arena.alloc_str(text).as_bytes())
     }
 }

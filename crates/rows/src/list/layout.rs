@@ -10,7 +10,7 @@ use super::cdx::CdxLine;
 use super::crawl;
 use super::delimited::Columns;
 use super::host::Hosts;
-use super::json::Members;
+use super::json::ObjectValues;
 use super::place::Place;
 use super::values::{Arena, BlockBuffer, Values};
 use super::w3c::W3cLine;
@@ -22,11 +22,11 @@ pub(super) enum Layout {
     /// The text is the URL.
     Text,
     /// Members of the text, a JSON object.
-    Fields(Members),
+    Fields(ObjectValues),
     /// Fields of the row.
     Columns(Columns),
     /// Members of the object after the second space. The time may be the word before it.
-    Cdxj(Members),
+    Cdxj(ObjectValues),
     /// Fields of a line, or of a row of JSON.
     Cdx(CdxLine),
     /// The URL is the second word of a line in a recover journal.

@@ -91,7 +91,7 @@ pub use portcullis_captures::json_path::FieldPath;
 use portcullis_captures::warc::Targets;
 use portcullis_dialect::words;
 use portcullis_files::input::Separator;
-use portcullis_files::input::without_coding;
+use portcullis_files::input::plain_extension;
 use portcullis_robots::access::TimeUnit;
 pub use rows::Rows;
 use stage::{Damages, StageLines};
@@ -136,23 +136,6 @@ words! {
 }
 
 impl ListFormat {
-    /// Extensions of file names, before the extension of a compression.
-    const EXTENSIONS: [(&'static str, ListFormat); 13] = [
-        ("jsonl", ListFormat::JsonLines),
-        ("ndjson", ListFormat::JsonLines),
-        ("json", ListFormat::JsonLines),
-        ("csv", ListFormat::Csv),
-        ("tsv", ListFormat::Tsv),
-        ("tab", ListFormat::Tsv),
-        ("cdxj", ListFormat::Cdxj),
-        ("cdx", ListFormat::Cdx),
-        ("parquet", ListFormat::Parquet),
-        ("xml", ListFormat::Sitemap),
-        ("warc", ListFormat::Warc),
-        ("wat", ListFormat::Warc),
-        ("wet", ListFormat::Warc),
-    ];
-
     /// Whether records are lines that are made of the input.
     pub fn becomes_lines(self) -> bool {
         matches!(self, ListFormat::Sitemap | ListFormat::Warc)
@@ -168,10 +151,17 @@ impl ListFormat {
     /// assert_eq!(ListFormat::from_name(Path::new("urls.txt")), None);
     /// ```
     pub fn from_name(path: &Path) -> Option<ListFormat> {
-        let path = without_coding(path);
-        let extension = path.extension()?.to_str()?;
-        let mut known = ListFormat::EXTENSIONS.into_iter();
-        known.find(|(name, _)| name.eq_ignore_ascii_case(extension)).map(|(_, format)| format)
+        match plain_extension(path)?.as_str() {
+            "jsonl" | "ndjson" | "json" => Some(ListFormat::JsonLines),
+            "csv" => Some(ListFormat::Csv),
+            "tsv" | "tab" => Some(ListFormat::Tsv),
+            "cdxj" => Some(ListFormat::Cdxj),
+            "cdx" => Some(ListFormat::Cdx),
+            "parquet" => Some(ListFormat::Parquet),
+            "xml" => Some(ListFormat::Sitemap),
+            "warc" | "wat" | "wet" => Some(ListFormat::Warc),
+            _ => None,
+        }
     }
 }
 

@@ -16,7 +16,7 @@
 //! [`Part::memory_bytes`] counts them. A part that is a row group is decoded in batches of
 //! [`PARQUET_BATCH_URLS`] rows, or fewer if they are long.
 //!
-//! Errors name the file, the row group, the column and the fix. The URLs before an error are
+//! Errors name the file, the row group, the column and the fix. The row groups before an error are
 //! returned first.
 
 use std::fs::File;
@@ -39,8 +39,7 @@ use portcullis_captures::parquet::columns::{
 };
 pub use portcullis_captures::parquet::file::{ParquetSource, StoredFile};
 use portcullis_captures::parquet::file::{guarded, plain_text, supported_compression, text_of};
-use portcullis_captures::parquet::group::{Sizes, damage, next_page};
-use portcullis_captures::parquet::pages::{PageHeader, PageHeaders};
+use portcullis_captures::parquet::group::{ColumnPages, damage};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_files::limits::CHUNK_BYTES;
 use portcullis_robots::access::{TimeUnit, UnixSeconds, in_range};
@@ -216,7 +215,8 @@ impl ParquetList {
     /// Returns the file in parts, in order. A part is a row group, or has about as many URLs as a
     /// chunk of a list of lines.
     pub fn parts(self: Arc<ParquetList>, by_row_group: bool) -> Parts {
-        Parts { list: self, by_row_group, row_group: 0, row: 0, pages: None, is_over: false }
+        let (columns, taken) = (Vec::new(), (0, 0));
+        Parts { list: self, by_row_group, row_group: 0, row: 0, columns, taken, is_over: false }
     }
 
     fn row_group(&self, number: usize) -> &RowGroupMetaData {
@@ -228,10 +228,10 @@ impl ParquetList {
         self.row_group(row_group).column(self.columns.urls.place)
     }
 
-    /// Returns the size of the pages of a column in a row group.
-    fn sizes(&self, row_group: usize, leaf: &Leaf) -> Result<Sizes, InputError> {
-        let sizes = self.source.sizes(row_group, leaf.place);
-        sizes.map_err(|problem| self.unreadable(row_group, &leaf.name, &problem))
+    /// Returns the headers of the pages of a column in a row group.
+    fn page_headers(&self, row_group: usize, leaf: &Leaf) -> Result<ColumnPages, InputError> {
+        let pages = self.source.page_headers(row_group, leaf.place);
+        pages.map_err(|problem| self.unreadable(row_group, &leaf.name, &problem))
     }
 
     /// Returns the error for a column of a row group, which is counted from 0.
@@ -244,10 +244,6 @@ impl ParquetList {
     /// Returns the error for damage in a column of a row group, which is counted from 0.
     fn damaged(&self, row_group: usize, column: &str, problem: &str) -> InputError {
         self.unreadable(row_group, column, &damage(problem))
-    }
-
-    fn unreadable_urls(&self, row_group: usize, problem: &str) -> InputError {
-        self.unreadable(row_group, &self.columns.urls.name, problem)
     }
 
     /// Returns the error for damage in the column with the URLs.
@@ -264,22 +260,12 @@ pub struct Parts {
     row_group: usize,
     /// The first row that is not in a part.
     row: usize,
-    /// The pages of the row group that is being cut.
-    pages: Option<Pages>,
+    /// The pages of the columns in that row group, the URLs first.
+    columns: Vec<ColumnPages>,
+    /// The number of pages of URLs that were taken, and of the rows in the last of them that are in no
+    /// part yet.
+    taken: (usize, usize),
     is_over: bool,
-}
-
-/// The pages of a row group while it is cut.
-struct Pages {
-    headers: PageHeaders,
-    /// The bytes of the dictionary. Every part needs it.
-    dictionary_bytes: u64,
-    /// The rows in pages that were read and are not yet in a part. They are in the last page.
-    rows_left: usize,
-    /// The bytes of the last page.
-    page_bytes: u64,
-    /// The pages of the times and of the agents.
-    others: Vec<Sizes>,
 }
 
 impl Parts {
@@ -300,11 +286,16 @@ impl Parts {
             if self.row == rows {
                 self.row_group += 1;
                 self.row = 0;
-                self.pages = None;
+                self.columns.clear();
                 continue;
             }
+            if self.columns.is_empty() {
+                let pages = |leaf| self.list.page_headers(self.row_group, leaf);
+                self.columns = self.list.columns.all().map(pages).collect::<Result<_, _>>()?;
+                self.taken = (0, 0);
+            }
             let extent = match self.by_row_group {
-                true => self.row_group_extent(rows)?,
+                true => self.row_group_extent(rows),
                 false => self.chunk_extent(rows)?,
             };
             let first = self.row;
@@ -314,10 +305,7 @@ impl Parts {
     }
 
     fn part(&self, first: usize, extent: Extent, rows: usize) -> Part {
-        let (chunk, row_group) = (self.list.chunk(self.row_group), self.row_group);
-        let count = extent.rows;
-        let share =
-            |bytes: i64| (u128::from(bytes.max(0) as u64) * count as u128 / rows as u128) as u64;
+        let row_group = self.row_group;
         let whole: i64 =
             self.list.row_group(row_group).columns().iter().map(|it| it.compressed_size()).sum();
         Part {
@@ -325,19 +313,16 @@ impl Parts {
             row_group,
             first,
             extent,
-            url_bytes: share(chunk.uncompressed_size()),
-            stored_bytes: share(whole),
+            stored_bytes: (whole.max(0) as u128 * extent.rows as u128 / rows as u128) as u64,
         }
     }
 
-    /// Returns the extent of a row group with `rows` rows, after checking all its pages.
-    fn row_group_extent(&mut self, rows: usize) -> Result<Extent, InputError> {
-        let sizes = self.list.columns.all().map(|leaf| self.list.sizes(self.row_group, leaf));
-        let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
-        let batch_rows = sizes.iter().map(|sizes| sizes.rows_at_once(PARQUET_BATCH_URLS)).min();
-        let batch_rows = batch_rows.unwrap_or(1);
-        let memory_bytes = sizes.iter().map(|sizes| sizes.of_rows(batch_rows as u64)).sum();
-        Ok(Extent { rows, batch_rows, memory_bytes })
+    /// Returns the extent of a row group with `rows` rows.
+    fn row_group_extent(&self, rows: usize) -> Extent {
+        let columns = || self.columns.iter();
+        let batch_rows = columns().map(|it| it.rows_at_once(PARQUET_BATCH_URLS)).min().unwrap_or(1);
+        let memory_bytes = columns().map(|it| it.bytes_of_rows(batch_rows as u64)).sum();
+        Extent { rows, batch_rows, memory_bytes }
     }
 
     /// Returns the extent of the next part of a row group with `rows` rows: whole pages, up to the
@@ -346,11 +331,13 @@ impl Parts {
         let chunk = self.list.chunk(self.row_group);
         let mean_bytes = (chunk.uncompressed_size().max(0) as usize / rows).max(1);
         let wanted = (CHUNK_BYTES / mean_bytes).clamp(1, PARQUET_PART_ROWS_MAX);
-        let pages = self.pages()?;
-        let mut found = pages.rows_left;
-        let mut bytes = if found > 0 { pages.page_bytes } else { 0 };
-        while found == 0 || found < wanted && bytes < CHUNK_BYTES as u64 {
-            let Some(page) = self.next_page()? else { break };
+        let (urls, others) = self.columns.split_first().expect("one column has the URLs");
+        let (mut taken, mut found) = self.taken;
+        let mut bytes = if found > 0 { urls.pages[taken - 1].bytes } else { 0 };
+        while (found == 0 || found < wanted && bytes < CHUNK_BYTES as u64)
+            && let Some(page) = urls.pages.get(taken)
+        {
+            taken += 1;
             found += page.rows;
             bytes += page.bytes;
         }
@@ -359,48 +346,10 @@ impl Parts {
             let problem = format!("its pages do not have the {rows} rows of the row group");
             return Err(self.list.damaged_urls(self.row_group, &problem));
         }
-        let pages = self.pages()?;
-        pages.rows_left = found - count;
-        let others = pages.others.iter().map(|sizes| sizes.of_rows(count as u64)).sum::<u64>();
-        let memory_bytes = pages.dictionary_bytes + bytes + others;
+        self.taken = (taken, found - count);
+        let others = others.iter().map(|it| it.bytes_of_rows(count as u64)).sum::<u64>();
+        let memory_bytes = urls.dictionary_bytes + bytes + others;
         Ok(Extent { rows: count, batch_rows: count, memory_bytes })
-    }
-
-    /// Returns the pages of the row group that is being cut.
-    fn pages(&mut self) -> Result<&mut Pages, InputError> {
-        let (list, row_group) = (&self.list, self.row_group);
-        let pages = match self.pages.take() {
-            Some(pages) => pages,
-            None => {
-                let others = list.columns.others().map(|leaf| list.sizes(row_group, leaf));
-                let headers = list.source.headers(row_group, list.columns.urls.place);
-                Pages {
-                    headers: headers.map_err(|it| list.unreadable_urls(row_group, &it))?,
-                    dictionary_bytes: 0,
-                    rows_left: 0,
-                    page_bytes: 0,
-                    others: others.collect::<Result<_, _>>()?,
-                }
-            }
-        };
-        Ok(self.pages.insert(pages))
-    }
-
-    /// Returns the next page of the row group, and remembers its dictionary.
-    fn next_page(&mut self) -> Result<Option<PageHeader>, InputError> {
-        loop {
-            let (list, row_group) = (Arc::clone(&self.list), self.row_group);
-            let pages = self.pages()?;
-            let page = next_page(&mut pages.headers);
-            let page = page.map_err(|problem| list.unreadable_urls(row_group, &problem))?;
-            let Some(page) = page else { return Ok(None) };
-            if page.is_dictionary {
-                pages.dictionary_bytes = page.bytes;
-            } else {
-                pages.page_bytes = page.bytes;
-                return Ok(Some(page));
-            }
-        }
     }
 }
 
@@ -437,7 +386,6 @@ pub struct Part {
     /// The first row, within the row group.
     first: usize,
     extent: Extent,
-    url_bytes: u64,
     stored_bytes: u64,
 }
 
@@ -468,11 +416,6 @@ impl Part {
         self.extent.memory_bytes
     }
 
-    /// Returns the bytes of the URLs before compression, estimated as an equal share for each row.
-    pub fn url_bytes(&self) -> u64 {
-        self.url_bytes
-    }
-
     /// Returns the bytes of the file, all columns included, estimated as an equal share for each
     /// row.
     pub fn stored_bytes(&self) -> u64 {
@@ -490,12 +433,12 @@ impl Part {
     ///
     /// [`InputError::List`] if a page is too long, or the column is damaged.
     pub(crate) fn rows_at_once(&self, column: usize, rows_max: usize) -> Result<usize, InputError> {
-        let sizes = self.list.source.sizes(self.row_group, column);
-        let sizes = sizes.map_err(|problem| {
+        let pages = self.list.source.page_headers(self.row_group, column);
+        let pages = pages.map_err(|problem| {
             let chunk = self.list.row_group(self.row_group).column(column);
             self.list.unreadable(self.row_group, &chunk.column_path().string(), &problem)
         })?;
-        Ok(sizes.rows_at_once(rows_max))
+        Ok(pages.rows_at_once(rows_max))
     }
 
     /// Calls `read` with the pages of any column of the row group. `column` is its position among

@@ -440,11 +440,10 @@ com,example)/2 2020 {\"url\": \"b\"}\nno cdxj\n\n";
             assert_eq!(read.records, without.records, "{name} {place:?}");
         }
     }
-    // More paths than one walk has.
     let paths: Vec<String> = (0..70).map(|number| format!("none{number}")).collect();
-    let paths: Vec<&str> = paths.iter().map(String::as_str).chain(["t"]).collect();
-    let read = chunks("-", json, 1 << 20, &timed(at(&paths), None));
-    assert_eq!((read.times[0], &read.records[0].1), (TIME, &Ok("a".to_owned())));
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let error = chunks("-", json, 1 << 20, &timed(at(&paths), None)).error;
+    assert!(error.contains("more than 64 names of fields"), "{error}");
 }
 
 #[test]

@@ -239,53 +239,47 @@ pub enum ValueType {
 }
 
 impl FieldKind {
+    /// Returns the type of the values, whether some records have no value, and all words of the column,
+    /// in the order of their numbers, if its values are words.
+    fn described(self) -> (ValueType, bool, Vec<&'static str>) {
+        use Column::{Delay, Group, Licenses, Line, Now, Reason as Why, Rule, Verdict as Is};
+        use Column::{Usage, UsageLine, UsageNow, UsageRule, UsageSource as Source};
+        use ValueType::{Double, List, Number, Text, Time, Word};
+        match self {
+            FieldKind::Agent(_, Is | Now) => {
+                (Word, false, Verdict::ALL.map(Verdict::as_str).into())
+            }
+            FieldKind::Agent(_, Why) => (Word, false, Reason::ALL.map(Reason::as_str).into()),
+            FieldKind::Agent(_, Usage(_) | UsageNow(_)) => {
+                (Word, false, Preference::ALL.map(Preference::as_str).into())
+            }
+            FieldKind::Agent(_, Source(_)) => {
+                (Word, true, UsageSource::ALL.map(UsageSource::as_str).into())
+            }
+            FieldKind::State => (Word, true, PolicyState::ALL.map(PolicyState::as_str).into()),
+            FieldKind::Agent(_, Line | UsageLine(_)) => (Number, true, vec![]),
+            FieldKind::RowAgent | FieldKind::Agent(_, Rule | Group | UsageRule(_)) => {
+                (Text, true, vec![])
+            }
+            FieldKind::Agent(_, Licenses) => (List, false, vec![]),
+            FieldKind::Agent(_, Delay) => (Double, true, vec![]),
+            FieldKind::Captured | FieldKind::Since | FieldKind::Until => (Time, true, vec![]),
+            FieldKind::Declared(Declared { value_type, has_gaps, words }) => {
+                (value_type, has_gaps, words.into())
+            }
+        }
+    }
+
     /// Returns the type of the values, and whether some records have no value.
     pub fn value_type(self) -> (ValueType, bool) {
-        match self {
-            FieldKind::Agent(
-                _,
-                Column::Verdict
-                | Column::Now
-                | Column::Reason
-                | Column::Usage(_)
-                | Column::UsageNow(_),
-            ) => (ValueType::Word, false),
-            FieldKind::Agent(_, Column::Line | Column::UsageLine(_)) => (ValueType::Number, true),
-            FieldKind::RowAgent
-            | FieldKind::Agent(_, Column::Rule | Column::Group | Column::UsageRule(_)) => {
-                (ValueType::Text, true)
-            }
-            FieldKind::Agent(_, Column::UsageSource(_)) => (ValueType::Word, true),
-            FieldKind::Agent(_, Column::Licenses) => (ValueType::List, false),
-            FieldKind::Agent(_, Column::Delay) => (ValueType::Double, true),
-            FieldKind::State => (ValueType::Word, true),
-            FieldKind::Captured | FieldKind::Since | FieldKind::Until => (ValueType::Time, true),
-            FieldKind::Declared(Declared { value_type, has_gaps, .. }) => (value_type, has_gaps),
-        }
+        let (value_type, has_gaps, _) = self.described();
+        (value_type, has_gaps)
     }
 
     /// Returns all words of the column, in the order of their numbers. Empty if its values are not
     /// words.
     pub fn words(self) -> Vec<&'static str> {
-        match self {
-            FieldKind::Agent(_, Column::Verdict | Column::Now) => {
-                Verdict::ALL.map(Verdict::as_str).into()
-            }
-            FieldKind::Agent(_, Column::Reason) => Reason::ALL.map(Reason::as_str).into(),
-            FieldKind::Agent(_, Column::Usage(_) | Column::UsageNow(_)) => {
-                Preference::ALL.map(Preference::as_str).into()
-            }
-            FieldKind::Agent(_, Column::UsageSource(_)) => {
-                UsageSource::ALL.map(UsageSource::as_str).into()
-            }
-            FieldKind::State => PolicyState::ALL.map(PolicyState::as_str).into(),
-            FieldKind::Declared(declared) => declared.words.into(),
-            FieldKind::Agent(..)
-            | FieldKind::RowAgent
-            | FieldKind::Captured
-            | FieldKind::Since
-            | FieldKind::Until => Vec::new(),
-        }
+        self.described().2
     }
 }
 
@@ -450,11 +444,6 @@ impl Columns {
         self.of_record.iter().any(|kind| kind.value_type().0 == ValueType::Time)
     }
 
-    /// Whether each agent has its verdict only, which is the default.
-    pub fn are_verdicts(&self) -> bool {
-        self.per_agent == [Column::Verdict] && self.of_record.is_empty()
-    }
-
     /// Whether crawl delays are read.
     pub fn need_delays(&self) -> bool {
         self.per_agent.contains(&Column::Delay)
@@ -509,8 +498,11 @@ impl Columns {
             Field { name: format!("{prefix}{name}"), kind }
         };
         let fields: Vec<Field> = self.kinds(agents.len()).map(field).collect();
-        no_name_twice(fields.iter().map(|field| field.name.as_bytes()))?;
-        Ok(fields)
+        let mut seen = HashSet::new();
+        match fields.iter().find(|field| !seen.insert(&field.name)) {
+            Some(field) => Err(ColumnsError::SameName(field.name.clone())),
+            None => Ok(fields),
+        }
     }
 }
 
@@ -526,12 +518,6 @@ pub fn no_collision(input: &[impl AsRef<[u8]>], added: &[Field]) -> Result<(), C
         .iter()
         .find(collides)
         .map_or(Ok(()), |field| Err(ColumnsError::SameName(field.name.clone())))
-}
-
-fn no_name_twice<'n>(names: impl Iterator<Item = &'n [u8]>) -> Result<(), ColumnsError> {
-    let mut seen = HashSet::new();
-    let same = |name: &[u8]| ColumnsError::SameName(String::from_utf8_lossy(name).into_owned());
-    names.into_iter().try_for_each(|name| seen.insert(name).then_some(()).ok_or_else(|| same(name)))
 }
 
 #[cfg(test)]

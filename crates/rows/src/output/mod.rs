@@ -6,12 +6,13 @@
 //! records and fills [`Added`]; no code here decides a URL.
 //!
 //! Rows of other tables, such as those of a survey, have no record: their columns are
-//! [`Declared`](columns::Declared), and [`RowColumns`](parquet::RowColumns) writes them as Parquet.
+//! [`Declared`](columns::Declared).
 //!
 //! A new column is one variant of [`Column`](columns::Column); all formats, and the Python package,
 //! then have it.
 
 pub mod added;
+pub mod arrow;
 pub mod columns;
 pub mod csv;
 pub mod json_lines;

@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::jobs::{Done, Event, Job, Order, Rest};
-use super::reader::{Next, StreamReader};
-use super::{Config, Part, RunError, RunTotals, ThreadsError, thread_count};
+use super::reader::StreamReader;
+use super::{Config, Part, RunError, thread_count};
 use crate::input::{Chunk, Chunks, InputError, Source};
 use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
 
@@ -21,7 +21,7 @@ enum Input {
     /// A regular file, which this thread cuts.
     Plain(Box<Chunks>),
     Stream(StreamReader),
-    Failed(RunError),
+    Failed(Option<InputError>),
 }
 
 /// The state of a run on the calling thread.
@@ -32,8 +32,6 @@ pub(super) struct EventLoop<'run, Sources, Sink, O, E> {
     /// The input that is being cut, and later inputs that were opened ahead.
     inputs: VecDeque<Input>,
     inputs_max: usize,
-    /// The number of the next stream.
-    next_stream: u64,
     /// The failure that ended the input, returned after everything before it is written.
     failure: Option<RunError>,
     /// The sequence number of the next chunk.
@@ -54,7 +52,6 @@ pub(super) struct EventLoop<'run, Sources, Sink, O, E> {
     spare: Vec<Chunk>,
     sender: Sender<Event<O, E>>,
     receiver: Receiver<Event<O, E>>,
-    totals: RunTotals,
 }
 
 impl<'run, Sources, Sink, O, E> EventLoop<'run, Sources, Sink, O, E>
@@ -76,7 +73,6 @@ where
             sources: Some(sources),
             inputs: VecDeque::new(),
             inputs_max: if config.open_ahead { thread_count(config.threads) } else { 1 },
-            next_stream: 0,
             failure: None,
             next_sequence: 0,
             lists: 0,
@@ -89,12 +85,11 @@ where
             spare: Vec::new(),
             sender,
             receiver,
-            totals: RunTotals::default(),
         }
     }
 
     /// Runs the loop to its end. `submit` runs a job, now or later; each job sends one event.
-    pub(super) fn run(mut self, submit: impl Fn(Job<O, E>)) -> Result<RunTotals, E> {
+    pub(super) fn run(mut self, submit: impl Fn(Job<O, E>)) -> Result<(), E> {
         loop {
             while let Ok(event) = self.receiver.try_recv() {
                 self.receive(event);
@@ -105,7 +100,7 @@ where
                 continue;
             }
             if self.in_flight == 0 && self.inputs.is_empty() && self.sources.is_none() {
-                return self.failure.map_or(Ok(self.totals), |failure| Err(failure.into()));
+                return self.failure.map_or(Ok(()), |failure| Err(failure.into()));
             }
             // A job is in flight or a reader has credit, so an event will come.
             let event = self.receiver.recv().expect("the loop has a sender itself");
@@ -120,18 +115,8 @@ where
                 self.order.insert(done);
             }
             Event::Panicked(panic) => resume_unwind(panic),
-            Event::Read(id, read) => {
-                let mut streams = self.inputs.iter_mut().filter_map(|input| match input {
-                    Input::Stream(reader) if reader.id() == id => Some(reader),
-                    _ => None,
-                });
-                match (streams.next(), self.sources.is_some()) {
-                    (Some(reader), _) => reader.receive(read),
-                    // An earlier input failed.
-                    (None, false) => {}
-                    (None, true) => unreachable!("a stream stays until its end is received"),
-                }
-            }
+            // What was read is there when the loop asks for it.
+            Event::Read => {}
         }
     }
 
@@ -178,32 +163,22 @@ where
     fn next_chunk(&mut self) -> Option<Chunk> {
         loop {
             self.open_ahead();
-            let ended = match self.inputs.front_mut()? {
+            let read = match self.inputs.front_mut()? {
                 Input::Plain(chunks) => {
                     if let Some(used) = self.spare.pop() {
                         chunks.recycle(used);
                     }
-                    match chunks.next() {
-                        Some(Ok(chunk)) => return Some(chunk),
-                        Some(Err(error)) => Err(error.into()),
-                        None => Ok(()),
-                    }
+                    chunks.next()
                 }
-                Input::Stream(reader) => match reader.next(&mut self.spare) {
-                    Next::Chunk(chunk) => return Some(chunk),
-                    Next::Pending => return None,
-                    Next::End(end) => end.map_err(RunError::from),
-                },
-                Input::Failed(_) => match self.inputs.pop_front() {
-                    Some(Input::Failed(error)) => Err(error),
-                    _ => unreachable!("it was the first"),
-                },
+                Input::Stream(reader) => reader.next(&mut self.spare)?,
+                Input::Failed(error) => error.take().map(Err),
             };
-            match ended {
-                Ok(()) => drop(self.inputs.pop_front()),
+            match read {
+                Some(Ok(chunk)) => return Some(chunk),
+                None => drop(self.inputs.pop_front()),
                 // Everything before it is still written.
-                Err(error) => {
-                    self.failure = Some(error);
+                Some(Err(error)) => {
+                    self.failure = Some(error.into());
                     self.sources = None;
                     self.inputs.clear();
                 }
@@ -222,7 +197,7 @@ where
                     return;
                 }
                 Some(Ok(source)) => self.open(source),
-                Some(Err(error)) => Input::Failed(error.into()),
+                Some(Err(error)) => Input::Failed(Some(error)),
             };
             if matches!(input, Input::Failed(_)) {
                 self.sources = None;
@@ -232,19 +207,14 @@ where
     }
 
     fn open(&mut self, source: Source) -> Input {
-        self.totals.sources += 1;
+        let name = source.name().to_owned();
         let mut chunks = Chunks::new(source, self.config.chunks, Arc::clone(&self.config.lists));
         if chunks.is_plain_file() {
             return Input::Plain(Box::new(chunks));
         }
-        let id = self.next_stream;
-        self.next_stream += 1;
-        match StreamReader::start(id, chunks, self.sender.clone()) {
-            Ok(mut reader) => {
-                reader.grant(&mut self.spare);
-                Input::Stream(reader)
-            }
-            Err(error) => Input::Failed(ThreadsError::new(1, error).into()),
+        match StreamReader::start(chunks, self.sender.clone()) {
+            Ok(reader) => Input::Stream(reader),
+            Err(error) => Input::Failed(Some(InputError::Open { name, error })),
         }
     }
 
@@ -265,9 +235,6 @@ where
             return Ok(());
         }
         self.in_flight -= self.weight(&chunk);
-        self.totals.chunks += 1;
-        self.totals.bytes += chunk.record_bytes();
-        self.totals.stored_bytes += chunk.stored_bytes();
         if let Some(progress) = self.config.progress {
             progress.fetch_add(chunk.stored_bytes(), Ordering::Relaxed);
         }

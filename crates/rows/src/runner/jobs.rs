@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::input::{Chunk, InputError};
+use crate::input::Chunk;
 use crate::list::{Arena, Rows};
 
 /// A report from another thread.
 pub(super) enum Event<O, E> {
-    /// The thread of the stream with this number has read a chunk, its end or its failure.
-    Read(u64, Option<Result<Chunk, InputError>>),
+    /// The thread of a stream has read a chunk, its end or its failure.
+    Read,
     /// A job has processed its records.
     Done(Done<O, E>),
     /// A job or a stream's thread has panicked with this payload.

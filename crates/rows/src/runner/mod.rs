@@ -30,7 +30,7 @@
 //!
 //! let source = Source::from_reader("a list", &b"one\ntwo\nthree\n"[..]);
 //! let mut lengths = Vec::new();
-//! let totals = runner::run(
+//! runner::run(
 //!     [Ok(source)],
 //!     &Config::default(),
 //!     || (),
@@ -46,7 +46,6 @@
 //!     },
 //! )?;
 //! assert_eq!(lengths, [3, 3, 5]);
-//! assert_eq!(totals.bytes, 14);
 //! # Ok::<(), runner::RunError>(())
 //! ```
 
@@ -129,19 +128,6 @@ pub fn thread_pool(threads: usize) -> Result<ThreadPool, ThreadsError> {
         .map_err(|error| ThreadsError::new(threads, error))
 }
 
-/// The totals of a completed batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RunTotals {
-    /// The number of inputs that were opened.
-    pub sources: u64,
-    /// The number of chunks that were processed and written.
-    pub chunks: u64,
-    /// The bytes of these chunks, after decompression.
-    pub bytes: u64,
-    /// The bytes that were read for these chunks, before decompression.
-    pub stored_bytes: u64,
-}
-
 /// The piece of a list whose output is being written.
 pub struct Part<'a> {
     /// The list.
@@ -194,7 +180,7 @@ pub fn run<S, O, E>(
     scratch: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &mut Rows<'_>, &mut O) -> Result<(), E> + Sync,
     sink: impl FnMut(&Part<'_>, &mut O) -> Result<(), E>,
-) -> Result<RunTotals, E>
+) -> Result<(), E>
 where
     S: Send,
     O: Default + Send + 'static,

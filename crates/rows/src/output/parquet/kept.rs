@@ -4,11 +4,16 @@
 //! So a row is copied without interpreting its columns. Statistics, page indexes and Bloom filters
 //! are rebuilt.
 
+use std::sync::Arc;
+
+use bytes::Bytes;
 use parquet::basic::Encoding;
 use parquet::basic::Type as PhysicalType;
-use parquet::column::page::PageReader;
+use parquet::column::page::{PageReader, PageWriter};
 use parquet::column::reader::{ColumnReaderImpl, get_column_reader, get_typed_column_reader};
-use parquet::column::writer::{ColumnCloseResult, ColumnWriterImpl, get_typed_column_writer};
+use parquet::column::writer::{
+    ColumnCloseResult, ColumnWriter, ColumnWriterImpl, get_column_writer, get_typed_column_writer,
+};
 use parquet::data_type::{
     BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
     Int64Type, Int96Type,
@@ -16,14 +21,14 @@ use parquet::data_type::{
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::properties::{WriterPropertiesBuilder, WriterVersion};
+use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 
 use crate::input::InputError;
 use crate::list::parquet::Part;
 use portcullis_captures::limits::PARQUET_BATCH_ROWS;
 
-use super::added::{Sink, encoded, sinks, writer};
-use super::{EncodedGroup, properties, version_of};
+use super::{EncodedColumn, EncodedGroup, properties, version_of};
 
 /// Copies the rows of a row group to several outputs. `outputs` has the number of the output of
 /// each row, counted from 1, or 0 for a row that is dropped.
@@ -55,12 +60,12 @@ fn one_output<E: From<InputError> + From<ParquetError>>(
         return Ok(EncodedGroup::default());
     }
     if kept == outputs.len() {
-        return Ok(EncodedGroup::beside(part, Vec::new())?);
+        return Ok(EncodedGroup::beside(part)?);
     }
     let metadata = part.list().source().metadata();
     let chunks = metadata.row_group(part.row_group()).columns();
     let version = version_of(part);
-    let mut sinks = sinks(chunks.len());
+    let mut sinks: Vec<Sink> = chunks.iter().map(|_| TrackedWrite::new(Vec::new())).collect();
     let mut closed = Vec::with_capacity(chunks.len());
     for ((place, chunk), sink) in chunks.iter().enumerate().zip(&mut sinks) {
         let rows = Rows { batch_rows: part.rows_at_once(place, PARQUET_BATCH_ROWS)?, ..rows };
@@ -69,7 +74,32 @@ fn one_output<E: From<InputError> + From<ParquetError>>(
             copy_column(&chunk.column_descr_ptr(), pages, properties, sink, &rows)
         })?);
     }
-    Ok(EncodedGroup { copied: None, columns: encoded(sinks, closed)? })
+    Ok(EncodedGroup { columns: encoded(sinks, closed)?, ..EncodedGroup::default() })
+}
+
+/// The buffer that a column is encoded into.
+type Sink = TrackedWrite<Vec<u8>>;
+
+/// Returns a writer of one column into `sink`.
+fn writer<'s>(
+    column: &ColumnDescPtr,
+    properties: WriterPropertiesBuilder,
+    sink: &'s mut Sink,
+) -> ColumnWriter<'s> {
+    let pages: Box<dyn PageWriter + 's> = Box::new(SerializedPageWriter::new(sink));
+    get_column_writer(Arc::clone(column), Arc::new(properties.build()), pages)
+}
+
+/// Returns the encoded columns in the sinks of closed writers.
+fn encoded(
+    sinks: Vec<Sink>,
+    closed: Vec<ColumnCloseResult>,
+) -> Result<Vec<EncodedColumn>, ParquetError> {
+    let columns = sinks
+        .into_iter()
+        .zip(closed)
+        .map(|(sink, close)| Ok(EncodedColumn { bytes: Bytes::from(sink.into_inner()?), close }));
+    columns.collect()
 }
 
 /// The rows of one output.

@@ -8,7 +8,7 @@
 //! | Parquet | the rows with added columns | the input's columns are copied as they are stored, byte for byte |
 //! | Parquet | some rows, all columns | values are copied row by row, in Parquet's own types |
 //! | text | `url` and the added columns | all are encoded |
-//! | none | rows of their own ([`RowColumns`]) | all are encoded |
+//! | none | rows of their own | all are encoded |
 //!
 //! A column is never converted to another type, so nested columns, old timestamps and unknown types
 //! are preserved, with their field ids. The file's metadata is copied (see [`schema`]). Each column
@@ -28,6 +28,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use parquet::arrow::arrow_writer::ArrowColumnChunk;
 use parquet::basic::Compression;
 use parquet::bloom_filter::Sbbf;
 use parquet::column::writer::ColumnCloseResult;
@@ -39,7 +40,7 @@ use parquet::file::writer::SerializedFileWriter;
 use crate::input::InputError;
 use crate::list::parquet::{Part, StoredFile};
 
-pub use added::{AddedColumns, AddedRows, RowColumns};
+pub use added::{AddedColumns, AddedRows};
 pub use kept::keep;
 pub use schema::Template;
 
@@ -51,32 +52,34 @@ struct EncodedColumn {
 }
 
 /// An encoded row group.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct EncodedGroup {
     /// The row group whose stored columns come first.
     copied: Option<Part>,
-    /// The columns after the copied ones.
+    /// Columns of which some rows were copied.
     columns: Vec<EncodedColumn>,
+    /// The columns after them.
+    added: Vec<ArrowColumnChunk>,
 }
 
 impl EncodedGroup {
-    /// Returns a row group as it is stored, with columns after its own.
+    /// Returns a row group as it is stored.
     ///
     /// # Errors
     ///
     /// If a column does not begin with a page. It is damaged, or encrypted, and a copy would lose
     /// the data needed to decrypt it.
-    fn beside(part: &Part, columns: Vec<EncodedColumn>) -> Result<EncodedGroup, InputError> {
+    fn beside(part: &Part) -> Result<EncodedGroup, InputError> {
         let metadata = part.list().source().metadata();
         for column in 0..metadata.row_group(part.row_group()).num_columns() {
             part.read_column(column, |mut pages| pages.peek_next_page().map(|_| ()))?;
         }
-        Ok(EncodedGroup { copied: Some(part.clone()), columns })
+        Ok(EncodedGroup { copied: Some(part.clone()), ..EncodedGroup::default() })
     }
 
     /// Whether the group has no columns to write.
     pub fn is_empty(&self) -> bool {
-        self.copied.is_none() && self.columns.is_empty()
+        self.copied.is_none() && self.columns.is_empty() && self.added.is_empty()
     }
 }
 
@@ -129,6 +132,13 @@ impl<W: Write + Send> ParquetWriter<W> {
                 (close.column_index, close.offset_index) = (None, None);
             }
             out.append_column(&bytes, close)?;
+        }
+        for mut column in group.added {
+            if !self.template.has_page_index {
+                let close = column.close_mut();
+                (close.column_index, close.offset_index) = (None, None);
+            }
+            column.append_to_row_group(&mut out)?;
         }
         out.close()?;
         Ok(())

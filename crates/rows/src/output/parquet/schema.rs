@@ -20,10 +20,9 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field as ArrowField, Schema};
+use arrow_schema::{DataType, FieldRef, Schema};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
-use parquet::basic::{LogicalType, Repetition, TimeUnit as ParquetUnit, Type as PhysicalType};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, encode_arrow_schema};
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::WriterVersion;
 use parquet::schema::types::{Type, TypePtr};
@@ -31,7 +30,8 @@ use serde_json::json;
 
 use crate::list::parquet::ParquetList;
 
-use super::super::columns::{ColumnsError, Field, LIST_ELEMENT, ValueType, no_collision};
+use super::super::columns::{ColumnsError, Field, ValueType, no_collision};
+use super::added::url_field;
 
 /// The key in a file's metadata for the account of a run.
 pub const ACCOUNT_KEY: &str = "portcullis";
@@ -92,17 +92,17 @@ impl Template {
     /// If an added column is called `url`.
     pub fn from_urls(added: &[Field]) -> Result<Template, ColumnsError> {
         no_collision(&[URL_COLUMN], added)?;
-        let url = ArrowField::new(URL_COLUMN, DataType::Utf8, false);
-        Ok(Template::encoded(url_schema(added), vec![url], added))
+        Ok(Template::encoded(vec![url_field()], added))
     }
 
     /// Returns an output of rows that stand alone, with these columns.
     pub fn from_rows(fields: &[Field]) -> Template {
-        Template::encoded(row_schema(fields), Vec::new(), fields)
+        Template::encoded(Vec::new(), fields)
     }
 
     /// Returns an output whose columns are all encoded: `own`, then `added`.
-    fn encoded(schema: TypePtr, own: Vec<ArrowField>, added: &[Field]) -> Template {
+    fn encoded(own: Vec<FieldRef>, added: &[Field]) -> Template {
+        let schema = with_columns(&schema_of(&own), added);
         let arrow = encode_arrow_schema(&Schema::new(own));
         let arrow = KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), arrow);
         Template {
@@ -144,69 +144,22 @@ impl Template {
     }
 }
 
-/// Returns the schema of an output with the column `url` and then `added`.
-pub(super) fn url_schema(added: &[Field]) -> TypePtr {
-    let url = text_type(URL_COLUMN, Repetition::REQUIRED);
-    let root = Type::group_type_builder("schema").with_fields(vec![Arc::new(url)]).build();
-    with_columns(&root.expect("a column with a name is a schema"), added)
-}
-
-/// Returns the schema of rows that stand alone.
-pub(super) fn row_schema(fields: &[Field]) -> TypePtr {
-    let root = Type::group_type_builder("schema").build();
-    with_columns(&root.expect("no columns are a schema"), fields)
-}
-
 /// Returns a schema with more columns after its own.
 fn with_columns(root: &Type, added: &[Field]) -> TypePtr {
+    let added: Vec<FieldRef> = added.iter().map(|it| it.arrow(DataType::Int8).into()).collect();
     let mut fields = root.get_fields().to_vec();
-    fields.extend(added.iter().map(|field| Arc::new(type_of(field))));
+    fields.extend_from_slice(schema_of(&added).get_fields());
     let root = Type::group_type_builder(root.name()).with_fields(fields).build();
     Arc::new(root.expect("columns with names are a schema"))
 }
 
-/// Returns the type of an added column.
-fn type_of(field: &Field) -> Type {
-    let name = field.name.as_str();
-    let (value_type, nullable) = field.kind.value_type();
-    let repetition = if nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
-    let build = |physical, logical| {
-        let builder = Type::primitive_type_builder(name, physical).with_logical_type(logical);
-        builder.with_repetition(repetition).build().expect("the types fit each other")
-    };
-    match value_type {
-        ValueType::Word | ValueType::Text | ValueType::Repeated => text_type(name, repetition),
-        ValueType::Number => build(PhysicalType::INT32, None),
-        ValueType::Flag => build(PhysicalType::BOOLEAN, None),
-        ValueType::Double => build(PhysicalType::DOUBLE, None),
-        ValueType::List => list_type(name),
-        ValueType::Time => {
-            build(PhysicalType::INT64, Some(LogicalType::timestamp(true, ParquetUnit::MILLIS)))
-        }
-    }
-}
-
-/// Returns the type of a list of texts, in three levels.
-fn list_type(name: &str) -> Type {
-    let element = Arc::new(text_type(LIST_ELEMENT, Repetition::REQUIRED));
-    let repeated = Type::group_type_builder("list")
-        .with_repetition(Repetition::REPEATED)
-        .with_fields(vec![element])
-        .build();
-    Type::group_type_builder(name)
-        .with_repetition(Repetition::REQUIRED)
-        .with_logical_type(Some(LogicalType::List))
-        .with_fields(vec![Arc::new(repeated.expect("a list has an element"))])
-        .build()
-        .expect("a list has no parameters")
-}
-
-fn text_type(name: &str, repetition: Repetition) -> Type {
-    Type::primitive_type_builder(name, PhysicalType::BYTE_ARRAY)
-        .with_repetition(repetition)
-        .with_logical_type(Some(LogicalType::String))
-        .build()
-        .expect("a text has no parameters")
+/// Returns the schema of columns in Parquet.
+pub(super) fn schema_of(fields: &[FieldRef]) -> TypePtr {
+    let schema = ArrowSchemaConverter::new()
+        .schema_root("schema")
+        .convert(&Schema::new(fields.to_vec()))
+        .expect("Parquet has the types of all columns");
+    schema.root_schema_ptr()
 }
 
 /// Returns the same metadata, with the added columns if it describes the schema.

@@ -1,0 +1,80 @@
+//! Archives of text: batches of whole records, which a format reads one after another.
+
+use std::sync::Arc;
+
+use portcullis_files::input::{Framing, InputError, TextChunk, TextChunks};
+
+use super::capture::{Batch, BatchReader, BrokenRecord, CaptureSink, ReadConfig};
+
+/// Reads the records of a format.
+pub(super) trait RecordReader: Send + Sync {
+    /// Returns the end of a record.
+    fn framing(&self) -> Framing;
+
+    /// Reads the first record of `rest`, and passes its captures to `sink`. Returns its length. The
+    /// error says what is wrong with the record.
+    fn read_first(
+        &self,
+        rest: &[u8],
+        config: &ReadConfig,
+        sink: &mut dyn CaptureSink,
+    ) -> (usize, Result<(), String>);
+}
+
+/// A reader that cuts text into batches of whole records.
+pub struct TextReader {
+    chunks: TextChunks,
+    records: Arc<dyn RecordReader>,
+    /// The number of lines before the next batch.
+    lines: u64,
+}
+
+impl TextReader {
+    /// Returns a reader of the records in `chunks`, after this number of `lines`.
+    pub(super) fn new(
+        chunks: TextChunks,
+        records: impl RecordReader + 'static,
+        lines: u64,
+    ) -> TextReader {
+        TextReader { chunks, records: Arc::new(records), lines }
+    }
+}
+
+fn lines_in(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
+}
+
+impl BatchReader for TextReader {
+    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
+        let chunk = self.chunks.next(self.records.framing()).transpose()?;
+        let Some(chunk) = chunk else { return Ok(None) };
+        let lines_before = self.lines;
+        self.lines += lines_in(&chunk);
+        Ok(Some(Box::new(Records { chunk, records: Arc::clone(&self.records), lines_before })))
+    }
+}
+
+/// A batch of whole records.
+struct Records {
+    chunk: TextChunk,
+    records: Arc<dyn RecordReader>,
+    lines_before: u64,
+}
+
+impl Batch for Records {
+    fn stored_bytes(&self) -> u64 {
+        self.chunk.stored_bytes()
+    }
+
+    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
+        let (mut rest, mut line) = (&self.chunk[..], self.lines_before + 1);
+        while !rest.is_empty() {
+            let (bytes, read) = self.records.read_first(rest, config, sink);
+            if let Err(problem) = read {
+                sink.broken(BrokenRecord::senseless(format!("line {line}"), problem));
+            }
+            line += lines_in(&rest[..bytes]);
+            rest = &rest[bytes..];
+        }
+    }
+}

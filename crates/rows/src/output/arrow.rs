@@ -1,0 +1,94 @@
+//! The values of columns as Arrow arrays, for Parquet and for Python.
+//!
+//! Words are dictionaries with keys of one byte, and texts that rows share are stored once. Bytes that
+//! are not UTF-8 become U+FFFD.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::{
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array, StringArray,
+    TimestampMillisecondArray,
+};
+use arrow_schema::{DataType, Field as ArrowField, Fields};
+use portcullis_robots::access::UnixSeconds;
+
+use super::added::{Added, Values};
+use super::columns::{Field, LIST_ELEMENT};
+
+/// How the values of columns become arrays.
+#[derive(Clone, Debug)]
+pub struct Arrays {
+    fields: Fields,
+    /// The words of each column.
+    words: Vec<ArrayRef>,
+}
+
+impl Arrays {
+    /// Returns the arrays of these columns.
+    pub fn new(fields: &[Field]) -> Arrays {
+        let words = |field: &Field| -> ArrayRef { Arc::new(StringArray::from(field.kind.words())) };
+        Arrays {
+            fields: fields.iter().map(|field| field.arrow(DataType::Int8)).collect(),
+            words: fields.iter().map(words).collect(),
+        }
+    }
+
+    /// Returns the types of the columns.
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// Returns the values of the columns, in order.
+    pub fn of<'a>(&'a self, added: &'a Added) -> impl Iterator<Item = ArrayRef> + 'a {
+        added.columns().iter().zip(&self.words).map(|(values, words)| array(values, words))
+    }
+}
+
+/// Returns the values of a column, which may have `words`.
+fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
+    let text = |it: Option<&'_ [u8]>| it.map(|it| String::from_utf8_lossy(it).into_owned());
+    match values {
+        Values::Words(numbers) => {
+            let codes: Int8Array = match numbers.all() {
+                Some(all) => all.iter().map(|&it| it as i8).collect::<Vec<i8>>().into(),
+                None => numbers.numbers().map(|it| it.map(|it| it as i8)).collect(),
+            };
+            let words = DictionaryArray::<Int8Type>::try_new(codes, Arc::clone(words));
+            Arc::new(words.expect("numbers are places in the list of all words"))
+        }
+        Values::Numbers(numbers) => {
+            // A file of 64 MiB has fewer lines than an int32 can count.
+            let number = |it: &Option<u32>| it.and_then(|it| it.try_into().ok());
+            Arc::new(numbers.iter().map(number).collect::<Int32Array>())
+        }
+        Values::Texts(texts) => Arc::new(texts.iter().map(text).collect::<StringArray>()),
+        Values::Repeated(repeated) => {
+            let texts: Vec<Option<String>> = repeated.texts().map(text).collect();
+            let keys = repeated.numbers().iter();
+            let key = |&number: &u32| texts[number as usize].is_some().then_some(number as i32);
+            let keys: Int32Array = keys.map(key).collect();
+            let texts: ArrayRef = Arc::new(texts.into_iter().collect::<StringArray>());
+            let shared = DictionaryArray::<Int32Type>::try_new(keys, texts);
+            Arc::new(shared.expect("numbers are places in the list of all texts"))
+        }
+        Values::Flags(flags) => Arc::new(BooleanArray::from(flags.clone())),
+        Values::Doubles(doubles) => Arc::new(Float64Array::from(doubles.clone())),
+        Values::Lists(lists) => {
+            let element = ArrowField::new(LIST_ELEMENT, DataType::Utf8, false);
+            let mut builder = ListBuilder::new(StringBuilder::new()).with_field(element);
+            for row in 0..lists.rows() {
+                for text in lists.get(row) {
+                    builder.values().append_value(String::from_utf8_lossy(text));
+                }
+                builder.append(true);
+            }
+            Arc::new(builder.finish())
+        }
+        Values::Times(times) => {
+            let times = times.iter().map(|time| time.map(UnixSeconds::to_milliseconds));
+            Arc::new(times.collect::<TimestampMillisecondArray>().with_timezone("UTC"))
+        }
+    }
+}
