@@ -1,6 +1,6 @@
 //! Signal handlers. None of these signals leaves an unfinished output.
 //!
-//! - SIGBUS is raised if a mapped set is truncated while it is read, or its disk fails. No
+//! - SIGBUS is raised if a mapped list or set is truncated while it is read, or its disk fails. No
 //!   code can continue after that, so the handler writes a message, removes unfinished outputs, and
 //!   exits with status 2. A stack overflow that raises the same signal, as on macOS, ends with the
 //!   same message.

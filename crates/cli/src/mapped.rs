@@ -1,4 +1,4 @@
-//! Maps policy sets. No other part of the program maps files.
+//! Maps policy sets and lists of URLs. No other part of the program maps files.
 //!
 //! Another process may write to or truncate a mapped file. The program limits the damage:
 //!
@@ -7,13 +7,16 @@
 //! - no output of a run is one of its inputs ([`files`](super::files));
 //! - reading a truncated part ends the program with a message and status 2
 //!   ([`fault`](super::fault));
+//! - results from a file that became shorter are discarded: its length is compared after every
+//!   block of URLs and every chunk of a list;
 //! - results from a set that was written to are discarded: its times are compared after every chunk
 //!   of a list and before a command ends.
 
-#![allow(unsafe_code, reason = "maps sets that the user names")]
+#![allow(unsafe_code, reason = "maps files that the user names")]
 
 use std::path::Path;
 
+use portcullis_files::input::{InputError, Source};
 use portcullis_set::{PolicySet, SetError};
 
 /// Maps the policy set at `path`.
@@ -34,4 +37,14 @@ pub fn set(path: &Path) -> Result<PolicySet, SetError> {
 pub fn set_to_compile(path: &Path) -> Result<PolicySet, SetError> {
     // SAFETY: see the module.
     unsafe { PolicySet::map_to_compile(path) }
+}
+
+/// Opens a list of URLs, and maps it if it is a regular uncompressed file.
+///
+/// # Errors
+///
+/// As [`Source::open`].
+pub fn list(path: &Path) -> Result<Source, InputError> {
+    // SAFETY: see the module.
+    Source::open(path).map(|source| unsafe { source.mapped() })
 }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
 
-use portcullis_files::input::{ChunkConfig, Source};
+use portcullis_files::input::ChunkConfig;
 use portcullis_report::{InvalidRecords, Piece, Rejects, Watch};
 use portcullis_rows::list::{List, Rows};
 pub use portcullis_rows::runner::Part;
@@ -13,6 +13,7 @@ use portcullis_rows::runner::{self, Config};
 use portcullis_set::batch::{Classifier, Session};
 
 use super::limits::PAUSE;
+use super::mapped;
 use super::message::Notes;
 use super::plan::{QuestionPlan, StreamPlan};
 use super::progress::Progress;
@@ -77,7 +78,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     let prints_to_terminal = plan.prints && io::stdout().is_terminal();
     let paths: Vec<&Path> = plan.inputs.iter().map(|input| &*input.path).collect();
     let progress = Progress::over(&paths, plan.progress && !prints_to_terminal);
-    let sources = plan.inputs.iter().map(|input| Source::open(&input.path));
+    let sources = plan.inputs.iter().map(|input| mapped::list(&input.path));
     let config = Config {
         threads: plan.threads,
         // The output must not depend on how a pipe delivers.

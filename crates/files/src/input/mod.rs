@@ -1,14 +1,15 @@
-//! Reads a file, a pipe, gzip or zstd, in chunks of whole records.
+//! Reads a mapped file, a file, a pipe, gzip or zstd, in chunks of whole records.
 //!
 //! This module opens inputs ([`Source`]), decompresses them, and cuts them at record ends
 //! ([`TextChunks`]). It knows where records end ([`Framing`]), and nothing else of what they say.
 //!
-//! An input is a stream, decompressed if its first bytes show a compression, and held in memory one
-//! chunk at a time. The same bytes give the same chunks, however they arrive.
+//! The same bytes give the same chunks, however they arrive. An input is a stream, decompressed if its
+//! first bytes show a compression, and held in memory one
+//! chunk at a time. A regular uncompressed file can be mapped instead ([`Source::mapped`]) and is then
+//! never copied.
 //!
-//! Cost per chunk: one read, one `memrchr`, and a copy of part of a record. A file is not mapped:
-//! reading costs 1 ns a URL more, and a list that another process truncates is an error, and neither a
-//! signal nor undefined behaviour. Memory: one chunk, or one record up to
+//! Cost: one `memrchr` per chunk for a mapping, one read and a copy of part of a record per chunk for a
+//! stream. Memory: a stream holds one chunk, or one record up to
 //! [`RECORD_BYTES_MAX`](crate::limits::RECORD_BYTES_MAX).
 //!
 //! Errors ([`InputError`]) name the input and the fix. A compressed input that is cut short or
@@ -16,6 +17,7 @@
 
 mod delimited;
 mod framing;
+mod mapping;
 mod robots;
 mod source;
 mod stream;

@@ -1,7 +1,10 @@
 //! Opens a path, standard input or any reader.
 
+#![allow(unsafe_code, reason = "declares the contract of mapped lists")]
+
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::ops::Range;
 use std::path::Path;
 
 use super::InputError;
@@ -26,8 +29,10 @@ use crate::kind::{FileKind, Wanted, WrongKind};
 pub struct Source {
     pub(super) stream: Stream,
     stored_bytes: Option<u64>,
-    /// The file itself, if it is regular. Formats that are not read from the beginning need it.
-    pub(super) file: Option<File>,
+    /// The file itself, if it is regular, with the places where the input begins and ends. Formats
+    /// that are not read from the beginning need it.
+    pub(super) file: Option<(File, Range<u64>)>,
+    pub(super) maps: bool,
 }
 
 /// The name of standard input in messages.
@@ -79,7 +84,12 @@ impl Source {
 
     /// Wraps any reader, without reading yet. Errors call the input `name`.
     pub fn from_reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Source {
-        Source { stream: Stream::new(name.into(), reader), stored_bytes: None, file: None }
+        Source {
+            stream: Stream::new(name.into(), reader),
+            stored_bytes: None,
+            file: None,
+            maps: false,
+        }
     }
 
     /// Wraps an opened file of any kind, from its current position. Errors call the input `name`.
@@ -108,7 +118,26 @@ impl Source {
         let stored_bytes = (metadata.len() > start).then(|| metadata.len() - start);
         let mut source = Source::from_reader(name, file);
         source.stream.expect(stored_bytes.unwrap_or(0));
-        Ok(Source { stored_bytes, file: second, ..source })
+        Ok(Source {
+            stored_bytes,
+            file: second.map(|file| (file, start..metadata.len())),
+            ..source
+        })
+    }
+
+    /// Maps the input, if it is a regular uncompressed file and the system can map it, when its first
+    /// chunk is cut: no byte of it is copied, and threads take chunks without waiting for a reader.
+    /// Otherwise it is read.
+    ///
+    /// # Safety
+    ///
+    /// No process may truncate or rewrite the file while one of its chunks is alive: their bytes are
+    /// shared slices, which must not change. Appending is harmless. If the file is truncated anyway,
+    /// touching a missing page raises SIGBUS, and the last page reads as zeros after the new end. Call
+    /// [`TextChunk::check`](super::TextChunk::check) before the results of a chunk are used.
+    #[must_use]
+    pub unsafe fn mapped(self) -> Source {
+        Source { maps: true, ..self }
     }
 
     /// Returns the name of the input in errors: its path, or `standard input`.

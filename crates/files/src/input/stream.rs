@@ -130,6 +130,13 @@ impl Stream {
         }
     }
 
+    /// Whether the input is not compressed. Reads its first bytes if they have not been read, and keeps
+    /// their failure.
+    pub(super) fn is_plain(&mut self) -> bool {
+        self.begin();
+        self.coding.is_none() && !self.has_failed()
+    }
+
     /// Reads until `wanted` bytes are buffered or the input ends. Returns whether `wanted` bytes
     /// are buffered.
     pub fn fill(&mut self, wanted: usize) -> bool {

@@ -6,16 +6,23 @@
 //! shorter chunks where a pipe pauses ([`ChunkConfig::pause`]). Every readable input has at least one
 //! chunk, which may be empty, so that readers of chunks see the bytes before the first record.
 //!
-//! Cost for plain lines: one `memrchr` per chunk, and a copy of the record that its boundary cuts. An
-//! error is returned after the whole records before it.
+//! A regular uncompressed file can be mapped ([`Source::mapped`]): its format is detected in what was
+//! read, and its chunks are parts of the mapping.
+//!
+//! Cost for plain lines: one `memrchr` per chunk, and for a stream a copy of the record that its
+//! boundary cuts. An error is returned after the whole records before it.
+
+#![allow(unsafe_code, reason = "maps lists of URLs")]
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::{Deref, Range};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::InputError;
 use super::framing::Framing;
+use super::mapping::Mapping;
 use super::source::Source;
 use super::stream::{Filled, Stream};
 use crate::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
@@ -91,17 +98,24 @@ impl ChunkConfig {
 /// The last record lacks its terminator if the input does; the next input does not continue it.
 #[derive(Debug)]
 pub struct TextChunk {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     range: Range<usize>,
     stored_bytes: u64,
     is_last: bool,
+}
+
+/// Where the bytes of a chunk are. Nothing else distinguishes a mapped file from a stream.
+#[derive(Debug)]
+enum Bytes {
+    Mapped(Arc<Mapping>),
+    Owned(Vec<u8>),
 }
 
 impl TextChunk {
     /// Returns a whole input in memory.
     pub fn whole(text: Vec<u8>) -> TextChunk {
         let (range, stored_bytes) = (0..text.len(), text.len() as u64);
-        TextChunk { bytes: text, range, stored_bytes, is_last: true }
+        TextChunk { bytes: Bytes::Owned(text), range, stored_bytes, is_last: true }
     }
 
     /// Returns the bytes that were read from the file or pipe since the previous chunk, before
@@ -114,6 +128,19 @@ impl TextChunk {
     pub fn is_last(&self) -> bool {
         self.is_last
     }
+
+    /// Checks that the bytes are still the ones that were cut. Call it after the work on the chunk,
+    /// before its results are used.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::Shrunk`] if the chunk comes from a mapped file that became shorter.
+    pub fn check(&self) -> Result<(), InputError> {
+        match &self.bytes {
+            Bytes::Mapped(mapping) => mapping.check(),
+            Bytes::Owned(_) => Ok(()),
+        }
+    }
 }
 
 impl Deref for TextChunk {
@@ -121,7 +148,10 @@ impl Deref for TextChunk {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.bytes[self.range.clone()]
+        match &self.bytes {
+            Bytes::Mapped(mapping) => &mapping[self.range.clone()],
+            Bytes::Owned(buffer) => &buffer[self.range.clone()],
+        }
     }
 }
 
@@ -142,7 +172,10 @@ pub struct First<'i> {
 pub struct TextChunks {
     config: ChunkConfig,
     stream: Stream,
-    file: Option<File>,
+    file: Option<(File, Range<u64>)>,
+    /// Whether a plain file is mapped when its first chunk is cut, see [`Source::mapped`].
+    maps: bool,
+    mapping: Option<(Arc<Mapping>, usize)>,
     is_first: bool,
     /// Whether the chunk before was cut at a pause, so that it did not know whether it was the last.
     owes_last: bool,
@@ -156,11 +189,13 @@ impl TextChunks {
     /// Returns the chunks of `source`.
     pub fn new(source: Source, config: ChunkConfig) -> TextChunks {
         let chunk_bytes = config.chunk_bytes.min(config.record_bytes_max).max(1);
-        let Source { stream, file, .. } = source;
+        let Source { stream, file, maps, .. } = source;
         TextChunks {
             config: ChunkConfig { chunk_bytes, ..config },
             stream,
             file,
+            maps,
+            mapping: None,
             is_first: true,
             owes_last: false,
             spare: Vec::new(),
@@ -176,8 +211,8 @@ impl TextChunks {
     /// Returns the file itself, if it is regular and not compressed. Its next chunk needs no waiting,
     /// and little work.
     pub fn plain_file(&mut self) -> Option<&File> {
-        let is_plain = self.file.is_some() && matches!(self.stream.coding(), Ok(None));
-        self.file.as_ref().filter(|_| is_plain)
+        let is_plain = self.file.is_some() && self.stream.is_plain();
+        self.file.as_ref().filter(|_| is_plain).map(|(file, _)| file)
     }
 
     /// Whether the input is compressed.
@@ -219,13 +254,16 @@ impl TextChunks {
         let nothing = Stream::new(String::new(), io::empty());
         let stream = std::mem::replace(&mut self.stream, nothing);
         self.stream = Stream::through(stream, stage);
+        self.file = None;
     }
 
     /// Takes back a finished chunk, so that a later chunk can reuse its memory.
     pub fn recycle(&mut self, chunk: TextChunk) {
         // The memory of a long record is freed.
-        if chunk.bytes.capacity() <= 2 * self.config.wanted_bytes() {
-            self.spare.push(chunk.bytes);
+        if let Bytes::Owned(buffer) = chunk.bytes
+            && buffer.capacity() <= 2 * self.config.wanted_bytes()
+        {
+            self.spare.push(buffer);
         }
     }
 
@@ -233,13 +271,59 @@ impl TextChunks {
     pub fn too_long(&self) -> InputError {
         InputError::RecordTooLong {
             name: self.stream.name().to_owned(),
-            offset: self.stream.position(),
+            offset: self.position(),
             bytes_max: self.config.record_bytes_max,
         }
     }
 
+    /// Returns the place of the next chunk: the number of bytes before it, after decompression.
+    fn position(&self) -> u64 {
+        let begin = self.file.as_ref().map_or(0, |(_, range)| range.start);
+        self.mapping.as_ref().map_or(self.stream.position(), |&(_, at)| at as u64 - begin)
+    }
+
+    /// Maps the file, if it is to be mapped.
+    fn begin_mapping(&mut self) -> Option<()> {
+        if !self.maps {
+            return None;
+        }
+        let file = self.plain_file()?.try_clone().ok()?;
+        let (_, range) = self.file.as_ref().filter(|(_, range)| !range.is_empty())?;
+        let at = usize::try_from(range.start + self.stream.position()).ok()?;
+        // SAFETY: the caller of `Source::mapped` has promised that no process truncates or rewrites the file.
+        let mapping = unsafe { Mapping::new(self.stream.name(), file) }?;
+        // A file that became shorter since it was opened is read, which reports it.
+        self.mapping = (mapping.len() as u64 >= range.end).then(|| (Arc::new(mapping), at));
+        Some(())
+    }
+
+    /// Cuts the next chunk off the mapping.
+    fn next_mapped(&mut self, framing: Framing) -> Option<Result<TextChunk, InputError>> {
+        let (mapping, at) = self.mapping.as_mut()?;
+        let rest = &mapping[*at..];
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        if rest.is_empty() && !is_first {
+            return mapping.check().err().map(Err);
+        }
+        let Cut::At(count) = self.config.cut(framing, rest, true) else {
+            return Some(Err(self.too_long()));
+        };
+        let (range, is_last) = (*at..*at + count, count == rest.len());
+        *at += count;
+        let bytes = Bytes::Mapped(Arc::clone(mapping));
+        let end = self.position();
+        let stored_bytes = end - std::mem::replace(&mut self.stored_bytes, end);
+        Some(Ok(TextChunk { bytes, range, stored_bytes, is_last }))
+    }
+
     /// Returns the next chunk, or `None` after the last. After an error there are no more.
     pub fn next(&mut self, framing: Framing) -> Option<Result<TextChunk, InputError>> {
+        if self.is_first {
+            self.begin_mapping();
+        }
+        if self.mapping.is_some() {
+            return self.next_mapped(framing);
+        }
         let (config, stream) = (self.config, &mut self.stream);
         let is_first = std::mem::replace(&mut self.is_first, false);
         let owed = std::mem::take(&mut self.owes_last);
@@ -264,6 +348,7 @@ impl TextChunks {
         let is_last = stream.is_at_end() && stream.bytes().is_empty();
         let before = std::mem::replace(&mut self.stored_bytes, stream.stored_bytes());
         let stored_bytes = self.stored_bytes - before;
+        let bytes = Bytes::Owned(bytes);
         Some(Ok(TextChunk { bytes, range, stored_bytes, is_last }))
     }
 }

@@ -66,6 +66,16 @@ impl Chunk {
     pub fn part(&self) -> Option<&Part> {
         self.part.as_ref()
     }
+
+    /// Checks that the bytes are still the ones that were cut. Call it after the work on the chunk,
+    /// before its results are used.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::Shrunk`] if the chunk comes from a mapped file that became shorter.
+    pub fn check(&self) -> Result<(), InputError> {
+        self.text.check()
+    }
 }
 
 impl Deref for Chunk {

@@ -100,6 +100,13 @@ fn open(path: &Path) -> Source {
     Source::open(path).unwrap()
 }
 
+/// Opens a file to be mapped. Tests own theirs.
+#[allow(unsafe_code, reason = "tests own their files")]
+fn open_mapped(path: &Path) -> Source {
+    // SAFETY: no other process knows the file.
+    unsafe { open(path).mapped() }
+}
+
 #[test]
 fn chunks_do_not_depend_on_how_the_bytes_arrive() {
     let folder = TempDir::new().unwrap();
@@ -123,6 +130,7 @@ fn chunks_do_not_depend_on_how_the_bytes_arrive() {
         for chunk in &expected.0[..expected.0.len() - 1] {
             assert!(chunk.ends_with(b"\n"), "{list:?}");
         }
+        assert_eq!(cut(open_mapped(&path), SMALL).0, expected.0, "{list:?}");
         assert_eq!(cut(from_bytes(list), SMALL).0, expected.0, "{list:?}");
         assert_eq!(cut(from_bytes(&gzip(list)), SMALL).0, expected.0);
         assert_eq!(cut(from_bytes(&zstd_frame(list)), SMALL).0, expected.0);
@@ -134,12 +142,20 @@ fn chunks_do_not_depend_on_how_the_bytes_arrive() {
 
 #[test]
 fn every_length_of_record_at_every_place() {
+    let folder = TempDir::new().unwrap();
     for before in 0..20 {
         for bytes in 0..20 {
             let mut list = b"x\n".repeat(before);
             list.extend(b"y".repeat(bytes));
             list.extend(b"\nz\n\nz");
             let (chunks, failure) = cut(from_bytes(&list), SMALL);
+            let mapped = cut(open_mapped(&write_file(&folder, "list", &list)), SMALL);
+            assert_eq!(mapped.0, chunks, "{before}, {bytes}");
+            let place = |failure: &Option<InputError>| match failure {
+                Some(InputError::RecordTooLong { offset, .. }) => Some(*offset),
+                _ => None,
+            };
+            assert_eq!(place(&mapped.1), place(&failure), "{before}, {bytes}");
             let Some(InputError::RecordTooLong { offset, .. }) = failure else {
                 assert!(bytes <= SMALL.record_bytes_max);
                 assert_eq!(chunks.concat(), list);
@@ -243,6 +259,14 @@ fn a_file_is_taken_from_where_it_stands_to_its_end() {
         let mut shared = file.try_clone().unwrap();
         let source = Source::from_file("list".to_owned(), file).unwrap();
         assert_eq!(read_whole(source), rest);
+        assert!(shared.stream_position().unwrap() >= 13);
+
+        shared.seek(SeekFrom::Start(start)).unwrap();
+        let source = Source::from_file("list".to_owned(), shared.try_clone().unwrap()).unwrap();
+        #[allow(unsafe_code, reason = "tests own their files")]
+        // SAFETY: no other process knows the file.
+        let (chunks, failure) = cut(unsafe { source.mapped() }, SMALL);
+        assert!(failure.is_none() && chunks.concat() == rest);
         assert!(shared.stream_position().unwrap() >= 13);
     }
 }
@@ -372,11 +396,25 @@ fn stored_bytes_add_up() {
 fn a_file_that_shrinks_is_an_error() {
     let folder = TempDir::new().unwrap();
     let path = write_file(&folder, "list", b"one\ntwo\n");
-    let source = open(&path);
+    for open in [open, open_mapped] {
+        let path = write_file(&folder, "list", b"one\ntwo\n");
+        let source = open(&path);
+        File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
+        let (chunks, failure) = cut(source, ChunkConfig::default());
+        assert_eq!(chunks.concat(), b"one\n");
+        assert!(matches!(failure, Some(InputError::Shrunk { .. })));
+    }
+
+    let path = write_file(&folder, "list", b"one\ntwo\n123456789\n");
+    let plain = ListConfig::plain(Terminator::LineFeed);
+    let mut chunks = Chunks::new(open_mapped(&path), SMALL, plain);
+    let first = chunks.next().unwrap().unwrap();
+    assert!(first.check().is_ok());
+    // The page stays mapped, so no access faults. Its end would read as zeros.
     File::options().write(true).open(&path).unwrap().set_len(4).unwrap();
-    let (chunks, failure) = cut(source, ChunkConfig::default());
-    assert_eq!(chunks.concat(), b"one\n");
-    assert!(matches!(failure, Some(InputError::Shrunk { .. })));
+    assert!(matches!(first.check(), Err(InputError::Shrunk { .. })));
+    assert_eq!(chunks.by_ref().filter(Result::is_ok).count(), 1);
+    assert!(chunks.next().is_none());
 }
 
 #[test]

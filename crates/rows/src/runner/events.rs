@@ -222,6 +222,7 @@ where
     fn write(&mut self, done: Done<O, E>) -> Result<(), E> {
         let Done { records: Rest { chunk, list: number, from, .. }, mut output, worked } = done;
         let (rest, list) = (worked?, chunk.list());
+        chunk.check().map_err(RunError::from)?;
         let is_first = chunk.is_first() && from == 0;
         let is_last = chunk.is_last() && rest.is_none();
         (self.sink)(&Part { list, number, is_first, is_last }, &mut output)?;

@@ -1,0 +1,70 @@
+//! Maps the rest of a regular uncompressed file, so that no byte of it is copied and threads take
+//! chunks without waiting for a reader.
+//!
+//! **Safety contract** ([`Source::mapped`](super::Source::mapped)): no process may truncate or
+//! rewrite the file while it is mapped. If the file is truncated, or its disk fails, touching a
+//! missing page raises SIGBUS. The code that needs the missing bytes cannot continue: the program's
+//! handler reports this and ends the program with status 2 and no output. A process that uses the
+//! library is killed by the system unless it has its own handler. The last page reads as zeros after
+//! the new end. [`Mapping::check`] detects this, and is called before the results of a chunk are
+//! used. Appending is harmless: the mapping keeps its length.
+
+#![allow(unsafe_code, reason = "maps lists of URLs")]
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::ops::Deref;
+
+use memmap2::Mmap;
+
+use super::InputError;
+
+/// A whole file that is mapped for reading.
+#[derive(Debug)]
+pub(super) struct Mapping {
+    bytes: Mmap,
+    /// Kept to query the length again.
+    file: File,
+    /// The name of the file in errors.
+    name: String,
+}
+
+impl Mapping {
+    /// Maps `file`, and moves its position to its end, where reading would have left it: a process
+    /// that shares the position, as with standard input, does not read the list a second time.
+    /// `None` if the system cannot map it.
+    ///
+    /// # Safety
+    ///
+    /// No process truncates or rewrites the file while the mapping lives.
+    pub(super) unsafe fn new(name: &str, mut file: File) -> Option<Mapping> {
+        // SAFETY: the map is read-only and private to this type, which returns shared slices no
+        // longer than it lives. The caller promises the rest.
+        let bytes = unsafe { Mmap::map(&file) }.ok()?;
+        // The system may read pages ahead and drop them early. Failures change nothing.
+        #[cfg(unix)]
+        bytes.advise(memmap2::Advice::Sequential).ok();
+        file.seek(SeekFrom::End(0)).ok();
+        Some(Mapping { bytes, file, name: name.to_owned() })
+    }
+
+    /// Checks that the file is still at least as long as its mapping.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError::Shrunk`] if the file is shorter.
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        match self.file.metadata() {
+            Ok(metadata) if metadata.len() >= self.bytes.len() as u64 => Ok(()),
+            _ => Err(InputError::Shrunk { name: self.name.clone() }),
+        }
+    }
+}
+
+impl Deref for Mapping {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
