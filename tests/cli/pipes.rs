@@ -16,11 +16,11 @@ fn a_full_disk() {
     for line in ["classify urls", "filter urls", "filter -c urls", "check https://a.example/"] {
         let mut process = folder.process(&format!("{line} --robots robots -a Bot"));
         let output = process.stdout(full()).output().unwrap();
-        assert_fails(&output, &["standard output", "No space left"]);
+        assert_fails(&output, &["standard output", "no space left"]);
     }
     for line in ["--help", "--version", "check --help", "help lint", "--generate man"] {
         let output = folder.process(line).stdout(full()).output().unwrap();
-        assert_fails(&output, &["standard output", "No space left"]);
+        assert_fails(&output, &["standard output", "no space left"]);
     }
 }
 

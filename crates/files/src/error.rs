@@ -17,11 +17,13 @@ pub fn system_text(error: &io::Error) -> String {
 #[derive(Debug, thiserror::Error)]
 #[error("{}", match .error.kind() {
     ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
-        format!("{} was changed while it was in use; check the disk, and run again", path.display())
+        let (path, text) = (path.display(), system_text(error));
+        format!("{path} was changed while it was in use: {text}; check the disk, and run again")
     }
     ErrorKind::Interrupted => "interrupted; no set was written".to_owned(),
     ErrorKind::OutOfMemory => {
-        "too little memory (--memory) for the tables of distinct files and rules".to_owned()
+        let text = system_text(error);
+        format!("too little memory (--memory) for the tables of distinct files and rules: {text}")
     }
     _ => format!("cannot write {}: {}; {}", path.display(), system_text(error), fix(error)),
 })]

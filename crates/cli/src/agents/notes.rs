@@ -36,12 +36,8 @@ pub struct AgentNotes {
     pub of_records: Vec<String>,
     pub lists: Vec<AgentList>,
     pub unnamed: Vec<UnnamedAgent>,
-    /// The tokens that were typed, whose operators document more.
-    documented: Vec<String>,
-    repeated: Vec<String>,
-    dialect: &'static str,
-    /// Whether no flag named the lists, so that names which they lack need no note.
-    has_default_lists: bool,
+    /// Notes on names that were typed or left out.
+    notes: Vec<String>,
 }
 
 impl AgentNotes {
@@ -67,59 +63,29 @@ impl AgentNotes {
             names.push(Crawler::unnamed().name().to_owned());
             std::mem::replace(&mut names, vec![AGENT_OF_RECORD.to_owned()])
         });
+        let lists = questions.asked.describe_lists(&skipped);
         Ok(AgentNotes {
             agents: names,
             of_records: of_records.unwrap_or_default(),
-            lists: questions.asked.describe_lists(&skipped),
+            notes: left_out(questions, &lists, dialect.name),
+            lists,
             unnamed,
-            documented: {
-                let given = questions.asked.given().filter(|name| lists::reading(name).is_some());
-                given.map(str::to_owned).collect()
-            },
-            repeated: questions.asked.repeated.clone(),
-            dialect: dialect.name,
-            has_default_lists: questions.each.as_ref().is_some_and(|each| each.has_default_lists),
         })
     }
 
     /// Shows the notes, unless the summary has them or there are none.
     pub fn show(&self, form: SummaryForm) {
         if form == SummaryForm::Text {
-            self.show_left_out();
+            self.notes.iter().for_each(|note| say(format_args!("note: {note}")));
             self.show_unnamed(&self.unnamed.iter().collect::<Vec<_>>());
         }
     }
 
-    /// Shows the notes on names that seem to be misspelt.
+    /// Shows the notes, and those on names that seem to be misspelt.
     pub fn show_misspelt(&self) {
-        self.show_left_out();
+        self.notes.iter().for_each(|note| say(format_args!("note: {note}")));
         let misspelt = self.unnamed.iter().filter(|agent| agent.suggestion.is_some());
         self.show_unnamed(&misspelt.collect::<Vec<_>>());
-    }
-
-    fn show_left_out(&self) {
-        for name in &self.documented {
-            let Some(Reading { reading, .. }) = lists::reading(name) else { continue };
-            let others =
-                reading.trim_end_matches('!').split('+').skip(1).collect::<Vec<_>>().join(" and ");
-            let more = match others.is_empty() {
-                true => "does not read the groups for *".to_owned(),
-                false => format!("also follows the group {others}"),
-            };
-            say(format_args!("note: {name} {more}, as its operator documents: -a @{name}"));
-        }
-        for name in &self.repeated {
-            say(format_args!("note: -a has {name} twice; it is evaluated once"));
-        }
-        for AgentList { name, skipped, .. } in &self.lists {
-            if !skipped.is_empty() && !self.has_default_lists {
-                say(format_args!(
-                    "note: {name}: skipped because the dialect {} has no such product token: {}",
-                    self.dialect,
-                    skipped.join(", ")
-                ));
-            }
-        }
     }
 
     fn show_unnamed(&self, agents: &[&UnnamedAgent]) {
@@ -140,6 +106,34 @@ impl AgentNotes {
         let pronoun = if agents.len() == 1 { "it" } else { "them" };
         say(format_args!("note: no group names {shown}; the groups for * apply to {pronoun}"));
     }
+}
+
+/// Returns notes on tokens whose operators document more, on names that were repeated, and on names in
+/// built-in lists that a flag named and the dialect cannot express.
+fn left_out(questions: &QuestionPlan, lists: &[AgentList], dialect: &str) -> Vec<String> {
+    let mut notes = Vec::new();
+    for name in questions.asked.given() {
+        let Some(Reading { reading, .. }) = lists::reading(name) else { continue };
+        let others: Vec<&str> = reading.trim_end_matches('!').split('+').skip(1).collect();
+        let more = match others.is_empty() {
+            true => "does not read the groups for *".to_owned(),
+            false => format!("also follows the group {}", others.join(" and ")),
+        };
+        notes.push(format!("{name} {more}, as its operator documents: -a @{name}"));
+    }
+    for name in &questions.asked.repeated {
+        notes.push(format!("-a has {name} twice; it is evaluated once"));
+    }
+    let has_default_lists = questions.each.as_ref().is_some_and(|each| each.has_default_lists);
+    for AgentList { name, skipped, .. } in lists {
+        if !skipped.is_empty() && !has_default_lists {
+            notes.push(format!(
+                "{name}: skipped because the dialect {dialect} has no such product token: {}",
+                skipped.join(", ")
+            ));
+        }
+    }
+    notes
 }
 
 /// Returns the name in the built-in lists and the set that is nearest to a misspelt agent, or
