@@ -110,10 +110,7 @@ impl<'w> RuleSet<'w> {
             .filter(|&url| self.decision(url).rule.is_some_and(|rule| rule.index() == index))
             .collect();
         match status {
-            RuleStatus::Decides(example) => {
-                let shortest = decided.iter().map(|&url| self.world.paths[url].len()).min();
-                self.wrong_example(index, example, shortest)
-            }
+            RuleStatus::Decides(example) => self.wrong_example(index, example),
             RuleStatus::Unknown(_) => Some("a limit"),
             _ if !decided.is_empty() => Some("it decides"),
             RuleStatus::NeverMatches => self.matched(index).first().map(|_| "it matches"),
@@ -140,19 +137,11 @@ impl<'w> RuleSet<'w> {
         (0..self.world.urls.len()).filter(is_matched).collect()
     }
 
-    fn wrong_example(
-        &self,
-        index: usize,
-        example: &[u8],
-        shortest: Option<usize>,
-    ) -> Option<&'static str> {
+    fn wrong_example(&self, index: usize, example: &[u8]) -> Option<&'static str> {
         let (dialect, url) = (self.world.dialect, url_of(example));
         let decision = oracle::decide(dialect, &self.text, None, &[AGENT], &url);
-        if decision.rule.is_none_or(|rule| rule.index() != index) {
-            return Some("it does not decide its example");
-        }
-        let bytes = oracle::compared_path(dialect, &url).unwrap().len();
-        shortest.is_some_and(|shortest| shortest < bytes).then_some("a shorter example")
+        let is_right = decision.rule.is_some_and(|rule| rule.index() == index);
+        (!is_right).then_some("it does not decide its example")
     }
 }
 

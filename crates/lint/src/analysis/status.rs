@@ -22,7 +22,7 @@ use super::{Bound, Budget, Rules};
 /// The effect of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleStatus {
-    /// The rule decides some URL: a shortest path that it decides, as a URL has it.
+    /// The rule decides some URL: a path that it decides, as a URL has it.
     Decides(Vec<u8>),
     /// The rule matches no path of a URL.
     NeverMatches,
@@ -63,7 +63,8 @@ pub enum RuleStatus {
 pub fn statuses(rules: Rules<'_>, budget: &mut Budget) -> Vec<(RuleID, RuleStatus)> {
     let mut analysis = Analysis::new(rules, budget);
     let of_rules = analysis.of_rules.clone();
-    of_rules.into_iter().map(|(rule, own)| (rule, analysis.status(&own))).collect()
+    let mut status = |own: &[usize]| analysis.status(own).unwrap_or_else(RuleStatus::Unknown);
+    of_rules.into_iter().map(|(rule, own)| (rule, status(&own))).collect()
 }
 
 /// A pattern and its rule.
@@ -107,29 +108,20 @@ impl<'r, 'b> Analysis<'r, 'b> {
     }
 
     /// Determines whether the rule with the patterns `own` decides.
-    fn status(&mut self, own: &[usize]) -> RuleStatus {
+    fn status(&mut self, own: &[usize]) -> Result<RuleStatus, Bound> {
         if let Some(to) = self.repeated(own) {
-            return RuleStatus::Equal { to };
+            return Ok(RuleStatus::Equal { to });
         }
-        let mut shortest: Option<Vec<u8>> = None;
         let mut winners = Vec::new();
-        let mut bound = None;
         for &own in own {
-            match self.wins(own, &mut winners) {
-                Ok(Some(path)) => {
-                    let is_shorter = shortest.as_ref().is_none_or(|it| path.len() < it.len());
-                    shortest = if is_shorter { Some(path) } else { shortest };
-                }
-                Ok(None) => {}
-                Err(reached) => bound = Some(reached),
+            if let Some(path) = self.wins(own, &mut winners)? {
+                return Ok(RuleStatus::Decides(self.language.written(&path)));
             }
         }
-        match (shortest, bound) {
-            (_, Some(bound)) => RuleStatus::Unknown(bound),
-            (Some(path), None) => RuleStatus::Decides(self.language.written(&path)),
-            (None, None) if winners.is_empty() => RuleStatus::NeverMatches,
-            (None, None) => self.shadowed(own, &winners),
-        }
+        Ok(match winners.is_empty() {
+            true => RuleStatus::NeverMatches,
+            false => self.shadowed(own, &winners),
+        })
     }
 
     /// Returns an earlier rule with the same patterns and verdict, if there is one.
