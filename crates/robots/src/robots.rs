@@ -77,7 +77,7 @@ pub enum Agent<'a> {
     /// A product token (`GPTBot`), tokens joined by `+`, or a User-Agent header.
     Text(&'a str),
     /// Its tokens.
-    Chain(&'a Crawler),
+    Crawler(&'a Crawler),
 }
 
 impl<'a> From<&'a str> for Agent<'a> {
@@ -93,26 +93,26 @@ impl<'a> From<&'a String> for Agent<'a> {
 }
 
 impl<'a> From<&'a Crawler> for Agent<'a> {
-    fn from(chain: &'a Crawler) -> Agent<'a> {
-        Agent::Chain(chain)
+    fn from(crawler: &'a Crawler) -> Agent<'a> {
+        Agent::Crawler(crawler)
     }
 }
 
 impl<'a> Agent<'a> {
-    /// Returns its tokens: none if the text names no product.
-    fn chain(self, dialect: &Dialect) -> Cow<'a, Crawler> {
+    /// Returns the crawler, without a token if the text names no product.
+    fn crawler(self, dialect: &Dialect) -> Cow<'a, Crawler> {
         let text = match self {
-            Agent::Chain(chain) => return Cow::Borrowed(chain),
+            Agent::Crawler(crawler) => return Cow::Borrowed(crawler),
             Agent::Text(text) => text,
         };
         let token = || Crawler::parse(text.trim(), dialect);
         let header = || Crawler::from_header(within_header(text), dialect);
         // Where any name is a token, versions and comments still are those of a header.
-        let chain = match is_header(text) {
+        let crawler = match is_header(text) {
             true => header().or_else(|_| token()),
             false => token().or_else(|_| header()),
         };
-        Cow::Owned(chain.unwrap_or_else(|_| Crawler::unnamed()))
+        Cow::Owned(crawler.unwrap_or_else(|_| Crawler::unnamed()))
     }
 }
 
@@ -209,12 +209,12 @@ impl<'t> Robots<'t> {
 
     /// Returns the rules for a crawler.
     pub fn agent<'a>(&self, agent: impl Into<Agent<'a>>) -> AgentRules {
-        self.rules(&agent.into().chain(self.dialect))
+        self.rules(&agent.into().crawler(self.dialect))
     }
 
     /// Returns the usage preferences for a crawler.
     pub fn agent_usage<'a>(&self, agent: impl Into<Agent<'a>>) -> AgentUsage {
-        let agent = agent.into().chain(self.dialect);
+        let agent = agent.into().crawler(self.dialect);
         let usage = UsageRules::of(&self.file, &agent, self.dialect);
         let records = self.file.usage_records();
         let statements = |rules: LabelRules, source: UsageSource| {
@@ -258,7 +258,7 @@ impl<'t> Robots<'t> {
     ) -> Result<Explanation, BadUrl> {
         let mut scratch = Vec::new();
         let path = path_of(url.as_ref(), self.dialect, &mut scratch)?;
-        let agent = agent.into().chain(self.dialect);
+        let agent = agent.into().crawler(self.dialect);
         Ok(explain(&self.file, self.text, self.dialect, &agent, path))
     }
 
@@ -293,7 +293,7 @@ impl<'t> Robots<'t> {
         let mut applying = Vec::new();
         if !values.is_empty() {
             let groups = RecordGroups::new(&self.file, &lines);
-            let agent = agent.into().chain(self.dialect);
+            let agent = agent.into().crawler(self.dialect);
             applying.extend(groups.applying(&agent, self.dialect).map(|record| values[record]));
         }
         applying.into_iter()

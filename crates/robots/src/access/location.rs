@@ -25,78 +25,55 @@ use portcullis_engine::bytes::trim;
 /// assert_eq!(resolve(base, b"mailto:joe@a.example"), None);
 /// ```
 pub fn resolve(base_url: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
-    let base = Url::split(without_fragment(base_url))?;
+    let (scheme, authority, base) = split(without_fragment(base_url))?;
     let reference = trim(reference, b" \t\r\n\x0c");
     if reference.is_empty() {
         return None;
     }
     let reference = without_fragment(reference);
-    if has_scheme(reference) {
-        return Some(Url::split(reference)?.write());
-    }
-    if let Some(rest) = reference.strip_prefix(b"//") {
-        return Some(Url::split_after(base.scheme, rest)?.write());
-    }
-    let (path, query) = split_query(reference);
-    Some(if path.is_empty() {
-        Url { query: query.or(base.query), ..base }.write()
-    } else if path.starts_with(b"/") {
-        Url { path, query, ..base }.write()
-    } else {
-        let folder =
-            &base.path[..base.path.iter().rposition(|&o| o == b'/').map_or(0, |at| at + 1)];
-        // A base without a path means the root (RFC 3986, section 5.2.3).
-        let folder = if folder.is_empty() { b"/" } else { folder };
-        Url { path: &[folder, path].concat(), query, ..base }.write()
-    })
-}
-
-/// The parts of a URL (RFC 3986, section 3).
-#[derive(Clone, Copy)]
-struct Url<'u> {
-    /// `http` or `https`.
-    scheme: &'static [u8],
-    authority: &'u [u8],
-    path: &'u [u8],
-    query: Option<&'u [u8]>,
-}
-
-impl<'u> Url<'u> {
-    fn split(text: &'u [u8]) -> Option<Url<'u>> {
-        let (scheme, rest) = text.split_at(memmem::find(text, b"://")?);
-        let schemes: [&[u8]; 2] = [b"http", b"https"];
-        let scheme = schemes.into_iter().find(|known| known.eq_ignore_ascii_case(scheme))?;
-        Url::split_after(scheme, &rest[3..])
-    }
-
-    /// Splits the bytes after `//`.
-    fn split_after(scheme: &'static [u8], rest: &'u [u8]) -> Option<Url<'u>> {
-        let end = rest.iter().position(|byte| b"/?".contains(byte)).unwrap_or(rest.len());
-        let (authority, rest) = rest.split_at(end);
-        let (path, query) = split_query(rest);
-        (!authority.is_empty()).then_some(Url { scheme, authority, path, query })
-    }
-
-    fn write(self) -> Vec<u8> {
-        let mut url = [self.scheme, b"://", self.authority].concat();
-        push_without_dot_segments(&mut url, self.path);
-        if let Some(query) = self.query {
-            url.push(b'?');
-            url.extend_from_slice(query);
+    let base_path = &base[..path_bytes(base)];
+    let url = match reference {
+        _ if has_scheme(reference) => reference.to_vec(),
+        [b'/', b'/', ..] => [scheme, b":", reference].concat(),
+        _ => {
+            let kept = match reference.first() {
+                None => base,
+                Some(b'?') => base_path,
+                Some(b'/') => b"",
+                // A base without a path means the root (RFC 3986, section 5.2.3).
+                Some(_) => match base_path.iter().rposition(|&byte| byte == b'/') {
+                    Some(slash) => &base_path[..=slash],
+                    None => b"/",
+                },
+            };
+            [scheme, b"://", authority, kept, reference].concat()
         }
-        url
-    }
+    };
+    let (scheme, authority, rest) = split(&url)?;
+    let (path, query) = rest.split_at(path_bytes(rest));
+    let mut resolved = [scheme, b"://", authority].concat();
+    push_without_dot_segments(&mut resolved, path);
+    resolved.extend_from_slice(query);
+    Some(resolved)
+}
+
+/// Splits a URL into its scheme, which is http or https, its authority, and the rest (RFC 3986, section 3).
+fn split(url: &[u8]) -> Option<(&'static [u8], &[u8], &[u8])> {
+    let (scheme, rest) = url.split_at(memmem::find(url, b"://")?);
+    let schemes: [&[u8]; 2] = [b"http", b"https"];
+    let scheme = schemes.into_iter().find(|known| known.eq_ignore_ascii_case(scheme))?;
+    let rest = &rest[3..];
+    let end = rest.iter().position(|byte| b"/?".contains(byte)).unwrap_or(rest.len());
+    (end > 0).then(|| (scheme, &rest[..end], &rest[end..]))
 }
 
 fn without_fragment(text: &[u8]) -> &[u8] {
     &text[..memchr(b'#', text).unwrap_or(text.len())]
 }
 
-fn split_query(text: &[u8]) -> (&[u8], Option<&[u8]>) {
-    match memchr(b'?', text) {
-        Some(at) => (&text[..at], Some(&text[at + 1..])),
-        None => (text, None),
-    }
+/// Returns the length of the path at the start of what follows an authority.
+fn path_bytes(rest: &[u8]) -> usize {
+    memchr(b'?', rest).unwrap_or(rest.len())
 }
 
 /// Whether a reference begins with any scheme (RFC 3986, section 3.1).

@@ -47,22 +47,18 @@ pub struct KnownOutage {
 impl fmt::Display for KnownOutage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unreachable since {}", self.since.to_rfc3339())?;
-        match (self.change, self.copy_captured_at) {
-            (LongOutage::NoChange, _) => Ok(()),
-            (LongOutage::Unavailable, _) => {
-                f.write_str(", more than 30 days: taken as unavailable, so everything is allowed")
-            }
+        let copy = self.copy_captured_at.map(UnixSeconds::to_rfc3339);
+        let effect = match (self.change, copy) {
+            (LongOutage::NoChange, _) => return Ok(()),
+            (LongOutage::Unavailable, _) => "taken as unavailable, so everything is allowed".into(),
             (LongOutage::LastGoodCopy, Some(copy)) => {
-                write!(
-                    f,
-                    ", more than 30 days: the last good copy applies, of {}",
-                    copy.to_rfc3339()
-                )
+                format!("the last good copy applies, of {copy}")
             }
             (LongOutage::LastGoodCopy, None) => {
-                f.write_str(", more than 30 days: the last good copy applies, which has no date")
+                "the last good copy applies, which has no date".into()
             }
-        }
+        };
+        write!(f, ", more than 30 days: {effect}")
     }
 }
 
