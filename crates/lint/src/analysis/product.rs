@@ -87,7 +87,7 @@ impl<'l, const N: usize> Product<'l, N> {
     ///
     /// # Errors
     ///
-    /// If the [work](Product::work) exceeded `work_max`.
+    /// If the work, in positions, exceeded `work_max`.
     pub fn run(
         &mut self,
         work_max: u64,
