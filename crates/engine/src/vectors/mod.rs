@@ -35,7 +35,7 @@ pub(crate) use portable::WINDOW;
 pub(crate) const FOUR: usize = 4;
 
 /// A kind of vector instructions.
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "there is one kind"))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "there is one kind"))]
 pub trait Kind: Copy {
     /// Returns the proof of 32-byte vectors.
     #[inline(always)]
