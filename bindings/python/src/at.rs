@@ -66,7 +66,7 @@ impl At {
         if let Some(arrays) = arrow::import(at)? {
             return Ok(column(VecDeque::new(), arrays));
         }
-        if is_time(at)? {
+        if text_of(at)?.is_some() {
             return time_of(at).map(|time| At::One(Some(time)));
         }
         let wrong = |_| {
@@ -171,20 +171,18 @@ fn time_of(time: &Bound<'_, PyAny>) -> PyResult<UnixSeconds> {
     })
 }
 
-/// Whether an object is one time, and not a column.
-fn is_time(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let is_text = object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>();
-    Ok(is_text || is_date(object)? || is_datetime64(object))
-}
-
-/// Whether an object is a time of NumPy.
-fn is_datetime64(object: &Bound<'_, PyAny>) -> bool {
-    is_named(object, "datetime64")
-}
-
-/// Whether an object is a date of Python. A datetime is one too.
-fn is_date(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    object.is_instance(&object.py().import("datetime")?.getattr("date")?)
+/// Returns the text of one time: a text, or a time of Python or NumPy. `None` if an object is none.
+fn text_of<'py>(time: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if time.is_instance_of::<PyString>() || time.is_instance_of::<PyBytes>() {
+        return Ok(Some(time.clone()));
+    }
+    if is_named(time, "datetime64") {
+        let seconds = time.call_method1("astype", ("datetime64[s]",))?;
+        return seconds.call_method0("__str__").map(Some);
+    }
+    // A datetime is a date too.
+    let is_date = time.is_instance(&time.py().import("datetime")?.getattr("date")?)?;
+    is_date.then(|| time.call_method0("isoformat")).transpose()
 }
 
 /// Reads one time. `None` if it is missing or cannot be read.
@@ -192,17 +190,11 @@ fn read_time(time: &Bound<'_, PyAny>) -> PyResult<Option<UnixSeconds>> {
     if is_missing(time) {
         return Ok(None);
     }
-    if is_datetime64(time) {
-        let seconds = time.call_method1("astype", ("datetime64[s]",))?;
-        return read_time(&seconds.call_method0("__str__")?);
-    }
-    let read = |text: &[u8]| UnixSeconds::from_text(text, None);
-    match is_date(time)? {
-        true => with_bytes(&time.call_method0("isoformat")?, read),
-        false if is_time(time)? => with_bytes(time, read),
-        false => Err(PyTypeError::new_err(format!(
+    let wrong = || {
+        PyTypeError::new_err(format!(
             "at has the type {}; pass a datetime or a text such as 2024-03-10",
             time.get_type()
-        ))),
-    }
+        ))
+    };
+    with_bytes(&text_of(time)?.ok_or_else(wrong)?, |text| UnixSeconds::from_text(text, None))
 }

@@ -77,13 +77,8 @@ fn value_error(error: impl std::error::Error) -> PyErr {
 
 /// Formats an error with its causes.
 fn described(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
+    let errors = std::iter::successors(Some(error), |&error| error.source());
+    errors.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// Converts a JSON text to a Python object.

@@ -100,7 +100,7 @@ def test_the_recipes_of_duckdb(months, program, tmp_path, monkeypatch):
     for command in commands:
         subprocess.run([program, *command.split()], check=True)
     shares = recipe("by top-level domain")
-    changes = recipe("The sites that changed in 2024")
+    changes = recipe("the sites that changed in 2024")
     files = {"sites": "'sites.parquet'", "periods": "read_csv('periods.csv')"}
     assert files["sites"] in shares and files["periods"] in changes
     # The same queries over the survey itself.
