@@ -242,7 +242,10 @@ const RUNS: &[(&str, Option<&str>)] = &[
     ),
     ("filter --robots robots -a Bot more -q --rejects rejects.jsonl --summary json", None),
     ("audit -p h.pcs -a GPTBot,Bot --time-field time list.csv --format json --summary none", None),
-    ("audit --robots robots -a GPTBot,Bot list.csv --format json --summary none", None),
+    (
+        "audit --robots robots -a GPTBot,Bot --beside Bot list.csv --format json --summary none",
+        None,
+    ),
     ("check -p h.pcs -a Bot --format jsonl https://a.example/", None),
     ("compile --history --as-of 2024-01-03 --summary json -o o.pcs captures.jsonl odd.jsonl", None),
     ("inspect n.pcs c.example --format json", None),

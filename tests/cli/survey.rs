@@ -1,13 +1,13 @@
 //! `survey` against the oracle: every small file, over all paths that can tell its rules apart.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_oracle::Judge;
-use portcullis_testkit::words;
+use portcullis_testkit::{Random, words};
 use serde_json::Value;
 
 use portcullis_synth::{ArchiveFormat, Corpus};
@@ -202,6 +202,44 @@ fn rows_add_up_to_the_figures_of_audit_and_inspect() {
     for (state, origins) in states {
         let rows = rows.iter().filter(|row| row["state"] == state.as_str()).count() as u64;
         assert_eq!(rows, number(origins) * AGENTS.len() as u64, "{state}");
+    }
+}
+
+/// `shared` counts origins by the bytes of their files.
+#[test]
+fn shared_files_are_those_with_equal_bytes() {
+    let folder = Folder::new();
+    let mut origins: BTreeMap<String, u64> = BTreeMap::new();
+    let mut files = Vec::new();
+    let mut random = Random::new(7);
+    for number in 0..300 {
+        // Some files are equal but for a line, a sitemap, a comment's length or the case of a value.
+        let part = |of: &[&str], random: &mut Random| of[random.below(of.len())].to_owned();
+        let file = part(&["", "# platform\n", "# a longer platform\n"], &mut random)
+            + &part(&["User-agent: *\n", "User-agent: a\n", "user-agent: *\n"], &mut random)
+            + &part(&["Disallow: /a\n", "Disallow: /b\n", "\nDisallow: /a\n", ""], &mut random)
+            + &part(&["", "Content-Signal: search=no\n"], &mut random)
+            + &part(&["", "Sitemap: https://s.example/1\n", "Crawl-delay: 2\n"], &mut random);
+        folder.write(&format!("shared/h{number}.example"), &file);
+        *origins.entry(file.clone()).or_default() += 2;
+        files.push((format!("h{number}.example"), file));
+    }
+    let survey = "survey --robots shared -a X --summary json -o rows.jsonl";
+    let totals = json(&folder.ok(survey).stderr);
+    let rows = String::from_utf8(folder.read("rows.jsonl")).unwrap();
+    let shared: BTreeMap<String, u64> = rows
+        .lines()
+        .map(|row| serde_json::from_str::<Value>(row).unwrap())
+        .map(|row| (row["host"].as_str().unwrap().to_owned(), number(&row["shared"])))
+        .collect();
+    for (host, file) in &files {
+        assert_eq!(shared[host], origins[file], "{host}:\n{file}");
+    }
+    assert!(origins.len() > 100 && origins.len() < 250, "{}", origins.len());
+    for row in totals["shared"].as_array().unwrap() {
+        let more = origins.values().filter(|origins| **origins > number(&row["more_than"]));
+        assert_eq!(number(&row["files"]), more.clone().count() as u64);
+        assert_eq!(number(&row["origins"]), more.sum::<u64>());
     }
 }
 

@@ -331,7 +331,7 @@ impl PyPolicySet {
         Ok(PySurvey::new(
             Arc::clone(set),
             chains,
-            RowConfig { history, lists, beside: false, at: *time },
+            RowConfig { history, lists, beside: None, at: *time },
         ))
     }
 

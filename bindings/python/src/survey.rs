@@ -33,7 +33,7 @@ use crate::fault::interrupt_again;
 pub struct PySurvey {
     set: Arc<PolicySet>,
     agents: Vec<Crawler>,
-    config: RowConfig,
+    config: RowConfig<'static>,
     arrays: Arc<RowArrays>,
 }
 
@@ -133,7 +133,7 @@ impl RecordBatchReader for Batches {
 impl PySurvey {
     /// Returns the survey of `set` for `agents`, of which there is at least one. The set has history
     /// if `config` asks for it.
-    pub fn new(set: Arc<PolicySet>, agents: Vec<Crawler>, config: RowConfig) -> PySurvey {
+    pub fn new(set: Arc<PolicySet>, agents: Vec<Crawler>, config: RowConfig<'static>) -> PySurvey {
         PySurvey { set, agents, config, arrays: RowArrays::new(&config.fields()).into() }
     }
 }

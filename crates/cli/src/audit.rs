@@ -9,7 +9,7 @@ use portcullis_lint::{Diagnostic, LintConfig, Severity, lint};
 use portcullis_report::{Account, Tally};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_survey::page::{self, Problem};
-use portcullis_survey::{Audit, ChunkFindings, Findings, Report};
+use portcullis_survey::{Audit, Findings, Report};
 
 use super::args::{AUDIT_FORMATS, AuditArgs, NowArgs, PolicyArgs};
 use super::engine::{self, thread_pool};
@@ -36,7 +36,9 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
     policies.show_notes(plan.summary.form);
     let classifier = engine::classifier(&policies.set, &plan.questions)?;
     let scratch = Scratch::in_folder(std::env::temp_dir(), Scratch::default_memory());
-    let audit = pool.install(|| Audit::new(classifier, plan.top, &scratch))?;
+    let beside = plan.beside.as_ref().map(|it| it.agents(classifier.dialect())).transpose()?;
+    let beside = beside.as_deref().and_then(<[_]>::first);
+    let audit = pool.install(|| Audit::new(classifier, beside, plan.top, &scratch))?;
     let clock = Clock::loaded(started);
     let mut rejects = plan.stream.rejects.as_ref().map(Output::create).transpose()?;
     let mut findings = Findings::default();
@@ -45,14 +47,14 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
         &plan.stream,
         &plan.questions,
         || audit.worker(assumed_scheme),
-        |worker, piece, found: &mut ChunkFindings| Ok(worker.work(piece, found)?),
+        |worker, piece, found: &mut Findings| Ok(worker.work(piece, found)?),
         |_, lines, found| {
-            findings.add(&audit, found);
+            findings.add(found);
             rejects.as_mut().map_or(Ok(()), |rejects| Ok(rejects.write(lines)?))
         },
     )?;
     let stream::Account { invalid, notes, noted } = read;
-    let tally = Tally { counts: audit.counts(&findings), invalid, ..Tally::default() };
+    let tally = Tally { counts: findings.counts.clone(), invalid, ..Tally::default() };
     let outcome = summary::Outcome { tally, notes, noted };
     let mut account = outcome.account(summary::run(&policies, &plan.questions), &clock);
     // Equal inputs give equal reports.
@@ -77,6 +79,8 @@ pub fn run(args: AuditArgs) -> anyhow::Result<ExitStatus> {
 struct Plan {
     policies: PolicyArgs,
     questions: QuestionPlan,
+    /// The agent that others are compared with.
+    beside: Option<QuestionPlan>,
     stream: StreamPlan,
     summary: SummaryPlan,
     /// The destinations of the report, and its form in each.
@@ -100,6 +104,7 @@ impl Plan {
         let outputs = outputs.into_iter().map(with_format).collect::<anyhow::Result<_>>()?;
         let summary = plan::summary(&args.run)?;
         let questions = plan::questions(args.questions, policies.dialect())?;
+        let beside = plan::beside(args.beside)?;
         let times = plan::times(args.times, NowArgs::default(), None, &policies)?;
         let questions = QuestionPlan { usage: true, all_robots: true, times, ..questions };
         let stream = plan::stream(
@@ -110,7 +115,8 @@ impl Plan {
             policies.strictness(),
             false,
         )?;
-        Ok(Plan { questions, policies, stream, summary, outputs, top: args.top.top.unwrap_or(TOP) })
+        let top = args.top.top.unwrap_or(TOP);
+        Ok(Plan { questions, beside, policies, stream, summary, outputs, top })
     }
 
     /// Returns what `lint` finds in the file for all URLs, the worst first. Empty for other policies,

@@ -255,12 +255,11 @@ impl Diff<'_> {
         let difference = difference.as_of(self.times());
         let has_labels = !self.labels.is_empty();
         let mut rows = self.rows(changes::origin_fields(!agents.is_empty(), has_labels))?;
-        let mut found = difference.changes();
-        for change in found.by_ref() {
-            changes::push_origin(&change?, agents, has_labels, &mut rows.added);
-            rows.write_many()?;
-        }
-        let found = Found::origins(found.counts(), agents, &self.labels);
+        let counts = difference.each(|change| {
+            changes::push_origin(&change, agents, has_labels, &mut rows.added);
+            rows.write_many()
+        })?;
+        let found = Found::origins(&counts, agents, &self.labels);
         Ok((found, Box::new(move |account| rows.complete(account))))
     }
 

@@ -26,8 +26,8 @@ use portcullis_set::batch::{AgentKind, BeforeFirst, Freshness};
 
 use super::agents::{self, AgentValue, Asked};
 use super::args::{
-    AgentArgs, AgentForm, EarlyTime, FreshnessArgs, InputArgs, ListTimeArgs, MaxAge, NowArgs,
-    PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs,
+    AgentArgs, AgentForm, BesideArgs, EarlyTime, FreshnessArgs, InputArgs, ListTimeArgs, MaxAge,
+    NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs,
     UsageArgs,
 };
 use super::files::Files;
@@ -225,6 +225,14 @@ pub fn agents(args: AgentArgs, dialect: Option<&'static Dialect>) -> anyhow::Res
     let questions = QuestionPlan { asked, headers, ..QuestionPlan::default() };
     dialect.map_or(Ok(Vec::new()), |dialect| questions.agents(dialect))?;
     Ok(questions)
+}
+
+/// Returns the agent that others are compared with, if there is one.
+pub fn beside(BesideArgs { beside }: BesideArgs) -> anyhow::Result<Option<QuestionPlan>> {
+    let Some(agent) = beside else { return Ok(None) };
+    let asked = agents::expand(&[agent])?;
+    ensure!(asked.names.len() == 1, "--beside compares with one agent; name one");
+    Ok(Some(QuestionPlan { asked, ..QuestionPlan::default() }))
 }
 
 /// Makes `questions` ask about the agent of each record, if a flag requests it. Without -a, the agents

@@ -16,8 +16,8 @@ use portcullis_rows::input::Terminator;
 use portcullis_set::Damage;
 use portcullis_survey::limits::SURVEY_LIST_BYTES;
 use portcullis_survey::{
-    AgentFigures, HostBlock, RowConfig, RowTotals, RowWorker, SitemapCounts, SurveyRows,
-    push_sitemaps, sitemap_fields, tables,
+    AgentFigures, HostBlock, RowConfig, RowTotals, RowWorker, SharedFigures, SitemapCounts,
+    SurveyRows, push_sitemaps, sitemap_fields, tables,
 };
 use portcullis_text::figures::{self, counted};
 use portcullis_text::json::to_json;
@@ -25,7 +25,6 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::agents;
 use super::args::{SurveyArgs, TimeArgs};
 use super::engine::{self, Policies, thread_pool};
 use super::exit::ExitStatus;
@@ -53,12 +52,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let at = policies.time();
     ensure!(!args.history || at.is_none(), "--history has all periods; leave out @TIME");
     let questions = plan::agents(args.agents, policies.dialect())?;
-    let beside = args.beside.map(|agent| {
-        let asked = agents::expand(&[agent])?;
-        ensure!(asked.names.len() == 1, "--beside compares with one agent; name one");
-        anyhow::Ok(QuestionPlan { asked, ..QuestionPlan::default() })
-    });
-    let beside = beside.transpose()?;
+    let beside = plan::beside(args.beside)?;
     let questions = QuestionPlan {
         usage: true,
         all_robots: args.sitemaps || beside.is_some(),
@@ -76,24 +70,22 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
         return sitemaps(&loaded, at, run, (output, format), &summary);
     }
     let agents = questions.agents(set.dialect())?;
-    let config = RowConfig { history: args.history, lists: args.lists, at, beside: false };
+    let beside = beside.map(|it| it.agents(set.dialect())).transpose()?;
+    let beside = beside.as_deref().and_then(<[_]>::first);
+    let config = RowConfig { history: args.history, lists: args.lists, at, beside };
     let survey = SurveyRows::new(set, &agents, config)?;
-    let survey = match beside {
-        Some(beside) => survey.beside(&beside.agents(set.dialect())?[0])?,
-        None => survey,
-    };
     // The file whose size measures the progress, if the policies are one file.
     let progress = Progress::over(&[policies.path()], !args.run.no_progress);
     let surveying = Surveying { survey: &survey, pool: &pool, progress, prints };
     let complete = surveying.write(output, format, &run)?;
     set.is_whole()?;
     CompleteOutput::publish_all(complete)?;
-    let RowTotals { hosts, rows, .. } = survey.totals();
+    let RowTotals { hosts, rows, per_agent, .. } = survey.totals();
     let time = Time::new(Duration::ZERO, started.elapsed(), rows, None);
     let source = Source { public_suffix_list: LIST };
     let account = Account { run, records: source, time: Some(time), ..Account::default() };
-    let per_agent = survey.figures();
-    let object = Summary { format: format::SURVEY, account, hosts, rows, per_agent };
+    let shared = survey.shared();
+    let object = Summary { format: format::SURVEY, account, hosts, rows, shared, per_agent };
     summary::write(&summary, &object)?;
     Ok(ExitStatus::Done)
 }
@@ -208,12 +200,13 @@ struct Summary {
     account: Account<Source>,
     hosts: u64,
     rows: u64,
+    shared: Vec<SharedFigures>,
     per_agent: Vec<AgentFigures>,
 }
 
 impl summary::Summary for Summary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let Summary { account, hosts, rows, per_agent, .. } = self;
+        let Summary { account, hosts, rows, shared, per_agent, .. } = self;
         account.write_run(out)?;
         let time = account.time.unwrap_or_default();
         writeln!(
@@ -224,7 +217,8 @@ impl summary::Summary for Summary {
             figures::seconds(time.seconds),
             time.records_per_second,
         )?;
-        out.write_all(tables::totals(per_agent).as_bytes())
+        out.write_all(tables::totals(per_agent).as_bytes())?;
+        out.write_all(tables::shared(shared).as_bytes())
     }
 }
 

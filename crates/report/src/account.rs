@@ -484,18 +484,17 @@ impl RecordFigures {
             unstated: filtered.and_then(|filtered| filtered.unstated),
             selection: dropped.map(|(selection, _)| *selection),
             dropped: dropped.map(|(_, drops)| drops.causes()),
-            dropped_hosts: dropped
-                .map(|(_, drops)| drops.hosts().top("host", ACCOUNT_DROPPED_HOSTS_SHOWN)),
+            dropped_hosts: dropped.map(|(_, drops)| drops.hosts().top(ACCOUNT_DROPPED_HOSTS_SHOWN)),
             per_agent: agents.collect(),
             record_agents: by_agent.map(|it| it.by_agent(&run.record_agents)),
             disallowed_hosts: by_agent
-                .map(|it| it.disallowed_hosts.top("host", SUMMARY_UNKNOWN_HOSTS_SHOWN)),
-            other_agents: by_agent.map(|it| it.others.top("agent", SUMMARY_UNKNOWN_HOSTS_SHOWN)),
+                .map(|it| it.disallowed_hosts.top(SUMMARY_UNKNOWN_HOSTS_SHOWN)),
+            other_agents: by_agent.map(|it| it.others.top(SUMMARY_UNKNOWN_HOSTS_SHOWN)),
             states: counts.states(),
             ages: run.judged_age.is_some().then(|| ages(counts)),
             before_first: run.at.is_some().then(|| counts.ages().before_first),
             unreadable_delays: counts.unreadable_delays(),
-            unknown_hosts: counts.unknown_hosts().top("host", SUMMARY_UNKNOWN_HOSTS_SHOWN),
+            unknown_hosts: counts.unknown_hosts().top(SUMMARY_UNKNOWN_HOSTS_SHOWN),
             invalid: Some(invalid.clone()),
         }
     }
@@ -563,7 +562,7 @@ impl RecordFigures {
             writeln!(out, "disallowed records by agent:")?;
         }
         for it in agents.iter().take(SUMMARY_UNKNOWN_HOSTS_SHOWN) {
-            let all: u64 = it.verdicts.0.iter().map(|(_, count)| count).sum();
+            let all = it.verdicts.sum();
             let agent = it.agent.as_deref().unwrap_or_default();
             writeln!(out, "  {} of {all} {}", disallowed(it), visible(agent))?;
         }
@@ -599,8 +598,7 @@ impl Counts {
     /// counted for all URLs.
     fn states(&self) -> Option<Figures> {
         let states = Figures::of(PolicyState::ALL, PolicyState::as_str, |it| self.state(it));
-        let known: u64 = states.0.iter().map(|(_, count)| count).sum();
-        (known + self.invalid() == self.records).then_some(states)
+        (states.sum() + self.invalid() == self.records).then_some(states)
     }
 
     /// Returns the number of records by an agent's preference about each label that is counted.

@@ -6,8 +6,8 @@
 
 use std::io::{self, Write};
 
-use super::account::{Account, AgentList, AgentRecords, PolicyFacts, RecordFigures, Run};
-use super::{Figures, Selection, TopNames};
+use super::account::{Account, AgentList, AgentRecords, RecordFigures, Run};
+use super::{Figures, NameRecords, Selection, TopNames};
 use portcullis_text::figures::grouped;
 use portcullis_text::visible::visible;
 
@@ -16,16 +16,7 @@ impl Run {
         let Run { program, version, policies, agents, agent_lists, at, judged_age, .. } = self;
         writeln!(out, "# robots.txt\n\n- Program: {program} {version}")?;
         if let Some(facts) = policies {
-            let PolicyFacts { set_hash, dialect, origins, capture_dates, .. } = facts;
-            write!(out, "- Policies: set `{set_hash:.16}`, dialect {dialect}")?;
-            match origins {
-                Some(origins) => write!(out, ", {} origins", grouped(*origins))?,
-                None => write!(out, ", one file for every URL")?,
-            }
-            match capture_dates {
-                Some(dates) => writeln!(out, ", captured {dates}")?,
-                None => writeln!(out, ", capture dates not known")?,
-            }
+            writeln!(out, "- Policies: {facts}")?;
         }
         if let Some(at) = at {
             writeln!(out, "- Decided as of: {}", escaped(at))?;
@@ -141,11 +132,11 @@ fn write_hosts(hosts: &TopNames, out: &mut impl Write) -> io::Result<()> {
     if largest.is_empty() {
         return Ok(());
     }
-    let shown = largest.iter().map(|(_, records)| records).sum::<u64>();
+    let shown = largest.iter().map(|it| it.records).sum::<u64>();
     let others = (names - largest.len()) as u64;
     writeln!(out, "\n## Hosts with the most dropped records\n\n| host | records |\n|---|---:|")?;
-    for (host, records) in largest {
-        writeln!(out, "| {} | {} |", escaped(host), grouped(*records))?;
+    for NameRecords { name, records } in largest {
+        writeln!(out, "| {} | {} |", escaped(name), grouped(*records))?;
     }
     if others > 0 {
         let rest = grouped(records - uncounted_records - shown);

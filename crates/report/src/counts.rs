@@ -213,17 +213,15 @@ impl Counts {
             self.agents.resize(next.agents.len(), AgentCounts::default());
         }
         for (agent, next) in self.agents.iter_mut().zip(&next.agents) {
-            let counts = agent.0.as_flattened_mut().iter_mut();
-            counts.zip(next.0.as_flattened()).for_each(|(count, next)| *count += next);
+            add_counts(agent.0.as_flattened_mut(), next.0.as_flattened());
         }
-        self.states.iter_mut().zip(next.states).for_each(|(count, next)| *count += next);
+        add_counts(&mut self.states, &next.states);
         self.unknown_hosts.merge(&next.unknown_hosts, SUMMARY_UNKNOWN_HOSTS_MAX);
         self.ages.merge(next.ages);
         if !next.labels.is_empty() {
             self.labels.clone_from(&next.labels);
             self.preferences.resize(next.preferences.len(), Default::default());
-            let counts = self.preferences.as_flattened_mut().iter_mut();
-            counts.zip(next.preferences.as_flattened()).for_each(|(count, next)| *count += next);
+            add_counts(self.preferences.as_flattened_mut(), next.preferences.as_flattened());
         }
         self.add_delays(next.unreadable_delays);
         if let Some(next) = &next.record_agents {
@@ -243,11 +241,6 @@ impl Counts {
         self.states[state as usize] + self.agents.first().map_or(0, first)
     }
 
-    /// Replaces the hosts without a policy by those that were counted elsewhere.
-    pub fn set_unknown_hosts(&mut self, hosts: NameCounts) {
-        self.unknown_hosts = hosts;
-    }
-
     /// Returns the hosts without a policy.
     pub fn unknown_hosts(&self) -> &NameCounts {
         &self.unknown_hosts
@@ -263,6 +256,12 @@ impl Counts {
     pub fn ages(&self) -> AgeCounts {
         self.ages
     }
+}
+
+/// Adds counts. Pages of memory in which all are 0 are not written, and so not taken.
+pub fn add_counts(sums: &mut [u64], counts: &[u64]) {
+    let counted = sums.iter_mut().zip(counts).filter(|(_, count)| **count > 0);
+    counted.for_each(|(sum, count)| *sum += count);
 }
 
 /// Counts or other figures by name, in order. In JSON, an object; as text, a list without zeros.
@@ -288,14 +287,22 @@ impl<F> Figures<F> {
 }
 
 impl Figures {
-    /// Adds other figures to those of the same names.
-    pub fn merge(&mut self, other: &Figures) {
-        for &(name, number) in &other.0 {
-            match self.0.iter_mut().find(|(own, _)| *own == name) {
-                Some((_, sum)) => *sum += number,
-                None => self.0.push((name, number)),
-            }
+    /// Adds to the count with this name.
+    pub fn add(&mut self, name: &'static str, count: u64) {
+        match self.0.iter_mut().find(|(own, _)| *own == name) {
+            Some((_, sum)) => *sum += count,
+            None => self.0.push((name, count)),
         }
+    }
+
+    /// Adds other counts to those of the same names.
+    pub fn merge(&mut self, other: &Figures) {
+        other.0.iter().for_each(|(name, count)| self.add(name, *count));
+    }
+
+    /// Returns the sum of all counts.
+    pub fn sum(&self) -> u64 {
+        self.0.iter().map(|(_, count)| count).sum()
     }
 
     /// Returns the count with this name; 0 if there is none.

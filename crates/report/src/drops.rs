@@ -6,54 +6,30 @@
 use serde::Serialize;
 
 use portcullis_dialect::usage::Label;
+use portcullis_dialect::words;
 use portcullis_set::batch::{Answers, OriginRecords};
 
 use super::filter::{Fate, Plan, Quantifier};
-use super::{Figures, NameCounts};
+use super::{Figures, NameCounts, add_counts};
 use crate::limits::ACCOUNT_DROPPED_HOSTS_MAX;
 
-/// Why a record is not kept, the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
-    /// An agent may not fetch it.
-    Disallowed,
-    /// The use is not permitted: `n`.
-    NotPermitted,
-    /// Nothing is stated about the use: `?`.
-    NotStated,
-    /// No policy of its origin is known, or none that applies.
-    Unknown,
-    /// It is not a URL.
-    Invalid,
-    /// A page came instead of its robots.txt.
-    Page,
-    /// It is allowed, and disallowed records are kept.
-    Allowed,
-}
-
-impl Cause {
-    /// All causes, in the order of outputs.
-    pub const ALL: [Cause; 7] = [
-        Cause::Disallowed,
-        Cause::NotPermitted,
-        Cause::NotStated,
-        Cause::Unknown,
-        Cause::Invalid,
-        Cause::Page,
-        Cause::Allowed,
-    ];
-
-    /// Returns the word for the cause.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Cause::Disallowed => "disallowed",
-            Cause::NotPermitted => "not-permitted",
-            Cause::NotStated => "not-stated",
-            Cause::Unknown => "unknown",
-            Cause::Invalid => "invalid",
-            Cause::Page => "page",
-            Cause::Allowed => "allowed",
-        }
+words! {
+    /// Why a record is not kept, the worst first.
+    pub enum Cause {
+        /// An agent may not fetch it.
+        Disallowed => "disallowed",
+        /// The use is not permitted: `n`.
+        NotPermitted => "not-permitted",
+        /// Nothing is stated about the use: `?`.
+        NotStated => "not-stated",
+        /// No policy of its origin is known, or none that applies.
+        Unknown => "unknown",
+        /// It is not a URL.
+        Invalid => "invalid",
+        /// A page came instead of its robots.txt.
+        Page => "page",
+        /// It is allowed, and disallowed records are kept.
+        Allowed => "allowed",
     }
 }
 
@@ -80,7 +56,7 @@ impl Drops {
 
     /// Adds the counts of the next chunk.
     pub fn merge(&mut self, next: &Drops) {
-        self.causes.iter_mut().zip(next.causes).for_each(|(count, next)| *count += next);
+        add_counts(&mut self.causes, &next.causes);
         self.hosts.merge(&next.hosts, ACCOUNT_DROPPED_HOSTS_MAX);
     }
 
@@ -90,14 +66,9 @@ impl Drops {
         self.hosts.clear();
     }
 
-    /// Returns the number of records with this cause.
-    pub fn cause(&self, cause: Cause) -> u64 {
-        self.causes[cause as usize]
-    }
-
     /// Returns the number of records by cause.
     pub fn causes(&self) -> Figures {
-        Figures::of(Cause::ALL, Cause::as_str, |cause| self.cause(cause))
+        Figures::of(Cause::ALL, Cause::as_str, |cause| self.causes[cause as usize])
     }
 
     /// Returns the hosts of the records.

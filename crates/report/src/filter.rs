@@ -13,7 +13,7 @@ use portcullis_rows::list::List;
 use portcullis_rows::output::parquet::keep;
 use portcullis_set::batch::{Answers, Session};
 
-use super::{Cause, ChunkError, Counts, Filtered, Format, Piece, Written, decide_block};
+use super::{Cause, ChunkError, Counts, Filtered, Format, Piece, Written};
 
 /// The number of agents that must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -296,10 +296,9 @@ impl Format for Filter {
         let unstated = self.plan.purpose.map(|_| 0);
         out.filtered = Some(Filtered { kept: 0, unstated });
         match self.are_rows {
-            true => self.write_rows(piece, session, counts, out)?,
-            false => self.write_chunk(piece, session, counts, out)?,
+            true => self.write_rows(piece, session, counts, out),
+            false => self.write_chunk(piece, session, counts, out),
         }
-        Ok(session.classifier().set().is_whole()?)
     }
 }
 
@@ -325,7 +324,7 @@ impl Filter {
     /// one.
     fn write_chunk(
         &self,
-        mut piece: Piece<'_, '_>,
+        piece: Piece<'_, '_>,
         session: &mut Session,
         counts: &mut Counts,
         out: &mut Written,
@@ -338,8 +337,7 @@ impl Filter {
         let mut start = 0;
         let plan = &self.plan;
         let writes = !self.counts_only || plan.aside.contains(&Fate::Aside);
-        piece.read(0, |block, rejects| {
-            let answers = decide_block(block, session, counts, rejects)?;
+        piece.decide(0, session, counts, |block, answers, _| {
             let classes = self.count_block(block, &answers, out);
             for (record, &class) in block.iter().zip(if writes { &classes[..] } else { &[] }) {
                 let end = start + record.whole().len();
@@ -359,7 +357,7 @@ impl Filter {
                 }
                 start = end;
             }
-            Ok::<bool, ChunkError>(true)
+            Ok(true)
         })?;
         if let Some(chunk) = joined {
             push_with_end(&chunk[run..start], list, &mut out.encoded[0].text);
@@ -377,7 +375,7 @@ impl Filter {
     /// If the records are text, which has no rows.
     fn write_rows(
         &self,
-        mut piece: Piece<'_, '_>,
+        piece: Piece<'_, '_>,
         session: &mut Session,
         counts: &mut Counts,
         out: &mut Written,
@@ -387,15 +385,14 @@ impl Filter {
             return Ok(());
         };
         let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
-        piece.read(0, |block, rejects| {
-            let answers = decide_block(block, session, counts, rejects)?;
+        piece.decide(0, session, counts, |block, answers, _| {
             let classes = self.count_block(block, &answers, out).into_iter();
             outputs.extend(classes.map(|class| match (self.plan.fate(class), class.aside()) {
                 (Fate::Keep, _) => 1,
                 (Fate::Aside, Some(aside)) => 2 + aside as u8,
                 (Fate::Aside, None) | (Fate::Drop, _) => 0,
             }));
-            Ok::<bool, ChunkError>(true)
+            Ok(true)
         })?;
         let groups = keep::<ChunkError>(part, &outputs, 1 + Class::ASIDE.len() as u8)?;
         for (output, group) in out.encoded.iter_mut().zip(groups) {

@@ -46,7 +46,6 @@ mod drops;
 pub mod explanation;
 pub mod explanation_json;
 pub mod filter;
-mod json_lines;
 pub mod limits;
 mod name_counts;
 pub mod page;
@@ -63,10 +62,10 @@ pub use account::{
     Account, AgentList, AgentRecords, Filtered, JudgedAge, NoRecords, PolicyFacts, RecordFigures,
     Run, Tally, Time, UnnamedAgent,
 };
-pub use counts::{AgentCounts, Counts, Figures};
+pub use counts::{AgentCounts, Counts, Figures, add_counts};
 pub use drops::{Cause, Drops, Selection};
 pub use explanation::clause;
-pub use name_counts::{NameCounts, TopNames};
+pub use name_counts::{NameCounts, NameRecords, TopNames};
 pub use record_agents::{RecordAgent, RecordAgentCounts};
 pub use rejects::{InvalidRecord, InvalidRecords, LinesWithMore, Rejects, Watch};
 
@@ -109,6 +108,27 @@ impl<'p, 'c> Piece<'p, 'c> {
         mut with: impl FnMut(&Block<'_>, &mut Rejects) -> Result<bool, E>,
     ) -> Result<(), E> {
         self.rows.read(answers, |block| with(block, self.rejects))
+    }
+
+    /// Decides and counts blocks of records, and calls `with` for each, as [`Rows::read`].
+    ///
+    /// # Errors
+    ///
+    /// The error of `with`, or of rows or a set that are damaged.
+    #[inline]
+    pub fn decide(
+        mut self,
+        answers: usize,
+        session: &mut Session,
+        counts: &mut Counts,
+        mut with: impl FnMut(&Block<'_>, Answers<'_>, &mut Counts) -> Result<bool, ChunkError>,
+    ) -> Result<(), ChunkError> {
+        self.read(answers, |block, rejects| {
+            let answers = decide_block(block, session, counts, rejects)?;
+            with(block, answers, counts)
+        })?;
+        // Once a chunk, and before any of its rows are used: a mapped set may have been written to.
+        Ok(session.classifier().set().is_whole()?)
     }
 }
 
@@ -197,7 +217,7 @@ pub struct Text<'a> {
 impl Format for Text<'_> {
     fn encode(
         &self,
-        mut piece: Piece<'_, '_>,
+        piece: Piece<'_, '_>,
         session: &mut Session,
         counts: &mut Counts,
         out: &mut Written,
@@ -205,15 +225,12 @@ impl Format for Text<'_> {
         let (list, agents) = (piece.rows().list(), counts.agents().len());
         let out = &mut out.encoded[0];
         let mut added = Added::new(self.columns, agents);
-        piece.read(agents, |block, rejects| {
-            let mut answers = decide_block(block, session, counts, rejects)?;
+        piece.decide(agents, session, counts, |block, mut answers, counts| {
             added.clear();
             counts.add_delays(columns::read(self.columns, &mut answers, &mut added)?);
             self.rows.push(Some(Beside { list, block }), &added, &mut out.text)?;
-            Ok::<bool, ChunkError>(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
-        })?;
-        // Once a chunk, and before any of its rows are used: a mapped set may have been written to.
-        Ok(session.classifier().set().is_whole()?)
+            Ok(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
+        })
     }
 }
 
@@ -228,7 +245,7 @@ pub struct Parquet<'a> {
 impl Format for Parquet<'_> {
     fn encode(
         &self,
-        mut piece: Piece<'_, '_>,
+        piece: Piece<'_, '_>,
         session: &mut Session,
         counts: &mut Counts,
         out: &mut Written,
@@ -236,16 +253,15 @@ impl Format for Parquet<'_> {
         // The columns of a file cannot be copied for several rows of each record.
         let part = piece.rows().part().filter(|_| self.columns.agents_of_rows().is_none());
         out.encoded[0].group = self.encoder.encode(part, |rows| {
-            piece.read(0, |block, rejects| {
-                let mut answers = decide_block(block, session, counts, rejects)?;
+            piece.decide(0, session, counts, |block, mut answers, counts| {
                 rows.add(block, |added| {
                     counts.add_delays(columns::read(self.columns, &mut answers, added)?);
                     Ok::<(), ChunkError>(())
                 })?;
-                Ok::<bool, ChunkError>(true)
+                Ok(true)
             })
         })?;
-        Ok(session.classifier().set().is_whole()?)
+        Ok(())
     }
 }
 

@@ -14,7 +14,7 @@ use foldhash::fast::SeedableRandomState;
 use hashbrown::HashTable;
 use portcullis_text::figures::{counted, largest};
 use portcullis_text::visible::visible;
-use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use serde::Serialize;
 
 /// Hosts or origins, and their URLs.
 #[derive(Clone, Debug, Default)]
@@ -72,11 +72,6 @@ impl NameCounts {
         self.uncounted += later.uncounted;
     }
 
-    /// Adds URLs of names that are not counted individually.
-    pub fn add_uncounted(&mut self, urls: u64) {
-        self.uncounted += urls;
-    }
-
     /// Clears all counts and keeps the memory.
     pub fn clear(&mut self) {
         self.text.clear();
@@ -106,15 +101,17 @@ impl NameCounts {
         self.uncounted
     }
 
-    /// Returns the `top` names with the most URLs, which are called `noun`.
-    pub fn top(&self, noun: &'static str, top: usize) -> TopNames {
-        let text = |(name, urls): (&[u8], u64)| (String::from_utf8_lossy(name).into_owned(), urls);
+    /// Returns the `top` names with the most URLs.
+    pub fn top(&self, top: usize) -> TopNames {
+        let largest = self.largest(top).into_iter().map(|(name, records)| NameRecords {
+            name: String::from_utf8_lossy(name).into_owned(),
+            records,
+        });
         TopNames {
-            noun,
             names: self.names(),
             records: self.urls(),
             uncounted_records: self.uncounted,
-            largest: self.largest(top).into_iter().map(text).collect(),
+            largest: largest.collect(),
         }
     }
 
@@ -124,12 +121,9 @@ impl NameCounts {
     }
 }
 
-/// The names with the most records: hosts, origins or agents. In JSON, `{"hosts", "records",
-/// "uncounted_records", "largest": [{"host", "records"}]}`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The names with the most records: hosts or agents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TopNames {
-    /// What the names are, in the singular.
-    pub noun: &'static str,
     /// The number of names that were counted individually.
     pub names: usize,
     /// The number of records of all names.
@@ -137,8 +131,15 @@ pub struct TopNames {
     /// The number of records of later names, which were counted together. Unless it is 0, `names` is a
     /// lower bound, and a name may be missing in `largest`.
     pub uncounted_records: u64,
-    /// The names with the most records, and their records.
-    pub largest: Vec<(String, u64)>,
+    /// The names with the most records.
+    pub largest: Vec<NameRecords>,
+}
+
+/// A name and its records.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NameRecords {
+    pub name: String,
+    pub records: u64,
 }
 
 impl TopNames {
@@ -155,36 +156,11 @@ impl TopNames {
             }
         };
         writeln!(out, "{title}{rest}:")?;
-        for (name, records) in &self.largest {
+        for NameRecords { name, records } in &self.largest {
             let name = if name.is_empty() { "(none)" } else { name };
             writeln!(out, "  {records} {}", visible(name))?;
         }
         Ok(())
-    }
-}
-
-impl Serialize for TopNames {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(&format!("{}s", self.noun), &self.names)?;
-        map.serialize_entry("records", &self.records)?;
-        map.serialize_entry("uncounted_records", &self.uncounted_records)?;
-        let rows: Vec<Row<'_>> = self.largest.iter().map(|row| Row(self.noun, row)).collect();
-        map.serialize_entry("largest", &rows)?;
-        map.end()
-    }
-}
-
-/// A name and its records.
-struct Row<'t>(&'static str, &'t (String, u64));
-
-impl Serialize for Row<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Row(noun, (name, records)) = self;
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry(noun, name)?;
-        map.serialize_entry("records", records)?;
-        map.end()
     }
 }
 

@@ -39,8 +39,9 @@ pub use lines::{LINES_MAX, Line, lines};
 /// The style sheet of every page.
 pub const STYLE: &str = include_str!("page/style.css");
 
-/// The number of rows or bars that are shown before the others unfold.
+/// The number of rows or bars that are shown before the others unfold, and of rows on the first sheet.
 const SHOWN: usize = 12;
+const SHOWN_ON_SHEET: usize = 5;
 
 /// The characters of a rule, host or URL on a short page: two lines of a cell.
 const BRIEF_TEXT_CHARACTERS: usize = 72;
@@ -238,6 +239,26 @@ pub fn table(
     columns: &[&str],
     rows: impl IntoIterator<Item = Vec<Markup>>,
 ) -> Markup {
+    folded_table(SHOWN, id, caption, columns, rows)
+}
+
+/// Shows a table of the first sheet: fewer rows, of which those that unfold are not printed.
+pub fn sheet_table(
+    id: &str,
+    caption: &str,
+    columns: &[&str],
+    rows: impl IntoIterator<Item = Vec<Markup>>,
+) -> Markup {
+    folded_table(SHOWN_ON_SHEET, id, caption, columns, rows)
+}
+
+fn folded_table(
+    shown: usize,
+    id: &str,
+    caption: &str,
+    columns: &[&str],
+    rows: impl IntoIterator<Item = Vec<Markup>>,
+) -> Markup {
     let rows: Vec<Vec<Markup>> = rows.into_iter().collect();
     if rows.is_empty() {
         return html! {};
@@ -282,7 +303,7 @@ pub fn table(
             }
         }
     };
-    let (first, rest) = rows.split_at(rows.len().min(SHOWN));
+    let (first, rest) = rows.split_at(rows.len().min(shown));
     html! {
         div.table id=(id) {
             p.caption id={ (id) "-caption" } { (caption) }

@@ -12,7 +12,7 @@ use portcullis_set::batch::{Answers, OriginRecords};
 use portcullis_set::limits::RECORD_AGENT_BYTES_CACHED_MAX;
 use serde::Serialize;
 
-use super::{Figures, NameCounts};
+use super::{Figures, NameCounts, add_counts};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 
 /// The records by the agent of each.
@@ -63,8 +63,7 @@ impl RecordAgentCounts {
         if self.verdicts.len() < next.verdicts.len() {
             self.verdicts.resize(next.verdicts.len(), Default::default());
         }
-        let counts = self.verdicts.as_flattened_mut().iter_mut();
-        counts.zip(next.verdicts.as_flattened()).for_each(|(count, next)| *count += next);
+        add_counts(self.verdicts.as_flattened_mut(), next.verdicts.as_flattened());
         self.disallowed_hosts.merge(&next.disallowed_hosts, SUMMARY_UNKNOWN_HOSTS_MAX);
         self.others.merge(&next.others, SUMMARY_UNKNOWN_HOSTS_MAX);
     }

@@ -16,7 +16,7 @@ use portcullis_text::figures::counted;
 use portcullis_text::visible::{cut_to_show, visible};
 use serde::Serialize;
 
-use super::json_lines::write_object;
+use super::explanation_json::write_object;
 use super::{Figures, wrong_list};
 use crate::limits::{RECORDS_WITHOUT_URL_MAX, REJECTS_SHOWN};
 
@@ -25,46 +25,16 @@ fn is_blank(record: &Record<'_>) -> bool {
     record.text().is_empty() && record.problem().is_none()
 }
 
-/// The problem of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// The record is empty or white space.
-    Empty,
-    /// The text of the record, or of its URL field, is not a URL.
-    NotAUrl,
-    /// The record has no URL.
-    Without(Problem),
-}
+/// The kinds of records without text, and of those whose text, or URL field, is not a URL. The other kinds
+/// are those of [`Problem`].
+const EMPTY: &str = "empty";
+const NOT_A_URL: &str = "not-a-url";
 
-impl Kind {
-    const COUNT: usize = 2 + Problem::ALL.len();
-
-    fn of(record: &Record<'_>) -> Kind {
-        match record.problem() {
-            Some(problem) => Kind::Without(problem),
-            None if record.url().trim_ascii().is_empty() => Kind::Empty,
-            None => Kind::NotAUrl,
-        }
-    }
-
-    fn all() -> impl Iterator<Item = Kind> {
-        [Kind::Empty, Kind::NotAUrl].into_iter().chain(Problem::ALL.map(Kind::Without))
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Kind::Empty => "empty",
-            Kind::NotAUrl => "not-a-url",
-            Kind::Without(problem) => problem.as_str(),
-        }
-    }
-
-    fn index(self) -> usize {
-        match self {
-            Kind::Empty => 0,
-            Kind::NotAUrl => 1,
-            Kind::Without(problem) => 2 + problem as usize,
-        }
+fn kind(record: &Record<'_>) -> &'static str {
+    match record.problem() {
+        Some(problem) => problem.as_str(),
+        None if record.url().trim_ascii().is_empty() => EMPTY,
+        None => NOT_A_URL,
     }
 }
 
@@ -86,7 +56,8 @@ pub struct Rejects {
     keeps_all: bool,
     /// The number of records in the chunk.
     records: u64,
-    kinds: [u64; Kind::COUNT],
+    /// The number of records by kind.
+    kinds: Figures,
     /// The number of nonempty records before the first URL.
     leading: u64,
     /// The record with an unclosed quoted field, which swallows the records after it.
@@ -146,7 +117,7 @@ impl Rejects {
     pub fn add_block(&mut self, block: &[Record<'_>], answers: &Answers<'_>) {
         if !self.keeps_all && block.iter().all(is_blank) {
             // Records without a byte are no URLs, and no samples.
-            self.kinds[Kind::Empty.index()] += block.len() as u64;
+            self.kinds.add(EMPTY, block.len() as u64);
             self.records += block.len() as u64;
             return;
         }
@@ -178,43 +149,40 @@ impl Rejects {
 
     #[cold]
     fn reject(&mut self, place: usize, record: &Record<'_>, session: &Session) {
-        let kind = Kind::of(record);
+        let (kind, found) = (kind(record), record.problem());
         let number = self.records + place as u64;
-        let is_leading = number == self.kinds.iter().sum::<u64>();
-        self.leading += u64::from(is_leading && kind != Kind::Empty);
-        self.kinds[kind.index()] += 1;
-        if kind == Kind::Without(Problem::OpenQuote) && record.text().contains(&b'\n') {
+        let is_leading = number == self.kinds.sum();
+        self.leading += u64::from(is_leading && kind != EMPTY);
+        self.kinds.add(kind, 1);
+        if found == Some(Problem::OpenQuote) && record.text().contains(&b'\n') {
             self.open_quote = Some(number);
         }
-        if kind == Kind::Without(Problem::OtherFields) {
+        if found == Some(Problem::OtherFields) {
             self.other_fields.get_or_insert(number);
         }
         // An empty record is not a useful sample.
-        let is_kept = self.keeps_all || kind != Kind::Empty && self.found.len() < REJECTS_SHOWN;
+        let is_kept = self.keeps_all || kind != EMPTY && self.found.len() < REJECTS_SHOWN;
         if !is_kept {
             return;
         }
-        let problem = match kind {
-            Kind::Without(problem) => problem.describe().to_owned(),
-            Kind::NotAUrl if matches!(record.url(), [b'/', rest @ ..] if rest.first() != Some(&b'/')) => {
-                PATH.to_owned()
-            }
-            Kind::Empty | Kind::NotAUrl => match session.explain(record.url(), 0, None) {
-                Ok(Err(problem)) => problem.to_string(),
-                _ => "not a URL".to_owned(),
-            },
+        let is_path = kind == NOT_A_URL && record.url().starts_with(b"/");
+        let problem = match (found, session.explain(record.url(), 0, None)) {
+            (Some(problem), _) => problem.describe().to_owned(),
+            _ if is_path && !record.url().starts_with(b"//") => PATH.to_owned(),
+            (None, Ok(Err(problem))) => problem.to_string(),
+            _ => "not a URL".to_owned(),
         };
         let text = match self.keeps_all {
             true => record.text().to_vec(),
             false => cut_to_show(record.text()).into_owned(),
         };
-        let (record, is_sample) = (number, kind != Kind::Empty);
+        let (record, is_sample) = (number, kind != EMPTY);
         self.found.push(Reject { record, problem, is_sample, text });
     }
 
     /// Returns the number of records in the chunk that are URLs.
     fn urls(&self) -> u64 {
-        self.records - self.kinds.iter().sum::<u64>()
+        self.records - self.kinds.sum()
     }
 }
 
@@ -317,11 +285,10 @@ impl InvalidRecords {
     /// Adds the counts of a chunk. The caller adds samples, because it knows their places.
     fn add_counts(&mut self, rejects: &Rejects) {
         if self.kinds.0.is_empty() {
-            self.kinds = Figures::of(Kind::all(), Kind::as_str, |_| 0);
+            let kinds = [EMPTY, NOT_A_URL].into_iter().chain(Problem::ALL.map(Problem::as_str));
+            self.kinds = Figures::of(kinds, |kind| kind, |_| 0);
         }
-        for ((_, sum), count) in self.kinds.0.iter_mut().zip(rejects.kinds) {
-            *sum += count;
-        }
+        self.kinds.merge(&rejects.kinds);
     }
 }
 

@@ -10,9 +10,11 @@ use std::collections::BTreeMap;
 use portcullis_robots::policy::{CrawlDelay, Crawler};
 use portcullis_set::stored::StoredHost;
 use portcullis_set::{Damage, PolicySet};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::limits::SURVEY_DELAYS_KEPT;
+use crate::origins::captured;
+use crate::policies::AgentFigures;
 
 /// The crawl delays of one agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -31,8 +33,8 @@ pub struct DelayFigures {
 }
 
 /// The crawl delays of one agent that were counted so far.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct DelayCounts {
+#[derive(Clone, Debug, PartialEq)]
+pub struct DelayCounts {
     origins: u64,
     /// The least and the greatest.
     span: Option<(f64, f64)>,
@@ -42,14 +44,21 @@ pub(crate) struct DelayCounts {
     unreadable: u64,
 }
 
-impl DelayCounts {
-    /// Returns the counts of no origin, for each of some agents.
-    pub fn none(agents: usize) -> Vec<DelayCounts> {
-        vec![DelayCounts { by_delay: Some(BTreeMap::new()), ..DelayCounts::default() }; agents]
+impl Default for DelayCounts {
+    fn default() -> DelayCounts {
+        DelayCounts { origins: 0, span: None, by_delay: Some(BTreeMap::new()), unreadable: 0 }
     }
+}
 
+impl Serialize for DelayCounts {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.figures().serialize(to)
+    }
+}
+
+impl DelayCounts {
     /// Adds what the file of an origin says.
-    pub fn add(&mut self, delay: &CrawlDelay) {
+    pub(crate) fn add(&mut self, delay: &CrawlDelay) {
         self.unreadable += u64::from(delay.unreadable);
         if let Some(seconds) = delay.seconds {
             // A zero has one sign here.
@@ -69,7 +78,7 @@ impl DelayCounts {
         }
     }
 
-    pub fn merge(&mut self, other: &DelayCounts) {
+    pub(crate) fn merge(&mut self, other: &DelayCounts) {
         self.unreadable += other.unreadable;
         match &other.by_delay {
             Some(by_delay) => {
@@ -86,6 +95,7 @@ impl DelayCounts {
         }
     }
 
+    /// Returns the figures.
     pub fn figures(&self) -> DelayFigures {
         let mut before = 0;
         let middle = self.origins.div_ceil(2);
@@ -103,26 +113,22 @@ impl DelayCounts {
     }
 }
 
-/// Counts the newest delays of the origins of a host, in `counts` of the same agents.
+/// Counts the newest delays of the origins of a host, in `figures` of the same agents.
 pub(crate) fn count<'s>(
     set: &'s PolicySet,
     host: &StoredHost<'s>,
     agents: &[Crawler],
-    counts: &mut [DelayCounts],
+    figures: &mut [AgentFigures],
 ) -> Result<(), Damage> {
-    let lost = || set.malformed_host("an origin has no policy or no capture");
     let mut before = None;
     for https in host.schemes() {
-        let number = host.policy(https).ok_or_else(lost)?;
+        let Some((number, capture)) = captured(set, host, https, None)? else { continue };
         let same = before.take().filter(|(policy, _)| *policy == number && host.is_one_capture());
         let delays = match same {
             Some((_, delays)) => delays,
-            None => {
-                let capture = host.capture(https)?.ok_or_else(lost)?;
-                capture.crawl_delays(&set.policy(number)?, agents)?
-            }
+            None => capture.crawl_delays(&set.policy(number)?, agents)?,
         };
-        counts.iter_mut().zip(&delays).for_each(|(counts, delay)| counts.add(delay));
+        figures.iter_mut().zip(&delays).for_each(|(it, delay)| it.crawl_delay.add(delay));
         before = Some((number, delays));
     }
     Ok(())
@@ -133,7 +139,7 @@ mod tests {
     use super::*;
 
     fn counts(delays: impl IntoIterator<Item = f64>) -> DelayCounts {
-        let mut counts = DelayCounts::none(1).remove(0);
+        let mut counts = DelayCounts::default();
         for seconds in delays {
             counts.add(&CrawlDelay { seconds: Some(seconds), unreadable: 1 });
         }

@@ -13,6 +13,7 @@ use portcullis_robots::policy::{Audience, Crawler};
 use portcullis_set::stored::{AgentTokens, AppliedUsage, StoredPolicy};
 use portcullis_set::{Damage, PolicySet};
 
+use crate::policies::{AgentFigures, RelationCounts};
 use crate::reaches::{Applied, Reaches};
 use crate::stances::stances;
 
@@ -69,13 +70,13 @@ pub struct PolicyReading {
 /// Memory: 8 bytes for each rule set of the set.
 #[derive(Debug)]
 pub struct FactReader<'s> {
-    set: &'s PolicySet,
+    pub(crate) set: &'s PolicySet,
     pub(crate) reaches: Reaches<'s>,
-    agents: Vec<Crawler>,
+    pub(crate) agents: Vec<Crawler>,
     /// The names in the set of each agent.
     tokens: Vec<AgentTokens>,
     /// The agent that the others are compared with.
-    beside: Option<AgentTokens>,
+    beside: Option<(String, AgentTokens)>,
 }
 
 /// How a policy addresses an agent, and the number and value of the user-agent line that selects
@@ -102,14 +103,27 @@ impl<'s> FactReader<'s> {
         })
     }
 
-    /// Also compares what each agent may fetch with what `agent` may.
+    /// Also compares what each agent may fetch with what `agent` may, if there is one.
     ///
     /// # Errors
     ///
     /// If the names of robots are damaged.
-    pub fn beside(mut self, agent: &Crawler) -> Result<FactReader<'s>, Damage> {
-        self.beside = Some(self.set.tokens_of(agent)?);
-        Ok(self)
+    pub fn beside(self, agent: Option<&Crawler>) -> Result<FactReader<'s>, Damage> {
+        let tokens = |agent: &Crawler| Ok((agent.name().to_owned(), self.set.tokens_of(agent)?));
+        Ok(FactReader { beside: agent.map(tokens).transpose()?, ..self })
+    }
+
+    /// Returns the figures of each agent, of no policy yet.
+    pub(crate) fn figures(&self) -> Vec<AgentFigures> {
+        let figures = |agent: &Crawler| AgentFigures {
+            agent: agent.name().to_owned(),
+            relations: self.beside.as_ref().map(|(agent, _)| RelationCounts {
+                beside: agent.clone(),
+                ..RelationCounts::default()
+            }),
+            ..AgentFigures::default()
+        };
+        self.agents.iter().map(figures).collect()
     }
 
     /// Returns what `policy` says to each agent, and the groups that apply.
@@ -130,7 +144,7 @@ impl<'s> FactReader<'s> {
             relations: Vec::new(),
         };
         let beside = self.beside.as_ref();
-        let beside = beside.map(|agent| self.reaches.applied(policy, agent)).transpose()?;
+        let beside = beside.map(|(_, agent)| self.reaches.applied(policy, agent)).transpose()?;
         let beside = match &beside {
             Some(applied) => Some((applied, rules_of(applied)?)),
             None => None,

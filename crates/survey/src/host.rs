@@ -9,14 +9,13 @@ use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_lint::analysis::Reach;
-use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::access::{CaptureNote, KnownOutage, UnixSeconds};
 use portcullis_robots::policy::Audience;
-use portcullis_robots::syntax::RobotsTxt;
+use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 use portcullis_robots::url::{BadUrl, Origin};
-use portcullis_set::lists::{ListReader, RecordKind, Role, UsageKind, read_extract};
+use portcullis_set::lists::{ListReader, RecordKind, Role, read_extract};
 use portcullis_set::stored::{CaptureFacts, StoredCapture, StoredPolicy, StoredRuleSet};
 use portcullis_set::{Damage, PolicySet};
-use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use crate::reaches::Reaches;
@@ -96,12 +95,40 @@ pub struct HostPolicy {
 }
 
 /// How a policy was captured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct HostCapture {
-    /// The stored facts.
-    pub facts: CaptureFacts,
-    /// The name of the input, if the set stores it.
+    pub captured_at: Option<UnixSeconds>,
+    /// The date of the newest answer behind redirects.
+    pub newest_captured_at: Option<UnixSeconds>,
+    pub expires_at: Option<UnixSeconds>,
+    /// The status of the last answer; `None` if there was none.
+    pub status: Option<u16>,
+    pub redirects_followed: u8,
+    /// The number of the input, and its name if the set stores it.
+    pub input: u32,
     pub input_name: Option<String>,
+    pub capture_notes: Vec<CaptureNote>,
+    pub outage: Option<KnownOutage>,
+    pub file_bytes: u32,
+    pub file_notes: Vec<NoteKind>,
+}
+
+impl HostCapture {
+    fn of(facts: &CaptureFacts, input_name: Option<String>) -> HostCapture {
+        HostCapture {
+            captured_at: facts.captured_at,
+            newest_captured_at: facts.dates().map(|dates| dates.last),
+            expires_at: facts.expires_at,
+            status: (facts.status != 0).then_some(facts.status),
+            redirects_followed: facts.redirects_followed,
+            input: facts.input,
+            input_name,
+            capture_notes: facts.capture_notes.iter().collect(),
+            outage: facts.outage,
+            file_bytes: facts.file_bytes,
+            file_notes: facts.file_notes.iter().collect(),
+        }
+    }
 }
 
 /// A robot, or all robots that no group names, and the rules that apply.
@@ -130,73 +157,19 @@ pub struct HostGroup {
 }
 
 /// A record of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HostRecord {
     /// The line number.
     pub line: LineNumber,
-    /// The kind; `None` if it is neither a user-agent line nor a rule.
-    pub kind: Option<RecordKind>,
-    /// The kind of a usage record.
-    pub usage: Option<UsageKind>,
+    /// `user-agent`, `allow`, `disallow`, the field of a usage record, or `other`.
+    pub kind: &'static str,
     /// The number of its group from 1; `None` if it is in no group, or has no effect on decisions.
     pub group: Option<usize>,
     /// The record without surrounding white space and without comment.
     pub text: Text,
-}
-
-#[derive(Serialize)]
-struct Outage {
-    since: String,
-    change: &'static str,
-    copy_captured_at: Option<String>,
-}
-
-impl Serialize for HostCapture {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let facts = &self.facts;
-        let date = |time: Option<UnixSeconds>| time.map(UnixSeconds::to_rfc3339);
-        let outage = facts.outage.as_ref().map(|outage| Outage {
-            since: outage.since.to_rfc3339(),
-            change: outage.change.as_str(),
-            copy_captured_at: date(outage.copy_captured_at),
-        });
-        let answer: Vec<&str> = facts.capture_notes.iter().map(|note| note.as_str()).collect();
-        let file: Vec<&str> = facts.file_notes.iter().map(|kind| kind.as_str()).collect();
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("captured_at", &date(facts.captured_at))?;
-        map.serialize_entry("newest_captured_at", &date(facts.dates().map(|it| it.last)))?;
-        map.serialize_entry("expires_at", &date(facts.expires_at))?;
-        map.serialize_entry("status", &(facts.status != 0).then_some(facts.status))?;
-        map.serialize_entry("redirects_followed", &facts.redirects_followed)?;
-        map.serialize_entry("input", &facts.input)?;
-        map.serialize_entry("input_name", &self.input_name)?;
-        map.serialize_entry("capture_notes", &answer)?;
-        map.serialize_entry("outage", &outage)?;
-        map.serialize_entry("file_bytes", &facts.file_bytes)?;
-        map.serialize_entry("file_notes", &file)?;
-        map.end()
-    }
-}
-
-impl Serialize for HostRecord {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let usage = |kind: UsageKind| USAGE_FIELDS.iter().find(|it| it.field == kind.field);
-        let kind = match self.kind {
-            Some(RecordKind::StartsGroup | RecordKind::ExtendsGroup) => "user-agent",
-            Some(RecordKind::Allow) => "allow",
-            Some(RecordKind::Disallow) => "disallow",
-            None => self.usage.and_then(usage).map_or("other", |spelling| spelling.text),
-        };
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("line", &self.line.get())?;
-        map.serialize_entry("kind", kind)?;
-        map.serialize_entry("group", &self.group)?;
-        map.serialize_entry("text", &self.text)?;
-        if str::from_utf8(&self.text.0).is_err() {
-            map.serialize_entry("text_base64", &BASE64_STANDARD.encode(&self.text))?;
-        }
-        map.end()
-    }
+    /// Its bytes, if they are not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_base64: Option<String>,
 }
 
 pub(crate) fn as_text<S: Serializer>(origins: &[Origin], serializer: S) -> Result<S::Ok, S::Error> {
@@ -248,7 +221,7 @@ impl HostPolicy {
         let outcome = policy.access()?;
         let audience = Audience::of(file, set.dialect());
         let by_rules = outcome.state == PolicyState::Rules;
-        let facts = capture.facts;
+        let facts = &capture.facts;
         let provenance = Provenance::read(set.provenance()?);
         let mut inputs = provenance.iter().flat_map(Provenance::inputs);
         let input_name = inputs.nth(facts.input as usize).map(|input| input.name);
@@ -256,7 +229,7 @@ impl HostPolicy {
             origins: vec![origin.clone()],
             state: outcome.state,
             verdict: (!by_rules).then_some(outcome.verdict),
-            capture: HostCapture { facts, input_name },
+            capture: HostCapture::of(facts, input_name),
             robots: match by_rules {
                 true => robots(set, policy, &audience)?,
                 false => Vec::new(),
@@ -279,7 +252,7 @@ pub(crate) fn records(
     let (extract, others) = (policy.extract()?, set.other_records(capture.others)?);
     let others = ListReader::from_others(&others);
     for record in ListReader::from_extract(&extract).chain(others).flatten() {
-        let (kind, usage, group) = match record.role {
+        let (kind, group) = match record.role {
             Role::Access(kind) => {
                 if kind == RecordKind::StartsGroup {
                     starts.push(record.line);
@@ -287,16 +260,23 @@ pub(crate) fn records(
                 if starts.is_empty() {
                     return Err(set.malformed_host("a rule is outside any group"));
                 }
-                (Some(kind), None, Some(starts.len()))
+                let kind = match kind {
+                    RecordKind::StartsGroup | RecordKind::ExtendsGroup => "user-agent",
+                    RecordKind::Allow => "allow",
+                    RecordKind::Disallow => "disallow",
+                };
+                (kind, Some(starts.len()))
             }
             Role::Usage(kind) => {
+                let field = USAGE_FIELDS.iter().find(|it| it.field == kind.field);
                 let before = || starts.partition_point(|start| *start < record.line);
-                (None, Some(kind), kind.in_group.then(before))
+                (field.map_or("other", |it| it.text), kind.in_group.then(before))
             }
-            Role::Other => (None, None, None),
+            Role::Other => ("other", None),
         };
-        let text = Text(record.text.to_vec());
-        records.push(HostRecord { line: record.line, kind, usage, text, group });
+        let (line, text) = (record.line, Text(record.text.to_vec()));
+        let text_base64 = str::from_utf8(&text.0).is_err().then(|| BASE64_STANDARD.encode(&text));
+        records.push(HostRecord { line, kind, group, text, text_base64 });
     }
     records.sort_by_key(|record| record.line);
     Ok(records)

@@ -22,20 +22,18 @@
 //! what each says about every agent and robot from the stored rule sets; see
 //! [`Reaches`]. No text is parsed, except for usage preferences.
 //!
-//! Threads share an [`Audit`]. Each thread has a [`Worker`], which counts, and returns findings
-//! that depend on the order of the input as [`ChunkFindings`]. [`Findings`] merges them in input
-//! order, so the report is the same for any number of threads.
+//! Threads share an [`Audit`]. Each thread has a [`Worker`], which counts chunk by chunk. [`Findings`]
+//! merges those of chunks in input order, so the report is the same for any number of threads.
 //!
 //! Cost: some microseconds per distinct rule set. An audit adds a host lookup and a few additions to
-//! each URL. Memory: for a survey about 25 bytes for each policy, and for an audit about 100 more;
-//! with URLs, two counters in each thread for each rule that decides some, a few counters per host
-//! that occurs, and the origins without a policy up to a limit.
+//! each URL. Memory: for a survey about 25 bytes for each policy, and for an audit 16 more;
+//! with URLs, some counters for each rule that decides one and for each host that occurs.
 //!
 //! The only error is a damaged set, with the [`Damage`] that names the place. A figure that a limit
 //! left open is counted as not known.
 //!
 //! ```
-//! use portcullis_survey::{Audit, ChunkFindings, Findings};
+//! use portcullis_survey::{Audit, Findings};
 //! use portcullis_dialect::decision::Verdict;
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_rows::input::{Chunk, Terminator};
@@ -50,30 +48,28 @@
 //! let text = b"User-agent: *\nDisallow: /a\nDisallow: /b\n";
 //! let set = load_text(text, &LoadConfig::new(&RFC_9309));
 //! let agents = vec![Crawler::parse("ExampleBot", &RFC_9309)?];
-//! let audit = Audit::new(Classifier::new(set, agents)?, 10, &Scratch::in_memory())?; // at most 10 rows
+//! let audit = Audit::new(Classifier::new(set, agents)?, None, 10, &Scratch::in_memory())?; // at most 10 rows
 //! let mut findings = Findings::default();
-//! let mut chunk = ChunkFindings::default();
+//! let mut chunk = Findings::default();
 //! let mut worker = audit.worker(None); // one per thread
 //! let text = "https://x.example/a/1\nhttps://x.example/c\n";
 //! let list = Chunk::from_text(List::plain("urls", Terminator::LineFeed), text);
 //! let (arena, mut rejects) = (Arena::new(), Rejects::default());
 //! let mut rows = Rows::new(&list, &arena, 0);
 //! worker.work(Piece::new(&mut rows, &mut rejects), &mut chunk)?;
-//! findings.add(&audit, &chunk); // chunk by chunk, in input order
-//! drop(worker);
+//! findings.add(&mut chunk); // chunk by chunk, in input order
 //!
-//! let tally = Tally { counts: audit.counts(&findings), ..Tally::default() };
+//! let tally = Tally { counts: findings.counts.clone(), ..Tally::default() };
 //! let run = Run { agents: vec!["ExampleBot".into()], ..Run::default() };
 //! let report = audit.report(&findings, Account::new(run, &tally))?;
 //! assert_eq!(report.account.records.per_agent[0].verdict(Verdict::Disallow), 1);
 //! assert_eq!(report.rules.deciding.rows[0].rule.to_string(), "/a");
-//! assert_eq!(report.survey.reach[0].hosts.reach.part, 1);
+//! assert_eq!(report.survey.reach[0].hosts.reach, [0, 1, 0, 0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod audit;
 pub mod changes;
-mod classes;
 mod counting;
 mod delays;
 pub mod difference;
@@ -88,6 +84,7 @@ mod policies;
 mod reaches;
 mod report;
 mod rows;
+mod shared;
 mod sitemaps;
 mod stances;
 mod survey;
@@ -101,20 +98,21 @@ mod usage;
 pub use portcullis_set::Damage;
 
 pub use audit::{Audit, AuditError};
-pub use counting::{ChunkFindings, Findings, Worker};
-pub use delays::DelayFigures;
+pub use counting::{Findings, Worker};
+pub use delays::{DelayCounts, DelayFigures};
 pub use exclusions::Exclusions;
 pub use facts::{Addressed, AgentFacts, FactReader, PolicyReading};
 pub use history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
 pub use host::{HostDetail, HostGroup, HostPolicy, HostQuery, HostRecord, HostRobot};
 pub use origins::{NoteFigures, OriginFigures};
 pub use policies::{
-    AddressCounts, AgentFigures, Preferences, ReachCounts, ReachFigures, RobotFigures, RobotRow,
-    StanceCounts,
+    AddressCounts, AgentFigures, REACH_WORDS, ReachCounts, ReachFigures, RelationCounts,
+    RobotFigures, RobotRow,
 };
 pub use reaches::{Applied, Reaches};
 pub use report::{DecidingRule, HostFigures, HostRow, List, Report, RuleFigures};
 pub use rows::{HostBlock, RowConfig, RowTotals, RowWorker, SurveyRows};
+pub use shared::SharedFigures;
 pub use sitemaps::{SitemapCounts, push_sitemaps, sitemap_fields};
 pub use survey::Survey;
 pub use text::Text;

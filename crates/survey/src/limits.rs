@@ -71,12 +71,6 @@ pub const TABLE_CELL_CHARACTERS_MAX: usize = 80;
 /// Source: our choice. Three distinguish a pattern from a coincidence.
 pub const AUDIT_SAMPLES: usize = 3;
 
-/// Origins without a policy that an audit counts individually: 262,144, about 40 MB.
-///
-/// Source: our choice. The first that occur are counted exactly. The URLs of later ones are counted
-/// together, and the report says so.
-pub const AUDIT_UNKNOWN_ORIGINS_MAX: usize = 256 * 1024;
-
 /// Bytes of an audit's page: 2 MB.
 ///
 /// Source: our choice; such a page fits into an e-mail and opens at once. Longer lists are cut, and

@@ -9,16 +9,37 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_report::Figures;
-use portcullis_robots::access::{CaptureNote, DateSpan};
-use portcullis_robots::policy::Crawler;
+use portcullis_robots::access::{CaptureNote, DateSpan, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
-use portcullis_set::stored::{CaptureFacts, StoredHost};
+use portcullis_set::stored::{CaptureFacts, PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
-use crate::delays::{self, DelayCounts};
+use crate::delays;
 use crate::exclusions::PolicyTimes;
+use crate::facts::FactReader;
+use crate::policies::AgentFigures;
 use crate::text::Text;
+
+/// Returns the policy and the capture of an origin as of a time, or the newest; `None` if it had not been
+/// captured.
+pub(crate) fn captured<'s>(
+    set: &'s PolicySet,
+    host: &StoredHost<'s>,
+    https: bool,
+    at: Option<UnixSeconds>,
+) -> Result<Option<(PolicyNumber, StoredCapture<'s>)>, Damage> {
+    if let Some(time) = at
+        && let Some(timeline) = host.timeline(https)?
+    {
+        let moment = timeline.index_at(time)?.map(|index| timeline.moment(index)).transpose()?;
+        return Ok(moment.map(|moment| (moment.policy, moment.capture)));
+    }
+    match (host.policy(https), host.capture(https)?) {
+        (Some(policy), Some(capture)) => Ok(Some((policy, capture))),
+        _ => Err(set.malformed_host("an origin has no policy or no capture")),
+    }
+}
 
 /// A map with a random seed.
 pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
@@ -80,8 +101,8 @@ pub(crate) struct HostPass {
     pub problems: Vec<NoteFigures>,
     /// The uses of each policy, by number.
     pub uses: Vec<PolicyUse>,
-    /// The crawl delays, by agent.
-    pub delays: Vec<DelayCounts>,
+    /// The figures of each agent that are not of policies: the crawl delays.
+    pub agents: Vec<AgentFigures>,
     /// The uses of policies over time, if that is asked.
     pub times: Option<PolicyTimes>,
     /// The most hosts that are named for a problem.
@@ -97,13 +118,14 @@ struct Counts {
 }
 
 impl HostPass {
-    /// Reads all hosts of `set`, and the crawl delays for `agents`. Of each problem at most `named_max` hosts
-    /// are named.
-    pub fn of(set: &PolicySet, agents: &[Crawler], named_max: usize) -> Result<HostPass, Damage> {
+    /// Reads all hosts of the set of `facts`, and the crawl delays for its agents. Of each problem at most
+    /// `named_max` hosts are named.
+    pub fn of(facts: &FactReader<'_>, named_max: usize) -> Result<HostPass, Damage> {
+        let (set, agents) = (facts.set, &*facts.agents);
         let times = if agents.is_empty() { None } else { PolicyTimes::of(set) };
         let mut pass = HostPass {
             uses: vec![PolicyUse::default(); set.policy_count() as usize],
-            delays: DelayCounts::none(agents.len()),
+            agents: facts.figures(),
             times,
             named_max,
             ..HostPass::default()
@@ -119,7 +141,7 @@ impl HostPass {
             let host = host?;
             pass.add(set, &host, &mut counts)?;
             if !agents.is_empty() {
-                delays::count(set, &host, agents, &mut pass.delays)?;
+                delays::count(set, &host, agents, &mut pass.agents)?;
             }
             if let Some(times) = &mut pass.times {
                 times.add(set, &host)?;
@@ -146,9 +168,7 @@ impl HostPass {
     ) -> Result<(), Damage> {
         self.hosts += 1;
         for https in host.schemes() {
-            let missing = || set.malformed_host("an origin has no policy or no capture");
-            let position = host.policy(https).ok_or_else(missing)?;
-            let capture = host.capture(https)?.ok_or_else(missing)?;
+            let Some((position, capture)) = captured(set, host, https, None)? else { continue };
             // http comes first, so the capture of https may be counted already.
             let is_new = !(https && host.is_one_capture());
             let state = set.policy(position)?.state()?;
@@ -160,6 +180,7 @@ impl HostPass {
                     self.add_problem(kind, host);
                 }
             }
+            let missing = || set.malformed_host("an origin has a policy that is not there");
             let used = self.uses.get_mut(position.index()).ok_or_else(missing)?;
             used.origins += 1;
             used.hosts += u64::from(!(https && host.policy(false) == Some(position)));

@@ -5,22 +5,24 @@
 //! name and licence.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::usage::{Label, Stance};
-use portcullis_lint::analysis::Reach;
-use portcullis_robots::policy::Crawler;
+use portcullis_dialect::usage::Label;
+use portcullis_lint::analysis::{Reach, Relation};
+use portcullis_report::{Figures, add_counts};
 use portcullis_set::stored::PolicyNumber;
 use portcullis_set::{Damage, PolicySet};
 use portcullis_text::figures::largest;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 
-use crate::classes::PolicyClasses;
-use crate::delays::{DelayCounts, DelayFigures};
+use crate::delays::DelayCounts;
 use crate::exclusions::{Exclusions, PolicyTimes};
-use crate::facts::{Addressed, AgentFacts, FactReader};
+use crate::facts::{AgentFacts, FactReader, PolicyReading};
 use crate::origins::PolicyUse;
+use crate::reaches::Applied;
 use crate::text::Text;
 use crate::usage::{UsageFigures, UsageReading, UsageSums};
 
@@ -31,16 +33,30 @@ const POLICIES_AT_ONCE: usize = 4_096;
 /// How much a robot may fetch. `None` if a limit ended the search.
 type KnownReach = Option<Reach>;
 
-/// The number of origins or hosts by how much a robot may fetch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ReachCounts {
-    #[serde(rename = "all")]
-    pub everything: u64,
-    pub part: u64,
-    #[serde(rename = "none")]
-    pub nothing: u64,
-    /// The number for which a limit ended the search.
-    pub not_known: u64,
+/// The number of origins or hosts by how much a robot may fetch, in the order of [`REACH_WORDS`].
+pub type ReachCounts = [u64; REACH_WORDS.len()];
+
+/// The words of [`ReachCounts`]. The last one is for searches that a limit ended.
+pub const REACH_WORDS: [&str; 4] = ["all", "part", "none", "not_known"];
+
+/// The words of [`AddressCounts::addressed`].
+const ADDRESSED_WORDS: [&str; 3] = ["named", "by_default", "unnamed"];
+
+/// The words of [`AddressCounts::stances`]. The last two are for agents that may fetch nothing, and for
+/// searches that a limit ended.
+const STANCE_WORDS: [&str; 6] = ["y", "n", "?", "mixed", "-", "not_known"];
+
+fn add(counts: &mut ReachCounts, count: u64, reach: KnownReach) {
+    counts[reach.map_or(3, |reach| reach as usize)] += count;
+}
+
+/// Returns counts by their words.
+fn by_word(words: &[&'static str], counts: &[u64]) -> Figures {
+    Figures(words.iter().copied().zip(counts.iter().copied()).collect())
+}
+
+fn reach_by_word<S: Serializer>(counts: &ReachCounts, to: S) -> Result<S::Ok, S::Error> {
+    by_word(&REACH_WORDS, counts).serialize(to)
 }
 
 /// The policies that address a robot, and how much they allow it.
@@ -51,7 +67,7 @@ pub struct ReachFigures {
     /// The number of origins of these policies.
     pub origins: u64,
     /// The origins by how much the robot may fetch.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "reach_by_word")]
     pub by_origin: ReachCounts,
 }
 
@@ -84,47 +100,56 @@ pub struct RobotFigures {
 }
 
 /// How many origins or hosts address an agent in which way, how much they allow it, and what they
-/// state about the use. The first three counts add up to the total, and so do the counts of `reach`
-/// and those of each label.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// state about the use of the pages that it may fetch. Each of these counts adds up to the total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddressCounts {
-    /// The number with a group that names the agent.
-    pub named: u64,
-    /// The number without a group that names the agent, but with a group for all robots.
-    pub by_default: u64,
-    /// The number with neither: no group for the agent, or no file.
-    pub unnamed: u64,
-    /// The number by how much the agent may fetch.
-    #[serde(flatten)]
+    /// Those with a group that names the agent, those with a group for all robots alone, and those with
+    /// neither, or without a file.
+    pub addressed: [u64; ADDRESSED_WORDS.len()],
     pub reach: ReachCounts,
-    /// The preferences about the pages that the agent may fetch.
-    pub preferences: Preferences,
+    /// By label, the preferences that hold on all pages.
+    pub stances: [[u64; STANCE_WORDS.len()]; Label::ALL.len()],
 }
 
-/// The number of origins or hosts by the preference about each label.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Preferences {
-    pub train_ai: StanceCounts,
-    pub ai_use: StanceCounts,
-    pub search: StanceCounts,
+impl AddressCounts {
+    fn add(&mut self, count: u64, facts: &AgentFacts) {
+        self.addressed[facts.addressed as usize] += count;
+        add(&mut self.reach, count, facts.access);
+        let unknown = if facts.access == Some(Reach::Nothing) { 4 } else { 5 };
+        for (counts, stance) in self.stances.iter_mut().zip(facts.stances) {
+            counts[stance.map_or(unknown, |stance| stance as usize)] += count;
+        }
+    }
+
+    fn merge(&mut self, other: &AddressCounts) {
+        add_counts(&mut self.addressed, &other.addressed);
+        add_counts(&mut self.reach, &other.reach);
+        add_counts(self.stances.as_flattened_mut(), other.stances.as_flattened());
+    }
+
+    /// Returns the number of origins or hosts.
+    pub fn total(&self) -> u64 {
+        self.reach.iter().sum()
+    }
+
+    /// Returns the labels about which something is stated, with the counts of their preferences.
+    pub fn stated(&self) -> impl Iterator<Item = (Label, [u64; STANCE_WORDS.len()])> {
+        let labels = Label::ALL.into_iter().zip(self.stances);
+        labels.filter(|(_, [y, n, _, mixed, ..])| y + n + mixed > 0)
+    }
 }
 
-/// The number of origins or hosts by the preference about one label on all pages that an agent may
-/// fetch. The counts add up to the total.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct StanceCounts {
-    pub y: u64,
-    pub n: u64,
-    #[serde(rename = "?")]
-    pub unstated: u64,
-    /// The number with pages that differ.
-    pub mixed: u64,
-    /// The number in which the agent may fetch nothing.
-    #[serde(rename = "-")]
-    pub no_access: u64,
-    /// The number for which a limit ended the search.
-    pub not_known: u64,
+impl Serialize for AddressCounts {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        let addressed = by_word(&ADDRESSED_WORDS, &self.addressed).0.into_iter();
+        for (word, count) in addressed.chain(by_word(&REACH_WORDS, &self.reach).0) {
+            map.serialize_entry(word, &count)?;
+        }
+        let stances = |label: Label| by_word(&STANCE_WORDS, &self.stances[label as usize]);
+        map.serialize_entry("preferences", &Figures::of(Label::ALL, Label::as_str, stances))?;
+        map.end()
+    }
 }
 
 /// What the newest policies say to one agent.
@@ -135,66 +160,105 @@ pub struct AgentFigures {
     pub origins: AddressCounts,
     pub hosts: AddressCounts,
     /// The crawl delays of origins.
-    pub crawl_delay: DelayFigures,
+    pub crawl_delay: DelayCounts,
     /// The hosts by what the agent may fetch beside another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relations: Option<RelationCounts>,
 }
 
-/// Hosts by what an agent may fetch beside another ([`Relation`](portcullis_lint::analysis::Relation)).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// Hosts by what an agent may fetch beside another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RelationCounts {
-    pub same: u64,
-    pub more: u64,
-    pub less: u64,
-    pub other: u64,
-    pub unknown: u64,
+    /// The other agent.
+    pub beside: String,
+    /// In the order of [`Relation::WORDS`].
+    #[serde(flatten, serialize_with = "relations_by_word")]
+    pub hosts: [u64; Relation::ALL.len()],
 }
 
-impl RelationCounts {
-    /// Returns the counts in the order of the words.
-    pub fn of([same, more, less, other, unknown]: [u64; 5]) -> RelationCounts {
-        RelationCounts { same, more, less, other, unknown }
+fn relations_by_word<S: Serializer>(
+    counts: &[u64; Relation::ALL.len()],
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    by_word(&Relation::WORDS, counts).serialize(to)
+}
+
+impl AgentFigures {
+    /// Adds what a policy says.
+    pub(crate) fn add(&mut self, used: PolicyUse, facts: &AgentFacts, reading: &PolicyReading) {
+        self.origins.add(used.origins, facts);
+        self.hosts.add(used.hosts, facts);
+        if let (Some(counts), Some((relation, _))) =
+            (&mut self.relations, reading.relation_of(facts))
+        {
+            counts.hosts[*relation as usize] += used.hosts;
+        }
+    }
+
+    /// Adds the figures of other policies.
+    pub(crate) fn merge(&mut self, other: &AgentFigures) {
+        self.origins.merge(&other.origins);
+        self.hosts.merge(&other.hosts);
+        self.crawl_delay.merge(&other.crawl_delay);
+        if let (Some(counts), Some(other)) = (&mut self.relations, &other.relations) {
+            add_counts(&mut counts.hosts, &other.hosts);
+        }
+    }
+}
+
+/// The rules of a policy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PolicyRules {
+    pub hosts: u64,
+    /// The number of rules that apply to some agent.
+    pub applicable: u64,
+}
+
+impl PolicyRules {
+    fn of(hosts: u64, applied: &[Applied<'_>]) -> Result<PolicyRules, Damage> {
+        let (mut entries, mut groups) = (Vec::new(), BTreeSet::new());
+        for applied in applied.iter().filter_map(|it| it.groups.as_ref()) {
+            if !entries.contains(&applied.entry()) {
+                entries.push(applied.entry());
+                groups.extend(applied.rules()?.iter().map(|rules| (rules.start, rules.end)));
+            }
+        }
+        let applicable = groups.iter().map(|(start, end)| u64::from(end - start)).sum();
+        Ok(PolicyRules { hosts, applicable })
     }
 }
 
 /// What a policy says about each agent and robot.
 struct Reading {
     /// What it says to each agent.
-    agents: Vec<AgentFacts>,
+    facts: PolicyReading,
     /// The robots that the file names, by number.
     robots: Vec<(u32, KnownReach)>,
     /// How much robots may fetch that the file does not name. `None` if no group applies to them.
     default: Option<KnownReach>,
-    has_rules: bool,
     usage: UsageReading,
-    classes: PolicyClasses,
+    rules: PolicyRules,
 }
 
-/// What is asked of every policy.
-struct Asked<'s> {
-    set: &'s PolicySet,
-    facts: FactReader<'s>,
-}
-
-impl<'s> Asked<'s> {
-    fn read(&self, number: PolicyNumber, used: PolicyUse) -> Result<Reading, Damage> {
-        let policy = self.set.policy(number)?;
-        let state = policy.state()?;
-        let has_rules = state == PolicyState::Rules;
-        let reach = |entry| self.facts.reaches.of(policy.rule_set(entry)?);
+impl Reading {
+    fn of(
+        reader: &FactReader<'_>,
+        number: PolicyNumber,
+        used: PolicyUse,
+    ) -> Result<Reading, Damage> {
+        let policy = reader.set.policy(number)?;
+        let reach = |entry| reader.reaches.of(policy.rule_set(entry)?);
         let robot = |(name, entry)| Ok((name, reach(entry)?));
-        let (facts, applied) = self.facts.read(&policy)?;
+        let (facts, applied) = reader.read(&policy)?;
         Ok(Reading {
-            agents: facts.agents,
+            facts,
             robots: policy.robots()?.into_iter().map(robot).collect::<Result<_, Damage>>()?,
             default: policy.default_entry().map(reach).transpose()?,
-            has_rules,
             usage: match policy.has_usage()? {
                 true => policy.with_file(|file, _| UsageReading::of(file))?,
                 false => UsageReading::default(),
             },
-            classes: PolicyClasses::of(number, used.hosts, &applied)?,
+            rules: PolicyRules::of(used.hosts, &applied)?,
         })
     }
 }
@@ -204,30 +268,31 @@ pub(crate) struct Sums<'s> {
     robots: RobotFigures,
     /// The names of robots, and the policies that name each.
     named: Vec<(&'s [u8], ReachFigures)>,
-    agents: Vec<(AddressCounts, AddressCounts)>,
+    agents: Vec<AgentFigures>,
     usage: UsageSums,
     /// The hosts that exclude each agent over time, if that is asked.
     pub exclusions: Option<Exclusions>,
 }
 
 impl<'s> Sums<'s> {
-    /// Reads all policies of `set`, and calls `keep` with the classes of each, by number.
+    /// Reads all policies of the set of `facts`, and calls `keep` with the rules of each, by number.
+    /// `agents` has the figures that are not of policies.
     pub fn of(
-        set: &'s PolicySet,
+        facts: FactReader<'s>,
         uses: &[PolicyUse],
         times: Option<&PolicyTimes>,
-        agents: &[Crawler],
-        mut keep: impl FnMut(PolicyClasses),
+        agents: Vec<AgentFigures>,
+        mut keep: impl FnMut(PolicyRules),
     ) -> Result<Sums<'s>, Damage> {
+        let set = facts.set;
         let names = set.robot_names()?.into_iter();
         let mut sums = Sums {
             robots: RobotFigures::default(),
             named: names.map(|name| (name, ReachFigures::default())).collect(),
-            agents: vec![Default::default(); agents.len()],
-            usage: UsageSums::default(),
             exclusions: times.map(|times| times.exclusions(agents.len())),
+            agents,
+            usage: UsageSums::default(),
         };
-        let asked = Asked { set, facts: FactReader::new(set, agents)? };
         let mut all_numbers = set.policies().map(|policy| Ok(policy?.number()));
         loop {
             let numbers = all_numbers.by_ref().take(POLICIES_AT_ONCE);
@@ -235,13 +300,13 @@ impl<'s> Sums<'s> {
             if numbers.is_empty() {
                 return Ok(sums);
             }
-            let read = |number: &PolicyNumber| asked.read(*number, uses[number.index()]);
+            let read = |number: &PolicyNumber| Reading::of(&facts, *number, uses[number.index()]);
             let read: Vec<Result<Reading, Damage>> =
                 numbers.par_iter().with_min_len(16).map(read).collect();
             for (number, reading) in numbers.iter().zip(read) {
                 let reading = reading?;
                 if let (Some(times), Some(exclusions)) = (times, &mut sums.exclusions) {
-                    times.count(*number, &reading.agents, exclusions);
+                    times.count(*number, &reading.facts.agents, exclusions);
                 }
                 keep(sums.add(set, reading, uses[number.index()])?);
             }
@@ -253,14 +318,13 @@ impl<'s> Sums<'s> {
         set: &PolicySet,
         reading: Reading,
         used: PolicyUse,
-    ) -> Result<PolicyClasses, Damage> {
+    ) -> Result<PolicyRules, Damage> {
         // The policies of earlier times are not part of the survey.
         if used.origins == 0 {
-            return Ok(reading.classes);
+            return Ok(reading.rules);
         }
-        for ((origins, hosts), facts) in self.agents.iter_mut().zip(&reading.agents) {
-            origins.add(used.origins, facts);
-            hosts.add(used.hosts, facts);
+        for (figures, facts) in self.agents.iter_mut().zip(&reading.facts.agents) {
+            figures.add(used, facts, &reading.facts);
         }
         let robots = &mut self.robots;
         if !reading.robots.is_empty() {
@@ -268,7 +332,7 @@ impl<'s> Sums<'s> {
         }
         match reading.default {
             Some(reach) => robots.others.add(used, reach),
-            None if reading.has_rules => {
+            None if reading.facts.state == PolicyState::Rules => {
                 robots.policies_without_others += 1;
                 robots.origins_without_others += used.origins;
             }
@@ -279,16 +343,11 @@ impl<'s> Sums<'s> {
             named.ok_or_else(|| set.malformed_host("a robot has no name"))?.1.add(used, reach);
         }
         self.usage.add(reading.usage, used);
-        Ok(reading.classes)
+        Ok(reading.rules)
     }
 
     /// Returns the figures. Lists have at most `top` rows.
-    pub fn figures(
-        self,
-        agents: &[Crawler],
-        delays: &[DelayCounts],
-        top: usize,
-    ) -> (RobotFigures, Vec<AgentFigures>, UsageFigures) {
+    pub fn figures(self, top: usize) -> (RobotFigures, Vec<AgentFigures>, UsageFigures) {
         let named = self.named.into_iter().filter(|(_, count)| count.policies > 0);
         let names = named.clone().count() as u64;
         let named = named.map(|(name, count)| RobotRow { name: name.into(), count });
@@ -296,103 +355,7 @@ impl<'s> Sums<'s> {
             (it.count.policies, it.count.origins, Reverse(it.name.clone()))
         });
         let robots = RobotFigures { names, most_named, ..self.robots };
-        let agents = agents.iter().zip(self.agents).zip(delays);
-        let reach = agents.map(|((agent, (origins, hosts)), delays)| AgentFigures {
-            agent: agent.name().to_owned(),
-            origins,
-            hosts,
-            crawl_delay: delays.figures(),
-            relations: None,
-        });
-        (robots, reach.collect(), self.usage.figures(top))
-    }
-}
-
-impl AddressCounts {
-    pub(crate) fn add(&mut self, count: u64, facts: &AgentFacts) {
-        *match facts.addressed {
-            Addressed::ByName => &mut self.named,
-            Addressed::ByDefault => &mut self.by_default,
-            Addressed::NotAtAll => &mut self.unnamed,
-        } += count;
-        self.reach.add(count, facts.access);
-        for (label, counts) in Label::ALL.into_iter().zip(self.preferences.all()) {
-            let no_access = facts.access == Some(Reach::Nothing);
-            counts.add(count, facts.stances[label as usize], no_access);
-        }
-    }
-
-    pub(crate) fn merge(&mut self, other: &AddressCounts) {
-        self.named += other.named;
-        self.by_default += other.by_default;
-        self.unnamed += other.unnamed;
-        self.reach.merge(&other.reach);
-        let mut others = other.preferences;
-        for (counts, other) in self.preferences.all().into_iter().zip(others.all()) {
-            counts.merge(other);
-        }
-    }
-}
-
-impl Preferences {
-    /// Returns the counts in the order of [`Label::ALL`].
-    fn all(&mut self) -> [&mut StanceCounts; Label::ALL.len()] {
-        [&mut self.train_ai, &mut self.ai_use, &mut self.search]
-    }
-}
-
-impl Preferences {
-    /// Returns the labels with their counts.
-    pub fn by_label(self) -> impl Iterator<Item = (Label, StanceCounts)> {
-        [self.train_ai, self.ai_use, self.search]
-            .into_iter()
-            .zip(Label::ALL)
-            .map(|(it, label)| (label, it))
-    }
-}
-
-impl StanceCounts {
-    fn add(&mut self, count: u64, stance: Option<Stance>, no_access: bool) {
-        *match (stance, no_access) {
-            (Some(Stance::Yes), _) => &mut self.y,
-            (Some(Stance::No), _) => &mut self.n,
-            (Some(Stance::Unstated), _) => &mut self.unstated,
-            (Some(Stance::Mixed), _) => &mut self.mixed,
-            (None, true) => &mut self.no_access,
-            (None, false) => &mut self.not_known,
-        } += count;
-    }
-
-    fn merge(&mut self, other: &StanceCounts) {
-        self.y += other.y;
-        self.n += other.n;
-        self.unstated += other.unstated;
-        self.mixed += other.mixed;
-        self.no_access += other.no_access;
-        self.not_known += other.not_known;
-    }
-}
-
-impl ReachCounts {
-    fn add(&mut self, count: u64, reach: KnownReach) {
-        *match reach {
-            Some(Reach::Everything) => &mut self.everything,
-            Some(Reach::Part) => &mut self.part,
-            Some(Reach::Nothing) => &mut self.nothing,
-            None => &mut self.not_known,
-        } += count;
-    }
-
-    fn merge(&mut self, other: &ReachCounts) {
-        self.everything += other.everything;
-        self.part += other.part;
-        self.nothing += other.nothing;
-        self.not_known += other.not_known;
-    }
-
-    /// Returns the counts in order, for a chart.
-    pub fn values(&self) -> Vec<u64> {
-        vec![self.everything, self.part, self.nothing, self.not_known]
+        (robots, self.agents, self.usage.figures(top))
     }
 }
 
@@ -400,6 +363,6 @@ impl ReachFigures {
     fn add(&mut self, used: PolicyUse, reach: KnownReach) {
         self.policies += 1;
         self.origins += used.origins;
-        self.by_origin.add(used.origins, reach);
+        add(&mut self.by_origin, used.origins, reach);
     }
 }

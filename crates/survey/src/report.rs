@@ -9,7 +9,7 @@
 //! policy.
 
 use portcullis_dialect::decision::Verdict;
-use portcullis_report::{Account, TopNames};
+use portcullis_report::Account;
 use serde::Serialize;
 
 use crate::survey::Survey;
@@ -25,9 +25,6 @@ pub struct Report {
     pub inputs: Vec<String>,
     pub hosts: HostFigures,
     pub rules: RuleFigures,
-    /// Origins of URLs without a known policy, as candidates to fetch next. An origin that was first
-    /// captured after the time of a URL is not one of them.
-    pub unknown_origins: TopNames,
     /// The time of `survey`; `newest` if each URL has its own time, `None` if no time was asked for.
     pub survey_at: Option<String>,
     /// What the set holds, independent of the URLs.
@@ -38,11 +35,6 @@ impl Report {
     /// Returns the report as one JSON object, with a line feed.
     pub fn to_json(&self) -> String {
         portcullis_text::json::to_json_pretty(self) + "\n"
-    }
-
-    /// Returns the agents.
-    pub(crate) fn agents(&self) -> &[String] {
-        &self.account.run.agents
     }
 
     /// Returns the number of records with a known policy.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::{Label, Stance};
 use portcullis_domain::domain;
-use portcullis_lint::analysis::Relation;
+use portcullis_lint::analysis::{Reach, Relation};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{CrawlDelay, Crawler};
 use portcullis_rows::output::Added;
@@ -24,17 +24,14 @@ use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use portcullis_text::visible::cut_to_show;
 
-use crate::delays::DelayCounts;
 use crate::facts::{Addressed, FactReader, PolicyReading};
 use crate::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
-use crate::origins::Map;
-use crate::policies::{AddressCounts, AgentFigures, RelationCounts};
+use crate::origins::{Map, PolicyUse, captured};
+use crate::policies::AgentFigures;
+use crate::shared::{SharedFigures, SharedFiles};
 
 /// The name of the origin and the host of a policy that applies to every URL.
 const EVERYWHERE: &[u8] = b"*";
-
-/// How much an agent may fetch: the words of the column, in the order of the engine's `Reach`.
-const ACCESS: [&str; 3] = ["all", "part", "none"];
 
 /// A column of a survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +54,7 @@ enum Column {
     SitemapValues,
     Relation,
     Witness,
+    Shared,
     Captured,
     Since,
     Until,
@@ -64,7 +62,7 @@ enum Column {
 
 /// The columns of a survey in the order of the output: the name, the type of the values, and whether
 /// some rows have none.
-const COLUMNS: [(Column, &str, ValueType, bool); 23] = {
+const COLUMNS: [(Column, &str, ValueType, bool); 24] = {
     use Column::*;
     use ValueType::{Double, Flag, List, Number, Repeated, Time, Word};
     [
@@ -88,6 +86,7 @@ const COLUMNS: [(Column, &str, ValueType, bool); 23] = {
         (SitemapValues, "sitemap_values", List, false),
         (Relation, "relation", Word, false),
         (Witness, "witness", Repeated, true),
+        (Shared, "shared", Number, true),
         (Captured, "captured", Time, true),
         (Since, "since", Time, true),
         (Until, "until", Time, true),
@@ -99,7 +98,7 @@ impl Column {
     fn words(self) -> &'static [&'static str] {
         match self {
             Column::State => &PolicyState::WORDS,
-            Column::Access => &ACCESS,
+            Column::Access => &Reach::WORDS,
             Column::Root => &Verdict::WORDS,
             Column::Usage(_) => &Stance::WORDS,
             Column::Relation => &Relation::WORDS,
@@ -108,38 +107,38 @@ impl Column {
     }
 }
 
-impl RowConfig {
-    fn columns(self) -> impl Iterator<Item = &'static (Column, &'static str, ValueType, bool)> {
-        let is_list =
-            |column: &Column| matches!(column, Column::LicenseValues | Column::SitemapValues);
-        let is_compared = |column: &Column| matches!(column, Column::Relation | Column::Witness);
-        let is_wanted = move |column: &Column| {
-            (self.lists || !is_list(column)) && (self.beside || !is_compared(column))
-        };
-        COLUMNS.iter().filter(move |(column, ..)| is_wanted(column))
-    }
-
-    /// Returns the columns of the rows.
-    pub fn fields(self) -> Vec<Field> {
-        let field = |&(column, name, value_type, has_gaps): &(Column, &str, ValueType, bool)| {
-            Field::declared(name, value_type, has_gaps, column.words())
-        };
-        self.columns().map(field).collect()
-    }
-}
-
 /// What the rows of a survey have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RowConfig {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowConfig<'a> {
     /// Whether each period of an origin has its rows, and not the newest alone.
     pub history: bool,
     /// Whether the values of licences and sitemaps are columns.
     pub lists: bool,
-    /// Whether each agent is compared with another ([`SurveyRows::beside`]).
-    pub beside: bool,
+    /// The agent that each agent is compared with: how what each may fetch relates to what this one may,
+    /// and a path that shows it.
+    pub beside: Option<&'a Crawler>,
     /// The time as of which origins have rows; `None` for the newest. Origins that had not been captured
     /// have none.
     pub at: Option<UnixSeconds>,
+}
+
+impl RowConfig<'_> {
+    fn columns(self) -> impl Iterator<Item = (Column, Field)> {
+        let is_wanted = move |column: &Column| match column {
+            Column::LicenseValues | Column::SitemapValues => self.lists,
+            Column::Relation | Column::Witness => self.beside.is_some(),
+            _ => true,
+        };
+        let columns = COLUMNS.into_iter().filter(move |(column, ..)| is_wanted(column));
+        columns.map(|(column, name, value_type, has_gaps)| {
+            (column, Field::declared(name, value_type, has_gaps, column.words()))
+        })
+    }
+
+    /// Returns the columns of the rows.
+    pub fn fields(self) -> Vec<Field> {
+        self.columns().map(|(_, field)| field).collect()
+    }
 }
 
 /// The rows of a survey.
@@ -147,9 +146,11 @@ pub struct RowConfig {
 pub struct SurveyRows<'s> {
     set: &'s PolicySet,
     facts: FactReader<'s>,
-    agents: Vec<Crawler>,
-    config: RowConfig,
-    columns: Vec<Column>,
+    shared: SharedFiles,
+    history: bool,
+    lists: bool,
+    at: Option<UnixSeconds>,
+    columns: Vec<(Column, Field)>,
     /// The counts of finished workers.
     totals: Mutex<RowTotals>,
 }
@@ -163,12 +164,7 @@ pub struct RowTotals {
     pub origins: u64,
     /// The number of rows, of all periods.
     pub rows: u64,
-    /// The counts of origins and of hosts, by agent.
-    counts: Vec<[AddressCounts; 2]>,
-    /// The crawl delays of origins, by agent.
-    delays: Vec<DelayCounts>,
-    /// The hosts by relation, by agent; empty unless agents are compared with another.
-    relations: Vec<[u64; Relation::ALL.len()]>,
+    pub per_agent: Vec<AgentFigures>,
 }
 
 /// The rows of one thread.
@@ -183,8 +179,7 @@ pub struct RowWorker<'r, 's> {
 /// What a policy says, and the origins and hosts that were counted for it.
 struct Known {
     reading: PolicyReading,
-    origins: u64,
-    hosts: u64,
+    used: PolicyUse,
 }
 
 /// Hosts whose rows are made at once.
@@ -205,6 +200,8 @@ struct PeriodRow<'s> {
     captured: Option<UnixSeconds>,
     since: Option<UnixSeconds>,
     until: Option<UnixSeconds>,
+    /// The number of origins with the same file.
+    shared: Option<u32>,
     sitemaps: Arc<[Vec<u8>]>,
     /// The crawl delay of each agent.
     delays: Arc<[CrawlDelay]>,
@@ -215,7 +212,7 @@ impl<'s> SurveyRows<'s> {
     ///
     /// # Errors
     ///
-    /// If the names of robots are damaged.
+    /// If the set is damaged.
     ///
     /// # Panics
     ///
@@ -223,30 +220,22 @@ impl<'s> SurveyRows<'s> {
     pub fn new(
         set: &'s PolicySet,
         agents: &[Crawler],
-        config: RowConfig,
+        config: RowConfig<'_>,
     ) -> Result<SurveyRows<'s>, Damage> {
         assert!(!agents.is_empty(), "a survey needs an agent");
-        assert!(!config.history || set.has_history(), "the set has no history");
+        let RowConfig { history, lists, at, beside } = config;
+        assert!(!history || set.has_history(), "the set has no history");
+        let facts = FactReader::new(set, agents)?.beside(beside)?;
         Ok(SurveyRows {
             set,
-            facts: FactReader::new(set, agents)?,
-            agents: agents.to_vec(),
-            config,
-            columns: config.columns().map(|(column, ..)| *column).collect(),
-            totals: Mutex::new(RowTotals::none(agents.len())),
+            shared: SharedFiles::of(set, at)?,
+            history,
+            lists,
+            at,
+            columns: config.columns().collect(),
+            totals: Mutex::new(RowTotals::none(&facts)),
+            facts,
         })
-    }
-
-    /// Adds how what each agent may fetch relates to what `agent` may, and a path that shows it.
-    ///
-    /// # Errors
-    ///
-    /// If the names of robots are damaged.
-    pub fn beside(mut self, agent: &Crawler) -> Result<SurveyRows<'s>, Damage> {
-        self.facts = self.facts.beside(agent)?;
-        self.config.beside = true;
-        self.columns = self.config.columns().map(|(column, ..)| *column).collect();
-        Ok(self)
     }
 
     /// Returns the number of hosts.
@@ -256,7 +245,7 @@ impl<'s> SurveyRows<'s> {
 
     /// Returns the columns of the rows.
     pub fn fields(&self) -> Vec<Field> {
-        self.config.fields()
+        self.columns.iter().map(|(_, field)| field.clone()).collect()
     }
 
     /// Returns the hosts in blocks that have about `rows` rows, and at least one host. Lists of
@@ -267,9 +256,9 @@ impl<'s> SurveyRows<'s> {
         bytes_max: u64,
     ) -> impl Iterator<Item = Result<HostBlock<'s>, Damage>> + use<'s> {
         let counts = self.set.counts();
-        let RowConfig { history, lists, .. } = self.config;
+        let (history, lists) = (self.history, self.lists);
         let moments = if history { self.set.moments() } else { 0 };
-        let agents = self.agents.len() as u64;
+        let agents = self.facts.agents.len() as u64;
         let of_hosts = counts.origins.saturating_add(moments).max(1).saturating_mul(agents);
         let per_block = (rows as u64).saturating_mul(counts.hosts.max(1)) / of_hosts;
         let per_block = per_block.max(1) as usize;
@@ -301,7 +290,7 @@ impl<'s> SurveyRows<'s> {
             rows: self,
             known: Map::default(),
             pending: VecDeque::new(),
-            totals: RowTotals::none(self.agents.len()),
+            totals: RowTotals::none(&self.facts),
         }
     }
 
@@ -311,59 +300,27 @@ impl<'s> SurveyRows<'s> {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the figures of each agent, of all dropped workers.
-    pub fn figures(&self) -> Vec<AgentFigures> {
-        let RowTotals { mut counts, delays, relations, .. } = self.totals();
-        counts.resize(self.agents.len(), Default::default());
-        let agents = self.agents.iter().zip(counts).zip(delays);
-        let figures = agents.map(|((agent, [origins, hosts]), delays)| AgentFigures {
-            agent: agent.name().to_owned(),
-            origins,
-            hosts,
-            crawl_delay: delays.figures(),
-            relations: None,
-        });
-        let mut figures: Vec<AgentFigures> = figures.collect();
-        for (figures, counts) in figures.iter_mut().zip(relations) {
-            figures.relations = Some(RelationCounts::of(counts));
-        }
-        figures
+    /// Returns the files that more than some numbers of origins share.
+    pub fn shared(&self) -> Vec<SharedFigures> {
+        self.shared.figures()
     }
 }
 
 impl RowTotals {
-    /// Returns the totals of no host, for each of some agents.
-    fn none(agents: usize) -> RowTotals {
-        RowTotals { delays: DelayCounts::none(agents), ..RowTotals::default() }
+    fn none(facts: &FactReader<'_>) -> RowTotals {
+        RowTotals { per_agent: facts.figures(), ..RowTotals::default() }
     }
 
-    fn add(&mut self, known: &Known) {
-        self.counts.resize(known.reading.agents.len(), Default::default());
-        let relations = known.reading.agents.iter().map(|it| known.reading.relation_of(it));
-        for (agent, relation) in relations.enumerate() {
-            let Some((relation, _)) = relation else { break };
-            self.relations.resize(known.reading.agents.len(), Default::default());
-            self.relations[agent][*relation as usize] += known.hosts;
-        }
-        for ([origins, hosts], facts) in self.counts.iter_mut().zip(&known.reading.agents) {
-            origins.add(known.origins, facts);
-            hosts.add(known.hosts, facts);
-        }
+    fn add(&mut self, Known { reading, used }: &Known) {
+        let agents = self.per_agent.iter_mut().zip(&reading.agents);
+        agents.for_each(|(figures, facts)| figures.add(*used, facts, reading));
     }
 
     fn merge(&mut self, other: &RowTotals) {
         self.hosts += other.hosts;
         self.origins += other.origins;
         self.rows += other.rows;
-        self.counts.resize(self.counts.len().max(other.counts.len()), Default::default());
-        for (own, other) in self.counts.iter_mut().zip(&other.counts) {
-            own.iter_mut().zip(other).for_each(|(own, other)| own.merge(other));
-        }
-        self.relations.resize(self.relations.len().max(other.relations.len()), Default::default());
-        for (own, other) in self.relations.iter_mut().zip(&other.relations) {
-            own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
-        }
-        self.delays.iter_mut().zip(&other.delays).for_each(|(own, other)| own.merge(other));
+        self.per_agent.iter_mut().zip(&other.per_agent).for_each(|(own, other)| own.merge(other));
     }
 }
 
@@ -382,7 +339,7 @@ impl<'s> RowWorker<'_, 's> {
         added.clear();
         let agents: Vec<u32> = match self.place(Column::Agent) {
             Some(place) => {
-                let names = self.rows.agents.iter();
+                let names = self.rows.facts.agents.iter();
                 names.map(|it| added.share_text(place, Some(it.name().as_bytes()))).collect()
             }
             None => Vec::new(),
@@ -404,7 +361,7 @@ impl<'s> RowWorker<'_, 's> {
     /// Counts a host, and reads its periods.
     fn begin(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
         let set = self.rows.set;
-        let RowConfig { history, at, .. } = self.rows.config;
+        let SurveyRows { history, at, .. } = *self.rows;
         let (mut before, mut last): (Option<Vec<PeriodRow<'s>>>, _) = (None, None);
         for https in host.schemes() {
             let is_same = host.is_one_capture() && host.policy(false) == host.policy(true) && https;
@@ -420,14 +377,14 @@ impl<'s> RowWorker<'_, 's> {
                 }
                 return Err(set.malformed_host("an origin has a policy at no time"));
             };
-            let counts = self.totals.delays.iter_mut();
-            counts.zip(&*newest.delays).for_each(|(counts, delay)| counts.add(delay));
+            let figures = self.totals.per_agent.iter_mut();
+            figures.zip(&*newest.delays).for_each(|(it, delay)| it.crawl_delay.add(delay));
             let policy = newest.policy;
             self.totals.hosts += u64::from(last.is_none());
             self.totals.origins += 1;
-            let known = self.known(policy)?;
-            known.origins += 1;
-            known.hosts += u64::from(last != Some(policy));
+            let used = &mut self.known(policy)?.used;
+            used.origins += 1;
+            used.hosts += u64::from(last != Some(policy));
             last = Some(policy);
             before = Some(periods.clone());
             self.pending.extend(periods);
@@ -443,32 +400,21 @@ impl<'s> RowWorker<'_, 's> {
         https: bool,
         at: Option<UnixSeconds>,
     ) -> Result<Option<PeriodRow<'s>>, Damage> {
-        let lost = || self.rows.set.malformed_host("an origin has no policy or no capture");
-        let mut policy = host.policy(https).ok_or_else(lost)?;
-        let mut capture = host.capture(https)?.ok_or_else(lost)?;
-        let mut period = None;
+        let Some((policy, capture)) = captured(self.rows.set, host, https, at)? else {
+            return Ok(None);
+        };
+        let mut row = self.row(host, https, policy, &capture)?;
         if let Some(timeline) = host.timeline(https)? {
             let index = match at {
                 Some(time) => timeline.index_at(time)?,
                 None => timeline.len()?.checked_sub(1),
             };
             let Some(index) = index else { return Ok(None) };
-            if at.is_some() {
-                let moment = timeline.moment(index)?;
-                (policy, capture) = (moment.policy, moment.capture);
-            }
-            period = Some(timeline.period(index)?);
+            let period = timeline.period(index)?;
+            row.since = Some(period.since).filter(|since| since.0 > 0);
+            row.until = period.until;
         }
-        Ok(Some(PeriodRow {
-            host: *host,
-            https,
-            policy,
-            captured: capture.facts.captured_at,
-            since: period.map(|period| period.since).filter(|since| since.0 > 0),
-            until: period.and_then(|period| period.until),
-            sitemaps: capture.sitemaps()?.into(),
-            delays: self.delays(&capture, policy)?,
-        }))
+        Ok(Some(row))
     }
 
     fn periods(&self, host: &StoredHost<'s>, https: bool) -> Result<Vec<PeriodRow<'s>>, Damage> {
@@ -480,37 +426,43 @@ impl<'s> RowWorker<'_, 's> {
             if let Some(before) = periods.last_mut() {
                 before.until = Some(first.since);
             }
-            periods.push(PeriodRow {
-                host: *host,
-                https,
-                policy: last.policy,
-                captured: last.capture.facts.captured_at,
-                since: Some(first.since).filter(|since| since.0 > 0),
-                until: None,
-                sitemaps: last.capture.sitemaps()?.into(),
-                delays: self.delays(&last.capture, last.policy)?,
-            });
+            let since = Some(first.since).filter(|since| since.0 > 0);
+            let row = self.row(host, https, last.policy, &last.capture)?;
+            periods.push(PeriodRow { since, ..row });
         }
         Ok(periods)
     }
 
-    fn delays(
+    /// Returns the row of a policy and its capture, without a period.
+    fn row(
         &self,
-        capture: &StoredCapture<'_>,
+        host: &StoredHost<'s>,
+        https: bool,
         policy: PolicyNumber,
-    ) -> Result<Arc<[CrawlDelay]>, Damage> {
-        let policy = self.rows.set.policy(policy)?;
-        Ok(capture.crawl_delays(&policy, &self.rows.agents)?.into())
+        capture: &StoredCapture<'s>,
+    ) -> Result<PeriodRow<'s>, Damage> {
+        let SurveyRows { set, facts, shared, .. } = self.rows;
+        Ok(PeriodRow {
+            host: *host,
+            https,
+            policy,
+            captured: capture.facts.captured_at,
+            since: None,
+            until: None,
+            shared: shared.origins(policy, capture),
+            sitemaps: capture.sitemaps()?.into(),
+            delays: capture.crawl_delays(&set.policy(policy)?, &facts.agents)?.into(),
+        })
     }
 
     fn place(&self, column: Column) -> Option<usize> {
-        self.rows.columns.iter().position(|other| *other == column)
+        self.rows.columns.iter().position(|(other, _)| *other == column)
     }
 
     /// Returns what a policy says to all agents.
     fn known(&mut self, policy: PolicyNumber) -> Result<&mut Known, Damage> {
         let RowWorker { rows, known, totals, .. } = self;
-        if known.len() >= (SURVEY_FACTS_KEPT / rows.agents.len()).max(1)
+        if known.len() >= (SURVEY_FACTS_KEPT / rows.facts.agents.len()).max(1)
             && !known.contains_key(&policy)
         {
             known.drain().for_each(|(_, known)| totals.add(&known));
@@ -519,7 +471,7 @@ impl<'s> RowWorker<'_, 's> {
             hashbrown::hash_map::Entry::Occupied(known) => known.into_mut(),
             hashbrown::hash_map::Entry::Vacant(place) => {
                 let (reading, _) = rows.facts.read(&rows.set.policy(policy)?)?;
-                place.insert(Known { reading, origins: 0, hosts: 0 })
+                place.insert(Known { reading, used: PolicyUse::default() })
             }
         })
     }
@@ -541,7 +493,7 @@ impl<'s> RowWorker<'_, 's> {
             true => (EVERYWHERE.to_vec(), EVERYWHERE),
             false => (row.host.origin(row.https), host_of(row.host.key())),
         };
-        for (place, column) in rows.columns.iter().enumerate() {
+        for (place, (column, _)) in rows.columns.iter().enumerate() {
             match column {
                 Column::Origin => share(added, place, Some(&origin), count),
                 Column::Host => share(added, place, Some(host), count),
@@ -555,14 +507,16 @@ impl<'s> RowWorker<'_, 's> {
                 }
                 Column::Root => added.push_words(place, agents().map(|it| it.root as u8)),
                 Column::Group => {
-                    let groups = reading.groups.iter();
-                    let groups: Vec<u32> = groups
-                        .map(|group| added.share_text(place, Some(&cut_to_show(group))))
-                        .collect();
-                    let none = agents().any(|it| it.group.is_none());
-                    let none = if none { added.share_text(place, None) } else { 0 };
-                    let group = |group: Option<u32>| group.map_or(none, |it| groups[it as usize]);
-                    added.push_shared(place, agents().map(|it| group(it.group)));
+                    let share = |added: &mut Added, group: Option<&Vec<u8>>| {
+                        added.share_text(place, group.map(|it| cut_to_show(it)).as_deref())
+                    };
+                    push_numbered(
+                        added,
+                        place,
+                        &reading.groups,
+                        agents().map(|it| it.group),
+                        share,
+                    );
                 }
                 Column::Named => {
                     added.push_flags(place, agents().map(|it| it.addressed == Addressed::ByName));
@@ -591,20 +545,19 @@ impl<'s> RowWorker<'_, 's> {
                     agents().for_each(|it| added.push_word(place, relation(it)));
                 }
                 Column::Witness => {
-                    let paths =
-                        agents().map(|it| reading.relation_of(it).and_then(|it| it.1.as_deref()));
-                    let paths: Vec<u32> = paths
-                        .map(|path| added.share_text(place, path.map(cut_to_show).as_deref()))
-                        .collect();
-                    added.push_shared(place, paths.into_iter());
+                    let share = |added: &mut Added, found: Option<&(Relation, Option<Vec<u8>>)>| {
+                        let path = found.and_then(|(_, path)| path.as_deref());
+                        added.share_text(place, path.map(cut_to_show).as_deref())
+                    };
+                    let numbers = agents().map(|it| it.relation);
+                    push_numbered(added, place, &reading.relations, numbers, share);
                 }
                 Column::LicenseValues => {
-                    let lists = reading.licenses.iter();
-                    let lists: Vec<u32> = lists.map(|list| added.share_list(place, list)).collect();
-                    let none = agents().any(|it| it.licenses.is_none());
-                    let none = if none { added.share_list(place, &[b""; 0]) } else { 0 };
-                    let list = |list: Option<u32>| list.map_or(none, |it| lists[it as usize]);
-                    added.push_shared(place, agents().map(|it| list(it.licenses)));
+                    let share = |added: &mut Added, list: Option<&Vec<Vec<u8>>>| {
+                        added.share_list(place, list.map_or(&[], Vec::as_slice))
+                    };
+                    let numbers = agents().map(|it| it.licenses);
+                    push_numbered(added, place, &reading.licenses, numbers, share);
                     let of_lists: Vec<u64> =
                         reading.licenses.iter().map(|list| list_bytes(list)).collect();
                     let of_agents = agents().filter_map(|it| it.licenses);
@@ -614,6 +567,9 @@ impl<'s> RowWorker<'_, 's> {
                     let list = added.share_list(place, &row.sitemaps);
                     added.push_shared(place, std::iter::repeat_n(list, count));
                     bytes += list_bytes(&row.sitemaps) * count as u64;
+                }
+                Column::Shared => {
+                    added.push_numbers(place, std::iter::repeat_n(row.shared, count));
                 }
                 Column::Captured => added.push_times(place, row.captured, count),
                 Column::Since => added.push_times(place, row.since, count),
@@ -650,6 +606,24 @@ fn file_bytes(host: &StoredHost<'_>, history: bool) -> Result<u64, Damage> {
 /// Returns the bytes of a list, with those that a value takes beside its text.
 fn list_bytes(list: &[Vec<u8>]) -> u64 {
     list.iter().map(|value| (value.len() + size_of::<Vec<u8>>()) as u64).sum()
+}
+
+/// Appends values that rows share, by their numbers. `share` stores one of them, or none.
+fn push_numbered<T>(
+    added: &mut Added,
+    place: usize,
+    values: &[T],
+    numbers: impl Iterator<Item = Option<u32>>,
+    share: impl Fn(&mut Added, Option<&T>) -> u32,
+) {
+    let shared: Vec<u32> = values.iter().map(|value| share(added, Some(value))).collect();
+    let mut none = None;
+    let numbers = numbers.map(|number| match number {
+        Some(number) => shared[number as usize],
+        None => *none.get_or_insert_with(|| share(added, None)),
+    });
+    let numbers: Vec<u32> = numbers.collect();
+    added.push_shared(place, numbers.into_iter());
 }
 
 /// Appends a text, or none, for each of some rows.

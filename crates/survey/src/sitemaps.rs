@@ -14,6 +14,8 @@ use portcullis_set::stored::StoredHost;
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
+use crate::origins::captured;
+
 /// Returns the columns: the origin, `*` if one robots.txt applies to every URL; the sitemap; and why its
 /// value is not an absolute URL, if so.
 pub fn sitemap_fields() -> Vec<Field> {
@@ -50,15 +52,9 @@ pub fn push_sitemaps(
 ) -> Result<(), Damage> {
     for https in host.schemes() {
         let origin = if set.is_universal() { b"*".to_vec() } else { host.origin(https) };
-        let capture = match (at, host.timeline(https)?) {
-            (Some(time), Some(timeline)) => match timeline.index_at(time)? {
-                Some(index) => Some(timeline.moment(index)?.capture),
-                // It had not been captured at that time.
-                None => continue,
-            },
-            _ => host.capture(https)?,
-        };
-        let values = capture.map_or(Ok(Vec::new()), |capture| capture.sitemaps())?;
+        // Otherwise it had not been captured at that time.
+        let Some((_, capture)) = captured(set, host, https, at)? else { continue };
+        let values = capture.sitemaps()?;
         counts.origins += 1;
         counts.origins_with_sitemaps += u64::from(!values.is_empty());
         let mut seen = HashSet::new();

@@ -1,14 +1,12 @@
 //! What a set holds, computed in one pass over its hosts and one over its policies.
 
-use portcullis_robots::policy::Crawler;
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
 
-use crate::classes::{Policies, PolicyClasses};
 use crate::exclusions::Exclusions;
-use crate::limits::AUDIT_SAMPLES;
+use crate::facts::FactReader;
 use crate::origins::{HostPass, NoteFigures, OriginFigures};
-use crate::policies::{AgentFigures, RobotFigures, Sums};
+use crate::policies::{AgentFigures, PolicyRules, RobotFigures, Sums};
 use crate::usage::UsageFigures;
 
 /// What a set holds, independent of any list of URLs.
@@ -43,35 +41,21 @@ impl Survey {
     ///
     /// The first damage.
     pub fn of(set: &PolicySet, top: usize) -> Result<Survey, Damage> {
-        Survey::each_policy(set, &[], (top, top), drop)
+        Survey::each_policy(FactReader::new(set, &[])?, (top, top), drop)
     }
 
-    /// Surveys `set` for `agents`, and returns of each policy what an audit needs.
-    pub(crate) fn with_policies(
-        set: &PolicySet,
-        agents: &[Crawler],
-        top: usize,
-    ) -> Result<(Survey, Policies), Damage> {
-        let mut policies = Policies::default();
-        let survey = Survey::each_policy(set, agents, (top, AUDIT_SAMPLES), |classes| {
-            policies.push(classes)
-        })?;
-        Ok((survey, policies))
-    }
-
-    /// Surveys `set` for `agents`, and calls `keep` with the classes of each policy, by number. Names the
-    /// `top` robots, and at most `hosts_max` hosts for a problem.
+    /// Surveys the set of `facts` for its agents, and calls `keep` with the rules of each policy, by
+    /// number. Names the `top` robots, and at most `hosts_max` hosts for a problem.
     pub(crate) fn each_policy(
-        set: &PolicySet,
-        agents: &[Crawler],
+        facts: FactReader<'_>,
         (top, hosts_max): (usize, usize),
-        keep: impl FnMut(PolicyClasses),
+        keep: impl FnMut(PolicyRules),
     ) -> Result<Survey, Damage> {
-        let HostPass { hosts, origins, problems, uses, delays, times, .. } =
-            HostPass::of(set, agents, hosts_max)?;
-        let mut sums = Sums::of(set, &uses, times.as_ref(), agents, keep)?;
+        let HostPass { hosts, origins, problems, uses, agents, times, .. } =
+            HostPass::of(&facts, hosts_max)?;
+        let mut sums = Sums::of(facts, &uses, times.as_ref(), agents, keep)?;
         let exclusions = sums.exclusions.take();
-        let (robots, reach, usage) = sums.figures(agents, &delays, top);
+        let (robots, reach, usage) = sums.figures(top);
         Ok(Survey { hosts, origins, problems, usage, robots, reach, exclusions })
     }
 }

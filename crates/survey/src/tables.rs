@@ -8,12 +8,11 @@ use std::fmt::{Display, Write as _};
 use portcullis_build::{InputReport, Provenance};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_lint::analysis::Reach;
+use portcullis_lint::analysis::{Reach, Relation};
 use portcullis_report::Figures;
-use portcullis_robots::access::{DateSpan, UnixSeconds};
+use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::PolicySet;
-use portcullis_set::lists::RecordKind;
 use portcullis_text::figures::{self, counted, share};
 use portcullis_text::visible::{cut_characters, visible};
 
@@ -22,9 +21,8 @@ use crate::history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot
 use crate::host::{HostDetail, HostGroup, HostPolicy};
 use crate::limits::{ROBOTS_NAMED_MAX, TABLE_CELL_CHARACTERS_MAX};
 use crate::origins::OriginFigures;
-use crate::policies::{
-    AgentFigures, ReachCounts, ReachFigures, RelationCounts, RobotFigures, StanceCounts,
-};
+use crate::policies::{AgentFigures, ReachFigures, RobotFigures};
+use crate::shared::SharedFigures;
 use crate::survey::Survey;
 use crate::usage::{HostUsage, UsageCount, UsageFigures};
 
@@ -162,14 +160,13 @@ fn push_usage(text: &mut Text, stats: &UsageFigures) {
 
 fn push_robots(text: &mut Text, robots: &RobotFigures) {
     let count = |name: String, count: &ReachFigures| {
-        let reach = count.by_origin.values();
-        row(name, &[&[count.policies, count.origins][..], &reach].concat())
+        row(name, &[&[count.policies, count.origins][..], &count.by_origin].concat())
     };
     let others = count("(any other)".into(), &robots.others);
     let named = robots.most_named.iter();
     let named = named.map(|robot| count(robot.name.to_string(), &robot.count));
     let heading = format!("robot ({} names)", robots.names);
-    let columns = [&heading, "policies", "origins", "everything", "part", "nothing", "unknown"];
+    let columns = [&heading, "policies", "origins", "all", "part", "none", "not known"];
     text.table(&columns, std::iter::once(others).chain(named));
     text.line(format_args!(
         "{} policies name robots; {} policies of {} origins have no rules for other robots",
@@ -198,39 +195,45 @@ pub fn totals(agents: &[AgentFigures]) -> String {
     let mut text = Text::default();
     let heading = ["agent", "hosts", "none", "part", "all", "not known", "named", "by default"];
     let access = agents.iter().map(|AgentFigures { agent, hosts, .. }| {
-        let ReachCounts { everything, part, nothing, not_known } = hosts.reach;
-        let all = everything + part + nothing + not_known;
-        let counts = [all, nothing, part, everything, not_known, hosts.named, hosts.by_default];
-        row(&**agent, &counts)
+        let ([named, by_default, _], [all, part, none, not_known]) = (hosts.addressed, hosts.reach);
+        row(&**agent, &[hosts.total(), none, part, all, not_known, named, by_default])
     });
     text.table(&heading, access);
     let preferences = agents.iter().flat_map(|AgentFigures { agent, hosts, .. }| {
-        let is_stated = |it: &StanceCounts| it.y + it.n + it.mixed > 0;
-        let labels = hosts.preferences.by_label().filter(move |(_, it)| is_stated(it));
-        labels.map(move |(label, counts)| {
-            let StanceCounts { y, n, unstated, mixed, not_known, .. } = counts;
+        hosts.stated().map(move |(label, [y, n, unstated, mixed, _, not_known])| {
             row(format!("{agent} {label}"), &[y, n, mixed, unstated, not_known])
         })
     });
     let heading = ["preference", "y", "n", "mixed", "not stated", "not known"];
     text.table(&heading, preferences);
+    let beside = agents.iter().find_map(|it| Some(&it.relations.as_ref()?.beside));
     let relations = agents.iter().filter_map(|AgentFigures { agent, relations, .. }| {
-        let RelationCounts { same, more, less, other, unknown } = (*relations)?;
-        Some(row(&**agent, &[same, more, less, other, unknown]))
+        Some(row(&**agent, &relations.as_ref()?.hosts))
     });
-    let heading = ["beside the other agent (hosts)", "same", "more", "less", "other", "unknown"];
-    text.table(&heading, relations);
-    let has_delay = |it: &&AgentFigures| it.crawl_delay.origins + it.crawl_delay.unreadable > 0;
-    let delays =
-        agents.iter().filter(has_delay).map(|AgentFigures { agent, crawl_delay, .. }| {
-            let DelayFigures { origins, least, median, greatest, unreadable } = *crawl_delay;
-            let seconds = [least, median, greatest].map(delay_seconds);
-            let cells = [vec![agent.clone(), origins.to_string()], seconds.into()].concat();
-            cells.into_iter().chain([unreadable.to_string()]).collect()
-        });
+    let heading = format!("beside {} (hosts)", beside.map_or("", String::as_str));
+    text.table(&[&[heading.as_str()][..], &Relation::WORDS].concat(), relations);
+    let delays = agents.iter().filter_map(|AgentFigures { agent, crawl_delay, .. }| {
+        let DelayFigures { origins, least, median, greatest, unreadable } = crawl_delay.figures();
+        let seconds = [least, median, greatest].map(delay_seconds);
+        let cells = [vec![agent.clone(), origins.to_string()], seconds.into()].concat();
+        (origins + unreadable > 0)
+            .then(|| cells.into_iter().chain([unreadable.to_string()]).collect())
+    });
     let heading =
         ["crawl delay (seconds)", "origins", "least", "median", "greatest", "not a number"];
     text.table(&heading, delays);
+    text.0
+}
+
+/// Shows the files that more than some numbers of origins share.
+pub fn shared(figures: &[SharedFigures]) -> String {
+    let mut text = Text::default();
+    let occurs = figures.iter().filter(|it| it.files > 0);
+    let rows = occurs.map(|&SharedFigures { more_than, files, origins }| match more_than {
+        0 => row("of any number", &[files, origins]),
+        _ => row(format!("of more than {more_than}"), &[files, origins]),
+    });
+    text.table(&["files that origins share", "files", "origins"], rows);
     text.0
 }
 
@@ -360,7 +363,7 @@ fn push_host_usage(text: &mut Text, usage: &[HostUsage]) {
 }
 
 fn push_facts(text: &mut Text, policy: &HostPolicy, is_file: bool) {
-    let facts = &policy.capture.facts;
+    let capture = &policy.capture;
     let mut line = |name: &str, value: &dyn Display| {
         text.line(format_args!("  {name:<9} {value}"));
     };
@@ -371,34 +374,32 @@ fn push_facts(text: &mut Text, policy: &HostPolicy, is_file: bool) {
         Some(verdict) => line("state", &format!("{}: {verdict} for every path", policy.state)),
         None => line("state", &policy.state),
     }
-    line("captured", &time(facts.captured_at));
-    if let Some(DateSpan { first, last }) = facts.dates()
-        && first != last
-    {
-        line("", &format!("to {}, behind redirects", last.to_rfc3339()));
+    line("captured", &time(capture.captured_at));
+    if capture.newest_captured_at != capture.captured_at {
+        line("", &format!("to {}, behind redirects", time(capture.newest_captured_at)));
     }
-    line("expires", &time(facts.expires_at));
-    if let Some(outage) = &facts.outage {
+    line("expires", &time(capture.expires_at));
+    if let Some(outage) = &capture.outage {
         line("outage", outage);
     }
-    match facts.status {
-        0 => line("status", &"none"),
-        status => line("status", &status),
+    match capture.status {
+        None => line("status", &"none"),
+        Some(status) => line("status", &status),
     }
-    line("redirects", &format!("{} followed", facts.redirects_followed));
-    match &policy.capture.input_name {
+    line("redirects", &format!("{} followed", capture.redirects_followed));
+    match &capture.input_name {
         Some(name) => line("input", &visible(name)),
-        None => line("input", &format!("number {}", facts.input)),
+        None => line("input", &format!("number {}", capture.input)),
     }
-    let notes: Vec<&str> = facts.capture_notes.iter().map(|note| note.as_str()).collect();
+    let notes: Vec<&str> = capture.capture_notes.iter().map(|note| note.as_str()).collect();
     if !notes.is_empty() {
         line("answer", &notes.join(", "));
     }
     if is_file {
-        line("file", &format!("{} bytes", facts.file_bytes));
-        facts.file_notes.iter().for_each(|kind| {
-            line("", &format!("{kind}: {}", NoteKind::describe(kind)));
-        });
+        line("file", &format!("{} bytes", capture.file_bytes));
+        for kind in &capture.file_notes {
+            line("", &format!("{kind}: {}", NoteKind::describe(*kind)));
+        }
     }
 }
 
@@ -407,15 +408,15 @@ fn push_listing(text: &mut Text, policy: &HostPolicy) {
     let Some(last) = policy.records.last() else { return text.line("\nno records") };
     let width = last.line.to_string().len().max(4);
     text.line("");
-    let mut groups = policy.groups.iter().enumerate();
+    let mut groups = 0;
     for (position, record) in policy.records.iter().enumerate() {
-        if record.kind == Some(RecordKind::StartsGroup)
-            && let Some((number, group)) = groups.next()
-        {
+        if let Some(number) = record.group.filter(|number| *number > groups) {
+            groups = number;
             if position > 0 {
                 text.line("");
             }
-            text.line(format_args!("{:width$}  # group {}: {}", "", number + 1, audience(group)));
+            let audience = audience(&policy.groups[number - 1]);
+            text.line(format_args!("{:width$}  # group {number}: {audience}", ""));
         }
         text.line(format_args!("{:>width$}  {}", record.line, record.text));
     }

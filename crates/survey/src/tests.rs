@@ -28,8 +28,8 @@ use portcullis_synth::{ArchiveFormat, Corpus};
 use portcullis_testkit::{Captures, Random};
 
 use crate::{
-    Audit, ChunkFindings, Findings, HostDetail, HostHistory, HostQuery, ReachFigures, Reaches,
-    RowConfig, Survey, SurveyRows,
+    Audit, Findings, HostDetail, HostHistory, HostQuery, ReachFigures, Reaches, RowConfig, Survey,
+    SurveyRows,
 };
 
 /// More than any list has.
@@ -168,7 +168,7 @@ fn robots_are_those_that_files_name() {
         for ReachFigures { origins, by_origin, .. } in
             stats.most_named.iter().map(|robot| robot.count)
         {
-            assert_eq!(by_origin.values().iter().sum::<u64>(), origins);
+            assert_eq!(by_origin.iter().sum::<u64>(), origins);
         }
     }
 }
@@ -317,7 +317,7 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
     let rows = SurveyRows::new(
         &set,
         &agents,
-        RowConfig { history: set.has_history(), lists: true, beside: false, at: None },
+        RowConfig { history: set.has_history(), lists: true, beside: None, at: None },
     )?;
     let mut added = Added::of(rows.fields().iter().map(|field| field.kind));
     for block in rows.blocks(ALL, u64::MAX) {
@@ -330,16 +330,16 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
         HostHistory::of(&set, &query, &[])?;
         HostHistory::records(&set, &query, 2)?;
     }
-    let audit = Audit::new(Classifier::new(set, agents.to_vec())?, ALL, &Scratch::in_memory())?;
+    let audit =
+        Audit::new(Classifier::new(set, agents.to_vec())?, None, ALL, &Scratch::in_memory())?;
     let urls = "https://a.example/x/y\nhttps://a.example/z\nhttps://b.example/x\n";
     let list = Chunk::from_text(List::plain("urls", Terminator::LineFeed), urls);
     let (arena, mut rejects) = (Arena::new(), Rejects::default());
-    let (mut chunk, mut findings) = (ChunkFindings::default(), Findings::default());
+    let (mut chunk, mut findings) = (Findings::default(), Findings::default());
     let mut worker = audit.worker(None);
     let piece = &mut Rows::new(&list, &arena, 0);
     worker.work(Piece::new(piece, &mut rejects), &mut chunk)?;
-    findings.add(&audit, &chunk);
-    drop(worker);
+    findings.add(&mut chunk);
     audit.report(&findings, Account::default())?;
     Ok(())
 }

@@ -19,7 +19,7 @@ pub struct Recount {
     pub rules: BTreeMap<(String, u64), CountedRule>,
     /// The hosts of known URLs by policy.
     pub hosts_of: BTreeMap<String, BTreeSet<String>>,
-    /// URLs without a policy by origin.
+    /// URLs without a policy by host.
     pub unknown: BTreeMap<String, u64>,
 }
 
@@ -80,7 +80,8 @@ impl Recount {
         let origin = url.split('/').take(3).collect::<Vec<_>>().join("/");
         match decisions[0]["verdict"].as_str().unwrap() {
             "unknown" if decisions[0]["reason"] == "no-policy" => {
-                *self.unknown.entry(origin).or_default() += 1;
+                let host = origin.split("//").nth(1).unwrap().to_owned();
+                *self.unknown.entry(host).or_default() += 1;
             }
             "unknown" | "invalid" => {}
             _ => {

@@ -5,14 +5,14 @@ use clap::{Args, ValueHint};
 use super::super::output::OutputFile;
 use super::super::values::{self, Format};
 use super::groups::{
-    InputArgs, ListTimeArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TopArgs,
+    BesideArgs, InputArgs, ListTimeArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs, TopArgs,
 };
 use super::texts;
 
 /// Report how robots.txt affects a list of URLs: which agents may fetch which URLs, by which rules
 ///
 /// One pass over the list reports verdicts by agent, the hosts that disallow most, the rules that
-/// decide most URLs, what each robot may fetch, what pages may be used for, origins without a policy
+/// decide most URLs, what each robot may fetch, what pages may be used for, hosts without a policy
 /// that are worth fetching, and oddities in the files. The report is the same for any number of
 /// threads. To compare two policy sets on a list, use `portcullis diff OLD NEW -a AGENT FILE`.
 ///
@@ -29,6 +29,8 @@ use super::texts;
 pub struct AuditArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
+    #[command(flatten)]
+    pub beside: BesideArgs,
     #[command(flatten)]
     pub policies: PolicyArgs,
     #[command(flatten)]

@@ -121,6 +121,19 @@ pub struct UsageArgs {
     pub usage: Vec<Label>,
 }
 
+/// The agent that others are compared with.
+#[derive(Args)]
+#[command(next_help_heading = "Questions")]
+pub struct BesideArgs {
+    /// Compare what each agent may fetch with what AGENT may: same, more, less or other
+    ///
+    /// Exact over all paths, or unknown if the search took too long. `survey` has columns for it, relation
+    /// and witness: a shortest path that only the row's agent may fetch, or else one that only AGENT may.
+    /// The summary of `survey`, and the report of `audit`, have the hosts by relation.
+    #[arg(long, value_name = "AGENT", value_parser = values::agent)]
+    pub beside: Option<AgentValue>,
+}
+
 /// How a robots.txt is read.
 #[derive(Args)]
 #[command(next_help_heading = "Policies")]

@@ -21,9 +21,9 @@ use super::exit;
 
 pub use self::audit::{AUDIT_FORMATS, AuditArgs};
 pub use self::groups::{
-    AgentArgs, AgentForm, CapturePath, Color, EarlyTime, FreshnessArgs, InputArgs, ListPath,
-    ListTimeArgs, MaxAge, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs,
-    RejectArgs, RunArgs, ShardArgs, TimeArgs, UrlArgs, UsageArgs, strictness,
+    AgentArgs, AgentForm, BesideArgs, CapturePath, Color, EarlyTime, FreshnessArgs, InputArgs,
+    ListPath, ListTimeArgs, MaxAge, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs,
+    RecordAgentArgs, RejectArgs, RunArgs, ShardArgs, TimeArgs, UrlArgs, UsageArgs, strictness,
 };
 pub use self::lint::{Explained, LintArgs};
 pub use self::lists::{

@@ -3,10 +3,9 @@
 use clap::Args;
 use clap::ValueHint;
 
-use super::super::agents::AgentValue;
 use super::super::output::OutputFile;
 use super::super::values::{self, Format};
-use super::groups::{AgentArgs, PolicyArgs, RunArgs};
+use super::groups::{AgentArgs, BesideArgs, PolicyArgs, RunArgs};
 use super::texts;
 
 /// The columns, for the help.
@@ -30,6 +29,7 @@ Columns:
                  counts; --lists adds license_values and sitemap_values
   relation, witness
                  with --beside AGENT: what the crawler may fetch beside AGENT, and a path that shows it
+  shared         number of origins in the set that have the very same file; null without a file
   captured       the date of the newest capture
   since, until   the time in which the policy stayed the same, in a set with history; until is null
                  if it is in force";
@@ -47,13 +47,8 @@ Columns:
 pub struct SurveyArgs {
     #[command(flatten)]
     pub agents: AgentArgs,
-    /// Compare what each agent may fetch with what AGENT may: relation and witness
-    ///
-    /// relation is same, more, less or other, exact over all paths, or unknown if the search took too long.
-    /// witness is a shortest path that shows it: one that only the row's agent may fetch, or else one that
-    /// only AGENT may. The summary has the hosts by relation.
-    #[arg(long, value_name = "AGENT", value_parser = values::agent, conflicts_with = "sitemaps", help_heading = "Questions")]
-    pub beside: Option<AgentValue>,
+    #[command(flatten)]
+    pub beside: BesideArgs,
 
     #[command(flatten)]
     pub policies: PolicyArgs,
@@ -70,7 +65,7 @@ pub struct SurveyArgs {
     ///
     /// The columns are origin (`*` if one robots.txt applies to every URL), sitemap, and problem: why the
     /// value is not an absolute URL, if so.
-    #[arg(long, conflicts_with_all = ["agents", "user_agents", "history", "lists"], help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["agents", "user_agents", "beside", "history", "lists"], help_heading = "Output")]
     pub sitemaps: bool,
 
     #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", value_parser = values::format(Format::TABLES), help_heading = "Output")]

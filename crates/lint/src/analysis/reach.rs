@@ -29,11 +29,11 @@ words! {
     /// How much of a site a rule set allows.
     pub enum Reach {
         /// No path is disallowed.
-        Everything => "everything",
+        Everything => "all",
         /// Some paths are allowed and some are not.
         Part => "part",
         /// Every path is disallowed.
-        Nothing => "nothing",
+        Nothing => "none",
     }
 }
 

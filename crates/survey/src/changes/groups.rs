@@ -15,16 +15,9 @@ const EXAMPLES: usize = 2;
 /// The lines that a group keeps on each side.
 pub(super) const LINES: usize = 4;
 
-/// What decides one side of a change.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Deciding {
-    /// A rule or statement as written.
-    Line(Vec<u8>),
-    /// No rule.
-    Reason(Reason),
-    /// No statement.
-    Unstated,
-}
+/// What decides one side of a change: the rule or statement as written, or else the reason why none does;
+/// neither if nothing is stated.
+pub(super) type Deciding = (Option<Reason>, Option<Vec<u8>>);
 
 /// What changes alike: the label if it is a preference, the old and the new value, and what decides
 /// each. The rule of several groups of a file is one kind.
@@ -168,8 +161,7 @@ mod tests {
     use super::*;
 
     fn kind(rule: usize) -> Kind {
-        let deciding = Deciding::Line(rule.to_string().into_bytes());
-        let deciding = [Deciding::Reason(Reason::NoRule), deciding];
+        let deciding = [(Some(Reason::NoRule), None), (None, Some(rule.to_string().into_bytes()))];
         Kind { label: None, values: ["allow", "disallow"], deciding }
     }
 

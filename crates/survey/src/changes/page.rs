@@ -179,15 +179,16 @@ fn in_words(value: &str) -> &str {
 
 /// Shows what decides, with its lines if there are any.
 fn deciding(by: &Deciding, lines: &[u32]) -> Markup {
-    match by {
-        Deciding::Line(rule) => html! { (short_code(rule)) (lines_in_words(lines)) },
-        Deciding::Reason(Reason::NoRule) => html! { "no rule matches" },
-        Deciding::Reason(Reason::NoGroup) => html! { "no group applies" },
-        Deciding::Reason(Reason::NoRules) => html! { "no rules in the file" },
-        Deciding::Reason(Reason::NoPolicy) => html! { "no robots.txt known" },
-        Deciding::Reason(reason) => html! { (reason.as_str().replace('-', " ")) },
-        Deciding::Unstated => html! { "no statement" },
-    }
+    let reason = match by {
+        (_, Some(rule)) => return html! { (short_code(rule)) (lines_in_words(lines)) },
+        (None, None) => "no statement".to_owned(),
+        (Some(Reason::NoRule), _) => "no rule matches".to_owned(),
+        (Some(Reason::NoGroup), _) => "no group applies".to_owned(),
+        (Some(Reason::NoRules), _) => "no rules in the file".to_owned(),
+        (Some(Reason::NoPolicy), _) => "no robots.txt known".to_owned(),
+        (Some(reason), _) => reason.as_str().replace('-', " "),
+    };
+    html! { (reason) }
 }
 
 /// Returns ` (lines 3, 7)`, with no-break spaces. Empty without lines.

@@ -16,7 +16,7 @@ use serde::{Serialize, Serializer};
 
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_report::{ChunkError, Piece, bytes};
+use portcullis_report::{ChunkError, Piece, add_counts, bytes};
 use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_rows::output::Added;
 use portcullis_rows::output::added::Cell;
@@ -25,7 +25,7 @@ use portcullis_text::figures::counted;
 use portcullis_text::visible::{cut_to_show, visible};
 
 use super::Decided;
-use super::groups::{ChangeGroups, Deciding, Kind, Place};
+use super::groups::{ChangeGroups, Kind, Place};
 
 /// The number of verdicts, which equals the number of preferences.
 const VALUES: usize = Verdict::ALL.len();
@@ -198,8 +198,7 @@ impl UrlCounts {
             let usage = agent.usage.iter_mut().map(|(_, turns)| turns);
             let own = std::iter::once(&mut agent.verdicts).chain(usage);
             for (turns, other) in own.zip(other.turns()) {
-                let counts = turns.counts.as_flattened_mut().iter_mut();
-                counts.zip(other.counts.as_flattened()).for_each(|(count, other)| *count += other);
+                add_counts(turns.counts.as_flattened_mut(), other.counts.as_flattened());
             }
         }
     }
@@ -221,12 +220,42 @@ impl UrlCounts {
     }
 }
 
-/// The answer of one side.
-#[derive(Clone, Copy)]
-enum Side<'a> {
-    Access(FullDecision<'a>),
-    /// A preference, the place of its statement if there is one, and the decision about access.
-    Usage(Preference, Option<&'a StatedPlace>, FullDecision<'a>),
+/// One side of a change: the verdict or the preference, and what decides it.
+struct Side<'a> {
+    value: &'static str,
+    /// The field of the deciding rule.
+    field: &'static [u8],
+    decided: Decided<'a>,
+}
+
+impl<'a> Side<'a> {
+    fn access(full: FullDecision<'a>) -> Side<'a> {
+        let verdict = full.decision.verdict;
+        let is_allowed = verdict == Verdict::Allow;
+        Side {
+            value: verdict.as_str(),
+            field: if is_allowed { b"Allow: " } else { b"Disallow: " },
+            decided: Decided::new(&full.decision, full.rule),
+        }
+    }
+
+    /// Returns the side of a preference, the place of its statement if there is one, and the decision
+    /// about access.
+    fn usage(
+        preference: Preference,
+        at: Option<&'a StatedPlace>,
+        full: FullDecision<'a>,
+    ) -> Side<'a> {
+        let decided = match preference {
+            Preference::NoAccess => Decided::new(&full.decision, full.rule),
+            _ => Decided {
+                reason: None,
+                line: at.map(|at| at.line.get()),
+                rule: at.map(|at| cut_to_show(&at.value)),
+            },
+        };
+        Side { value: preference.as_str(), field: b"", decided }
+    }
 }
 
 /// Keeps each changed verdict, and each changed preference about the labels of both sessions, record by
@@ -267,7 +296,7 @@ pub fn compare_chunk(
             counts.verdicts.counts[before as usize][after as usize] += 1;
             if before != after {
                 let sides = [old.rule(answer)?, new.rule(answer)?];
-                row_bytes += change.keep(None, sides.map(Side::Access), kept, groups);
+                row_bytes += change.keep(None, sides.map(Side::access), kept, groups);
             }
             for (number, (label, turns)) in counts.usage.iter_mut().enumerate() {
                 let (was, is) = (old.preference(answer, number), new.preference(answer, number));
@@ -276,8 +305,8 @@ pub fn compare_chunk(
                     let before = old.stated_at(answer, number)?;
                     let after = new.stated_at(answer, number)?;
                     let sides = [
-                        Side::Usage(was, before.as_ref(), old.rule(answer)?),
-                        Side::Usage(is, after.as_ref(), new.rule(answer)?),
+                        Side::usage(was, before.as_ref(), old.rule(answer)?),
+                        Side::usage(is, after.as_ref(), new.rule(answer)?),
                     ];
                     row_bytes += change.keep(Some(label), sides, kept, groups);
                 }
@@ -323,9 +352,8 @@ impl Change<'_> {
         if self.has_labels {
             cells.push(Cell::Text(label.map(str::as_bytes)));
         }
-        cells.extend(sides.map(|side| Cell::text(side.value())));
-        let decided = sides.each_ref().map(Side::decided);
-        decided.iter().for_each(|side| cells.extend(side.cells()));
+        cells.extend(sides.each_ref().map(|side| Cell::text(side.value)));
+        sides.iter().for_each(|side| cells.extend(side.decided.cells()));
         added.push_row(&cells);
         let bytes = |cell: &Cell<'_>| match cell {
             Cell::Text(text) => text.map_or(0, <[u8]>::len),
@@ -342,54 +370,18 @@ impl Change<'_> {
         has_lines: bool,
         groups: &mut ChangeGroups,
     ) {
-        if sides.iter().any(|side| matches!(side, Side::Usage(Preference::NoAccess, ..))) {
+        if sides.iter().any(|side| side.value == Preference::NoAccess.as_str()) {
             return;
         }
         let Change { record, url, agents, agent, .. } = self;
-        let lines = sides.each_ref().map(|side| side.decided().line.filter(|_| has_lines));
-        let (values, deciding) =
-            (sides.map(|side| side.value()), sides.map(|side| side.deciding()));
+        let lines = sides.each_ref().map(|side| side.decided.line.filter(|_| has_lines));
+        let values = sides.each_ref().map(|side| side.value);
+        let deciding =
+            sides.map(|Side { field, decided: Decided { rule, reason, .. }, .. }| {
+                let rule = rule.map(|rule| [field, &rule].concat());
+                (reason.filter(|_| rule.is_none()), rule)
+            });
         let kind = Kind { label, values, deciding };
         groups.add(kind, Place { record, url, lines, agent, agents: agents.len() });
-    }
-}
-
-impl<'a> Side<'a> {
-    /// Returns the cells of what decides.
-    fn decided(&self) -> Decided<'a> {
-        match *self {
-            Side::Access(full) | Side::Usage(Preference::NoAccess, _, full) => {
-                Decided::new(&full.decision, full.rule)
-            }
-            Side::Usage(_, at, _) => Decided {
-                reason: None,
-                line: at.map(|at| at.line.get()),
-                rule: at.map(|at| cut_to_show(&at.value)),
-            },
-        }
-    }
-
-    /// Returns what decides, for the page.
-    fn deciding(self) -> Deciding {
-        let Decided { reason, rule, .. } = self.decided();
-        match (self, rule, reason) {
-            (Side::Access(full), Some(rule), _) => {
-                let field: &[u8] = match full.decision.verdict {
-                    Verdict::Allow => b"Allow: ",
-                    _ => b"Disallow: ",
-                };
-                Deciding::Line([field, &rule].concat())
-            }
-            (_, Some(rule), _) => Deciding::Line(rule.into_owned()),
-            (_, None, Some(reason)) => Deciding::Reason(reason),
-            (_, None, None) => Deciding::Unstated,
-        }
-    }
-
-    fn value(&self) -> &'static str {
-        match self {
-            Side::Access(full) => full.decision.verdict.as_str(),
-            Side::Usage(preference, ..) => preference.as_str(),
-        }
     }
 }

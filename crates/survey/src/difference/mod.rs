@@ -23,7 +23,7 @@
 //!
 //! Cost: both sets are read once, in the order of hosts. Files from one template often change
 //! alike, so the results for pairs of policies are cached, within [`DIFFERENCE_PAIRS_KEPT`] and
-//! [`DIFFERENCE_BYTES_KEPT`]. Every read can fail with a [`Damage`]; iteration ends after it.
+//! [`DIFFERENCE_BYTES_KEPT`]. Every read can fail with a [`Damage`].
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -36,12 +36,11 @@
 //! let old = PolicySet::from_bytes("old", &empty)?.into();
 //! let new = PolicySet::from_bytes("new", &empty)?.into();
 //! let difference = Difference::new(&old, &new);
-//! let mut changes = difference.changes();
-//! for change in changes.by_ref() {
-//!     let change = change?;
+//! let counts = difference.each(|change| {
 //!     println!("{}: {}", String::from_utf8_lossy(&change.origin), change.kind.as_str());
-//! }
-//! assert_eq!(changes.counts().changed(), 0);
+//!     Ok::<(), Box<dyn std::error::Error>>(())
+//! })?;
+//! assert_eq!(counts.changed(), 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -50,9 +49,8 @@ mod tests;
 mod usage;
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::iter::Peekable;
 use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
@@ -65,6 +63,7 @@ use portcullis_set::file::Damage;
 use portcullis_set::stored::{PolicyNumber, PolicySet, StoredHost};
 
 use crate::limits::{DIFFERENCE_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
+use crate::origins::captured;
 
 pub use usage::UsageChange;
 
@@ -259,106 +258,77 @@ impl Difference {
         self.asked.as_ref().map_or(&[], |(old, _)| old.labels())
     }
 
-    /// Returns the changes, in the order of hosts, http before https.
-    pub fn changes(&self) -> Changes<'_> {
+    /// Calls `with` for each change, in the order of hosts, http before https, and returns the counts.
+    ///
+    /// # Errors
+    ///
+    /// The first damage, or the error of `with`.
+    pub fn each<E: From<Damage>>(
+        &self,
+        mut with: impl FnMut(OriginChange) -> Result<(), E>,
+    ) -> Result<ChangeCounts, E> {
         let agents = self.asked.as_ref().map_or(0, |(old, _)| old.agents().len());
-        let counts = ChangeCounts {
+        let mut counts = ChangeCounts {
             rules_by_agent: vec![0; agents],
             usage_by_agent: vec![[0; Label::ALL.len()]; agents],
             usage: (!self.labels().is_empty()).then_some(0),
             ..ChangeCounts::default()
         };
-        Changes {
-            difference: self,
-            old: hosts(&self.old),
-            new: hosts(&self.new),
-            pairs: Pairs::default(),
-            waiting: VecDeque::new(),
-            counts,
-            failed: false,
-        }
-    }
-}
-
-type Hosts<'s> = Peekable<Box<dyn Iterator<Item = Result<StoredHost<'s>, Damage>> + 's>>;
-
-fn hosts(set: &PolicySet) -> Hosts<'_> {
-    let hosts: Box<dyn Iterator<Item = _>> = Box::new(set.hosts());
-    hosts.peekable()
-}
-
-/// The changes from one set to another.
-pub struct Changes<'d> {
-    difference: &'d Difference,
-    old: Hosts<'d>,
-    new: Hosts<'d>,
-    pairs: Pairs,
-    /// Changes of the last host that are not returned yet.
-    waiting: VecDeque<OriginChange>,
-    counts: ChangeCounts,
-    failed: bool,
-}
-
-impl Iterator for Changes<'_> {
-    type Item = Result<OriginChange, Damage>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        while !self.failed {
-            if let Some(change) = self.waiting.pop_front() {
-                return Some(Ok(change));
+        let mut pairs = Pairs::default();
+        let (mut old_hosts, mut new_hosts) = (self.old.hosts(), self.new.hosts());
+        let (mut old, mut new) = (old_hosts.next().transpose()?, new_hosts.next().transpose()?);
+        loop {
+            let order = match (&old, &new) {
+                (None, None) => return Ok(counts),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(old), Some(new)) => old.key().cmp(new.key()),
+            };
+            let hosts = [old.filter(|_| order.is_le()), new.filter(|_| order.is_ge())];
+            for https in [false, true] {
+                let policies = self.policies(&hosts, https)?;
+                let Some(host) = hosts.iter().flatten().next().filter(|_| policies != [None; 2])
+                else {
+                    continue;
+                };
+                let kinds = self.compare(policies, &mut pairs)?;
+                counts.add(&kinds);
+                let change = |kind| with(OriginChange { origin: host.origin(https), kind });
+                kinds.into_iter().try_for_each(change)?;
             }
-            match self.compare_next() {
-                Ok(true) => {}
-                Ok(false) => return None,
-                Err(damage) => {
-                    self.failed = true;
-                    return Some(Err(damage));
-                }
+            if order.is_le() {
+                old = old_hosts.next().transpose()?;
+            }
+            if order.is_ge() {
+                new = new_hosts.next().transpose()?;
             }
         }
-        None
-    }
-}
-
-impl Changes<'_> {
-    /// Returns the counts of the origins compared so far.
-    pub fn counts(&self) -> &ChangeCounts {
-        &self.counts
     }
 
-    /// Compares the origins of the next host by key. Returns `false` if there is none.
-    fn compare_next(&mut self) -> Result<bool, Damage> {
-        let order = match (self.old.peek(), self.new.peek()) {
-            (None, None) => return Ok(false),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (Some(Ok(old)), Some(Ok(new))) => old.key().cmp(new.key()),
-            // One of them is damage, which is returned below.
-            (Some(_), Some(_)) => Ordering::Equal,
-        };
-        let old = if order.is_le() { self.old.next().transpose()? } else { None };
-        let new = if order.is_ge() { self.new.next().transpose()? } else { None };
-        for https in [false, true] {
-            let [from, to] = self.difference.times;
-            let policies =
-                [policy_at(old.as_ref(), https, from)?, policy_at(new.as_ref(), https, to)?];
-            if policies == [None, None] {
-                continue;
-            }
-            let kinds = self.compare(policies)?;
-            self.counts.add(&kinds);
-            if let Some(host) = old.as_ref().or(new.as_ref()) {
-                let change = |kind| OriginChange { origin: host.origin(https), kind };
-                self.waiting.extend(kinds.into_iter().map(change));
+    /// Returns the policies of an origin in both sets, as of their times.
+    fn policies(
+        &self,
+        hosts: &[Option<StoredHost<'_>>; 2],
+        https: bool,
+    ) -> Result<[Option<PolicyNumber>; 2], Damage> {
+        let mut policies = [None; 2];
+        for (place, set) in [&self.old, &self.new].into_iter().enumerate() {
+            let host = hosts[place].filter(|host| host.policy(https).is_some());
+            if let Some(host) = host {
+                let found = captured(set, &host, https, self.times[place])?;
+                policies[place] = found.map(|(policy, _)| policy);
             }
         }
-        Ok(true)
+        Ok(policies)
     }
 
-    fn compare(&mut self, [old, new]: [Option<PolicyNumber>; 2]) -> Result<Vec<Change>, Damage> {
-        let difference = self.difference;
+    fn compare(
+        &self,
+        [old, new]: [Option<PolicyNumber>; 2],
+        pairs: &mut Pairs,
+    ) -> Result<Vec<Change>, Damage> {
         let state_of = |set, policy: Option<_>| policy.map(|it| state(set, it)).transpose();
-        let states = [state_of(&difference.old, old)?, state_of(&difference.new, new)?];
+        let states = [state_of(&self.old, old)?, state_of(&self.new, new)?];
         let mut kinds = Vec::new();
         if states[0] != states[1] {
             kinds.push(Change::State(states));
@@ -366,28 +336,14 @@ impl Changes<'_> {
         let has_rules = states == [Some(OriginState::RULES); 2];
         let are_files = states.iter().flatten().all(|state| state.verdict.is_none());
         if let (Some(old), Some(new)) = (old, new)
-            && (has_rules || (are_files && !difference.labels().is_empty()))
+            && (has_rules || (are_files && !self.labels().is_empty()))
         {
-            let changes = self.pairs.changes(difference, (old, new))?.iter();
+            let changes = pairs.changes(self, (old, new))?.iter();
             let counts = |it: &&Change| has_rules || matches!(it, Change::Usage(_));
             kinds.extend(changes.filter(counts).cloned());
         }
         Ok(kinds)
     }
-}
-
-/// Returns the policy of an origin of a host as of a time, or after all captures.
-fn policy_at(
-    host: Option<&StoredHost<'_>>,
-    https: bool,
-    time: Option<UnixSeconds>,
-) -> Result<Option<PolicyNumber>, Damage> {
-    let (Some(host), Some(time)) = (host, time) else {
-        return Ok(host.and_then(|host| host.policy(https)));
-    };
-    let Some(timeline) = host.timeline(https)? else { return Ok(None) };
-    let index = timeline.index_at(time)?;
-    index.map(|index| Ok(timeline.moment(index)?.policy)).transpose()
 }
 
 fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage> {

@@ -11,6 +11,7 @@ use portcullis_dialect::usage::{Label, Preference};
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::RobotsTxt;
+use portcullis_set::Damage;
 use portcullis_set::lists::lists;
 use portcullis_set::stored::{CaptureFacts, PolicySet};
 use portcullis_testkit::Random;
@@ -65,10 +66,12 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
 }
 
 fn changes(difference: &Difference) -> (Vec<OriginChange>, ChangeCounts) {
-    let mut changes = difference.changes();
-    let found = changes.by_ref().collect::<Result<_, _>>().expect("nothing is damaged");
-    let counts = changes.counts().clone();
-    (found, counts)
+    let mut found = Vec::new();
+    let counts = difference.each(|change| {
+        found.push(change);
+        Ok::<(), Damage>(())
+    });
+    (found, counts.expect("nothing is damaged"))
 }
 
 fn chains(names: &[&str], dialect: &Dialect) -> Vec<Crawler> {
@@ -354,11 +357,8 @@ fn hosts_out_of_order_are_damage_and_end_it() {
     for keys in [&["b", "a", "c"][..], &["a", "a"]] {
         let odd = set(keys);
         for (old, new) in [(&sound, &odd), (&odd, &sound)] {
-            let difference = Difference::new(old, new);
-            let mut changes = difference.changes();
-            let damage = changes.find_map(Result::err).expect("it is found").to_string();
-            assert!(damage.contains("hosts are not in order"), "{damage}");
-            assert!(changes.next().is_none());
+            let damage = Difference::new(old, new).each(|_| Ok::<(), Damage>(())).unwrap_err();
+            assert!(damage.to_string().contains("hosts are not in order"), "{damage}");
         }
         assert!(portcullis_build::settled(&odd, &Scratch::in_memory()).is_err());
     }

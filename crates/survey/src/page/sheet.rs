@@ -1,0 +1,305 @@
+//! The first sheet of the page of an audit, for a person in a hurry: what crawlers may fetch, by
+//! which rules, who is favoured, what to fix, and what pages may be used for. On paper, it has the first
+//! rows of each table. What does not occur has no section.
+
+use maud::html;
+use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::usage::Label;
+use portcullis_report::page::{
+    Bar, Part, Section, alike, bars, code, count, folded, prose, sheet_table, short_code,
+};
+use portcullis_report::{AgentRecords, RecordFigures};
+use portcullis_text::figures::{grouped, share};
+use portcullis_text::visible::cut_characters;
+
+use super::{View, agent_name, many, occurring, row};
+use crate::NoteFigures;
+use crate::policies::AgentFigures;
+use crate::report::{DecidingRule, List};
+
+/// The most characters of a host in the label of a rule.
+const HOST_CHARACTERS: usize = 40;
+
+const VERDICTS: [Part<'_>; 4] = [
+    ("allow", "may fetch"),
+    ("disallow", "must not fetch"),
+    ("unknown", "not known"),
+    ("invalid", "not a URL"),
+];
+const RULES: [Part<'_>; 2] =
+    [("allow", "URLs that the rule allows"), ("disallow", "URLs that the rule disallows")];
+const RELATIONS: [Part<'_>; 5] = [
+    ("allow", "the same"),
+    ("s1", "more"),
+    ("disallow", "less"),
+    ("part", "other paths"),
+    ("unknown", "not known"),
+];
+
+/// A problem of a file, for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problem {
+    /// The line.
+    pub line: u32,
+    /// What is wrong, in a sentence without full stop, with code between backticks.
+    pub what: String,
+}
+
+/// Returns the words after one of `hosts` hosts. Empty if there are no others.
+fn others(hosts: u64) -> String {
+    match hosts {
+        0 | 1 => String::new(),
+        hosts => format!(" and {}", many(hosts - 1, "other")),
+    }
+}
+
+/// Returns `Disallow` or `Allow`.
+fn field(verdict: &str) -> &'static str {
+    if verdict == "allow" { "Allow" } else { "Disallow" }
+}
+
+impl View<'_> {
+    /// Returns the sections of the sheet. `problems` are those of the file, if there is one for all
+    /// URLs.
+    pub(super) fn sheet(self, problems: &[Problem]) -> Vec<Section> {
+        let is_site = self.policies().kind == "file";
+        let has_rules = !self.report.rules.deciding.rows.is_empty();
+        let sections = [
+            Some(self.verdicts()),
+            has_rules.then(|| self.rules(is_site)),
+            self.relations(is_site),
+            self.problems(problems),
+            self.uses(is_site),
+        ];
+        sections.into_iter().flatten().collect()
+    }
+
+    /// Returns the verdicts by crawler. Crawlers with equal numbers share a row.
+    fn verdicts(self) -> Section {
+        let RecordFigures { records: whole, per_agent, unknown_hosts, .. } =
+            &self.report.account.records;
+        let (id, title) = ("agents", "What crawlers may fetch");
+        if *whole == 0 {
+            let finding = html! {
+                "The list of URLs is empty: no record was read, so there is nothing to decide. The \
+                parts below describe the files alone."
+            };
+            return Section { id, title, finding, ..Section::default() };
+        }
+        let invalid = self.report.account.records.of_first(Verdict::Invalid);
+        let figures = |row: &AgentRecords| Verdict::ALL.map(|it| row.verdict(it));
+        let mut rows = alike(per_agent.iter().map(figures));
+        rows.sort_by_key(|([allow, ..], _)| *allow);
+        let bar = |(values, crawlers): &([u64; 4], Vec<usize>)| Bar {
+            label: self.few_agents(crawlers),
+            figure: format!("may fetch {}", share(values[0], *whole)),
+            values: values.to_vec(),
+        };
+        let cells = |([allow, disallow, ..], crawlers): &([u64; 4], Vec<usize>)| {
+            let share = |urls| html! { (share(urls, *whole)) };
+            let crawlers = self.agents(crawlers);
+            vec![crawlers, count(*allow), share(*allow), count(*disallow), share(*disallow)]
+        };
+        let columns = ["crawlers", "#may fetch", "#share", "#must not fetch", "#share"];
+        let charted: Vec<Bar> = rows.iter().map(bar).collect();
+        Section {
+            id,
+            title,
+            finding: html! {
+                (self.best_and_worst())
+                @if unknown_hosts.records > 0 {
+                    " For " (many(unknown_hosts.records, "URL")) " no robots.txt is known; this does \
+                    not mean that they are allowed."
+                }
+                @if invalid > 0 {
+                    " Records of the list that are not URLs: " (grouped(invalid)) "."
+                }
+            },
+            body: html! {
+                (bars("Share of the URLs", "agents-table", &VERDICTS, true, &charted))
+                (sheet_table("agents-table", "URLs by crawler", &columns, rows.iter().map(cells)))
+            },
+            ..Section::default()
+        }
+    }
+
+    /// Returns the sentence about the crawlers that may fetch most and least.
+    fn best_and_worst(self) -> maud::Markup {
+        let RecordFigures { per_agent: verdicts, records, .. } = &self.report.account.records;
+        let share = |row: &AgentRecords| share(row.verdict(Verdict::Allow), *records);
+        let allow = |row: &&AgentRecords| row.verdict(Verdict::Allow);
+        let may_fetch = |row: &AgentRecords| {
+            html! { strong { (agent_name(&row.agent)) } " may fetch " (share(row)) }
+        };
+        // Of equal agents, the first counts.
+        let most = verdicts.iter().rev().max_by_key(allow);
+        let (Some(most), Some(least)) = (most, verdicts.iter().min_by_key(allow)) else {
+            return html! {};
+        };
+        html! {
+            @if self.report.known() == 0 {
+                "No URL was decided: for none of them a robots.txt is known."
+            } @else if verdicts.len() == 1 {
+                (may_fetch(most)) " of all URLs."
+            } @else if allow(&most) == allow(&least) {
+                "Each of the " (verdicts.len()) " crawlers may fetch " (share(most)) " of all URLs."
+            } @else {
+                "Of " (verdicts.len()) " crawlers, " (may_fetch(most)) " of all URLs, the most, and "
+                (may_fetch(least)) ", the least."
+            }
+        }
+    }
+
+    fn rules(self, is_site: bool) -> Section {
+        let figures = &self.report.rules;
+        let List { total, rows: all } = &figures.deciding;
+        let rows = self.rows(all);
+        let bar = |it: &DecidingRule| {
+            let (host, others) = (it.host.to_string(), others(it.hosts));
+            let host = cut_characters(&host, HOST_CHARACTERS);
+            let (field, is_allow) = (field(it.verdict), it.verdict == "allow");
+            Bar {
+                label: format!("{host}{others} · {field}: {} (line {})", it.rule, it.line),
+                figure: grouped(it.records),
+                values: if is_allow { vec![it.records, 0] } else { vec![0, it.records] },
+            }
+        };
+        let cells = |it: &DecidingRule| {
+            let rule = html! {
+                span class={ "is-" (it.verdict) } { (field(it.verdict)) ":" } " "
+                (short_code(&it.rule))
+            };
+            let mut cells = row(rule, [it.line.into(), it.records]);
+            if !is_site {
+                cells.push(html! { (short_code(&it.host)) (others(it.hosts)) });
+            }
+            cells.push(self.agents(&occurring(&it.by_agent)));
+            let samples = it.samples.iter().map(|url| short_code(url.as_ref().trim_ascii()));
+            cells.push(folded(samples, 1));
+            cells
+        };
+        let mut columns = vec!["rule", "#line", "#URLs", "site", "crawlers", "for example"];
+        if is_site {
+            columns.remove(3);
+        }
+        let caption = self.caption("Rules by URLs decided", all, *total);
+        let charted: Vec<Bar> = rows.iter().map(bar).collect();
+        Section {
+            id: "rules",
+            title: "Rules that decide most",
+            finding: html! {
+                (grouped(*total)) " of " (many(figures.asked, "rule"))
+                " that apply to these crawlers in the files of the URLs’ sites decided a URL."
+            },
+            body: html! {
+                (bars("URLs decided, by rule", "rules-table", &RULES, false, &charted))
+                (sheet_table("rules-table", &caption, &columns, rows.iter().map(cells)))
+            },
+            ..Section::default()
+        }
+    }
+
+    /// Returns what crawlers may fetch beside another; `None` if they are not compared. Crawlers with
+    /// equal numbers share a bar.
+    fn relations(self, is_site: bool) -> Option<Section> {
+        let reach = &self.report.survey.reach;
+        let beside = &reach.iter().find_map(|row| row.relations.as_ref())?.beside;
+        let hosts = |row: &AgentFigures| row.relations.as_ref().map_or([0; 5], |it| it.hosts);
+        let mut rows = alike(reach.iter().map(hosts));
+        rows.sort_by_key(|([same, ..], _)| *same);
+        let bar = |(hosts, crawlers): &([u64; 5], Vec<usize>)| Bar {
+            label: self.few_agents(crawlers),
+            figure: match is_site {
+                true => String::new(),
+                false => format!("less on {}", share(hosts[2], hosts.iter().sum())),
+            },
+            values: hosts.to_vec(),
+        };
+        let cells = |(hosts, crawlers): &([u64; 5], Vec<usize>)| row(self.agents(crawlers), *hosts);
+        let charted: Vec<Bar> = rows.iter().map(bar).collect();
+        let columns = ["crawlers", "#same", "#more", "#less", "#other", "#not known"];
+        let (id, title) = ("relations-table", "Sites by what crawlers may fetch");
+        Some(Section {
+            id: "relations",
+            title: "Who is favoured",
+            finding: html! {
+                "What each crawler may fetch, compared with what " strong { (agent_name(beside)) }
+                " may, over all paths of a site: the same, more, less, or other paths."
+            },
+            body: html! {
+                (bars(title, id, &RELATIONS, true, &charted))
+                (sheet_table(id, title, &columns, rows.iter().map(cells)))
+            },
+            ..Section::default()
+        })
+    }
+
+    /// Returns the problems of one file, or of all files by kind; `None` if there are none.
+    fn problems(self, problems: &[Problem]) -> Option<Section> {
+        let (id, kinds) = ("problems-table", &self.report.survey.problems);
+        let body = if !problems.is_empty() {
+            let cells = |it: &Problem| vec![html! { "line " (it.line) }, prose(&it.what)];
+            sheet_table(id, "Lines to fix", &["where", "what"], problems.iter().map(cells))
+        } else if !kinds.is_empty() {
+            let cells = |it: &NoteFigures| {
+                vec![prose(it.meaning), count(it.files), folded(it.hosts.iter().map(code), 3)]
+            };
+            let columns = ["what", "#files", "first sites"];
+            sheet_table(id, "Files by problem", &columns, kinds.iter().map(cells))
+        } else {
+            return None;
+        };
+        Some(Section { id: "problems", title: "What to fix", body, ..Section::default() })
+    }
+
+    /// Returns the preferences that are stated; `None` if there are none. Crawlers with equal
+    /// preferences share a row.
+    fn uses(self, is_site: bool) -> Option<Section> {
+        let of_agent = |row: &AgentFigures| Label::ALL.into_iter().zip(row.hosts.stances);
+        let mut rows = alike(self.report.survey.reach.iter().flat_map(of_agent));
+        rows.retain(|((_, [y, n, _, mixed, ..]), _)| y + n + mixed > 0);
+        if rows.is_empty() {
+            return None;
+        }
+        rows.sort_by_key(|((label, _), _)| *label);
+        let cells = |((label, counts), positions): &((Label, [u64; 6]), Vec<usize>)| {
+            let [y, n, unstated, mixed, no_access, not_known] = *counts;
+            let mut cells = match is_site {
+                true => {
+                    let words = [(y, "fine"), (n, "not wanted"), (mixed, "differs by path")];
+                    let stated = words.into_iter().find(|(sites, _)| *sites > 0);
+                    let stated = stated.map_or("", |(_, word)| word);
+                    vec![code(label.as_str()), html! { (stated) }]
+                }
+                false => {
+                    let counts = [y, n, mixed, unstated, no_access, not_known];
+                    row(code(label.as_str()), counts)
+                }
+            };
+            let agents: Vec<usize> = positions.iter().map(|it| it / Label::ALL.len()).collect();
+            cells.push(self.agents(&agents));
+            cells
+        };
+        let columns: &[&str] = match is_site {
+            true => &["use", "preference", "crawlers"],
+            false => &[
+                "use",
+                "#fine (y)",
+                "#not wanted (n)",
+                "#differs by path",
+                "#not stated",
+                "#no access",
+                "#not known",
+                "crawlers",
+            ],
+        };
+        let caption = if is_site { "Preferences by use" } else { "Sites by use and preference" };
+        let body = sheet_table("uses-table", caption, columns, rows.iter().map(cells));
+        Some(Section {
+            id: "uses",
+            title: "What pages may be used for",
+            body,
+            ..Section::default()
+        })
+    }
+}
