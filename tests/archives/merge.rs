@@ -121,14 +121,14 @@ fn merging_in_two_steps_is_merging_in_one() {
 fn a_set_without_inputs_counts_as_one() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(3));
-    let ingested = ingested(&paths, &RFC_9309, SettleConfig::default());
+    let ingested = ingested(&paths[..1], &RFC_9309, SettleConfig::default());
     let silent = open(&compiled(&ingested, &RFC_9309, "{}"));
     let settled = settled(&silent, &Scratch::in_memory()).unwrap();
     assert_eq!(settled.inputs.len(), 1);
     assert_eq!(settled.inputs[0].name, "a set in memory");
     let hosts = settled.standings.to_vec().unwrap();
     let standing = hosts.iter().flat_map(|host| [host.http, host.https]).flatten();
-    assert!(standing.clone().count() > 20);
+    assert!(standing.clone().count() > 0);
     assert!(standing.into_iter().all(|standing| standing.facts.input == 0));
 }
 

@@ -221,6 +221,7 @@ const RUNS: &[(&str, Option<&str>)] = &[
     ("compile --summary json -o n.pcs new", None),
     ("compile --history --summary json --as-of 2024-01-06 -o h.pcs captures.jsonl", None),
     ("compile --summary json -o m.pcs a.pcs n.pcs", None),
+    ("compile --join-schemes --summary json -o j.pcs robots", None),
     (
         "check --robots robots -a GPTBot,Bot --usage train-ai --format jsonl https://a.example/private/x \
       https://a.example/open/1 https://a.example/robots.txt nothing https://z.example/",
@@ -257,6 +258,7 @@ const RUNS: &[(&str, Option<&str>)] = &[
     ("diff h.pcs@2024-01-01 h.pcs@2024-01-02 -a Bot -o x.tsv --summary json", None),
     ("inspect h.pcs --format json", None),
     ("inspect a.pcs --format json", None),
+    ("inspect j.pcs --format json", None),
     ("inspect h.pcs a.example --format json", None),
     ("inspect a.pcs a.example --format json", None),
     ("lint --format json lint.txt", None),

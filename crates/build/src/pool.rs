@@ -8,13 +8,14 @@
 //! for each distinct string, and what [`Scratch`] keeps of their bytes.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
 use hashbrown::HashTable;
 use siphasher::sip128::SipHasher13;
-use zstd::bulk::{Compressor, decompress};
+use zstd::bulk::{Compressor, Decompressor};
 
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Scratch, Spool, Table};
@@ -91,6 +92,12 @@ pub struct BlobPool {
     compressor: Option<Fast>,
 }
 
+thread_local! {
+    /// Its memory is larger than nearly all files.
+    static DECOMPRESSOR: RefCell<Decompressor<'static>> =
+        RefCell::new(Decompressor::new().expect("memory for a decompressor"));
+}
+
 /// Compresses at the fastest level.
 struct Fast(Compressor<'static>);
 
@@ -152,8 +159,9 @@ impl BlobPool {
         let end = self.blobs.get(id.index() + 1).map_or(self.bytes.len(), |next| next.start);
         let mut bytes = self.bytes.at(start, (end - start) as usize)?;
         if bytes.len() != self.bytes_of(id) {
-            let whole = decompress(&bytes, self.bytes_of(id)).map_err(|_| self.bytes.changed())?;
-            bytes = Cow::Owned(whole);
+            let count = self.bytes_of(id);
+            let whole = DECOMPRESSOR.with_borrow_mut(|it| it.decompress(&bytes, count));
+            bytes = Cow::Owned(whole.map_err(|_| self.bytes.changed())?);
         }
         match matches!(bytes, Cow::Borrowed(_)) || Fingerprint::of(&bytes) == self.fingerprint(id) {
             true => Ok(bytes),

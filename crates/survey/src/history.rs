@@ -265,12 +265,13 @@ fn robots(set: &PolicySet, periods: &[Vec<StoredMoment<'_>>]) -> Result<Vec<Aske
         periods.iter().flatten().map(|moment| moment.policy).collect();
     let mut named = BTreeSet::new();
     for policy in policies {
-        named.extend(set.policy(policy)?.robots()?.into_iter().map(|(number, _)| number));
+        for (number, _) in set.policy(policy)?.robots()? {
+            let lost = || set.malformed_host("a robot has no name");
+            named.insert(*names.get(number as usize).ok_or_else(lost)?);
+        }
     }
     let mut asked = vec![Asked { robot: None, tokens: AgentTokens::default() }];
-    for number in named {
-        let lost = || set.malformed_host("a robot has no name");
-        let name = *names.get(number as usize).ok_or_else(lost)?;
+    for name in named {
         let chain = str::from_utf8(name).ok().and_then(|it| Crawler::parse(it, set.dialect()).ok());
         // A name that no crawler can have applies to none.
         let Some(chain) = chain else { continue };

@@ -632,8 +632,10 @@ impl StandingCounts {
         for moment in host.timelines().flatten() {
             self.captured = DateSpan::over(self.captured, moment.standing.facts.dates());
         }
-        for timeline in host.timelines() {
-            self.periods += periods(timeline, pool)?;
+        if let Some([http, https]) = host.timelines.as_deref() {
+            let of_http = periods(http, pool)?;
+            let of_https = if http == https { of_http } else { periods(https, pool)? };
+            self.periods += of_http + of_https;
         }
         Ok(())
     }
@@ -669,11 +671,20 @@ impl StandingCounts {
 /// user-agent records, do not change its policy.
 fn periods(timeline: &Timeline, pool: &BlobPool) -> Result<u64, WriteError> {
     let mut periods = u64::from(!timeline.is_empty());
+    // The file that was read last.
+    let mut last: Option<(BlobID, Cow<'_, [u8]>)> = None;
     for pair in timeline.windows(2) {
         let contents = [&pair[0], &pair[1]].map(|moment| moment.standing.content);
         let is_same = match contents {
             [Content::File { extract: one, .. }, Content::File { extract: other, .. }] => {
-                one == other || decide_alike(&pool.get(one)?, &pool.get(other)?)
+                one == other || {
+                    let known = last.take().filter(|(known, _)| *known == one);
+                    let first = known.map_or_else(|| pool.get(one), |(_, bytes)| Ok(bytes))?;
+                    let second = pool.get(other)?;
+                    let is_same = decide_alike(&first, &second);
+                    last = Some((other, second));
+                    is_same
+                }
             }
             [one, other] => one == other,
         };

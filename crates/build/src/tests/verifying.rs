@@ -373,7 +373,7 @@ fn a_faulty_writer_of_timelines_is_found_out() {
             rows[changes].policy = rows[changes - 1].policy;
         }),
         ("section 'moments'", |parts| moments(parts)[1].capture = u32::MAX.into()),
-        ("section 'moments'", |parts| moments(parts)[0].capture = 0.into()),
+        ("section 'moments'", |parts| moments(parts)[0].capture = 1.into()),
         ("section 'moment captures'", |parts| {
             captures_of_moments(parts)[0].date = [0, 0, 0, 0, 2];
         }),
@@ -432,11 +432,11 @@ fn a_set_that_lacks_a_section_is_refused() {
     for (missing, _) in &whole.sections {
         let mut parts = whole.clone();
         parts.sections.retain(|(kind, _)| kind != missing);
-        let text = parts.open().unwrap_err().to_string();
         if optional.contains(missing) {
-            assert!(text.contains("a log without its index, or an index without a log"), "{text}");
+            assert!(parts.open().is_ok());
             continue;
         }
+        let text = parts.open().unwrap_err().to_string();
         let words = [&*missing.to_string(), "no such section", "a.set", "portcullis compile"];
         assert!(words.iter().all(|words| text.contains(words)), "{text}");
     }

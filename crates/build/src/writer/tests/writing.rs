@@ -20,7 +20,7 @@ fn the_format_stays_as_it_is() {
         GOLDEN,
         "the format has changed: see the comment of this test"
     );
-    assert_eq!(file[..16], *b"\xDBPCS\r\n\x1A\n\x0B\0\0\0\x03\0\0\0");
+    assert_eq!(file[..16], *b"\xDBPCS\r\n\x1A\n\x0C\0\0\0\x03\0\0\0");
 }
 
 const GOLDEN: u64 = 4_519_130_398_803_659_665;
