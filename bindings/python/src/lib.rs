@@ -54,18 +54,22 @@ pyo3::create_exception!(
 impl Error {
     /// Returns the exception for an error: an `OSError` if the system refused something.
     fn of(error: impl std::error::Error) -> PyErr {
-        let text = described(&error);
         let mut causes = std::iter::successors(error.source(), |&error| error.source());
-        // Readers and writers say by these kinds what they find themselves.
-        let is_own = |kind: &ErrorKind| {
-            use ErrorKind::{InvalidData, InvalidInput, Other, OutOfMemory, UnexpectedEof};
-            matches!(kind, InvalidData | InvalidInput | Other | OutOfMemory | UnexpectedEof)
-        };
-        let refused = causes.find_map(|error| Some(error.downcast_ref::<io::Error>()?.kind()));
-        let refused = refused.filter(|kind| !is_own(kind));
-        match refused {
-            Some(kind) => io::Error::new(kind, text).into(),
-            None => Error::new_err(text),
+        match causes.find_map(|error| error.downcast_ref::<io::Error>()) {
+            Some(refused) => Error::refused(refused.kind(), described(&error)),
+            None => Error::new_err(described(&error)),
+        }
+    }
+
+    /// Returns the exception for what the system refused, or for what readers and writers found
+    /// themselves and say by these kinds.
+    fn refused(kind: ErrorKind, text: String) -> PyErr {
+        use ErrorKind::{InvalidData, InvalidInput, Other, OutOfMemory, UnexpectedEof};
+        match kind {
+            InvalidData | InvalidInput | Other | OutOfMemory | UnexpectedEof => {
+                Error::new_err(text)
+            }
+            kind => io::Error::new(kind, text).into(),
         }
     }
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use portcullis_build::compile::{self, CompileConfig};
+use portcullis_build::compile::{self, CompileConfig, CompileError};
 use portcullis_build::{
     IngestConfig, IngestError, Input, LoadConfig, MergeError, MergeSettings, Merger, SettleChoice,
     SettleConfig, Standings, Strictness,
@@ -123,7 +123,10 @@ fn write(
 ) -> PyResult<PyPolicySet> {
     match output {
         Some(path) => {
-            compile::write(standings, config, path).map_err(Error::of)?;
+            compile::write(standings, config, path).map_err(|error| match &error {
+                CompileError::Write(refused) => Error::refused(refused.kind(), error.to_string()),
+                _ => Error::of(error),
+            })?;
             open(path.to_owned(), true)
         }
         None => in_memory(compile::to_vec(standings, config).map_err(Error::of)?),
@@ -257,13 +260,11 @@ impl PyPolicySet {
         let sets = sets.into_iter().map(|path| open(path, true)).collect::<PyResult<Vec<_>>>()?;
         let sets: Vec<&PolicySet> = sets.iter().map(|set| &*set.set).collect();
         if !sets.is_empty() {
-            settings =
-                MergeSettings::of(&sets, &SettleChoice::default()).map_err(
-                    |error| match error {
-                        MergeError::Damaged(_) => Error::of(error),
-                        _ => value_error(error),
-                    },
-                )?;
+            let merged = MergeSettings::of(&sets, &SettleChoice::default());
+            settings = merged.map_err(|error| match error {
+                MergeError::Damaged(_) => Error::of(error),
+                _ => value_error(error),
+            })?;
             if asked.is_some_and(|asked| asked != settings.dialect) {
                 let own = settings.dialect.name;
                 let text = format!("{}: compiled for the dialect {own}", sets[0].name());

@@ -147,7 +147,7 @@ impl UsageSource {
     }
 }
 
-/// The statement of a file about one label.
+/// The statement of a file about one label: these three fields, and no others in later versions.
 ///
 /// `source` and `line` are `Some` only if the preference is `y` or `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
