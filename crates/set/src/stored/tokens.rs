@@ -74,10 +74,9 @@ impl AgentTokens {
             for &number in numbers {
                 if let Ok(index) = names.binary_search_by_key(&number, |name| name.get())
                     && let Some((entry, record)) = naming(index)
+                    && first.is_none_or(|(_, other)| record < other)
                 {
-                    if first.is_none_or(|(_, other)| record < other) {
-                        first = Some((entry, record));
-                    }
+                    first = Some((entry, record));
                 }
             }
             if let Some((entry, record)) = first {
