@@ -1,13 +1,17 @@
-//! The built-in engines: portcullis as a set, portcullis for one file, a plain scan of the same rules,
-//! and the oracle. [`built_in`] is the table.
+//! The built-in engines: portcullis as a set, portcullis for one file, other ways to find the first of the
+//! same rules that matches, and the oracle. [`built_in`] is the table.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
+use aho_corasick::AhoCorasick;
 use portcullis_build::{LoadConfig, load_files};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_engine::{GaveUp, LazyDfa};
 use portcullis_oracle as oracle;
 use portcullis_robots::Robots;
 use portcullis_robots::policy::{OrderedRules, Selection};
@@ -24,6 +28,16 @@ use super::questions::{HostTable, Question, QuestionList};
 pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
     let (agent, dialect) = (&corpus.agent, corpus.dialect());
     let tokens: Vec<&str> = agent.tokens().collect();
+    // Another way to find the first pattern that matches, over the parser and the order of portcullis.
+    let ordered = move |text: &[u8]| {
+        let file = RobotsTxt::parse(text, dialect, None);
+        let groups = Selection::of(&file, agent, dialect).groups;
+        OrderedRules::new(&file, &groups, &dialect.paths)
+    };
+    let allows = move |rules: &OrderedRules, path: &[u8], first: &dyn Fn() -> Option<usize>| {
+        let decides = if dialect.paths.always_allows(path) { None } else { first() };
+        decides.is_none_or(|rule| rules.verdicts[rule] == Verdict::Allow)
+    };
     vec![
         Engine::built_in("portcullis", move |files| OneSet::new(files, corpus)),
         Engine::per_file(
@@ -37,18 +51,48 @@ pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
         ),
         Engine::per_file(
             "sorted-scan",
-            move |text| {
-                let file = RobotsTxt::parse(text, dialect, None);
-                let groups = Selection::of(&file, agent, dialect).groups;
-                Ok(OrderedRules::new(&file, &groups, &dialect.paths))
-            },
+            move |text| Ok(ordered(text)),
             move |rules, question| {
                 let path = question.path.as_bytes();
-                let matches = || rules.patterns.iter().position(|pattern| pattern.matches(path));
-                let decides = if dialect.paths.always_allows(path) { None } else { matches() };
-                decides.is_none_or(|rule| rules.verdicts[rule] == Verdict::Allow)
+                allows(rules, path, &|| first_match(rules, path))
             },
         ),
+        Engine {
+            version: "1.1".to_owned(), // as the manifest has it
+            ..Engine::per_file(
+                "aho-corasick",
+                move |text| {
+                    let rules = ordered(text);
+                    Ok((LiteralSearch::of(&rules)?, rules))
+                },
+                move |(search, rules), question| {
+                    let path = question.path.as_bytes();
+                    let search = search.as_ref();
+                    allows(rules, path, &|| {
+                        search.map_or_else(|| first_match(rules, path), |it| it.first(rules, path))
+                    })
+                },
+            )
+        },
+        Engine {
+            version: "0.4".to_owned(), // as the manifest has it
+            ..Engine::per_file(
+                "regex-automata",
+                move |text| {
+                    let rules = ordered(text);
+                    let automaton = LazyDfa::new(rules.patterns.iter());
+                    let automaton = automaton.ok_or("too many positions for regex-automata")?;
+                    Ok((RefCell::new(automaton), rules))
+                },
+                move |(automaton, rules), question| {
+                    let path = question.path.as_bytes();
+                    allows(rules, path, &|| match automaton.borrow_mut().first_match(path) {
+                        Ok(first) => first,
+                        Err(GaveUp) => first_match(rules, path),
+                    })
+                },
+            )
+        },
         Engine {
             reads_each_time: true,
             ..Engine::per_file("oracle", Ok, move |text: &&[u8], question| {
@@ -57,6 +101,51 @@ pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
             })
         },
     ]
+}
+
+/// Tries the patterns in order of precedence.
+fn first_match(rules: &OrderedRules, path: &[u8]) -> Option<usize> {
+    rules.patterns.iter().position(|pattern| pattern.matches(path))
+}
+
+/// A search for the longest literal of each pattern. The patterns found are matched in order of
+/// precedence.
+struct LiteralSearch {
+    automaton: AhoCorasick,
+    /// By literal: the patterns that need it.
+    patterns: Vec<Vec<usize>>,
+    /// The patterns that have no literal.
+    others: Vec<usize>,
+}
+
+/// The most bytes of patterns of a search: the construction is quadratic where literals nest. Larger
+/// rule sets are scanned.
+const LITERAL_BYTES_MAX: usize = 64 << 10;
+
+impl LiteralSearch {
+    /// Returns the search for a rule set; `None` if it is too large.
+    fn of(rules: &OrderedRules) -> Result<Option<LiteralSearch>, String> {
+        if rules.patterns.byte_len() > LITERAL_BYTES_MAX {
+            return Ok(None);
+        }
+        let mut by_literal: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
+        for (place, pattern) in rules.patterns.iter().enumerate() {
+            let longest = pattern.literals().max_by_key(|literal| literal.len());
+            by_literal.entry(longest.unwrap_or_default()).or_default().push(place);
+        }
+        let others = by_literal.remove(&b""[..]).unwrap_or_default();
+        let automaton = AhoCorasick::new(by_literal.keys()).map_err(|error| error.to_string())?;
+        let patterns = by_literal.into_values().collect();
+        Ok(Some(LiteralSearch { automaton, patterns, others }))
+    }
+
+    fn first(&self, rules: &OrderedRules, path: &[u8]) -> Option<usize> {
+        let found = self.automaton.find_overlapping_iter(path);
+        let found = found.flat_map(|it| &self.patterns[it.pattern().as_usize()]);
+        let mut candidates: Vec<usize> = found.chain(&self.others).copied().collect();
+        candidates.sort_unstable();
+        candidates.into_iter().find(|&place| rules.patterns.get(place).matches(path))
+    }
 }
 
 /// All files compiled into one set in memory for one agent, and selected by number.
