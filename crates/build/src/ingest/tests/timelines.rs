@@ -151,7 +151,8 @@ fn joined_schemes_turn_no_known_policy() {
         let plain = IngestConfig { history: random.one_in(2), ..config(dialect) };
         let settle = SettleConfig { join_schemes: true, ..SettleConfig::default() };
         let with = IngestConfig { settle, ..plain.clone() };
-        let hosts = |config| Some(ingest_pieces(&inputs, config, 2).ok()?.hosts());
+        // On one thread, so that equal files have equal numbers.
+        let hosts = |config| Some(ingest_pieces(&inputs, config, 1).ok()?.hosts());
         let Some((before, after)) = hosts(&plain).zip(hosts(&with)) else { continue };
         assert_eq!(before.len(), after.len());
         for (before, after) in before.iter().zip(&after) {
