@@ -127,6 +127,7 @@ impl Schema {
         let mut parser = serde_json::Deserializer::from_slice(text);
         let read = self.members.read(&mut parser, &decoded, &mut record.values);
         read.map_err(|error| describe(&error, 0))?;
+        record.check()?;
         for found in record.values.iter_mut().filter(|found| found.rank != usize::MAX) {
             found.rank = self.ranks[found.rank];
         }

@@ -42,6 +42,17 @@ impl<'r> Record<'r> {
         (found.rank != usize::MAX).then_some(found.value)
     }
 
+    /// Checks that no field occurs twice. Call it before any is taken.
+    pub fn check(&self) -> Result<(), String> {
+        let mut found = CaptureField::ALL.into_iter().zip(&self.values);
+        let Some((field, _)) = found.find(|(_, found)| found.is_repeated) else { return Ok(()) };
+        let field = field.as_str();
+        Err(format!(
+            "`{field}` occurs twice; if the names differ in case, choose one with --fields \
+             {field}=NAME"
+        ))
+    }
+
     /// Returns a text, or `None` if it is null or missing.
     fn text(&mut self, field: CaptureField) -> Result<Option<Cow<'r, [u8]>>, String> {
         match self.take(field) {
@@ -64,14 +75,6 @@ impl<'r> Record<'r> {
         fields: &FieldMap,
         config: &ReadConfig,
     ) -> Result<(RecordSubject<'r>, Capture<'r>), String> {
-        let mut found = CaptureField::ALL.into_iter().zip(&self.values);
-        if let Some((field, _)) = found.find(|(_, found)| found.is_repeated) {
-            let field = field.as_str();
-            return Err(format!(
-                "`{field}` occurs twice; if the names differ in case, choose one with --fields \
-                 {field}=NAME"
-            ));
-        }
         let subject = self.subject(fields)?;
         let captured_at = self.time(fields.unit())?;
         let (has_error, is_truncated) =
