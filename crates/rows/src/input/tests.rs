@@ -395,7 +395,6 @@ fn stored_bytes_add_up() {
 #[test]
 fn a_file_that_shrinks_is_an_error() {
     let folder = TempDir::new().unwrap();
-    let path = write_file(&folder, "list", b"one\ntwo\n");
     for open in [open, open_mapped] {
         let path = write_file(&folder, "list", b"one\ntwo\n");
         let source = open(&path);
