@@ -316,7 +316,7 @@ mod tests {
         let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
         let report: serde_json::Value = serde_json::from_str(&read("b.json")).unwrap();
         let engines = report["engines"].as_array().unwrap();
-        assert_eq!(engines.len(), 4, "{table}");
+        assert_eq!(engines.len(), 6, "{table}");
         for engine in engines {
             let name = engine["name"].as_str().unwrap();
             assert_eq!(engine["verification"]["status"], "verified", "{name}");
