@@ -16,7 +16,7 @@
 //!
 //! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some
 //! 30 bytes for each distinct file, rule set and order, 40 for each name, 13 for each host, 8 for each
-//! block of the file, the last [strings](crate::strings), and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans
+//! block of the file, the last strings, and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans
 //! that are not yet joined.
 
 mod config;
