@@ -22,7 +22,7 @@
 //! [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody), because the missing part may hold rules that disallow.
 //!
 //! ```
-//! use portcullis_captures::{BrokenRecord, Capture, CaptureSink, ReadConfig};
+//! use portcullis_captures::{BrokenRecord, Capture, CaptureSink, FieldMap, ReadConfig};
 //!
 //! #[derive(Default)]
 //! struct Bodies(Vec<Vec<u8>>);
