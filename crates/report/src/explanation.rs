@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use super::explanation_json::Facts;
+use super::explanation_json::{Facts, USAGE_CLAUSE};
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{
     DRAFT_2019, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309,
@@ -89,10 +89,6 @@ fn clauses(dialect: &Dialect) -> [&'static str; 6] {
         _ => [dialect.source; 6],
     }
 }
-
-/// Where preferences are attached to paths and groups, for explanations.
-pub(super) const USAGE_CLAUSE: &str = "draft-ietf-aipref-attach-05: the longest path decides; \
-     draft-ietf-aipref-vocab-08: combined, n goes before y";
 
 /// Writes the reasons for `decision` for `agent`, then the reasons for the preference about each
 /// requested label.

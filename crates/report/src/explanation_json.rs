@@ -60,7 +60,10 @@ use portcullis_text::visible::{SHOWN_BYTES_MAX, cut_to_show};
 
 use super::account::format;
 use super::clause;
-use super::explanation::USAGE_CLAUSE;
+
+/// Where preferences are attached to paths and groups, for explanations.
+pub(super) const USAGE_CLAUSE: &str = "draft-ietf-aipref-attach-05: the longest path decides; \
+     draft-ietf-aipref-vocab-08: combined, n goes before y";
 
 /// The facts beyond the decision.
 #[derive(Clone, Copy, Debug)]

@@ -16,8 +16,9 @@ use portcullis_text::figures::counted;
 use portcullis_text::visible::{cut_to_show, visible};
 use serde::Serialize;
 
+use super::Figures;
 use super::explanation_json::write_object;
-use super::{Figures, wrong_list};
+use super::wrong_list::{self, PATH};
 use crate::limits::{RECORDS_WITHOUT_URL_MAX, REJECTS_SHOWN};
 
 /// Whether a record has no byte but its end.
@@ -72,8 +73,6 @@ pub struct Rejects {
     found: Vec<Reject>,
 }
 
-/// The problem of a path where no host is given.
-pub(super) const PATH: &str = "a path without a host";
 const NO_TIME: &str = "no time that can be read";
 const NO_AGENT: &str = "no agent that is known; name it with -a";
 

@@ -4,7 +4,9 @@ use portcullis_files::kind::FileKind;
 use portcullis_rows::list::{List, ListFormat, of_row};
 
 use super::InvalidRecord;
-use super::rejects::PATH;
+
+/// The problem of a path where no host is given.
+pub(super) const PATH: &str = "a path without a host";
 
 /// Returns what the list looks like and what to try.
 pub(super) fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {

@@ -7,9 +7,9 @@
 use std::ops::Range;
 
 use portcullis_robots::access::UnixSeconds;
+use portcullis_text::json::write_json;
 
 use super::columns::{Columns, FieldKind, ValueType};
-use super::json_lines::push_string;
 
 /// The number of a missing word.
 const NO_WORD: u8 = u8::MAX;
@@ -417,6 +417,19 @@ impl Texts {
     fn clear(&mut self) {
         self.joined.clear();
         self.ends.clear();
+    }
+}
+
+/// Appends a JSON string. Bytes that are not UTF-8 become U+FFFD.
+pub(super) fn push_string(text: &[u8], out: &mut Vec<u8>) {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') & (byte != b'"') & (byte != b'\\');
+    // Without a way out of the loop, it is compiled to vectors.
+    if text.iter().fold(true, |all, &byte| all & is_plain(byte)) {
+        out.push(b'"');
+        out.extend_from_slice(text);
+        out.push(b'"');
+    } else {
+        write_json(&String::from_utf8_lossy(text), out).expect("memory takes all");
     }
 }
 

@@ -21,10 +21,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use portcullis_text::json::write_json;
 use serde_json::value::RawValue;
 
-use super::added::{Added, Values};
+use super::added::{Added, Values, push_string};
 use super::columns::Field;
 use super::csv::{has_fields, input_columns};
 use super::{Beside, SameMember, TextRows};
@@ -218,19 +217,6 @@ fn quoted_name(name: &[u8]) -> Vec<u8> {
     push_string(name, &mut quoted);
     quoted.push(b':');
     quoted
-}
-
-/// Appends a JSON string. Bytes that are not UTF-8 become U+FFFD.
-pub(super) fn push_string(text: &[u8], out: &mut Vec<u8>) {
-    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') & (byte != b'"') & (byte != b'\\');
-    // Without a way out of the loop, it is compiled to vectors.
-    if text.iter().fold(true, |all, &byte| all & is_plain(byte)) {
-        out.push(b'"');
-        out.extend_from_slice(text);
-        out.push(b'"');
-    } else {
-        write_json(&String::from_utf8_lossy(text), out).expect("memory takes all");
-    }
 }
 
 /// The names of the columns, none of which an object may have.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_array::builder::StringBuilder;
-use arrow_schema::{DataType, Field as ArrowField, FieldRef, Schema};
+use arrow_schema::{FieldRef, Schema};
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
 };
@@ -16,7 +16,7 @@ use parquet::schema::types::ColumnPath;
 
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 
-use super::schema::{URL_COLUMN, schema_of};
+use super::schema::{URL_COLUMN, schema_of, url_field};
 use super::{EncodedGroup, TEXT_COMPRESSION, properties, version_of};
 use crate::input::{InputError, Record};
 use crate::limits::PARQUET_BATCH_URLS;
@@ -116,11 +116,6 @@ impl AddedColumns {
 
 /// Rows after which a page may end: as many for a column without gaps as for others.
 const PAGE_STEP_ROWS: usize = 1024;
-
-/// Returns the column of the URLs.
-pub(super) fn url_field() -> FieldRef {
-    ArrowField::new(URL_COLUMN, DataType::Utf8, false).into()
-}
 
 /// The rows of a row group that is being encoded.
 pub struct AddedRows<'s> {

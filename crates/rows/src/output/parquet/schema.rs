@@ -20,7 +20,7 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, FieldRef, Schema};
+use arrow_schema::{DataType, Field as ArrowField, FieldRef, Schema};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, encode_arrow_schema};
 use parquet::file::metadata::{KeyValue, SortingColumn};
@@ -31,13 +31,17 @@ use serde_json::json;
 use crate::list::parquet::ParquetList;
 
 use super::super::columns::{ColumnsError, Field, ValueType, no_collision};
-use super::added::url_field;
 
 /// The key in a file's metadata for the account of a run.
 pub const ACCOUNT_KEY: &str = "portcullis";
 
 /// The column with the URLs of a text list.
 pub const URL_COLUMN: &str = "url";
+
+/// Returns the column of the URLs.
+pub(super) fn url_field() -> FieldRef {
+    ArrowField::new(URL_COLUMN, DataType::Utf8, false).into()
+}
 
 const SPARK_SCHEMA_KEY: &str = "org.apache.spark.sql.parquet.row.metadata";
 
