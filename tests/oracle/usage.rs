@@ -75,19 +75,19 @@ fn urls(paths: &[&str]) -> Vec<Vec<u8>> {
     paths.iter().map(|path| format!("https://example.com{path}").into_bytes()).collect()
 }
 
-/// The lines of small files; the last ones have no group and no pattern.
+/// The lines of small files; the last two have no group and no pattern.
 const LINES: [&str; 13] = [
     "User-agent: ExampleBot",
-    "User-agent: Other",
     "User-agent: *",
     "",
     "Disallow: /a",
     "Content-Usage: train-ai=n",
     "Content-Usage: /a train-ai=y, search=n",
     "Content-Usage: /*b ai-use=y",
-    "Content-Usage: /b train-ai = n",
     "Content-Signal: ai-train=yes, search=no",
     "Content-Signal: /a* ai-input=no",
+    "User-agent: Other",
+    "Content-Usage: /b train-ai = n",
     "License: https://l.example/",
     "Sitemap: https://example.com/s.xml",
 ];
@@ -101,7 +101,7 @@ fn files(lines: &[&str], length: usize) -> Vec<Vec<u8>> {
 
 #[test]
 fn every_small_file_is_read_as_the_oracle_reads_it() {
-    compare_files(&LINES[..11], 4);
+    compare_files(&LINES[..9], 4);
     compare_files(&LINES, 3);
 }
 
@@ -303,7 +303,7 @@ fn random_urls(random: &mut Random) -> Vec<Vec<u8>> {
 #[test]
 fn random_files_are_read_as_the_oracle_reads_them() {
     let wanted = std::env::var("PORTCULLIS_RANDOM_CASES").ok();
-    let cases: u64 = wanted.map_or(20_000, |text| text.parse().expect("a number"));
+    let cases: u64 = wanted.map_or(10_000, |text| text.parse().expect("a number"));
     let batches = cases.div_ceil(FILES_AT_ONCE as u64);
     let tally = Tally::default();
     (0..batches).into_par_iter().for_each(|seed| {

@@ -77,7 +77,7 @@ fn no_verdict_changes_on_any_small_path() {
     paths.extend(index.map(<[u8]>::to_vec));
     let agents = ["bot", "Botty", "other", "nobody", "abotty"];
     let mut changed = 0;
-    for _ in 0..3_000 {
+    for _ in 0..1_500 {
         let text = needless_file(&mut random);
         let chosen = *random.pick(&Dialect::ALL);
         let dialects = if random.one_in(2) { vec![chosen] } else { Dialect::ALL.to_vec() };
@@ -87,7 +87,7 @@ fn no_verdict_changes_on_any_small_path() {
             assert_same(&text, &new, dialect, &agents, &paths);
         }
     }
-    assert!(changed > 1_000, "only {changed} files changed");
+    assert!(changed > 500, "only {changed} files changed");
 }
 
 #[test]
