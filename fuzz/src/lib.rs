@@ -2,7 +2,7 @@
 //!
 //! There is one function for each fuzz target. Inputs are bytes with a small head that can be typed
 //! in an editor and reached by mutation: the first byte selects the dialect, and a line end
-//! separates parts. The functions need no fuzzer: `tests/seeds.rs` runs them on the seed corpus
+//! separates parts. The functions need no fuzzer: the tests run them on the seed corpus
 //! with any toolchain, and a finding is replayed in the same way.
 //!
 //! The properties of each target:
@@ -25,6 +25,8 @@ mod normalise;
 mod parse;
 mod sitemap;
 mod split;
+#[cfg(test)]
+mod tests;
 mod usage;
 
 pub use decide::{decide, decide_counted};

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use portcullis_engine::StepCounts;
-use portcullis_fuzz::{decide_counted, sitemap_compared};
 use seeds::Seeds;
+
+use super::{decide_counted, sitemap_compared};
 
 fn seeds(target: &str) -> BTreeSet<Vec<u8>> {
     let mut all = Seeds::from_project(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).0;
@@ -21,7 +22,7 @@ macro_rules! run {
     ($($target:ident)*) => {$(
         #[test]
         fn $target() {
-            seeds(stringify!($target)).iter().for_each(|seed| portcullis_fuzz::$target(seed));
+            seeds(stringify!($target)).iter().for_each(|seed| crate::$target(seed));
         }
     )*};
 }
