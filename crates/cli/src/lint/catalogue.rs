@@ -1,5 +1,5 @@
 //! The catalogue of codes: what each problem is, why it matters and how to fix it. The page of all
-//! (`docs/lint.md`), of which `--describe` prints a section.
+//! (`docs/lint.md`), of which `--describe` prints an entry.
 //!
 //! The texts are in `catalogue.toml`, next to this file. How each dialect reads an example is
 //! computed, not written down.
@@ -76,28 +76,35 @@ const INTRODUCTION: &str = "\
 # What `portcullis lint` reports
 
 For authors of robots.txt files who want to know what a diagnostic means. Each problem has a code, whose
-number never changes, and a name. `portcullis lint --describe CODE` prints its section of this page.
+number never changes, a name and a severity. `portcullis lint --describe CODE` prints its entry.
 
 The examples are read by the dialect `rfc9309`; below each is how the dialects read the reported line.
-The column *fix* says whether there is an edit. `--fix` applies those marked `safe-if-proved`, once it is
-proved that they change no verdict. Those marked `suggestion` change verdicts, and are left to you.
-
+`--fix` makes the edits marked `safe-if-proved`, once it is proved that they change no verdict. Those
+marked `suggestion` change verdicts, and are left to you. Without a mark there is no edit.
 ";
+
+/// The subjects of the codes, by their tens.
+const SUBJECTS: [&str; 7] = [
+    "The file",
+    "Lines",
+    "Groups",
+    "Path patterns",
+    "Several rules",
+    "Other records",
+    "Usage preferences",
+];
 
 /// Renders the page of all codes.
 pub(super) fn page() -> String {
     let mut page = String::from(INTRODUCTION);
-    page.push_str("| code | name | severity | problem | fix |\n|---|---|---|---|---|\n");
-    for (code, entry) in Code::ALL.into_iter().zip(&*ENTRIES) {
-        let (name, severity, summary) = (code.name(), code.severity(), &entry.summary);
-        let fix = entry.diagnostic().and_then(|diagnostic| diagnostic.fix);
-        let fix = fix.map_or("", |fix| fix.safety.as_str());
-        let anchor = format!("{code}-{name}").to_lowercase();
-        let _ = writeln!(page, "| [{code}](#{anchor}) | {name} | {severity} | {summary} | {fix} |");
-    }
-    for (code, entry) in Code::ALL.into_iter().zip(&*ENTRIES) {
-        let _ = write!(page, "\n## {code} {}\n\n", code.name());
-        push_entry(&mut page, entry);
+    let tens = |code: Code| code as u16 / 10;
+    let subjects = Code::ALL.chunk_by(|one, next| tens(*one) == tens(*next)).zip(SUBJECTS);
+    for (codes, subject) in subjects {
+        let _ = writeln!(page, "\n## {subject}");
+        for &code in codes {
+            let _ = write!(page, "\n**{code} {}** ({}). ", code.name(), code.severity());
+            push_entry(&mut page, entry(code));
+        }
     }
     page
 }
@@ -114,8 +121,10 @@ fn push_entry(page: &mut String, entry: &Entry) {
     if let Some(first) = summary.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    let _ = writeln!(page, "{summary}. {} **Fix:** {}", entry.why, entry.remedy);
     let Some(diagnostic) = entry.diagnostic() else { return };
+    let fix = diagnostic.fix.as_ref().map(|fix| format!(" ({})", fix.safety.as_str()));
+    let fix = fix.unwrap_or_default();
+    let _ = writeln!(page, "{summary}. {} **Fix{fix}:** {}", entry.why, entry.remedy);
     let example = printable(entry.example.as_bytes());
     let (line, message) = (diagnostic.place.line, &diagnostic.message);
     let _ = write!(page, "```text\n{example}```\nReported in line {line}: {message}.");
