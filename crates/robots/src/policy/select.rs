@@ -88,7 +88,7 @@ pub(super) fn divided<'t>(file: &RobotsTxt<'t>, ended: &[u32]) -> RobotsTxt<'t> 
             }
         }
     }
-    RobotsTxt::from_lists(groups, file.user_agents().to_vec(), Vec::new(), Vec::new())
+    file.regrouped(groups)
 }
 
 /// Returns the first line of `group` that names `token`, or the default group if there is no token.

@@ -36,9 +36,12 @@ pub use note::{Note, NoteKind, NoteSet, appearance, behind_space, markup};
 pub use record::{Content, EXTENSIONS, Line, Record, is_extension};
 pub use statement::{Statement, is_absolute_uri, signals};
 
-use portcullis_dialect::{Dialect, Field, LineNumber, RuleID, Verdict};
+use portcullis_dialect::{Field, LineNumber, RuleID, Verdict};
 
 /// A parsed robots.txt file, which borrows the text.
+///
+/// Positions in its lists have 32 bits: a list has no more items than the file has lines, and fewer than
+/// 2^32 bytes are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RobotsTxt<'t> {
     groups: Vec<Group>,
@@ -134,22 +137,30 @@ pub struct OtherRecord<'t> {
 }
 
 impl<'t> RobotsTxt<'t> {
-    /// Parses the first `bytes_max` bytes of `text` by `dialect`, or all of it if that is `None`.
-    ///
-    /// A line that the limit cuts is left out, with a note. Text past [`Span::POSITION_MAX`] bytes
-    /// is never read.
-    pub fn parse(text: &'t [u8], dialect: &Dialect, bytes_max: Option<usize>) -> RobotsTxt<'t> {
-        parser::parse(text, dialect, bytes_max)
+    /// Returns a file of the same user-agent lines in other groups, without anything else.
+    pub(crate) fn regrouped(&self, groups: Vec<Group>) -> RobotsTxt<'t> {
+        RobotsTxt { groups, user_agents: self.user_agents.clone(), ..RobotsTxt::default() }
     }
 
-    /// Returns a file of these groups, lines, rules and usage records, without other records and notes.
-    pub(crate) fn from_lists(
-        groups: Vec<Group>,
-        user_agents: Vec<UserAgentLine<'t>>,
-        rules: Vec<Rule<'t>>,
-        usage_records: Vec<UsageRecord<'t>>,
-    ) -> RobotsTxt<'t> {
-        RobotsTxt { groups, rules, user_agents, usage_records, ..RobotsTxt::default() }
+    /// Adds a user-agent line, which starts a group or extends the last one.
+    fn push_user_agent(&mut self, line: UserAgentLine<'t>, starts_group: bool) {
+        let position = self.user_agents.len() as u32;
+        self.user_agents.push(line);
+        if starts_group {
+            self.end_group();
+            let rules = self.rules.len() as u32;
+            self.groups.push(Group { user_agents: position..position, rules: rules..rules });
+        }
+        if let Some(group) = self.groups.last_mut() {
+            group.user_agents.end = position + 1;
+        }
+    }
+
+    /// Ends the last group with the last rule.
+    fn end_group(&mut self) {
+        if let Some(group) = self.groups.last_mut() {
+            group.rules.end = self.rules.len() as u32;
+        }
     }
 
     /// Returns the groups, in file order.
@@ -220,23 +231,16 @@ impl<'t> ExtractedFile<'t> {
     /// Adds a user-agent line, which starts a group or extends the last one.
     pub fn user_agent(&mut self, record: ExtractedRecord<'t>, starts_group: bool) -> Option<()> {
         let ExtractedRecord { value, line, span } = record;
-        let RobotsTxt { groups, user_agents, rules, .. } = &mut self.0;
-        if starts_group {
-            let (agents, rules) = (user_agents.len() as u32, rules.len() as u32);
-            groups.push(Group { user_agents: agents..agents, rules: rules..rules });
-        }
-        user_agents.push(UserAgentLine { value, line, span });
-        let group = groups.last_mut().filter(|group| group.rules.is_empty())?;
-        group.user_agents.end += 1;
-        Some(())
+        self.0.push_user_agent(UserAgentLine { value, line, span }, starts_group);
+        let has_rules = |group: &Group| (group.rules.start as usize) < self.0.rules.len();
+        self.0.groups.last().is_some_and(|group| !has_rules(group)).then_some(())
     }
 
     /// Adds a rule to the last group.
     pub fn rule(&mut self, verdict: Verdict, record: ExtractedRecord<'t>) -> Option<()> {
         let ExtractedRecord { value, line, span } = record;
         self.0.rules.push(Rule { verdict, value, line, span });
-        self.0.groups.last_mut()?.rules.end += 1;
-        Some(())
+        (!self.0.groups.is_empty()).then_some(())
     }
 
     /// Adds a usage record, which is in the group of the last user-agent line before it or in none.
@@ -254,7 +258,8 @@ impl<'t> ExtractedFile<'t> {
     }
 
     /// Returns the file. It has no other records and no notes.
-    pub fn finish(self) -> RobotsTxt<'t> {
+    pub fn finish(mut self) -> RobotsTxt<'t> {
+        self.0.end_group();
         self.0
     }
 }

@@ -3,7 +3,7 @@
 use super::note::appearance;
 use super::record::{Content, EachLine, Line, Record};
 use super::{
-    Group, Note, NoteKind, NoteSet, OtherRecord, RobotsTxt, Rule, Span, Statement, UsageRecord,
+    Note, NoteKind, NoteSet, OtherRecord, RobotsTxt, Rule, Span, Statement, UsageRecord,
     UserAgentLine, records,
 };
 use portcullis_dialect::{BlankLine, Dialect, Field, LineNumber, UnrootedPattern, Verdict};
@@ -28,36 +28,37 @@ struct Parser<'t> {
     file: RobotsTxt<'t>,
 }
 
-/// Parses the first `bytes_max` bytes of `text` by `dialect`.
-pub(super) fn parse<'t>(
-    text: &'t [u8],
-    dialect: &Dialect,
-    bytes_max: Option<usize>,
-) -> RobotsTxt<'t> {
-    // One list for most files.
-    let rules = (text.len() / 32).min(1024);
-    let mut parser = Parser {
-        blank_line: dialect.groups.blank_line,
-        unrooted: dialect.paths.unrooted,
-        state: State::Outside,
-        file: RobotsTxt { rules: Vec::with_capacity(rules), ..RobotsTxt::default() },
-    };
-    let mut lines = records(text, dialect, bytes_max);
-    if lines.position() > 0 {
-        let mark = Span::new(0, lines.position());
-        parser.note(NoteKind::ByteOrderMark, LineNumber::FIRST, mark);
+impl<'t> RobotsTxt<'t> {
+    /// Parses the first `bytes_max` bytes of `text` by `dialect`, or all of it if that is `None`.
+    ///
+    /// A line that the limit cuts is left out, with a note. Text past [`Span::POSITION_MAX`] bytes
+    /// is never read.
+    pub fn parse(text: &'t [u8], dialect: &Dialect, bytes_max: Option<usize>) -> RobotsTxt<'t> {
+        // One list for most files.
+        let rules = (text.len() / 32).min(1024);
+        let mut parser = Parser {
+            blank_line: dialect.groups.blank_line,
+            unrooted: dialect.paths.unrooted,
+            state: State::Outside,
+            file: RobotsTxt { rules: Vec::with_capacity(rules), ..RobotsTxt::default() },
+        };
+        let mut lines = records(text, dialect, bytes_max);
+        if lines.position() > 0 {
+            let mark = Span::new(0, lines.position());
+            parser.note(NoteKind::ByteOrderMark, LineNumber::FIRST, mark);
+        }
+        while lines.read_line(&mut parser) {}
+        parser.file.end_group();
+        // A page or binary data may be a single line, of which a size limit leaves nothing.
+        let within = &text[..text.len().min(bytes_max.unwrap_or(usize::MAX))];
+        if parser.file.rules.is_empty()
+            && parser.file.usage_records.is_empty()
+            && let Some(kind) = appearance(within)
+        {
+            parser.note(kind, LineNumber::FIRST, Span::new(0, within.len()));
+        }
+        parser.file
     }
-    while lines.read_line(&mut parser) {}
-    parser.end_group();
-    // A page or binary data may be a single line, of which a size limit leaves nothing.
-    let within = &text[..text.len().min(bytes_max.unwrap_or(usize::MAX))];
-    if parser.file.rules.is_empty()
-        && parser.file.usage_records.is_empty()
-        && let Some(kind) = appearance(within)
-    {
-        parser.note(kind, LineNumber::FIRST, Span::new(0, within.len()));
-    }
-    parser.file
 }
 
 impl<'t> EachLine<'t> for Parser<'t> {
@@ -77,7 +78,11 @@ impl<'t> EachLine<'t> for Parser<'t> {
         self.notes(line, whole, notes);
         let Record { field, name, value, span } = record;
         match field {
-            Some(Field::UserAgent) => self.user_agent(UserAgentLine { value, line, span }),
+            Some(Field::UserAgent) => {
+                let starts_group = self.state != State::UserAgents;
+                self.file.push_user_agent(UserAgentLine { value, line, span }, starts_group);
+                self.state = State::UserAgents;
+            }
             Some(Field::Allow) => self.rule(Verdict::Allow, value, line, span, whole),
             Some(Field::Disallow) => self.rule(Verdict::Disallow, value, line, span, whole),
             Some(field @ (Field::ContentUsage | Field::ContentSignal | Field::License)) => {
@@ -92,27 +97,6 @@ impl<'t> EachLine<'t> for Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn user_agent(&mut self, line: UserAgentLine<'t>) {
-        let position = count(self.file.user_agents.len());
-        self.file.user_agents.push(line);
-        if self.state == State::UserAgents
-            && let Some(group) = self.file.groups.last_mut()
-        {
-            group.user_agents.end = position + 1;
-            return;
-        }
-        self.end_group();
-        let rules = count(self.file.rules.len());
-        self.file.groups.push(Group { user_agents: position..position + 1, rules: rules..rules });
-        self.state = State::UserAgents;
-    }
-
-    fn end_group(&mut self) {
-        if let Some(group) = self.file.groups.last_mut() {
-            group.rules.end = count(self.file.rules.len());
-        }
-    }
-
     #[inline(always)]
     fn rule(
         &mut self,
@@ -135,7 +119,7 @@ impl<'t> Parser<'t> {
     #[cold]
     fn usage(&mut self, field: Field, value: &'t [u8], line: LineNumber, span: Span) {
         let is_open = self.state != State::Outside;
-        let user_agent = is_open.then(|| count(self.file.user_agents.len()).wrapping_sub(1));
+        let user_agent = is_open.then(|| (self.file.user_agents.len() as u32).wrapping_sub(1));
         let usage = UsageRecord { field, value, line, span, user_agent };
         self.file.usage_records.push(usage);
         let is_outside = field == Field::ContentUsage && !is_open;
@@ -162,11 +146,4 @@ impl<'t> Parser<'t> {
     fn note(&mut self, kind: NoteKind, line: LineNumber, span: Span) {
         self.file.notes.push(Note { kind, line, span });
     }
-}
-
-/// Converts the length of a list to a position. A list has no more items than the file has lines,
-/// and the lexer reads fewer than 2^32 bytes.
-#[inline]
-fn count(items: usize) -> u32 {
-    items as u32
 }

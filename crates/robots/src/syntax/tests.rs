@@ -3,7 +3,7 @@
 use super::*;
 use bstr::ByteSlice;
 use portcullis_dialect::limits::GOOGLE_LINE_BYTES_MAX;
-use portcullis_dialect::{DRAFT_2019, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
+use portcullis_dialect::{DRAFT_2019, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309};
 
 /// Shows the structure of a file on one line: groups end with `|` and list user-agent lines before
 /// rules (`+` allows, `-` disallows); other records follow `;`.
