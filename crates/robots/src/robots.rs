@@ -125,15 +125,12 @@ fn is_header(agent: &str) -> bool {
 /// Returns the beginning of a text that a header has room for, up to a white space.
 fn within_header(text: &str) -> &str {
     let text = text.trim();
-    match text.len() > AGENT_HEADER_BYTES_MAX {
-        true => {
-            let is_boundary = |&end: &usize| text.is_char_boundary(end);
-            let end = (0..=AGENT_HEADER_BYTES_MAX).rev().find(is_boundary);
-            let start = &text[..end.unwrap_or_default()];
-            start.rfind([' ', '\t']).map_or(start, |end| &start[..end])
-        }
-        false => text,
+    if text.len() <= AGENT_HEADER_BYTES_MAX {
+        return text;
     }
+    let start = (0..=AGENT_HEADER_BYTES_MAX).rev().find_map(|end| text.get(..end));
+    let start = start.unwrap_or_default();
+    start.rfind([' ', '\t']).map_or(start, |end| &start[..end])
 }
 
 impl<'t> Robots<'t> {
@@ -412,19 +409,15 @@ impl AgentRules {
 
     /// Returns the verdict on `url`, the reason, and the deciding rule with its line.
     pub fn decide(&self, url: impl AsRef<[u8]>) -> Decision {
-        self.decide_bytes(url.as_ref())
+        let url = url.as_ref();
+        let decided = path_as_written(url)
+            .and_then(|path| Some(self.decision(path, self.rules.deciding_if_plain(path)?)));
+        decided.unwrap_or_else(|| self.decide_other(url))
     }
 
     /// Returns the time that the agent should wait between two requests, as [`Robots::crawl_delay`].
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
-    }
-
-    #[inline]
-    fn decide_bytes(&self, url: &[u8]) -> Decision {
-        let decided = path_as_written(url)
-            .and_then(|path| Some(self.decision(path, self.rules.deciding_if_plain(path)?)));
-        decided.unwrap_or_else(|| self.decide_other(url))
     }
 
     /// Decides any URL.

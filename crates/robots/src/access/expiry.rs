@@ -92,12 +92,8 @@ fn directives(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Parses a number of seconds (RFC 9111, section 1.2.2), saturating.
 fn delta_seconds(text: &[u8]) -> Option<u64> {
-    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    Some(text.iter().fold(0_u64, |number, &digit| {
-        number.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
-    }))
+    let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    is_number.then(|| String::from_utf8_lossy(text).parse().unwrap_or(u64::MAX))
 }
 
 /// Returns when the copy that was fetched at `fetched_at` with `headers` expires.

@@ -264,10 +264,6 @@ impl SplitUrl<'_> {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}", self.scheme, self.host)?;
-        match self.port {
-            None => Ok(()),
-            Some(port) => write!(f, ":{port}"),
-        }
+        write!(f, "{}://{}", self.scheme, self.key())
     }
 }

@@ -301,22 +301,14 @@ fn split_port(text: &[u8], seen: Classes) -> Result<(&[u8], Option<u16>), BadUrl
 /// Parses the port in the text after the host. A colon alone is no port (RFC 3986, section 3.2.3).
 #[inline]
 fn port(text: &[u8]) -> Result<Option<u16>, BadUrl> {
-    let Some((&colon, digits)) = text.split_first() else {
-        return Ok(None);
+    let digits = match text {
+        [] | b":" => return Ok(None),
+        [b':', digits @ ..] => digits,
+        _ => return Err(BadUrl::BadHost),
     };
-    if colon != b':' {
-        return Err(BadUrl::BadHost);
-    }
-    let mut number = None;
-    for digit in digits {
-        if !digit.is_ascii_digit() {
-            return Err(BadUrl::BadPort);
-        }
-        let value = number.unwrap_or(0_u16).checked_mul(10);
-        let value = value.and_then(|tens| tens.checked_add(u16::from(digit - b'0')));
-        number = Some(value.ok_or(BadUrl::BadPort)?);
-    }
-    Ok(number)
+    let is_number = digits.iter().all(u8::is_ascii_digit);
+    let number = str::from_utf8(digits).ok().filter(|_| is_number);
+    number.and_then(|number| number.parse().ok()).map(Some).ok_or(BadUrl::BadPort)
 }
 
 /// Returns the form of `host`. `seen` has the classes of host and port.
