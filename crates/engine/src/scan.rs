@@ -38,7 +38,7 @@ const ENDS_PATH: u32 = 1 << 31;
 const WHOLE: u32 = NONE;
 
 /// The literals of a rule set, and the tree of its steps.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Scanner {
     /// The literals of all patterns, one after another.
     bytes: Vec<u8>,
@@ -66,7 +66,7 @@ pub(crate) struct Scanner {
 }
 
 /// A text of a rule set, in a sorted list of distinct ones.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Text {
     /// The position in the bytes of all patterns.
     start: u32,
@@ -94,7 +94,7 @@ struct Prefix {
     step: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Literal {
     text: Text,
     /// The bit in [`Scanner::waiting`]. An ancestor on the same heavy path has a lower one.
@@ -349,17 +349,8 @@ impl Scanner {
 
     /// Returns a scanner without prefixes and steps.
     fn from_literals(texts: &[Text], places: &[u32], bytes: Vec<u8>) -> Scanner {
-        let literal = |text| Literal {
-            text,
-            slot: 0,
-            first_slot: 0,
-            common_low: 0,
-            common_high: 0,
-            first: NONE,
-            list: NONE,
-            round: 0,
-        };
-        let mut literals: Vec<Literal> = texts.iter().copied().map(literal).collect();
+        let new = Literal { first: NONE, list: NONE, ..Literal::default() };
+        let mut literals = vec![new; texts.len()];
         for (text, &place) in texts.iter().zip(places) {
             let parent = places.get(text.parent as usize).copied().unwrap_or(NONE);
             literals[place as usize].text = Text { parent, ..*text };
@@ -378,17 +369,13 @@ impl Scanner {
         let waiting = vec![0; searched.div_ceil(WORD_BITS)];
         Scanner {
             bytes,
-            prefixes: Vec::new(),
             literals,
             searched,
             starts,
             waiting_first: waiting.clone(),
             waiting,
-            compared_first: Vec::new(),
             of_slots,
-            steps: Vec::new(),
-            found_at: Vec::new(),
-            round: 0,
+            ..Scanner::default()
         }
     }
 
@@ -410,15 +397,8 @@ impl Scanner {
             open.truncate(shared);
             for &literal in &own[shared..] {
                 let step = self.steps.len() as u32;
-                let pattern = NONE;
-                self.steps.push(Step {
-                    literal,
-                    child: NONE,
-                    sibling: NONE,
-                    pattern,
-                    best: NONE,
-                    next: NONE,
-                });
+                let [child, sibling, pattern, best, next] = [NONE; 5];
+                self.steps.push(Step { literal, child, sibling, pattern, best, next });
                 match (elder.take(), open.last()) {
                     (_, None) => self.prefixes[literal as usize].step = step,
                     (Some(elder), _) => self.steps[elder as usize].sibling = step,
