@@ -25,11 +25,11 @@ pub(crate) fn try_candidates(
     let head = Head::of(lines)?;
     let (filter, _) = head.filter(lines)?;
     let mut candidates = Candidates { lines, path, left, best: None };
-    if open.prefixes() {
+    if open.has(Open::PREFIXES) {
         let text = path.strip_prefix(b"/")?;
         candidates.try_levels(filter, text, head.prefix_levels, kernels)?;
     }
-    if open.literals() {
+    if open.has(Open::LITERALS) {
         for text in teddy::rests(head.pairs(lines)?, path, kernels) {
             candidates.try_levels(filter, text, head.literal_levels, kernels)?;
         }

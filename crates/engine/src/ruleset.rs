@@ -163,7 +163,7 @@ impl<'a> RuleSet<'a> {
     /// Returns the lines from its first on.
     #[inline]
     pub(crate) fn lines(&self) -> &'a [Line] {
-        self.filter.lines()
+        self.filter.lines
     }
 
     /// Returns the number of patterns.
@@ -180,11 +180,6 @@ impl<'a> RuleSet<'a> {
     /// Returns its size, to the end of the lines that it was viewed in.
     pub fn bytes(&self) -> usize {
         size_of_val(self.lines())
-    }
-
-    /// Returns whether one outcome holds for every path.
-    pub fn is_constant(&self) -> bool {
-        self.filter.is_constant()
     }
 
     /// Returns the outcome and the pattern at `index`; `None` if there is none.

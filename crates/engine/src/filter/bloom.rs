@@ -73,7 +73,7 @@ pub(crate) fn cut(bytes: u128, level: usize) -> u64 {
 }
 
 /// By level: the mask of its bytes.
-const MASKS: [u128; LEVELS.len()] = {
+pub(crate) const MASKS: [u128; LEVELS.len()] = {
     let mut masks = [0; LEVELS.len()];
     let mut level = 0;
     while level < LEVELS.len() {
@@ -83,27 +83,24 @@ const MASKS: [u128; LEVELS.len()] = {
     masks
 };
 
-/// By level: the low (`shift` 0) or high (`shift` 64) half of its mask.
-#[cfg(target_arch = "x86_64")]
-pub(crate) const fn half_masks(shift: u32) -> [u64; LEVELS.len()] {
-    let mut halves = [0; LEVELS.len()];
-    let mut level = 0;
-    while level < halves.len() {
-        halves[level] = (MASKS[level] >> shift) as u64;
-        level += 1;
-    }
-    halves
-}
-
 /// Odd factors without a pattern.
 pub(crate) const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(crate) const HIGH_FACTOR: u64 = 0xc2b2_ae3d_27d4_eb4f;
 
-/// Returns a hash whose high bits depend on all of `string`.
+/// Returns a hash whose high bits depend on all of `string`. Each seed has its own factor, so
+/// strings that share a bucket of an index under one seed are spread under another.
 #[inline]
-pub(crate) fn hash(string: u64) -> u64 {
-    let hash = string.wrapping_mul(FACTOR);
+pub(crate) fn hash(string: u64, seed: u32) -> u64 {
+    /// Even, so that factors are odd.
+    const STEP: u64 = 0xa36a_9465_a325_da06;
+    let hash = string.wrapping_mul(FACTOR.wrapping_add(u64::from(seed).wrapping_mul(STEP)));
     hash ^ hash >> 29
+}
+
+/// Returns the place of a hash among `count` ones.
+#[inline]
+pub(crate) fn share(hash: u64, count: usize) -> usize {
+    (((hash >> 32) * count as u64) >> 32) as usize
 }
 
 /// The positions in a hash of the numbers of a string's bits.
@@ -112,8 +109,7 @@ pub(crate) const SHIFTS: [u32; 3] = [0, 6, 12];
 /// Returns the word of a string and its bits there.
 #[inline]
 fn place(string: u64, words: usize) -> (usize, u64) {
-    let hash = hash(string);
-    let word = ((hash >> 32) * words as u64) >> 32;
+    let hash = hash(string, 0);
     let bit = |shift: u32| 1 << (hash >> shift & 63);
-    (word as usize, bit(SHIFTS[0]) | bit(SHIFTS[1]) | bit(SHIFTS[2]))
+    (share(hash, words), bit(SHIFTS[0]) | bit(SHIFTS[1]) | bit(SHIFTS[2]))
 }

@@ -44,10 +44,6 @@ impl Head {
         Head::ref_from_prefix(lines.as_bytes()).ok().map(|(head, _)| head)
     }
 
-    pub(crate) fn has_probes(&self) -> bool {
-        self.prefix_levels | self.literal_levels != 0
-    }
-
     /// Returns the byte pairs of literals.
     #[inline]
     pub(crate) fn pairs<'l>(&self, lines: &'l [Line]) -> Option<&'l Line> {
@@ -85,16 +81,10 @@ impl Open {
     /// Everything: the prefilter is off, or cannot decide the path.
     pub(crate) const ALL: Open = Open(1 << 2);
 
-    /// Returns whether the path may begin with a prefix.
+    /// Returns whether one of `questions` is open.
     #[inline(always)]
-    pub(crate) fn prefixes(self) -> bool {
-        self.0 & Open::PREFIXES.0 != 0
-    }
-
-    /// Returns whether the path has to be searched for literals.
-    #[inline(always)]
-    pub(crate) fn literals(self) -> bool {
-        self.0 & Open::LITERALS.0 != 0
+    pub(crate) fn has(self, questions: Open) -> bool {
+        self.0 & questions.0 != 0
     }
 
     /// Returns whether anything is open.

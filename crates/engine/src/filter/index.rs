@@ -9,6 +9,8 @@
 
 use zerocopy::little_endian::U32;
 
+use super::bloom::{hash, share};
+
 /// Bits of an entry for the position of the pattern; the others are the fingerprint.
 const PLACE_BITS: u32 = 20;
 
@@ -46,7 +48,7 @@ pub(crate) fn fill(entries: &[Entry], words: &mut [U32]) -> u32 {
     let buckets = buckets_for(entries.len());
     let (ends, patterns) = words.split_at_mut(buckets + 1);
     let mut starts = vec![0_u32; buckets + 1];
-    entries.iter().for_each(|&(string, _)| starts[bucket(hash(string, seed), buckets) + 1] += 1);
+    entries.iter().for_each(|&(string, _)| starts[share(hash(string, seed), buckets) + 1] += 1);
     for bucket in 0..buckets {
         starts[bucket + 1] += starts[bucket];
     }
@@ -55,7 +57,7 @@ pub(crate) fn fill(entries: &[Entry], words: &mut [U32]) -> u32 {
     }
     for &(string, place_of_pattern) in entries {
         let hash = hash(string, seed);
-        let place = &mut starts[bucket(hash, buckets)];
+        let place = &mut starts[share(hash, buckets)];
         patterns[*place as usize].set(fingerprint(hash) << PLACE_BITS | place_of_pattern);
         *place += 1;
     }
@@ -80,7 +82,7 @@ fn seed_of(entries: &[Entry]) -> u32 {
 fn is_good(seed: u32, mut strings: impl Iterator<Item = u64>, counts: &mut [u32]) -> bool {
     counts.fill(0);
     strings.all(|string| {
-        let bucket = bucket(hash(string, seed), counts.len());
+        let bucket = share(hash(string, seed), counts.len());
         let count = &mut counts[bucket];
         *count += 1;
         *count <= STRINGS_PER_BUCKET_MAX
@@ -109,7 +111,7 @@ pub(crate) fn bucket_of(
     (string, seed): (u64, u32),
 ) -> Option<(&[U32], u32)> {
     let (hash, buckets) = (hash(string, seed), buckets_for(entries));
-    let bucket = bucket(hash, buckets);
+    let bucket = share(hash, buckets);
     let ends = words.get(bucket..=bucket + 1)?;
     let (start, end) = (ends[0].get() as usize, ends[1].get() as usize);
     Some((words.get(buckets + 1..)?.get(start..end)?, fingerprint(hash)))
@@ -120,21 +122,6 @@ pub(crate) fn bucket_of(
 pub(crate) fn place_of(word: U32, fingerprint: u32) -> Option<usize> {
     let word = word.get();
     (word >> PLACE_BITS == fingerprint).then_some(word as usize & (PLACES_MAX - 1))
-}
-
-/// Returns a hash whose high bits depend on all of `string`. Each seed has its own factor, so
-/// strings that share a bucket under one seed are spread under another.
-#[inline]
-fn hash(string: u64, seed: u32) -> u64 {
-    const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03];
-    let factor = FACTORS[0].wrapping_add(u64::from(seed).wrapping_mul(FACTORS[1] << 1));
-    let hash = string.wrapping_mul(factor);
-    hash ^ hash >> 29
-}
-
-#[inline]
-fn bucket(hash: u64, buckets: usize) -> usize {
-    (((hash >> 32) * buckets as u64) >> 32) as usize
 }
 
 /// Returns the bits of a hash that identify a string within its bucket.
@@ -151,7 +138,7 @@ mod tests {
     fn strings_chosen_to_collide_are_spread() {
         let count = 4_000;
         let buckets = buckets_for(count);
-        let chosen = (1_u64..).filter(|&string| bucket(hash(string, 0), buckets) == 0);
+        let chosen = (1_u64..).filter(|&string| share(hash(string, 0), buckets) == 0);
         let entries: Vec<Entry> = chosen.zip(0..count as u32).collect();
         let mut words = vec![U32::new(0); words_for(count)];
         let seed = fill(&entries, &mut words);

@@ -45,7 +45,8 @@ use required::Required;
 /// The prefilter of a rule set.
 #[derive(Clone, Copy)]
 pub(crate) struct Filter<'l> {
-    lines: &'l [Line],
+    /// The lines from its first on.
+    pub(crate) lines: &'l [Line],
     pub(crate) head: &'l Head,
     pub(crate) index: &'l [U32],
 }
@@ -72,17 +73,6 @@ impl<'l> Filter<'l> {
             && has_room
             && self.head.reserved.get() == 0
             && self.head.first_lines.get() > 0
-    }
-
-    /// Returns the lines from its first on.
-    #[inline]
-    pub(crate) fn lines(&self) -> &'l [Line] {
-        self.lines
-    }
-
-    /// Returns whether there is nothing to probe.
-    pub(crate) fn is_constant(&self) -> bool {
-        !self.head.has_probes()
     }
 }
 

@@ -44,10 +44,12 @@ impl Required {
                 continue;
             };
             let is_short = prefix.len() <= SHORT_PREFIX_BYTES;
+            let cost_max = if is_short { COST_MAX } else { COST_MAX / 8 };
             let has_stars = pattern.has_stars();
+            // A literal that rejects more paths than the prefix does.
             if has_stars
                 && has_literals
-                && let Some(literal) = better_literal(&pattern, is_short)
+                && let Some(literal) = rarest(&pattern).filter(|it| it.cost <= cost_max)
             {
                 required.add_literal(place, literal);
             } else {
@@ -78,12 +80,6 @@ fn has_short_prefix(pattern: &Pattern<'_>) -> bool {
 /// Returns whether the pattern starts with `*` or `/*`.
 fn has_no_prefix(pattern: &Pattern<'_>) -> bool {
     pattern.has_stars() && matches!(pattern.prefix(), b"" | b"/")
-}
-
-/// Returns a literal that rejects more paths than the prefix does; `None` if there is none.
-fn better_literal<'l>(pattern: &Pattern<'l>, is_prefix_short: bool) -> Option<Literal<'l>> {
-    let cost_max = if is_prefix_short { COST_MAX } else { COST_MAX / 8 };
-    rarest(pattern).filter(|literal| literal.cost <= cost_max)
 }
 
 /// A literal behind a star, or a suffix of one.

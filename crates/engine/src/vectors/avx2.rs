@@ -8,7 +8,7 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U64;
 
 use crate::bytes::{CHUNK_BYTES, LINE_WORDS, Line, first_bytes, short_chunk};
-use crate::filter::bloom::{FACTOR, HIGH_FACTOR, SHIFTS, half_masks};
+use crate::filter::bloom::{FACTOR, HIGH_FACTOR, MASKS, SHIFTS};
 use crate::filter::head::{HEAD_WORDS, Open, beginning};
 use crate::outcome::{OPAQUE, Outcome};
 
@@ -195,9 +195,8 @@ fn has_bits(words: __m256i, hashes: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn eight_levels_of(filter: &[U64], text: &[u8]) -> u8 {
     let bytes = first_bytes(text);
-    let (low_masks, high_masks) = const { (half_masks(0), half_masks(64)) };
     let low = |first: usize| {
-        let masks = [0, 1, 2, 3].map(|place| low_masks[first + place]);
+        let masks = [0, 1, 2, 3].map(|place| MASKS[first + place] as u64);
         _mm256_and_si256(all(bytes as u64), four(masks))
     };
     let has = |strings: __m256i| {
@@ -209,8 +208,8 @@ fn eight_levels_of(filter: &[U64], text: &[u8]) -> u8 {
         bits_of_all(has_bits(words, hashes))
     };
     // The shorter half of the levels has no high bytes.
-    let high =
-        _mm256_and_si256(all((bytes >> 64) as u64), four([4, 5, 6, 7].map(|it| high_masks[it])));
+    let high_masks = [4, 5, 6, 7].map(|level: usize| (MASKS[level] >> 64) as u64);
+    let high = _mm256_and_si256(all((bytes >> 64) as u64), four(high_masks));
     has(low(0)) | has(_mm256_xor_si256(low(4), times(high, HIGH_FACTOR))) << 4
 }
 

@@ -114,24 +114,18 @@ impl<K: Kind> Kernels for K {}
 ///
 /// Results do not depend on the kind.
 #[derive(Clone, Copy, Debug)]
-pub struct Vectors(Widest);
-
-#[derive(Clone, Copy, Debug)]
-enum Widest {
-    Portable,
-    Avx2(Avx2),
-}
+pub struct Vectors(Option<Avx2>);
 
 impl Vectors {
     /// Returns the widest vectors of this processor.
     pub fn detect() -> Vectors {
-        Vectors(Avx2::detect().map_or(Widest::Portable, Widest::Avx2))
+        Vectors(Avx2::detect())
     }
 
     /// Returns all kinds of this processor, the narrowest first.
     pub fn all() -> Vec<Vectors> {
-        let mut all = vec![Vectors(Widest::Portable)];
-        all.extend(Avx2::detect().map(|avx2| Vectors(Widest::Avx2(avx2))));
+        let mut all = vec![Vectors(None)];
+        all.extend(Avx2::detect().map(|avx2| Vectors(Some(avx2))));
         all
     }
 
@@ -139,8 +133,8 @@ impl Vectors {
     #[inline]
     pub fn run<W: Work>(self, work: W) -> W::Output {
         match self.0 {
-            Widest::Portable => work.with(Portable),
-            Widest::Avx2(avx2) => avx2.run(work),
+            None => work.with(Portable),
+            Some(avx2) => avx2.run(work),
         }
     }
 }
