@@ -58,15 +58,12 @@ pub struct LabelError {
 
 impl fmt::Display for LabelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let labels = Label::ALL.map(Label::as_str).join(", ");
-        match RETIRED_LABELS.contains(&&*self.name) {
-            true => write!(
-                f,
-                "the label '{}' of an earlier draft means nothing now; the labels are {labels}",
-                self.name
-            ),
-            false => write!(f, "no label '{}'; the labels are {labels}", self.name),
+        let name = &*self.name;
+        match RETIRED_LABELS.contains(&name) {
+            true => write!(f, "the label '{name}' of an earlier draft means nothing now")?,
+            false => write!(f, "no label '{name}'")?,
         }
+        write!(f, "; the labels are {}", Label::ALL.map(Label::as_str).join(", "))
     }
 }
 
