@@ -7,6 +7,7 @@
 
 use memchr::{memchr, memmem};
 
+use crate::url::scheme_name_bytes;
 use portcullis_engine::bytes::trim;
 
 /// Returns the absolute http or https URL to which `reference` resolves in the answer to
@@ -32,8 +33,9 @@ pub fn resolve(base_url: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
     }
     let reference = without_fragment(reference);
     let base_path = &base[..path_bytes(base)];
+    let scheme_bytes = scheme_name_bytes(reference);
     let url = match reference {
-        _ if has_scheme(reference) => reference.to_vec(),
+        _ if scheme_bytes > 0 && reference[scheme_bytes..].starts_with(b":") => reference.to_vec(),
         [b'/', b'/', ..] => [scheme, b":", reference].concat(),
         _ => {
             let kept = match reference.first() {
@@ -74,13 +76,6 @@ fn without_fragment(text: &[u8]) -> &[u8] {
 /// Returns the length of the path at the start of what follows an authority.
 fn path_bytes(rest: &[u8]) -> usize {
     memchr(b'?', rest).unwrap_or(rest.len())
-}
-
-/// Whether a reference begins with any scheme (RFC 3986, section 3.1).
-fn has_scheme(reference: &[u8]) -> bool {
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
-    let name = reference.iter().take_while(|byte| is_name(byte)).count();
-    reference.first().is_some_and(u8::is_ascii_alphabetic) && reference.get(name) == Some(&b':')
 }
 
 /// Appends `path`, which is empty or begins with a slash, without `.` and `..` (RFC 3986, section

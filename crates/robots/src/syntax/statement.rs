@@ -13,6 +13,7 @@ use portcullis_engine::bytes::trim;
 
 use super::UsageRecord;
 use super::dictionary::usage_members;
+use crate::url::scheme_name_bytes;
 
 /// The content of a usage record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,13 +53,9 @@ impl<'t> Statement<'t> {
 /// Returns whether a text is an absolute URI, as far as licences need: a scheme and a colon (RFC 3986,
 /// section 4.3), then something without white space and control bytes.
 pub fn is_absolute_uri(text: &[u8]) -> bool {
-    let Some(colon) = memchr::memchr(b':', text) else { return false };
-    let (scheme, rest) = text.split_at(colon);
-    let in_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
-    scheme.first().is_some_and(u8::is_ascii_alphabetic)
-        && scheme.iter().all(in_scheme)
-        && rest.len() > 1
-        && !rest.iter().any(|&byte| byte == b' ' || byte.is_ascii_control())
+    let (scheme, rest) = text.split_at(scheme_name_bytes(text));
+    let is_odd = |byte: &u8| *byte == b' ' || byte.is_ascii_control();
+    !scheme.is_empty() && matches!(rest, [b':', _, ..]) && !rest.iter().any(is_odd)
 }
 
 const BLANKS: &[u8] = b" \t";

@@ -41,6 +41,7 @@ pub(crate) use plain::IsPlain;
 pub use plain::{
     EachUrl, PlainUrl, UrlHead, has_tab_or_line_end, is_plain, plain_head, plain_urls,
 };
+pub(crate) use split::scheme_name_bytes;
 pub use split::{BadUrl, SplitUrl, split, split_assuming};
 
 /// Returns `path` in the normal form of `escapes`, after prepending `/` unless it starts with one:

@@ -138,8 +138,8 @@ fn scheme_bytes(url: &[u8]) -> Option<usize> {
     })
 }
 
-/// Returns the number of bytes at the start of `text` that can be a scheme.
-fn scheme_name_bytes(text: &[u8]) -> usize {
+/// Returns the number of bytes at the start of `text` that can be a scheme (RFC 3986, section 3.1).
+pub(crate) fn scheme_name_bytes(text: &[u8]) -> usize {
     if !text.first().is_some_and(u8::is_ascii_alphabetic) {
         return 0;
     }
