@@ -30,12 +30,8 @@ words! {
 impl TimeUnit {
     /// Returns the seconds in a number of units, without a fraction; `None` if it is no number.
     pub fn seconds(self, number: f64) -> Option<i64> {
-        let per_second = match self {
-            TimeUnit::Seconds => 1.0,
-            TimeUnit::Milliseconds => 1e3,
-            TimeUnit::Microseconds => 1e6,
-            TimeUnit::Nanoseconds => 1e9,
-        };
+        // Each unit is a thousandth of the one before it.
+        let per_second = 1e3_f64.powi(self as i32);
         let seconds = (number / per_second).floor();
         seconds.is_finite().then_some(seconds as i64)
     }
@@ -256,12 +252,11 @@ pub struct DateSpan {
 impl DateSpan {
     /// Returns the shortest span that contains both; `None` if there is neither.
     pub fn over(one: Option<DateSpan>, other: Option<DateSpan>) -> Option<DateSpan> {
-        match (one, other) {
-            (Some(one), Some(other)) => {
-                Some(DateSpan { first: one.first.min(other.first), last: one.last.max(other.last) })
-            }
-            (one, other) => one.or(other),
-        }
+        let over = |one: DateSpan, other: DateSpan| DateSpan {
+            first: one.first.min(other.first),
+            last: one.last.max(other.last),
+        };
+        one.into_iter().chain(other).reduce(over)
     }
 }
 
