@@ -8,7 +8,6 @@ use std::cmp::Reverse;
 use hashbrown::HashSet;
 
 use crate::syntax::{RobotsTxt, Span, Statement};
-use crate::url::normal_text;
 use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{
     Dialect, Label, LineNumber, Precedence, Preference, RuleID, Verdict, words,
@@ -17,7 +16,7 @@ use portcullis_engine::pattern::Pattern;
 
 use super::rules::{RuleText, RuleTexts, sort};
 use super::select::naming_line;
-use super::{Crawler, Selection, UsageGroups};
+use super::{Crawler, Selection, UsageGroups, pattern_of};
 
 /// An explanation of a decision.
 ///
@@ -262,7 +261,11 @@ impl Explainer<'_, '_> {
                 continue;
             };
             explanation.statements += 1;
-            let Some(pattern) = self.matching_pattern(&statement) else { continue };
+            let paths = &self.dialect.paths;
+            // An empty text matches every path.
+            let pattern = pattern_of(&statement, paths)
+                .filter(|text| Pattern::from_text(text, paths.wildcards).matches(self.path));
+            let Some(pattern) = pattern else { continue };
             for label in Label::ALL {
                 explanation.labels[label as usize].push(ExplainedStatement {
                     preference: statement.of_label(label),
@@ -276,15 +279,6 @@ impl Explainer<'_, '_> {
         }
         explanation.labels.iter_mut().for_each(|of_label| judge(of_label));
         explanation
-    }
-
-    /// Returns the pattern of a statement in normal form, or `None` if it does not match the path.
-    fn matching_pattern(&self, statement: &Statement<'_>) -> Option<Vec<u8>> {
-        let (mut text, paths) = (Vec::new(), &self.dialect.paths);
-        let Some(written) = statement.path else { return Some(text) };
-        let matches = normal_text(written, paths, &mut text)
-            && Pattern::from_text(&text, paths.wildcards).matches(self.path);
-        matches.then_some(text)
     }
 }
 

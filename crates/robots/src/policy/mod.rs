@@ -38,4 +38,4 @@ pub use rules::OrderedRules;
 pub(crate) use rules::{AskedRules, RuleText};
 use select::divided;
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};
-pub use usage::{LabelRules, UsageGroups, UsageRules, combined, stated};
+pub use usage::{LabelRules, UsageGroups, UsageRules, combined, pattern_of, stated};

@@ -154,10 +154,7 @@ impl UsageRules {
                 licenses.push(number);
                 continue;
             };
-            let mut text = Vec::new();
-            if statement.path.is_some_and(|path| !normal_text(path, paths, &mut text)) {
-                continue;
-            }
+            let Some(text) = pattern_of(&statement, paths) else { continue };
             let stated = statement.preferences.map(|preference| (preference, number));
             let patterns = &mut fields[statement.source as usize];
             let place = *known.entry((statement.source, text.clone())).or_insert(patterns.len());
@@ -170,6 +167,13 @@ impl UsageRules {
             |label| fields.each_ref().map(|patterns| LabelRules::new(patterns, label, paths));
         UsageRules { labels: Label::ALL.map(rules), licenses }
     }
+}
+
+/// Returns the path pattern of a statement in normal form, empty if it is about every path. `None` if the
+/// pattern matches no path.
+pub fn pattern_of(statement: &Statement<'_>, paths: &PathRules) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    statement.path.is_none_or(|path| normal_text(path, paths, &mut text)).then_some(text)
 }
 
 impl Pattern {
