@@ -6,13 +6,13 @@
 use std::cell::OnceCell;
 
 use super::LineIndex;
-use super::diagnostic::{Effect, Place};
+use super::diagnostic::Effect;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::bytes::trim;
-use portcullis_robots::policy::{Audience, robot_name, robot_named};
+use portcullis_robots::policy::{Audience, pattern_of, robot_name, robot_named};
 use portcullis_robots::syntax::{
     Content, Line, NoteKind, NoteSet, Record, RobotsTxt, Span, Statement, is_extension, records,
 };
@@ -29,7 +29,7 @@ pub(super) struct Examination<'t> {
     /// it is another.
     pub(super) readings: Vec<Reading<'t>>,
     chosen: usize,
-    index: LineIndex<'t>,
+    pub(super) index: LineIndex<'t>,
 }
 
 /// A file as one dialect parses it.
@@ -42,19 +42,6 @@ pub(super) struct Reading<'t> {
 }
 
 impl<'t> Reading<'t> {
-    pub(super) fn new(
-        text: &'t [u8],
-        dialect: &'static Dialect,
-        bytes_max: Option<usize>,
-    ) -> Reading<'t> {
-        Reading {
-            dialect,
-            lines: records(text, dialect, bytes_max).collect(),
-            file: RobotsTxt::parse(text, dialect, bytes_max),
-            audience: OnceCell::new(),
-        }
-    }
-
     /// Returns the robots that the file names, with their groups.
     pub(super) fn audience(&self) -> &Audience {
         self.audience.get_or_init(|| Audience::of(&self.file, self.dialect))
@@ -80,7 +67,7 @@ impl<'t> Reading<'t> {
     }
 
     /// Returns the line at `index` in words.
-    fn words(&self, index: usize) -> String {
+    pub(super) fn words(&self, index: usize) -> String {
         let Some(line) = self.lines.get(index) else {
             return "not read".into();
         };
@@ -128,13 +115,8 @@ impl<'t> Reading<'t> {
         let stated = stated.filter(|(_, preference)| *preference != Preference::Unstated);
         let words: Vec<String> =
             stated.map(|(label, preference)| format!("{label}={preference}")).collect();
-        let mut pattern = Vec::new();
-        let of_paths = match statement.path {
-            Some(path) if normal_text(path, &self.dialect.paths, &mut pattern) => {
-                format!(" about {}", quoted(&pattern))
-            }
-            _ => String::new(),
-        };
+        let pattern = pattern_of(&statement, &self.dialect.paths).filter(|text| !text.is_empty());
+        let of_paths = pattern.map_or(String::new(), |text| format!(" about {}", quoted(&text)));
         let words = if words.is_empty() { "nothing".into() } else { words.join(", ") };
         format!("states {words}{of_paths}")
     }
@@ -176,7 +158,12 @@ impl<'t> Examination<'t> {
             dialects.push(chosen);
             dialects.len() - 1
         });
-        let reading = |dialect| Reading::new(text, dialect, bytes_max);
+        let reading = |dialect| Reading {
+            dialect,
+            lines: records(text, dialect, bytes_max).collect(),
+            file: RobotsTxt::parse(text, dialect, bytes_max),
+            audience: OnceCell::new(),
+        };
         let readings = dialects.into_iter().map(reading).collect();
         Examination { text, bytes_max, readings, chosen, index: LineIndex::new(text) }
     }
@@ -208,21 +195,11 @@ impl<'t> Examination<'t> {
         self.span_of(trim(self.bytes(self.chosen().lines[index].span), b" \t"))
     }
 
-    /// Returns how each dialect reads the line at `index`.
-    pub(super) fn line_effects(&self, index: usize) -> Vec<Effect> {
-        self.effects(|reading| reading.words(index))
-    }
-
     /// Returns the effect in each dialect, in the words of `describe`.
     pub(super) fn effects(&self, describe: impl Fn(&Reading<'t>) -> String) -> Vec<Effect> {
         let effect =
             |reading: &Reading<'t>| Effect { dialect: reading.dialect, text: describe(reading) };
         self.readings.iter().map(effect).collect()
-    }
-
-    /// Returns the place of `span`.
-    pub(super) fn place(&self, span: Span) -> Place {
-        self.index.place(span)
     }
 }
 
@@ -253,7 +230,7 @@ mod tests {
         let text = b"Allow: a\nUser-agent: *\nAllow: b\nDisalow: /c\nDisallow /%7e\n";
         let examination = Examination::new(text, &RFC_9309, None);
         let words = |index, name: &str| {
-            let effects = examination.line_effects(index);
+            let effects = examination.effects(|reading| reading.words(index));
             effects.into_iter().find(|effect| effect.dialect.name == name).unwrap().text
         };
         assert_eq!(words(0, "rfc9309"), "ignored: outside any group");

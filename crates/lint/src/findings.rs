@@ -46,10 +46,10 @@ impl<'e, 't> Findings<'e, 't> {
         *count += 1;
         self.is_last_past_max = *count > LINT_FINDINGS_PER_CODE_MAX;
         let examination = self.examination;
-        let place = examination.place(span);
+        let place = examination.index.place(span);
         let effects = match self.is_last_past_max {
             true => Vec::new(),
-            false => examination.line_effects(index(place.line)),
+            false => examination.effects(|reading| reading.words(index(place.line))),
         };
         let message = message.into();
         let (related, fix) = (Vec::new(), None);
@@ -101,7 +101,7 @@ impl<'e, 't> Finding<'_, 'e, 't> {
         if self.is_past_max {
             return self;
         }
-        let place = self.examination.place(span);
+        let place = self.examination.index.place(span);
         self.diagnostic.related.push(Related { place, message: message.into() });
         self.diagnostic.related.sort_by_key(|related| related.place.span.start);
         self

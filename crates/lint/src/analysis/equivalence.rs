@@ -46,7 +46,7 @@ pub type Search = Result<Option<Vec<u8>>, Bound>;
 /// assert_eq!(second_allows.unwrap().unwrap(), b"/a/b");
 /// ```
 pub fn equivalence(first: Rules<'_>, second: Rules<'_>, budget: &mut Budget) -> [Search; 2] {
-    of_rules(first, second, budget, 2)
+    of_rules([first, second], budget, 2)
 }
 
 /// Returns a shortest path on which two rule sets give different verdicts, or `None` if there is no
@@ -60,7 +60,7 @@ pub fn equivalence(first: Rules<'_>, second: Rules<'_>, budget: &mut Budget) -> 
 ///
 /// As [`equivalence`].
 pub(crate) fn difference(first: Rules<'_>, second: Rules<'_>, budget: &mut Budget) -> Search {
-    either(of_rules(first, second, budget, 1))
+    either(of_rules([first, second], budget, 1))
 }
 
 /// Returns the path of the first search that found one.
@@ -68,15 +68,10 @@ pub(super) fn either([one, other]: [Search; 2]) -> Search {
     if let Ok(Some(_)) = one { one } else { other }
 }
 
-fn of_rules(
-    first: Rules<'_>,
-    second: Rules<'_>,
-    budget: &mut Budget,
-    enough: usize,
-) -> [Search; 2] {
-    let escapes = first.paths.escapes;
-    assert_eq!(escapes, second.paths.escapes, "both compare paths in one normal form");
-    differences([first, second].map(Rules::ruled), escapes, budget, enough)
+fn of_rules(sides: [Rules<'_>; 2], budget: &mut Budget, enough: usize) -> [Search; 2] {
+    let [escapes, of_second] = sides.map(|side| side.paths.escapes);
+    assert_eq!(escapes, of_second, "both compare paths in one normal form");
+    differences(sides.map(Rules::ruled), escapes, budget, enough)
 }
 
 /// Searches for a shortest path that the first side allows and the second disallows, and for one for the

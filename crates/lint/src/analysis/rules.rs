@@ -33,23 +33,14 @@ pub(super) fn robots_txt_pattern() -> Pattern<'static> {
 }
 
 impl<'r> Rules<'r> {
-    /// Returns all patterns in order of precedence, with their rules. A dialect that always allows
+    /// Returns all patterns in order of precedence, with what they decide. A dialect that always allows
     /// the URL of robots.txt has a pattern for it before all others.
-    pub(super) fn patterns(self) -> impl Iterator<Item = (Pattern<'r>, PatternRule)> {
-        let always = self.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
-        let owner = PatternRule { rule: None, allows: true };
-        let dialect = always.then(|| (robots_txt_pattern(), owner));
-        let OrderedRules { patterns, verdicts, rules, .. } = self.ordered;
-        let owner = |(&rule, &verdict): (&RuleID, &Verdict)| PatternRule {
-            rule: Some(rule),
-            allows: verdict == Verdict::Allow,
-        };
-        dialect.into_iter().chain(patterns.iter().zip(rules.iter().zip(verdicts).map(owner)))
-    }
-
-    /// Returns all patterns, with what they decide.
     pub(super) fn ruled(self) -> Ruled<'r> {
-        self.patterns().map(|(pattern, owner)| (pattern, owner.allows)).collect()
+        let always = self.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
+        let of_dialect = always.then(|| (robots_txt_pattern(), true));
+        let OrderedRules { patterns, verdicts, .. } = self.ordered;
+        let allows = verdicts.iter().map(|&verdict| verdict == Verdict::Allow);
+        of_dialect.into_iter().chain(patterns.iter().zip(allows)).collect()
     }
 
     /// Decides a path by a scan of the rules; `otherwise` is the reason if none matches.
@@ -70,14 +61,6 @@ impl<'r> Rules<'r> {
 
 /// Patterns in order of precedence, each with whether it allows.
 pub(super) type Ruled<'p> = Vec<(Pattern<'p>, bool)>;
-
-/// The rule of a pattern.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PatternRule {
-    /// `None` for the dialect, which always allows the URL of robots.txt.
-    pub rule: Option<RuleID>,
-    pub allows: bool,
-}
 
 /// Returns the robots that `files` name, each once, in the order and the spelling of their first
 /// lines. A name that is not an agent in `dialect` is left out.
@@ -142,8 +125,13 @@ impl<'f> Grouped<'f> {
         groups: &[usize],
         budget: &mut Budget,
     ) -> Result<OrderedRules, Bound> {
+        /// Bytes of rules that are ordered for the cost of one position, and the charge for a rule.
+        const BYTES: usize = 4;
+        const RULE: usize = 8;
         budget.check()?;
-        budget.take(self.ordering_cost(groups))?;
+        let own = groups.iter().flat_map(|&group| self.file.rules_of(&self.file.groups()[group]));
+        let bytes: usize = own.map(|rule| RULE + rule.value.len()).sum();
+        budget.take((bytes / BYTES) as u64)?;
         let mut ordered = OrderedRules::new(self.file, groups, &self.dialect.paths);
         let rules = self.rules(groups);
         for rule in &mut ordered.rules {
@@ -151,16 +139,6 @@ impl<'f> Grouped<'f> {
             *rule = RuleID(place as u32);
         }
         Ok(ordered)
-    }
-
-    /// Returns what it costs to order the rules of a combination, in positions of a budget: a part of
-    /// their bytes, with a charge for each rule.
-    fn ordering_cost(&self, groups: &[usize]) -> u64 {
-        /// Bytes of rules that are ordered for the cost of one position.
-        const BYTES: u64 = 4;
-        const RULE: usize = 8;
-        let rules = groups.iter().flat_map(|&group| self.file.rules_of(&self.file.groups()[group]));
-        rules.map(|rule| (RULE + rule.value.len()) as u64).sum::<u64>() / BYTES
     }
 
     /// Returns the rules of a combination of groups, in file order.

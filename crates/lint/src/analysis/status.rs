@@ -16,7 +16,7 @@ use portcullis_robots::policy::OrderedRules;
 use super::language::{Language, plain_path};
 use super::machine::{Machine, Owner};
 use super::product::Product;
-use super::rules::PatternRule;
+use super::rules::Ruled;
 use super::{Bound, Budget, Rules};
 
 /// The effect of a rule.
@@ -67,14 +67,13 @@ pub fn statuses(rules: Rules<'_>, budget: &mut Budget) -> Vec<(RuleID, RuleStatu
     of_rules.into_iter().map(|(rule, own)| (rule, status(&own))).collect()
 }
 
-/// A pattern and its rule.
-type Owned<'r> = (Pattern<'r>, PatternRule);
-
 /// A search for an example may spend one part in this many of the remaining budget.
 const SEARCHES: u64 = 16;
 
 struct Analysis<'r, 'b> {
-    patterns: Vec<Owned<'r>>,
+    patterns: Ruled<'r>,
+    /// How many of them, the first ones, are the dialect's.
+    of_dialect: usize,
     /// The positions of the patterns of each rule, ascending.
     of_rules: BTreeMap<RuleID, Vec<usize>>,
     /// For each pattern: the first equal one.
@@ -88,16 +87,18 @@ struct Analysis<'r, 'b> {
 
 impl<'r, 'b> Analysis<'r, 'b> {
     fn new(rules: Rules<'r>, budget: &'b mut Budget) -> Analysis<'r, 'b> {
-        let patterns: Vec<Owned<'r>> = rules.patterns().collect();
+        let patterns = rules.ruled();
+        let of_dialect = patterns.len() - rules.ordered.patterns.len();
         let (mut of_rules, mut first_equal) = (BTreeMap::<_, Vec<usize>>::new(), HashMap::new());
-        for (index, &(pattern, owner)) in patterns.iter().enumerate() {
+        for (index, &(pattern, _)) in patterns.iter().enumerate() {
             first_equal.entry(pattern).or_insert(index);
-            if let Some(rule) = owner.rule {
-                of_rules.entry(rule).or_default().push(index);
-            }
+        }
+        for (index, &rule) in (of_dialect..).zip(&rules.ordered.rules) {
+            of_rules.entry(rule).or_default().push(index);
         }
         Analysis {
             of_rules,
+            of_dialect,
             patterns,
             first_equal,
             language: Language::of(rules.paths.escapes),
@@ -105,6 +106,11 @@ impl<'r, 'b> Analysis<'r, 'b> {
             winners: Winners::new(rules.ordered),
             budget,
         }
+    }
+
+    /// Returns the rule of a pattern; `None` for the dialect, which always allows the URL of robots.txt.
+    fn rule_of(&self, index: usize) -> Option<RuleID> {
+        Some(self.rules.ordered.rules[index.checked_sub(self.of_dialect)?])
     }
 
     /// Determines whether the rule with the patterns `own` decides.
@@ -127,10 +133,10 @@ impl<'r, 'b> Analysis<'r, 'b> {
     /// Returns an earlier rule with the same patterns and verdict, if there is one.
     fn repeated(&mut self, own: &[usize]) -> Option<RuleID> {
         let first_of = |&index: &usize| {
-            let (pattern, owner) = &self.patterns[index];
-            let (_, first) = self.patterns[self.first_equal[pattern]];
-            let same = first.allows == owner.allows && first.rule != owner.rule;
-            first.rule.filter(|_| same)
+            let (pattern, allows) = self.patterns[index];
+            let first = self.first_equal[&pattern];
+            let rule = self.rule_of(first).filter(|_| self.patterns[first].1 == allows);
+            rule.filter(|_| rule != self.rule_of(index))
         };
         let rule = first_of(&own[0])?;
         let all_same = own.iter().all(|index| first_of(index) == Some(rule));
@@ -143,11 +149,10 @@ impl<'r, 'b> Analysis<'r, 'b> {
     /// Returns a shortest path on which the pattern `own`, or another pattern of its rule, wins. If there
     /// is none, one of the patterns that are added to `winners` wins wherever it matches.
     fn wins(&mut self, own: usize, winners: &mut Vec<usize>) -> Result<Option<Vec<u8>>, Bound> {
-        let owner = self.patterns[own].1;
         let mut avoided = Vec::new();
         while let Some(path) = self.find(own, &avoided)? {
             let winner = self.winner(&path)?;
-            if self.patterns[winner].1.rule == owner.rule {
+            if self.rule_of(winner) == self.rule_of(own) {
                 return Ok(Some(path));
             }
             avoided.push(self.patterns[winner].0);
@@ -162,7 +167,7 @@ impl<'r, 'b> Analysis<'r, 'b> {
             return Ok(0);
         }
         let own = self.winners.winner(path, self.budget)?.expect("a pattern matches the path");
-        Ok(own + (self.patterns.len() - self.rules.ordered.patterns.len()))
+        Ok(own + self.of_dialect)
     }
 
     /// Returns the status of a rule with the patterns `own` that loses to one of the patterns
@@ -173,19 +178,19 @@ impl<'r, 'b> Analysis<'r, 'b> {
         let Some(winner) = winners.iter().copied().find(|&winner| covers(winner)) else {
             let mut by = Vec::new();
             for &winner in winners {
-                let rule = self.patterns[winner].1.rule;
+                let rule = self.rule_of(winner);
                 if !by.contains(&rule) {
                     by.push(rule);
                 }
             }
             return RuleStatus::Shadowed { by };
         };
-        let by = self.patterns[winner].1;
+        let rule = self.rule_of(winner);
         let is_single = |rule: &RuleID| self.of_rules[rule].len() == 1;
-        let alike = by.allows == self.patterns[own[0]].1.allows && own.len() == 1;
-        match by.rule.filter(|rule| alike && is_single(rule)) {
+        let alike = self.patterns[winner].1 == self.patterns[own[0]].1 && own.len() == 1;
+        match rule.filter(|rule| alike && is_single(rule)) {
             Some(to) if self.covers(own[0], winner) => RuleStatus::Equal { to },
-            _ => RuleStatus::Shadowed { by: vec![by.rule] },
+            _ => RuleStatus::Shadowed { by: vec![rule] },
         }
     }
 

@@ -28,7 +28,11 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
 fn bytes(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
     let line = findings.chosen.lines[index].span;
     let mut remove = |code, is_odd: fn(u8) -> bool, message, title| {
-        let edits = removals(findings.examination, line, is_odd);
+        let bytes = findings.examination.bytes(line);
+        let runs = bytes.chunk_by(|&one, &next| is_odd(one) == is_odd(next));
+        let odd = runs.filter(|run| is_odd(run[0]));
+        let removal = |run| replace(findings.examination.span_of(run), []);
+        let edits: Vec<Edit> = odd.map(removal).collect();
         let span = edits.first().map_or(line, |edit| edit.span);
         findings.report(code, span, message).suggest(title, edits);
     };
@@ -49,13 +53,6 @@ fn bytes(findings: &mut Findings<'_, '_>, index: usize, notes: NoteSet) {
             format!("some crawlers drop what follows the first {bytes} bytes of the line");
         findings.report(Code::LineTooLong, lost, message);
     }
-}
-
-/// Edits that remove the bytes of `line` for which `is_odd`, run by run.
-fn removals(examination: &Examination<'_>, line: Span, is_odd: impl Fn(u8) -> bool) -> Vec<Edit> {
-    let runs = examination.bytes(line).chunk_by(|&one, &next| is_odd(one) == is_odd(next));
-    let odd = runs.filter(|run| is_odd(run[0]));
-    odd.map(|run| replace(examination.span_of(run), [])).collect()
 }
 
 /// Checks for a line without a colon, or without a field before it.

@@ -37,8 +37,7 @@ pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {
 /// Returns whether the file looks like something else and has no user-agent line. With one, the
 /// file is a robots.txt whose odd lines are reported one by one.
 fn is_no_robots_txt(chosen: &Reading<'_>) -> bool {
-    let looks_odd = NoteKind::APPEARANCES.into_iter().any(|kind| note(chosen, kind).is_some());
-    looks_odd && chosen.file.user_agents().is_empty()
+    chosen.file.is_page() && chosen.file.user_agents().is_empty()
 }
 
 fn note(reading: &Reading<'_>, kind: NoteKind) -> Option<Note> {
@@ -55,21 +54,18 @@ fn byte_order_mark(findings: &mut Findings<'_, '_>) {
 }
 
 fn appearance(findings: &mut Findings<'_, '_>) {
-    let rows = [
-        (NoteKind::LooksLikeHtml, Code::WebPage, "this is a web page, not a robots.txt"),
-        (NoteKind::LooksLikeJson, Code::WebPage, "this is JSON, not a robots.txt"),
-        (NoteKind::LooksBinary, Code::BinaryFile, "this is binary data, not a robots.txt"),
-    ];
-    if !is_no_robots_txt(findings.chosen) {
+    let chosen = findings.chosen;
+    if !is_no_robots_txt(chosen) {
         return;
     }
-    for (kind, code, message) in rows {
-        if note(findings.chosen, kind).is_some() {
-            let first = findings.chosen.lines.first();
-            let span = first.map_or(Span { start: 0, end: 0 }, |line| line.span);
-            findings.report(code, span, message).effects(rules_found);
-        }
-    }
+    let (code, what) = match chosen.file.notes().last().map(|note| note.kind) {
+        Some(NoteKind::LooksLikeHtml) => (Code::WebPage, "a web page"),
+        Some(NoteKind::LooksLikeJson) => (Code::WebPage, "JSON"),
+        _ => (Code::BinaryFile, "binary data"),
+    };
+    let span = chosen.lines.first().map_or(Span { start: 0, end: 0 }, |line| line.span);
+    let message = format!("this is {what}, not a robots.txt");
+    findings.report(code, span, message).effects(rules_found);
 }
 
 fn size(findings: &mut Findings<'_, '_>) {

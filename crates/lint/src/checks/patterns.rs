@@ -4,7 +4,7 @@ use bstr::ByteSlice as _;
 
 use super::super::Code;
 use super::super::Edit;
-use super::super::examination::{Examination, quoted};
+use super::super::examination::{Reading, quoted};
 use super::super::findings::{Findings, index, insert, replace};
 use crate::analysis::triplet;
 use portcullis_dialect::decision::Verdict;
@@ -53,8 +53,10 @@ fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
             format!("{} has no wildcards, and no path starts with a literal `*`", chosen.name);
         findings.report(Code::NeverMatchingPattern, span, message);
     }
-    if matches!(value[0], b'/' | b'*') || !some_dialect_matches_nothing(findings.examination, rule)
-    {
+    let matches_nothing =
+        |it: &Reading<'_>| !normal_text(value, &it.dialect.paths, &mut Vec::new());
+    let is_rooted = matches!(value[0], b'/' | b'*');
+    if is_rooted || !findings.examination.readings.iter().any(matches_nothing) {
         return;
     }
     if let Some(path) = path_of_url(value) {
@@ -72,12 +74,6 @@ fn unrooted(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     findings
         .report(Code::NeverMatchingPattern, span, message)
         .suggest(format!("put `{front}` in front"), vec![edit]);
-}
-
-fn some_dialect_matches_nothing(examination: &Examination<'_>, rule: &Rule<'_>) -> bool {
-    let mut text = Vec::new();
-    let dialects = examination.readings.iter().map(|reading| reading.dialect);
-    dialects.into_iter().any(|dialect| !normal_text(rule.value, &dialect.paths, &mut text))
 }
 
 /// Returns the path of a value that is a URL with a scheme.
@@ -153,6 +149,8 @@ fn needless_stars(value: &[u8]) -> Vec<(usize, usize)> {
 /// Checks for characters that URLs contain only as an escape.
 fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let value = rule.value;
+    // The normal form of RFC 9309 escapes the byte.
+    let is_escaped = |byte| normalise(&[byte], Escapes::Uri, &mut Vec::new()).len() > 1;
     let is_odd = |byte: u8| byte >= b' ' && !matches!(byte, b'*' | b'$') && is_escaped(byte);
     let Some(start) = value.iter().position(|&byte| is_odd(byte)) else { return };
     let bytes = value[start..].iter().take_while(|&&byte| is_odd(byte)).count();
@@ -168,11 +166,6 @@ fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let edits = value.chunks(1).filter(|byte| is_odd(byte[0])).map(escape).collect();
     let message = format!("URLs have {} only as an escape", quoted(first));
     findings.report(Code::UnescapedCharacter, span, message).fix("escape it", edits);
-}
-
-/// Returns whether the normal form of RFC 9309 escapes `byte`.
-fn is_escaped(byte: u8) -> bool {
-    normalise(&[byte], Escapes::Uri, &mut Vec::new()).len() > 1
 }
 
 #[cfg(test)]

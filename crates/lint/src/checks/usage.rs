@@ -14,9 +14,8 @@ use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{
     Label, Preference, RETIRED_LABELS, SIGNAL_KEYS, SIGNAL_USE, UsageSource, VOCABULARY,
 };
-use portcullis_robots::policy::{Audience, UsageGroups, robot_named};
+use portcullis_robots::policy::{Audience, UsageGroups, pattern_of, robot_named};
 use portcullis_robots::syntax::{RobotsTxt, Statement, UsageRecord, signals, usage_members};
-use portcullis_robots::url::normal_text;
 
 pub(super) fn check(findings: &mut Findings<'_, '_>) {
     let file = &findings.chosen.file;
@@ -267,16 +266,12 @@ fn contradictions(
     // The first statement about a pattern and a label, and its preference.
     let mut known: Map<_, (usize, Preference)> = Map::default();
     let mut found = Vec::new();
-    let mut pattern = Vec::new();
     let records = in_force.iter().map(|&number| number as usize);
     let statements: Vec<(usize, Statement<'_>)> = records
         .filter_map(|number| Some((number, Statement::of(&file.usage_records()[number])?)))
         .collect();
     for (number, statement) in &statements {
-        pattern.clear();
-        if statement.path.is_some_and(|path| !normal_text(path, paths, &mut pattern)) {
-            continue;
-        }
+        let Some(pattern) = pattern_of(statement, paths) else { continue };
         for (label, preference) in Label::ALL.into_iter().zip(statement.preferences) {
             if preference == Preference::Unstated {
                 continue;
