@@ -4,11 +4,10 @@ use std::fmt;
 use std::time::UNIX_EPOCH;
 
 use jiff::Timestamp;
-use jiff::civil::{Date, DateTime, Time};
 use portcullis_dialect::words;
 
-/// The beginning of 1970.
-const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+/// The seconds of a day.
+const DAY: i64 = 24 * 60 * 60;
 
 /// The last second of the year 9999. A number beyond it has another unit than was named.
 const SECONDS_MAX: i64 = 253_402_300_799;
@@ -30,8 +29,12 @@ words! {
 impl TimeUnit {
     /// Returns the seconds in a number of units, without a fraction; `None` if it is no number.
     pub fn seconds(self, number: f64) -> Option<i64> {
-        // Each unit is a thousandth of the one before it.
-        let per_second = 1e3_f64.powi(self as i32);
+        let per_second = match self {
+            TimeUnit::Seconds => 1.0,
+            TimeUnit::Milliseconds => 1e3,
+            TimeUnit::Microseconds => 1e6,
+            TimeUnit::Nanoseconds => 1e9,
+        };
         let seconds = (number / per_second).floor();
         seconds.is_finite().then_some(seconds as i64)
     }
@@ -162,80 +165,97 @@ pub fn in_range(seconds: i64) -> Option<UnixSeconds> {
 
 /// Parses `YYYYMMDD` or `YYYYMMDDhhmmss` into seconds since 1970.
 fn digits_of_cdx(text: &[u8]) -> Option<i64> {
-    seconds_at(numbers(text, b"YYYYMMDD").or_else(|| numbers(text, b"YYYYMMDDhhmmss"))?)
+    let (date, clock) = match text.len() {
+        8 => (text, &b"000000"[..]),
+        14 => text.split_at(8),
+        _ => return None,
+    };
+    let day = day(&date[..4], &date[4..6], &date[6..])?;
+    Some(day * DAY + second(&clock[..2], &clock[2..4], &clock[4..])?)
 }
 
 /// Parses `YYYY-MM-DD`, or that with a time of day, a fraction and `Z`, `+hh:mm` or no zone.
 fn usual_form(text: &[u8]) -> Option<i64> {
-    let Some((time, rest)) = text.split_at_checked(19) else {
-        return seconds_at(numbers(text, b"YYYY-MM-DD")?);
+    let (date, rest) = text.split_at_checked(10)?;
+    if [date[4], date[7]] != *b"--" {
+        return None;
+    }
+    let midnight = day(&date[..4], &date[5..7], &date[8..])? * DAY;
+    let Some((b'T' | b't' | b' ', rest)) = rest.split_first() else {
+        return rest.is_empty().then_some(midnight);
     };
-    let ahead = match behind_fraction(rest) {
+    let (clock, rest) = rest.split_at_checked(8)?;
+    if [clock[2], clock[5]] != *b"::" {
+        return None;
+    }
+    let second = second(&clock[..2], &clock[3..5], &clock[6..])?;
+    let fraction = rest.strip_prefix(b".").map(|rest| {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (digits > 0).then(|| &rest[digits..])
+    });
+    let ahead = match fraction.unwrap_or(Some(rest))? {
         b"" | b"Z" | b"z" => 0,
-        zone => seconds_ahead(zone, b"hh:mm")?,
+        [sign @ (b'+' | b'-'), zone @ ..] if zone.len() == 5 && zone[2] == b':' => {
+            let ahead = self::second(&zone[..2], &zone[3..], b"00")?;
+            if *sign == b'+' { ahead } else { -ahead }
+        }
+        _ => return None,
     };
-    Some(seconds_at(numbers(time, b"YYYY-MM-DDThh:mm:ss")?)? - ahead)
+    Some(midnight + second - ahead)
 }
 
 /// Parses `DD/Mon/YYYY:hh:mm:ss +hhmm`. A fraction may follow the seconds, and the zone may be missing,
 /// as in the logs of HAProxy.
 fn log_form(text: &[u8]) -> Option<i64> {
     const MONTHS: &[u8; 36] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
-    let (time, rest) = text.split_at_checked(20)?;
-    let ahead = match behind_fraction(rest) {
-        b"" => 0,
-        zone => seconds_ahead(zone.strip_prefix(b" ")?, b"hhmm")?,
+    let (text, rest) = text.split_first_chunk::<20>()?;
+    if [2, 6, 11, 14, 17].map(|place| text[place]) != *b"//:::" {
+        return None;
+    }
+    let fraction = rest.strip_prefix(b".").unwrap_or_default();
+    let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let ahead = match if digits > 0 { &fraction[digits..] } else { rest } {
+        [] => 0,
+        [b' ', b'+', zone @ ..] if zone.len() == 4 => second(&zone[..2], &zone[2..], b"00")?,
+        [b' ', b'-', zone @ ..] if zone.len() == 4 => -second(&zone[..2], &zone[2..], b"00")?,
+        _ => return None,
     };
-    let mut numbers = numbers(time, b"DD/___/YYYY:hh:mm:ss")?;
-    numbers[1] = 1 + MONTHS.chunks_exact(3).position(|month| *month == time[3..6])? as i64;
-    Some(seconds_at(numbers)? - ahead)
+    let month = MONTHS.chunks_exact(3).position(|month| *month == text[3..6])?;
+    let month = [b'0' + ((month + 1) / 10) as u8, b'0' + ((month + 1) % 10) as u8];
+    let midnight = day(&text[7..11], &month, &text[..2])? * DAY;
+    let second = second(&text[12..14], &text[15..17], &text[18..20])?;
+    Some(midnight + second - ahead)
 }
 
-/// Returns what follows a fraction of a second; `text` itself if it begins with none.
-fn behind_fraction(text: &[u8]) -> &[u8] {
-    let fraction = text.strip_prefix(b".").unwrap_or_default();
-    match fraction.iter().take_while(|byte| byte.is_ascii_digit()).count() {
-        0 => text,
-        digits => &fraction[digits..],
+/// Returns the days from 1970-01-01 to a day; `None` if there is no such day.
+fn day(year: &[u8], month: &[u8], day: &[u8]) -> Option<i64> {
+    let (year, month, day) = (number(year)?, number(month)?, number(day)?);
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if !(1..=days).contains(&day) {
+        return None;
     }
+    // Years begin in March, so that the leap day is their last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    Some(365 * year + leap_days + (153 * month + 2) / 5 + day - 719_469)
 }
 
-/// Returns how many seconds a zone is ahead of UTC: a sign, and hours and minutes in `form`.
-fn seconds_ahead(zone: &[u8], form: &[u8]) -> Option<i64> {
-    let (sign, clock) = zone.split_first()?;
-    let [.., hour, minute, _] = numbers(clock, form)?;
-    let seconds = (hour < 24 && minute < 60).then_some((hour * 60 + minute) * 60)?;
-    match sign {
-        b'+' => Some(seconds),
-        b'-' => Some(-seconds),
-        _ => None,
-    }
+/// Returns the seconds since midnight; `None` if there is no such time.
+fn second(hour: &[u8], minute: &[u8], second: &[u8]) -> Option<i64> {
+    let (hour, minute, second) = (number(hour)?, number(minute)?, number(second)?);
+    let is_time = hour < 24 && minute < 60 && second <= 60;
+    is_time.then_some((hour * 60 + minute) * 60 + second.min(59))
 }
 
-/// Reads year, month, day, hour, minute and second where `form` has their letters, `YMDhms`. In a form, `_`
-/// stands for any byte and `T` for one between a date and a time. `None` if another byte differs.
-fn numbers(text: &[u8], form: &[u8]) -> Option<[i64; 6]> {
-    let mut numbers = [0; 6];
-    for (&byte, &letter) in text.iter().zip(form) {
-        match b"YMDhms".iter().position(|&it| it == letter) {
-            Some(part) if byte.is_ascii_digit() => {
-                numbers[part] = numbers[part] * 10 + i64::from(byte - b'0');
-            }
-            None if byte == letter || letter == b'_' => {}
-            None if letter == b'T' && matches!(byte, b't' | b' ') => {}
-            _ => return None,
-        }
-    }
-    (text.len() == form.len()).then_some(numbers)
-}
-
-/// Returns the seconds from 1970 to a time in UTC; `None` if there is no such day or time. A leap second is
-/// the second before it.
-fn seconds_at([year, month, day, hour, minute, second]: [i64; 6]) -> Option<i64> {
-    let second = if second == 60 { 59 } else { second };
-    let date = Date::new(year as i16, month as i8, day as i8).ok()?;
-    let time = Time::new(hour as i8, minute as i8, second as i8, 0).ok()?;
-    Some(date.to_datetime(time).duration_since(EPOCH).as_secs())
+fn number(digits: &[u8]) -> Option<i64> {
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| i64::from(byte - b'0'));
+    digits.iter().try_fold(0, |number, byte| Some(number * 10 + digit(byte)?))
 }
 
 /// The first and the last of several times. In JSON, `{"first", "last"}`; as text,
@@ -252,11 +272,12 @@ pub struct DateSpan {
 impl DateSpan {
     /// Returns the shortest span that contains both; `None` if there is neither.
     pub fn over(one: Option<DateSpan>, other: Option<DateSpan>) -> Option<DateSpan> {
-        let over = |one: DateSpan, other: DateSpan| DateSpan {
-            first: one.first.min(other.first),
-            last: one.last.max(other.last),
-        };
-        one.into_iter().chain(other).reduce(over)
+        match (one, other) {
+            (Some(one), Some(other)) => {
+                Some(DateSpan { first: one.first.min(other.first), last: one.last.max(other.last) })
+            }
+            (one, other) => one.or(other),
+        }
     }
 }
 
@@ -418,7 +439,7 @@ mod tests {
     #[test]
     fn days_and_seconds_are_those_of_jiff() {
         let mut date = jiff::civil::date(1899, 12, 30);
-        let mut seconds = (0..24 * 60 * 60).cycle().step_by(7_919);
+        let mut seconds = (0..DAY).cycle().step_by(7_919);
         for _ in 0..500 * 366 {
             let time = date.to_datetime(jiff::civil::Time::midnight());
             let time = time + jiff::Span::new().seconds(seconds.next().unwrap());
