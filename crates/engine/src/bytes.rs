@@ -17,7 +17,12 @@ pub(crate) const LINE_WORDS: usize = 8;
 /// Returns the value of a hexadecimal digit in either case, `None` for other bytes.
 #[inline]
 pub fn hex_value(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).map(|digit| digit as u8)
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    }
 }
 
 /// Decodes the percent triplet (`%41`) at the start of `text` (RFC 3986, section 2.1); `None` if
