@@ -11,11 +11,11 @@
 //! checksums match: the padding and the content hash.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use twox_hash::XxHash3_64;
 
+use super::SetFile;
 use super::error::{Damage, Fault, Place};
 use super::header::Header;
 use super::section::{BLOCK, CHECKSUM, Section};
@@ -86,46 +86,42 @@ impl CheckedBlocks {
     }
 }
 
-/// The bytes of a file, with the data needed to compare them.
-#[derive(Clone, Copy)]
-pub(super) struct BlockReader<'f> {
-    pub(super) name: &'f Arc<str>,
-    pub(super) file: &'f [u8],
-    pub(super) header: &'f Header,
-    pub(super) checked: &'f CheckedBlocks,
-}
-
-impl<'f> BlockReader<'f> {
+impl SetFile {
     /// Compares the blocks from `first` to `last` that have not been compared.
     #[cold]
     #[inline(never)]
     pub(super) fn check(&self, first: u64, last: u64) -> Result<(), Damage> {
-        (first..=last).try_for_each(|block| self.check_block(block))
+        (first..=last).try_for_each(|block| self.check_block(&self.checked, block))
     }
 
     /// Compares once more all blocks that have been compared.
     pub(super) fn check_again(&self) -> Result<(), Damage> {
         let blocks = self.header.layout.blocks();
-        let again = BlockReader { checked: &CheckedBlocks::none(blocks), ..*self };
+        let again = CheckedBlocks::none(blocks);
         let mut compared = (1..blocks).filter(|&block| self.checked.has(block));
-        compared.try_for_each(|block| again.check_block(block))
+        compared.try_for_each(|block| self.check_block(&again, block))
     }
 
-    /// Compares a block, after the blocks that contain its checksum. The number of levels bounds
-    /// the recursion.
-    fn check_block(&self, block: u64) -> Result<(), Damage> {
-        if self.checked.has(block) {
+    /// Compares a block, after the blocks that contain its checksum, unless `checked` has them. The
+    /// number of levels bounds the recursion.
+    fn check_block(&self, checked: &CheckedBlocks, block: u64) -> Result<(), Damage> {
+        if checked.has(block) {
             return Ok(());
         }
-        let Some((level, index)) = self.header.layout.place(block) else {
+        let (layout, file) = (&self.header.layout, self.storage.bytes());
+        let Some((level, index)) = layout.place(block) else {
             return Ok(()); // The header, which was compared on opening.
         };
-        if let Some(offset) = self.header.layout.checksum_offset(level, index) {
-            self.check_block(offset / BLOCK)?;
-        }
-        let expected = self.expected(level, index);
+        let expected = match layout.checksum_offset(level, index) {
+            Some(offset) => {
+                self.check_block(checked, offset / BLOCK)?;
+                let bytes = &file[offset as usize..][..CHECKSUM as usize];
+                u64::from_le_bytes(bytes.try_into().expect("a checksum has eight bytes"))
+            }
+            None => self.header.root,
+        };
         let offset = block * BLOCK;
-        let found = XxHash3_64::oneshot(&self.file[offset as usize..][..BLOCK as usize]);
+        let found = XxHash3_64::oneshot(&file[offset as usize..][..BLOCK as usize]);
         if found != expected {
             return Err(self.damage(
                 self.place(offset),
@@ -133,25 +129,8 @@ impl<'f> BlockReader<'f> {
                 Fault::Checksum { expected, found },
             ));
         }
-        self.checked.add(block);
+        checked.add(block);
         Ok(())
-    }
-
-    /// Returns the stored checksum of a block.
-    fn expected(&self, level: usize, index: u64) -> u64 {
-        match self.header.layout.checksum_offset(level, index) {
-            Some(offset) => self.checksum_at(offset),
-            None => self.header.root,
-        }
-    }
-
-    fn checksum_at(&self, offset: u64) -> u64 {
-        let bytes = &self.file[offset as usize..][..CHECKSUM as usize];
-        u64::from_le_bytes(bytes.try_into().expect("a checksum has eight bytes"))
-    }
-
-    fn damage(&self, place: Place, offset: u64, fault: Fault) -> Damage {
-        Damage::new(self.name, place, offset, fault)
     }
 
     /// Returns what the block at `offset` contains: its first section, if it has one.
@@ -170,14 +149,15 @@ impl<'f> BlockReader<'f> {
     }
 
     /// Compares all blocks, then the padding, then the content hash. Returns the damage with the
-    /// lowest offset, so that a report tells a flipped bit from a failing disk. Calls `pause` after
+    /// lowest offset, so that a report tells a flipped bit from a failing disk. Releases pages after
     /// every [`BLOCKS_PER_PAUSE`].
-    pub(super) fn verify(&self, pause: impl Fn()) -> Result<(), Damage> {
+    pub(super) fn verify_blocks(&self) -> Result<(), Damage> {
+        let checked = CheckedBlocks::none(self.header.layout.blocks());
         let check = |block: u64| {
             if block.is_multiple_of(BLOCKS_PER_PAUSE) {
-                pause();
+                self.release_pages();
             }
-            self.check_block(block).err()
+            self.check_block(&checked, block).err()
         };
         let damages = (1..self.header.layout.blocks()).filter_map(check);
         match damages.min_by_key(Damage::offset) {
@@ -190,7 +170,7 @@ impl<'f> BlockReader<'f> {
 
     /// Returns the ranges of padding: between sections, and at the end of each level.
     fn gaps(&self) -> Vec<(Range<u64>, Place)> {
-        let Header { sections, layout, .. } = self.header;
+        let Header { sections, layout, .. } = &self.header;
         let data = layout.levels()[0];
         let ends = sections.iter().map(Section::end);
         let starts = sections.iter().skip(1).map(|section| section.start);
@@ -205,7 +185,7 @@ impl<'f> BlockReader<'f> {
     }
 
     fn check_zeros(&self, gap: Range<u64>, place: Place) -> Result<(), Damage> {
-        let bytes = &self.file[gap.start as usize..gap.end as usize];
+        let bytes = &self.storage.bytes()[gap.start as usize..gap.end as usize];
         match gap.zip(bytes).find(|&(_, &byte)| byte != 0) {
             None => Ok(()),
             Some((offset, _)) => {

@@ -28,7 +28,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use portcullis_files::large_pages::ZeroedMemory;
 
-use self::blocks::{BlockReader, CheckedBlocks};
+use self::blocks::CheckedBlocks;
 use self::error::Fault;
 use self::storage::Compared;
 
@@ -107,7 +107,7 @@ impl SetFile {
     pub fn required(&self, kind: SectionKind) -> Result<Section, Damage> {
         let missing = || {
             let fault = Fault::Malformed("the set has no such section");
-            Damage::new(self.storage.name(), Place::Section(kind), 0, fault)
+            self.damage(Place::Section(kind), 0, fault)
         };
         self.section(kind).ok_or_else(missing)
     }
@@ -136,7 +136,7 @@ impl SetFile {
         if bytes == 0 {
             return Ok(&[]);
         }
-        self.blocks().check(from / BLOCK, (from + bytes - 1) / BLOCK)?;
+        self.check(from / BLOCK, (from + bytes - 1) / BLOCK)?;
         // A section of another file, by mistake of the caller, may be out of bounds.
         let found = self.storage.bytes().get(from as usize..(from + bytes) as usize);
         found.ok_or_else(|| self.out_of_bounds(section, start, bytes))
@@ -187,7 +187,7 @@ impl SetFile {
         }
         let is_read = self.checked.count(first, last) * 2 > last - first;
         if is_read {
-            self.blocks().check(first, last)?;
+            self.check(first, last)?;
         }
         Ok(is_read)
     }
@@ -211,7 +211,7 @@ impl SetFile {
     #[inline(never)]
     fn out_of_bounds(&self, section: Section, start: u64, bytes: u64) -> Damage {
         let fault = Fault::OutOfBounds { bytes, has: section.bytes };
-        self.damage(section, start, fault)
+        self.damage(Place::Section(section.kind), section.start.saturating_add(start), fault)
     }
 
     /// Returns the damage to report if the bytes at `start` of a section violate its format. `what`
@@ -219,18 +219,19 @@ impl SetFile {
     #[cold]
     #[inline(never)]
     pub fn malformed(&self, section: Section, start: u64, what: &'static str) -> Damage {
-        self.damage(section, start, Fault::Malformed(what))
+        let offset = section.start.saturating_add(start);
+        self.damage(Place::Section(section.kind), offset, Fault::Malformed(what))
     }
 
     /// Like [`SetFile::malformed`], for a header that contradicts the content.
     #[cold]
     pub fn malformed_header(&self, what: &'static str) -> Damage {
-        Damage::new(self.storage.name(), Place::Header, 0, Fault::Malformed(what))
+        self.damage(Place::Header, 0, Fault::Malformed(what))
     }
 
-    fn damage(&self, section: Section, start: u64, fault: Fault) -> Damage {
-        let offset = section.start.saturating_add(start);
-        Damage::new(self.storage.name(), Place::Section(section.kind), offset, fault)
+    #[cold]
+    fn damage(&self, place: Place, offset: u64, fault: Fault) -> Damage {
+        Damage::new(self.storage.name(), place, offset, fault)
     }
 
     /// Gives mapped pages back to the system, for a reader of the whole file.
@@ -256,7 +257,7 @@ impl SetFile {
     pub fn has_length(&self) -> Result<(), Damage> {
         match self.storage.has_length() {
             true => Ok(()),
-            false => Err(self.changed(Fault::Shrunk)),
+            false => Err(self.damage(Place::Header, 0, Fault::Shrunk)),
         }
     }
 
@@ -266,23 +267,18 @@ impl SetFile {
     pub fn is_whole(&self) -> Result<(), Damage> {
         match self.storage.compare() {
             Compared::Same => Ok(()),
-            Compared::Shorter => Err(self.changed(Fault::Shrunk)),
-            Compared::Written => Err(self.changed(Fault::Rewritten)),
+            Compared::Shorter => Err(self.damage(Place::Header, 0, Fault::Shrunk)),
+            Compared::Written => Err(self.damage(Place::Header, 0, Fault::Rewritten)),
             Compared::Touched(stamp) => {
-                let is_same = self.has_same_header() && self.blocks().check_again().is_ok();
+                let is_same = self.has_same_header() && self.check_again().is_ok();
                 self.has_length()?;
                 if !is_same {
-                    return Err(self.changed(Fault::Rewritten));
+                    return Err(self.damage(Place::Header, 0, Fault::Rewritten));
                 }
                 self.storage.accept(stamp);
                 Ok(())
             }
         }
-    }
-
-    #[cold]
-    fn changed(&self, fault: Fault) -> Damage {
-        Damage::new(self.storage.name(), Place::Header, 0, fault)
     }
 
     fn has_same_header(&self) -> bool {
@@ -294,23 +290,13 @@ impl SetFile {
     /// and returns the number of its blocks, including the header.
     pub fn verify(&self) -> Result<u64, SetError> {
         self.is_whole()?;
-        let blocks = self.header.layout.blocks();
-        let reader = BlockReader { checked: &CheckedBlocks::none(blocks), ..self.blocks() };
         let sound = match Header::decode(self.storage.name(), self.storage.bytes()) {
-            Ok(header) if header == self.header => reader.verify(|| self.release_pages()),
+            Ok(header) if header == self.header => self.verify_blocks(),
             Err(SetError::Damaged(damage)) => Err(damage),
             _ => Err(self.malformed_header("it is not what it was when the file was opened")),
         };
         self.is_whole()?;
-        Ok(sound.map(|()| blocks)?)
-    }
-
-    fn blocks(&self) -> BlockReader<'_> {
-        BlockReader {
-            name: self.storage.name(),
-            file: self.storage.bytes(),
-            header: &self.header,
-            checked: &self.checked,
-        }
+        sound?;
+        Ok(self.header.layout.blocks())
     }
 }

@@ -25,7 +25,6 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -69,35 +68,16 @@ impl Storage {
         path: &Path,
         map: impl FnOnce(File) -> Result<Mapping, File>,
     ) -> Result<Storage, SetError> {
+        let wrong = |name, kind| WrongKind { name, kind, wanted: Wanted::PolicySet }.into();
         if path == Path::new("-") {
-            let (name, kind) = ("standard input".to_owned(), FileKind::Special);
-            return Err(WrongKind { name, kind, wanted: Wanted::PolicySet }.into());
+            return Err(wrong("standard input".to_owned(), FileKind::Special));
         }
         let name = path.display().to_string();
-        // Opening a pipe would wait for a writer.
-        match std::fs::metadata(path) {
-            Ok(metadata) if !metadata.is_file() => {
-                let kind = if metadata.is_dir() { FileKind::Folder } else { FileKind::Special };
-                return Err(WrongKind { name, kind, wanted: Wanted::PolicySet }.into());
-            }
-            Ok(_) => {}
-            Err(error) => return Err(SetError::Open { name, error }),
+        match opened(path, map) {
+            Ok(Ok(bytes)) => Ok(Storage { name: name.into(), bytes }),
+            Ok(Err(kind)) => Err(wrong(name, kind)),
+            Err(error) => Err(SetError::Open { name, error }),
         }
-        let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
-        let (metadata, file) = match opened {
-            Ok(opened) => opened,
-            Err(error) => return Err(SetError::Open { name, error }),
-        };
-        // An empty file cannot be mapped.
-        let mapped = if metadata.len() == 0 { Err(file) } else { map(file) };
-        let bytes = match mapped {
-            Ok(mapping) => Bytes::Mapped(mapping),
-            Err(unmapped) => match read(&unmapped, metadata.len()) {
-                Ok(bytes) => Bytes::Owned(bytes),
-                Err(error) => return Err(SetError::Open { name, error }),
-            },
-        };
-        Ok(Storage { name: name.into(), bytes })
     }
 
     /// Wraps bytes in memory. `name` is their name in messages.
@@ -113,38 +93,37 @@ impl Storage {
     #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.bytes {
-            Bytes::Mapped(mapping) => mapping,
+            Bytes::Mapped(mapping) => &mapping.bytes,
             Bytes::Owned(bytes) => bytes,
+        }
+    }
+
+    fn mapping(&self) -> Option<&Mapping> {
+        match &self.bytes {
+            Bytes::Mapped(mapping) => Some(mapping),
+            Bytes::Owned(_) => None,
         }
     }
 
     /// Gives mapped pages back to the system, which reads them again when they are touched.
     pub(super) fn release_pages(&self) {
-        if let Bytes::Mapped(mapping) = &self.bytes {
-            mapping.release_pages();
-        }
+        self.mapping().into_iter().for_each(Mapping::release_pages);
     }
 
     /// Returns whether the file is still as long as its bytes.
     #[inline]
     pub(super) fn has_length(&self) -> bool {
-        match &self.bytes {
-            Bytes::Mapped(mapping) => mapping.has_length(),
-            Bytes::Owned(_) => true,
-        }
+        self.mapping().is_none_or(Mapping::has_length)
     }
 
     /// Returns what the system says about the bytes since they were opened.
     pub(super) fn compare(&self) -> Compared {
-        match &self.bytes {
-            Bytes::Mapped(mapping) => mapping.compare(),
-            Bytes::Owned(_) => Compared::Same,
-        }
+        self.mapping().map_or(Compared::Same, Mapping::compare)
     }
 
     /// Takes `stamp` for that of the bytes that were opened, which are still the same.
     pub(super) fn accept(&self, stamp: Stamp) {
-        if let Bytes::Mapped(mapping) = &self.bytes {
+        if let Some(mapping) = self.mapping() {
             *mapping.stamp.lock().unwrap_or_else(PoisonError::into_inner) = stamp;
         }
     }
@@ -185,6 +164,26 @@ impl Stamp {
         let changed = (0, 0);
         Ok(Stamp { bytes: metadata.len(), modified: metadata.modified().ok(), changed })
     }
+}
+
+/// Maps or reads the file at `path`. Returns its kind if it is none.
+fn opened(
+    path: &Path,
+    map: impl FnOnce(File) -> Result<Mapping, File>,
+) -> io::Result<Result<Bytes, FileKind>> {
+    // Opening a pipe would wait for a writer.
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Ok(Err(if metadata.is_dir() { FileKind::Folder } else { FileKind::Special }));
+    }
+    let file = File::open(path)?;
+    let bytes_max = file.metadata()?.len();
+    // An empty file cannot be mapped.
+    let mapped = if bytes_max == 0 { Err(file) } else { map(file) };
+    Ok(Ok(match mapped {
+        Ok(mapping) => Bytes::Mapped(mapping),
+        Err(unmapped) => Bytes::Owned(read(&unmapped, bytes_max)?),
+    }))
 }
 
 /// Reads at most `bytes_max` bytes, so that a file that grows without end is not followed.
@@ -276,13 +275,5 @@ impl Mapping {
         } else {
             Compared::Written
         }
-    }
-}
-
-impl Deref for Mapping {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.bytes
     }
 }
