@@ -279,7 +279,9 @@ impl PolicyReading {
             Some(Reach::Part | Reach::Everything) => Some(Stance::Unstated),
         };
         let (stances, licenses) = match usage {
-            Some(usage) => (stances(set, usage, applied)?, usage.licenses()?),
+            Some(usage) => {
+                (stances(set, usage, applied)?, usage.licenses()?.collect::<Result<_, _>>()?)
+            }
             None => ([unstated; Label::ALL.len()], Vec::new()),
         };
         let has_licenses = !licenses.is_empty();

@@ -205,7 +205,7 @@ impl Answers<'_> {
     /// Returns the preferences, by answer and label of
     /// [`Classifier::with_usage`](super::Classifier::with_usage); empty if no label is asked about.
     pub fn preferences(&self) -> &[Preference] {
-        self.session.usage.preferences()
+        &self.session.usage.preferences
     }
 
     /// Returns the preference of an answer about the label at `label`.

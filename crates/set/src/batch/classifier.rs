@@ -19,9 +19,8 @@ use portcullis_engine::block::Start;
 use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Limits, RuleSetBuf, Settings};
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
-use portcullis_robots::policy::{Crawler, Explanation, OrderedRules, explain};
+use portcullis_robots::policy::{Crawler, Explanation, OrderedRules};
 use portcullis_robots::syntax::NoteSet;
-use portcullis_robots::url::{BadUrl, compared_path, host_key, split_assuming};
 
 use super::asking::{
     self, Asked, NO_POLICY, NO_URL, Numbers, Questions, Starts, Table, decision_of,
@@ -273,15 +272,6 @@ impl Classifier {
         Ok(self)
     }
 
-    /// Limits the bytes that the automata of one thread hold ([`Limits::automata_bytes_max`]), those
-    /// of usage included.
-    #[must_use]
-    pub fn with_automata_bytes_max(mut self, bytes: usize) -> Classifier {
-        self.settings.limits.automata_bytes_max =
-            if self.usage.is_some() { bytes / 2 } else { bytes };
-        self
-    }
-
     /// Compares the age of captures. Costs one look at the capture per host of a block.
     #[must_use]
     pub fn with_freshness(self, freshness: Option<Freshness>) -> Classifier {
@@ -352,45 +342,6 @@ impl Classifier {
         self.usage.as_ref().map_or(&[], |usage| &usage.labels)
     }
 
-    /// Explains the decision for `agent` on `record`, which gets `assumed_scheme` if it has none, as
-    /// of a time or after all captures. `None` if no policy is known. Costs as much as trying every rule of the file.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged; inside, if the record is not a URL.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such agent.
-    pub fn explain(
-        &self,
-        record: &[u8],
-        assumed_scheme: Option<&[u8]>,
-        agent: usize,
-        at: Option<UnixSeconds>,
-    ) -> Result<Result<Option<Explained>, BadUrl>, Damage> {
-        let dialect = self.dialect();
-        let url = match split_assuming(record, dialect.paths.path_start, assumed_scheme) {
-            Ok(url) => url,
-            Err(problem) => return Ok(Err(problem)),
-        };
-        let mut host = Vec::new();
-        let key = match host_key(&url, &mut host) {
-            Ok(key) => key,
-            Err(problem) => return Ok(Err(problem)),
-        };
-        let mut scratch = Vec::new();
-        let path = compared_path(url.path, dialect.paths.escapes, &mut scratch);
-        let Some((policy, capture)) = self.origin_at(url.scheme, key, at)? else {
-            return Ok(Ok(None));
-        };
-        let explanation = self.set.policy(policy)?.with_file(|file, extract| {
-            explain(file, extract, dialect, &self.agents[agent], path)
-        })?;
-        let (outage, file_notes) = (capture.facts.outage, capture.facts.file_notes);
-        Ok(Ok(Some(Explained { explanation, outage, file_notes })))
-    }
-
     /// Returns the number of the capture of a host with a policy, as of now.
     #[inline]
     pub(super) fn capture_of(&self, host: &Host) -> Result<u32, Damage> {
@@ -405,7 +356,7 @@ impl Classifier {
     }
 
     /// Returns the policy of an origin and its capture, as of a time or after all captures.
-    fn origin_at(
+    pub(super) fn origin_at(
         &self,
         scheme: &[u8],
         key: &[u8],

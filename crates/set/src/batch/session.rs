@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use portcullis_dialect::decision::Decision;
 use portcullis_engine::StepCounts;
-use portcullis_robots::url::BadUrl;
+use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::policy::explain;
+use portcullis_robots::url::{BadUrl, compared_path, host_key, split_assuming};
 
 use super::asking::NO_URL;
 use super::classifier::{BlockAnswers, Classifier, Explained};
@@ -14,8 +16,6 @@ use super::freshness::AgeCounts;
 use super::pieces::Pieces;
 use super::times::{Found, Now, Times};
 use super::usage::UsageMemory;
-use portcullis_robots::access::UnixSeconds;
-
 use crate::Damage;
 use crate::stored::Period;
 
@@ -209,7 +209,7 @@ impl Session {
             decide(policies, block)?;
             classifier.find_preferences(policies, paths, &block.decisions, usage)?;
             block.decisions.clone_into(&mut now.decisions);
-            usage.preferences().clone_into(&mut now.preferences);
+            usage.preferences.clone_into(&mut now.preferences);
         }
         let search = match has_times {
             true => classifier.find_moments(times, pieces, policies, found)?,
@@ -255,12 +255,12 @@ impl Session {
         Ok(&self.block.decisions)
     }
 
-    /// Explains the decision for `agent` on `record`, as of a time or as [`Session::decide`] decides; see
-    /// [`Classifier::explain`].
+    /// Explains the decision for `agent` on `record`, as of a time or as [`Session::decide`] decides.
+    /// `None` if no policy is known. Costs as much as trying every rule of the file.
     ///
     /// # Errors
     ///
-    /// As [`Classifier::explain`].
+    /// If a part of the set that is read is damaged; inside, if the record is not a URL.
     ///
     /// # Panics
     ///
@@ -271,18 +271,35 @@ impl Session {
         agent: usize,
         at: Option<UnixSeconds>,
     ) -> Result<Result<Option<Explained>, BadUrl>, Damage> {
-        self.classifier.explain(record, self.assumed_scheme(), agent, at)
+        let Classifier { set, agents, .. } = &*self.classifier;
+        let dialect = set.dialect();
+        let mut host = Vec::new();
+        let url = split_assuming(record, dialect.paths.path_start, self.assumed_scheme());
+        let (url, key) = match url.and_then(|url| Ok((url, host_key(&url, &mut host)?))) {
+            Ok(found) => found,
+            Err(problem) => return Ok(Err(problem)),
+        };
+        let mut scratch = Vec::new();
+        let path = compared_path(url.path, dialect.paths.escapes, &mut scratch);
+        let Some((policy, capture)) = self.classifier.origin_at(url.scheme, key, at)? else {
+            return Ok(Ok(None));
+        };
+        let explanation = set
+            .policy(policy)?
+            .with_file(|file, extract| explain(file, extract, dialect, &agents[agent], path))?;
+        let (outage, file_notes) = (capture.facts.outage, capture.facts.file_notes);
+        Ok(Ok(Some(Explained { explanation, outage, file_notes })))
     }
 
     /// Returns how many decisions each method made, usage preferences included.
     pub fn step_counts(&self) -> StepCounts {
         let mut counts = self.block.asked.step_counts();
-        counts += self.usage.step_counts();
+        counts += self.usage.block.step_counts();
         counts
     }
 
     /// Returns the bytes held for the automata of rule sets.
     pub fn automata_bytes(&self) -> usize {
-        self.block.asked.memory_bytes() + self.usage.memory_bytes()
+        self.block.asked.memory_bytes() + self.usage.block.memory_bytes()
     }
 }

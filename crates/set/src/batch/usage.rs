@@ -8,12 +8,10 @@
 //! Cost: nothing if no label is asked about. Memory: four words for each policy, agent and label that
 //! are asked about, and automata of their own, which share the thread's budget with those of access.
 
-use zerocopy::little_endian::U32;
-
 use portcullis_dialect::LineNumber;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::{Preference, UsageSource};
-use portcullis_engine::{RuleSetBuf, StepCounts};
+use portcullis_engine::RuleSetBuf;
 use portcullis_robots::policy::{LabelRules, UsageRules};
 
 use super::asking::{self, Asked, NO_POLICY, NO_URL, Questions};
@@ -28,29 +26,15 @@ pub type Licenses<'s> = Box<dyn ExactSizeIterator<Item = Result<Vec<u8>, Damage>
 /// The memory of one thread for questions about usage.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UsageMemory {
-    block: Asked,
+    pub block: Asked,
     /// The questions of the block about policies with a usage: their numbers, and the positions of the
     /// usage.
     asked: Vec<(u32, u32)>,
     policies: Vec<u32>,
     /// By question, agent and label.
-    preferences: Vec<Preference>,
+    pub preferences: Vec<Preference>,
     /// By question, agent and label: the policy and the usage record that decides, or [`NONE`].
     records: Vec<(u32, u32)>,
-}
-
-impl UsageMemory {
-    pub fn preferences(&self) -> &[Preference] {
-        &self.preferences
-    }
-
-    pub fn memory_bytes(&self) -> usize {
-        self.block.memory_bytes()
-    }
-
-    pub fn step_counts(&self) -> StepCounts {
-        self.block.step_counts()
-    }
 }
 
 /// The place in a file that states a preference.
@@ -211,20 +195,20 @@ impl Classifier {
     }
 
     /// Returns the licences of a policy that hold for `agent`, as written. Each is read when it is
-    /// taken, because a file may have thousands.
+    /// taken.
     ///
     /// # Panics
     ///
     /// If there is no such agent.
     pub fn licenses(&self, policy: u32, agent: usize) -> Result<Licenses<'_>, Damage> {
-        if matches!(policy, NO_POLICY | NO_URL) {
-            return Ok(Box::new(std::iter::empty()));
-        }
-        let policy = self.set.policy(PolicyNumber(policy))?;
-        let Some(usage) = policy.usage()? else { return Ok(Box::new(std::iter::empty())) };
-        let entry = usage.select(&self.tokens[agent])?;
-        let license = move |record: &U32| Ok(policy.usage_record(record.get())?.2);
-        Ok(Box::new(usage.licenses(entry)?.iter().map(license)))
+        let usage = match policy {
+            NO_POLICY | NO_URL => None,
+            _ => self.set.policy(PolicyNumber(policy))?.applied_usage(&self.tokens[agent])?,
+        };
+        Ok(match usage {
+            Some(usage) => Box::new(usage.licenses()?),
+            None => Box::new(std::iter::empty()),
+        })
     }
 
     /// Returns the statements of the column of an entry, in order of precedence, for a rule set that is

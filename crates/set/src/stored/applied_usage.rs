@@ -2,6 +2,7 @@
 
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_engine::RuleSet;
+use zerocopy::little_endian::U32;
 
 use super::super::file::Damage;
 use super::usage::StoredUsage;
@@ -34,21 +35,17 @@ impl<'s> AppliedUsage<'s> {
         self.entry
     }
 
-    /// Returns the licences, as written.
+    /// Returns the licences, as written. Each is read when it is taken, because a file may have thousands.
     ///
     /// # Errors
     ///
     /// If a part of the set that is read is damaged, here and below.
-    pub fn licenses(&self) -> Result<Vec<Vec<u8>>, Damage> {
-        let license = |record: &zerocopy::little_endian::U32| {
-            self.policy.usage_record(record.get()).map(|(.., value)| value)
-        };
-        self.usage.licenses(self.entry)?.iter().map(license).collect()
-    }
-
-    /// Returns the number of licences.
-    pub fn license_count(&self) -> Result<usize, Damage> {
-        Ok(self.usage.licenses(self.entry)?.len())
+    pub fn licenses(
+        &self,
+    ) -> Result<impl ExactSizeIterator<Item = Result<Vec<u8>, Damage>> + use<'s>, Damage> {
+        let policy = self.policy;
+        let license = move |record: &U32| Ok(policy.usage_record(record.get())?.2);
+        Ok(self.usage.licenses(self.entry)?.iter().map(license))
     }
 
     /// Returns the patterns of a field about a label, and the preference of each. `None` if their rule
