@@ -29,7 +29,7 @@ use portcullis_set::batch::{BeforeFirst, Classifier};
 use portcullis_set::file::{Damage, SetError};
 use portcullis_set::stored::PolicySet;
 
-use crate::compile::{CompileConfig, CompileError, to_memory};
+use crate::compile::{CompileConfig, to_memory};
 use crate::ingest::{AsOf, Ingested, Merger, inputs, settle_of};
 use crate::limits::SETS_AT_ONCE;
 use crate::provenance::SettleConfig;
@@ -237,10 +237,8 @@ pub fn as_of(
     let at = AsOf { time, or_oldest: before_first == BeforeFirst::Oldest };
     let standings = merger.settle(settle_of(set)?, Some(at))?.standings;
     let config = CompileConfig::like(set, scratch)?;
-    let compiled = to_memory(&standings, &config, (None, true)).map_err(|error| match error {
-        CompileError::Write(error) => SetError::Scratch(error),
-        _ => set.file().malformed_header("its content cannot be compiled").into(),
-    })?;
+    let compiled = to_memory(&standings, &config, (None, true));
+    let compiled = compiled.map_err(|error| error.of_set(set))?;
     Ok(PolicySet::from_compiled(set.name(), compiled, None, true))
 }
 

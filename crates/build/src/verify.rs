@@ -15,8 +15,8 @@
 //! pool. Memory: as for compiling.
 
 use portcullis_files::scratch::Scratch;
-use portcullis_set::file::{Damage, Section, SectionKind, SetError};
-use portcullis_set::stored::{PolicySet, SetCounts};
+use portcullis_set::file::{Damage, Section, SectionKind, SetCounts, SetError};
+use portcullis_set::stored::PolicySet;
 
 use crate::compile::{CompileConfig, CompileError, Compiled};
 use crate::hosts::Standings;
@@ -55,7 +55,7 @@ fn verify_content(set: &PolicySet, blocks: u64, scratch: &Scratch) -> Result<Ver
     compile_again(set, &settled.standings, scratch)?;
     let records = set.policies().map(|policy| Ok(policy?.record_count()? as u64));
     let records = records.sum::<Result<u64, Damage>>()?;
-    Ok(Verified { blocks, records, counts: set.counts() })
+    Ok(Verified { blocks, records, counts: *set.counts() })
 }
 
 fn verify_provenance(set: &PolicySet) -> Result<(), Damage> {
@@ -74,14 +74,8 @@ fn compile_again(
     let mut comparison =
         Comparison { set, sections: 0, section: None, at: 0, hasher: ContentHasher::default() };
     comparison.begin(SectionKind::RULE_SETS)?;
-    let take = |rule_sets: &[u8]| comparison.write(rule_sets).map_err(Difference::Found);
-    let compiled = Compiled::of(standings, &config, take).map_err(|error| match error {
-        Difference::Found(error) => error,
-        Difference::Compile(CompileError::Write(error)) => SetError::Scratch(error),
-        Difference::Compile(_) => {
-            set.file().malformed_header("its content cannot be compiled").into()
-        }
-    })?;
+    let take = |rule_sets: &[u8]| comparison.write(rule_sets).map_err(CompileError::Compared);
+    let compiled = Compiled::of(standings, &config, take).map_err(|error| error.of_set(set))?;
     compiled.write(&mut comparison)?;
     comparison.end()?;
     if std::mem::take(&mut comparison.hasher).finish() != set.hash() {
@@ -95,19 +89,6 @@ fn compile_again(
     match *set.file().fields() == fields {
         true => Ok(()),
         false => Err(set.file().malformed_header("it counts other things than are there").into()),
-    }
-}
-
-/// Why compiling ends early.
-enum Difference {
-    /// A rule set differs.
-    Found(SetError),
-    Compile(CompileError),
-}
-
-impl<E: Into<CompileError>> From<E> for Difference {
-    fn from(error: E) -> Difference {
-        Difference::Compile(error.into())
     }
 }
 
@@ -128,7 +109,7 @@ struct Comparison<'s> {
 impl Comparison<'_> {
     /// Checks that the set's section has nothing more.
     fn end(&self) -> Result<(), Damage> {
-        match self.section.filter(|section| section.bytes() > self.at) {
+        match self.section.filter(|section| section.bytes > self.at) {
             Some(section) => Err(self.differs(section, self.at)),
             None => Ok(()),
         }
@@ -156,7 +137,7 @@ impl SectionSink for Comparison<'_> {
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), SetError> {
         let section = self.section.expect("a section is begun before it is written");
-        let rest = section.bytes() - self.at;
+        let rest = section.bytes - self.at;
         let own = self.set.file().bytes(section, self.at, rest.min(bytes.len() as u64))?;
         if own != bytes {
             let differs = own.iter().zip(bytes).position(|(one, other)| one != other);

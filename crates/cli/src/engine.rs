@@ -107,7 +107,7 @@ fn open_set(
 pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Result<Classifier> {
     let agents = questions.agents(set.dialect())?;
     ensure!(
-        questions.freshness.is_none() || set.counts().captured.is_some(),
+        questions.freshness.is_none() || set.counts().captured().is_some(),
         "{} does not say when its policies were captured, so their age is not known; compile captures \
          with dates, or omit --now and --max-age",
         set.name()

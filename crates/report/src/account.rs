@@ -95,7 +95,7 @@ impl PolicyFacts {
             origins: (!is_of_all).then_some(counts.origins),
             policies: counts.policies,
             rule_sets: counts.rule_sets,
-            capture_dates: counts.captured,
+            capture_dates: counts.captured(),
             left_out: 0,
             file_notes: Figures(notes.chain([(EMPTY_INPUT, 0)]).collect()),
         }

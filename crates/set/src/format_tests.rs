@@ -2,10 +2,10 @@
 
 use std::mem::offset_of;
 
-use super::file::{SectionKind, StoredHeader};
+use super::file::{SectionKind, SetCounts, StoredHeader};
 use super::layout::{
-    CaptureRow, HostLine, LINE_SLOTS, MomentRow, OutageRow, Pairs, PolicyHead, SlotLine, count,
-    line_of, lines_for, policy, record, robots_word, rule_set, usage,
+    CaptureRow, HostLine, LINE_SLOTS, MomentRow, OutageRow, Pairs, PolicyHead, SlotLine, line_of,
+    lines_for, partition_point, policy, record, robots_word, rule_set, usage,
 };
 use crate::layout::record::In;
 use crate::lists::{RecordKind, UsageKind};
@@ -50,6 +50,9 @@ fn tables_are_those_of_the_constants() {
     let words = |rows: &[(usize, &'static str)]| -> Vec<(usize, &'static str)> {
         rows.iter().map(|&(bytes, words)| (bytes / size_of::<u32>(), words)).collect()
     };
+    let counts = |rows: &[(usize, &'static str)]| -> Vec<(usize, &'static str)> {
+        rows.iter().map(|&(bytes, words)| (bytes / size_of::<u64>(), words)).collect()
+    };
     let head = words(offsets!(PolicyHead: rest "the rest" document "`documents`" usage "`usage`"
         default_entry "entry of the default" default_line "first line" default_lines "number of lines"
         names_and_state "names"));
@@ -68,23 +71,23 @@ fn tables_are_those_of_the_constants() {
         (
             7,
             0,
-            &[
-                (count::HOSTS, "hosts"),
-                (count::ORIGINS, "origins"),
-                (count::POLICIES, "policies"),
-                (count::RULE_SETS, "rule sets"),
-                (count::RULE_SETS_OF_GROUPS, "made of groups"),
-                (count::CAPTURES, "captures"),
-                (count::STRINGS, "strings"),
-                (count::TOKENS, "names"),
-                (count::CAPTURED_FROM, "earliest"),
-                (count::CAPTURED_TO, "latest"),
-                (count::FILE_NOTES, "looks-like-html"),
-                (count::FILE_NOTES + 1, "looks-binary"),
-                (count::FILE_NOTES + 2, "looks-like-json"),
-                (count::FILE_NOTES + 3, "file-cut"),
-                (count::HOST_SEED, "seed"),
-            ],
+            &counts(&[
+                (offset_of!(SetCounts, hosts), "hosts"),
+                (offset_of!(SetCounts, origins), "origins"),
+                (offset_of!(SetCounts, policies), "policies"),
+                (offset_of!(SetCounts, rule_sets), "rule sets"),
+                (offset_of!(SetCounts, rule_sets_of_groups), "made of groups"),
+                (offset_of!(SetCounts, captures), "captures"),
+                (offset_of!(SetCounts, strings), "strings"),
+                (offset_of!(SetCounts, tokens), "names"),
+                (offset_of!(SetCounts, dates), "earliest"),
+                (offset_of!(SetCounts, dates) + 8, "latest"),
+                (offset_of!(SetCounts, file_notes), "looks-like-html"),
+                (offset_of!(SetCounts, file_notes) + 8, "looks-binary"),
+                (offset_of!(SetCounts, file_notes) + 16, "looks-like-json"),
+                (offset_of!(SetCounts, file_notes) + 24, "file-cut"),
+                (offset_of!(SetCounts, host_seed), "seed"),
+            ]),
             Some(15),
         ),
         (
@@ -251,7 +254,8 @@ fn lists_are_computed_as_described() {
         assert_eq!(robots_word(5, are_wide), 10 + u32::from(are_wide));
         let pairs = Pairs::first_of(&words, 1, are_wide).unwrap();
         assert_eq!((pairs.len(), pairs.get(0), pairs.get(1)), (1, Some(pair), None));
-        assert_eq!(pairs.partition_point(|(_, second)| second <= 9), 1);
+        let precedes = |index| pairs.get(index).map(|(_, second)| second <= 9).ok_or(());
+        assert_eq!(partition_point(pairs.len(), precedes), Ok(1));
     }
     assert_eq!([0xffff, 0x1_0000].map(Pairs::needs_wide), [false, true]);
     assert_eq!((usage::LABELS, usage::ENTRY_WORDS), (Label::ALL.len(), 13));

@@ -230,24 +230,27 @@ impl<'s> Pairs<'s> {
         }
     }
 
-    /// Returns the number of pairs before the first one that does not fulfil `is_before`, as those behind
-    /// it.
-    pub fn partition_point(&self, is_before: impl Fn((u32, u32)) -> bool) -> usize {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.get(middle).is_some_and(&is_before) {
-                true => low = middle + 1,
-                false => high = middle,
-            }
-        }
-        low
-    }
-
     /// Returns the pairs, in order.
     pub fn iter(self) -> impl Iterator<Item = (u32, u32)> + use<'s> {
         (0..self.len()).map_while(move |index| self.get(index))
     }
+}
+
+/// Returns how many of so many items precede the first one that does not fulfil `is_before`, as those
+/// behind it. Items are read by their numbers.
+pub fn partition_point<E>(
+    items: usize,
+    is_before: impl Fn(usize) -> Result<bool, E>,
+) -> Result<usize, E> {
+    let (mut low, mut high) = (0, items);
+    while low < high {
+        let middle = low.midpoint(high);
+        match is_before(middle)? {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    Ok(low)
 }
 
 /// The robots that a policy or a usage names: the numbers of their names, ascending, and a pair for each.
@@ -426,26 +429,6 @@ pub mod record {
         let from_first = forms & 0x1111_1111 & (u32::MAX << (first as u32 * KIND_BITS));
         from_first.count_ones() as usize
     }
-}
-
-/// Positions of the counts in the header.
-pub mod count {
-    pub const HOSTS: usize = 0;
-    pub const ORIGINS: usize = 1;
-    pub const POLICIES: usize = 2;
-    pub const RULE_SETS: usize = 3;
-    pub const RULE_SETS_OF_GROUPS: usize = 4;
-    pub const CAPTURES: usize = 5;
-    pub const STRINGS: usize = 6;
-    pub const TOKENS: usize = 7;
-    /// The earliest and the latest capture, in seconds since 1970; both 0 if none is dated.
-    pub const CAPTURED_FROM: usize = 8;
-    pub const CAPTURED_TO: usize = 9;
-    /// The number of captures whose file has each note of `NoteKind::OF_FILES`.
-    pub const FILE_NOTES: usize = 10;
-    /// The seed of the host table. It is not a count; it is in the header because opening reads
-    /// only the header.
-    pub const HOST_SEED: usize = 14;
 }
 
 /// The longest key that [`search_of`] copies whole. Nearly all keys are shorter, and bytes of a fixed

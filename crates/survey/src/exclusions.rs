@@ -37,7 +37,7 @@ pub(crate) struct PolicyTimes {
 impl PolicyTimes {
     /// Returns the times of a set, with no host; `None` if it has no history, or one time.
     pub fn of(set: &PolicySet) -> Option<PolicyTimes> {
-        let dates = set.counts().captured.filter(|_| set.has_history())?;
+        let dates = set.counts().captured().filter(|_| set.has_history())?;
         let (first, last) = (dates.first.0, dates.last.0);
         let steps = (EXCLUSION_TIMES - 1) as u64;
         // Dates have ten digits, so no product is too large.

@@ -92,7 +92,7 @@ pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'
         None => text.line("captured: no dates"),
     }
     if set.has_history() {
-        let dates = counts.captured.map_or_else(String::new, |dates| format!(", {dates}"));
+        let dates = counts.captured().map_or_else(String::new, |dates| format!(", {dates}"));
         text.line(format_args!("history: {}{dates}", counted(set.moments(), "stored moment")));
     }
     if origins.in_outage > 0 {

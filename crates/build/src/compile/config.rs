@@ -3,7 +3,7 @@
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Scratch;
-use portcullis_set::file::{ContentHash, Damage};
+use portcullis_set::file::{ContentHash, Damage, SetError};
 use portcullis_set::layout::NONE;
 use portcullis_set::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX, TIMELINE_INPUTS_MAX};
 use portcullis_set::stored::{CompiledFor, PolicySet};
@@ -126,6 +126,20 @@ pub enum CompileError {
          {SET_HOST_SEEDS_MAX} seeds; compile the input as several sets"
     )]
     CollidingHosts,
+    /// The rule sets are not those of the set that they are compared with, or cannot be compared.
+    #[error(transparent)]
+    Compared(SetError),
+}
+
+impl CompileError {
+    /// Returns the error of compiling what is in `set`.
+    pub(crate) fn of_set(self, set: &PolicySet) -> SetError {
+        match self {
+            CompileError::Compared(error) => error,
+            CompileError::Write(error) => SetError::Scratch(error),
+            _ => set.file().malformed_header("its content cannot be compiled").into(),
+        }
+    }
 }
 
 /// The part of each file that is compiled: the agents whose rules are, `None` for all, and whether

@@ -11,7 +11,7 @@ use portcullis_files::scratch::{Items, Scratch};
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::layout::record::{self, In};
-use portcullis_set::layout::{CaptureRow, HostLine, MomentRow, NONE, OutageRow, count};
+use portcullis_set::layout::{CaptureRow, HostLine, MomentRow, NONE, OutageRow};
 use portcullis_set::lists::ListReader;
 
 use super::config::CompileError;
@@ -33,7 +33,7 @@ pub struct HostSections {
     /// The bytes of the other records.
     pub other_bytes: u64,
     /// The number of captures whose file has each note of [`NoteKind::OF_FILES`].
-    file_notes: [u64; NoteKind::OF_FILES.len()],
+    pub file_notes: [u64; NoteKind::OF_FILES.len()],
 }
 
 /// Captures and their outages.
@@ -155,12 +155,6 @@ impl HostSections {
     pub fn table_bytes(&self) -> usize {
         let moments = self.timelines.as_ref().map_or(0, |it| it.known.allocation_size());
         size_of_val(&*self.others_of_blob) + moments
-    }
-
-    pub fn count(&self, counts: &mut [u64]) {
-        counts[count::CAPTURES] = self.captures.rows.len();
-        let notes = &self.file_notes;
-        counts[count::FILE_NOTES..][..notes.len()].copy_from_slice(notes);
     }
 }
 

@@ -85,7 +85,10 @@ impl RuleSets {
     }
 
     /// Passes the lines of new rule sets to `take`, in order.
-    pub fn pass<E>(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    pub fn pass(
+        &mut self,
+        mut take: impl FnMut(&[u8]) -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
         take(self.new.as_bytes())?;
         self.new.clear();
         Ok(())

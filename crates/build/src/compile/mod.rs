@@ -36,11 +36,9 @@ use zerocopy::little_endian::U32;
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_engine::Line;
-use portcullis_files::error::WriteError;
 use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::{Spool, Table};
-use portcullis_set::file::{COUNTS, HeaderFields, SectionKind};
-use portcullis_set::layout::count;
+use portcullis_set::file::{HeaderFields, SectionKind, SetCounts};
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 
 use crate::hosts::Standings;
@@ -87,8 +85,8 @@ pub fn write(
     Ok(CompiledSet {
         bytes: written.file_bytes,
         hash: written.content_hash,
-        policies: fields.counts[count::POLICIES],
-        rule_sets: fields.counts[count::RULE_SETS],
+        policies: fields.counts.policies,
+        rule_sets: fields.counts.rule_sets,
         counts: compiled.sections.counts,
     })
 }
@@ -263,11 +261,11 @@ impl<'c> Sections<'c> {
 
     /// Adds the files of captures that are no origin's policy now, but may become one with later
     /// captures. Passes new rule sets to `take`.
-    fn add_other_files<E: From<CompileError> + From<WriteError>>(
+    fn add_other_files(
         &mut self,
         captured: &Captured,
-        mut take: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+        mut take: impl FnMut(&[u8]) -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
         let mut unplanned = Vec::new();
         captured.each_file(|extract, others| {
             let texts = (self.config.dialect, &mut self.policies.texts);
@@ -287,26 +285,26 @@ impl<'c> Sections<'c> {
 impl<'c> Compiled<'c> {
     /// Compiles everything that a file of a set has. The section of rule sets is passed to `take` piece
     /// by piece.
-    pub(super) fn of<E: From<CompileError> + From<WriteError>>(
+    pub(super) fn of(
         standings: &'c Standings,
         config: &'c CompileConfig,
-        take: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<Compiled<'c>, E> {
+        take: impl FnMut(&[u8]) -> Result<(), CompileError>,
+    ) -> Result<Compiled<'c>, CompileError> {
         let compiled = Compiled::within(standings, config, (None, true), take)?;
         let bytes = compiled.sections.text_bytes + compiled.sections.hosts.other_bytes;
         let max = text_bytes_max(compiled.bytes());
         match bytes <= max {
             true => Ok(compiled),
-            false => Err(CompileError::RepeatedLines { bytes, max }.into()),
+            false => Err(CompileError::RepeatedLines { bytes, max }),
         }
     }
 
-    fn within<E: From<CompileError> + From<WriteError>>(
+    fn within(
         standings: &'c Standings,
         config: &'c CompileConfig,
         scope: Scope<'c>,
-        mut take: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<Compiled<'c>, E> {
+        mut take: impl FnMut(&[u8]) -> Result<(), CompileError>,
+    ) -> Result<Compiled<'c>, CompileError> {
         let mut sections = Sections::new(standings, config, scope);
         let mut pieces = standings.pieces();
         let mut next = pieces.next_piece()?;
@@ -320,7 +318,7 @@ impl<'c> Compiled<'c> {
         if let Some(captured) = standings.log() {
             sections.add_other_files(captured, take)?;
         }
-        Ok(Compiled::finished(standings, sections)?)
+        Compiled::finished(standings, sections)
     }
 
     /// Makes the table of hosts.
@@ -344,15 +342,22 @@ impl<'c> Compiled<'c> {
 
     /// Returns the fields of the header.
     pub(super) fn fields(&self) -> HeaderFields {
-        let Sections { config, policies, hosts: sections, counts: known, .. } = &self.sections;
-        let mut counts = [0; COUNTS];
-        let StandingCounts { hosts, origins, captured, .. } = *known;
-        let (from, to) = captured.map_or((0, 0), |it| (it.first.0, it.last.0));
-        (counts[count::HOSTS], counts[count::ORIGINS]) = (hosts, origins);
-        (counts[count::CAPTURED_FROM], counts[count::CAPTURED_TO]) = (from, to);
-        sections.count(&mut counts);
-        policies.count(&mut counts);
-        counts[count::HOST_SEED] = self.slots.seed;
+        let Sections { config, policies, hosts, counts: known, .. } = &self.sections;
+        let PolicySections { heads, rule_sets, names, texts, .. } = policies;
+        let counts = SetCounts {
+            hosts: known.hosts,
+            origins: known.origins,
+            policies: heads.len(),
+            rule_sets: rule_sets.len(),
+            rule_sets_of_groups: rule_sets.of_groups,
+            captures: hosts.captures.rows.len(),
+            strings: texts.strings.len() + texts.other_strings.len(),
+            tokens: names.len(),
+            dates: known.captured.map_or([0; 2], |it| [it.first.0, it.last.0]),
+            file_notes: hosts.file_notes,
+            host_seed: self.slots.seed,
+            unused: 0,
+        };
         HeaderFields {
             dialect_name: config.dialect.name.to_owned(),
             reading_revision: config.dialect.reading,

@@ -96,10 +96,10 @@ struct Planner<'f, 'p> {
 }
 
 /// Plans the policy of an origin without a file.
-pub fn access(outcome: AccessOutcome) -> PolicyPlan<'static> {
+pub fn access<'p>(AccessOutcome { state, verdict }: AccessOutcome) -> PolicyPlan<'p> {
     PolicyPlan {
-        state: outcome.state,
-        verdict: outcome.verdict,
+        state,
+        verdict,
         records: Vec::new(),
         robots: Vec::new(),
         default: None,
@@ -119,15 +119,9 @@ pub fn of_extract<'p>(
         .flatten()
         .partition(|record| matches!(record.role, Role::Access(_)));
     let has_rules = !file.rules().is_empty();
-    let mut plan = PolicyPlan {
-        state: if has_rules { PolicyState::Rules } else { PolicyState::NoRules },
-        verdict: Verdict::Allow,
-        records,
-        robots: Vec::new(),
-        default: None,
-        entries: Vec::new(),
-        usage: None,
-    };
+    let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
+    let mut plan =
+        PolicyPlan { records, ..access(AccessOutcome { state, verdict: Verdict::Allow }) };
     let mut planner = Planner {
         file,
         dialect,

@@ -4,7 +4,7 @@ use zerocopy::little_endian::U32;
 
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_set::layout::record::{self, In};
-use portcullis_set::layout::{NONE, Pairs, PolicyHead, count, policy, robots_word, usage};
+use portcullis_set::layout::{NONE, Pairs, PolicyHead, policy, robots_word, usage};
 use portcullis_set::lists::ListedRecord;
 
 use super::config::CompileError;
@@ -115,15 +115,7 @@ impl PolicySections {
         for entry in plan.entries {
             for number in 0..usage::LABELS * usage::SOURCES {
                 let rules = entry.statements.as_ref().map(|statements| &statements[number]);
-                let (number, order) = match rules {
-                    Some(PlannedRules { compiled, fingerprint, order, .. }) => {
-                        let order = self.orders.intern(order)?;
-                        (self.rule_sets.intern(compiled, *fingerprint)?, order)
-                    }
-                    None => (self.rule_sets.push_of_groups(), NONE),
-                };
-                push(&mut words, number);
-                push(&mut words, order);
+                self.push_rules(&mut words, rules)?;
             }
             push(&mut words, licenses_at as u32);
             licenses_at += 1 + entry.licenses.len();
@@ -167,18 +159,11 @@ impl PolicySections {
         let mut groups_at = words.len() + entries.len() * policy::ENTRY_WORDS;
         let mut groups = Vec::new();
         for entry in entries {
-            let (number, order) = match entry.ordered {
-                Some(planned) => {
-                    let order = self.orders.intern(&planned.order)?;
-                    let number = self.rule_sets.intern(&planned.compiled, planned.fingerprint)?;
-                    forms.add(&planned.rules, planned.compiled.as_rule_set());
-                    (number, order)
-                }
-                None => (self.rule_sets.push_of_groups(), NONE),
-            };
-            for word in [number, order, groups_at as u32] {
-                push(words, word);
+            self.push_rules(words, entry.ordered.as_ref())?;
+            if let Some(planned) = entry.ordered {
+                forms.add(&planned.rules, planned.compiled.as_rule_set());
             }
+            push(words, groups_at as u32);
             groups_at += 1 + entry.positions.len() * Pairs::words(are_wide);
             push(&mut groups, entry.positions.len() as u32);
             for group in entry.positions {
@@ -189,17 +174,26 @@ impl PolicySections {
         Ok(forms.forms)
     }
 
+    /// Appends the numbers of a rule set and of its order. Without rules it is built lazily.
+    fn push_rules(
+        &mut self,
+        words: &mut Vec<U32>,
+        rules: Option<&PlannedRules>,
+    ) -> Result<(), CompileError> {
+        let (number, order) = match rules {
+            Some(PlannedRules { compiled, fingerprint, order, .. }) => {
+                let order = self.orders.intern(order)?;
+                (self.rule_sets.intern(compiled, *fingerprint)?, order)
+            }
+            None => (self.rule_sets.push_of_groups(), NONE),
+        };
+        words.extend([number, order].map(U32::new));
+        Ok(())
+    }
+
     /// Returns the size of the tables, in bytes.
     pub fn table_bytes(&self) -> usize {
         self.rule_sets.table_bytes() + self.orders.table_bytes() + self.names.table_bytes()
-    }
-
-    pub fn count(&self, counts: &mut [u64]) {
-        counts[count::POLICIES] = self.heads.len();
-        counts[count::RULE_SETS] = self.rule_sets.len();
-        counts[count::RULE_SETS_OF_GROUPS] = self.rule_sets.of_groups;
-        counts[count::TOKENS] = self.names.len();
-        counts[count::STRINGS] = self.texts.strings.len() + self.texts.other_strings.len();
     }
 }
 

@@ -147,7 +147,7 @@ impl Merger {
                 set,
                 rules,
                 log,
-                fields: Fields { rest: set.file().bytes(log, 0, log.bytes())? },
+                fields: Fields { rest: set.file().bytes(log, 0, log.bytes)? },
                 key: Vec::new(),
                 last: None,
                 keys: 0,
@@ -216,7 +216,7 @@ pub(crate) fn inputs(set: &PolicySet) -> Result<Vec<InputReport>, Damage> {
     Ok(match Provenance::read(set.provenance()?) {
         Some(provenance) => provenance.inputs().collect(),
         None => {
-            let (name, captured) = (set.name().to_owned(), set.counts().captured);
+            let (name, captured) = (set.name().to_owned(), set.counts().captured());
             vec![InputReport { name, captured, ..InputReport::default() }]
         }
     })

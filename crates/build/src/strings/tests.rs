@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use portcullis_files::scratch::Scratch;
-use portcullis_set::file::{Damage, HeaderFields, SectionKind, SetFile, Storage};
+use portcullis_set::file::{Damage, HeaderFields, SectionKind, SetCounts, SetFile, Storage};
 use portcullis_set::strings::{StringID, Strings};
 
 use super::*;
@@ -16,7 +16,7 @@ fn fields() -> HeaderFields {
         matching_revision: 0,
         robots_bytes_max: None,
         flags: 0,
-        counts: [0; 16],
+        counts: SetCounts::default(),
     }
 }
 
@@ -107,7 +107,7 @@ fn names_are_found_by_their_bytes() {
     let section = file.section(SectionKind::TOKENS).unwrap();
     let words = [3, 6, 11, 12, 2, 1, 0].into_iter().flat_map(u32::to_le_bytes);
     let expected: Vec<u8> = words.chain(*b"gptbotccbota").collect();
-    assert_eq!(file.bytes(section, 0, section.bytes()).unwrap(), expected);
+    assert_eq!(file.bytes(section, 0, section.bytes).unwrap(), expected);
 }
 
 #[test]
@@ -166,10 +166,10 @@ fn no_table_does_harm() {
     }
     let file = file_of(&table);
     let section = file.section(SectionKind::STRINGS).unwrap();
-    let whole = file.bytes(section, 0, section.bytes()).unwrap();
+    let whole = file.bytes(section, 0, section.bytes).unwrap();
     for bit in 0..whole.len() * 8 {
         let mut flipped = whole.to_vec();
         flipped[bit / 8] ^= 1 << (bit % 8);
-        damages(&file_with(&flipped, &[0, section.bytes()]), 5);
+        damages(&file_with(&flipped, &[0, section.bytes]), 5);
     }
 }

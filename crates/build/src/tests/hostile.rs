@@ -165,8 +165,9 @@ fn is_what_texts_say(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) 
 fn change(parts: &mut Parts, random: &mut Random) {
     let index = random.below(parts.sections.len() + 1);
     let Some((_, bytes)) = parts.sections.get_mut(index) else {
-        let count = random.below(parts.fields.counts.len());
-        parts.fields.counts[count] = random.next_u64() >> random.below(64);
+        let mut counts: [u64; 16] = zerocopy::transmute!(parts.fields.counts);
+        counts[random.below(16)] = random.next_u64() >> random.below(64);
+        parts.fields.counts = zerocopy::transmute!(counts);
         return;
     };
     let word = random.below(bytes.len() / 4) * 4;

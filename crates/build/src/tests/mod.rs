@@ -47,8 +47,8 @@ impl Parts {
     fn of(bytes: Vec<u8>) -> Parts {
         let file = SetFile::open(Storage::owned("a.set", bytes[..].into())).unwrap();
         let section = |section: &Section| {
-            let bytes = file.bytes(*section, 0, section.bytes()).unwrap();
-            (section.kind(), bytes.to_vec())
+            let bytes = file.bytes(*section, 0, section.bytes).unwrap();
+            (section.kind, bytes.to_vec())
         };
         Parts {
             fields: file.fields().clone(),

@@ -12,7 +12,7 @@ use super::answers::Answers;
 use super::classifier::Classifier;
 use super::session::Session;
 use crate::Damage;
-use crate::layout::NONE;
+use crate::layout::{NONE, partition_point};
 use crate::lists::{RecordKind, Role};
 use crate::stored::{PolicyNumber, RecordList, SelectedRules, StoredPolicy, ordered};
 
@@ -138,8 +138,9 @@ impl Classifier {
         let malformed = || policy.malformed("a rule is in none of its groups");
         let groups = policy.groups(rules.entry)?;
         let record = policy.first_record(rules.entry)?.checked_add(offset).ok_or_else(malformed)?;
-        let group = groups.partition_point(|(_, start)| start <= record);
-        let group = group.checked_sub(1).ok_or_else(malformed)?;
+        let begins = |group| groups.get(group).map(|(_, start)| start <= record);
+        let after = partition_point(groups.len(), |group| begins(group).ok_or_else(malformed))?;
+        let group = after.checked_sub(1).ok_or_else(malformed)?;
         let (first_rule, start) = groups.get(group).ok_or_else(malformed)?;
         // In a damaged set the groups may not ascend.
         let after_start = record.checked_sub(start).ok_or_else(malformed)?;

@@ -14,6 +14,8 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligne
 
 use portcullis_files::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
 use portcullis_files::limits::FILE_READ_BYTES;
+use portcullis_robots::access::{DateSpan, UnixSeconds};
+use portcullis_robots::syntax::NoteKind;
 
 use super::error::{Damage, Fault, Place, SetError};
 use super::section::{BLOCK, ContentHash, Layout, Section, SectionKind, align_section};
@@ -33,7 +35,7 @@ pub const MINOR_VERSION: u16 = 0;
 const REQUIRED: u32 = 1;
 
 /// The number of counts that the header can hold.
-pub const COUNTS: usize = 16;
+const COUNTS: usize = size_of::<SetCounts>() / size_of::<u64>();
 
 /// The maximum length of a dialect's name, in bytes.
 const NAME_BYTES: usize = 40;
@@ -95,7 +97,48 @@ pub struct HeaderFields {
     /// See `FORMAT.md`.
     pub flags: u64,
     /// See `FORMAT.md`.
-    pub counts: [u64; COUNTS],
+    pub counts: SetCounts,
+}
+
+/// The counts in the header of a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+pub struct SetCounts {
+    /// The number of hosts.
+    pub hosts: u64,
+    /// The number of origins with a known policy.
+    pub origins: u64,
+    /// The number of distinct policies.
+    pub policies: u64,
+    /// The number of distinct rule sets.
+    pub rule_sets: u64,
+    /// The number of rule sets that are built lazily from groups.
+    pub rule_sets_of_groups: u64,
+    /// The number of captures.
+    pub captures: u64,
+    /// The number of distinct strings.
+    pub strings: u64,
+    /// The number of distinct names of robots.
+    pub tokens: u64,
+    /// The dates of the earliest and the latest capture, in seconds since 1970; both 0 if none is dated.
+    pub dates: [u64; 2],
+    /// The number of captures whose file has each note of [`NoteKind::OF_FILES`].
+    pub file_notes: [u64; NoteKind::OF_FILES.len()],
+    /// The seed of the host table. It is not a count; it is in the header because opening reads only
+    /// the header.
+    pub host_seed: u64,
+    /// Zero.
+    pub unused: u64,
+}
+
+const _: () = assert!(COUNTS == 16);
+
+impl SetCounts {
+    /// Returns the dates of the earliest and the latest capture; `None` if none is dated.
+    pub fn captured(&self) -> Option<DateSpan> {
+        let [first, last] = self.dates.map(UnixSeconds);
+        (self.dates != [0; 2]).then(|| (first, last).into())
+    }
 }
 
 /// A header that fits its file.
@@ -150,7 +193,8 @@ impl Header {
         stored.robots_bytes_max = fields.robots_bytes_max.unwrap_or(u64::MAX).into();
         stored.flags = fields.flags.into();
         stored.dialect_name[..name.len()].copy_from_slice(name);
-        stored.counts = fields.counts.map(U64::new);
+        let counts: [u64; COUNTS] = zerocopy::transmute!(fields.counts);
+        stored.counts = counts.map(U64::new);
         for (entry, section) in stored.table[..sections.len()].iter_mut().zip(sections) {
             entry.kind = section.kind.0.into();
             entry.flags = if section.kind.is_required() { REQUIRED } else { 0 }.into();
@@ -296,7 +340,7 @@ impl Reader<'_> {
             matching_revision: self.stored.matching_revision.get(),
             robots_bytes_max: Some(robots_bytes_max.get()).filter(|&bytes| bytes != u64::MAX),
             flags: self.stored.flags.get(),
-            counts: self.stored.counts.map(U64::get),
+            counts: zerocopy::transmute!(self.stored.counts.map(U64::get)),
         })
     }
 }

@@ -197,20 +197,11 @@ pub struct Section {
     pub kind: SectionKind,
     /// The offset in the file.
     pub start: u64,
+    /// The length.
     pub bytes: u64,
 }
 
 impl Section {
-    /// Returns the kind of the section.
-    pub fn kind(&self) -> SectionKind {
-        self.kind
-    }
-
-    /// Returns the length in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Returns the end of the section in the file. It does not overflow if the header was checked.
     pub(super) fn end(&self) -> u64 {
         self.start + self.bytes

@@ -13,8 +13,8 @@ use portcullis_engine::pattern::Pattern;
 use portcullis_robots::syntax::{Record, RobotsTxt, record_of};
 
 use super::super::file::{Damage, Section};
-use super::super::layout::NONE;
 use super::super::layout::record::{self, In};
+use super::super::layout::{NONE, partition_point};
 use super::super::strings::StringID;
 use super::rule_set::Ordered;
 use super::{PolicySet, StoredCapture, StoredPolicy};
@@ -100,20 +100,13 @@ impl<'s> RecordList<'s> {
 
     /// Returns the line of a record.
     pub(crate) fn line(&self, index: u32) -> Result<LineNumber, Damage> {
-        let run = |number: u32| {
-            let words = self.words(record::HEAD_WORDS + number as usize * record::RUN_WORDS, 2)?;
-            Ok((words[0].get(), words[1].get()))
+        let run = |number: usize| {
+            let words = self.words(record::HEAD_WORDS + number * record::RUN_WORDS, 2)?;
+            Ok::<_, Damage>((words[0].get(), words[1].get()))
         };
-        let (mut first, mut end) = (0, self.runs);
-        while first < end {
-            let middle = first + (end - first) / 2;
-            match run(middle)?.0 <= index {
-                true => first = middle + 1,
-                false => end = middle,
-            }
-        }
+        let after = partition_point(self.runs as usize, |number| Ok(run(number)?.0 <= index))?;
         let malformed = || self.malformed("a record is on no line");
-        let (record, line) = run(first.checked_sub(1).ok_or_else(malformed)?)?;
+        let (record, line) = run(after.checked_sub(1).ok_or_else(malformed)?)?;
         let line = index.checked_sub(record).and_then(|behind| line.checked_add(behind));
         line.filter(|_| index < self.records).and_then(LineNumber::new).ok_or_else(malformed)
     }
@@ -275,7 +268,7 @@ impl PolicySet {
             In::Usage | In::Others => list.records as usize,
         };
         let end = u64::from(position) + (list.strings_at() + strings) as u64;
-        match list.runs <= list.records && end * size_of::<U32>() as u64 <= section.bytes() {
+        match list.runs <= list.records && end * size_of::<U32>() as u64 <= section.bytes {
             true => Ok(list),
             false => Err(list.malformed("it has more records than there is room for")),
         }
@@ -301,26 +294,37 @@ impl RecordList<'_> {
         }
     }
 
-    /// Appends the wanted records to a list.
-    fn append_to(
+    /// Calls `with` with each record of a wanted kind, in order: its number, its text and the offset of its
+    /// value. All are read into one buffer, one after the other.
+    fn each(
         &self,
-        list: &mut ListWriter,
-        is_wanted: impl Fn(Role) -> bool,
+        is_wanted: impl Fn(u32) -> bool,
+        mut with: impl FnMut(u32, &[u8], usize) -> Result<(), Damage>,
     ) -> Result<(), Damage> {
         let mut bytes_left = self.set.record_bytes_max();
         let mut text = Vec::new();
         for index in 0..self.len() {
-            let role = self.role(index)?;
-            if !is_wanted(role) {
+            if !is_wanted(self.kind(index)?) {
                 continue;
             }
             let value_start = self.read(index, &mut text)?;
             let too_many = || self.malformed("a file is longer than it may be");
             bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
-            let in_order = list.push(role, self.line(index)?, &text, value_start);
-            in_order.ok_or_else(|| self.malformed("its records are not in order"))?;
+            with(index, &text, value_start)?;
         }
         Ok(())
+    }
+
+    /// Appends the records of the wanted kinds to a list.
+    fn append_to(
+        &self,
+        list: &mut ListWriter,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Result<(), Damage> {
+        self.each(is_wanted, |index, text, value_start| {
+            let in_order = list.push(self.role(index)?, self.line(index)?, text, value_start);
+            in_order.ok_or_else(|| self.malformed("its records are not in order"))
+        })
     }
 }
 
@@ -381,7 +385,7 @@ impl<'s> StoredPolicy<'s> {
     /// Calls `with` with the user-agent lines of its file, in their groups. No rule is read.
     pub fn with_user_agents<T>(&self, with: impl FnOnce(&RobotsTxt<'_>) -> T) -> Result<T, Damage> {
         let mut list = ListWriter::default();
-        let is_user_agent = |role: Role| role.field() == Some(Field::UserAgent);
+        let is_user_agent = |kind: u32| kind <= RecordKind::ExtendsGroup as u32;
         self.record_list()?.append_to(&mut list, is_user_agent)?;
         Ok(with(&self.read(&list.finish())?))
     }
@@ -406,27 +410,22 @@ impl StoredCapture<'_> {
     }
 
     /// Calls `with` with each record of a kind that does not affect decisions, in file order, and its
-    /// line. All of them are read into one buffer, one after the other.
+    /// line.
     pub(crate) fn each_other(
         &self,
         kind: u32,
         mut with: impl FnMut(&Record<'_>, LineNumber),
     ) -> Result<(), Damage> {
         let list = self.set.record_list(In::Others, self.others)?;
-        let mut bytes_left = self.set.record_bytes_max();
-        let mut text = Vec::new();
-        for index in 0..list.len() {
-            if list.kind(index)? != kind {
-                continue;
-            }
-            list.read(index, &mut text)?;
-            let too_many = || list.malformed("a file is longer than it may be");
-            bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
-            let number = list.line(index)?;
-            if let Some(record) = record_of(&text, self.set.dialect()) {
-                with(&record, number);
-            }
-        }
-        Ok(())
+        list.each(
+            |other| other == kind,
+            |index, text, _| {
+                let line = list.line(index)?;
+                if let Some(record) = record_of(text, self.set.dialect()) {
+                    with(&record, line);
+                }
+                Ok(())
+            },
+        )
     }
 }

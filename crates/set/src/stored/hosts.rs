@@ -13,7 +13,8 @@ use portcullis_robots::syntax::NoteSet;
 
 use super::super::file::{Damage, Section};
 use super::super::layout::{
-    CaptureRow, HostLine, NONE, OutageRow, PADDED_BYTES, SlotLine, is_full, line_of, search_of,
+    CaptureRow, HostLine, NONE, OutageRow, PADDED_BYTES, SlotLine, is_full, line_of,
+    partition_point, search_of,
 };
 use super::{PolicyNumber, PolicySet};
 use crate::layout::EVERY_HOST;
@@ -209,7 +210,7 @@ impl PolicySet {
 
     /// Returns all hosts, in the order of their keys. Iteration ends after damage.
     pub fn hosts<'s>(&'s self) -> impl Iterator<Item = Result<StoredHost<'s>, Damage>> + 's {
-        let end = self.sections.hosts.bytes() / size_of::<HostLine>() as u64;
+        let end = self.sections.hosts.bytes / size_of::<HostLine>() as u64;
         let mut next = Some(0_u32);
         let mut last: Option<&[u8]> = None;
         std::iter::from_fn(move || {
@@ -508,17 +509,11 @@ impl PolicySet {
         capture: u32,
         notes: CaptureNotes,
     ) -> Result<Option<KnownOutage>, Damage> {
-        let rows = section.bytes() / size_of::<OutageRow>() as u64;
-        let row =
-            |index: u64| Ok::<_, Damage>(&self.file.items::<OutageRow>(section, index, 1)?[0]);
-        let (mut first, mut end) = (0, rows);
-        while first < end {
-            let middle = first + (end - first) / 2;
-            match row(middle)?.capture.get() < capture {
-                true => first = middle + 1,
-                false => end = middle,
-            }
-        }
+        let rows = section.bytes as usize / size_of::<OutageRow>();
+        let row = |index: usize| {
+            Ok::<_, Damage>(&self.file.items::<OutageRow>(section, index as u64, 1)?[0])
+        };
+        let first = partition_point(rows, |index| Ok(row(index)?.capture.get() < capture))?;
         let found = if first < rows { Some(row(first)?) } else { None };
         Ok(found.filter(|row| row.capture.get() == capture).map(|found| KnownOutage {
             since: UnixSeconds(found.since.get()),

@@ -33,12 +33,12 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_engine::vectors::prefetch;
 use portcullis_files::large_pages::ZeroedMemory;
-use portcullis_robots::access::{DateSpan, UnixSeconds};
 use portcullis_robots::policy::Crawler;
-use portcullis_robots::syntax::NoteKind;
 
-use super::file::{ContentHash, Damage, Section, SectionKind, SetError, SetFile, Storage};
-use super::layout::{SlotLine, count};
+use super::file::{
+    ContentHash, Damage, Section, SectionKind, SetCounts, SetError, SetFile, Storage,
+};
+use super::layout::SlotLine;
 use super::strings::Strings;
 
 pub use applied::AppliedGroups;
@@ -125,31 +125,6 @@ sections! {
     }
 }
 
-/// The counts in the header of a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SetCounts {
-    /// The number of hosts.
-    pub hosts: u64,
-    /// The number of origins with a known policy.
-    pub origins: u64,
-    /// The number of distinct policies.
-    pub policies: u64,
-    /// The number of distinct rule sets.
-    pub rule_sets: u64,
-    /// The number of rule sets that are built lazily from groups.
-    pub rule_sets_of_groups: u64,
-    /// The number of captures.
-    pub captures: u64,
-    /// The number of distinct strings.
-    pub strings: u64,
-    /// The number of distinct names of robots.
-    pub tokens: u64,
-    /// The dates of the earliest and the latest capture; `None` if none is dated.
-    pub captured: Option<DateSpan>,
-    /// The number of captures whose file has each note of [`NoteKind::OF_FILES`].
-    pub file_notes: [u64; NoteKind::OF_FILES.len()],
-}
-
 impl PolicySet {
     /// Reads the set at `path` into memory. If only a small part of a large set is needed, use
     /// [`PolicySet::map`].
@@ -227,8 +202,8 @@ impl PolicySet {
             let what = "it has timelines without moments, or moments without timelines";
             return Err(file.malformed_header(what).into());
         }
-        let slot_lines = sections.slots.bytes() / size_of::<SlotLine>() as u64;
-        let host_seed = file.fields().counts[count::HOST_SEED];
+        let slot_lines = sections.slots.bytes / size_of::<SlotLine>() as u64;
+        let host_seed = file.fields().counts.host_seed;
         Ok(PolicySet {
             file,
             dialect,
@@ -312,34 +287,21 @@ impl PolicySet {
     /// Returns the name (`hosts`) and the size in bytes of each section, in file order.
     pub fn section_bytes(&self) -> impl Iterator<Item = (String, u64)> + '_ {
         self.file.sections().iter().map(|section| {
-            let kind = section.kind();
+            let kind = section.kind;
             let name = kind.name().map_or_else(|| kind.to_string(), str::to_owned);
-            (name, section.bytes())
+            (name, section.bytes)
         })
     }
 
     /// Returns the counts in the header.
-    pub fn counts(&self) -> SetCounts {
-        let counts = &self.file.fields().counts;
-        let captured = [count::CAPTURED_FROM, count::CAPTURED_TO].map(|it| UnixSeconds(counts[it]));
-        SetCounts {
-            hosts: counts[count::HOSTS],
-            origins: counts[count::ORIGINS],
-            policies: counts[count::POLICIES],
-            rule_sets: counts[count::RULE_SETS],
-            rule_sets_of_groups: counts[count::RULE_SETS_OF_GROUPS],
-            captures: counts[count::CAPTURES],
-            strings: counts[count::STRINGS],
-            tokens: counts[count::TOKENS],
-            captured: (captured != [UnixSeconds(0); 2]).then_some(<(_, _)>::from(captured).into()),
-            file_notes: std::array::from_fn(|index| counts[count::FILE_NOTES + index]),
-        }
+    pub fn counts(&self) -> &SetCounts {
+        &self.file.fields().counts
     }
 
     /// Returns the JSON object that says where the set comes from.
     pub fn provenance(&self) -> Result<&[u8], Damage> {
         let section = self.sections.provenance;
-        self.file.bytes(section, 0, section.bytes())
+        self.file.bytes(section, 0, section.bytes)
     }
 
     /// Fails if the file was written to after it was opened, as its length and its times tell. Call it

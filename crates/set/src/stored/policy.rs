@@ -119,7 +119,7 @@ impl PolicySet {
 
     /// Returns the number of policies.
     pub fn policy_count(&self) -> u32 {
-        let bytes = self.sections.policy_heads.bytes();
+        let bytes = self.sections.policy_heads.bytes;
         u32::try_from(bytes / size_of::<PolicyHead>() as u64).unwrap_or(u32::MAX)
     }
 

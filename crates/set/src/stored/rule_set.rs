@@ -1,7 +1,6 @@
 //! Rule sets: where each is stored, and a view of it; and the rules of an agent, read from its
 //! policy, for rule sets that are not stored and for comparing sets.
 
-use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::id::RuleID;
@@ -39,7 +38,7 @@ impl PolicySet {
     /// Returns the number of rule sets.
     pub fn rule_set_count(&self) -> u32 {
         let bytes = (rule_set::WORDS * size_of::<U32>()) as u64;
-        u32::try_from(self.sections.rule_set_index.bytes() / bytes).unwrap_or(u32::MAX)
+        u32::try_from(self.sections.rule_set_index.bytes / bytes).unwrap_or(u32::MAX)
     }
 
     /// Returns the rule set with this number, after comparing its checksums and its form.
@@ -81,9 +80,7 @@ impl PolicySet {
     /// [`PolicySet::rule_set`] has checked.
     #[inline]
     pub(crate) fn all_lines(&self) -> &[Line] {
-        let bytes = self.file.uncompared(self.sections.rule_sets);
-        let whole = bytes.len() - bytes.len() % size_of::<Line>();
-        <[Line]>::ref_from_bytes(&bytes[..whole]).unwrap_or_default()
+        self.file.uncompared_items(self.sections.rule_sets)
     }
 
     #[cold]

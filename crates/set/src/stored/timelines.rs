@@ -66,7 +66,7 @@ impl PolicySet {
 
     /// Returns the number of moments that are stored; those of origins with one moment are not.
     pub fn moments(&self) -> u64 {
-        let bytes = self.sections.moments.map_or(0, |section| section.bytes());
+        let bytes = self.sections.moments.map_or(0, |section| section.bytes);
         bytes / size_of::<MomentRow>() as u64
     }
 

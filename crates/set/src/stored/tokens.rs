@@ -8,7 +8,7 @@ use portcullis_dialect::dialect::{Dialect, NamesAgent};
 use portcullis_robots::policy::{Crawler, is_name_of};
 
 use super::super::file::Damage;
-use super::super::layout::PolicyHead;
+use super::super::layout::{PolicyHead, partition_point};
 use super::PolicySet;
 
 /// The tokens of the agents that a set is compiled for, in lower case.
@@ -109,17 +109,13 @@ impl<'s> Names<'s> {
     /// Returns the number of `name`: `Some(None)` if the section does not have it, `None` if a name
     /// that the search needs is missing.
     pub(crate) fn find(&self, name: &[u8]) -> Option<Option<u32>> {
-        let (mut low, mut high) = (0, self.in_order.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let number = self.in_order[middle].get();
-            match self.get(number)?.cmp(name) {
-                std::cmp::Ordering::Equal => return Some(Some(number)),
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        Some(None)
+        let precedes = |index: usize| {
+            let other = self.get(self.in_order[index].get());
+            other.map(|other| other < name).ok_or(())
+        };
+        let first = partition_point(self.in_order.len(), precedes).ok()?;
+        let number = self.in_order.get(first).map(|number| number.get());
+        Some(number.filter(|&number| self.get(number) == Some(name)))
     }
 }
 
@@ -127,7 +123,7 @@ impl PolicySet {
     pub(crate) fn names(&self) -> Result<Names<'_>, Damage> {
         let section = self.sections.tokens;
         let malformed = || self.malformed(section, 0, "its names do not fit into it");
-        let bytes = self.file.bytes(section, 0, section.bytes())?;
+        let bytes = self.file.bytes(section, 0, section.bytes)?;
         let word_bytes = size_of::<u32>();
         let (count, rest) = bytes.split_at_checked(word_bytes).ok_or_else(malformed)?;
         let count = u32::from_le_bytes(count.try_into().expect("four bytes")) as usize;

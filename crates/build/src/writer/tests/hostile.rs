@@ -109,7 +109,7 @@ fn no_header_does_harm() {
         let Ok(set) = opened(with_header(&changes)) else { continue };
         opened_anyway += 1;
         for &section in set.sections() {
-            for (start, bytes) in [(0, section.bytes()), (section.bytes() / 2, 3), (1, 0)] {
+            for (start, bytes) in [(0, section.bytes), (section.bytes / 2, 3), (1, 0)] {
                 let _ = set.bytes(section, start, bytes);
             }
         }
