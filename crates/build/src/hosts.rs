@@ -11,61 +11,41 @@ use crate::standing::HostStanding;
 /// What is known about each origin: what a set is compiled from.
 #[derive(Debug, Default)]
 pub struct Standings {
-    source: Source,
+    /// Hosts that were never captured, sorted by key.
+    known: Vec<HostStanding>,
+    /// Captures, from which the hosts follow each time that they are read.
+    settling: Option<Box<Settling>>,
     /// The content of their files.
     pub pool: BlobPool,
-}
-
-/// Where hosts come from.
-#[derive(Debug)]
-enum Source {
-    /// Hosts that were never captured, sorted by key.
-    Known(Vec<HostStanding>),
-    /// Captures, from which the hosts follow each time that they are read.
-    Captured(Box<Settling>),
-}
-
-impl Default for Source {
-    fn default() -> Source {
-        Source::Known(Vec::new())
-    }
 }
 
 impl Standings {
     /// Creates standings of hosts in the order of their keys, in memory.
     pub fn in_memory(hosts: impl IntoIterator<Item = HostStanding>, pool: BlobPool) -> Standings {
-        Standings { source: Source::Known(hosts.into_iter().collect()), pool }
+        Standings { known: hosts.into_iter().collect(), settling: None, pool }
     }
 
     pub(crate) fn from_captures(settling: Settling, pool: BlobPool) -> Standings {
-        Standings { source: Source::Captured(Box::new(settling)), pool }
+        Standings { known: Vec::new(), settling: Some(Box::new(settling)), pool }
     }
 
     /// Returns the captures that count: the log of the set. `None` for files that were never captured,
     /// and for what is known as of another time, which is asked and not stored.
     pub(crate) fn log(&self) -> Option<&Captured> {
-        match &self.source {
-            Source::Known(_) => None,
-            Source::Captured(settling) => settling.at.is_none().then_some(&settling.captured),
-        }
+        let settling = self.settling.as_ref().filter(|settling| settling.at.is_none());
+        settling.map(|settling| &settling.captured)
     }
 
     /// Returns whether the history of hosts is known.
     pub fn has_history(&self) -> bool {
-        match &self.source {
-            Source::Known(hosts) => hosts.iter().any(|host| host.timelines.is_some()),
-            Source::Captured(settling) => settling.has_history(),
-        }
+        self.known.iter().any(|host| host.timelines.is_some())
+            || self.settling.as_ref().is_some_and(|settling| settling.has_history())
     }
 
     /// Reads the hosts in order.
     pub(crate) fn pieces(&self) -> HostPieces<'_> {
-        match &self.source {
-            Source::Known(hosts) => HostPieces::Known(hosts),
-            Source::Captured(settling) => {
-                HostPieces::Settled(Box::new(settling.settler(&self.pool)))
-            }
-        }
+        let settler = self.settling.as_ref().map(|settling| settling.settler(&self.pool));
+        HostPieces { known: &self.known, settler }
     }
 
     /// Returns all hosts.
@@ -98,17 +78,17 @@ impl Standings {
 }
 
 /// Reads hosts in the order of their keys.
-pub(crate) enum HostPieces<'s> {
-    Known(&'s [HostStanding]),
-    Settled(Box<Settler<'s>>),
+pub(crate) struct HostPieces<'s> {
+    known: &'s [HostStanding],
+    settler: Option<Settler<'s>>,
 }
 
 impl<'s> HostPieces<'s> {
     /// Returns the next hosts; `None` after the last.
     pub(crate) fn next_piece(&mut self) -> Result<Option<Cow<'s, [HostStanding]>>, WriteError> {
-        let piece = match self {
-            HostPieces::Known(hosts) => Cow::Borrowed(std::mem::take(hosts)),
-            HostPieces::Settled(settler) => Cow::Owned(settler.next_piece()?),
+        let piece = match &mut self.settler {
+            None => Cow::Borrowed(std::mem::take(&mut self.known)),
+            Some(settler) => Cow::Owned(settler.next_piece()?),
         };
         Ok(Some(piece).filter(|piece| !piece.is_empty()))
     }

@@ -1,9 +1,8 @@
 //! The captures of all resources, sorted by key in bounded memory.
 //!
-//! [`Newest`] collects captures in a table. A full table is written as a [sorted run](SortedRuns) and
-//! begun anew; in the end the runs are merged into [`Captured`]: one record per key, which are read in
-//! order and found by key. The runs hold only what may still count. What is sorted already, such as the
-//! logs of sets, is merged by [`Captured::merge`].
+//! [`Newest`] collects captures in a table. A full table becomes a sorted run, [`Captured`], and is begun
+//! anew: one record per key, which are read in order and found by key. In the end the runs are merged, as
+//! is what is sorted already, such as the logs of sets. A run holds only what may still count.
 //!
 //! Cost: one look-up per capture, and two reads and writes of some 40 bytes per resource that counts;
 //! finding a key reads [`BLOCK_BYTES`]. Memory: the table, one key for each block, and all that is kept
@@ -17,14 +16,13 @@ use std::convert::Infallible;
 use hashbrown::HashMap;
 use hashbrown::hash_map::EntryRef;
 
-use portcullis_dialect::AccessRules;
 use portcullis_engine::bytes::push_varint;
 use portcullis_files::error::WriteError;
-use portcullis_files::runs::SortedRuns;
+use portcullis_files::limits::SORTED_RUNS_MAX;
 use portcullis_files::scratch::{Scratch, Spool, SpoolReader, Table, take_record};
 
-use super::known::{Held, Known, Resources, settle_order};
-use super::log::{Fields, Place, Reference, Role, push_bytes, push_key, take_key};
+use super::known::{Held, Keeps, Known, Resources, settle_order};
+use super::log::{Fields, Form, Reference, Role, push_bytes, push_key, take_key};
 use super::place::{self, Slot};
 use crate::limits::CAPTURES_AT_ONCE;
 use crate::pool::{BlobID, BlobPool};
@@ -37,31 +35,24 @@ const BLOCK_BYTES: u64 = 16 * 1024;
 pub(super) struct Newest {
     pub(super) scratch: Scratch,
     pub(super) pool: BlobPool,
-    pub(super) rules: &'static AccessRules,
-    /// Whether captures that cannot be the newest any more are kept, for the history of origins.
-    pub(super) keeps_all: bool,
+    keeps: Keeps,
     resources: HashMap<Box<[u8]>, Resources, foldhash::fast::RandomState>,
     /// About the bytes of the table.
     bytes: usize,
-    runs: SortedRuns,
+    runs: Vec<Captured>,
     pub(super) taken: u64,
 }
 
 impl Newest {
     /// Begins without captures; their files go to `pool`.
-    pub(super) fn new(
-        (rules, keeps_all): (&'static AccessRules, bool),
-        pool: BlobPool,
-        scratch: &Scratch,
-    ) -> Newest {
+    pub(super) fn new(keeps: Keeps, pool: BlobPool, scratch: &Scratch) -> Newest {
         Newest {
             scratch: scratch.clone(),
             pool,
-            rules,
-            keeps_all,
+            keeps,
             resources: HashMap::default(),
             bytes: 0,
-            runs: SortedRuns::new(scratch, |record| Fields { rest: record }.bytes()),
+            runs: Vec::new(),
             taken: 0,
         }
     }
@@ -73,7 +64,7 @@ impl Newest {
         slot: Slot,
         known: Known<BlobID>,
     ) -> Result<(), WriteError> {
-        let Newest { resources, rules, keeps_all, bytes, .. } = self;
+        let Newest { resources, keeps, bytes, .. } = self;
         self.taken += 1;
         let resources = match resources.entry_ref(key) {
             EntryRef::Occupied(entry) => entry.into_mut(),
@@ -87,7 +78,7 @@ impl Newest {
         // Only a full list is put in order, and one that stays half full grows: a resource may have any
         // number of failures.
         if captures.len() == before {
-            settle_order(captures, rules, *keeps_all);
+            settle_order(captures, *keeps);
             if captures.len() * 2 > before || before == 0 {
                 captures.reserve_exact(captures.len().max(1));
             }
@@ -97,47 +88,41 @@ impl Newest {
         if *bytes > self.scratch.run_bytes() { self.spill() } else { Ok(()) }
     }
 
-    /// Writes the table as a sorted run.
+    /// Makes the table a run. If there are many runs, all of them become one first.
     fn spill(&mut self) -> Result<(), WriteError> {
-        let mut run = Spool::new(&self.scratch);
-        let mut record = Vec::new();
-        let (rules, keeps_all) = (self.rules, self.keeps_all);
-        for (key, mut resources) in self.sorted() {
-            resources.iter_mut().for_each(|it| settle_order(it, rules, keeps_all));
-            record.clear();
-            push_bytes(&mut record, &key);
-            let Ok(()) = Place::Run.push(&mut record, &resources, &mut number);
-            run.write_record(&record)?;
+        if self.runs.len() == SORTED_RUNS_MAX {
+            self.runs = vec![self.merged(Form::Run)?];
         }
-        self.runs.push(run)
+        let run = self.sorted(Form::Run)?;
+        self.runs.push(run);
+        Ok(())
     }
 
-    /// Empties the table and returns its content, sorted by key.
-    fn sorted(&mut self) -> Vec<Keyed> {
+    /// Empties the table and returns its content.
+    fn sorted(&mut self, form: Form) -> Result<Captured, WriteError> {
         self.bytes = 0;
         let mut sorted: Vec<Keyed> = std::mem::take(&mut self.resources).into_iter().collect();
         sorted.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-        sorted
+        let mut captured = Captured::new(self.keeps, form, &self.scratch);
+        sorted.into_iter().try_for_each(|keyed| captured.push(keyed))?;
+        Ok(captured)
+    }
+
+    /// Returns the captures of all runs.
+    fn merged(&self, form: Form) -> Result<Captured, WriteError> {
+        let runs = self.runs.iter().map(Captured::reader).collect();
+        Captured::merge(runs, self.keeps, form, &self.scratch)
     }
 
     /// Returns the captures of all resources, and the content of their files.
     pub(super) fn finish(mut self) -> Result<(Captured, BlobPool), WriteError> {
-        let mut captured = Captured::new((self.rules, self.keeps_all), &self.scratch);
-        if self.runs.is_empty() {
-            for keyed in self.sorted() {
-                captured.push(keyed)?;
+        let captured = match self.runs.is_empty() {
+            true => self.sorted(Form::Sorted)?,
+            false => {
+                self.spill()?;
+                self.merged(Form::Sorted)?
             }
-        } else {
-            self.spill()?;
-            let mut last = None;
-            self.runs.merge(|key, record| {
-                let fields = &mut Fields { rest: record };
-                let resources = fields.bytes().and_then(|_| resources(Place::Run, fields));
-                let resources = resources.ok_or_else(|| captured.records.changed())?;
-                captured.join(&mut last, key.into(), resources)
-            })?;
-            last.map_or(Ok(()), |last| captured.push(last))?;
-        }
+        };
         Ok((captured, self.pool))
     }
 }
@@ -145,8 +130,8 @@ impl Newest {
 /// The captures of all resources, sorted by key.
 #[derive(Debug)]
 pub struct Captured {
-    rules: &'static AccessRules,
-    keeps_all: bool,
+    keeps: Keeps,
+    form: Form,
     records: Spool,
     /// The first key of each block, and where it begins.
     blocks: Vec<(Box<[u8]>, u64)>,
@@ -165,10 +150,10 @@ pub struct Captured {
 pub(super) type Keyed = (Box<[u8]>, Resources);
 
 impl Captured {
-    fn new((rules, keeps_all): (&'static AccessRules, bool), scratch: &Scratch) -> Captured {
+    fn new(keeps: Keeps, form: Form, scratch: &Scratch) -> Captured {
         Captured {
-            rules,
-            keeps_all,
+            keeps,
+            form,
             records: Spool::new(scratch),
             blocks: Vec::new(),
             key_bytes: 0,
@@ -180,13 +165,15 @@ impl Captured {
         }
     }
 
-    /// Merges captures that are sorted by key. Those of one key come in the order of `sources`.
+    /// Merges captures that are sorted by key, to a run or to all of them. Those of one key come in the
+    /// order of `sources`.
     pub(super) fn merge<E: From<WriteError>, S: Iterator<Item = Result<Keyed, E>>>(
         mut sources: Vec<S>,
-        keeps: (&'static AccessRules, bool),
+        keeps: Keeps,
+        form: Form,
         scratch: &Scratch,
     ) -> Result<Captured, E> {
-        let mut captured = Captured::new(keeps, scratch);
+        let mut captured = Captured::new(keeps, form, scratch);
         let mut heads: Vec<Option<Resources>> = Vec::new();
         let mut next = BinaryHeap::new();
         for (number, source) in sources.iter_mut().enumerate() {
@@ -259,7 +246,7 @@ impl Captured {
             let (key, resources) = keyed?;
             record.clear();
             push_key(&mut record, &last, &key);
-            Place::Log.push(&mut record, &resources, &mut refer)?;
+            Form::Log.push(&mut record, &resources, &mut refer)?;
             write(&record)?;
             last = key;
         }
@@ -276,9 +263,9 @@ impl Captured {
         self.has_origin
     }
 
-    /// Returns whether all captures are kept.
-    pub(super) fn keeps_all(&self) -> bool {
-        self.keeps_all
+    /// Returns which captures count.
+    pub(super) fn keeps(&self) -> Keeps {
+        self.keeps
     }
 
     fn push(&mut self, (key, mut resources): Keyed) -> Result<(), WriteError> {
@@ -293,11 +280,11 @@ impl Captured {
         self.has_origin = self.has_origin || place::is_origin(&key);
         for captures in resources.iter_mut().filter(|captures| !captures.is_empty()) {
             self.resources += 1;
-            settle_order(captures, self.rules, self.keeps_all);
+            settle_order(captures, self.keeps);
         }
         self.record.clear();
         push_key(&mut self.record, &self.last, &key);
-        let Ok(()) = Place::Sorted.push(&mut self.record, &resources, &mut number);
+        let Ok(()) = self.form.push(&mut self.record, &resources, &mut number);
         self.last.clear();
         self.last.extend_from_slice(&key);
         self.records.write_record(&self.record)
@@ -327,7 +314,7 @@ impl Captured {
             let mut fields = Fields { rest: take_record(&mut block)? };
             take_key(&mut fields, &mut other)?;
             if other == key {
-                return resources(Place::Sorted, &mut fields);
+                return resources(self.form, &mut fields);
             }
             if *other > *key {
                 break;
@@ -356,7 +343,7 @@ impl CapturedReader<'_> {
         }
         reader.read_record(record)?;
         let fields = &mut Fields { rest: record };
-        let read = take_key(fields, key).and_then(|()| resources(Place::Sorted, fields));
+        let read = take_key(fields, key).and_then(|()| resources(captured.form, fields));
         Ok((key.as_slice().into(), read.ok_or_else(|| captured.records.changed())?))
     }
 
@@ -388,7 +375,7 @@ fn number(out: &mut Vec<u8>, _: Role, blob: &BlobID) -> Result<(), Infallible> {
 }
 
 /// Reads the rest of a record: captures whose references are numbers of a pool.
-fn resources(place: Place, fields: &mut Fields<'_>) -> Option<Resources> {
+fn resources(form: Form, fields: &mut Fields<'_>) -> Option<Resources> {
     let pooled = |Known { facts, position, held }: Known<Reference<'_>>| {
         let held = held.map(|reference| match *reference {
             Reference::Number(number) => Ok(BlobID(number)),
@@ -396,7 +383,7 @@ fn resources(place: Place, fields: &mut Fields<'_>) -> Option<Resources> {
         });
         Some(Known { facts, position, held: held.ok()? })
     };
-    let [http, https] = place.take(fields)?;
+    let [http, https] = form.take(fields)?;
     let http = http.into_iter().map(pooled).collect::<Option<_>>()?;
     let https = https.into_iter().map(pooled).collect::<Option<_>>()?;
     fields.rest.is_empty().then_some([http, https])

@@ -18,8 +18,12 @@ use crate::pool::BlobID;
 /// resource.
 pub(super) type Resources<B = BlobID> = [Vec<Known<B>>; 2];
 
+/// Which captures of a resource count: by these rules, and all of them for the history of origins or
+/// those alone that can still be the newest.
+pub(super) type Keeps = (&'static AccessRules, bool);
+
 /// Sorts the captures of a resource, and drops those that no longer count, unless all are kept.
-pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, rules: &AccessRules, keeps_all: bool) {
+pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, (rules, keeps_all): Keeps) {
     captures.sort_by_key(|known| known.rank(rules));
     let Some(newest) = captures.len().checked_sub(1).filter(|&newest| newest > 0 && !keeps_all)
     else {

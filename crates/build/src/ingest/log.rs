@@ -21,9 +21,9 @@ pub(super) enum Reference<'b> {
     Bytes(&'b [u8]),
 }
 
-/// Where captures are.
+/// Where captures are, which decides the form of their record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Form {
     /// In a sorted run. Each capture has its position in its input.
     Run,
     /// All together. The order of captures stands for their positions.
@@ -111,7 +111,7 @@ pub(super) fn take_key(fields: &mut Fields<'_>, key: &mut Vec<u8>) -> Option<()>
     (is_shortest || rest.is_empty()).then_some(())
 }
 
-impl Place {
+impl Form {
     /// Appends the captures of a key, oldest first. `refer` appends references.
     pub(super) fn push<B: PartialEq, E>(
         self,
@@ -123,7 +123,7 @@ impl Place {
         let are_same = |(one, other): (&Known<B>, &Known<B>)| {
             (&one.facts, &one.held) == (&other.facts, &other.held)
         };
-        let has_same = self != Place::Run && !http.is_empty() && http.len() == https.len();
+        let has_same = self != Form::Run && !http.is_empty() && http.len() == https.len();
         if has_same && http.iter().zip(https).all(are_same) {
             push_varint(out, AS_HTTP);
             return Ok(());
@@ -152,7 +152,7 @@ impl Place {
                     refer(out, Role::Others, others)?;
                 }
             }
-            if self == Place::Run {
+            if self == Form::Run {
                 push_varint(out, position.piece);
                 push_varint(out, position.index);
             }
@@ -163,7 +163,7 @@ impl Place {
     fn kind<B>(self, held: &Held<B>) -> u8 {
         match held {
             Held::Nothing => NOTHING,
-            Held::Location(_) if self == Place::Log => LOCATION,
+            Held::Location(_) if self == Form::Log => LOCATION,
             Held::Location(_) => LOCATION_NUMBER,
             Held::File { has_rules: false, .. } => FILE,
             Held::File { has_rules: true, .. } => FILE_WITH_RULES,
@@ -190,8 +190,8 @@ impl Place {
         for index in 0..count {
             let (facts, held) = capture(fields)?;
             let position = match self {
-                Place::Run => Position { piece: fields.number()?, index: fields.number()? },
-                Place::Sorted | Place::Log => Position { piece: 0, index },
+                Form::Run => Position { piece: fields.number()?, index: fields.number()? },
+                Form::Sorted | Form::Log => Position { piece: 0, index },
             };
             captures.push(Known { facts, position, held });
         }

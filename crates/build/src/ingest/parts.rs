@@ -25,8 +25,8 @@ use portcullis_set::lists::{ListReader, read_extract};
 use portcullis_set::stored::{PolicyNumber, PolicySet};
 
 use super::captured::{Captured, Keyed, Newest};
-use super::known::{Held, Known, Resources};
-use super::log::{self, Fields, Reference, take_key};
+use super::known::{Held, Keeps, Known, Resources};
+use super::log::{Fields, Form, Reference, take_key};
 use super::place::{self, Place, Slot};
 use super::read::{Open, read_all};
 use super::settle::{AsOf, Settling};
@@ -42,8 +42,7 @@ const KEYS_PER_RELEASE: u64 = 1 << 16;
 /// The captures of archives and of sets, joined.
 #[derive(Debug)]
 pub struct Merger {
-    dialect: &'static Dialect,
-    keeps_all: bool,
+    keeps: Keeps,
     scratch: Scratch,
     pool: BlobPool,
     inputs: Vec<InputReport>,
@@ -57,8 +56,7 @@ impl Merger {
     /// none then counts as the few captures that it has.
     pub fn new(dialect: &'static Dialect, has_history: bool, scratch: &Scratch) -> Merger {
         Merger {
-            dialect,
-            keeps_all: has_history,
+            keeps: (&dialect.access, has_history),
             scratch: scratch.clone(),
             pool: BlobPool::new(scratch),
             inputs: Vec::new(),
@@ -103,8 +101,7 @@ impl Merger {
         config: &IngestConfig,
         observer: &dyn IngestObserver,
     ) -> Result<(), IngestError> {
-        let form = (&self.dialect.access, self.keeps_all);
-        let newest = Newest::new(form, std::mem::take(&mut self.pool), &self.scratch);
+        let newest = Newest::new(self.keeps, std::mem::take(&mut self.pool), &self.scratch);
         let first = u32::try_from(self.inputs.len()).expect("fewer than 2^32 inputs");
         let (newest, inputs) = read_all((newest, first), reports, open, config, observer)?;
         let is_fine = match config.strictness {
@@ -138,7 +135,7 @@ impl Merger {
         }
         let pool = RefCell::new(std::mem::take(&mut self.pool));
         let mut logs = Vec::new();
-        let (mut first_input, rules) = (self.inputs.len(), &self.dialect.access);
+        let (mut first_input, (rules, _)) = (self.inputs.len(), self.keeps);
         for &set in sets {
             let inputs = inputs(set)?;
             let no_captures = || SetError::NoCaptures { name: set.name().to_owned() };
@@ -163,7 +160,7 @@ impl Merger {
             self.inputs.extend(inputs);
         }
         let merged =
-            Captured::merge(logs.iter_mut().collect(), (rules, self.keeps_all), &self.scratch);
+            Captured::merge(logs.iter_mut().collect(), self.keeps, Form::Sorted, &self.scratch);
         drop(logs);
         self.pool = pool.into_inner();
         self.parts.push(merged?);
@@ -184,18 +181,17 @@ impl Merger {
         settle: SettleConfig,
         at: Option<AsOf>,
     ) -> Result<Ingested, WriteError> {
-        let form = (&self.dialect.access, self.keeps_all);
         let captured = match self.parts.len() {
             1 => self.parts.pop().expect("a part"),
-            _ => Captured::merge(
-                self.parts.iter().map(Captured::reader).collect(),
-                form,
-                &self.scratch,
-            )?,
+            _ => {
+                let parts = self.parts.iter().map(Captured::reader).collect();
+                Captured::merge(parts, self.keeps, Form::Sorted, &self.scratch)?
+            }
         };
+        let (_, keeps_all) = self.keeps;
         let superseded =
-            if self.keeps_all { 0 } else { self.captures.saturating_sub(captured.resources()) };
-        let settling = Settling { captured, rules: form.0, settle, at };
+            if keeps_all { 0 } else { self.captures.saturating_sub(captured.resources()) };
+        let settling = Settling { captured, settle, at };
         let standings = Standings::from_captures(settling, self.pool);
         Ok(Ingested { standings, inputs: self.inputs, settle, superseded })
     }
@@ -267,7 +263,7 @@ impl<'m> LogReader<'m> {
             return Ok(None);
         }
         let read = take_key(&mut self.fields, &mut self.key);
-        let resources = read.and_then(|()| log::Place::Log.take(&mut self.fields));
+        let resources = read.and_then(|()| Form::Log.take(&mut self.fields));
         let resources = resources.ok_or_else(|| self.odd("it makes no sense"))?;
         let key: Box<[u8]> = self.key.as_slice().into();
         if self.last.as_deref() >= Some(&*key) {

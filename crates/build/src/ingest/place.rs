@@ -12,6 +12,7 @@ use memchr::memchr;
 use portcullis_captures::Subject;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_robots::url::{BadUrl, ROBOTS_TXT_PATH, SplitUrl, host_key, split};
+use portcullis_set::stored::{self, key_with_scheme};
 
 /// One of the two origins of a host. Every scheme except https uses the first; the key contains the
 /// scheme unless it is http.
@@ -53,8 +54,7 @@ impl Place {
         if parts.path == ROBOTS_TXT_PATH {
             return Place::from_origin(&parts);
         }
-        let mut key = scheme_prefix(parts.scheme);
-        key.extend_from_slice(host_key(&parts, &mut Vec::new())?);
+        let mut key = key_with_scheme(parts.scheme, host_key(&parts, &mut Vec::new())?);
         if !parts.path.starts_with(b"/") {
             key.push(b'/');
         }
@@ -73,18 +73,15 @@ impl Place {
     }
 
     fn from_origin(parts: &SplitUrl<'_>) -> Result<Place, BadUrl> {
-        let (slot, mut key) = match () {
-            () if parts.scheme.eq_ignore_ascii_case(b"https") => (Slot::Https, Vec::new()),
-            () if parts.scheme.eq_ignore_ascii_case(b"http") => (Slot::Http, Vec::new()),
-            () => (Slot::Http, scheme_prefix(parts.scheme)),
+        let mut host = Vec::new();
+        let key = host_key(parts, &mut host)?;
+        let (slot, key) = match stored::place(parts.scheme) {
+            stored::Place::Https => (Slot::Https, key.to_vec()),
+            stored::Place::Http => (Slot::Http, key.to_vec()),
+            stored::Place::Other => (Slot::Http, key_with_scheme(parts.scheme, key)),
         };
-        key.extend_from_slice(host_key(parts, &mut Vec::new())?);
         Ok(Place { key, slot })
     }
-}
-
-fn scheme_prefix(scheme: &[u8]) -> Vec<u8> {
-    [&scheme.to_ascii_lowercase(), &b"://"[..]].concat()
 }
 
 /// Returns whether `key` is the key of an origin, not of another resource.

@@ -135,19 +135,16 @@ impl Reading<'_> {
     fn digest(&self, input: u32, piece: u32, batch: &dyn Batch) {
         let mut digest = Digest::new(self, input, piece);
         batch.read(&ReadConfig { robots_bytes_max: self.config.robots_bytes_max }, &mut digest);
-        let progress = Progress {
-            bytes: batch.stored_bytes(),
-            captures: digest.captures.len() as u64 + digest.later,
-            broken: digest.broken_count,
-        };
+        digest.report.bytes = batch.stored_bytes();
+        let InputReport { bytes, captures, broken, .. } = digest.report;
         let mut ingested = self.ingested();
-        ingested.reports[input as usize].add(progress.bytes, &mut digest);
+        ingested.reports[input as usize].add(&mut digest);
         if ingested.failure.is_none() {
             let go_on = self.config.scratch.go_on();
             ingested.failure = go_on.and_then(|()| ingested.take(&digest)).err();
         }
         drop(ingested);
-        self.observer.progressed(&progress);
+        self.observer.progressed(&Progress { bytes, captures, broken });
     }
 
     fn fail(&self, input: u32, error: &InputError) {
@@ -168,24 +165,16 @@ struct OpenReport {
 }
 
 impl OpenReport {
-    fn add(&mut self, bytes: u64, digest: &mut Digest<'_>) {
-        let report = &mut self.report;
-        report.bytes += bytes;
-        report.captures += digest.captures.len() as u64 + digest.later;
-        report.later += digest.later;
-        report.broken += digest.broken_count;
-        report.unreadable += digest.unreadable_count;
-        let is_assumed =
-            |known: &Known<Blob>| known.facts.capture_notes.contains(CaptureNote::StatusAssumed);
-        report.status_assumed +=
-            digest.captures.iter().filter(|(_, known)| is_assumed(known)).count() as u64;
-        if digest.config.history {
-            let dates = digest.captures.iter().map(|(_, known)| known.facts.captured_at);
-            report.undated += dates.filter(Option::is_none).count() as u64;
-        }
-        for date in digest.captures.iter().filter_map(|(_, known)| known.facts.captured_at) {
-            report.captured = DateSpan::over(report.captured, Some(date.into()));
-        }
+    fn add(&mut self, digest: &mut Digest<'_>) {
+        let (report, piece) = (&mut self.report, &digest.report);
+        report.bytes += piece.bytes;
+        report.captures += piece.captures;
+        report.later += piece.later;
+        report.broken += piece.broken;
+        report.unreadable += piece.unreadable;
+        report.status_assumed += piece.status_assumed;
+        report.undated += piece.undated;
+        report.captured = DateSpan::over(report.captured, piece.captured);
         self.broken.append(&mut digest.broken);
         self.broken.sort_unstable_by_key(|&(position, _)| position);
         self.broken.truncate(BROKEN_RECORDS_NAMED);
@@ -259,13 +248,10 @@ struct Digest<'c> {
     input: u32,
     next: Position,
     captures: Vec<(Places, Known<Blob>)>,
-    /// The number of captures after the time as of which origins are settled.
-    later: u64,
+    /// What the piece adds to the report on its input.
+    report: InputReport,
     /// The first broken records.
     broken: Vec<(Position, BrokenRecord)>,
-    broken_count: u64,
-    /// The number of broken records that the system could not read.
-    unreadable_count: u64,
 }
 
 impl Digest<'_> {
@@ -276,10 +262,8 @@ impl Digest<'_> {
             input: reading.first_input + input,
             next: Position { piece, index: 0 },
             captures: Vec::new(),
-            later: 0,
+            report: InputReport::default(),
             broken: Vec::new(),
-            broken_count: 0,
-            unreadable_count: 0,
         }
     }
 
@@ -289,9 +273,21 @@ impl Digest<'_> {
         position
     }
 
+    fn push(&mut self, capture: (Places, Known<Blob>)) {
+        let CaptureFacts { captured_at, capture_notes, .. } = capture.1.facts;
+        let is_undated = self.config.history && captured_at.is_none();
+        let is_assumed = capture_notes.contains(CaptureNote::StatusAssumed);
+        let report = &mut self.report;
+        report.captures += 1;
+        report.status_assumed += u64::from(is_assumed);
+        report.undated += u64::from(is_undated);
+        report.captured = DateSpan::over(report.captured, captured_at.map(DateSpan::from));
+        self.captures.push(capture);
+    }
+
     fn push_broken(&mut self, position: Position, broken: BrokenRecord) {
-        self.broken_count += 1;
-        self.unreadable_count += u64::from(broken.kind == BrokenKind::Unreadable);
+        self.report.broken += 1;
+        self.report.unreadable += u64::from(broken.kind == BrokenKind::Unreadable);
         if self.broken.len() < BROKEN_RECORDS_NAMED {
             self.broken.push((position, broken));
         }
@@ -361,11 +357,12 @@ impl CaptureSink for Digest<'_> {
         let position = self.next();
         let as_of = self.config.settle.time();
         if as_of.is_some_and(|as_of| capture.captured_at > Some(as_of)) {
-            self.later += 1;
+            self.report.captures += 1;
+            self.report.later += 1;
             return;
         }
         match Place::of(capture.subject) {
-            Ok(places) => self.captures.push((places, self.known(&capture, position))),
+            Ok(places) => self.push((places, self.known(&capture, position))),
             Err(problem) => {
                 let (kind, name) = match capture.subject {
                     Subject::Url(url) => ("URL", url),

@@ -59,7 +59,6 @@ use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
 #[derive(Debug)]
 pub(crate) struct Settling {
     pub(crate) captured: Captured,
-    pub(super) rules: &'static AccessRules,
     pub(super) settle: SettleConfig,
     /// The time as of which origins are settled, instead of with history. All captures are kept then.
     pub(crate) at: Option<AsOf>,
@@ -68,20 +67,16 @@ pub(crate) struct Settling {
 impl Settling {
     /// Returns whether each origin has a history.
     pub(crate) fn has_history(&self) -> bool {
-        self.captured.keeps_all() && self.at.is_none()
+        self.captured.keeps().1 && self.at.is_none()
     }
 
     /// Settles the captures, whose files are in `pool`.
     pub(crate) fn settler<'s>(&'s self, pool: &'s BlobPool) -> Settler<'s> {
         let resolver = Resolver {
-            captured: &self.captured,
-            keeps_all: self.captured.keeps_all(),
-            at: self.at,
+            settling: self,
             pool,
-            rules: self.rules,
+            rules: self.captured.keeps().0,
             as_of: self.settle.time(),
-            long_outage: self.settle.long_outage,
-            join_schemes: self.settle.join_schemes,
             recent: Mutex::default(),
         };
         let reader = self.captured.reader();
@@ -226,16 +221,11 @@ impl RecentlyFound {
 
 /// Settles the standing of an origin.
 struct Resolver<'n> {
-    captured: &'n Captured,
-    /// Whether all captures were kept.
-    keeps_all: bool,
-    at: Option<AsOf>,
+    settling: &'n Settling,
     pool: &'n BlobPool,
     rules: &'static AccessRules,
     /// The time for which outages are judged; if `None`, each at its last captured failure.
     as_of: Option<UnixSeconds>,
-    long_outage: LongOutage,
-    join_schemes: bool,
     recent: Mutex<RecentlyFound>,
 }
 
@@ -313,7 +303,7 @@ impl Resolver<'_> {
             return Ok(None);
         }
         let (mut settled, mut timelines) = <([Option<Settled>; 2], [Timeline; 2])>::default();
-        let has_timelines = self.keeps_all && self.at.is_none();
+        let has_timelines = self.settling.has_history();
         for slot in Slot::BOTH.into_iter().filter(|_| place::is_origin(key)) {
             let captures = &resources[slot as usize];
             if captures.is_empty() {
@@ -332,14 +322,14 @@ impl Resolver<'_> {
                 }
             }
         }
-        if self.join_schemes && place::has_both_schemes(key) {
+        if self.settling.settle.join_schemes && place::has_both_schemes(key) {
             settled = [0, 1].map(|slot| joined(settled[slot], settled[1 - slot]));
             let all = timelines.clone();
             timelines = [0, 1].map(|slot| joined_timeline(&all[slot], &all[1 - slot]));
         }
         let [http, https] = settled.map(|settled| {
             let (_, standing) = settled?;
-            Some(if self.at.is_some() { standing.without_span() } else { standing })
+            Some(if self.settling.at.is_some() { standing.without_span() } else { standing })
         });
         let timelines = has_timelines.then(|| Box::new(timelines));
         Ok(Some(HostStanding { http, https, timelines, ..HostStanding::default() }))
@@ -347,7 +337,7 @@ impl Resolver<'_> {
 
     /// Returns the time as of which an origin with these captures is settled; `None` for the end.
     fn time_of(&self, track: &Track) -> Option<UnixSeconds> {
-        let AsOf { time, or_oldest } = self.at?;
+        let AsOf { time, or_oldest } = self.settling.at?;
         let begin = track.begin().filter(|begin| or_oldest && begin.0 < TIMELINE_SECONDS_END);
         begin.filter(|&begin| begin > time).or(Some(time))
     }
@@ -435,7 +425,8 @@ impl Resolver<'_> {
         };
         clock.change_at(Some(since.after(LONG_UNREACHABLE_SECONDS + 1)));
         let outage = Outage { first_failure: since, outcome };
-        let serving = serving(&outage, as_of, step.copy.is_some(), self.long_outage, self.rules);
+        let long_outage = self.settling.settle.long_outage;
+        let serving = serving(&outage, as_of, step.copy.is_some(), long_outage, self.rules);
         let facts = &mut standing.facts;
         let mut known = KnownOutage { since, change: LongOutage::NoChange, copy_captured_at: None };
         match serving {
@@ -500,7 +491,7 @@ impl Resolver<'_> {
         let track = match known {
             Some(known) => Some(known),
             None => {
-                let [http, https] = self.captured.get(&place.key)?;
+                let [http, https] = self.settling.captured.get(&place.key)?;
                 let captures = if place.slot == Slot::Http { http } else { https };
                 (!captures.is_empty()).then(|| {
                     let track = Arc::new(Track::of(&captures, self.rules));
