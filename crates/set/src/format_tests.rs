@@ -4,8 +4,8 @@ use std::mem::offset_of;
 
 use super::file::{SectionKind, SetCounts, StoredHeader};
 use super::layout::{
-    CaptureRow, HostLine, LINE_SLOTS, MomentRow, OutageRow, Pairs, PolicyHead, SlotLine, line_of,
-    lines_for, partition_point, policy, record, robots_word, rule_set, usage,
+    CaptureRow, HostLine, LINE_SLOTS, MomentRow, OutageRow, Pairs, PolicyHead, RuleSetRow,
+    SlotLine, line_of, lines_for, partition_point, policy, record, robots_word, usage,
 };
 use crate::layout::record::In;
 use crate::lists::{RecordKind, UsageKind};
@@ -167,10 +167,10 @@ fn tables_are_those_of_the_constants() {
             11,
             0,
             &[
-                (rule_set::LINE, "the line of `rule sets`"),
-                (rule_set::LINES, "number of its lines"),
+                (offset_of!(RuleSetRow, line) / 4, "the line of `rule sets`"),
+                (offset_of!(RuleSetRow, lines) / 4, "number of its lines"),
             ],
-            Some(rule_set::WORDS),
+            Some(size_of::<RuleSetRow>() / 4),
         ),
         (
             20,

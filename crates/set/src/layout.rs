@@ -349,13 +349,14 @@ pub mod usage {
     }
 }
 
-/// Words of a rule set in the index.
-pub mod rule_set {
-    /// Its first line; [`NONE`](super::NONE) for a rule set made of groups.
-    pub const LINE: usize = 0;
+/// A rule set in the index.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct RuleSetRow {
+    /// Its first line; [`NONE`] for a rule set made of groups.
+    pub line: U32,
     /// The number of its lines.
-    pub const LINES: usize = 1;
-    pub const WORDS: usize = 2;
+    pub lines: U32,
 }
 
 /// A list of records: the number of records, the number of runs of consecutive lines, the runs, the

@@ -6,7 +6,7 @@ use zerocopy::{Immutable, IntoBytes};
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::{Line, RuleSetBuf};
 use portcullis_files::scratch::{Items, Scratch, Spool};
-use portcullis_set::layout::{NONE, rule_set};
+use portcullis_set::layout::{NONE, RuleSetRow};
 
 use super::config::CompileError;
 use crate::pool::{BlobID, BlobPool, Fingerprint, Fingerprints};
@@ -68,7 +68,7 @@ impl Orders {
 /// The rule sets of a set. Memory: about 40 bytes for each.
 pub struct RuleSets {
     /// The first line and the number of lines of each rule set, by number.
-    pub index: Vec<U32>,
+    pub index: Vec<RuleSetRow>,
     /// The number of lines of all rule sets.
     pub line_count: u64,
     /// The lines that were not passed on yet.
@@ -105,25 +105,24 @@ impl RuleSets {
             let start = position(*line_count)?;
             *line_count += rules.as_lines().len() as u64;
             new.extend_from_slice(rules.as_lines());
-            Ok(pushed(index, [start, rules.as_lines().len() as u32]))
+            Ok(pushed(index, start, rules.as_lines().len() as u32))
         })
     }
 
     /// Returns the first line and the number of lines of a rule set.
-    pub fn lines_of(&self, number: u32) -> [u32; rule_set::WORDS] {
-        let words = &self.index[number as usize * rule_set::WORDS..];
-        [words[rule_set::LINE].get(), words[rule_set::LINES].get()]
+    pub fn lines_of(&self, number: u32) -> RuleSetRow {
+        self.index[number as usize]
     }
 
     /// Adds a rule set that is built from a policy's groups when an agent first needs it.
     pub fn push_of_groups(&mut self) -> u32 {
         self.of_groups += 1;
-        pushed(&mut self.index, [NONE, 0])
+        pushed(&mut self.index, NONE, 0)
     }
 
     /// Returns the number of rule sets.
     pub fn len(&self) -> u64 {
-        (self.index.len() / rule_set::WORDS) as u64
+        self.index.len() as u64
     }
 
     pub fn table_bytes(&self) -> usize {
@@ -132,9 +131,9 @@ impl RuleSets {
 }
 
 /// Appends a rule set to the index and returns its number.
-fn pushed(index: &mut Vec<U32>, words: [u32; rule_set::WORDS]) -> u32 {
-    let number = (index.len() / rule_set::WORDS) as u32;
-    words.into_iter().for_each(|word| push(index, word));
+fn pushed(index: &mut Vec<RuleSetRow>, line: u32, lines: u32) -> u32 {
+    let number = index.len() as u32;
+    index.push(RuleSetRow { line: line.into(), lines: lines.into() });
     number
 }
 

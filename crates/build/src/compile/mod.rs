@@ -39,6 +39,7 @@ use portcullis_engine::Line;
 use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::{Spool, Table};
 use portcullis_set::file::{HeaderFields, SectionKind, SetCounts};
+use portcullis_set::layout::record::In;
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 
 use crate::hosts::Standings;
@@ -383,11 +384,11 @@ impl<'c> Compiled<'c> {
         let spools = [
             hosts.hosts.spool(),
             hosts.captures.rows.spool(),
-            texts.others.spool(),
+            texts.lists(In::Others),
             policies.heads.spool(),
             policies.words.spool(),
             &policies.orders.bytes,
-            texts.documents.spool(),
+            texts.lists(In::Documents),
             policies.usage.spool(),
         ];
         let strings = texts.strings.bytes() + texts.other_strings.bytes();
@@ -409,9 +410,9 @@ impl<'c> Compiled<'c> {
         writer.section(SectionKind::RULE_SET_INDEX, rule_sets.index.as_bytes())?;
         writer.spool(SectionKind::ORDERS, &policies.orders.bytes)?;
         policies.names.write(writer)?;
-        writer.spool(SectionKind::DOCUMENTS, texts.documents.spool())?;
+        writer.spool(SectionKind::DOCUMENTS, texts.lists(In::Documents))?;
         writer.spool(SectionKind::CAPTURES, hosts.captures.rows.spool())?;
-        writer.spool(SectionKind::OTHERS, texts.others.spool())?;
+        writer.spool(SectionKind::OTHERS, texts.lists(In::Others))?;
         writer.spool(SectionKind::OUTAGES, hosts.captures.outages.spool())?;
         if let Some(captured) = standings.log() {
             writer.begin(SectionKind::LOG)?;
@@ -423,7 +424,7 @@ impl<'c> Compiled<'c> {
             captured.write_log(pool, number, |bytes| writer.write(bytes))?;
         }
         writer.spool(SectionKind::USAGE, policies.usage.spool())?;
-        writer.spool(SectionKind::USAGE_RECORDS, texts.usage.spool())?;
+        writer.spool(SectionKind::USAGE_RECORDS, texts.lists(In::Usage))?;
         if let Some(Timelines { starts, moments, captures, .. }) = &hosts.timelines {
             writer.spool(SectionKind::TIMELINES, starts.spool())?;
             writer.write(U32::new(moments.len() as u32).as_bytes())?;

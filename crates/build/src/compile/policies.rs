@@ -4,7 +4,7 @@ use zerocopy::little_endian::U32;
 
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_set::layout::record::{self, In};
-use portcullis_set::layout::{NONE, Pairs, PolicyHead, policy, robots_word, usage};
+use portcullis_set::layout::{NONE, Pairs, PolicyHead, RuleSetRow, policy, robots_word, usage};
 use portcullis_set::lists::ListedRecord;
 
 use super::config::CompileError;
@@ -63,8 +63,8 @@ impl PolicySections {
             }
             false => NONE,
         };
-        let [line, lines] = match default_entry {
-            NONE => [NONE, 0],
+        let RuleSetRow { line, lines } = match default_entry {
+            NONE => RuleSetRow { line: NONE.into(), lines: 0.into() },
             entry => {
                 let at = entries_at + entry as usize * policy::ENTRY_WORDS + policy::RULE_SET;
                 self.rule_sets.lines_of(words[at].get())
@@ -81,8 +81,8 @@ impl PolicySections {
             document: document.into(),
             usage: usage.into(),
             default_entry: default_entry.into(),
-            default_line: line.into(),
-            default_lines: lines.into(),
+            default_line: line,
+            default_lines: lines,
             names_and_state: (names | PolicyHead::state_of(plan.state as u32, plan.verdict as u32))
                 .into(),
         }])?)

@@ -9,7 +9,7 @@ use portcullis_dialect::RuleID;
 use portcullis_engine::RuleSet;
 use portcullis_engine::bytes::push_varint;
 use portcullis_engine::pattern::Pattern;
-use portcullis_files::scratch::{Items, Scratch};
+use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_set::layout::record::{self, In};
 use portcullis_set::lists::ListedRecord;
 
@@ -20,9 +20,8 @@ use crate::strings::StringTable;
 /// Lists of records, and their strings. The strings of other records are apart: lists of others are not
 /// added in the order of policies.
 pub struct Texts {
-    pub documents: Items<U32>,
-    pub usage: Items<U32>,
-    pub others: Items<U32>,
+    /// By [`In`].
+    lists: [Items<U32>; 3],
     pub strings: StringTable,
     pub other_strings: StringTable,
     scratch: Vec<u8>,
@@ -31,9 +30,7 @@ pub struct Texts {
 impl Texts {
     pub fn new(scratch: &Scratch) -> Texts {
         Texts {
-            documents: Items::new(scratch),
-            usage: Items::new(scratch),
-            others: Items::new(scratch),
+            lists: [(); 3].map(|()| Items::new(scratch)),
             strings: StringTable::new(scratch),
             other_strings: StringTable::new(scratch),
             scratch: Vec::new(),
@@ -70,14 +67,15 @@ impl Texts {
             scratch[record.text.len()..].reverse();
             push(&mut words, strings.intern(scratch)?);
         }
-        let section = match place {
-            In::Documents => &mut self.documents,
-            In::Usage => &mut self.usage,
-            In::Others => &mut self.others,
-        };
+        let section = &mut self.lists[place as usize];
         let start = end(section)?;
         section.push(&words)?;
         Ok(start)
+    }
+
+    /// Returns the lists of a section.
+    pub fn lists(&self, place: In) -> &Spool {
+        self.lists[place as usize].spool()
     }
 }
 

@@ -1,8 +1,6 @@
 //! Rule sets: where each is stored, and a view of it; and the rules of an agent, read from its
 //! policy, for rule sets that are not stored and for comparing sets.
 
-use zerocopy::little_endian::U32;
-
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_engine::block::Start;
@@ -11,7 +9,7 @@ use portcullis_robots::policy::OrderedRules;
 use portcullis_robots::syntax::{Group, RobotsTxt};
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, policy, rule_set};
+use super::super::layout::{NONE, RuleSetRow, policy};
 use super::PolicySet;
 use super::policy::{PolicyNumber, RuleSetNumber, SelectedRules, StoredPolicy};
 use crate::lists::{ListReader, Role};
@@ -30,15 +28,15 @@ impl PolicySet {
     /// them.
     #[inline]
     pub(super) fn rule_set_lines(&self, number: RuleSetNumber) -> Result<(u32, u32), Damage> {
-        let first = number.0.saturating_mul(rule_set::WORDS as u32);
-        let words = self.words(self.sections.rule_set_index, first, rule_set::WORDS)?;
-        Ok((words[rule_set::LINE].get(), words[rule_set::LINES].get()))
+        let section = self.sections.rule_set_index;
+        let row = &self.file.items::<RuleSetRow>(section, number.0.into(), 1)?[0];
+        Ok((row.line.get(), row.lines.get()))
     }
 
     /// Returns the number of rule sets.
     pub fn rule_set_count(&self) -> u32 {
-        let bytes = (rule_set::WORDS * size_of::<U32>()) as u64;
-        u32::try_from(self.sections.rule_set_index.bytes / bytes).unwrap_or(u32::MAX)
+        let rows = self.sections.rule_set_index.bytes / size_of::<RuleSetRow>() as u64;
+        u32::try_from(rows).unwrap_or(u32::MAX)
     }
 
     /// Returns the rule set with this number, after comparing its checksums and its form.
