@@ -16,13 +16,12 @@ use portcullis_files::input::{
     ChunkConfig, Fields, Framing, InputError, QuoteProblem, Separator, Source, TextChunks,
     first_row,
 };
-use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 use super::capture::{Capture, CaptureSink, ReadConfig};
 use super::json_path::{FieldPath, FieldValue};
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap};
-use super::text::{RecordReader, TextReader};
+use super::text::{RecordReader, TextReader, lines_in};
 
 /// The columns to read, by their positions, and the fields that they hold.
 struct Schema {
@@ -43,35 +42,21 @@ const SEPARATORS: [Separator; 4] =
 ///
 /// If the header cannot be read; [`InputError::List`] if a column is missing, with those that there
 /// are.
-pub fn open(source: Source, fields: &FieldMap) -> Result<TextReader, InputError> {
-    let name = source.name().to_owned();
+pub fn open(mut source: Source, fields: &FieldMap) -> Result<TextReader, InputError> {
+    source.skip_mark();
     let mut chunks = TextChunks::new(source, ChunkConfig::default());
-    let mut wanted = chunks.config().wanted_bytes();
-    let (schema, header) = loop {
-        let first = chunks.first(wanted, None, |_| true);
-        let (bytes, is_whole) = (first.bytes, first.is_whole);
-        let mark = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-        let text = &bytes[mark..];
+    let (schema, header_bytes, lines) = chunks.find_first(|name, text, is_whole| {
         let ends = |it: &Separator| it.framing().first_end(text).is_some();
-        if is_whole || SEPARATORS.iter().all(ends) {
-            let schema = Schema::find(text, fields);
-            let schema = schema.map_err(|problem| InputError::List { name, problem })?;
-            let (_, end) = first_row(text, schema.separator);
-            break (schema, mark + end);
+        if !is_whole && !SEPARATORS.iter().all(ends) {
+            return Ok(None);
         }
-        if bytes.len() < wanted {
-            return Err(chunks.take_failure().expect("an input ends or fails"));
-        }
-        if wanted > chunks.config().record_bytes_max {
-            return Err(chunks.too_long());
-        }
-        wanted *= 2;
-    };
-    let lines = {
-        let first = chunks.first(header, None, |_| true);
-        memchr::memchr_iter(b'\n', &first.bytes[..header]).count() as u64
-    };
-    chunks.skip_head(header);
+        let name = name.to_owned();
+        let schema =
+            Schema::find(text, fields).map_err(|problem| InputError::List { name, problem })?;
+        let (_, end) = first_row(text, schema.separator);
+        Ok(Some((schema, end, lines_in(&text[..end]))))
+    })?;
+    chunks.source().skip(header_bytes as u64);
     Ok(TextReader::new(chunks, schema, lines))
 }
 

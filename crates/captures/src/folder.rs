@@ -190,16 +190,16 @@ impl Batch for Files {
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
-        let mut scratch = Vec::new();
+        let mut text = Vec::new();
         for (path, problem) in &self.entries {
-            let text = match problem {
+            let read = match problem {
                 Some(problem) => Err(BrokenRecord::senseless(place(path), *problem)),
-                None => self.read_file(path, config, &mut scratch),
+                None => self.read_file(path, config, &mut text),
             };
-            match text {
-                Ok(text) => {
+            match read {
+                Ok(()) => {
                     let host = Subject::Host(host_of(path));
-                    let settled = settle(200, Some(Cow::Borrowed(text)), true, config);
+                    let settled = settle(200, Some(Cow::Borrowed(&text)), true, config);
                     sink.capture(settled.capture(host, None));
                 }
                 Err(broken) => sink.broken(broken),
@@ -209,18 +209,19 @@ impl Batch for Files {
 }
 
 impl Files {
-    fn read_file<'t>(
+    /// Reads a file into `text`.
+    fn read_file(
         &self,
         name: &Path,
         config: &ReadConfig,
-        scratch: &'t mut Vec<u8>,
-    ) -> Result<&'t [u8], BrokenRecord> {
+        text: &mut Vec<u8>,
+    ) -> Result<(), BrokenRecord> {
         let path = self.folder.join(name);
         let path_name = path.display().to_string();
         let bytes_max = config.body_bytes_max().saturating_add(1); // which shows whether it is cut
         let read = File::open(&path)
             .map_err(|error| InputError::Open { name: path_name.clone(), error })
-            .and_then(|file| fill_robots_txt(&path_name, file, bytes_max, scratch));
+            .and_then(|file| fill_robots_txt(&path_name, file, bytes_max, text));
         read.map_err(|error| match error {
             InputError::WrongKind(wrong) => BrokenRecord::senseless(place(name), wrong.to_string()),
             // Some systems list a folder as a file.

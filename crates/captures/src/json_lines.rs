@@ -49,7 +49,6 @@ use portcullis_dialect::Fetched;
 
 use portcullis_engine::bytes::trim;
 use portcullis_robots::access::{CachingHeaders, seconds_of};
-use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 use super::body::is_html;
 use super::json_path::{FieldValue, Members};
@@ -64,7 +63,7 @@ use portcullis_robots::access::CaptureNote;
 pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";
 
 /// Returns a reader of the lines in `source`, decompressed if needed, with the names in `fields`.
-pub fn open(source: Source, fields: &FieldMap) -> TextReader {
+pub fn open(mut source: Source, fields: &FieldMap) -> TextReader {
     let candidates = CaptureField::ALL.iter().flat_map(|&field| fields.candidates(field));
     let candidates = candidates.collect::<Vec<_>>();
     let paths = candidates.iter().map(|it| (it.field as usize, it.path.clone())).collect();
@@ -72,11 +71,8 @@ pub fn open(source: Source, fields: &FieldMap) -> TextReader {
     let members = Members::new(paths, &[], &raw).expect("each field has a few names");
     let ranks = candidates.iter().map(|it| it.rank).collect();
     let schema = Schema { members, ranks, fields: fields.clone() };
-    let mut chunks = TextChunks::new(source, ChunkConfig::default());
-    if chunks.first(BYTE_ORDER_MARK.len(), None, |_| true).bytes.starts_with(BYTE_ORDER_MARK) {
-        chunks.skip_head(BYTE_ORDER_MARK.len());
-    }
-    TextReader::new(chunks, schema, 0)
+    source.skip_mark();
+    TextReader::new(TextChunks::new(source, ChunkConfig::default()), schema, 0)
 }
 
 /// The members to read, and the fields that they hold.

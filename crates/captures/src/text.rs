@@ -40,7 +40,8 @@ impl TextReader {
     }
 }
 
-fn lines_in(text: &[u8]) -> u64 {
+/// Returns the number of line feeds in `text`.
+pub(super) fn lines_in(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }
 

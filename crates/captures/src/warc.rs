@@ -28,12 +28,12 @@ pub use super::warc_targets::Targets;
 
 use super::warc_record::{Fate, Header, Kept, VERSION_LINE_BYTES_MAX, begins_record};
 use super::{Batch, BatchReader, BrokenRecord, CaptureSink, ReadConfig};
-use portcullis_files::input::{InputError, Source, Stream};
+use portcullis_files::input::{InputError, Source};
 
 /// Returns a reader of the captures in the WARC file `source`. No byte is read yet.
 pub fn open(source: Source) -> WarcReader {
     WarcReader {
-        window: source.into_stream(),
+        window: source,
         stored_bytes_reported: 0,
         has_begun: false,
         is_over: false,
@@ -44,7 +44,7 @@ pub fn open(source: Source) -> WarcReader {
 /// A reader that cuts a WARC file into batches. Made by [`open`]. After an error there are no more
 /// batches.
 pub struct WarcReader {
-    window: Stream,
+    window: Source,
     /// The stored bytes reported by batches so far.
     stored_bytes_reported: u64,
     /// Whether a record has been seen.

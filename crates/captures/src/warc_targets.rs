@@ -8,18 +8,18 @@
 use super::fields::block_bytes;
 use super::warc_record::{Target, begins_record};
 use crate::limits::HEADER_BLOCK_BYTES_MAX;
-use portcullis_files::input::{InputError, Stream};
+use portcullis_files::input::{InputError, Source};
 
 /// The target URIs of a WARC file.
 pub struct Targets {
-    stream: Stream,
+    stream: Source,
     /// The target of the record before, if that was metadata.
     before: Option<Vec<u8>>,
 }
 
 impl Targets {
     /// Returns the targets in `stream`. Nothing is read yet.
-    pub fn new(stream: Stream) -> Targets {
+    pub fn new(stream: Source) -> Targets {
         Targets { stream, before: None }
     }
 

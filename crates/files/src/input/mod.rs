@@ -3,9 +3,8 @@
 //! This module opens inputs ([`Source`]), decompresses them, and cuts them at record ends
 //! ([`TextChunks`]). It knows where records end ([`Framing`]), and nothing else of what they say.
 //!
-//! The same bytes give the same chunks, however they arrive. An input is a stream, decompressed if its
-//! first bytes show a compression, and held in memory one
-//! chunk at a time. A regular uncompressed file can be mapped instead ([`Source::mapped`]) and is then
+//! The same bytes give the same chunks, however they arrive. An input is decompressed if its first
+//! bytes show a compression, and held in memory one chunk at a time. A regular uncompressed file can be mapped instead ([`Source::mapped`]) and is then
 //! never copied.
 //!
 //! Cost: one `memrchr` per chunk for a mapping, one read and a copy of part of a record per chunk for a
@@ -20,7 +19,6 @@ mod framing;
 mod mapping;
 mod robots;
 mod source;
-mod stream;
 mod text;
 
 use std::io;
@@ -34,8 +32,7 @@ pub use delimited::{Field, Fields, QuoteProblem, Separator, first_row};
 pub use framing::{Framing, Terminator, dump_record, quoted_end};
 pub use robots::{fill_robots_txt, read_robots_txt, read_robots_txt_from};
 pub use source::{STANDARD_INPUT, Source};
-pub use stream::Stream;
-pub use text::{ChunkConfig, First, TextChunk, TextChunks};
+pub use text::{ChunkConfig, TextChunk, TextChunks};
 
 /// An input that cannot be read to its end. Each error names the input.
 #[derive(Debug, thiserror::Error)]

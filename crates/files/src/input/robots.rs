@@ -1,10 +1,10 @@
 //! Reads one robots.txt file up to its size limit, decompressed.
 //!
-//! Use [`Source`] for lists. Cost: one read per 64 KiB, into memory that can be reused. A file of
-//! another type, such as an archive, is an error that says how to read it.
+//! Use [`Source`] for lists. Cost: a few reads, into memory that can be reused. A file of another type,
+//! such as an archive, is an error that says how to read it.
 
 use std::fs::File;
-use std::io::{self, Cursor, ErrorKind, Read};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 
 use super::InputError;
@@ -53,71 +53,51 @@ pub fn read_robots_txt_from(
     const SEEN_PAST_MAX: usize = 2;
     let wanted = bytes_max.map_or(usize::MAX, |max| max.saturating_add(SEEN_PAST_MAX));
     let mut text = Vec::new();
-    let bytes = fill_robots_txt(name, stored, wanted, &mut text)?.len();
-    text.truncate(bytes);
+    fill_robots_txt(name, stored, wanted, &mut text)?;
     Ok(text)
 }
 
-/// Like [`read_robots_txt`], but returns the first `wanted` bytes of `stored`, in memory that may be
+/// Like [`read_robots_txt`], but reads the first `wanted` bytes of `stored` into `text`, whose memory is
 /// reused. Its kind is that of the first [`FILE_READ_BYTES`] bytes at least.
 ///
 /// # Errors
 ///
 /// As [`read_robots_txt`].
-pub fn fill_robots_txt<'t>(
+pub fn fill_robots_txt(
     name: &str,
     mut stored: impl Read + Send + 'static,
     wanted: usize,
-    text: &'t mut Vec<u8>,
-) -> Result<&'t [u8], InputError> {
-    let failed = |error| InputError::Open { name: name.to_owned(), error };
+    text: &mut Vec<u8>,
+) -> Result<(), InputError> {
     // A small limit must not hide what the file is.
     let seen = wanted.max(FILE_READ_BYTES);
-    let mut bytes = fill(&mut stored, seen, text).map_err(failed)?;
-    let mut kind = FileKind::of(&text[..bytes]);
+    text.clear();
+    text.reserve(FILE_READ_BYTES);
+    let read = stored.by_ref().take(seen as u64).read_to_end(text);
+    read.map_err(|error| InputError::Open { name: name.to_owned(), error })?;
+    let mut kind = FileKind::of(text);
     let promised = Coding::from_file_name(Path::new(name));
-    let is_stump = promised.is_some_and(|promised| promised.is_cut_short(&text[..bytes]));
+    let is_stump = promised.is_some_and(|promised| promised.is_cut_short(text));
     if is_stump || matches!(kind, FileKind::Gzip | FileKind::Zstd) {
-        let begin = Cursor::new(text[..bytes].to_vec());
-        let source = Source::from_reader(name, begin.chain(stored));
-        let mut stream = source.into_stream();
+        let begin = Cursor::new(text.clone());
+        let mut source = Source::from_reader(name, begin.chain(stored));
         let bound = seen.min(BODY_BYTES_MAX + 1);
-        if !stream.fill(bound)
-            && let Some(error) = stream.take_failure()
+        if !source.fill(bound)
+            && let Some(error) = source.take_failure()
         {
             return Err(error);
         }
         text.clear();
-        text.extend_from_slice(&stream.bytes()[..stream.bytes().len().min(bound)]);
-        bytes = text.len();
-        if bytes > BODY_BYTES_MAX {
+        text.extend_from_slice(&source.bytes()[..source.bytes().len().min(bound)]);
+        if text.len() > BODY_BYTES_MAX {
             let (name, bytes_max) = (name.to_owned(), BODY_BYTES_MAX);
             return Err(InputError::TooLong { name, bytes_max });
         }
-        kind = FileKind::of(&text[..bytes]);
+        kind = FileKind::of(text);
     }
     if kind.is_no_robots_txt() {
         return Err(WrongKind { name: name.to_owned(), kind, wanted: Wanted::RobotsTxt }.into());
     }
-    Ok(&text[..bytes.min(wanted)])
-}
-
-/// Reads up to `wanted` bytes into the start of `text`, which grows as needed. Returns the number
-/// of bytes read.
-fn fill(reader: &mut impl Read, wanted: usize, text: &mut Vec<u8>) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < wanted {
-        if filled == text.len() {
-            let room = (2 * filled).max(FILE_READ_BYTES);
-            text.resize(room, 0);
-        }
-        let end = text.len().min(wanted);
-        match reader.read(&mut text[filled..end]) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
+    text.truncate(wanted);
+    Ok(())
 }

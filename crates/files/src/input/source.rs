@@ -1,19 +1,37 @@
-//! Opens a path, standard input or any reader.
+//! An opened input: its bytes, decompressed and buffered.
+//!
+//! A [`Source`] opens a path, standard input or any reader. It holds the buffer between the input and
+//! its consumer: chunks of records, a WARC reader, or the detection of a format. Compression is
+//! detected by the first read, so opening an input never waits for a slow pipe. After an error, the
+//! bytes before it can still be used.
 
 #![allow(unsafe_code, reason = "declares the contract of mapped lists")]
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
-use std::ops::Range;
+use std::io::{self, Cursor, ErrorKind, Read, Seek};
+use std::ops::{Deref, Range};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 use super::InputError;
 use super::framing::Terminator;
-use super::stream::Stream;
+use super::mapping::Mapping;
 use crate::compression::Coding;
 use crate::kind::{FileKind, Wanted, WrongKind};
+use crate::limits::CHUNK_BYTES;
 
-/// An opened input.
+/// The size of the buffer unless a record is longer: a chunk and one byte, which shows that more
+/// follows.
+const USUAL_BYTES: usize = CHUNK_BYTES + 1;
+
+/// The name of standard input in messages.
+pub const STANDARD_INPUT: &str = "standard input";
+
+/// An opened input: its decompressed bytes, in order and buffered.
 ///
 /// ```no_run
 /// use std::path::Path;
@@ -27,17 +45,70 @@ use crate::kind::{FileKind, Wanted, WrongKind};
 /// # Ok::<(), portcullis_files::input::InputError>(())
 /// ```
 pub struct Source {
-    pub(super) stream: Stream,
-    stored_bytes: Option<u64>,
-    /// The file itself, if it is regular, with the places where the input begins and ends. Formats
-    /// that are not read from the beginning need it.
-    pub(super) file: Option<(File, Range<u64>)>,
-    pub(super) maps: bool,
+    name: String,
+    /// The file or pipe itself, if there is one and the system gives a second handle to it. Formats that
+    /// are not read from the beginning need it.
+    file: Option<File>,
+    /// The places where the input begins and ends in a regular file.
+    range: Option<Range<u64>>,
+    /// Whether a plain file is to be mapped, see [`Source::mapped`].
+    maps: bool,
+    state: State,
+    /// The compression of the stored bytes, if known.
+    coding: Option<Coding>,
+    gauge: Arc<Gauge>,
+    /// Always initialized. The buffered bytes are in `start..end`.
+    buffer: Vec<u8>,
+    /// The whole file, whose bytes in `start..end` are then those of the buffer.
+    mapping: Option<Arc<Mapping>>,
+    start: usize,
+    end: usize,
+    /// The position of the buffered bytes, after decompression.
+    position: u64,
+    /// The error that ends the input, until it is taken.
+    failure: Option<InputError>,
 }
 
-/// The name of standard input in messages.
-pub const STANDARD_INPUT: &str = "standard input";
+/// Bytes that were split off an input. Nothing else distinguishes a mapped file from one that is read.
+#[derive(Debug)]
+pub(super) enum Bytes {
+    Mapped(Arc<Mapping>),
+    Owned(Vec<u8>),
+}
 
+impl Deref for Bytes {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bytes::Mapped(mapping) => mapping,
+            Bytes::Owned(buffer) => buffer,
+        }
+    }
+}
+
+/// Why reading stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filled {
+    /// The wanted bytes are buffered.
+    Wanted,
+    /// The buffered bytes are enough for now.
+    Enough,
+    /// The input ended, or failed.
+    Ended,
+}
+
+enum State {
+    /// The first bytes have not been read.
+    Unread(Box<dyn Read + Send>),
+    Reading(Box<dyn Read + Send>),
+    AtEnd,
+    /// A read failed. All later reads fail too, because the bytes after damage are not the list.
+    Failed,
+}
+
+/// Opening.
 impl Source {
     /// Opens the file at `path`, or standard input if `path` is `-`.
     ///
@@ -84,11 +155,22 @@ impl Source {
 
     /// Wraps any reader, without reading yet. Errors call the input `name`.
     pub fn from_reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Source {
+        let gauge = Arc::new(Gauge::default());
+        let stored = Box::new(Tap { stored: reader, gauge: Arc::clone(&gauge) });
         Source {
-            stream: Stream::new(name.into(), reader),
-            stored_bytes: None,
+            name: name.into(),
             file: None,
+            range: None,
             maps: false,
+            state: State::Unread(stored),
+            coding: None,
+            gauge,
+            buffer: Vec::new(),
+            mapping: None,
+            start: 0,
+            end: 0,
+            position: 0,
+            failure: None,
         }
     }
 
@@ -108,21 +190,9 @@ impl Source {
         }
         // If there is no second handle, a format that needs one reports an error.
         let second = file.try_clone().ok();
-        if !metadata.is_file() {
-            let mut source = Source::from_reader(name, file);
-            source.stream.watch(second);
-            return Ok(source);
-        }
-        // Some special files (in `/proc`) report that they are regular and empty.
-        let start = file.stream_position().unwrap_or(0);
-        let stored_bytes = (metadata.len() > start).then(|| metadata.len() - start);
-        let mut source = Source::from_reader(name, file);
-        source.stream.expect(stored_bytes.unwrap_or(0));
-        Ok(Source {
-            stored_bytes,
-            file: second.map(|file| (file, start..metadata.len())),
-            ..source
-        })
+        let is_regular = metadata.is_file();
+        let range = is_regular.then(|| file.stream_position().unwrap_or(0)..metadata.len());
+        Ok(Source { file: second, range, ..Source::from_reader(name, file) })
     }
 
     /// Maps the input, if it is a regular uncompressed file and the system can map it, when its first
@@ -140,14 +210,61 @@ impl Source {
         Source { maps: true, ..self }
     }
 
-    /// Returns the name of the input in errors: its path, or `standard input`.
-    pub fn name(&self) -> &str {
-        self.stream.name()
+    /// Maps the rest of the file, if it is to be mapped.
+    pub(super) fn map(&mut self) -> Option<()> {
+        if !self.maps {
+            return None;
+        }
+        let file = self.plain_file()?.try_clone().ok()?;
+        let range = self.range.clone().filter(|range| !range.is_empty())?;
+        let start = usize::try_from(range.start + self.position).ok()?;
+        // SAFETY: the caller of `Source::mapped` has promised that no process truncates or rewrites the file.
+        let mapping = unsafe { Mapping::new(&self.name, file) }?;
+        // A file that became shorter since it was opened is read, which reports it.
+        if mapping.len() as u64 >= range.end {
+            (self.start, self.end) = (start, mapping.len());
+            self.buffer = Vec::new();
+            self.state = State::AtEnd;
+            self.mapping = Some(Arc::new(mapping));
+        }
+        Some(())
     }
 
-    /// Returns the stored size before decompression, or `None` if it is not known in advance.
-    pub fn stored_bytes(&self) -> Option<u64> {
-        self.stored_bytes
+    /// Returns the input that `stage` makes of this one. It has the same name and stored bytes.
+    pub(super) fn through<R: Read + Send + 'static>(
+        self,
+        stage: impl FnOnce(Source) -> R,
+    ) -> Source {
+        let (name, gauge) = (self.name.clone(), Arc::clone(&self.gauge));
+        let state = State::Reading(Box::new(stage(self)));
+        Source { state, gauge, ..Source::from_reader(name, io::empty()) }
+    }
+}
+
+/// Reading.
+impl Source {
+    /// Returns the name of the input in errors: its path, or `standard input`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the bytes that were read from the file or pipe, before decompression.
+    pub fn stored_bytes(&self) -> u64 {
+        match self.mapping {
+            Some(_) => self.position,
+            None => self.gauge.bytes.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Returns the number of bytes consumed, after decompression.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Returns the buffered bytes.
+    pub fn bytes(&self) -> &[u8] {
+        let buffer: &[u8] = self.mapping.as_ref().map_or(&self.buffer, |mapping| mapping);
+        &buffer[self.start..self.end]
     }
 
     /// Returns the compression of the input, or `None` if it is not compressed. Reads the first few
@@ -157,7 +274,41 @@ impl Source {
     ///
     /// Any error except [`InputError::RecordTooLong`].
     pub fn coding(&mut self) -> Result<Option<Coding>, InputError> {
-        self.stream.coding()
+        self.begin();
+        match self.take_failure() {
+            Some(error) => Err(error),
+            None => Ok(self.coding),
+        }
+    }
+
+    /// Returns the file itself, if it is regular and not compressed. Its next chunk needs no waiting,
+    /// and little work. Reads the first few bytes, and keeps their failure.
+    pub fn plain_file(&mut self) -> Option<&File> {
+        self.range.as_ref()?;
+        self.begin();
+        let is_plain = self.coding.is_none() && !self.has_failed();
+        self.file.as_ref().filter(|_| is_plain)
+    }
+
+    /// Reads until `wanted` bytes are buffered or the input ends. Returns whether `wanted` bytes
+    /// are buffered.
+    pub fn fill(&mut self, wanted: usize) -> bool {
+        self.fill_until(wanted, |_| false) == Filled::Wanted
+    }
+
+    /// Like [`Source::fill`]. With a `pause`, it also stops when a pipe has delivered nothing for that
+    /// long and the buffered bytes are `enough`.
+    pub(super) fn fill_or_pause(
+        &mut self,
+        wanted: usize,
+        pause: Option<Duration>,
+        enough: impl Fn(&[u8]) -> bool,
+    ) -> Filled {
+        self.fill_until(wanted, |source| {
+            let pipe = source.file.as_ref().filter(|_| source.range.is_none());
+            let is_paused = |(pause, pipe)| is_quiet(pipe, pause) && enough(source.bytes());
+            !source.bytes().is_empty() && pause.zip(pipe).is_some_and(is_paused)
+        })
     }
 
     /// Returns the first record and perhaps more, decompressed, at most `bytes_max` bytes, for
@@ -168,12 +319,244 @@ impl Source {
     ///
     /// As [`Source::coding`].
     pub fn peek(&mut self, terminator: Terminator, bytes_max: usize) -> Result<&[u8], InputError> {
-        let first = self.stream.peek(terminator.byte(), bytes_max)?;
-        Ok(&first[..first.len().min(bytes_max)])
+        let has_record =
+            |source: &Source| memchr::memchr(terminator.byte(), source.bytes()).is_some();
+        self.fill_until(bytes_max, has_record);
+        match self.take_failure() {
+            Some(error) => Err(error),
+            None => Ok(&self.bytes()[..self.bytes().len().min(bytes_max)]),
+        }
     }
 
-    /// Returns the input as a stream, for formats that are not cut into records of text.
-    pub fn into_stream(self) -> Stream {
-        self.stream
+    /// Reads until `wanted` bytes are buffered, those that are buffered are enough, or the input ends.
+    fn fill_until(&mut self, wanted: usize, is_enough: impl Fn(&Source) -> bool) -> Filled {
+        while self.bytes().len() < wanted {
+            if is_enough(self) {
+                return Filled::Enough;
+            }
+            if !self.read_some(wanted) {
+                break;
+            }
+        }
+        if self.bytes().len() < wanted { Filled::Ended } else { Filled::Wanted }
+    }
+
+    /// Drops `count` of the buffered bytes.
+    pub fn consume(&mut self, count: usize) {
+        debug_assert!(count <= self.end - self.start);
+        self.start += count;
+        self.position += count as u64;
+    }
+
+    /// Drops `count` bytes, buffered or not. Returns whether there were that many.
+    pub fn skip(&mut self, mut count: u64) -> bool {
+        while count > 0 && self.fill(1) {
+            let at_hand = self.bytes().len();
+            let part = usize::try_from(count).map_or(at_hand, |count| count.min(at_hand));
+            self.consume(part);
+            count -= part as u64;
+        }
+        count == 0
+    }
+
+    /// Drops a byte order mark at the start. A failure to read it is that of what follows.
+    pub fn skip_mark(&mut self) {
+        if self.fill(BYTE_ORDER_MARK.len()) && self.bytes().starts_with(BYTE_ORDER_MARK) {
+            self.consume(BYTE_ORDER_MARK.len());
+        }
+    }
+
+    /// Drops all buffered bytes after the first `count`.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.end = self.end.min(self.start + count);
+    }
+
+    /// Consumes `count` of the buffered bytes and returns them as a range of the buffer, which is
+    /// replaced by `next`.
+    pub(super) fn split_off(&mut self, count: usize, mut next: Vec<u8>) -> (Bytes, Range<usize>) {
+        self.consume(count);
+        let range = self.start - count..self.start;
+        if let Some(mapping) = &self.mapping {
+            return (Bytes::Mapped(Arc::clone(mapping)), range);
+        }
+        let rest = self.bytes();
+        if next.len() < rest.len() {
+            next = vec![0; rest.len().max(USUAL_BYTES)];
+        }
+        next[..rest.len()].copy_from_slice(rest);
+        (self.start, self.end) = (0, self.end - self.start);
+        (Bytes::Owned(std::mem::replace(&mut self.buffer, next)), range)
+    }
+
+    /// Returns the size of the buffer.
+    pub(super) fn buffer_bytes(&self) -> usize {
+        self.buffer.capacity()
+    }
+
+    /// Whether the buffered bytes are followed by a failure instead of the end.
+    pub fn has_failed(&self) -> bool {
+        matches!(self.state, State::Failed)
+    }
+
+    /// Whether the buffered bytes are the last.
+    pub(super) fn is_at_end(&self) -> bool {
+        matches!(self.state, State::AtEnd)
+    }
+
+    /// Takes the failure that follows the buffered bytes. `None` if there is none or it was taken.
+    pub fn take_failure(&mut self) -> Option<InputError> {
+        let failed_before = || InputError::Read {
+            name: self.name.clone(),
+            source: io::Error::other("an earlier read failed"),
+        };
+        let mapping = self.mapping.as_ref();
+        let failure = self.failure.take().or_else(|| self.has_failed().then(failed_before));
+        failure.or_else(|| mapping.and_then(|mapping| mapping.check().err()))
+    }
+
+    /// Reads once, into a buffer with room for `wanted` bytes. Returns whether there is more to
+    /// read.
+    fn read_some(&mut self, wanted: usize) -> bool {
+        self.begin();
+        if !matches!(self.state, State::Reading(_)) {
+            return false;
+        }
+        self.make_room(wanted);
+        let State::Reading(decoded) = &mut self.state else { return false };
+        match decoded.read(&mut self.buffer[self.end..]) {
+            // The end of compressed data shows itself.
+            Ok(0) if self.coding.is_none() && self.is_cut_short() => {
+                let name = self.name.clone();
+                self.fail(io::Error::other(InputError::Shrunk { name }));
+            }
+            Ok(0) => self.state = State::AtEnd,
+            Ok(count) => self.end += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => self.fail(error),
+        }
+        matches!(self.state, State::Reading(_))
+    }
+
+    /// Whether fewer bytes were read from a regular file than it had when it was opened. Some special
+    /// files (in `/proc`) report that they are regular and empty.
+    fn is_cut_short(&self) -> bool {
+        let range = self.range.as_ref();
+        range.is_some_and(|range| range.start + self.stored_bytes() < range.end)
+    }
+
+    /// Makes room for `wanted` buffered bytes: moves the buffered bytes to the front if needed, and
+    /// resizes the buffer if it is too small, or too large because of an earlier long record.
+    fn make_room(&mut self, wanted: usize) {
+        if self.start + wanted > self.buffer.len() || self.end == self.buffer.len() {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        // A long record doubles the buffer step by step, so that a large limit alone takes no
+        // memory.
+        let doubled = (2 * self.end).max(USUAL_BYTES);
+        let bytes = wanted.clamp(USUAL_BYTES, doubled);
+        if self.buffer.is_empty() {
+            self.buffer = vec![0; bytes];
+        } else if self.buffer.len() < bytes {
+            self.buffer.resize(bytes, 0);
+        } else if self.start == 0 && self.buffer.len() > 2 * bytes {
+            self.buffer.truncate(bytes);
+            self.buffer.shrink_to_fit();
+        }
+    }
+
+    /// On the first call, detects the compression by the first bytes and inserts the decompressor.
+    fn begin(&mut self) {
+        let mut stored = match std::mem::replace(&mut self.state, State::Failed) {
+            State::Unread(stored) => stored,
+            other => {
+                self.state = other;
+                return;
+            }
+        };
+        let mut first = Vec::new();
+        if let Err(error) = (&mut stored).take(Coding::MAGIC_BYTES as u64).read_to_end(&mut first) {
+            return self.fail(error);
+        }
+        if let Some(promised) = Coding::from_file_name(Path::new(&self.name))
+            && promised.is_cut_short(&first)
+        {
+            self.coding = Some(promised);
+            return self.fail(ErrorKind::UnexpectedEof.into());
+        }
+        self.coding = Coding::detect(&first);
+        let stored = Box::new(Cursor::new(first).chain(stored));
+        let decoded = match self.coding {
+            None => Ok(stored as Box<dyn Read + Send>),
+            Some(coding) => coding.decode(stored),
+        };
+        match decoded {
+            Ok(decoded) => self.state = State::Reading(decoded),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// Ends the input with an error that distinguishes a system failure from truncated or damaged
+    /// data.
+    fn fail(&mut self, error: io::Error) {
+        self.state = State::Failed;
+        let name = self.name.clone();
+        let system_failed = self.gauge.failed.load(Ordering::Relaxed);
+        let coding = self.coding.filter(|_| !system_failed);
+        self.failure = Some(match (error.downcast::<InputError>(), coding) {
+            (Ok(inner), _) => inner,
+            (Err(source), None) => InputError::Read { name, source },
+            (Err(source), Some(coding)) if source.kind() == ErrorKind::UnexpectedEof => {
+                InputError::Truncated { name, coding }
+            }
+            (Err(source), Some(coding)) => InputError::Damaged { name, coding, source },
+        });
+    }
+}
+
+/// Returns whether a pipe delivers nothing within `pause`, and has not ended either.
+#[cfg(unix)]
+fn is_quiet(pipe: &File, pause: Duration) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let timeout = Timespec {
+        tv_sec: pause.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: pause.subsec_nanos().into(),
+    };
+    let mut files = [PollFd::new(pipe, PollFlags::IN)];
+    poll(&mut files, Some(&timeout)) == Ok(0)
+}
+
+/// Pauses of pipes are not seen on this system.
+#[cfg(not(unix))]
+fn is_quiet(_: &File, _: Duration) -> bool {
+    false
+}
+
+/// The state of a [`Tap`].
+#[derive(Default)]
+struct Gauge {
+    bytes: AtomicU64,
+    /// Whether the underlying reader failed. An error of the decompressor is then the reader's.
+    failed: AtomicBool,
+}
+
+/// Counts the stored bytes that the decompressor reads.
+struct Tap<R> {
+    stored: R,
+    gauge: Arc<Gauge>,
+}
+
+impl<R: Read> Read for Tap<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let result = self.stored.read(out);
+        match &result {
+            Ok(count) => {
+                self.gauge.bytes.fetch_add(*count as u64, Ordering::Relaxed);
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => self.gauge.failed.store(true, Ordering::Relaxed),
+        }
+        result
     }
 }

@@ -12,19 +12,13 @@
 //! Cost for plain lines: one `memrchr` per chunk, and for a stream a copy of the record that its
 //! boundary cuts. An error is returned after the whole records before it.
 
-#![allow(unsafe_code, reason = "maps lists of URLs")]
-
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::{Deref, Range};
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::InputError;
 use super::framing::Framing;
-use super::mapping::Mapping;
-use super::source::Source;
-use super::stream::{Filled, Stream};
+use super::source::{Bytes, Filled, Source};
 use crate::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 
 /// How an input is cut into chunks.
@@ -104,13 +98,6 @@ pub struct TextChunk {
     is_last: bool,
 }
 
-/// Where the bytes of a chunk are. Nothing else distinguishes a mapped file from a stream.
-#[derive(Debug)]
-enum Bytes {
-    Mapped(Arc<Mapping>),
-    Owned(Vec<u8>),
-}
-
 impl TextChunk {
     /// Returns a whole input in memory.
     pub fn whole(text: Vec<u8>) -> TextChunk {
@@ -148,34 +135,14 @@ impl Deref for TextChunk {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        match &self.bytes {
-            Bytes::Mapped(mapping) => &mapping[self.range.clone()],
-            Bytes::Owned(buffer) => &buffer[self.range.clone()],
-        }
+        &self.bytes[self.range.clone()]
     }
-}
-
-/// The first bytes of an input, none of which is consumed.
-pub struct First<'i> {
-    /// The name of the input.
-    pub name: &'i str,
-    /// The bytes.
-    pub bytes: &'i [u8],
-    /// Whether the input has no more bytes.
-    pub is_whole: bool,
-    /// Whether there will not be more of these bytes: the input is at its end, or all that were
-    /// wanted are there.
-    pub is_final: bool,
 }
 
 /// An input that is cut into chunks.
 pub struct TextChunks {
     config: ChunkConfig,
-    stream: Stream,
-    file: Option<(File, Range<u64>)>,
-    /// Whether a plain file is mapped when its first chunk is cut, see [`Source::mapped`].
-    maps: bool,
-    mapping: Option<(Arc<Mapping>, usize)>,
+    source: Source,
     is_first: bool,
     /// Whether the chunk before was cut at a pause, so that it did not know whether it was the last.
     owes_last: bool,
@@ -189,13 +156,9 @@ impl TextChunks {
     /// Returns the chunks of `source`.
     pub fn new(source: Source, config: ChunkConfig) -> TextChunks {
         let chunk_bytes = config.chunk_bytes.min(config.record_bytes_max).max(1);
-        let Source { stream, file, maps, .. } = source;
         TextChunks {
             config: ChunkConfig { chunk_bytes, ..config },
-            stream,
-            file,
-            maps,
-            mapping: None,
+            source,
             is_first: true,
             owes_last: false,
             spare: Vec::new(),
@@ -208,53 +171,52 @@ impl TextChunks {
         &self.config
     }
 
-    /// Returns the file itself, if it is regular and not compressed. Its next chunk needs no waiting,
-    /// and little work.
-    pub fn plain_file(&mut self) -> Option<&File> {
-        let is_plain = self.file.is_some() && self.stream.is_plain();
-        self.file.as_ref().filter(|_| is_plain).map(|(file, _)| file)
+    /// Returns the input, whose next bytes are those of the next chunk.
+    pub fn source(&mut self) -> &mut Source {
+        &mut self.source
     }
 
-    /// Whether the input is compressed.
+    /// Returns what `find` finds in the first bytes of the input, none of which is consumed. It gets the
+    /// name of the input, the bytes, and whether they are all. If it finds nothing, it gets more.
     ///
     /// # Errors
     ///
-    /// As [`Source::coding`].
-    pub fn is_compressed(&mut self) -> Result<bool, InputError> {
-        Ok(self.stream.coding()?.is_some())
-    }
-
-    /// Returns the first bytes: `wanted` of them, or all, or those before a pause of a pipe if they
-    /// are `enough`.
-    pub fn first(
+    /// Those of `find`, and those of the input if it ends before anything is found.
+    pub fn find_first<T>(
         &mut self,
-        wanted: usize,
-        pause: Option<Duration>,
-        enough: impl Fn(&[u8]) -> bool,
-    ) -> First<'_> {
-        let stream = &mut self.stream;
-        let is_final = stream.fill_or_pause(wanted, pause, enough) != Filled::Paused;
-        let is_whole = stream.is_at_end() && stream.bytes().len() < wanted;
-        First { name: stream.name(), bytes: stream.bytes(), is_whole, is_final }
-    }
-
-    /// Takes the failure that follows the first bytes, where an input has fewer than were wanted.
-    pub fn take_failure(&mut self) -> Option<InputError> {
-        self.stream.take_failure()
-    }
-
-    /// Drops bytes before the first chunk. A failure to read them is that of the first chunk.
-    pub fn skip_head(&mut self, bytes: usize) {
-        self.stream.fill(bytes);
-        self.stream.consume(bytes.min(self.stream.bytes().len()));
+        find: impl Fn(&str, &[u8], bool) -> Result<Option<T>, InputError>,
+    ) -> Result<T, InputError> {
+        let ChunkConfig { record_bytes_max, mut pause, .. } = self.config;
+        let mut wanted = self.config.wanted_bytes();
+        // The bytes before the first pause are tried once, and then those that are wanted.
+        let has_line = |text: &[u8]| text.trim_ascii_start().contains(&b'\n');
+        loop {
+            let is_paused = self.source.fill_or_pause(wanted, pause, has_line) == Filled::Enough;
+            let bytes = self.source.bytes();
+            let is_whole = self.source.is_at_end() && bytes.len() < wanted;
+            let found = match find(self.source.name(), bytes, is_whole) {
+                // More than what came before a pause may make sense of it.
+                Err(_) | Ok(None) if is_paused => {
+                    pause = None;
+                    continue;
+                }
+                found => found?,
+            };
+            match found {
+                Some(found) => return Ok(found),
+                None if bytes.len() > record_bytes_max => return Err(self.too_long()),
+                None if bytes.len() < wanted => {
+                    return Err(self.source.take_failure().expect("an input ends or fails"));
+                }
+                None => wanted = (2 * wanted).min(record_bytes_max + 1),
+            }
+        }
     }
 
     /// Puts a stage between the input and its chunks.
-    pub fn through<R: Read + Send + 'static>(&mut self, stage: impl FnOnce(Stream) -> R) {
-        let nothing = Stream::new(String::new(), io::empty());
-        let stream = std::mem::replace(&mut self.stream, nothing);
-        self.stream = Stream::through(stream, stage);
-        self.file = None;
+    pub fn through<R: Read + Send + 'static>(&mut self, stage: impl FnOnce(Source) -> R) {
+        let nothing = Source::from_reader("", io::empty());
+        self.source = std::mem::replace(&mut self.source, nothing).through(stage);
     }
 
     /// Takes back a finished chunk, so that a later chunk can reuse its memory.
@@ -268,66 +230,23 @@ impl TextChunks {
     }
 
     /// Returns the error for a record that is too long.
-    pub fn too_long(&self) -> InputError {
+    fn too_long(&self) -> InputError {
         InputError::RecordTooLong {
-            name: self.stream.name().to_owned(),
-            offset: self.position(),
+            name: self.source.name().to_owned(),
+            offset: self.source.position(),
             bytes_max: self.config.record_bytes_max,
         }
     }
 
-    /// Returns the place of the next chunk: the number of bytes before it, after decompression.
-    fn position(&self) -> u64 {
-        let begin = self.file.as_ref().map_or(0, |(_, range)| range.start);
-        self.mapping.as_ref().map_or(self.stream.position(), |&(_, at)| at as u64 - begin)
-    }
-
-    /// Maps the file, if it is to be mapped.
-    fn begin_mapping(&mut self) -> Option<()> {
-        if !self.maps {
-            return None;
-        }
-        let file = self.plain_file()?.try_clone().ok()?;
-        let (_, range) = self.file.as_ref().filter(|(_, range)| !range.is_empty())?;
-        let at = usize::try_from(range.start + self.stream.position()).ok()?;
-        // SAFETY: the caller of `Source::mapped` has promised that no process truncates or rewrites the file.
-        let mapping = unsafe { Mapping::new(self.stream.name(), file) }?;
-        // A file that became shorter since it was opened is read, which reports it.
-        self.mapping = (mapping.len() as u64 >= range.end).then(|| (Arc::new(mapping), at));
-        Some(())
-    }
-
-    /// Cuts the next chunk off the mapping.
-    fn next_mapped(&mut self, framing: Framing) -> Option<Result<TextChunk, InputError>> {
-        let (mapping, at) = self.mapping.as_mut()?;
-        let rest = &mapping[*at..];
-        let is_first = std::mem::replace(&mut self.is_first, false);
-        if rest.is_empty() && !is_first {
-            return mapping.check().err().map(Err);
-        }
-        let Cut::At(count) = self.config.cut(framing, rest, true) else {
-            return Some(Err(self.too_long()));
-        };
-        let (range, is_last) = (*at..*at + count, count == rest.len());
-        *at += count;
-        let bytes = Bytes::Mapped(Arc::clone(mapping));
-        let end = self.position();
-        let stored_bytes = end - std::mem::replace(&mut self.stored_bytes, end);
-        Some(Ok(TextChunk { bytes, range, stored_bytes, is_last }))
-    }
-
     /// Returns the next chunk, or `None` after the last. After an error there are no more.
     pub fn next(&mut self, framing: Framing) -> Option<Result<TextChunk, InputError>> {
+        let (config, source) = (self.config, &mut self.source);
         if self.is_first {
-            self.begin_mapping();
+            source.map();
         }
-        if self.mapping.is_some() {
-            return self.next_mapped(framing);
-        }
-        let (config, stream) = (self.config, &mut self.stream);
         let is_first = std::mem::replace(&mut self.is_first, false);
         let owed = std::mem::take(&mut self.owes_last);
-        let count = match cut_stream(stream, framing, &config, &mut self.owes_last) {
+        let count = match cut(source, framing, &config, &mut self.owes_last) {
             None if is_first || owed => 0,
             Some(Ok(Cut::At(count))) => count,
             Some(Ok(Cut::More | Cut::TooLong)) => return Some(Err(self.too_long())),
@@ -335,27 +254,26 @@ impl TextChunks {
             None => return None,
         };
         let mut spare = self.spare.pop().unwrap_or_default();
-        let is_oversized = stream.buffer_bytes() > 2 * config.wanted_bytes();
+        let is_oversized = source.buffer_bytes() > 2 * config.wanted_bytes();
         let (bytes, range) = if count <= config.chunk_bytes && is_oversized {
             // A small chunk must not keep the memory of a long record before it.
             spare.clear();
-            spare.extend_from_slice(&stream.bytes()[..count]);
-            stream.consume(count);
-            (spare, 0..count)
+            spare.extend_from_slice(&source.bytes()[..count]);
+            source.consume(count);
+            (Bytes::Owned(spare), 0..count)
         } else {
-            stream.split_off(count, spare)
+            source.split_off(count, spare)
         };
-        let is_last = stream.is_at_end() && stream.bytes().is_empty();
-        let before = std::mem::replace(&mut self.stored_bytes, stream.stored_bytes());
+        let is_last = source.is_at_end() && source.bytes().is_empty();
+        let before = std::mem::replace(&mut self.stored_bytes, source.stored_bytes());
         let stored_bytes = self.stored_bytes - before;
-        let bytes = Bytes::Owned(bytes);
         Some(Ok(TextChunk { bytes, range, stored_bytes, is_last }))
     }
 }
 
 /// Reads until a chunk can be cut. `None` at the end. Sets `is_paused` if the cut is at a pause.
-fn cut_stream(
-    stream: &mut Stream,
+fn cut(
+    source: &mut Source,
     framing: Framing,
     config: &ChunkConfig,
     is_paused: &mut bool,
@@ -363,19 +281,19 @@ fn cut_stream(
     let mut wanted = config.wanted_bytes();
     loop {
         let has_record = |text: &[u8]| framing.last_end(text) > 0;
-        let filled = stream.fill_or_pause(wanted, config.pause, has_record);
-        if filled == Filled::Paused {
+        let filled = source.fill_or_pause(wanted, config.pause, has_record);
+        if filled == Filled::Enough {
             *is_paused = true;
-            return Some(Ok(Cut::At(framing.last_end(stream.bytes()))));
+            return Some(Ok(Cut::At(framing.last_end(source.bytes()))));
         }
         let is_last = filled == Filled::Ended;
-        if is_last && stream.has_failed() {
+        if is_last && source.has_failed() {
             // A truncated record would be a different URL.
-            stream.truncate(framing.last_end(stream.bytes()));
+            source.truncate(framing.last_end(source.bytes()));
         }
-        let rest = stream.bytes();
+        let rest = source.bytes();
         if rest.is_empty() {
-            return stream.take_failure().map(Err);
+            return source.take_failure().map(Err);
         }
         match config.cut(framing, rest, is_last) {
             // Doubling keeps the search for the end of a long record linear in total.

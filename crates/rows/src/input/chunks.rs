@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use portcullis_files::input::{ChunkConfig, First, InputError, Source, TextChunk, TextChunks};
+use portcullis_files::input::{ChunkConfig, InputError, Source, TextChunk, TextChunks};
 
 use crate::list::parquet::{ParquetList, Part, Parts};
 use crate::list::{List, ListConfig, ListFormat, detect};
@@ -122,7 +122,7 @@ impl Chunks {
 
     /// Whether the next chunk needs no waiting, and little work.
     pub fn is_plain_file(&mut self) -> bool {
-        self.text.plain_file().is_some()
+        self.text.source().plain_file().is_some()
     }
 
     /// Takes back a finished chunk, so that a later chunk can reuse its memory.
@@ -137,31 +137,8 @@ impl Chunks {
             return Ok(Arc::clone(list));
         }
         let config = Arc::clone(&self.lists);
-        let ChunkConfig { record_bytes_max, mut pause, .. } = *self.text.config();
-        let mut wanted = self.text.config().wanted_bytes();
-        // The bytes before the first pause are tried once, and then those that are wanted.
-        let has_line = |text: &[u8]| text.trim_ascii_start().contains(&b'\n');
-        let list = loop {
-            let First { name, bytes, is_whole, is_final } =
-                self.text.first(wanted, pause, has_line);
-            if !is_final {
-                pause = None;
-            }
-            let first_bytes = bytes.len();
-            let detected = match detect(name, bytes, is_whole, &config) {
-                // More than what came before a pause may make sense of it.
-                Err(_) | Ok(None) if !is_final => continue,
-                detected => detected?,
-            };
-            match detected {
-                Some(list) => break list,
-                None if first_bytes > record_bytes_max => return Err(self.text.too_long()),
-                None if first_bytes < wanted => {
-                    return Err(self.text.take_failure().expect("a stream ends or fails"));
-                }
-                None => wanted = (2 * wanted).min(record_bytes_max + 1),
-            }
-        };
+        let list =
+            self.text.find_first(|name, bytes, is_whole| detect(name, bytes, is_whole, &config))?;
         let list = Arc::new(match list.format() {
             ListFormat::Parquet => self.open_parquet(list, &config)?,
             _ => list,
@@ -169,23 +146,23 @@ impl Chunks {
         if list.is_staged() {
             self.text.through(|stream| list.staged(stream, config.is_lenient));
         }
-        self.text.skip_head(list.head().len());
+        self.text.source().skip(list.head().len() as u64);
         self.list = Some(Arc::clone(&list));
         Ok(list)
     }
 
     /// Opens a Parquet file, which is read from its end.
     fn open_parquet(&mut self, list: List, config: &ListConfig) -> Result<List, InputError> {
-        let file = self.text.plain_file().and_then(|file| file.try_clone().ok());
+        let file = self.text.source().plain_file().and_then(|file| file.try_clone().ok());
         if let Some(file) = file {
             let rows = ParquetList::open_file(list.name(), file, config)?;
             let rows = Arc::new(rows);
             self.parts = Some(Arc::clone(&rows).parts(self.text.config().by_row_group));
             return Ok(list.of_rows(&rows));
         }
-        let problem = match self.text.is_compressed()? {
-            true => "which compression hides; decompress the file first",
-            false => "which a pipe hides; store it and name the file",
+        let problem = match self.text.source().coding()? {
+            Some(_) => "which compression hides; decompress the file first",
+            None => "which a pipe hides; store it and name the file",
         };
         let problem = format!("Parquet is read from its end, {problem}");
         Err(InputError::List { name: list.name().to_owned(), problem })

@@ -29,7 +29,7 @@ pub(crate) mod tests;
 
 pub use chunks::{Chunk, Chunks};
 pub use portcullis_files::input::{
-    ChunkConfig, Framing, InputError, STANDARD_INPUT, Source, Stream, Terminator, TextChunk,
-    dump_record, quoted_end,
+    ChunkConfig, Framing, InputError, STANDARD_INPUT, Source, Terminator, TextChunk, dump_record,
+    quoted_end,
 };
 pub use records::{Record, Records};

@@ -77,7 +77,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::input::{Framing, Records, Stream, Terminator};
+use crate::input::{Framing, Records, Source, Terminator};
 use crate::sitemap::Sitemap;
 pub use advice::of_row;
 pub(crate) use detect::detect;
@@ -366,7 +366,7 @@ impl List {
     }
 
     /// Returns a reader of the lines of `stream`, an input in another form.
-    pub(crate) fn staged(&self, stream: Stream, is_lenient: bool) -> Box<dyn Read + Send> {
+    pub(crate) fn staged(&self, stream: Source, is_lenient: bool) -> Box<dyn Read + Send> {
         match self.format {
             ListFormat::Sitemap => {
                 let tolerated = is_lenient.then(|| self.damages.clone());

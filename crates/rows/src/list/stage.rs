@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use memchr::memmem;
 
-use crate::input::{InputError, Stream};
+use crate::input::{InputError, Source};
 use crate::limits::STAGE_READ_BYTES;
 use portcullis_captures::warc::Targets;
 
@@ -99,7 +99,7 @@ impl Stage for Targets {
 
 /// The items of a JSON array.
 pub(super) struct JsonItems {
-    stream: Stream,
+    stream: Source,
     scan: Scan,
 }
 
@@ -114,7 +114,7 @@ struct Scan {
 }
 
 impl JsonItems {
-    pub(super) fn new(stream: Stream) -> JsonItems {
+    pub(super) fn new(stream: Source) -> JsonItems {
         JsonItems { stream, scan: Scan::default() }
     }
 

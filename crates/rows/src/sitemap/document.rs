@@ -26,7 +26,7 @@ use quick_xml::events::{BytesDecl, BytesRef, BytesStart, Event};
 use quick_xml::name::ResolveResult;
 use quick_xml::{Error, NsReader, XmlVersion};
 
-use crate::input::{InputError, Stream};
+use crate::input::{InputError, Source};
 use crate::limits::{SITEMAP_DEPTH_MAX, SITEMAP_MARKUP_BYTES_MAX};
 
 /// The kind of a document.
@@ -121,7 +121,7 @@ enum Left {
 
 impl Document {
     /// Returns the document in `stream`.
-    pub(super) fn new(stream: Stream) -> Document {
+    pub(super) fn new(stream: Source) -> Document {
         let name = stream.name().to_owned();
         let mut reader = NsReader::from_reader(Metered { stream, credit: 0 });
         reader.config_mut().expand_empty_elements = true;
@@ -446,7 +446,7 @@ fn collapse_space(value: &mut Vec<u8>) {
 
 /// A stream that delivers as many bytes as there is credit, so that one text or tag has a limit.
 struct Metered {
-    stream: Stream,
+    stream: Source,
     credit: usize,
 }
 

@@ -26,7 +26,7 @@ mod tests;
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use crate::input::{InputError, STANDARD_INPUT, Source, Stream};
+use crate::input::{InputError, STANDARD_INPUT, Source};
 use crate::limits::{
     SITEMAP_HELD_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX, STAGE_READ_BYTES,
 };
@@ -48,7 +48,7 @@ pub(crate) struct Sitemap {
 
 impl Sitemap {
     /// Returns the lines of the sitemap or index in `stream`. Nothing is read yet.
-    pub(crate) fn new(stream: Stream, tolerated: Option<Damages>) -> Sitemap {
+    pub(crate) fn new(stream: Source, tolerated: Option<Damages>) -> Sitemap {
         let (document, waiting) = (Some(Document::new(stream)), VecDeque::new());
         Sitemap { document, waiting, is_index: false, tolerated }
     }
@@ -58,7 +58,7 @@ impl Sitemap {
         self.document = match self.waiting.pop_front() {
             Some(path) => {
                 let source = Source::open(&path)?;
-                Some(Document::new(source.into_stream()))
+                Some(Document::new(source))
             }
             None => None,
         };
@@ -124,7 +124,7 @@ fn list_error(name: &str, problem: impl Into<String>) -> InputError {
 pub fn files_of_index(path: &Path) -> Vec<PathBuf> {
     let source = path.is_file().then(|| Source::open(path));
     let Some(Ok(source)) = source else { return Vec::new() };
-    let mut document = Document::new(source.into_stream());
+    let mut document = Document::new(source);
     match document.next() {
         Ok(Found::Root(Root::Sitemaps)) => sitemaps_of(&mut document).unwrap_or_default().into(),
         _ => Vec::new(),
