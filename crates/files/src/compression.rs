@@ -9,31 +9,32 @@
 //! A body may be in any content coding of RFC 9110, section 8.4.1. Servers pad gzip, and send raw
 //! deflate data as `deflate`; both are accepted. A truncated body is reported as not whole.
 
-use std::fmt;
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use brotli_decompressor::Decompressor;
 use flate2::bufread::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
+use portcullis_dialect::words;
 
 use crate::kind::{self, FileKind, ZSTD_DICTIONARY, ZSTD_DICTIONARY_FRAME};
 use crate::limits::{
     COMPRESSED_READ_BYTES, HTTP_ZSTD_WINDOW_LOG_MAX, ZSTD_DICTIONARY_BYTES_MAX, ZSTD_WINDOW_LOG_MAX,
 };
 
-/// A compression format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Coding {
-    /// gzip (RFC 1952).
-    Gzip,
-    /// zlib (RFC 1950), or raw deflate data (RFC 1951). Bodies only.
-    Deflate,
-    /// Brotli (RFC 7932). Bodies only.
-    Brotli,
-    /// zstd (RFC 8878).
-    Zstd,
+words! {
+    /// A compression format.
+    #[non_exhaustive]
+    pub enum Coding {
+        /// gzip (RFC 1952).
+        Gzip => "gzip",
+        /// zlib (RFC 1950), or raw deflate data (RFC 1951). Bodies only.
+        Deflate => "deflate",
+        /// Brotli (RFC 7932). Bodies only.
+        Brotli => "Brotli",
+        /// zstd (RFC 8878).
+        Zstd => "zstd",
+    }
 }
 
 impl Coding {
@@ -125,12 +126,10 @@ impl Coding {
     pub fn decode(self, stored: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
         let buffered = |stored| BufReader::with_capacity(COMPRESSED_READ_BYTES, stored);
         Ok(match self {
-            Coding::Gzip => Box::new(Members(Some(GzDecoder::new(buffered(stored))))),
+            Coding::Gzip => Box::new(Members::new(buffered(stored), b"\0")),
             Coding::Zstd => {
                 let (dictionary, stored) = split_dictionary(stored)?;
-                let mut decoder = zstd::Decoder::with_dictionary(buffered(stored), &dictionary)?;
-                decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
-                Box::new(decoder)
+                Box::new(frames(buffered(stored), &dictionary, ZSTD_WINDOW_LOG_MAX)?)
             }
             Coding::Deflate | Coding::Brotli => return Err(ErrorKind::Unsupported.into()),
         })
@@ -139,35 +138,19 @@ impl Coding {
     /// Decompresses a body, up to `bytes_max` bytes.
     pub fn undo(self, stored: &[u8], bytes_max: usize) -> Decoded {
         match self {
-            Coding::Gzip => gunzip(stored, bytes_max),
+            // Some software pads gzip with zeros or white space.
+            Coding::Gzip => read_to_max(&mut Members::new(stored, b"\0 \t\r\n"), bytes_max),
             Coding::Deflate => inflate(stored, bytes_max),
             Coding::Brotli => {
                 let buffer_bytes = stored.len().clamp(1, BODY_READ_BYTES);
-                read_to_max(&mut Decompressor::new(stored, buffer_bytes), Vec::new(), bytes_max)
+                read_to_max(&mut Decompressor::new(stored, buffer_bytes), bytes_max)
             }
-            Coding::Zstd => {
-                let decoder = zstd::Decoder::with_buffer(stored).and_then(|mut decoder| {
-                    decoder.window_log_max(HTTP_ZSTD_WINDOW_LOG_MAX)?;
-                    Ok(decoder)
-                });
-                match decoder {
-                    Ok(mut decoder) => read_to_max(&mut decoder, Vec::new(), bytes_max),
-                    // The only cause is a lack of memory.
-                    Err(_) => Decoded { bytes: Vec::new(), is_whole: false },
-                }
-            }
+            Coding::Zstd => match frames(stored, &[], HTTP_ZSTD_WINDOW_LOG_MAX) {
+                Ok(mut frames) => read_to_max(&mut frames, bytes_max),
+                // The only cause is a lack of memory.
+                Err(_) => Decoded { bytes: Vec::new(), is_whole: false },
+            },
         }
-    }
-}
-
-impl fmt::Display for Coding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Coding::Gzip => "gzip",
-            Coding::Deflate => "deflate",
-            Coding::Brotli => "Brotli",
-            Coding::Zstd => "zstd",
-        })
     }
 }
 
@@ -183,63 +166,69 @@ pub struct Decoded {
 /// The number of bytes of a body that are decompressed at a time.
 const BODY_READ_BYTES: usize = 16 * 1024;
 
-/// Reads into `bytes` up to `bytes_max` or the end, and keeps the bytes before an error.
-fn read_to_max(decoder: &mut impl Read, mut bytes: Vec<u8>, bytes_max: usize) -> Decoded {
-    let wanted = (bytes_max - bytes.len()) as u64;
-    let result = decoder.take(wanted).read_to_end(&mut bytes);
+/// Reads up to `bytes_max` bytes or the end, and keeps the bytes before an error.
+fn read_to_max(decoder: &mut impl Read, bytes_max: usize) -> Decoded {
+    let mut bytes = Vec::new();
+    let result = decoder.take(bytes_max as u64).read_to_end(&mut bytes);
     Decoded { is_whole: result.is_ok() && bytes.len() < bytes_max, bytes }
 }
 
-/// Reads the members of a gzip file, one after another; `None` at the end. The one that is read is
-/// replaced, and not reset, so that the bytes between two members can be seen.
-struct Members<R>(Option<GzDecoder<R>>);
+/// Returns a reader of zstd frames.
+fn frames<'d, R: BufRead>(
+    stored: R,
+    dictionary: &[u8],
+    window_log_max: u32,
+) -> io::Result<zstd::Decoder<'d, R>> {
+    let mut decoder = zstd::Decoder::with_dictionary(stored, dictionary)?;
+    decoder.window_log_max(window_log_max)?;
+    Ok(decoder)
+}
+
+/// Reads the members of gzip data, one after another.
+struct Members<R> {
+    /// The member that is read; `None` at the end. It is replaced, and not reset, so that the bytes
+    /// between two members can be seen.
+    member: Option<GzDecoder<R>>,
+    /// The bytes that may follow a member.
+    padding: &'static [u8],
+}
+
+impl<R: BufRead> Members<R> {
+    fn new(stored: R, padding: &'static [u8]) -> Members<R> {
+        Members { member: Some(GzDecoder::new(stored)), padding }
+    }
+}
 
 impl<R: BufRead> Read for Members<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while let Some(member) = &mut self.0 {
+        while let Some(member) = &mut self.member {
             let count = member.read(out)?;
             if count > 0 || out.is_empty() {
                 return Ok(count);
             }
-            let stored = self.0.take().map(GzDecoder::into_inner);
-            self.0 = stored.map(after_zeros).transpose()?.flatten().map(GzDecoder::new);
+            let stored = self.member.take().map(GzDecoder::into_inner);
+            let rest = stored.map(|stored| after_padding(stored, self.padding)).transpose()?;
+            self.member = rest.flatten().map(GzDecoder::new);
         }
         Ok(0)
     }
 }
 
-/// Drops zeros from the front of `stored`. Returns the rest, or `None` if there is none.
-fn after_zeros<R: BufRead>(mut stored: R) -> io::Result<Option<R>> {
+/// Drops padding from the front of `stored`. Returns the rest, or `None` if there is none.
+fn after_padding<R: BufRead>(mut stored: R, padding: &[u8]) -> io::Result<Option<R>> {
     loop {
         let bytes = match stored.fill_buf() {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             bytes => bytes?,
         };
-        let (read, zeros) = (bytes.len(), bytes.iter().take_while(|&&byte| byte == 0).count());
-        stored.consume(zeros);
-        match zeros < read {
+        let (read, padded) =
+            (bytes.len(), bytes.iter().take_while(|byte| padding.contains(byte)).count());
+        stored.consume(padded);
+        match padded < read {
             true => return Ok(Some(stored)),
             false if read == 0 => return Ok(None),
             false => {}
         }
-    }
-}
-
-/// Decompresses all members of gzip data. Zeros and white space may follow the last one, because
-/// some software pads this way.
-fn gunzip(stored: &[u8], bytes_max: usize) -> Decoded {
-    let mut rest = stored;
-    let mut bytes = Vec::new();
-    loop {
-        let mut decoder = GzDecoder::new(rest);
-        let decoded = read_to_max(&mut decoder, bytes, bytes_max);
-        rest = decoder.into_inner();
-        let padding = rest.iter().take_while(|byte| b"\0 \t\r\n".contains(byte)).count();
-        rest = &rest[padding..];
-        if !decoded.is_whole || rest.is_empty() {
-            return decoded;
-        }
-        bytes = decoded.bytes;
     }
 }
 
