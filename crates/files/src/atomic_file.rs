@@ -33,7 +33,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -61,15 +61,18 @@ const SUFFIX: &str = ".unfinished";
 const RANDOM_BYTES: usize = 6;
 
 /// The unfinished files of this process.
-static UNFINISHED: Mutex<Unfinished> =
-    Mutex::new(Unfinished { paths: BTreeSet::new(), left: BTreeMap::new(), held: 0 });
+static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished {
+    paths: BTreeSet::new(),
+    locks: BTreeMap::new(),
+    left: BTreeMap::new(),
+});
 
 struct Unfinished {
     paths: BTreeSet<PathBuf>,
+    /// The files that are locked until they have their names.
+    locks: BTreeMap<PathBuf, File>,
     /// The names of unfinished files that were in a folder before this process wrote to it.
     left: BTreeMap<PathBuf, Vec<OsString>>,
-    /// The number of locks.
-    held: usize,
 }
 
 fn lock_unfinished() -> MutexGuard<'static, Unfinished> {
@@ -105,12 +108,12 @@ fn is_unfinished(name: &OsStr, prefix: &OsStr) -> bool {
     random.is_some_and(|it| it.len() == RANDOM_BYTES && it.iter().all(u8::is_ascii_alphanumeric))
 }
 
-/// Removes an unfinished file that no process holds.
-#[cfg(unix)]
+/// Removes an unfinished file that no process holds. Systems other than Unix keep it: a lock would keep
+/// others from reading the file.
 fn remove_if_left(path: &Path) {
     let Ok(kind) = fs::symlink_metadata(path).map(|metadata| metadata.file_type()) else { return };
     // Opening anything else could wait.
-    let opened = kind.is_file().then(|| File::open(path));
+    let opened = (cfg!(unix) && kind.is_file()).then(|| File::open(path));
     let Some(Ok(opened)) = opened else { return };
     if opened.try_lock().is_ok() {
         // Another process may be faster.
@@ -118,41 +121,17 @@ fn remove_if_left(path: &Path) {
     }
 }
 
-/// Does nothing: a lock would keep others from reading the file.
-#[cfg(not(unix))]
-fn remove_if_left(_: &Path) {}
-
-/// A lock on an unfinished file, until it has its name.
-struct Held {
-    _file: File,
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        lock_unfinished().held -= 1;
-    }
-}
-
 /// Locks a new file. Returns the lock, which is the file; the inner value is `None` if it
 /// cannot be locked. `None` if another process took it for one that is left over.
-#[cfg(unix)]
-fn hold(opened: io::Result<File>) -> Option<Option<File>> {
-    use std::fs::TryLockError;
-    use std::os::unix::fs::MetadataExt as _;
-
-    let Ok(file) = opened else { return Some(None) };
+fn hold(created: &NamedTempFile) -> Option<Option<File>> {
+    let Ok(file) = created.as_file().try_clone() else { return Some(None) };
     match file.try_lock() {
-        Ok(()) if file.metadata().is_ok_and(|metadata| metadata.nlink() == 0) => None,
+        Ok(()) if fs::exists(created.path()).is_ok_and(|exists| !exists) => None,
         Ok(()) => Some(Some(file)),
         Err(TryLockError::WouldBlock) => None,
         // A file system without locks.
         Err(TryLockError::Error(_)) => Some(None),
     }
-}
-
-#[cfg(not(unix))]
-fn hold(_: io::Result<File>) -> Option<Option<File>> {
-    Some(None)
 }
 
 /// Removes all unfinished files of this process, which is about to end by a signal.
@@ -169,11 +148,7 @@ pub fn abandon() {
 }
 
 /// An entry of [`UNFINISHED`].
-struct Registered {
-    path: PathBuf,
-    /// Dropped after the entry: the lock on the entries is not held twice.
-    _held: Option<Held>,
-}
+struct Registered(PathBuf);
 
 impl Registered {
     /// Creates a file beside `target`, and registers its path.
@@ -183,23 +158,26 @@ impl Registered {
         let (folder, prefix) = (folder_of(target), prefix_of(target)?);
         let mut builder = Builder::new();
         builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM_BYTES);
-        set_permissions(&mut builder);
+        // By default, temporary files are private. All may read and write an output, as far as the umask
+        // lets them.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let mut unfinished = lock_unfinished();
         unfinished.remove_left(folder, &prefix);
         let mut tries = 0;
         let (created, held) = loop {
             let created = builder.tempfile_in(folder)?;
             tries += 1;
-            let is_held = unfinished.held < HELD_MAX;
-            match if is_held { hold(created.as_file().try_clone()) } else { Some(None) } {
+            let is_held = cfg!(unix) && unfinished.locks.len() < HELD_MAX;
+            match if is_held { hold(&created) } else { Some(None) } {
                 None if tries < TRIES => {}
                 held => break (created, held.flatten()),
             }
         };
-        unfinished.held += usize::from(held.is_some());
         let path = created.path().to_owned();
+        unfinished.locks.extend(held.map(|lock| (path.clone(), lock)));
         unfinished.paths.insert(path.clone());
-        Ok((created, Registered { path, _held: held.map(|file| Held { _file: file }) }))
+        Ok((created, Registered(path)))
     }
 }
 
@@ -221,7 +199,9 @@ fn prefix_of(target: &Path) -> io::Result<OsString> {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        lock_unfinished().paths.remove(&self.path);
+        let mut unfinished = lock_unfinished();
+        unfinished.paths.remove(&self.0);
+        unfinished.locks.remove(&self.0);
     }
 }
 
@@ -408,18 +388,6 @@ fn folder_of(target: &Path) -> &Path {
     match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    }
-}
-
-/// Lets all read and write a new file, as far as the umask does. By default, temporary files are
-/// private. Systems other than Unix have no modes.
-#[cfg_attr(not(unix), allow(unused_variables, reason = "there are no modes"))]
-fn set_permissions(builder: &mut Builder) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-
-        builder.permissions(fs::Permissions::from_mode(0o666));
     }
 }
 
