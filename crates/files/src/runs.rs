@@ -68,14 +68,13 @@ impl SortedRuns {
 
 /// Reads a run.
 struct Reader<'r> {
-    run: &'r Spool,
     reader: SpoolReader<'r>,
     record: Vec<u8>,
 }
 
 impl<'r> Reader<'r> {
     fn new(run: &'r Spool) -> Reader<'r> {
-        Reader { run, reader: run.reader(), record: Vec::new() }
+        Reader { reader: run.reader(), record: Vec::new() }
     }
 
     /// Reads the next record and returns its key; `None` at the end.
@@ -84,7 +83,7 @@ impl<'r> Reader<'r> {
             return Ok(None);
         }
         self.reader.read_record(&mut self.record)?;
-        let key = key(&self.record).ok_or_else(|| self.run.changed())?;
+        let key = key(&self.record).ok_or_else(|| self.reader.spool().changed())?;
         Ok(Some(key.into()))
     }
 }

@@ -30,38 +30,55 @@ use crate::limits::{COMPILE_MEMORY_MIN, SORT_RUN_BYTES_MAX, SPOOL_BUFFER_BYTES};
 const READ_BYTES: usize = 64 * 1024;
 
 /// Where and when temporary files are written. Clones count what they write together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Scratch {
     /// `None` if everything stays in memory.
-    folder: Option<Arc<Path>>,
-    /// What errors call a temporary file.
-    name: Arc<str>,
-    memory: usize,
+    files: Option<Files>,
     /// The bytes of the tables that stay in memory.
     tables: Arc<AtomicUsize>,
     spilled: Arc<AtomicU64>,
     stop: Option<Arc<AtomicBool>>,
 }
 
+/// Where temporary files are, and the memory that is used instead.
+#[derive(Clone, Debug)]
+struct Files {
+    folder: Arc<Path>,
+    /// What errors call a temporary file.
+    name: Arc<str>,
+    memory: usize,
+}
+
 impl Scratch {
     /// Keeps everything in memory.
     pub fn in_memory() -> Scratch {
-        Scratch {
-            folder: None,
-            name: "memory".into(),
-            memory: usize::MAX,
-            tables: Arc::default(),
-            spilled: Arc::default(),
-            stop: None,
-        }
+        Scratch::default()
     }
 
     /// Uses at most about `memory` bytes, and temporary files in `folder` for the rest. Less than
     /// [`COMPILE_MEMORY_MIN`] counts as that.
     pub fn in_folder(folder: impl Into<PathBuf>, memory: usize) -> Scratch {
-        let (folder, memory): (PathBuf, usize) = (folder.into(), memory.max(COMPILE_MEMORY_MIN));
-        let name = format!("a temporary file in {}", folder.display()).into();
-        Scratch { folder: Some(folder.into()), name, memory, ..Scratch::in_memory() }
+        Scratch::with_little_memory(folder, memory.max(COMPILE_MEMORY_MIN))
+    }
+
+    /// Like [`Scratch::in_folder`], with buffers and runs as small as `memory` makes them.
+    #[doc(hidden)]
+    pub fn with_little_memory(folder: impl Into<PathBuf>, memory: usize) -> Scratch {
+        let folder: PathBuf = folder.into();
+        let name = format!("a temporary file in {}", folder.display());
+        Scratch::of(Files { folder: folder.into(), name: name.into(), memory })
+    }
+
+    /// Like [`Scratch::in_folder`], in the folder of an output file.
+    pub fn beside(output: &Path, memory: usize) -> Scratch {
+        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).into();
+        let name = format!("a temporary file beside {}", output.display());
+        Scratch::of(Files { folder, name: name.into(), memory: memory.max(COMPILE_MEMORY_MIN) })
+    }
+
+    fn of(files: Files) -> Scratch {
+        Scratch { files: Some(files), ..Scratch::default() }
     }
 
     /// Ends the work that uses this scratch when `stop` becomes true: soon afterwards, and before it
@@ -82,19 +99,6 @@ impl Scratch {
         }
     }
 
-    /// Like [`Scratch::in_folder`], with buffers and runs as small as `memory` makes them.
-    #[doc(hidden)]
-    pub fn with_little_memory(folder: impl Into<PathBuf>, memory: usize) -> Scratch {
-        Scratch { memory, ..Scratch::in_folder(folder, 0) }
-    }
-
-    /// Like [`Scratch::in_folder`], in the folder of an output file.
-    pub fn beside(output: &Path, memory: usize) -> Scratch {
-        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let name = format!("a temporary file beside {}", output.display()).into();
-        Scratch { name, ..Scratch::in_folder(folder.unwrap_or(Path::new(".")), memory) }
-    }
-
     /// Returns a quarter of this machine's memory, or of what the control groups of this process allow,
     /// in bytes. 1 GiB where that is not known.
     pub fn default_memory() -> usize {
@@ -108,7 +112,7 @@ impl Scratch {
 
     /// Returns about the memory that is used, in bytes; [`usize::MAX`] if everything stays in memory.
     pub fn memory(&self) -> usize {
-        self.memory
+        self.files.as_ref().map_or(usize::MAX, |files| files.memory)
     }
 
     /// Returns the bytes that were written to temporary files.
@@ -118,17 +122,16 @@ impl Scratch {
 
     /// Returns the bytes of a run that is sorted in memory.
     pub fn run_bytes(&self) -> usize {
-        match self.folder {
-            None => usize::MAX,
-            Some(_) => (self.memory / 4).min(SORT_RUN_BYTES_MAX),
-        }
+        self.share(4, SORT_RUN_BYTES_MAX)
     }
 
     fn buffer_bytes(&self) -> usize {
-        match self.folder {
-            None => usize::MAX,
-            Some(_) => (self.memory / 64).min(SPOOL_BUFFER_BYTES),
-        }
+        self.share(64, SPOOL_BUFFER_BYTES)
+    }
+
+    /// Returns this share of the memory, up to a limit, if temporary files hold the rest.
+    fn share(&self, parts: usize, bytes_max: usize) -> usize {
+        self.files.as_ref().map_or(usize::MAX, |files| (files.memory / parts).min(bytes_max))
     }
 
     /// Begins a table that stays in memory.
@@ -137,13 +140,14 @@ impl Scratch {
     }
 
     fn failed(&self, source: io::Error) -> WriteError {
-        WriteError::new(Path::new(&*self.name), source)
+        let name = self.files.as_ref().map_or("memory", |files| &*files.name);
+        WriteError::new(Path::new(name), source)
     }
 }
 
 /// The bytes of a table that stays in memory. All tables of a scratch and its clones may take half of its
 /// memory together.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Table {
     scratch: Scratch,
     bytes: usize,
@@ -163,8 +167,8 @@ impl Table {
         let before = tables.fetch_add(bytes.wrapping_sub(self.bytes), Ordering::Relaxed);
         let all = before.wrapping_add(bytes.wrapping_sub(self.bytes));
         self.bytes = bytes;
-        let max = self.scratch.memory.max(COMPILE_MEMORY_MIN) / 2;
-        if self.scratch.folder.is_none() || all <= max {
+        let max = self.scratch.memory().max(COMPILE_MEMORY_MIN) / 2;
+        if self.scratch.files.is_none() || all <= max {
             return Ok(());
         }
         let needs = format!("they take {all} bytes, and may take {max}, half of it");
@@ -175,18 +179,6 @@ impl Table {
 impl Drop for Table {
     fn drop(&mut self) {
         self.scratch.tables.fetch_sub(self.bytes, Ordering::Relaxed);
-    }
-}
-
-impl Default for Table {
-    fn default() -> Table {
-        Scratch::in_memory().table()
-    }
-}
-
-impl Default for Scratch {
-    fn default() -> Scratch {
-        Scratch::in_memory()
     }
 }
 
@@ -233,7 +225,7 @@ impl fmt::Debug for Hash {
 }
 
 /// Bytes that are appended, and then read in order or by position.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Spool {
     scratch: Scratch,
     file: Option<File>,
@@ -248,8 +240,7 @@ pub struct Spool {
 impl Spool {
     /// Creates an empty spool.
     pub fn new(scratch: &Scratch) -> Spool {
-        let scratch = scratch.clone();
-        Spool { scratch, file: None, filed: 0, hash: Hash::default(), tail: Vec::new() }
+        Spool { scratch: scratch.clone(), ..Spool::default() }
     }
 
     /// Appends bytes.
@@ -263,13 +254,13 @@ impl Spool {
     }
 
     fn spill(&mut self) -> io::Result<()> {
-        let Some(folder) = &self.scratch.folder else { return Ok(()) };
+        let Some(files) = &self.scratch.files else { return Ok(()) };
         if self.tail.is_empty() {
             return Ok(());
         }
         let file = match &mut self.file {
             Some(file) => file,
-            None => self.file.insert(tempfile::tempfile_in(folder)?),
+            None => self.file.insert(tempfile::tempfile_in(&files.folder)?),
         };
         // Windows moves the cursor when it reads at a position.
         file.seek(SeekFrom::Start(self.filed))?;
@@ -319,13 +310,7 @@ impl Spool {
     /// Reads everything from the beginning.
     pub fn reader(&self) -> SpoolReader<'_> {
         let source = Source { spool: self, position: 0, hash: Hash::default() };
-        SpoolReader { source: BufReader::with_capacity(READ_BYTES, source), position: 0 }
-    }
-}
-
-impl Default for Spool {
-    fn default() -> Spool {
-        Spool::new(&Scratch::in_memory())
+        SpoolReader { source: BufReader::with_capacity(READ_BYTES, source) }
     }
 }
 
@@ -333,17 +318,19 @@ impl Default for Spool {
 #[derive(Debug)]
 pub struct SpoolReader<'s> {
     source: BufReader<Source<'s>>,
-    position: u64,
 }
 
-impl SpoolReader<'_> {
+impl<'s> SpoolReader<'s> {
+    /// Returns the spool that is read.
+    pub fn spool(&self) -> &'s Spool {
+        self.source.get_ref().spool
+    }
+
     /// Fills `bytes`.
     pub fn read(&mut self, bytes: &mut [u8]) -> Result<(), WriteError> {
-        self.source.get_ref().spool.scratch.go_on()?;
-        self.position += bytes.len() as u64;
-        self.source
-            .read_exact(bytes)
-            .map_err(|error| self.source.get_ref().spool.scratch.failed(error))
+        let scratch = &self.spool().scratch;
+        scratch.go_on()?;
+        self.source.read_exact(bytes).map_err(|error| scratch.failed(error))
     }
 
     /// Reads a record, whose checksum has to fit.
@@ -356,13 +343,13 @@ impl SpoolReader<'_> {
         self.read(record)?;
         match record_head(record) == head {
             true => Ok(()),
-            false => Err(self.source.get_ref().spool.changed()),
+            false => Err(self.spool().changed()),
         }
     }
 
     /// Returns the position of the next byte.
     pub fn position(&self) -> u64 {
-        self.position
+        self.source.get_ref().position - self.source.buffer().len() as u64
     }
 
     /// Returns whether all was read.
@@ -372,14 +359,14 @@ impl SpoolReader<'_> {
 
     /// Returns the number of bytes that were not read.
     fn rest(&self) -> u64 {
-        self.source.get_ref().spool.len() - self.position
+        self.spool().len() - self.position()
     }
 
     /// Checks that this many bytes follow.
     pub fn expect(&self, bytes: usize) -> Result<(), WriteError> {
         match bytes as u64 <= self.rest() {
             true => Ok(()),
-            false => Err(self.source.get_ref().spool.changed()),
+            false => Err(self.spool().changed()),
         }
     }
 
