@@ -90,6 +90,11 @@ fn settle_body<'c>(
     Settled { answer: Fetched::Status(status), body, notes }
 }
 
+/// Returns the notes whose conditions hold.
+pub(super) fn notes<const N: usize>(notes: [(CaptureNote, bool); N]) -> CaptureNotes {
+    notes.into_iter().filter_map(|(note, holds)| holds.then_some(note)).collect()
+}
+
 /// Whether the value of a `Content-Type` field (RFC 9110, section 8.3) says that the body is HTML
 /// (RFC 2854; HTML Living Standard, section 15.2).
 pub(super) fn is_html(value: &[u8]) -> bool {

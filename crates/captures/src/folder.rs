@@ -57,14 +57,12 @@ pub struct Folder {
 ///
 /// If `path` is not a folder, or the folder cannot be listed.
 pub fn open(path: &Path) -> Result<Folder, InputError> {
-    let name = || path.display().to_string();
     match list(path) {
         Ok(entries) => Ok(Folder { path: path.into(), entries: entries.into_iter() }),
         Err(error) if error.kind() == ErrorKind::NotADirectory => {
-            let problem = "a file, not a folder; omit --input-format folder".to_owned();
-            Err(InputError::List { name: name(), problem })
+            Err(InputError::list(path, "a file, not a folder; omit --input-format folder"))
         }
-        Err(error) => Err(InputError::Open { name: name(), error }),
+        Err(error) => Err(InputError::Open { name: path.display().to_string(), error }),
     }
 }
 

@@ -69,8 +69,7 @@ pub fn open(
         return Ok(Box::new(folder::open(path)?));
     }
     if known.is_some() && path.is_dir() {
-        let (name, problem) = (path.display().to_string(), "a folder; omit --input-format");
-        return Err(InputError::List { name, problem: problem.to_owned() });
+        return Err(InputError::list(path, "a folder; omit --input-format"));
     }
     let mut source = Source::open(path)?;
     let format = match known {
@@ -82,12 +81,13 @@ pub fn open(
         CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(source, fields))),
         CaptureFormat::Csv => Ok(Box::new(csv::open(source, fields)?)),
         CaptureFormat::Warc => Ok(Box::new(warc::open(source))),
+        #[cfg(feature = "parquet")]
         CaptureFormat::Parquet => open_parquet(path, source, fields),
+        #[cfg(not(feature = "parquet"))]
+        CaptureFormat::Parquet => {
+            Err(source.problem("this program is built without Parquet (the feature `parquet`)"))
+        }
     }
-}
-
-fn not_this_format(source: &Source, problem: impl Into<String>) -> InputError {
-    InputError::List { name: source.name().to_owned(), problem: problem.into() }
 }
 
 /// Detects the format by the first bytes of `source`, or by its name.
@@ -109,16 +109,7 @@ fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, InputError> {
         }
     };
     let problem = "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
-    found.ok_or_else(|| not_this_format(source, problem))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn open_parquet(
-    _: &Path,
-    source: Source,
-    _: &FieldMap,
-) -> Result<Box<dyn BatchReader>, InputError> {
-    Err(not_this_format(&source, "this program is built without Parquet (the feature `parquet`)"))
+    found.ok_or_else(|| source.problem(problem))
 }
 
 #[cfg(feature = "parquet")]
@@ -129,11 +120,11 @@ fn open_parquet(
 ) -> Result<Box<dyn BatchReader>, InputError> {
     if path == Path::new("-") || path.metadata().is_ok_and(|it| !it.is_file()) {
         let problem = "Parquet is read from its end, so write it to a file and name that";
-        return Err(not_this_format(&source, problem));
+        return Err(source.problem(problem));
     }
     if source.coding()?.is_some() {
         let problem = "Parquet is read from its end; decompress the file first";
-        return Err(not_this_format(&source, problem));
+        return Err(source.problem(problem));
     }
     Ok(Box::new(super::parquet::open(path, fields)?))
 }

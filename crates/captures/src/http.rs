@@ -17,7 +17,7 @@ use memchr::memchr;
 use portcullis_engine::bytes::{hex_value, trim};
 
 use super::ReadConfig;
-use super::body::{Settled, is_html, settle};
+use super::body::{Settled, is_html, notes, settle};
 use super::fields::{block_bytes, byte_count, fields, lines, unfold};
 use crate::limits::{CONTENT_CODINGS_MAX, HEADER_BLOCK_BYTES_MAX};
 use portcullis_dialect::limits::BODY_BYTES_MAX;
@@ -120,11 +120,6 @@ impl<'m> Message<'m> {
     }
 }
 
-/// Returns the notes whose conditions hold.
-pub(super) fn notes<const N: usize>(notes: [(CaptureNote, bool); N]) -> CaptureNotes {
-    notes.into_iter().filter_map(|(note, holds)| holds.then_some(note)).collect()
-}
-
 /// Skips stray line ends at the start (RFC 9112, section 2.2, on requests).
 fn trim_start(bytes: &[u8]) -> &[u8] {
     let start = bytes.iter().position(|byte| !b"\r\n".contains(byte));
@@ -172,12 +167,16 @@ impl Framing {
                     let lengths = lengths.filter_map(|part| byte_count(trim(part, b" \t")));
                     framing.length = framing.length.max(lengths.max());
                 }
-                b"content-encoding" => framing.codings.extend(codings(value)),
+                b"content-encoding" => {
+                    framing.codings.extend(names(value).map(Coding::from_http_name));
+                }
                 b"transfer-encoding" => {
-                    let is_chunked = |name: &&[u8]| name.eq_ignore_ascii_case(b"chunked");
-                    framing.is_chunked |= names(value).any(|name| is_chunked(&name));
-                    let others = names(value).filter(|name| !is_chunked(name));
-                    transfer_codings.extend(others.map(Coding::from_http_name));
+                    for name in names(value) {
+                        match name.eq_ignore_ascii_case(b"chunked") {
+                            true => framing.is_chunked = true,
+                            false => transfer_codings.push(Coding::from_http_name(name)),
+                        }
+                    }
                 }
                 b"content-type" => framing.is_html |= is_html(value),
                 _ => {}
@@ -233,10 +232,6 @@ fn names(value: &[u8]) -> impl Iterator<Item = &[u8]> {
         .split(|&byte| byte == b',')
         .map(|part| trim(part.split(|&byte| byte == b';').next().unwrap_or(part), b" \t"))
         .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity"))
-}
-
-fn codings(value: &[u8]) -> impl Iterator<Item = Option<Coding>> {
-    names(value).map(Coding::from_http_name)
 }
 
 /// Joins the chunks of `body` (RFC 9112, section 7.1), and returns whether the last chunk was

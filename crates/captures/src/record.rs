@@ -12,7 +12,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use portcullis_engine::bytes::trim;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
-use super::body::{settle, status_of};
+use super::body::{notes, settle, status_of};
 use super::json_path::{FieldValue, Found};
 use super::schema::{CaptureField, FieldMap};
 use super::{Capture, ReadConfig, Subject};
@@ -100,11 +100,10 @@ impl<'r> Record<'r> {
             }
         };
         let mut settled = settle(status, body, !is_truncated && !has_error, config);
-        for (note, holds) in
-            [(CaptureNote::Truncated, is_truncated), (CaptureNote::StatusAssumed, is_assumed)]
-        {
-            settled.notes = if holds { settled.notes.with(note) } else { settled.notes };
-        }
+        settled.notes = settled.notes.union(notes([
+            (CaptureNote::Truncated, is_truncated),
+            (CaptureNote::StatusAssumed, is_assumed),
+        ]));
         Ok((subject, settled.capture(Subject::Url(b""), captured_at)))
     }
 

@@ -23,10 +23,10 @@ use crate::limits::{HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_B
 use portcullis_files::kind;
 use portcullis_files::limits::CHUNK_BYTES;
 
-use super::fields::block_bytes;
+use super::fields::{block_bytes, unfold};
 pub use super::warc_targets::Targets;
 
-use super::warc_record::{Fate, Header, Kept, VERSION_LINE_BYTES_MAX, begins_record};
+use super::warc_record::{Fate, Header, Kept, VERSION_LINE_BYTES_MAX, begins_record, find_header};
 use super::{Batch, BatchReader, BrokenRecord, CaptureSink, ReadConfig};
 use portcullis_files::input::{InputError, Source};
 
@@ -83,12 +83,8 @@ impl WarcReader {
     /// Reads one record, or the damaged bytes in its place, into `batch`. Returns `false` at the
     /// end.
     fn next_record(&mut self, batch: &mut WarcBatch) -> Result<bool, InputError> {
-        while self.window.fill(1) && b"\r\n".contains(&self.window.bytes()[0]) {
-            self.window.consume(1);
-        }
-        self.window.fill(HEADER_BLOCK_BYTES_MAX);
-        if self.window.bytes().is_empty() {
-            return self.window.take_failure().map_or(Ok(false), Err);
+        if !find_header(&mut self.window)? {
+            return Ok(false);
         }
         let position = self.window.position();
         if let Err(problem) = self.read_record(batch)? {
@@ -104,7 +100,7 @@ impl WarcReader {
         let at_hand = self.window.bytes();
         if !begins_record(at_hand) {
             if !self.has_begun {
-                return Err(self.problem(
+                return Err(self.window.problem(
                     "it does not begin with a WARC record (a line as WARC/1.0); \
                      is it a WARC file, and is it whole?",
                 ));
@@ -122,28 +118,33 @@ impl WarcReader {
             }
             return Ok(Err(format!("its header is longer than {HEADER_BLOCK_BYTES_MAX} bytes")));
         };
-        let Some(header) = Header::read(&window[..header_bytes]) else {
+        let header = unfold(&window[..header_bytes]);
+        let Some(header) = Header::read(&header) else {
             return Ok(Err("its header has no Content-Length".to_owned()));
         };
-        self.read_block(header_bytes, header, batch)
+        let (fate, has_crlf) = (header.fate(), header.has_crlf);
+        let bytes = header.block_bytes.saturating_add(header_bytes as u64);
+        self.read_block(header_bytes, bytes, has_crlf, fate, batch)
     }
 
+    /// Reads the record of `bytes` bytes at the start of the window, with its header.
     fn read_block(
         &mut self,
         header_bytes: usize,
-        header: Header,
+        bytes: u64,
+        has_crlf: bool,
+        fate: Fate,
         batch: &mut WarcBatch,
     ) -> Result<Result<(), String>, InputError> {
         let position = self.window.position();
-        let bytes = header.block_bytes.saturating_add(header_bytes as u64);
-        let bytes_max = match header.fate {
+        let bytes_max = match fate {
             Fate::Keep(_) => WARC_RECORD_BYTES_MAX,
             // Other records are buffered only to check that they end correctly.
             Fate::PassOver | Fate::Broken(_) => CHUNK_BYTES,
         };
         let held = usize::try_from(bytes).ok().filter(|&bytes| bytes <= bytes_max);
         let Some(bytes) = held else {
-            match header.fate {
+            match fate {
                 Fate::Keep(_) => {
                     let max = WARC_RECORD_BYTES_MAX;
                     let problem = "fetch it again and store less of it";
@@ -163,13 +164,13 @@ impl WarcReader {
             return Err(self.cut_short());
         }
         let block = &record[header_bytes..];
-        let end = end_of_record(rest, header.has_crlf)
+        let end = end_of_record(rest, has_crlf)
             .filter(|end| end.is_sure || next_line_of_record(block).is_none());
         let Some(End { bytes: end_bytes, .. }) = end else {
             let problem = "its block is longer or shorter than its Content-Length says";
             return Ok(Err(problem.to_owned()));
         };
-        match header.fate {
+        match fate {
             Fate::Keep(kept) => batch.push(position, Ok((kept, block.to_vec()))),
             Fate::PassOver => {}
             Fate::Broken(problem) => batch.push(position, Err(problem.to_owned())),
@@ -202,14 +203,9 @@ impl WarcReader {
             Some(error) => error,
             None => {
                 let position = self.window.position();
-                self.problem(&format!("the file ends inside the record at byte {position}"))
+                self.window.problem(format!("the file ends inside the record at byte {position}"))
             }
         }
-    }
-
-    fn problem(&self, problem: &str) -> InputError {
-        let name = self.window.name().to_owned();
-        InputError::List { name, problem: problem.to_owned() }
     }
 }
 

@@ -12,24 +12,16 @@ use portcullis_engine::bytes::trim;
 use portcullis_files::kind;
 use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
-use super::body::{Settled, is_html, settle};
-use super::fields::{WHITE_SPACE, byte_count, fields, unfold};
-use super::http::{HeadProblem, Message, notes};
+use super::body::{Settled, is_html, notes, settle};
+use super::fields::{WHITE_SPACE, byte_count, fields};
+use super::http::{HeadProblem, Message};
 use super::{Capture, ReadConfig, Subject};
+use crate::limits::HEADER_BLOCK_BYTES_MAX;
+use portcullis_files::input::{InputError, Source};
 use portcullis_robots::access::CaptureNote;
 
 /// The length of the longest version line, such as `WARC/1.1`, its line end included.
 pub(super) const VERSION_LINE_BYTES_MAX: usize = 16;
-
-/// A parsed header.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Header {
-    /// The length of the block after the header.
-    pub(super) block_bytes: u64,
-    /// Whether lines end in CRLF, as the standard requires, instead of LF alone.
-    pub(super) has_crlf: bool,
-    pub(super) fate: Fate,
-}
 
 /// The treatment of a record.
 #[derive(Debug, PartialEq, Eq)]
@@ -77,102 +69,100 @@ pub(crate) fn begins_record(bytes: &[u8]) -> bool {
         && numbers.next().is_none()
 }
 
-impl Header {
-    /// Parses a header, from its version line to its empty line. `None` if it does not give the
-    /// length of its block.
-    pub(super) fn read(block: &[u8]) -> Option<Header> {
-        let block = unfold(block);
-        let fields = Fields::read(&block);
-        Some(Header {
-            block_bytes: byte_count(fields.content_length?)?,
-            has_crlf: memchr(b'\n', &block).is_some_and(|at| block[..at].ends_with(b"\r")),
-            fate: fields.fate(),
-        })
+/// Skips line ends, and buffers the header of the next record as far as it may be long. Returns `false`
+/// at the end.
+pub(super) fn find_header(window: &mut Source) -> Result<bool, InputError> {
+    while window.fill(1) && b"\r\n".contains(&window.bytes()[0]) {
+        window.consume(1);
+    }
+    window.fill(HEADER_BLOCK_BYTES_MAX);
+    match window.bytes() {
+        [] => window.take_failure().map_or(Ok(false), Err),
+        [..] => Ok(true),
     }
 }
 
-/// The URL that a record is about, for lists.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+/// A header, with the fields that are used.
+pub(super) struct Header<'h> {
     /// The length of the block after the header.
-    pub(crate) block_bytes: u64,
-    /// The URL, if the record is a capture, or stands for one.
-    pub(crate) url: Option<Vec<u8>>,
-    /// Whether the record is one of several that stand for a capture, as in a WAT file.
-    pub(crate) is_metadata: bool,
-}
-
-impl Target {
-    /// Parses a header, from its version line to its empty line. `None` if it does not give the
-    /// length of its block.
-    pub(crate) fn read(block: &[u8]) -> Option<Target> {
-        let block = unfold(block);
-        let fields = Fields::read(&block);
-        let record_type = fields.record_type.unwrap_or_default().to_ascii_lowercase();
-        let is_metadata = record_type == b"metadata";
-        let is_json = fields.content_type.is_some_and(|it| it.starts_with(b"application/json"));
-        let stands_for_capture = match &*record_type {
-            b"response" | b"resource" | b"revisit" | b"conversion" => true,
-            _ => is_metadata && is_json,
-        };
-        let url = fields.target.map(without_brackets).filter(|_| stands_for_capture);
-        let block_bytes = byte_count(fields.content_length?)?;
-        Some(Target { block_bytes, url: url.map(<[u8]>::to_vec), is_metadata })
-    }
-}
-
-/// The fields that are used.
-#[derive(Default)]
-struct Fields<'h> {
-    record_type: Option<&'h [u8]>,
+    pub(super) block_bytes: u64,
+    /// Whether lines end in CRLF, as the standard requires, instead of LF alone.
+    pub(super) has_crlf: bool,
+    /// The type in lower case.
+    record_type: Option<Vec<u8>>,
     target: Option<&'h [u8]>,
     date: Option<&'h [u8]>,
-    content_length: Option<&'h [u8]>,
     content_type: Option<&'h [u8]>,
     is_truncated: bool,
 }
 
-impl<'h> Fields<'h> {
-    /// Parses a header. If a field is repeated, the first counts.
-    fn read(block: &'h [u8]) -> Fields<'h> {
-        let mut found = Fields::default();
+impl<'h> Header<'h> {
+    /// Parses an [unfolded](super::fields::unfold) header, from its version line to its empty line. If a field is
+    /// repeated, the first counts. `None` if it does not give the length of its block.
+    pub(super) fn read(block: &'h [u8]) -> Option<Header<'h>> {
+        let [mut record_type, mut target, mut date, mut content_type, mut length] = [None; 5];
+        let mut is_truncated = false;
         for (name, value) in fields(block) {
             let field = match &*name.to_ascii_lowercase() {
-                b"warc-type" => &mut found.record_type,
-                b"warc-target-uri" => &mut found.target,
-                b"warc-date" => &mut found.date,
-                b"content-length" => &mut found.content_length,
-                b"content-type" => &mut found.content_type,
+                b"warc-type" => &mut record_type,
+                b"warc-target-uri" => &mut target,
+                b"warc-date" => &mut date,
+                b"content-length" => &mut length,
+                b"content-type" => &mut content_type,
                 // A block with a segment number is the first of several.
                 b"warc-truncated" | b"warc-segment-number" => {
-                    found.is_truncated = true;
+                    is_truncated = true;
                     continue;
                 }
                 _ => continue,
             };
             field.get_or_insert(value);
         }
-        found
+        Some(Header {
+            block_bytes: byte_count(length?)?,
+            has_crlf: memchr(b'\n', block).is_some_and(|at| block[..at].ends_with(b"\r")),
+            record_type: record_type.map(<[u8]>::to_ascii_lowercase),
+            target: target.map(without_brackets),
+            date,
+            content_type,
+            is_truncated,
+        })
     }
 
-    fn fate(&self) -> Fate {
-        let Some(record_type) = self.record_type.map(<[u8]>::to_ascii_lowercase) else {
+    /// Whether the record is one of several that stand for a capture, as in a WAT file.
+    pub(super) fn is_metadata(&self) -> bool {
+        self.record_type.as_deref() == Some(b"metadata")
+    }
+
+    /// Returns the URL that the record is about, if it is a capture, or stands for one.
+    pub(super) fn target(&self) -> Option<&'h [u8]> {
+        let is_json = self.content_type.is_some_and(|it| it.starts_with(b"application/json"));
+        let stands_for_capture = match self.record_type.as_deref() {
+            Some(b"response" | b"resource" | b"revisit" | b"conversion") => true,
+            _ => self.is_metadata() && is_json,
+        };
+        self.target.filter(|_| stands_for_capture)
+    }
+
+    /// Returns the treatment of the record.
+    pub(super) fn fate(&self) -> Fate {
+        let Some(record_type) = self.record_type.as_deref() else {
             return Fate::Broken("its header has no WARC-Type; write the archive anew");
         };
         // Types that are not answers (ISO 28500, section 5.5). A `continuation` is the rest of a
         // response whose first part is marked as segmented.
         if let b"warcinfo" | b"request" | b"metadata" | b"conversion" | b"continuation" =
-            &*record_type
+            record_type
         {
             return Fate::PassOver;
         }
-        let Some(url) = self.target.map(without_brackets).filter(|url| !url.is_empty()) else {
+        let Some(url) = self.target.filter(|url| !url.is_empty()) else {
             return Fate::Broken("its header has no WARC-Target-URI; write the archive anew");
         };
         if !names_robots_txt(url) {
             return Fate::PassOver;
         }
-        let kind = match &*record_type {
+        let kind = match record_type {
             b"response" => Kind::Response,
             b"resource" => Kind::Resource,
             b"revisit" => Kind::Revisit,
@@ -274,12 +264,14 @@ fn date(value: &[u8]) -> Option<UnixSeconds> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fields::unfold;
 
     fn fate(lines: &str) -> Fate {
         let header = format!("WARC/1.0\r\n{lines}Content-Length: 7\r\n\r\n");
-        let header = Header::read(header.as_bytes()).unwrap();
+        let header = unfold(header.as_bytes());
+        let header = Header::read(&header).unwrap();
         assert_eq!((header.block_bytes, header.has_crlf), (7, true));
-        header.fate
+        header.fate()
     }
 
     #[test]
@@ -356,7 +348,7 @@ mod tests {
         }
         for length in ["", "Content-Length: x\r\n", "Content-Length:\r\n"] {
             let header = format!("WARC/1.0\r\nWARC-Type: response\r\n{length}\r\n");
-            assert_eq!(Header::read(header.as_bytes()), None);
+            assert!(Header::read(header.as_bytes()).is_none());
         }
     }
 

@@ -5,8 +5,8 @@
 //! URI count once, because the request and the response of a capture have one each. Memory: the header
 //! of a record.
 
-use super::fields::block_bytes;
-use super::warc_record::{Target, begins_record};
+use super::fields::{block_bytes, unfold};
+use super::warc_record::{Header, begins_record, find_header};
 use crate::limits::HEADER_BLOCK_BYTES_MAX;
 use portcullis_files::input::{InputError, Source};
 
@@ -30,37 +30,34 @@ impl Targets {
     ///
     /// If the file cannot be read, ends within a record, or has none where one should begin.
     pub fn next(&mut self, lines: &mut Vec<u8>) -> Result<bool, InputError> {
-        while self.stream.fill(1) && b"\r\n".contains(&self.stream.bytes()[0]) {
-            self.stream.consume(1);
+        if !find_header(&mut self.stream)? {
+            return Ok(false);
         }
-        self.stream.fill(HEADER_BLOCK_BYTES_MAX);
         let window = self.stream.bytes();
-        if window.is_empty() {
-            return self.stream.take_failure().map_or(Ok(false), Err);
-        }
         let window = &window[..window.len().min(HEADER_BLOCK_BYTES_MAX)];
         let header_bytes = block_bytes(window).filter(|_| begins_record(window));
-        let header = header_bytes.and_then(|bytes| Some((bytes, Target::read(&window[..bytes])?)));
-        let Some((header_bytes, target)) = header else {
-            let failure = self.stream.take_failure();
-            return Err(failure.unwrap_or_else(|| self.problem("no whole WARC record begins here")));
+        let block = header_bytes.map(|bytes| unfold(&window[..bytes]));
+        let Some(header) = block.as_deref().and_then(Header::read) else {
+            return Err(self.failure("no whole WARC record begins here"));
         };
-        if !self.stream.skip(target.block_bytes.saturating_add(header_bytes as u64)) {
-            let failure = self.stream.take_failure();
-            return Err(failure.unwrap_or_else(|| self.problem("its last record has no end")));
+        let (url, is_metadata) = (header.target().map(<[u8]>::to_vec), header.is_metadata());
+        let bytes = header.block_bytes.saturating_add(header_bytes.unwrap_or(0) as u64);
+        if !self.stream.skip(bytes) {
+            return Err(self.failure("its last record has no end"));
         }
-        if let Some(url) = target.url
-            && !(target.is_metadata && self.before.as_ref() == Some(&url))
+        if let Some(url) = url
+            && !(is_metadata && self.before.as_ref() == Some(&url))
         {
             lines.extend_from_slice(&url);
             lines.push(b'\n');
-            self.before = target.is_metadata.then_some(url);
+            self.before = is_metadata.then_some(url);
         }
         Ok(true)
     }
 
-    fn problem(&self, problem: &str) -> InputError {
+    /// Returns the failure to read the input, or else a problem of its content.
+    fn failure(&mut self, problem: &str) -> InputError {
         let problem = format!("at byte {}: {problem}; fetch it again", self.stream.position());
-        InputError::List { name: self.stream.name().to_owned(), problem }
+        self.stream.take_failure().unwrap_or_else(|| self.stream.problem(problem))
     }
 }

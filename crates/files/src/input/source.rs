@@ -248,6 +248,11 @@ impl Source {
         &self.name
     }
 
+    /// Returns the error that the input cannot be read as it is.
+    pub fn problem(&self, problem: impl Into<String>) -> InputError {
+        InputError::List { name: self.name.clone(), problem: problem.into() }
+    }
+
     /// Returns the bytes that were read from the file or pipe, before decompression.
     pub fn stored_bytes(&self) -> u64 {
         match self.mapping {

@@ -119,8 +119,7 @@ impl JsonItems {
     }
 
     fn problem(&self, problem: &str) -> InputError {
-        let problem = format!("after byte {}: {problem}", self.stream.position());
-        InputError::List { name: self.stream.name().to_owned(), problem }
+        self.stream.problem(format!("after byte {}: {problem}", self.stream.position()))
     }
 }
 
