@@ -9,7 +9,7 @@
 //! A row with another number of fields than the header, or with wrong quotes, is broken and reported
 //! with its line.
 //!
-//! Cost: one pass over quotes and line ends to cut the file, and one over each row. A field is copied
+//! Cost: two passes over quotes and line ends to cut the file, and one over each row. A field is copied
 //! if it has quotes within.
 
 use portcullis_files::input::{
@@ -20,7 +20,7 @@ use portcullis_files::input::{
 use super::capture::{Capture, CaptureSink, ReadConfig};
 use super::json_path::{FieldPath, FieldValue};
 use super::record::Record;
-use super::schema::{CaptureField, FieldMap};
+use super::schema::{CaptureField, FieldMap, FoundColumn};
 use super::text::{RecordReader, TextReader, lines_in};
 
 /// The columns to read, by their positions, and the fields that they hold.
@@ -31,10 +31,6 @@ struct Schema {
     count: usize,
     fields: FieldMap,
 }
-
-/// Separators, the usual one first.
-const SEPARATORS: [Separator; 4] =
-    [Separator::csv(b','), Separator::csv(b';'), Separator::csv(b'\t'), Separator::csv(b'|')];
 
 /// Returns a reader of the rows in `source`, decompressed if needed. Reads the header.
 ///
@@ -47,7 +43,7 @@ pub fn open(mut source: Source, fields: &FieldMap) -> Result<TextReader, InputEr
     let mut chunks = TextChunks::new(source, ChunkConfig::default());
     let (schema, header_bytes, lines) = chunks.find_first(|name, text, is_whole| {
         let ends = |it: &Separator| it.framing().first_end(text).is_some();
-        if !is_whole && !SEPARATORS.iter().all(ends) {
+        if !is_whole && !Separator::CSV.iter().all(ends) {
             return Ok(None);
         }
         let name = name.to_owned();
@@ -65,7 +61,7 @@ impl Schema {
     /// what there is, with the separator that gives the most columns.
     fn find(text: &[u8], fields: &FieldMap) -> Result<Schema, String> {
         let mut widest = (0, "an empty file".to_owned());
-        for separator in SEPARATORS {
+        for separator in Separator::CSV {
             let (row, _) = first_row(text, separator);
             let names: Vec<String> =
                 row.iter().map(|name| String::from_utf8_lossy(name.trim_ascii()).into()).collect();
@@ -82,10 +78,10 @@ impl Schema {
         Err(format!("CSV with {}; JSON Lines and Parquet are read too", widest.1))
     }
 
-    /// Returns the fields of the row that `rest` begins with. The error says what is wrong.
-    fn record<'r>(&self, row: &mut Fields<'r>) -> Result<Record<'r>, String> {
+    /// Returns the fields of a row. The error says what is wrong.
+    fn record<'r>(&self, row: &'r [u8]) -> Result<Record<'r>, String> {
         let (mut record, mut count, mut problem) = (Record::default(), 0, None);
-        for field in row.by_ref() {
+        for field in Fields::new(row, self.separator) {
             problem = problem.or(field.problem);
             for &(name, rank, _) in self.columns.iter().filter(|column| column.2 == count) {
                 let value = match field.text() {
@@ -118,10 +114,7 @@ impl Schema {
 }
 
 /// Returns the position of the column at a path: with its name, or else with its number, from 1.
-fn position(
-    names: &[String],
-    path: &FieldPath,
-) -> Result<Option<Result<usize, String>>, (String, String)> {
+fn position(names: &[String], path: &FieldPath) -> FoundColumn<usize> {
     let whole = path.names().join(".");
     let is = |name: &String| path.is_at(name, &whole);
     let mut found = (0..names.len()).filter(|&at| is(&names[at]));
@@ -144,23 +137,18 @@ impl RecordReader for Schema {
         self.separator.framing()
     }
 
-    fn read_first(
+    fn read(
         &self,
-        rest: &[u8],
+        record: &[u8],
         config: &ReadConfig,
         sink: &mut dyn CaptureSink,
-    ) -> (usize, Result<(), String>) {
-        let mut row = Fields::new(rest, self.separator);
-        let record = self.record(&mut row);
-        let (end, end_bytes) = row.end().expect("the last field ends the row");
+    ) -> Result<(), String> {
         // A blank line is no row.
-        if end == usize::from(end_bytes) {
-            return (end, Ok(()));
+        if let b"\n" | b"\r\n" = record {
+            return Ok(());
         }
-        let read = record.and_then(|record| record.capture(&self.fields, config));
-        let read = read.map(|(subject, capture)| {
-            sink.capture(Capture { subject: subject.get(), ..capture });
-        });
-        (end, read)
+        let (subject, capture) = self.record(record)?.capture(&self.fields, config)?;
+        sink.capture(Capture { subject: subject.get(), ..capture });
+        Ok(())
     }
 }

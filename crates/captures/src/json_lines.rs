@@ -51,7 +51,7 @@ use portcullis_engine::bytes::trim;
 use portcullis_robots::access::{CachingHeaders, seconds_of};
 
 use super::body::is_html;
-use super::json_path::{FieldValue, Members};
+use super::json_path::{FieldValue, Members, Text};
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap};
 use super::text::{RecordReader, TextReader};
@@ -64,12 +64,15 @@ pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";
 
 /// Returns a reader of the lines in `source`, decompressed if needed, with the names in `fields`.
 pub fn open(mut source: Source, fields: &FieldMap) -> TextReader {
-    let candidates = CaptureField::ALL.iter().flat_map(|&field| fields.candidates(field));
-    let candidates = candidates.collect::<Vec<_>>();
-    let paths = candidates.iter().map(|it| (it.field as usize, it.path.clone())).collect();
+    let (mut paths, mut ranks) = (Vec::new(), Vec::new());
+    for field in CaptureField::ALL {
+        for (rank, path) in fields.candidates(field).into_iter().enumerate() {
+            paths.push((field as usize, path));
+            ranks.push(rank);
+        }
+    }
     let raw = [CaptureField::Headers as usize, CaptureField::Redirects as usize];
     let members = Members::new(paths, &[], &raw).expect("each field has a few names");
-    let ranks = candidates.iter().map(|it| it.rank).collect();
     let schema = Schema { members, ranks, fields: fields.clone() };
     source.skip_mark();
     TextReader::new(TextChunks::new(source, ChunkConfig::default()), schema, 0)
@@ -88,26 +91,14 @@ impl RecordReader for Schema {
         Framing::Byte(Terminator::LineFeed)
     }
 
-    fn read_first(
+    /// Reads one line. An empty line has no capture, and neither has one with an error.
+    fn read(
         &self,
-        rest: &[u8],
-        config: &ReadConfig,
-        sink: &mut dyn CaptureSink,
-    ) -> (usize, Result<(), String>) {
-        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        (rest.len().min(end + 1), self.read_line(&rest[..end], config, sink))
-    }
-}
-
-impl Schema {
-    /// Reads one line and passes its capture to `sink`. An empty line has none. The error says what
-    /// is wrong with the line; no capture is passed then.
-    fn read_line(
-        &self,
-        text: &[u8],
+        line: &[u8],
         config: &ReadConfig,
         sink: &mut dyn CaptureSink,
     ) -> Result<(), String> {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
         match trim(text, WHITE_SPACE) {
             [] => return Ok(()),
             [b'{', ..] => {}
@@ -218,11 +209,6 @@ fn describe(error: &serde_json::Error, before: usize) -> String {
         None => text,
     }
 }
-
-/// A string that serde borrows inside an `Option` too.
-#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-#[serde(transparent)]
-struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
 
 /// A redirect. Only its presence matters.
 #[derive(Deserialize)]

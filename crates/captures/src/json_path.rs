@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use portcullis_robots::access::{TimeUnit, seconds_of};
-use serde::Deserialize as _;
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -224,6 +224,11 @@ impl Members {
     }
 }
 
+/// A string that serde borrows, inside other types too.
+#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(transparent)]
+pub(crate) struct Text<'l>(#[serde(borrow)] pub Cow<'l, str>);
+
 /// A pass over an object.
 struct Walk<'w, 'l> {
     members: &'w Members,
@@ -368,13 +373,15 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
     fn visit_map<A: MapAccess<'l>>(self, mut members: A) -> Result<(), A::Error> {
         let (depth, mut seen) = (self.depth, 0);
         let name = |number| self.walk.path(number).names().get(depth).map_or(0, String::len);
+        // Most names of a line have other lengths than those that are looked for.
         let lengths = numbers(self.paths).fold(0, |set, number| set | length_bit(name(number)));
-        while let Some(paths) = members.next_key_seed(NameAt {
-            depth,
-            paths: self.paths,
-            lengths,
-            walk: &*self.walk,
-        })? {
+        while let Some(Text(name)) = members.next_key()? {
+            if lengths & length_bit(name.len()) == 0 {
+                members.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let has = |&number: &usize| self.walk.path(number).has(depth, &name);
+            let paths = numbers(self.paths).filter(has).fold(0, |set, number| set | 1 << number);
             if paths == 0 {
                 members.next_value::<IgnoredAny>()?;
                 continue;
@@ -390,42 +397,8 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
     }
 }
 
-/// Selects the paths that have a name at a depth.
-struct NameAt<'a, 'w, 'l> {
-    depth: usize,
-    paths: u64,
-    /// The [bits](length_bit) of the names that are looked for. Most names of a line have others.
-    lengths: u64,
-    walk: &'a Walk<'w, 'l>,
-}
-
+/// The bit of a length, in a set of lengths.
 #[inline]
 fn length_bit(length: usize) -> u64 {
     1 << (length % u64::BITS as usize)
-}
-
-impl<'l> DeserializeSeed<'l> for NameAt<'_, '_, 'l> {
-    type Value = u64;
-
-    #[inline]
-    fn deserialize<D: Deserializer<'l>>(self, deserializer: D) -> Result<u64, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'l> Visitor<'l> for NameAt<'_, '_, 'l> {
-    type Value = u64;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    #[inline]
-    fn visit_str<E: Error>(self, name: &str) -> Result<u64, E> {
-        if self.lengths & length_bit(name.len()) == 0 {
-            return Ok(0);
-        }
-        let has = |&number: &usize| self.walk.path(number).has(self.depth, name);
-        Ok(numbers(self.paths).filter(has).fold(0, |set, number| set | 1 << number))
-    }
 }

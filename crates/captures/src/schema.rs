@@ -18,53 +18,36 @@
 use std::str::FromStr;
 
 use super::json_path::FieldPath;
+use portcullis_dialect::words;
 use portcullis_robots::access::TimeUnit;
 
-/// A field of a capture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CaptureField {
-    /// The URL that was requested first.
-    Url,
-    /// The host whose robots.txt was requested, with or without a port. An alternative to a URL.
-    Host,
-    /// The status of the last answer; null or 0 if there was none.
-    Status,
-    /// The decoded body.
-    Body,
-    /// The decoded body in base64.
-    BodyBase64,
-    /// The time of the answer.
-    FetchedAt,
-    /// Why there was no answer, or why the body is not whole.
-    Error,
-    /// Set if the body was cut.
-    Truncated,
-    /// The header fields.
-    Headers,
-    /// The redirects that were followed.
-    Redirects,
+words! {
+    /// A field of a capture, with its name on command lines and in messages.
+    pub enum CaptureField {
+        /// The URL that was requested first.
+        Url => "url",
+        /// The host whose robots.txt was requested, with or without a port. An alternative to a URL.
+        Host => "host",
+        /// The status of the last answer; null or 0 if there was none.
+        Status => "status",
+        /// The decoded body.
+        Body => "body",
+        /// The decoded body in base64.
+        BodyBase64 => "body_base64",
+        /// The time of the answer.
+        FetchedAt => "fetched_at",
+        /// Why there was no answer, or why the body is not whole.
+        Error => "error",
+        /// Set if the body was cut.
+        Truncated => "truncated",
+        /// The header fields.
+        Headers => "headers",
+        /// The redirects that were followed.
+        Redirects => "redirects",
+    }
 }
 
 impl CaptureField {
-    /// Every field.
-    pub const ALL: [CaptureField; 10] = [
-        CaptureField::Url,
-        CaptureField::Host,
-        CaptureField::Status,
-        CaptureField::Body,
-        CaptureField::BodyBase64,
-        CaptureField::FetchedAt,
-        CaptureField::Error,
-        CaptureField::Truncated,
-        CaptureField::Headers,
-        CaptureField::Redirects,
-    ];
-
-    /// Returns the field's name, for command lines and messages.
-    pub fn as_str(self) -> &'static str {
-        self.usual_names()[0]
-    }
-
     /// Returns the usual names of the field in records, the preferred one first.
     pub fn usual_names(self) -> &'static [&'static str] {
         match self {
@@ -99,7 +82,7 @@ impl FromStr for FieldName {
 
     fn from_str(text: &str) -> Result<FieldName, String> {
         let expected = || {
-            let fields = CaptureField::ALL.map(CaptureField::as_str).join(", ");
+            let fields = CaptureField::WORDS.join(", ");
             format!("expected one of {fields}, then = and the name of the field: url=request.url")
         };
         let (field, name) = text.split_once('=').ok_or_else(expected)?;
@@ -128,15 +111,6 @@ pub struct FieldMap {
 /// A column that may hold a field: `None` if there is none, or what is wrong with it. The error has
 /// the names of two.
 pub(super) type FoundColumn<C> = Result<Option<Result<C, String>>, (String, String)>;
-
-/// A possible name of a field in records.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Candidate {
-    pub field: CaptureField,
-    /// The rank among the names of the field. The lowest counts.
-    pub rank: usize,
-    pub path: FieldPath,
-}
 
 impl FieldMap {
     /// Returns the map with these names.
@@ -190,8 +164,8 @@ impl FieldMap {
                 continue;
             }
             // The first usual name that the table has counts.
-            for Candidate { rank, path, .. } in self.candidates(field) {
-                let found = find(field, &path).map_err(|(one, other)| {
+            for (rank, path) in self.candidates(field).iter().enumerate() {
+                let found = find(field, path).map_err(|(one, other)| {
                     format!(
                         "two columns are called {one} and {other}; name one with --fields \
                          {name}=COLUMN, or rename one"
@@ -238,8 +212,8 @@ impl FieldMap {
         self.given(field).flatten()
     }
 
-    /// Returns the possible names of `field` in records.
-    pub(super) fn candidates(&self, field: CaptureField) -> Vec<Candidate> {
+    /// Returns the possible names of `field` in records, by rank: the first counts.
+    pub(super) fn candidates(&self, field: CaptureField) -> Vec<FieldPath> {
         let other = match field {
             CaptureField::Url => Some(CaptureField::Host),
             CaptureField::Host => Some(CaptureField::Url),
@@ -247,19 +221,17 @@ impl FieldMap {
             CaptureField::BodyBase64 => Some(CaptureField::Body),
             _ => None,
         };
-        let paths: Vec<FieldPath> = match self.given(field) {
+        match self.given(field) {
             Some(path) => path.cloned().into_iter().collect(),
             None if other.is_some_and(|other| self.named(other).is_some()) => Vec::new(),
             None => field.usual_names().iter().map(|name| FieldPath::usual(name)).collect(),
-        };
-        let paths = paths.into_iter().enumerate();
-        paths.map(|(rank, path)| Candidate { field, rank, path }).collect()
+        }
     }
 
     /// Returns the possible names of `fields` in records, for a message: "url, uri".
     pub(super) fn names(&self, fields: &[CaptureField]) -> String {
         let names = fields.iter().flat_map(|&field| self.candidates(field));
-        names.map(|candidate| candidate.path.to_string()).collect::<Vec<_>>().join(", ")
+        names.map(|path| path.to_string()).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -6,19 +6,19 @@ use portcullis_files::input::{Framing, InputError, TextChunk, TextChunks};
 
 use super::capture::{Batch, BatchReader, BrokenRecord, CaptureSink, ReadConfig};
 
-/// Reads the records of a format.
+/// Reads records of a format.
 pub(super) trait RecordReader: Send + Sync {
     /// Returns the end of a record.
     fn framing(&self) -> Framing;
 
-    /// Reads the first record of `rest`, and passes its captures to `sink`. Returns its length. The
-    /// error says what is wrong with the record.
-    fn read_first(
+    /// Reads a record with its end, and passes its captures to `sink`. The error says what is wrong with
+    /// the record.
+    fn read(
         &self,
-        rest: &[u8],
+        record: &[u8],
         config: &ReadConfig,
         sink: &mut dyn CaptureSink,
-    ) -> (usize, Result<(), String>);
+    ) -> Result<(), String>;
 }
 
 /// A reader that cuts text into batches of whole records.
@@ -69,13 +69,14 @@ impl Batch for Records {
 
     fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
         let (mut rest, mut line) = (&self.chunk[..], self.lines_before + 1);
+        let framing = self.records.framing();
         while !rest.is_empty() {
-            let (bytes, read) = self.records.read_first(rest, config, sink);
-            if let Err(problem) = read {
+            let (record, after) = rest.split_at(framing.first_end(rest).unwrap_or(rest.len()));
+            if let Err(problem) = self.records.read(record, config, sink) {
                 sink.broken(BrokenRecord::senseless(format!("line {line}"), problem));
             }
-            line += lines_in(&rest[..bytes]);
-            rest = &rest[bytes..];
+            line += lines_in(record);
+            rest = after;
         }
     }
 }

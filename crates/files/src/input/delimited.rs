@@ -23,6 +23,10 @@ impl Separator {
     /// That of TSV.
     pub const TSV: Separator = Separator { delimiter: b'\t', has_quotes: false };
 
+    /// Those of CSV, the usual one first.
+    pub const CSV: [Separator; 4] =
+        [Separator::csv(b','), Separator::csv(b';'), Separator::csv(b'\t'), Separator::csv(b'|')];
+
     /// Returns the separator of CSV with a delimiter.
     pub const fn csv(delimiter: u8) -> Separator {
         Separator { delimiter, has_quotes: true }

@@ -26,10 +26,6 @@ use portcullis_robots::syntax::BYTE_ORDER_MARK;
 /// The members of URLFrontier's items.
 const FRONTIER_FIELDS: [&str; 2] = ["discovered.info.url", "known.info.url"];
 
-/// Separators of CSV, the usual one first.
-const SEPARATORS: &[Separator] =
-    &[Separator::csv(b','), Separator::csv(b';'), Separator::csv(b'\t'), Separator::csv(b'|')];
-
 /// Detects how the list called `name`, which begins with `first`, is read. `is_whole` is true if
 /// `first` is the whole list. `None` if the bytes are not enough, and more must be read.
 ///
@@ -76,7 +72,7 @@ pub(crate) fn detect(
             Some(Found { staged_head: Some(Vec::new()), ..Found::new(LINES, Layout::Text) })
         }
         ListFormat::JsonLines => look.json()?,
-        ListFormat::Csv => look.rows(SEPARATORS)?,
+        ListFormat::Csv => look.rows(&Separator::CSV)?,
         ListFormat::Tsv => look.rows(&[Separator::TSV])?,
         ListFormat::Cdxj => look.cdxj()?,
         ListFormat::Cdx => look.cdx()?,
@@ -164,7 +160,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if crawl::dump_url(line).is_ok() => ListFormat::NutchDump,
         () if is_headed(Separator::TSV) || has_column && is_tabbed => ListFormat::Tsv,
         // A header with TABs in quotes is CSV too.
-        () if has_column || SEPARATORS[..3].iter().any(|&it| is_headed(it)) => ListFormat::Csv,
+        () if has_column || Separator::CSV[..3].iter().any(|&it| is_headed(it)) => ListFormat::Csv,
         () => ListFormat::Lines,
     }
 }
