@@ -17,7 +17,7 @@ use super::place::{TableColumn, URL_NAMES, Value, listed};
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage};
 use crate::input::{Framing, InputError, Terminator};
-use crate::sitemap::is_sitemap;
+use crate::sitemap::root_of;
 use portcullis_files::input::{Separator, first_row};
 use portcullis_files::kind::{FileKind, Wanted, WrongKind};
 use portcullis_files::limits::TABLE_COLUMNS_MAX;
@@ -147,7 +147,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if w3c::is_w3c(text) => ListFormat::W3cLog,
         () if access_log::is_access_log(line) => ListFormat::AccessLog,
         () if advice::is_json_array(text) => ListFormat::JsonLines,
-        () if is_sitemap(text) == Some(true) => ListFormat::Sitemap,
+        () if root_of(text).is_some() => ListFormat::Sitemap,
         () if line.starts_with(b"!") || crawl::is_cdxj(line) => ListFormat::Cdxj,
         () if crawl::is_journal(line) => ListFormat::HeritrixJournal,
         () if crawl::is_journal_time(line)

@@ -31,7 +31,7 @@ use crate::limits::{SITEMAP_DEPTH_MAX, SITEMAP_MARKUP_BYTES_MAX};
 
 /// The kind of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Root {
+pub(crate) enum Root {
     /// A list of pages.
     Pages,
     /// A list of sitemaps.
@@ -92,31 +92,25 @@ pub(super) struct Document {
 /// Where the reader is.
 #[derive(Default)]
 struct Place {
-    /// The number of open elements.
-    depth: usize,
-    root: Option<Root>,
-    /// The number of open elements around entries: one for each root, and the channel.
-    around: usize,
-    /// The namespace of the root.
-    namespace: Option<String>,
-    /// The number of open elements within the outermost one of another namespace, itself included.
-    foreign: usize,
-    in_loc: bool,
-    /// Whether the element that was entered is the link of an Atom entry.
-    at_link: bool,
-    /// Whether the current entry has had a `<loc>`.
-    has_loc: bool,
+    /// The kind of the document, and the namespace of its root.
+    root: Option<(Root, Option<String>)>,
+    /// The open elements, the innermost one last.
+    open: Vec<Element>,
 }
 
-/// An element that ended.
-enum Left {
-    /// A `<loc>`.
+/// An open element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Element {
+    /// A root, or the channel of a feed: it holds entries.
+    Entries,
+    /// An entry, and whether it has had a `<loc>` or a link to its page.
+    Entry { has_value: bool },
+    /// The element with the URL of an entry, which holds its text.
     Loc,
-    /// An entry without a `<loc>`.
-    EmptyEntry,
-    /// An Atom entry with a link, which is the value.
-    LinkedEntry,
+    /// An element within an entry that does not count.
     Other,
+    /// An element outside of entries that does not count, or one of another namespace, and all within.
+    Skipped,
 }
 
 impl Document {
@@ -171,32 +165,23 @@ impl Document {
                     let namespace = match resolved {
                         ResolveResult::Bound(namespace) => Some(namespace.0),
                         ResolveResult::Unbound => None,
-                        ResolveResult::Unknown(_) if place.depth == 0 => {
+                        ResolveResult::Unknown(_) if place.open.is_empty() => {
                             return wrong("the prefix of its root is not declared");
                         }
                         // Foreign, whatever the prefix stands for.
                         ResolveResult::Unknown(_) => Some(""),
                     };
-                    if let Some(root) = place.enter(&start, namespace)? {
+                    if let Some(root) = place.enter(&start, namespace, &mut self.value)? {
                         return Ok(Found::Root(root));
-                    }
-                    if place.in_loc {
-                        self.value.clear();
-                    }
-                    if place.at_link {
-                        place.at_link = false;
-                        if let Some(page) = page_of_link(&start)? {
-                            self.value = page;
-                            place.has_loc = true;
-                        }
                     }
                 }
                 Event::End(_) => {
-                    match place.leave() {
-                        Left::Loc => collapse_space(&mut self.value),
-                        Left::EmptyEntry => self.value.clear(),
-                        Left::LinkedEntry => {}
-                        Left::Other => continue,
+                    match place.open.pop() {
+                        Some(Element::Loc) => collapse_space(&mut self.value),
+                        Some(Element::Entry { has_value: false }) => self.value.clear(),
+                        // The value is that of its link.
+                        Some(Element::Entry { .. }) if place.kind() == Some(Root::Atom) => {}
+                        _ => continue,
                     }
                     return Ok(Found::Value);
                 }
@@ -260,15 +245,21 @@ fn wrong<T>(problem: impl Into<String>) -> Result<T, Wrong> {
 }
 
 impl Place {
-    /// Enters an element, and returns the kind of the document if the element is its root.
+    fn kind(&self) -> Option<Root> {
+        self.root.as_ref().map(|(root, _)| *root)
+    }
+
+    /// Enters an element, and returns the kind of the document if the element is its root. The URL of an
+    /// Atom entry is in an attribute, and becomes the `value`.
     fn enter(
         &mut self,
         start: &BytesStart<'_>,
         namespace: Option<&str>,
+        value: &mut Vec<u8>,
     ) -> Result<Option<Root>, Wrong> {
         let local = start.local_name();
-        let name: &str = local.as_ref();
-        if self.depth == 0 {
+        let (name, depth): (&str, usize) = (local.as_ref(), self.open.len());
+        let (Some(parent), Some((root, own))) = (self.open.last_mut(), &self.root) else {
             if self.root.is_some() {
                 return wrong(format!("a second root, <{name}>"));
             }
@@ -278,110 +269,77 @@ impl Place {
                      URLs first, one on each line"
                 ));
             };
-            self.root = Some(root);
-            self.around = 1;
-            self.namespace = namespace.map(str::to_owned);
-            self.deeper()?;
+            self.root = Some((root, namespace.map(str::to_owned)));
+            self.open.push(Element::Entries);
             return Ok(Some(root));
-        }
-        if self.in_loc {
-            let value = self.root.map_or("", |root| root.names().1);
-            return wrong(format!("<{name}> in <{value}>"));
-        }
-        let root = self.root.unwrap_or(Root::Pages);
-        let (entry, value) = root.names();
-        let is_foreign = self.foreign > 0 || namespace != self.namespace.as_deref();
-        if is_foreign && self.depth == self.around && self.foreign == 0 && name == entry {
-            return wrong(format!("<{name}> in another namespace than its root"));
-        }
-        let is_child = self.depth == self.around;
-        let is_known = match (root, name) {
-            _ if is_foreign => false,
-            (Root::Pages, "urlset") if is_child => {
-                self.around += 1;
-                true
-            }
-            (Root::Rss, "channel") if self.depth == 1 => {
-                self.around = 2;
-                true
-            }
-            // Outside of the channel.
-            (Root::Rss, _) if self.around == 1 => false,
-            _ if is_child && name == entry => {
-                self.has_loc = false;
-                true
-            }
-            _ if is_child && !root.is_feed() => {
-                return wrong(format!("<{name}> where <{entry}> is expected"));
-            }
-            (Root::Atom, _) if self.depth == self.around + 1 && name == value => {
-                self.at_link = !self.has_loc;
-                true
-            }
-            _ if self.depth == self.around + 1 && name == value => {
-                (self.in_loc, self.has_loc) = (true, true);
-                true
-            }
-            _ => !is_child,
         };
-        self.foreign += usize::from(!is_known);
-        self.deeper().map(|()| None)
-    }
-
-    fn deeper(&mut self) -> Result<(), Wrong> {
-        self.depth += 1;
-        if self.depth > SITEMAP_DEPTH_MAX {
+        let (entry, loc) = root.names();
+        let is_foreign = namespace != own.as_deref();
+        let element = match parent {
+            Element::Loc => return wrong(format!("<{name}> in <{loc}>")),
+            Element::Skipped => Element::Skipped,
+            Element::Entries if is_foreign && name == entry => {
+                return wrong(format!("<{name}> in another namespace than its root"));
+            }
+            _ if is_foreign => Element::Skipped,
+            Element::Entries => match (root, name) {
+                (Root::Pages, "urlset") => Element::Entries,
+                (Root::Rss, "channel") if depth == 1 => Element::Entries,
+                // Outside of the channel.
+                (Root::Rss, _) if depth == 1 => Element::Skipped,
+                _ if name == entry => Element::Entry { has_value: false },
+                _ if root.is_feed() => Element::Skipped,
+                _ => return wrong(format!("<{name}> where <{entry}> is expected")),
+            },
+            Element::Entry { has_value } if name == loc && *root != Root::Atom => {
+                *has_value = true;
+                value.clear();
+                Element::Loc
+            }
+            Element::Entry { has_value } if name == loc && !*has_value => {
+                if let Some(page) = page_of_link(start)? {
+                    (*value, *has_value) = (page, true);
+                }
+                Element::Other
+            }
+            Element::Entry { .. } | Element::Other => Element::Other,
+        };
+        if depth == SITEMAP_DEPTH_MAX {
             return wrong(format!("elements are nested deeper than {SITEMAP_DEPTH_MAX}"));
         }
-        Ok(())
-    }
-
-    /// Leaves an element. The reader has checked that it is open.
-    fn leave(&mut self) -> Left {
-        self.depth -= 1;
-        if self.foreign > 0 {
-            self.foreign -= 1;
-            return Left::Other;
-        }
-        let is_linked = self.has_loc && self.root == Some(Root::Atom);
-        match self.depth {
-            _ if std::mem::take(&mut self.in_loc) => Left::Loc,
-            depth if depth + 1 == self.around => {
-                self.around -= 1;
-                Left::Other
-            }
-            depth if depth == self.around && is_linked => Left::LinkedEntry,
-            depth if depth == self.around && !self.has_loc => Left::EmptyEntry,
-            _ => Left::Other,
-        }
+        self.open.push(element);
+        Ok(None)
     }
 
     /// Appends the text of a `<loc>` to `value`.
     fn text(&self, text: &str, value: &mut Vec<u8>) -> Result<(), Wrong> {
-        let is_feed = self.root.is_some_and(Root::is_feed) && self.depth > 0;
-        let is_between =
-            self.depth <= self.around || self.depth == self.around + 1 && self.foreign == 0;
-        if self.in_loc {
-            // XML has no such characters, and a line break would be two records.
-            if let Some(control) = text.bytes().find(|it| *it < 0x20 && !b"\t\n\r".contains(it)) {
-                return wrong(format!("the character U+{control:04X} in <loc>"));
+        let is_feed = self.kind().is_some_and(Root::is_feed) && !self.open.is_empty();
+        match self.open.last() {
+            Some(Element::Loc) => {}
+            None | Some(Element::Entries | Element::Entry { .. })
+                if !is_feed && !text.trim_ascii().is_empty() =>
+            {
+                return wrong("text outside of <loc>");
             }
-            if value.len() + text.len() > SITEMAP_MARKUP_BYTES_MAX {
-                return wrong(format!("a <loc> is longer than {SITEMAP_MARKUP_BYTES_MAX} bytes"));
-            }
-            value.extend_from_slice(text.as_bytes());
-        } else if is_between && !is_feed && !text.trim_ascii().is_empty() {
-            return wrong("text outside of <loc>");
+            _ => return Ok(()),
         }
+        // XML has no such characters, and a line break would be two records.
+        if let Some(control) = text.bytes().find(|it| *it < 0x20 && !b"\t\n\r".contains(it)) {
+            return wrong(format!("the character U+{control:04X} in <loc>"));
+        }
+        if value.len() + text.len() > SITEMAP_MARKUP_BYTES_MAX {
+            return wrong(format!("a <loc> is longer than {SITEMAP_MARKUP_BYTES_MAX} bytes"));
+        }
+        value.extend_from_slice(text.as_bytes());
         Ok(())
     }
 
     /// Checks that the document may end here.
     fn end(&self) -> Result<(), Wrong> {
-        match (self.depth, self.root) {
-            (0, Some(_)) => Ok(()),
-            (0, None) => wrong("it has no element"),
-            _ => wrong("it ends before its root element; fetch it again"),
+        match (self.open.is_empty(), &self.root) {
+            (true, Some(_)) => Ok(()),
+            (true, None) => wrong("it has no element"),
+            (false, _) => wrong("it ends before its root element; fetch it again"),
         }
     }
 }
@@ -480,25 +438,22 @@ impl Read for Metered {
     }
 }
 
-/// Whether a text that begins with `text` is a sitemap, an index of sitemaps or a feed: whether its first
-/// element is the root of one. `None` if `text` ends before.
-pub(crate) fn is_sitemap(text: &[u8]) -> Option<bool> {
+/// Returns the kind of the document that begins with `text`, by its first element. `None` if that is no
+/// root, or `text` ends before.
+pub(crate) fn root_of(text: &[u8]) -> Option<Root> {
     let mut rest = text;
     loop {
         rest = rest.trim_ascii_start();
         let (after, end) = match rest {
-            [] => return None,
             [b'<', b'?', ..] => (2, &b"?>"[..]),
             [b'<', b'!', b'-', b'-', ..] => (4, &b"-->"[..]),
-            [b'<'] | [b'<', b'!'] | [b'<', b'!', b'-'] => return None,
-            [b'<', b'!', ..] => return Some(false),
             [b'<', name @ ..] => {
                 let end = name.iter().position(|byte| b" \t\r\n/>".contains(byte))?;
                 let name = &name[..end];
                 let local = memchr(b':', name).map_or(name, |at| &name[at + 1..]);
-                return Some(matches!(local, b"urlset" | b"sitemapindex" | b"rss" | b"feed"));
+                return Root::from_name(str::from_utf8(local).ok()?);
             }
-            _ => return Some(false),
+            _ => return None,
         };
         let at = memchr::memmem::find(&rest[after..], end)?;
         rest = &rest[after + at + end.len()..];

@@ -31,7 +31,7 @@ use crate::limits::{
     SITEMAP_HELD_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX, STAGE_READ_BYTES,
 };
 use crate::list::stage::{Damages, Stage};
-pub(crate) use document::is_sitemap;
+pub(crate) use document::root_of;
 use document::{Document, Found, Root};
 
 /// The URLs of a sitemap, or of the sitemaps of an index.
@@ -140,72 +140,50 @@ fn sitemaps_of(index: &mut Document) -> Result<VecDeque<PathBuf>, InputError> {
         return Err(list_error(&name, problem));
     }
     let folder = Path::new(&name).parent().unwrap_or(Path::new(""));
-    let mut found = Listed::default();
+    let fail = |problem: String| list_error(&name, problem);
+    let mut paths = VecDeque::new();
+    // The URL of each file.
+    let mut urls: HashMap<String, Vec<u8>> = HashMap::new();
+    // The URLs without a file: the first ones, and the number of all.
+    let (mut named, mut missing) = (Vec::new(), 0);
     while index.next()? == Found::Value {
-        found.add(folder, index.value()).map_err(|problem| list_error(&name, problem))?;
-    }
-    found.check().map_err(|problem| list_error(&name, problem))?;
-    Ok(found.paths)
-}
-
-/// The sitemaps that an index lists.
-#[derive(Default)]
-struct Listed {
-    paths: VecDeque<PathBuf>,
-    /// The URL of each file.
-    urls: HashMap<String, Vec<u8>>,
-    /// The URLs without a file: the first ones, and the number of all.
-    missing: (Vec<String>, usize),
-}
-
-impl Listed {
-    fn add(&mut self, folder: &Path, url: &[u8]) -> Result<(), String> {
-        let shown = || String::from_utf8_lossy(url).into_owned();
+        let url = index.value();
+        let shown = String::from_utf8_lossy(url);
         let Some(file) = file_name(url).filter(|file| folder.join(file).is_file()) else {
-            let (named, count) = &mut self.missing;
-            if *count < SITEMAPS_NAMED_MAX {
-                named.push(shown());
-            }
-            *count += 1;
-            return Ok(());
+            missing += 1;
+            named.extend((missing <= SITEMAPS_NAMED_MAX).then(|| shown.into_owned()));
+            continue;
         };
-        match self.urls.get(file) {
+        match urls.get(file) {
             // The same sitemap, listed twice.
-            Some(other) if other == url => return Ok(()),
+            Some(other) if other == url => continue,
             Some(other) => {
-                return Err(format!(
-                    "an index of sitemaps, of which {} and {} have the same file name; name the \
+                return Err(fail(format!(
+                    "an index of sitemaps, of which {} and {shown} have the same file name; name the \
                      files instead of the index",
-                    String::from_utf8_lossy(other),
-                    shown()
-                ));
+                    String::from_utf8_lossy(other)
+                )));
             }
             None => {}
         }
-        if self.paths.len() == SITEMAPS_PER_INDEX_MAX {
-            return Err(format!("an index of more than {SITEMAPS_PER_INDEX_MAX} sitemaps"));
+        if paths.len() == SITEMAPS_PER_INDEX_MAX {
+            return Err(fail(format!("an index of more than {SITEMAPS_PER_INDEX_MAX} sitemaps")));
         }
-        self.paths.push_back(folder.join(file));
-        self.urls.insert(file.to_owned(), url.to_vec());
-        Ok(())
+        paths.push_back(folder.join(file));
+        urls.insert(file.to_owned(), url.to_vec());
     }
-
-    /// Checks that no sitemap is missing.
-    fn check(&self) -> Result<(), String> {
-        let (named, count) = &self.missing;
-        let more = match count - named.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        match count {
-            0 => Ok(()),
-            count => Err(format!(
-                "an index of sitemaps, of which {count} {} not beside it: {}{more}; fetch them into \
-                 its folder, or name the sitemaps to read instead of the index",
-                if *count == 1 { "is" } else { "are" },
-                named.join(", ")
-            )),
-        }
+    let more = match missing - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match missing {
+        0 => Ok(paths),
+        missing => Err(fail(format!(
+            "an index of sitemaps, of which {missing} {} not beside it: {}{more}; fetch them into its \
+             folder, or name the sitemaps to read instead of the index",
+            if missing == 1 { "is" } else { "are" },
+            named.join(", ")
+        ))),
     }
 }
 

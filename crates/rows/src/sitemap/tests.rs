@@ -2,7 +2,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use super::document::is_sitemap;
+use super::document::{Root, root_of};
 use super::files_of_index;
 use crate::input::{ChunkConfig, Chunks, InputError, Source};
 use crate::limits::{SITEMAP_DEPTH_MAX, SITEMAP_MARKUP_BYTES_MAX, SITEMAPS_NAMED_MAX};
@@ -191,7 +191,7 @@ fn feeds() {
             "a?b&c\n\ne\n",
         ),
     ] {
-        assert_eq!(is_sitemap(text.as_bytes()), Some(true));
+        assert!(root_of(text.as_bytes()).is_some());
         assert_eq!(lines(&text), expected, "{text}");
     }
 }
@@ -374,18 +374,21 @@ fn an_index_from_a_pipe_has_no_folder() {
 #[test]
 fn first_bytes() {
     for (text, expected) in [
-        ("<urlset>", Some(true)),
-        (" <?xml version='1.0'?><!-- <html> -->\n<s:sitemapindex xmlns:s='s'>", Some(true)),
-        ("<!DOCTYPE html>", Some(false)),
-        ("<html>", Some(false)),
-        ("<urlsets>", Some(false)),
-        ("https://a.example/", Some(false)),
+        ("<urlset>", Some(Root::Pages)),
+        (
+            " <?xml version='1.0'?><!-- <html> -->\n<s:sitemapindex xmlns:s='s'>",
+            Some(Root::Sitemaps),
+        ),
+        ("<!DOCTYPE html>", None),
+        ("<html>", None),
+        ("<urlsets>", None),
+        ("https://a.example/", None),
         ("", None),
         ("<", None),
         ("<url", None),
         ("<?xml", None),
         ("<!-- <urlset>", None),
     ] {
-        assert_eq!(is_sitemap(text.as_bytes()), expected, "{text}");
+        assert_eq!(root_of(text.as_bytes()), expected, "{text}");
     }
 }
