@@ -29,7 +29,6 @@ pub(crate) mod tests;
 
 pub use chunks::{Chunk, Chunks};
 pub use portcullis_files::input::{
-    ChunkConfig, Framing, InputError, STANDARD_INPUT, Source, Terminator, TextChunk, dump_record,
-    quoted_end,
+    ChunkConfig, Framing, InputError, STANDARD_INPUT, Source, Terminator, TextChunk,
 };
 pub use records::{Record, Records};

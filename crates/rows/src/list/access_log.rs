@@ -13,7 +13,7 @@
 //! 192.0.2.7:5 [10/Oct/2025:20:55:36.123] in a/1 0/0/1/2/3 200 10 - - ---- 1/1/1/1/0 0/0 {a.example|ABot/1.0} "GET /a HTTP/1.1"
 //! ```
 //!
-//! The first lines of a list show its [`AccessLayout`]: which of the texts in quotes is the request,
+//! The first lines of a list show how its lines are read ([`AccessLine`]): which of the texts in quotes is the request,
 //! and where the host and the agent are. Every line is then read by it, so a client cannot move a
 //! value by what it sends.
 //!
@@ -26,33 +26,28 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2, memmem, memrchr};
 
-use super::values::Values;
+use super::values::{Values, kept};
 use super::{Arena, Problem};
 use crate::limits::RECORDS_LOOKED_AT_MAX;
+use portcullis_engine::bytes::hex_value;
 use portcullis_robots::access::UnixSeconds;
-
-/// The values that are read from a line, besides the URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct AccessLine {
-    pub layout: AccessLayout,
-    pub has_time: bool,
-    pub has_agent: bool,
-}
 
 /// Where the values of a line are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct AccessLayout {
+pub(super) struct AccessLine {
     /// The number of the request among the texts in quotes, from 0.
     request: usize,
     /// Whether the request is a path alone, with its method elsewhere.
     is_path: bool,
-    host: HostAt,
-    agent: AgentAt,
+    host: At,
+    agent: At,
+    /// Whether the time is read.
+    has_time: bool,
 }
 
-/// Where the host of a request is. Words and texts in quotes are counted from 0.
+/// Where the host of a request or the agent is. Words and texts in quotes are counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum HostAt {
+enum At {
     #[default]
     Nowhere,
     /// A word before the time.
@@ -62,16 +57,9 @@ enum HostAt {
     Quoted(usize),
     /// A word behind the last text in quotes.
     Last(usize),
-}
-
-/// Where the agent is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum AgentAt {
     /// The second text in quotes after the request, directly behind the first, as in the combined
     /// log format.
-    #[default]
     Combined,
-    Quoted(usize),
 }
 
 /// The parts of a line.
@@ -85,28 +73,12 @@ struct Parts<'t> {
 }
 
 impl AccessLine {
-    /// Returns the values of a line. The URL may be a path alone.
-    pub(super) fn read<'c>(self, text: &'c [u8], arena: &'c Arena) -> Values<'c> {
-        let AccessLine { layout, has_time, has_agent } = self;
-        let Some(parts) = layout.parts(text) else {
-            return Values::from_url(Err(Problem::NoUrl));
-        };
-        let time = || UnixSeconds::from_log(&parts.before[time_in(parts.before)?]);
-        Values {
-            url: layout.target(unescaped(parts.request, arena)).ok_or(Problem::NoRequest),
-            host: layout.host(text, &parts),
-            time: has_time.then(time).flatten(),
-            agent: has_agent
-                .then(|| layout.agent(text, &parts))
-                .flatten()
-                .map(|text| unescaped(text, arena)),
-        }
-    }
-}
-
-impl AccessLayout {
-    /// Finds the layout in the first lines of a list.
-    pub(super) fn find<'l>(lines: impl Iterator<Item = &'l [u8]>) -> AccessLayout {
+    /// Finds the places in the first lines of a list.
+    pub(super) fn find<'l>(
+        lines: impl Iterator<Item = &'l [u8]>,
+        has_time: bool,
+        has_agent: bool,
+    ) -> AccessLine {
         let lines: Vec<&[u8]> = lines.take(RECORDS_LOOKED_AT_MAX).collect();
         let requests = |is: fn(&[u8]) -> bool| {
             most(
@@ -116,65 +88,82 @@ impl AccessLayout {
             )
         };
         let is_request = |text: &[u8]| target(text).is_some();
-        let mut layout = AccessLayout::default();
+        let mut found = AccessLine { has_time, ..AccessLine::default() };
         if let Some(request) = requests(is_request) {
-            layout.request = request;
+            found.request = request;
         } else if lines.iter().any(|line| has_method(line))
             && let Some(path) = requests(|text| text.starts_with(b"/"))
         {
-            (layout.request, layout.is_path) = (path, true);
+            (found.request, found.is_path) = (path, true);
         }
-        layout.agent = layout.find_agent(&lines);
-        layout.host = layout.find_host(&lines);
-        layout
+        let agent = found.find_agent(&lines);
+        found.host = found.find_host(&lines, agent);
+        found.agent = if has_agent { agent } else { At::Nowhere };
+        found
+    }
+
+    /// Returns the values of a line. The URL may be a path alone.
+    pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Arena) -> Values<'c> {
+        let Some(parts) = self.parts(text) else {
+            return Values::from_url(Err(Problem::NoUrl));
+        };
+        let time = || UnixSeconds::from_log(&parts.before[time_in(parts.before)?]);
+        let agent = value_at(self.agent, text, &parts);
+        Values {
+            url: self.target(kept(without_escapes(parts.request), arena)).ok_or(Problem::NoRequest),
+            host: value_at(self.host, text, &parts),
+            time: self.has_time.then(time).flatten(),
+            agent: agent.map(|text| kept(without_escapes(text), arena)),
+        }
     }
 
     /// Returns the place of the agent: that of the combined log format if some line has it, or else
     /// the text in quotes that names a product most often.
-    fn find_agent(&self, lines: &[&[u8]]) -> AgentAt {
+    fn find_agent(&self, lines: &[&[u8]]) -> At {
         let is_combined = |line: &&[u8]| {
             let parts = self.parts(line);
             parts.is_some_and(|parts| combined_agent(parts.after).is_some_and(|it| it != b"-"))
         };
         if !self.is_path && lines.iter().any(is_combined) {
-            return AgentAt::Combined;
+            return At::Combined;
         }
         let is_agent =
             |(number, text): &(usize, &[u8])| *number != self.request && names_product(text);
         let numbers = lines.iter().flat_map(|line| quoted(line).enumerate().filter(is_agent));
-        most(numbers.map(|(number, _)| number)).map_or(AgentAt::Combined, AgentAt::Quoted)
+        most(numbers.map(|(number, _)| number)).map_or(At::Combined, At::Quoted)
     }
 
-    /// Returns the place of the host: before the client, behind the time, or in quotes.
-    fn find_host(&self, lines: &[&[u8]]) -> HostAt {
+    /// Returns the place of the host: before the client, behind the time, or in quotes that hold neither
+    /// the request nor the agent.
+    fn find_host(&self, lines: &[&[u8]], agent: At) -> At {
         if let Some(word) = lines.iter().find_map(|line| word_of_host(self.parts(line)?.before)) {
-            return HostAt::Word(word);
+            return At::Word(word);
         }
         let behind: Vec<Vec<&[u8]>> = lines.iter().filter_map(|line| words_behind(line)).collect();
         if let Some(word) = column_of_hosts(&behind, |_| true) {
-            return HostAt::BehindTime(word);
+            return At::BehindTime(word);
         }
         let texts: Vec<Vec<&[u8]>> = lines.iter().map(|line| quoted(line).collect()).collect();
-        let is_other = |text: usize| match self.agent {
-            AgentAt::Combined => !(self.request..=self.request + 2).contains(&text),
-            AgentAt::Quoted(agent) => text != self.request && text != agent,
+        let is_other = |text: usize| match agent {
+            At::Quoted(agent) => text != self.request && text != agent,
+            _ => !(self.request..=self.request + 2).contains(&text),
         };
         if let Some(text) = column_of_hosts(&texts, is_other) {
-            return HostAt::Quoted(text);
+            return At::Quoted(text);
         }
         let last: Vec<Vec<&[u8]>> = lines.iter().map(|line| last_words(line).collect()).collect();
-        column_of_hosts(&last, |_| true).map_or(HostAt::Nowhere, HostAt::Last)
+        column_of_hosts(&last, |_| true).map_or(At::Nowhere, At::Last)
     }
 
     /// Describes where the host is; `None` if the lines have none.
     pub(super) fn describe_host(&self) -> Option<&'static str> {
         match self.host {
-            HostAt::Nowhere => None,
-            HostAt::Word(0) => Some("the host first"),
-            HostAt::Word(_) => Some("the host before the client"),
-            HostAt::BehindTime(_) => Some("the host behind the time"),
-            HostAt::Quoted(_) => Some("the host in quotes"),
-            HostAt::Last(_) => Some("the host behind the quotes"),
+            At::Nowhere | At::Combined => None,
+            At::Word(0) => Some("the host first"),
+            At::Word(_) => Some("the host before the client"),
+            At::BehindTime(_) => Some("the host behind the time"),
+            At::Quoted(_) => Some("the host in quotes"),
+            At::Last(_) => Some("the host behind the quotes"),
         }
     }
 
@@ -202,24 +191,19 @@ impl AccessLayout {
             false => target(request),
         }
     }
+}
 
-    fn host<'t>(&self, text: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
-        match self.host {
-            HostAt::Nowhere => None,
-            HostAt::Word(word) => words(parts.before).nth(word),
-            HostAt::BehindTime(word) => {
-                words(&parts.before[time_in(parts.before)?.end..]).nth(word).map(without_brackets)
-            }
-            HostAt::Quoted(number) => quoted(text).nth(number),
-            HostAt::Last(word) => last_words(text).nth(word),
+/// Returns the value at a place of a line.
+fn value_at<'t>(at: At, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
+    match at {
+        At::Nowhere => None,
+        At::Word(word) => words(parts.before).nth(word),
+        At::BehindTime(word) => {
+            words(&parts.before[time_in(parts.before)?.end..]).nth(word).map(without_brackets)
         }
-    }
-
-    fn agent<'t>(&self, text: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
-        match self.agent {
-            AgentAt::Combined => combined_agent(parts.after),
-            AgentAt::Quoted(number) => quoted(text).nth(number),
-        }
+        At::Quoted(number) => quoted(line).nth(number),
+        At::Last(word) => last_words(line).nth(word),
+        At::Combined => combined_agent(parts.after),
     }
 }
 
@@ -395,19 +379,12 @@ fn is_absolute(target: &[u8]) -> bool {
 }
 
 /// Returns a text without its escapes.
-fn unescaped<'c>(text: &'c [u8], arena: &'c Arena) -> &'c [u8] {
-    match without_escapes(text) {
-        Cow::Borrowed(text) => text,
-        Cow::Owned(text) => arena.alloc_slice_copy(&text),
-    }
-}
-
 fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
     let Some(mut at) = memchr(b'\\', text) else { return Cow::Borrowed(text) };
     let mut found = text[..at].to_vec();
     while let Some(&byte) = text.get(at) {
         let (byte, bytes) = match (byte, &text[at + 1..]) {
-            (b'\\', [b'x', high, low, ..]) => match (digit(*high), digit(*low)) {
+            (b'\\', [b'x', high, low, ..]) => match (hex_value(*high), hex_value(*low)) {
                 (Some(high), Some(low)) => (high << 4 | low, 4),
                 _ => (byte, 1),
             },
@@ -428,17 +405,13 @@ fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(found)
 }
 
-fn digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).map(|digit| digit as u8)
-}
-
 /// Whether `line` is a line of an access log: a time, and a request or the status of one.
 pub(super) fn is_access_log(line: &[u8]) -> bool {
     let Some(before) = memchr(b'"', line).map(|quote| &line[..quote]) else { return false };
     let is_status = |after: &[u8]| matches!(after, [b' ', status @ ..] if status.len() >= 3 && status[..3].iter().all(u8::is_ascii_digit));
     let has_request = || quoted(line).any(|text| target(&without_escapes(text)).is_some());
     let has_status =
-        || AccessLayout::default().parts(line).is_some_and(|parts| is_status(parts.after));
+        || AccessLine::default().parts(line).is_some_and(|parts| is_status(parts.after));
     let has_path = || has_method(line) && quoted(line).any(|text| text.starts_with(b"/"));
     time_in(before).is_some() && (has_request() || has_status() || has_path())
 }
@@ -455,16 +428,14 @@ mod tests {
 
     fn read(line: &[u8]) -> Read {
         let arena = Arena::new();
-        let layout = AccessLayout::find([line].into_iter());
-        let all = AccessLine { layout, has_time: true, has_agent: true };
+        let all = AccessLine::find([line].into_iter(), true, true);
         let Values { url, time, agent, .. } = all.read(line, &arena);
         (url.map(<[u8]>::to_vec), time.map(|time| time.0), agent.map(<[u8]>::to_vec))
     }
 
     /// The host of a line that is a whole list.
     fn host(line: &str) -> Option<String> {
-        let layout = AccessLayout::find([line.as_bytes()].into_iter());
-        let all = AccessLine { layout, has_time: true, has_agent: true };
+        let all = AccessLine::find([line.as_bytes()].into_iter(), true, true);
         let arena = Arena::new();
         let host = all.read(line.as_bytes(), &arena).host;
         host.map(|host| String::from_utf8(host.to_vec()).unwrap())
@@ -635,8 +606,8 @@ mod tests {
             format!(r#"{log} "GET /2 HTTP/1.1" 200 0 "GET /x" "GET /y" "a.example""#),
             format!(r#"{log} "GET /3 HTTP/1.1" 200 0 "-" "ABot/1.0" "-""#),
         ];
-        let layout = AccessLayout::find(lines.iter().map(String::as_bytes));
-        assert_eq!((layout.request, layout.agent), (0, AgentAt::Combined));
-        assert_eq!(layout.host, HostAt::Quoted(3));
+        let found = AccessLine::find(lines.iter().map(String::as_bytes), true, true);
+        assert_eq!((found.request, found.agent), (0, At::Combined));
+        assert_eq!(found.host, At::Quoted(3));
     }
 }

@@ -40,6 +40,11 @@ fn piped(name: &str, tool: &str, tag: &str, extension: Option<&str>) -> String {
     }
 }
 
+/// Returns a shell command that makes a list of plain lines of the input called `name`.
+fn to_lines(name: &str, tool: &str) -> String {
+    piped(name, tool, "-urls", Some("txt"))
+}
+
 /// Returns a word as a shell reads it.
 fn in_shell(word: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=+,@:".contains(&byte);
@@ -173,11 +178,11 @@ pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
 /// what reads the list called `name`. `None` if it is no such row.
 pub fn of_row(name: &str, line: &str) -> Option<String> {
     if line.trim().contains('\r') {
-        let command = piped(name, r"tr '\r' '\n'", "-urls", Some("txt"));
+        let command = to_lines(name, r"tr '\r' '\n'");
         return Some(format!("it looks like lines that end with CR; make them LF: {command}"));
     }
     if let Some(quotes) = quotes_around(line.trim()) {
-        let command = piped(name, &format!("tr -d {quotes}"), "-urls", Some("txt"));
+        let command = to_lines(name, &format!("tr -d {quotes}"));
         return Some(format!("it looks like URLs in quotes; remove them: {command}"));
     }
     b"\t,;| ".iter().find_map(|&delimiter| {
@@ -197,14 +202,11 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
             b' ' => {
                 let number = 1 + fields[..place].iter().filter(|field| !field.is_empty()).count();
                 let tool = format!("awk '{{print ${number}}}'");
-                format!("words; keep word {number}: {}", piped(name, &tool, "-urls", Some("txt")))
+                format!("words; keep word {number}: {}", to_lines(name, &tool))
             }
             other => {
                 let tool = format!("cut -d '{}' -f {number}", char::from(other));
-                format!(
-                    "a table; keep field {number}: {}",
-                    piped(name, &tool, "-urls", Some("txt"))
-                )
+                format!("a table; keep field {number}: {}", to_lines(name, &tool))
             }
         };
         Some(format!("it looks like {way}"))
@@ -232,21 +234,10 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
     let ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
     let lines = ends.map(|end| text[std::mem::replace(&mut start, end + 1)..end].trim_ascii());
     let lines = lines.filter(|line| !line.is_empty()).take(RECORDS_LOOKED_AT_MAX);
-    let (mut all, mut blanks, mut joined) = (0, 0, 0);
-    let mut first: Option<&[u8]> = None;
-    let mut table = Table::default();
-    for line in lines {
-        all += 1;
-        if holds_more(line) {
-            blanks += 1;
-            first.get_or_insert(line);
-        }
-        if holds_urls(line) {
-            joined += 1;
-            first.get_or_insert(line);
-        }
-        table.add(line);
-    }
+    let lines: Vec<&[u8]> = lines.collect();
+    let are_most =
+        |is: fn(&[u8]) -> bool| 2 * lines.iter().filter(|it| is(it)).count() > lines.len();
+    let first = lines.iter().find(|line| holds_more(line) || holds_urls(line));
     let shown = |line: &[u8]| {
         let line = String::from_utf8_lossy(line);
         let end = line.char_indices().nth(80).map_or(line.len(), |(at, _)| at);
@@ -263,39 +254,42 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
     if ends_with_nul {
         return Err("its records end with NUL; read them with -0".to_owned());
     }
-    if let Some(first) = first.filter(|_| 2 * joined > all) {
-        let tool = r#"awk '{gsub(/[,;|] *http/, "\nhttp")} 1'"#;
-        let command = piped(name, tool, "-urls", Some("txt"));
+    let fix = match first {
+        Some(_) if are_most(holds_urls) => {
+            let tool = r#"awk '{gsub(/[,;|] *http/, "\nhttp")} 1'"#;
+            Some(("put each URL on its own line", tool))
+        }
+        Some(first) if are_most(holds_more) => {
+            let mut words = first.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
+            Some(match words.all(|word| memchr::memmem::find(word, b"://").is_some()) {
+                true => ("put each URL on its own line", "tr -s ' ' '\\n'"),
+                false => ("keep the first word", "cut -d ' ' -f 1"),
+            })
+        }
+        _ => None,
+    };
+    if let Some((line, (fix, tool))) = first.zip(fix) {
         return Err(format!(
-            "most lines hold more than a URL (`{}`); put each URL on its own line: {command}, \
-             {AS_THEY_ARE}",
-            shown(first)
+            "most lines hold more than a URL (`{}`); {fix}: {}, {AS_THEY_ARE}",
+            shown(line),
+            to_lines(name, tool)
         ));
     }
-    if let Some(first) = first.filter(|_| 2 * blanks > all) {
-        let is_urls = first
-            .split(|&byte| byte == b' ')
-            .filter(|word| !word.is_empty())
-            .all(|word| memchr::memmem::find(word, b"://").is_some());
-        let command = match is_urls {
-            true => piped(name, "tr -s ' ' '\\n'", "-urls", Some("txt")),
-            false => piped(name, "cut -d ' ' -f 1", "-urls", Some("txt")),
-        };
-        let what = if is_urls { "put each URL on its own line" } else { "keep the first word" };
-        return Err(format!(
-            "most lines hold more than a URL (`{}`); {what}: {command}, {AS_THEY_ARE}",
-            shown(first)
-        ));
-    }
-    let Some((delimiter, line)) = table.delimiter().filter(|_| all > 1) else { return Ok(()) };
+    let (Some(first), true) = (lines.first(), lines.len() > 1) else { return Ok(()) };
+    // Rows of a table, whose first cell is a URL.
+    let separates = |delimiter: &u8| {
+        let count = fields_of(first, *delimiter);
+        count.is_some() && lines.iter().all(|line| fields_of(line, *delimiter) == count)
+    };
+    let Some(delimiter) = b",;|".iter().find(|it| separates(it)) else { return Ok(()) };
     let way = match delimiter {
         b',' => "try --input-format csv --url-field 1".to_owned(),
         other => {
-            let tool = format!("cut -d '{}' -f 1", char::from(other));
-            format!("keep the first field: {}", piped(name, &tool, "-urls", Some("txt")))
+            let tool = format!("cut -d '{}' -f 1", char::from(*other));
+            format!("keep the first field: {}", to_lines(name, &tool))
         }
     };
-    Err(format!("the lines hold more than a URL (`{}`); {way}, {AS_THEY_ARE}", shown(line)))
+    Err(format!("the lines hold more than a URL (`{}`); {way}, {AS_THEY_ARE}", shown(first)))
 }
 
 /// Returns the number of lines that hold more than a URL, the number of the first of them, from 0, and
@@ -354,37 +348,6 @@ fn holds_urls(line: &[u8]) -> bool {
     let is_web = |text: &[u8]| text.starts_with(b"http://") || text.starts_with(b"https://");
     let ends = memchr::memchr3_iter(b',', b';', b'|', line);
     is_web(line) && ends.into_iter().any(|end| is_web(line[end + 1..].trim_ascii_start()))
-}
-
-/// Lines that may be rows of a table whose first cell is a URL.
-#[derive(Default)]
-struct Table<'l> {
-    first: Option<&'l [u8]>,
-    /// For each of [`Table::DELIMITERS`], the number of fields in all lines so far; 0 if it separates
-    /// none.
-    fields: [Option<usize>; 3],
-}
-
-impl<'l> Table<'l> {
-    const DELIMITERS: [u8; 3] = *b",;|";
-
-    fn add(&mut self, line: &'l [u8]) {
-        let is_first = self.first.is_none();
-        self.first.get_or_insert(line);
-        for (delimiter, fields) in Table::DELIMITERS.into_iter().zip(&mut self.fields) {
-            if is_first {
-                *fields = fields_of(line, delimiter);
-            } else if fields.is_some() && *fields != fields_of(line, delimiter) {
-                *fields = None;
-            }
-        }
-    }
-
-    /// Returns the delimiter of the rows, and the first row.
-    fn delimiter(&self) -> Option<(u8, &'l [u8])> {
-        let place = self.fields.iter().position(Option::is_some)?;
-        Some((Table::DELIMITERS[place], self.first?))
-    }
 }
 
 /// Returns the number of fields of a line if the first is a URL, and none of the others continues it.

@@ -24,19 +24,12 @@ use portcullis_robots::access::UnixSeconds;
 /// Where the values of a line or row are, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CdxLine {
-    form: Form,
+    /// The byte between fields; `None` for rows of JSON.
+    separator: Option<u8>,
     /// The URL. `None` in rows without names, of which the first text with a scheme counts.
     url: Option<usize>,
     /// The time, if it is read.
     time: Option<usize>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// Fields between separators.
-    Text(u8),
-    /// A JSON array.
-    Row,
 }
 
 /// Returns the separator and the letters of a legend; `None` if `line` is none.
@@ -74,7 +67,7 @@ impl CdxLine {
             let mut lines = [first].into_iter().chain(lines);
             let url = lines.find_map(place_of_url).unwrap_or(2);
             let time = Some(url - 1).filter(|_| has_time);
-            return Ok((CdxLine { form: Form::Text(b' '), url: Some(url), time }, false));
+            return Ok((CdxLine { separator: Some(b' '), url: Some(url), time }, false));
         };
         let letters: Vec<&[u8]> = letters.collect();
         let place = |letter: &[u8]| letters.iter().position(|it| *it == letter);
@@ -85,7 +78,7 @@ impl CdxLine {
             return Err(missing("b, the time"));
         }
         let time = time.filter(|_| has_time);
-        Ok((CdxLine { form: Form::Text(separator), url: Some(url), time }, true))
+        Ok((CdxLine { separator: Some(separator), url: Some(url), time }, true))
     }
 
     /// Returns the places in rows of JSON that begin with `first`, and whether `first` has the names.
@@ -103,18 +96,18 @@ impl CdxLine {
             return Err(format!("rows without the field `timestamp`; the first row is {names}"));
         }
         let time = time.filter(|_| has_time);
-        Ok((CdxLine { form: Form::Row, url, time }, url.is_some()))
+        Ok((CdxLine { separator: None, url, time }, url.is_some()))
     }
 
     /// Returns the values of a line.
     pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Bump) -> Values<'c> {
-        let (url, time) = match self.form {
-            Form::Text(separator) => {
+        let (url, time) = match self.separator {
+            Some(separator) => {
                 let field = |place: usize| text.split(|&byte| byte == separator).nth(place);
                 let url = self.url.and_then(field).filter(|url| !matches!(*url, b"" | b"-"));
                 (url.ok_or(Problem::NoUrl), self.time.and_then(field))
             }
-            Form::Row => {
+            None => {
                 let Some(row) = row_of(text) else {
                     return Values::from_url(Err(Problem::NotJson));
                 };

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use super::access_log::{self, AccessLayout, AccessLine};
+use super::access_log::{self, AccessLine};
 use super::cdx::{self, CdxLine};
 use super::delimited::Columns;
 use super::json::ObjectValues;
@@ -38,8 +38,7 @@ pub(crate) fn detect(
     is_whole: bool,
     config: &ListConfig,
 ) -> Result<Option<List>, InputError> {
-    let mark = if first.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-    let text = &first[mark..];
+    let text = first.strip_prefix(BYTE_ORDER_MARK).unwrap_or(first);
     let promised = ListFormat::from_name(Path::new(name));
     let kind = FileKind::from_list(first);
     let is_parquet = kind == FileKind::Parquet;
@@ -57,52 +56,18 @@ pub(crate) fn detect(
             format => format,
         },
     };
-    if !first.is_empty() || !is_whole {
-        config.check(format).map_err(|problem| problem_with(name, problem))?;
-    }
-    let look = Look { name, text, is_whole, config };
-    let found = match format {
-        ListFormat::Lines => {
-            if config.format.is_none() && config.terminator == Terminator::LineFeed {
-                advice::check_lines(name, text, is_whole).map_err(|it| problem_with(name, it))?;
-            }
-            Some(Found::new(Framing::Byte(config.terminator), Layout::Text))
-        }
-        ListFormat::Sitemap | ListFormat::Warc => {
-            Some(Found { staged_head: Some(Vec::new()), ..Found::new(LINES, Layout::Text) })
-        }
-        ListFormat::JsonLines => look.json()?,
-        ListFormat::Csv => look.rows(&Separator::CSV)?,
-        ListFormat::Tsv => look.rows(&[Separator::TSV])?,
-        ListFormat::Cdxj => look.cdxj()?,
-        ListFormat::Cdx => look.cdx()?,
-        ListFormat::W3cLog => look.w3c()?,
-        ListFormat::HeritrixJournal => Some(Found::new(LINES, Layout::JournalWord)),
-        ListFormat::CrawlLog => Some(Found::new(LINES, Layout::LogWords)),
-        ListFormat::AccessLog => look.access_log()?,
-        ListFormat::NutchDump => Some(Found::new(Framing::EmptyLine, Layout::DumpLine)),
-        // Its rows are read in another way.
-        ListFormat::Parquet => {
-            Some(Found { staged_head: Some(Vec::new()), ..Found::new(LINES, Layout::Text) })
-        }
-    };
-    let Some(Found { framing, layout, head_bytes, staged_head, columns, how }) = found else {
+    let found = Look { name, first, text, is_whole, format, config }.list();
+    let Some(list) = found.map_err(|problem| problem_with(name, problem))? else {
         return Ok(None);
     };
-    let note = match (config.format, how) {
+    let note = match (config.format, list.note) {
         (_, Some(how)) => Some(format!("{}, {how}", format.describe())),
         (Some(_), None) => None,
         // A format that the name already says needs no note.
         (None, None) if format == ListFormat::Lines || promised == Some(format) => None,
         (None, None) => Some(format.describe().to_owned()),
     };
-    let is_staged = staged_head.is_some() && format != ListFormat::Parquet;
-    let head = staged_head.unwrap_or_else(|| first[..mark + head_bytes].to_vec());
-    let name = name.to_owned();
-    let plain = List::plain(name, Terminator::LineFeed);
-    let (times, hosts) = (config.times.clone(), config.hosts_in(format));
-    let fixed = List { format, framing, layout, head, is_staged, ..plain };
-    Ok(Some(List { times, hosts, columns, note, ..fixed }))
+    Ok(Some(List { note, ..list }))
 }
 
 const LINES: Framing = Framing::Byte(Terminator::LineFeed);
@@ -171,25 +136,6 @@ fn may_be_url(field: &[u8]) -> bool {
     memchr::memchr2(b'/', b'.', field).is_some() && memchr::memchr(b' ', field).is_none()
 }
 
-/// A detected format and place of the URL.
-struct Found {
-    framing: Framing,
-    layout: Layout,
-    head_bytes: usize,
-    /// The head of the lines that are made of an input in another form.
-    staged_head: Option<Vec<u8>>,
-    columns: Vec<Vec<u8>>,
-    /// A description of the choices made without a flag.
-    how: Option<String>,
-}
-
-impl Found {
-    fn new(framing: Framing, layout: Layout) -> Found {
-        let (columns, staged_head) = (Vec::new(), None);
-        Found { framing, layout, head_bytes: 0, staged_head, columns, how: None }
-    }
-}
-
 /// The first row of a table, split at one delimiter.
 struct FirstRow {
     separator: Separator,
@@ -199,95 +145,138 @@ struct FirstRow {
     is_header: bool,
 }
 
-/// The beginning of a list, for detection.
+/// The beginning of a list in a format. What is found is a [`List`] whose note has the choices made
+/// without a flag, or `None` if more bytes must be read. Errors say what is wrong.
 struct Look<'l> {
     name: &'l str,
+    first: &'l [u8],
     /// The text, without a byte order mark.
     text: &'l [u8],
     is_whole: bool,
+    format: ListFormat,
     config: &'l ListConfig,
 }
 
 impl Look<'_> {
-    /// Returns the members at these paths of the URL, and those of the time and the agent.
-    fn members(&self, urls: Vec<FieldPath>) -> Result<ObjectValues, InputError> {
-        let ListConfig { times, agents, hosts, unit, .. } = self.config;
-        let members =
-            || ObjectValues::new([urls, times.paths()?, agents.paths()?, hosts.paths()?], *unit);
-        members().map_err(|problem| problem_with(self.name, problem))
+    fn list(&self) -> Result<Option<List>, String> {
+        let (format, config) = (self.format, self.config);
+        if !self.first.is_empty() || !self.is_whole {
+            config.check(format)?;
+        }
+        Ok(Some(match format {
+            ListFormat::Lines => {
+                if config.format.is_none() && config.terminator == Terminator::LineFeed {
+                    advice::check_lines(self.name, self.text, self.is_whole)?;
+                }
+                List { framing: Framing::Byte(config.terminator), ..self.with(Layout::Text) }
+            }
+            // Rows of Parquet are read in another way.
+            ListFormat::Sitemap | ListFormat::Warc | ListFormat::Parquet => {
+                let is_staged = format != ListFormat::Parquet;
+                List { head: Vec::new(), is_staged, ..self.with(Layout::Text) }
+            }
+            ListFormat::HeritrixJournal => self.with(Layout::JournalWord),
+            ListFormat::CrawlLog => self.with(Layout::LogWords),
+            ListFormat::NutchDump => {
+                List { framing: Framing::EmptyLine, ..self.with(Layout::DumpLine) }
+            }
+            ListFormat::JsonLines => return self.json(),
+            ListFormat::Csv => return self.rows(&Separator::CSV),
+            ListFormat::Tsv => return self.rows(&[Separator::TSV]),
+            ListFormat::Cdxj => return self.cdxj(),
+            ListFormat::Cdx => return self.cdx(),
+            ListFormat::W3cLog => return self.w3c(),
+            ListFormat::AccessLog => return self.access_log(),
+        }))
     }
 
-    /// Returns the paths that are named for the URL.
-    fn url_paths(&self) -> Result<Vec<FieldPath>, InputError> {
-        self.config.urls.paths().map_err(|problem| problem_with(self.name, problem))
+    /// Returns a list of lines with this layout, whose records begin with the text.
+    fn with(&self, layout: Layout) -> List {
+        let plain = List::plain(self.name, Terminator::LineFeed);
+        let (times, hosts) = (self.config.times.clone(), self.config.hosts_in(self.format));
+        List { format: self.format, layout, times, hosts, head: self.head(0), ..plain }
+    }
+
+    /// Returns the byte order mark and the first bytes of the text.
+    fn head(&self, bytes: usize) -> Vec<u8> {
+        let mark = self.first.len() - self.text.len();
+        self.first[..mark + bytes].to_vec()
+    }
+
+    /// Returns the members at these paths of the URL, and those of the time, the agent and the host.
+    fn members(&self, urls: Vec<FieldPath>) -> Result<ObjectValues, String> {
+        let ListConfig { times, agents, hosts, unit, .. } = self.config;
+        ObjectValues::new([urls, times.paths()?, agents.paths()?, hosts.paths()?], *unit)
     }
 
     /// Detects the layout of an access log. Without a host in its lines, `--host` gives it.
-    fn access_log(&self) -> Result<Option<Found>, InputError> {
+    fn access_log(&self) -> Result<Option<List>, String> {
         let Some(lines) = self.lines() else { return Ok(None) };
-        let layout = AccessLayout::find(lines);
-        let host = layout.describe_host();
-        let is_path = |line| layout.asks_for_path(line);
+        let ListConfig { times, agents, .. } = self.config;
+        let line = AccessLine::find(lines, times.is_asked(), agents.is_asked());
+        let host = line.describe_host();
+        let is_path = |text| line.asks_for_path(text);
         if host.is_none() && self.lines().is_some_and(|mut lines| lines.any(is_path)) {
             self.check_host("an access log")?;
         }
-        let ListConfig { times, agents, .. } = self.config;
-        let (has_time, has_agent) = (times.is_asked(), agents.is_asked());
-        let line = Layout::AccessLine(AccessLine { layout, has_time, has_agent });
-        Ok(Some(Found { how: host.map(str::to_owned), ..Found::new(LINES, line) }))
+        let note = host.map(str::to_owned);
+        Ok(Some(List { note, ..self.with(Layout::AccessLine(line)) }))
     }
 
     /// Checks that the host of paths is given.
-    fn check_host(&self, list: &str) -> Result<(), InputError> {
+    fn check_host(&self, list: &str) -> Result<(), String> {
         if self.config.host.is_some() {
             return Ok(());
         }
-        let problem = format!(
+        Err(format!(
             "{list} that names no host; give the host of its requests with --host, such as --host \
              example.com"
-        );
-        Err(problem_with(self.name, problem))
+        ))
     }
 
-    fn w3c(&self) -> Result<Option<Found>, InputError> {
-        let Some(head_bytes) = w3c::head_bytes(self.text, self.is_whole) else { return Ok(None) };
+    fn w3c(&self) -> Result<Option<List>, String> {
+        let Some(end) = self.end_of_lines(b"#") else { return Ok(None) };
         let ListConfig { times, agents, .. } = self.config;
-        let (has_agent, has_time) = (agents.is_asked(), times.is_asked());
-        let line = W3cLine::from_head(&self.text[..head_bytes], has_agent, has_time);
-        let line = line.map_err(|problem| problem_with(self.name, problem))?;
+        let line = W3cLine::from_head(&self.text[..end], agents.is_asked(), times.is_asked())?;
         if !line.has_host() {
             self.check_host("a W3C extended log")?;
         }
-        Ok(Some(Found { head_bytes, ..Found::new(LINES, Layout::W3cLine(line)) }))
+        Ok(Some(List { head: self.head(end), ..self.with(Layout::W3cLine(line)) }))
     }
 
-    fn cdx(&self) -> Result<Option<Found>, InputError> {
-        let fail = |problem| problem_with(self.name, problem);
+    fn cdx(&self) -> Result<Option<List>, String> {
         let has_time = self.config.times.is_asked();
-        if let Some(row) = cdx::first_row_of_answer(self.text) {
-            let (line, _) = CdxLine::from_rows(&row, has_time).map_err(fail)?;
-            let how = Some("rows of JSON".to_owned());
-            let found = Found::new(LINES, Layout::Cdx(line));
-            return Ok(Some(Found { staged_head: Some(row), how, ..found }));
+        let of_json = || Some("rows of JSON".to_owned());
+        if let Some(head) = cdx::first_row_of_answer(self.text) {
+            let (line, _) = CdxLine::from_rows(&head, has_time)?;
+            let list = self.with(Layout::Cdx(line));
+            return Ok(Some(List { head, is_staged: true, note: of_json(), ..list }));
         }
         let end = LINES.first_end(self.text).or(self.is_whole.then_some(self.text.len()));
         let Some(end) = end else { return Ok(None) };
-        let line_of = |line: &'_ [u8]| line.strip_suffix(b"\r").unwrap_or(line).len();
-        let (line, has_head, how) = match cdx::is_row(self.text) {
-            true => {
-                let (line, has_head) =
-                    CdxLine::from_rows(&self.text[..end], has_time).map_err(fail)?;
-                (line, has_head, Some("rows of JSON".to_owned()))
-            }
+        let ((line, has_head), note) = match cdx::is_row(self.text) {
+            true => (CdxLine::from_rows(&self.text[..end], has_time)?, of_json()),
             false => {
-                let lines =
-                    self.text.split(|&byte| byte == b'\n').map(|line| &line[..line_of(line)]);
-                let (line, has_head) = CdxLine::from_lines(lines, has_time).map_err(fail)?;
-                (line, has_head, None)
+                let lines = self.text.split(|&byte| byte == b'\n');
+                let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+                (CdxLine::from_lines(lines, has_time)?, None)
             }
         };
-        let head_bytes = if has_head { end } else { 0 };
-        Ok(Some(Found { head_bytes, how, ..Found::new(LINES, Layout::Cdx(line)) }))
+        let head = self.head(if has_head { end } else { 0 });
+        Ok(Some(List { head, note, ..self.with(Layout::Cdx(line)) }))
+    }
+
+    /// Returns the end of the first lines that begin with `mark`, or `None` if they may not end there.
+    fn end_of_lines(&self, mark: &[u8]) -> Option<usize> {
+        let mut end = 0;
+        while self.text[end..].starts_with(mark) {
+            match LINES.first_end(&self.text[end..]) {
+                Some(line) => end += line,
+                None if self.is_whole => end = self.text.len(),
+                None => return None,
+            }
+        }
+        (self.is_whole || end < self.text.len()).then_some(end)
     }
 
     /// Returns the whole lines of the text, or `None` if it has none yet.
@@ -300,106 +289,93 @@ impl Look<'_> {
         (self.is_whole || end > 0).then(|| lines.filter(|line| !line.is_empty()))
     }
 
-    fn json(&self) -> Result<Option<Found>, InputError> {
+    /// Returns a list of objects with the URL at these paths.
+    fn objects(&self, urls: Vec<FieldPath>, note: Option<String>) -> Result<Option<List>, String> {
+        Ok(Some(List { note, ..self.with(Layout::Fields(self.members(urls)?)) }))
+    }
+
+    fn json(&self) -> Result<Option<List>, String> {
         if advice::is_json_array(self.text) {
-            return Err(problem_with(self.name, advice::json_array(self.name, self.text)));
+            return Err(advice::json_array(self.name, self.text));
         }
         if self.config.urls.is_asked() {
-            let layout = Layout::Fields(self.members(self.url_paths()?)?);
-            return Ok(Some(Found::new(LINES, layout)));
+            return self.objects(self.config.urls.paths()?, None);
         }
         let Some(lines) = self.lines() else { return Ok(None) };
         let mut names: Vec<String> = Vec::new();
-        let mut is_first = true;
+        let mut are_objects = true;
         for line in lines {
-            let object = match serde_json::from_slice(line) {
-                Ok(Json::Object(object)) => object,
+            let Ok(Json::Object(object)) = serde_json::from_slice(line) else {
                 // One truncated line must not hide the others.
-                _ => {
-                    is_first = false;
-                    continue;
-                }
+                are_objects = false;
+                continue;
             };
             let new: Vec<String> =
                 object.keys().filter(|key| !names.contains(key)).cloned().collect();
             names.extend(new);
-            let called = |name: &str| -> Vec<&String> {
+            let called = |name: &&str| -> Vec<&String> {
                 object.keys().filter(|key| key.eq_ignore_ascii_case(name)).collect()
             };
-            let usual = URL_NAMES.iter().map(|name| called(name));
-            let usual =
-                usual.into_iter().find(|keys| keys.iter().any(|key| object[*key].is_string()));
-            if let Some([one, other, ..]) = usual.as_deref() {
-                let problem = format!(
-                    "an object has the fields `{one}` and `{other}`; name the one with the URL with \
-                     --url-field NAME"
-                );
-                return Err(problem_with(self.name, problem));
-            }
-            if let Some([key]) = usual.as_deref() {
-                let layout = Layout::Fields(self.members(vec![FieldPath::usual(key)])?);
-                let how = (*key != "url").then(|| format!("field `{key}`"));
-                return Ok(Some(Found { how, ..Found::new(LINES, layout) }));
+            let has_text = |keys: &Vec<&String>| keys.iter().any(|key| object[*key].is_string());
+            match URL_NAMES.iter().map(called).find(has_text).as_deref() {
+                Some([one, other, ..]) => {
+                    return Err(format!(
+                        "an object has the fields `{one}` and `{other}`; name the one with the URL with \
+                         --url-field NAME"
+                    ));
+                }
+                Some([key]) => {
+                    let how = (*key != "url").then(|| format!("field `{key}`"));
+                    return self.objects(vec![FieldPath::usual(key)], how);
+                }
+                _ => {}
             }
             if ["discovered", "known"].iter().any(|item| object.contains_key(*item)) {
                 let fields = FRONTIER_FIELDS.map(|path| path.parse().expect("these are paths"));
-                let how = Some(format!("fields `{}`", FRONTIER_FIELDS.join("` and `")));
-                let found = Found::new(LINES, Layout::Fields(self.members(fields.to_vec())?));
-                return Ok(Some(Found { how, ..found }));
+                let how = format!("fields `{}`", FRONTIER_FIELDS.join("` and `"));
+                return self.objects(fields.to_vec(), Some(how));
             }
         }
-        match names.is_empty() {
+        if names.is_empty() {
             // An empty list, or lines that are not objects, which count as invalid.
-            true if is_first => {
-                let layout = Layout::Fields(self.members(vec![FieldPath::usual("url")])?);
-                Ok(Some(Found::new(LINES, layout)))
-            }
-            true => Err(problem_with(self.name, advice::no_object(self.name, self.text))),
-            false => {
-                let first = self.lines().and_then(|mut lines| lines.next());
-                if let Some(problem) = first.and_then(advice::json_in_field) {
-                    return Err(problem_with(self.name, problem));
-                }
-                let problem = "JSON Lines without a field `url`";
-                let fields = listed(names.iter().map(String::as_str));
-                Err(problem_with(
-                    self.name,
-                    format!(
-                        "{problem}; its fields are {fields}; name the one with the URL with --url-field NAME"
-                    ),
-                ))
-            }
+            return match are_objects {
+                true => self.objects(vec![FieldPath::usual("url")], None),
+                false => Err(advice::no_object(self.name, self.text)),
+            };
         }
+        let first = self.lines().and_then(|mut lines| lines.next());
+        Err(first.and_then(advice::json_in_field).unwrap_or_else(|| {
+            format!(
+                "JSON Lines without a field `url`; its fields are {}; name the one with the URL with \
+                 --url-field NAME",
+                listed(names.iter().map(String::as_str))
+            )
+        }))
     }
 
-    fn cdxj(&self) -> Result<Option<Found>, InputError> {
+    fn cdxj(&self) -> Result<Option<List>, String> {
         let fields = match self.config.urls.is_asked() {
             false => vec![FieldPath::usual("url")],
-            true => self.url_paths()?,
+            true => self.config.urls.paths()?,
         };
-        // Comments come first.
-        let mut head_bytes = 0;
-        while self.text[head_bytes..].starts_with(b"!") {
-            match LINES.first_end(&self.text[head_bytes..]) {
-                Some(end) => head_bytes += end,
-                None if self.is_whole => head_bytes = self.text.len(),
-                None => return Ok(None),
-            }
-        }
-        let is_ready = self.is_whole || head_bytes < self.text.len();
         let layout = Layout::Cdxj(self.members(fields)?);
-        Ok(is_ready.then(|| Found { head_bytes, ..Found::new(LINES, layout) }))
+        // Comments come first.
+        let end = self.end_of_lines(b"!");
+        Ok(end.map(|end| List { head: self.head(end), ..self.with(layout) }))
     }
 
     /// Detects CSV with the first of `separators` for which the row has the column.
-    fn rows(&self, separators: &[Separator]) -> Result<Option<Found>, InputError> {
+    fn rows(&self, separators: &[Separator]) -> Result<Option<List>, String> {
         let usual = separators[0];
-        let fail = |problem| problem_with(self.name, problem);
+        let ListConfig { urls, times, agents, hosts, unit, .. } = self.config;
+        let table = |columns: Columns| List {
+            framing: columns.separator.framing(),
+            ..self.with(Layout::Columns(columns))
+        };
+        let unit = *unit;
         if self.text.is_empty() && self.is_whole {
-            let (time, agent, host, unit) = (None, None, None, None);
-            let columns =
-                Columns { separator: usual, column: 0, time, agent, host, unit, count: 1 };
-            return Ok(Some(Found::new(usual.framing(), Layout::Columns(columns))));
+            let columns = Columns { separator: usual, url: 0, others: [None; 3], unit, count: 1 };
+            return Ok(Some(table(columns)));
         }
         let mut found: Option<FirstRow> = None;
         for &separator in separators {
@@ -408,10 +384,10 @@ impl Look<'_> {
             }
             let (row, end) = first_row(self.text, separator);
             if row.len() > TABLE_COLUMNS_MAX {
-                return Err(fail(format!(
+                return Err(format!(
                     "more than {TABLE_COLUMNS_MAX} columns; if it is no CSV or TSV, name its format with \
                      --input-format"
-                )));
+                ));
             }
             let Some((column, is_header)) = self.column(&row) else { continue };
             // Without a header, only the usual delimiter counts, because the others may be part of
@@ -422,53 +398,49 @@ impl Look<'_> {
                 found = Some(FirstRow { separator, row, end, column, is_header });
             }
         }
-        let widest = |it: &&Separator| first_row(self.text, **it).0.len();
-        let widest = || *separators.iter().max_by_key(widest).unwrap_or(&usual);
-        if let Some(FirstRow { separator, row, end, column, is_header }) = found {
-            let column = column.only(&row, Value::Url).map_err(fail)?;
-            let of_value = |at: &Place, value| match at.is_asked() {
-                true => value_column(&row, is_header, at, value).map(Some).map_err(fail),
-                false => Ok(None),
-            };
-            let ListConfig { times, agents, hosts, unit, .. } = self.config;
-            let time = of_value(times, Value::Time)?;
-            let agent = of_value(agents, Value::Agent)?;
-            let host = of_value(hosts, Value::Host)?;
-            let (unit, count) = (*unit, row.len());
-            let layout =
-                Layout::Columns(Columns { separator, column, time, agent, host, unit, count });
-            let shown = String::from_utf8_lossy(row[column].trim_ascii()).into_owned();
-            let how = match (self.config.urls.is_asked(), is_header) {
-                (false, true) => Some(format!("column `{shown}`")),
-                (true, true) => None,
-                (_, false) => Some(format!("column {}, no header", column + 1)),
-            };
-            let (head_bytes, columns) = if is_header { (end, row) } else { (0, Vec::new()) };
-            let framing = separator.framing();
-            let found = Found::new(framing, layout);
-            return Ok(Some(Found { head_bytes, columns, how, ..found }));
+        let Some(FirstRow { separator, row, end, column, is_header }) = found else {
+            return Err(self.no_column(separators));
+        };
+        let url = column.only(&row, Value::Url)?;
+        let place = |(at, value): (&Place, Value)| match at.is_asked() {
+            true => value_column(&row, is_header, at, value).map(Some),
+            false => Ok(None),
+        };
+        let others = [
+            place((times, Value::Time))?,
+            place((agents, Value::Agent))?,
+            place((hosts, Value::Host))?,
+        ];
+        let list = table(Columns { separator, url, others, unit, count: row.len() });
+        if !is_header {
+            let note = Some(format!("column {}, no header", url + 1));
+            return Ok(Some(List { note, ..list }));
         }
-        let (row, _) = first_row(self.text, widest());
+        let found = || format!("column `{}`", String::from_utf8_lossy(row[url].trim_ascii()));
+        let note = (!urls.is_asked()).then(found);
+        Ok(Some(List { head: self.head(end), note, columns: row, ..list }))
+    }
+
+    /// Returns the problem of a table without the column of the URL.
+    fn no_column(&self, separators: &[Separator]) -> String {
+        let rows = separators.iter().map(|it| first_row(self.text, *it).0);
+        let row = rows.max_by_key(Vec::len).expect("a table has a separator");
         let at = &self.config.urls;
         if let Some(problem) = advice::sites(&row).filter(|_| !at.is_asked()) {
-            return Err(fail(problem));
+            return problem;
         }
         let mut problem = TableColumn::missing(&row, at, Value::Url);
-        if !usual.has_quotes && row.iter().any(|name| name.starts_with(b"\"")) {
+        if !separators[0].has_quotes && row.iter().any(|name| name.starts_with(b"\"")) {
             problem.push_str(", or read a table with quotes with --input-format csv");
         }
-        Err(fail(problem))
+        problem
     }
 
     /// Returns the column of the URL, and whether `row` is a header.
     fn column(&self, row: &[Vec<u8>]) -> Option<(TableColumn, bool)> {
         let at = &self.config.urls;
-        let given = match at {
-            Place::Named(names) => names.as_slice(),
-            Place::Usual | Place::Record => &[],
-        };
         // The first row of a table without a header may have a number as well.
-        let number = given.iter().find_map(|it| it.parse::<usize>().ok()?.checked_sub(1));
+        let number = at.names().iter().find_map(|it| it.parse::<usize>().ok()?.checked_sub(1));
         let site = number.filter(|&place| place < row.len() && advice::is_site(row, place));
         let found = site.map(TableColumn::at).or_else(|| TableColumn::find(row, at));
         if let Some(column) = found {

@@ -4,6 +4,7 @@
 //! is given for all. Clients choose the hosts that servers log, so a host with more than a name and a
 //! port is none: it could put another path before that of the record.
 
+use super::values::joined;
 use super::{Arena, Problem};
 
 /// The hosts of URLs that are paths.
@@ -24,14 +25,7 @@ impl Hosts {
         let host = host.map(<[u8]>::trim_ascii).filter(|host| !matches!(*host, b"" | b"-"));
         let host = host.or(self.given.as_deref().map(str::as_bytes)).ok_or(Problem::NoHost)?;
         let origin = Origin::of(host).ok_or(Problem::NoHost)?;
-        let bytes = origin.scheme.len() + origin.host.len() + path.len();
-        let url = arena.alloc_slice_fill_copy(bytes, 0);
-        let (first, rest) = url.split_at_mut(origin.scheme.len());
-        let (second, third) = rest.split_at_mut(origin.host.len());
-        first.copy_from_slice(origin.scheme);
-        second.copy_from_slice(origin.host);
-        third.copy_from_slice(path);
-        Ok(url)
+        Ok(joined(&[origin.scheme, origin.host, path], arena))
     }
 }
 

@@ -341,7 +341,7 @@ impl List {
     /// TSV. `None` for other formats.
     pub fn url_column(&self) -> Option<(usize, usize)> {
         match &self.layout {
-            Layout::Columns(columns) => Some((columns.column, columns.count)),
+            Layout::Columns(columns) => Some((columns.url, columns.count)),
             _ => None,
         }
     }

@@ -4,6 +4,7 @@
 //! Each format finds all values in one pass. [`Values`] is what it found, and a [`Block`] the
 //! records with them.
 
+use std::borrow::Cow;
 use std::ops::{Deref, Range};
 
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
@@ -48,6 +49,44 @@ impl<'c> Values<'c> {
             Err(problem) => record.with_problem(problem),
         }
     }
+}
+
+/// Returns a text in `arena`, unless it is borrowed from the record.
+#[inline]
+pub(super) fn kept<'c>(text: Cow<'c, [u8]>, arena: &'c Arena) -> &'c [u8] {
+    match text {
+        Cow::Borrowed(text) => text,
+        Cow::Owned(text) => arena.alloc_slice_copy(&text),
+    }
+}
+
+/// Returns one text of several.
+pub(super) fn joined<'c>(parts: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
+    let text = arena.alloc_slice_fill_copy(parts.iter().map(|part| part.len()).sum(), 0);
+    let mut start = 0;
+    for part in parts {
+        text[start..start + part.len()].copy_from_slice(part);
+        start += part.len();
+    }
+    text
+}
+
+/// Returns the fields at these places, which are counted from 0, and the number of all fields.
+#[inline(always)]
+pub(super) fn at_places<F: Copy, const PLACES: usize>(
+    fields: impl Iterator<Item = F>,
+    places: [Option<usize>; PLACES],
+) -> ([Option<F>; PLACES], usize) {
+    let (mut found, mut count) = ([None; PLACES], 0);
+    for field in fields {
+        for (place, found) in places.iter().zip(&mut found) {
+            if *place == Some(count) {
+                *found = Some(field);
+            }
+        }
+        count += 1;
+    }
+    (found, count)
 }
 
 /// A block of records, and the times and agents that were read with them.

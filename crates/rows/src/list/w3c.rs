@@ -16,8 +16,9 @@
 use memchr::{memchr, memmem};
 
 use super::place::listed;
-use super::values::Values;
+use super::values::{Values, at_places, joined};
 use super::{Arena, Problem};
+use portcullis_engine::bytes::percent_triplet;
 use portcullis_robots::access::UnixSeconds;
 
 const FIELDS: &[u8] = b"#Fields:";
@@ -28,16 +29,9 @@ pub(super) struct W3cLine {
     /// The names of the fields, as they are written.
     names: Vec<u8>,
     count: usize,
-    /// The path, or the whole URL.
-    stem: usize,
-    query: Option<usize>,
-    host: Option<usize>,
-    /// The scheme of the request.
-    protocol: Option<usize>,
-    port: Option<usize>,
-    agent: Option<usize>,
-    /// The date and the time.
-    time: Option<[usize; 2]>,
+    /// The path or the whole URL, the query, the host, the scheme of the request, the port, the agent,
+    /// the date and the time. `None` if there is none, or it is not read.
+    places: [Option<usize>; 8],
 }
 
 /// Whether a text begins with the directives of a W3C extended log.
@@ -45,19 +39,6 @@ pub(super) fn is_w3c(text: &[u8]) -> bool {
     let mut directives =
         text.split(|&byte| byte == b'\n').take_while(|line| line.starts_with(b"#"));
     text.starts_with(b"#") && directives.any(|line| line.starts_with(FIELDS))
-}
-
-/// Returns the length of the directives at the start of `text`, `None` if they may not end there.
-pub(super) fn head_bytes(text: &[u8], is_whole: bool) -> Option<usize> {
-    let mut head = 0;
-    while text[head..].starts_with(b"#") {
-        match memchr(b'\n', &text[head..]) {
-            Some(end) => head += end + 1,
-            None if is_whole => return Some(text.len()),
-            None => return None,
-        }
-    }
-    (is_whole || head < text.len()).then_some(head)
 }
 
 impl W3cLine {
@@ -88,22 +69,25 @@ impl W3cLine {
         if has_time && time.is_none() {
             return Err(missing("the fields `date` and `time`"));
         }
-        Ok(W3cLine {
-            names: names.to_vec(),
-            count: all.len(),
-            stem,
-            query: find(&["cs-uri-query"]).filter(|_| all[stem] == "cs-uri-stem"),
-            host: find(&["x-host-header", "cs-host", "cs(host)"]),
-            protocol: find(&["cs-protocol"]),
-            port: find(&["s-port"]),
-            agent: agent.filter(|_| has_agent),
-            time: time.filter(|_| has_time).map(<[usize; 2]>::from),
-        })
+        let [date, time] =
+            time.filter(|_| has_time).map_or([None; 2], |(date, time)| [date, time].map(Some));
+        let places = [
+            Some(stem),
+            find(&["cs-uri-query"]).filter(|_| all[stem] == "cs-uri-stem"),
+            find(&["x-host-header", "cs-host", "cs(host)"]),
+            find(&["cs-protocol"]),
+            find(&["s-port"]),
+            agent.filter(|_| has_agent),
+            date,
+            time,
+        ];
+        Ok(W3cLine { names: names.to_vec(), count: all.len(), places })
     }
 
     /// Whether the lines have hosts.
     pub(super) fn has_host(&self) -> bool {
-        self.host.is_some()
+        let [_, _, host, ..] = self.places;
+        host.is_some()
     }
 
     /// Returns the values of a line. The URL may be a path alone.
@@ -116,30 +100,12 @@ impl W3cLine {
                 Problem::NoUrl
             }));
         }
-        let mut found: [Option<&[u8]>; 8] = [None; 8];
-        let places = [
-            Some(self.stem),
-            self.query,
-            self.host,
-            self.protocol,
-            self.port,
-            self.agent,
-            self.time.map(|time| time[0]),
-            self.time.map(|time| time[1]),
-        ];
-        let mut count = 0;
-        for field in fields(text) {
-            for (place, found) in places.iter().zip(&mut found) {
-                if *place == Some(count) && field != b"-" {
-                    *found = Some(field);
-                }
-            }
-            count += 1;
-        }
+        let (found, count) = at_places(fields(text), self.places);
         if count != self.count {
             return Values::from_url(Err(Problem::FieldCount));
         }
-        let [stem, query, host, protocol, port, agent, date, time] = found;
+        let [stem, query, host, protocol, port, agent, date, time] =
+            found.map(|field| field.filter(|field| *field != b"-"));
         let time = date
             .zip(time)
             .and_then(|(date, time)| UnixSeconds::from_text(&[date, b"T", time].concat(), None));
@@ -201,10 +167,6 @@ fn with_scheme<'c>(
     joined(&[scheme, host], arena)
 }
 
-fn joined<'c>(parts: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
-    arena.alloc_slice_copy(&parts.concat())
-}
-
 /// Returns the agent as the client sent it.
 fn agent_of<'c>(written: &'c [u8], arena: &'c Arena) -> &'c [u8] {
     let has = |part: &[u8]| memmem::find(written, part).is_some();
@@ -224,14 +186,10 @@ fn agent_of<'c>(written: &'c [u8], arena: &'c Arena) -> &'c [u8] {
 fn without_percent(text: &[u8]) -> Vec<u8> {
     let mut found = Vec::with_capacity(text.len());
     let mut rest = text;
-    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    while let Some((&byte, after)) = rest.split_first() {
-        let escaped = match (byte, after) {
-            (b'%', [high, low, ..]) => digit(*high).zip(digit(*low)),
-            _ => None,
-        };
-        found.push(escaped.map_or(byte, |(high, low)| high << 4 | low));
-        rest = if escaped.is_some() { &after[2..] } else { after };
+    while let Some(&byte) = rest.first() {
+        let escaped = percent_triplet(rest);
+        found.push(escaped.unwrap_or(byte));
+        rest = &rest[if escaped.is_some() { 3 } else { 1 }..];
     }
     found
 }
