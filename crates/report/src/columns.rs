@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::output::Added;
-use portcullis_rows::output::columns::{Column, Columns, FieldKind};
+use portcullis_rows::output::columns::{Column, Columns};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, InForce};
 use portcullis_text::visible::{SHOWN_BYTES_MAX, cut_to_show};
@@ -31,21 +31,17 @@ pub fn read(
     let agents = if names.is_some() { 1 } else { per_record };
     let rows = decisions.len() / agents;
     let record = |row: usize| row * agents / per_record;
-    for (place, kind) in columns.kinds(agents).enumerate() {
-        let of_agent = |agent| decisions.iter().skip(agent).step_by(agents);
-        match kind {
-            FieldKind::Agent(agent, Column::Verdict) => {
-                added.push_words(place, of_agent(agent).map(|it| it.verdict as u8));
-            }
-            FieldKind::Agent(agent, Column::Now) => {
+    for (place, (agent, column)) in columns.of_agents(agents).enumerate() {
+        let of_agent = decisions.iter().skip(agent).step_by(agents);
+        match column {
+            Column::Verdict => added.push_words(place, of_agent.map(|it| it.verdict as u8)),
+            Column::Now => {
                 let now = answers.now().expect("the session decides as of now too");
                 let of_agent = now.decisions.iter().skip(agent).step_by(agents);
                 added.push_words(place, of_agent.map(|it| it.verdict as u8));
             }
-            FieldKind::Agent(agent, Column::Reason) => {
-                added.push_words(place, of_agent(agent).map(|it| it.reason as u8));
-            }
-            FieldKind::Agent(agent, column @ (Column::Usage(label) | Column::UsageNow(label))) => {
+            Column::Reason => added.push_words(place, of_agent.map(|it| it.reason as u8)),
+            Column::Usage(label) | Column::UsageNow(label) => {
                 let number = labels.iter().position(|it| *it == label);
                 let first = agent * labels.len() + number.expect("all labels are asked about");
                 let preferences = match column {
@@ -55,7 +51,7 @@ pub fn read(
                 let of_agent = preferences.iter().skip(first).step_by(agents * labels.len());
                 added.push_words(place, of_agent.map(|it| *it as u8));
             }
-            FieldKind::RowAgent => {
+            Column::Agent => {
                 for row in 0..rows {
                     let name = answers.agent(row).map(|agent| match names {
                         Some(names) => names[agent].as_str(),
@@ -64,26 +60,23 @@ pub fn read(
                     added.push_text(place, name.map(str::as_bytes));
                 }
             }
-            FieldKind::State => {
+            Column::State => {
                 for row in 0..rows {
                     added.push_word(place, answers.state(record(row))?.map(|state| state as u8));
                 }
             }
-            // Below, once for all of them.
-            FieldKind::Captured | FieldKind::Since | FieldKind::Until => {}
-            // Those of a survey have no record.
-            FieldKind::Declared(_) => {}
-            FieldKind::Agent(..) => {}
+            // Below, once for all of a kind.
+            _ => {}
         }
     }
     if columns.need_times() {
         for row in 0..rows {
             let [captured, since, until] = times(answers.in_force(record(row))?);
-            for (place, kind) in columns.kinds(agents).enumerate() {
-                match kind {
-                    FieldKind::Captured => added.push_time(place, captured),
-                    FieldKind::Since => added.push_time(place, since),
-                    FieldKind::Until => added.push_time(place, until),
+            for (place, (_, column)) in columns.of_agents(agents).enumerate() {
+                match column {
+                    Column::Captured => added.push_time(place, captured),
+                    Column::Since => added.push_time(place, since),
+                    Column::Until => added.push_time(place, until),
                     _ => {}
                 }
             }
@@ -91,11 +84,10 @@ pub fn read(
     }
     let mut unreadable = None;
     if columns.need_delays() {
-        let places = columns.kinds(agents).enumerate().filter_map(|(place, kind)| match kind {
-            FieldKind::Agent(agent, Column::Delay) => Some((place, agent)),
-            _ => None,
-        });
-        let places: Vec<(usize, usize)> = places.collect();
+        let places = columns.of_agents(agents).enumerate();
+        let places = places.filter(|(_, (_, column))| *column == Column::Delay);
+        let places: Vec<(usize, usize)> =
+            places.map(|(place, (agent, _))| (place, agent)).collect();
         let unreadable = unreadable.insert(0);
         for row in 0..rows {
             let delays = answers.delays(record(row))?;

@@ -91,6 +91,13 @@ impl Words {
         (number != NO_WORD).then_some(number)
     }
 
+    /// Returns the word of a row, or `None` if it has none.
+    #[inline]
+    fn text(&self, row: usize) -> Option<&[u8]> {
+        let (padded, bytes) = self.padded.get(usize::from(self.numbers[row]))?;
+        Some(&padded[..bytes - 1])
+    }
+
     /// Returns the numbers of the words, or `None` if a row has none.
     pub fn all(&self) -> Option<&[u8]> {
         memchr::memchr(NO_WORD, &self.numbers).is_none().then_some(&self.numbers)
@@ -207,24 +214,40 @@ impl Values {
         }
     }
 
-    /// Returns whether a row has a value.
-    pub(super) fn is_present(&self, row: usize) -> bool {
-        match self {
-            Values::Words(words) => words.numbers[row] != NO_WORD,
-            Values::Numbers(numbers) => numbers[row].is_some(),
-            Values::Texts(texts) => texts.ends[row].1,
-            Values::Times(times) => times[row].is_some(),
-            Values::Repeated(Repeated { texts, numbers }) => texts.ends[numbers[row] as usize].1,
-            Values::Flags(_) | Values::Lists(_) => true,
-            Values::Doubles(doubles) => doubles[row].is_some(),
-        }
+    /// Calls `with` for the text of a row's value; `None` for a missing one.
+    pub(super) fn with_text(&self, row: usize, with: impl FnOnce(Option<&[u8]>)) {
+        let written = match self {
+            Values::Words(words) => return with(words.text(row)),
+            Values::Texts(texts) => return with(texts.get(row)),
+            Values::Repeated(Repeated { texts, numbers }) => {
+                return with(texts.get(numbers[row] as usize));
+            }
+            Values::Flags(flags) => {
+                return with(Some([&b"false"[..], b"true"][usize::from(flags[row])]));
+            }
+            Values::Numbers(numbers) => numbers[row].map(|number| number.to_string().into_bytes()),
+            Values::Doubles(doubles) => doubles[row].map(|number| number.to_string().into_bytes()),
+            Values::Times(times) => times[row].map(|time| time.to_rfc3339().into_bytes()),
+            Values::Lists(lists) => {
+                let mut array = vec![b'['];
+                for (number, text) in lists.get(row).enumerate() {
+                    if number > 0 {
+                        array.push(b',');
+                    }
+                    push_string(text, &mut array);
+                }
+                array.push(b']');
+                Some(array)
+            }
+        };
+        with(written.as_deref());
     }
 }
 
 impl Added {
     /// Returns `columns` without rows, for this number of agents.
     pub fn new(columns: &Columns, agents: usize) -> Added {
-        Added::of(columns.kinds(agents))
+        Added::of(columns.of_agents(agents).map(|(_, column)| column.kind()))
     }
 
     /// Returns columns of these kinds without rows.
@@ -374,45 +397,6 @@ impl Added {
     }
 }
 
-impl Added {
-    /// Calls `with` for the text of a value; empty for a missing one.
-    pub(super) fn with_text(&self, column: &Values, row: usize, with: impl FnOnce(&[u8])) {
-        match column {
-            Values::Words(words) => match words.padded.get(usize::from(words.numbers[row])) {
-                Some((padded, bytes)) => with(&padded[..bytes - 1]),
-                None => with(b""),
-            },
-            Values::Numbers(numbers) => match numbers[row] {
-                Some(number) => with(number.to_string().as_bytes()),
-                None => with(b""),
-            },
-            Values::Texts(texts) => with(texts.get(row).unwrap_or_default()),
-            Values::Times(times) => {
-                with(times[row].map(UnixSeconds::to_rfc3339).unwrap_or_default().as_bytes());
-            }
-            Values::Repeated(Repeated { texts, numbers }) => {
-                with(texts.get(numbers[row] as usize).unwrap_or_default());
-            }
-            Values::Flags(flags) => with(if flags[row] { b"true" } else { b"false" }),
-            Values::Doubles(doubles) => match doubles[row] {
-                Some(number) => with(number.to_string().as_bytes()),
-                None => with(b""),
-            },
-            Values::Lists(lists) => {
-                let mut array = vec![b'['];
-                for (number, text) in lists.get(row).enumerate() {
-                    if number > 0 {
-                        array.push(b',');
-                    }
-                    push_string(text, &mut array);
-                }
-                array.push(b']');
-                with(&array);
-            }
-        }
-    }
-}
-
 impl Texts {
     fn clear(&mut self) {
         self.joined.clear();
@@ -451,8 +435,10 @@ mod tests {
         let row = |row| {
             let mut texts = Vec::new();
             for column in added.columns() {
-                let text = |text: &[u8]| texts.push(String::from_utf8_lossy(text).into_owned());
-                added.with_text(column, row, text);
+                column.with_text(row, |text| {
+                    let text = String::from_utf8_lossy(text.unwrap_or_default());
+                    texts.push(text.into_owned());
+                });
             }
             texts
         };

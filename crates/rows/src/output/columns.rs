@@ -1,7 +1,7 @@
 //! The columns that a run adds to each record, for every output that has columns.
 //!
 //! This module defines the columns ([`Columns`]), their names ([`Columns::fields`]) and their types
-//! ([`FieldKind::value_type`], [`Field::arrow`]). [`Added`](super::Added) has their values. TSV, CSV,
+//! ([`FieldKind`], [`Field::arrow`]). [`Added`](super::Added) has their values. TSV, CSV,
 //! JSON Lines, Parquet and Arrow write the same values in their own form.
 //!
 //! Each agent has a column for each requested [`Column`], in the requested order, followed by the
@@ -34,9 +34,11 @@ use arrow_schema::{DataType, Field as ArrowField, TimeUnit};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 
-/// A value that each agent has for each record.
+/// A value that is added to a record: of each agent, or once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
+    /// The name of the row's agent. No value if the record's is not known.
+    Agent,
     /// Allow, disallow, unknown or invalid.
     Verdict,
     /// The verdict as of now, beside that at the record's time. `--and-now` adds this column.
@@ -64,44 +66,65 @@ pub enum Column {
     UsageSource(Label),
     /// The licences that hold, in a long table with uses. If they are many, the last one is `…`.
     Licenses,
+    /// The [`PolicyState`] of the record's origin. No value if the record is not a URL.
+    State,
+    /// The date of the newest capture at the record's time.
+    Captured,
+    /// When the policy that is in force at the record's time begins.
+    Since,
+    /// When that policy ends. No value if it does not.
+    Until,
 }
 
 impl Column {
-    /// All columns of `--columns`.
-    pub const ALL: [Column; 6] =
-        [Column::Verdict, Column::Reason, Column::Line, Column::Rule, Column::Group, Column::Delay];
+    /// The columns of `--columns`.
+    const NAMED: [Column; 11] = {
+        use Column::*;
+        [Agent, Verdict, Reason, Line, Rule, Group, Delay, State, Captured, Since, Until]
+    };
 
-    /// Returns the word of `--columns`, which follows the agent in names.
-    pub fn name(self) -> Cow<'static, str> {
-        let word = match self {
-            Column::UsageNow(label) => return format!("{}_now", label.as_str()).into(),
-            Column::UsageLine(label) => return format!("{}_line", label.as_str()).into(),
-            Column::UsageRule(label) => return format!("{}_rule", label.as_str()).into(),
-            Column::UsageSource(label) => return format!("{}_source", label.as_str()).into(),
-            Column::Licenses => "licenses",
-            Column::Verdict => "verdict",
-            Column::Now => "now",
-            Column::Reason => "reason",
-            Column::Line => "line",
-            Column::Rule => "rule",
-            Column::Group => "group",
-            Column::Delay => "delay",
-            Column::Usage(label) => label.as_str(),
-        };
-        word.into()
+    /// Returns the word of `--columns`, which follows the agent in names, and the values.
+    fn described(self) -> (Cow<'static, str>, FieldKind) {
+        use ValueType::{Double, List, Number, Text, Time};
+        let words = |words| FieldKind { value_type: ValueType::Word, has_gaps: false, words };
+        let gaps = |value_type| FieldKind { value_type, has_gaps: true, words: &[] };
+        let of = |label: Label, part| Cow::from(format!("{}_{part}", label.as_str()));
+        match self {
+            Column::Agent => ("agent".into(), gaps(Text)),
+            Column::Verdict => ("verdict".into(), words(&Verdict::WORDS)),
+            Column::Now => ("now".into(), words(&Verdict::WORDS)),
+            Column::Reason => ("reason".into(), words(&Reason::WORDS)),
+            Column::Line => ("line".into(), gaps(Number)),
+            Column::Rule => ("rule".into(), gaps(Text)),
+            Column::Group => ("group".into(), gaps(Text)),
+            Column::Delay => ("delay".into(), gaps(Double)),
+            Column::Usage(label) => (label.as_str().into(), words(&Preference::WORDS)),
+            Column::UsageNow(label) => (of(label, "now"), words(&Preference::WORDS)),
+            Column::UsageLine(label) => (of(label, "line"), gaps(Number)),
+            Column::UsageRule(label) => (of(label, "rule"), gaps(Text)),
+            Column::UsageSource(label) => {
+                (of(label, "source"), FieldKind { has_gaps: true, ..words(&UsageSource::WORDS) })
+            }
+            Column::Licenses => ("licenses".into(), FieldKind { has_gaps: false, ..gaps(List) }),
+            Column::State => {
+                ("state".into(), FieldKind { has_gaps: true, ..words(&PolicyState::WORDS) })
+            }
+            Column::Captured => ("captured".into(), gaps(Time)),
+            Column::Since => ("since".into(), gaps(Time)),
+            Column::Until => ("until".into(), gaps(Time)),
+        }
+    }
+
+    /// Returns the values of the column.
+    pub fn kind(self) -> FieldKind {
+        self.described().1
+    }
+
+    /// Whether a record has the value once, whatever the agents.
+    fn is_of_record(self) -> bool {
+        matches!(self, Column::State | Column::Captured | Column::Since | Column::Until)
     }
 }
-
-/// The word of the column with the agent of each record.
-const AGENT: &str = "agent";
-
-/// The columns that a record has once, by their words.
-const OF_RECORD: [(&str, FieldKind); 4] = [
-    ("state", FieldKind::State),
-    ("captured", FieldKind::Captured),
-    ("since", FieldKind::Since),
-    ("until", FieldKind::Until),
-];
 
 /// What a row is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,10 +144,10 @@ pub struct Columns {
     /// The columns of each agent.
     per_agent: Vec<Column>,
     /// The columns that a record has once.
-    of_record: Vec<FieldKind>,
+    of_record: Vec<Column>,
 }
 
-/// An added column.
+/// An added column, or one of rows that have no record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The name in a header or schema.
@@ -141,8 +164,7 @@ impl Field {
         has_gaps: bool,
         words: &'static [&'static str],
     ) -> Field {
-        let kind = FieldKind::Declared(Declared { value_type, has_gaps, words });
-        Field { name: name.to_owned(), kind }
+        Field { name: name.to_owned(), kind: FieldKind { value_type, has_gaps, words } }
     }
 
     /// Returns the name as bytes.
@@ -176,32 +198,11 @@ pub const LIST_ELEMENT: &str = "element";
 
 /// The values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldKind {
-    /// The name of the row's agent. No value if the record's is not known.
-    RowAgent,
-    /// A value for the agent with this number.
-    Agent(usize, Column),
-    /// The [`PolicyState`] of the record's origin. No value if the record is not a URL.
-    State,
-    /// The date of the newest capture at the record's time.
-    Captured,
-    /// When the policy that is in force at the record's time begins.
-    Since,
-    /// When that policy ends. No value if it does not.
-    Until,
-    /// A column of rows that have no record, declared by the crate that has the rows.
-    Declared(Declared),
-}
-
-/// The type of a declared column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Declared {
-    /// The type of the values.
-    pub value_type: ValueType,
-    /// Whether some rows have no value.
-    pub has_gaps: bool,
-    /// The words of the column, in the order of their numbers. Empty if its values are not words.
-    pub words: &'static [&'static str],
+pub struct FieldKind {
+    value_type: ValueType,
+    has_gaps: bool,
+    /// All words, in the order of their numbers. Empty if the values are not words.
+    words: &'static [&'static str],
 }
 
 /// The type of the values of a column, for outputs that have types.
@@ -217,7 +218,7 @@ pub struct Declared {
 /// | state | word | not a URL |
 /// | captured, since, until | time | without a policy at their time |
 ///
-/// Other columns are [`Declared`].
+/// Rows that have no record declare theirs ([`Field::declared`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
     /// One of [`FieldKind::words`].
@@ -239,47 +240,15 @@ pub enum ValueType {
 }
 
 impl FieldKind {
-    /// Returns the type of the values, whether some records have no value, and all words of the column,
-    /// in the order of their numbers, if its values are words.
-    fn described(self) -> (ValueType, bool, Vec<&'static str>) {
-        use Column::{Delay, Group, Licenses, Line, Now, Reason as Why, Rule, Verdict as Is};
-        use Column::{Usage, UsageLine, UsageNow, UsageRule, UsageSource as Source};
-        use ValueType::{Double, List, Number, Text, Time, Word};
-        match self {
-            FieldKind::Agent(_, Is | Now) => {
-                (Word, false, Verdict::ALL.map(Verdict::as_str).into())
-            }
-            FieldKind::Agent(_, Why) => (Word, false, Reason::ALL.map(Reason::as_str).into()),
-            FieldKind::Agent(_, Usage(_) | UsageNow(_)) => {
-                (Word, false, Preference::ALL.map(Preference::as_str).into())
-            }
-            FieldKind::Agent(_, Source(_)) => {
-                (Word, true, UsageSource::ALL.map(UsageSource::as_str).into())
-            }
-            FieldKind::State => (Word, true, PolicyState::ALL.map(PolicyState::as_str).into()),
-            FieldKind::Agent(_, Line | UsageLine(_)) => (Number, true, vec![]),
-            FieldKind::RowAgent | FieldKind::Agent(_, Rule | Group | UsageRule(_)) => {
-                (Text, true, vec![])
-            }
-            FieldKind::Agent(_, Licenses) => (List, false, vec![]),
-            FieldKind::Agent(_, Delay) => (Double, true, vec![]),
-            FieldKind::Captured | FieldKind::Since | FieldKind::Until => (Time, true, vec![]),
-            FieldKind::Declared(Declared { value_type, has_gaps, words }) => {
-                (value_type, has_gaps, words.into())
-            }
-        }
-    }
-
     /// Returns the type of the values, and whether some records have no value.
     pub fn value_type(self) -> (ValueType, bool) {
-        let (value_type, has_gaps, _) = self.described();
-        (value_type, has_gaps)
+        (self.value_type, self.has_gaps)
     }
 
     /// Returns all words of the column, in the order of their numbers. Empty if its values are not
     /// words.
     pub fn words(self) -> Vec<&'static str> {
-        self.described().2
+        self.words.to_vec()
     }
 }
 
@@ -316,25 +285,22 @@ impl FromStr for Columns {
     fn from_str(text: &str) -> Result<Columns, ColumnsError> {
         let mut columns = Columns::none();
         for word in text.split(',').map(str::trim) {
-            let column = Column::ALL.into_iter().find(|column| column.name() == word);
-            let of_record = OF_RECORD.into_iter().find(|(name, _)| *name == word);
-            let is_new = match (word, column, of_record) {
+            let named = Column::NAMED.into_iter().find(|column| column.described().0 == word);
+            let is_new = match named.ok_or_else(|| ColumnsError::NoColumn(word.to_owned()))? {
                 // The first column, wherever it is named.
-                (AGENT, ..) => {
+                Column::Agent => {
                     let row_of = std::mem::replace(&mut columns.row_of, RowOf::RecordAgent);
                     row_of == RowOf::Record
                 }
-                (_, Some(column), _) => {
-                    let is_new = !columns.per_agent.contains(&column);
-                    columns.per_agent.push(column);
+                column => {
+                    let all = match column.is_of_record() {
+                        true => &mut columns.of_record,
+                        false => &mut columns.per_agent,
+                    };
+                    let is_new = !all.contains(&column);
+                    all.push(column);
                     is_new
                 }
-                (_, _, Some((_, kind))) => {
-                    let is_new = !columns.of_record.contains(&kind);
-                    columns.of_record.push(kind);
-                    is_new
-                }
-                (_, None, None) => return Err(ColumnsError::NoColumn(word.to_owned())),
             };
             if !is_new {
                 return Err(ColumnsError::Twice(word.to_owned()));
@@ -352,8 +318,8 @@ impl Columns {
 
     /// Returns the columns of a long table by default: verdict, reason, line, rule and group.
     pub fn from_long() -> Columns {
-        let per_agent = Column::ALL.into_iter().filter(|&column| column != Column::Delay);
-        Columns { per_agent: per_agent.collect(), ..Columns::none() }
+        use Column::{Group, Line, Reason, Rule, Verdict};
+        Columns { per_agent: vec![Verdict, Reason, Line, Rule, Group], ..Columns::none() }
     }
 
     /// Adds the agent of each record. The columns per agent are about it, and have no agent in their
@@ -403,8 +369,7 @@ impl Columns {
     /// has no verdict.
     #[must_use]
     pub fn with_usage(mut self, labels: &[Label]) -> Columns {
-        let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
-        let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
+        let place = self.place_after_verdict();
         self.per_agent.splice(place..place, labels.iter().copied().map(Column::Usage));
         self
     }
@@ -425,8 +390,7 @@ impl Columns {
     /// if it has no verdict, and one for each use as of now after that use.
     #[must_use]
     pub fn with_now(mut self) -> Columns {
-        let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
-        let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
+        let place = self.place_after_verdict();
         self.per_agent.insert(place, Column::Now);
         let with_now = |column: Column| {
             let now = match column {
@@ -439,9 +403,15 @@ impl Columns {
         self
     }
 
+    /// Returns the place behind the verdict of an agent, or behind its other columns if it has none.
+    fn place_after_verdict(&self) -> usize {
+        let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
+        verdict.map_or(self.per_agent.len(), |verdict| verdict + 1)
+    }
+
     /// Whether columns about the time of the record are added.
     pub fn need_times(&self) -> bool {
-        self.of_record.iter().any(|kind| kind.value_type().0 == ValueType::Time)
+        self.of_record.iter().any(|column| *column != Column::State)
     }
 
     /// Whether crawl delays are read.
@@ -460,13 +430,15 @@ impl Columns {
         self.per_agent.contains(&Column::Licenses)
     }
 
-    /// Returns what the added columns of this number of agents hold, in the order of the output.
-    pub fn kinds(&self, agents: usize) -> impl Iterator<Item = FieldKind> {
-        let of_agent = |agent| self.per_agent.iter().map(move |&it| FieldKind::Agent(agent, it));
-        let of_record = self.of_record.iter().copied();
-        let own = self.has_agent().then_some(FieldKind::RowAgent);
+    /// Returns the added columns of this number of agents, in the order of the output, each with the
+    /// number of its agent. Those that a row has once have the first.
+    pub fn of_agents(&self, agents: usize) -> impl Iterator<Item = (usize, Column)> {
+        let of_agent = |agent| self.per_agent.iter().map(move |&column| (agent, column));
+        let own = self.has_agent().then_some(Column::Agent);
         let agents = if self.has_agent() { 1 } else { agents };
-        own.into_iter().chain((0..agents).flat_map(of_agent)).chain(of_record)
+        let once = |column| (0, column);
+        let of_record = self.of_record.iter().copied().map(once);
+        own.into_iter().map(once).chain((0..agents).flat_map(of_agent)).chain(of_record)
     }
 
     /// Returns the added columns for agents with these names, in the order of the output.
@@ -479,25 +451,16 @@ impl Columns {
         agents: &[impl AsRef<str>],
         prefix: &str,
     ) -> Result<Vec<Field>, ColumnsError> {
-        let field = |kind| {
-            let name = match kind {
-                FieldKind::RowAgent => AGENT.to_owned(),
-                FieldKind::Agent(_, column) if self.has_agent() => column.name().into_owned(),
-                FieldKind::Agent(agent, column) => {
-                    let agent = agents[agent].as_ref();
-                    match column {
-                        Column::Verdict => agent.to_owned(),
-                        column => format!("{agent}_{}", column.name()),
-                    }
-                }
-                kind => {
-                    let named = OF_RECORD.iter().find(|(_, other)| *other == kind);
-                    named.map_or("", |(name, _)| name).to_owned()
-                }
+        let field = |(agent, column): (usize, Column)| {
+            let (word, kind) = column.described();
+            let name = match column {
+                _ if self.has_agent() || column.is_of_record() => word.into_owned(),
+                Column::Verdict => agents[agent].as_ref().to_owned(),
+                _ => format!("{}_{word}", agents[agent].as_ref()),
             };
             Field { name: format!("{prefix}{name}"), kind }
         };
-        let fields: Vec<Field> = self.kinds(agents.len()).map(field).collect();
+        let fields: Vec<Field> = self.of_agents(agents.len()).map(field).collect();
         let mut seen = HashSet::new();
         match fields.iter().find(|field| !seen.insert(&field.name)) {
             Some(field) => Err(ColumnsError::SameName(field.name.clone())),
@@ -586,7 +549,7 @@ mod tests {
             let is_word = kind.value_type().0 == ValueType::Word;
             assert_eq!(is_word, !kind.words().is_empty(), "{name}");
         }
-        let preference = FieldKind::Agent(0, Column::Usage(Label::Search));
+        let preference = Column::Usage(Label::Search).kind();
         assert_eq!(preference.words()[Preference::Unstated as usize], "?");
     }
 

@@ -41,27 +41,16 @@ impl TextRows for Csv {
         added: &Added,
         out: &mut Vec<u8>,
     ) -> Result<(), SameMember> {
-        match records {
-            Some(records) => records.each_row(added, |row, record| {
-                self.push_record(records.list, record, out);
-                for column in added.columns() {
-                    out.push(b',');
-                    added.with_text(column, row, |value| self.0.push(value, out));
-                }
-                out.extend_from_slice(END);
-            }),
-            None => {
-                for row in 0..added.rows() {
-                    for (number, column) in added.columns().iter().enumerate() {
-                        if number > 0 {
-                            out.push(b',');
-                        }
-                        added.with_text(column, row, |value| self.0.push(value, out));
-                    }
-                    out.extend_from_slice(END);
-                }
+        let Some(records) = records else {
+            for row in 0..added.rows() {
+                self.push_columns(added, row, false, out);
             }
-        }
+            return Ok(());
+        };
+        records.each_row(added, |row, record| {
+            self.push_record(records.list, record, out);
+            self.push_columns(added, row, true, out);
+        });
         Ok(())
     }
 
@@ -87,6 +76,18 @@ impl TextRows for Csv {
 }
 
 impl Csv {
+    /// Appends the columns of a row, and ends it. `has_fields` is true if it has fields already.
+    #[inline]
+    fn push_columns(&self, added: &Added, row: usize, mut has_fields: bool, out: &mut Vec<u8>) {
+        for column in added.columns() {
+            if std::mem::replace(&mut has_fields, true) {
+                out.push(b',');
+            }
+            column.with_text(row, |value| self.0.push(value.unwrap_or_default(), out));
+        }
+        out.extend_from_slice(END);
+    }
+
     #[inline]
     fn push_record(&self, list: &List, record: &Record<'_>, out: &mut Vec<u8>) {
         match list.url_column() {

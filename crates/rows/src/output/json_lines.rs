@@ -71,17 +71,14 @@ impl JsonLines {
                 continue;
             }
             out.extend_from_slice(name);
-            if !column.is_present(row) {
-                out.extend_from_slice(b"null");
-                continue;
-            }
             let is_bare = matches!(
                 column,
                 Values::Numbers(_) | Values::Flags(_) | Values::Doubles(_) | Values::Lists(_)
             );
-            added.with_text(column, row, |text| match is_bare {
-                true => out.extend_from_slice(text),
-                false => push_string(text, out),
+            column.with_text(row, |text| match text {
+                None => out.extend_from_slice(b"null"),
+                Some(text) if is_bare => out.extend_from_slice(text),
+                Some(text) => push_string(text, out),
             });
         }
     }

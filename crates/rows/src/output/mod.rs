@@ -6,7 +6,7 @@
 //! records and fills [`Added`]; no code here decides a URL.
 //!
 //! Rows of other tables, such as those of a survey, have no record: their columns are
-//! [`Declared`](columns::Declared).
+//! [declared](columns::Field::declared).
 //!
 //! A new column is one variant of [`Column`](columns::Column); all formats, and the Python package,
 //! then have it.

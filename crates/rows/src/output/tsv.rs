@@ -87,7 +87,7 @@ fn push_columns(added: &Added, row: usize, out: &mut Vec<u8>) {
         match column {
             Values::Words(words) => words.push_column(row, out),
             column => {
-                added.with_text(column, row, |value| push_escaped(value, out));
+                column.with_text(row, |value| push_escaped(value.unwrap_or_default(), out));
                 out.push(b'\t');
             }
         }
