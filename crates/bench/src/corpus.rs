@@ -4,7 +4,7 @@
 //! [`Corpus::add`] makes a question of a URL: a file, and path and query in the normal form of the
 //! dialect. The URLs themselves are kept too, because the oracle reads them as they are written.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,10 +45,6 @@ pub struct Corpus {
     /// The records that are not measured.
     pub left_out: LeftOut,
     originals: Originals,
-    /// The text of each file.
-    files: Vec<usize>,
-    /// The files for http and https by the key of their host.
-    of_host: HashMap<Vec<u8>, [Option<usize>; 2]>,
     /// The URLs of all questions as they are written.
     urls: Vec<Box<[u8]>>,
 }
@@ -68,31 +64,12 @@ impl Corpus {
         let config =
             LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
         let originals = Originals::load(path, &config)?;
-        let mut files = Vec::new();
-        let mut of_host = HashMap::new();
-        for (key, texts) in &originals.of_host {
-            let mut known = HashMap::new();
-            let file = |text: Option<usize>| {
-                text.map(|text| {
-                    *known.entry(text).or_insert_with(|| {
-                        files.push(text);
-                        files.len() - 1
-                    })
-                })
-            };
-            of_host.insert(key.clone(), texts.map(file));
-        }
-        if of_host.is_empty() {
-            files.push(0);
-        }
         Ok(Corpus {
             set: load(path, &config)?.set.into(),
             agent,
             questions: QuestionList::default(),
             left_out: LeftOut::default(),
             originals,
-            files,
-            of_host,
             urls: Vec::new(),
         })
     }
@@ -110,13 +87,9 @@ impl Corpus {
             self.left_out.invalid += 1;
             return;
         };
-        let https = usize::from(url.scheme.eq_ignore_ascii_case(b"https"));
-        let file = match self.of_host.is_empty() {
-            true => Some(0),
-            false => self.of_host.get(key).and_then(|files| files[https]),
-        };
+        let https = url.scheme.eq_ignore_ascii_case(b"https");
         // Without a file, the state of the origin decides, and no engine is called.
-        let Some(file) = file else {
+        let Some(file) = self.originals.file(key, https) else {
             self.left_out.without_file += 1;
             return;
         };
@@ -138,7 +111,7 @@ impl Corpus {
     /// Returns the files. Equal files of several hosts share their bytes in memory.
     pub fn files(&self) -> Vec<&[u8]> {
         let file = |&text: &usize| within_limit(&self.originals.texts[text]);
-        self.files.iter().map(file).collect()
+        self.originals.files.iter().map(file).collect()
     }
 
     /// Returns the number of distinct texts, and of those that are longer than the limit.
@@ -149,7 +122,7 @@ impl Corpus {
 
     /// Returns a file as it was read.
     pub fn text_as_read(&self, file: usize) -> &[u8] {
-        &self.originals.texts[self.files[file]]
+        &self.originals.texts[self.originals.files[file]]
     }
 
     /// Returns the URL of the question with this number, as it is written in the list.
@@ -176,7 +149,10 @@ fn within_limit(text: &[u8]) -> &[u8] {
 /// one text for every URL.
 #[derive(Default)]
 pub struct Originals {
-    of_host: BTreeMap<Vec<u8>, [Option<usize>; 2]>,
+    /// The files for http and https by the key of their host.
+    of_host: HashMap<Vec<u8>, [Option<usize>; 2]>,
+    /// The text of each file.
+    files: Vec<usize>,
     texts: Vec<Box<[u8]>>,
     known: HashMap<Box<[u8]>, usize>,
 }
@@ -191,6 +167,7 @@ impl Originals {
         let mut originals = Originals::default();
         if !path.is_dir() {
             originals.texts.push(read_text(path, config)?.0.into());
+            originals.files.push(0);
             return Ok(originals);
         }
         let failed = |error: InputError| LoadError::Folder(error.to_string());
@@ -210,6 +187,10 @@ impl Originals {
 
     /// Returns the number of an origin's text, by the key of its host.
     pub fn get(&self, key: &[u8], https: bool) -> Option<usize> {
+        self.file(key, https).map(|file| self.files[file])
+    }
+
+    fn file(&self, key: &[u8], https: bool) -> Option<usize> {
         match self.of_host.is_empty() {
             true => Some(0),
             false => self.of_host.get(key)?[usize::from(https)],
@@ -228,7 +209,14 @@ impl CaptureSink for Originals {
             texts.len() - 1
         });
         for (scheme, key) in keys.into_iter().enumerate() {
-            self.of_host.entry(key).or_default()[scheme].get_or_insert(number);
+            let files = self.of_host.entry(key).or_default();
+            let other = files[1 - scheme].filter(|&other| self.files[other] == number);
+            files[scheme].get_or_insert_with(|| {
+                other.unwrap_or_else(|| {
+                    self.files.push(number);
+                    self.files.len() - 1
+                })
+            });
         }
     }
 

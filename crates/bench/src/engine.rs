@@ -11,6 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
+use anyhow::Result;
+
 use super::questions::{HostTable, Question, QuestionList};
 
 /// The origin of an engine.
@@ -25,13 +27,8 @@ pub enum EngineKind {
     Runner,
 }
 
-/// The error of an engine that failed as a whole. The report shows the engine without times.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct EngineError(pub String);
-
 /// A function that builds a matcher for files in the order of the corpus, and returns the time too.
-pub type Build<'c> = Box<dyn Fn(&[&'c [u8]]) -> Result<Built<'c>, EngineError> + 'c>;
+pub type Build<'c> = Box<dyn Fn(&[&'c [u8]]) -> Result<Built<'c>> + 'c>;
 
 /// The time from bytes to a matcher for the agent, and the matcher.
 pub type Built<'c> = (Duration, Box<dyn Matcher + 'c>);
@@ -56,7 +53,7 @@ impl<'c> Engine<'c> {
     /// Returns an engine of this crate, whose matcher for all files `build` returns.
     pub fn built_in<M: Matcher + 'c>(
         name: &str,
-        build: impl Fn(&[&'c [u8]]) -> Result<M, EngineError> + 'c,
+        build: impl Fn(&[&'c [u8]]) -> Result<M> + 'c,
     ) -> Engine<'c> {
         Engine {
             name: name.to_owned(),
@@ -142,12 +139,12 @@ pub trait Matcher {
     /// # Errors
     ///
     /// If the engine fails as a whole, here and below.
-    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
+    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>> {
         Ok(list.iter().map(|question| guarded(|| self.allows(question)).ok()).collect())
     }
 
     /// Decides all questions by file and path. Each question was answered before.
-    fn pass(&mut self, list: &QuestionList) -> Result<Pass, EngineError> {
+    fn pass(&mut self, list: &QuestionList) -> Result<Pass> {
         let start = Instant::now();
         let mut tally = Tally::default();
         for question in black_box(list).iter() {
@@ -157,7 +154,7 @@ pub trait Matcher {
     }
 
     /// Decides the URLs of all questions, and finds the file of each by its origin.
-    fn batch(&mut self, list: &QuestionList, hosts: &HostTable) -> Result<Pass, EngineError> {
+    fn batch(&mut self, list: &QuestionList, hosts: &HostTable) -> Result<Pass> {
         let start = Instant::now();
         let mut tally = Tally::default();
         for question in black_box(list).iter() {
@@ -187,7 +184,7 @@ impl<M, A: Fn(&M, Question<'_>) -> bool> Matcher for PerFile<M, A> {
         matcher.is_ok_and(|matcher| (self.allows)(matcher, question))
     }
 
-    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
+    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>> {
         let answer = |question: Question<'_>| {
             let matcher = self.matchers[question.file].as_ref().ok()?;
             guarded(|| (self.allows)(matcher, question)).ok()

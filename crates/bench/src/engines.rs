@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use aho_corasick::AhoCorasick;
+use anyhow::Result;
 use portcullis_build::{LoadConfig, load_files};
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
@@ -21,7 +22,7 @@ use portcullis_set::PolicySet;
 use portcullis_set::batch::{Classifier, Session};
 
 use super::corpus::Corpus;
-use super::engine::{Engine, EngineError, Matcher, Pass, Tally};
+use super::engine::{Engine, Matcher, Pass, Tally};
 use super::questions::{HostTable, Question, QuestionList};
 
 /// Returns all built-in engines for a corpus.
@@ -162,7 +163,7 @@ struct OneSet<'c> {
 
 impl<'c> OneSet<'c> {
     /// Compiles all files. The limit on their size was applied when the corpus was loaded.
-    fn new(files: &[&[u8]], corpus: &'c Corpus) -> Result<OneSet<'c>, EngineError> {
+    fn new(files: &[&[u8]], corpus: &'c Corpus) -> Result<OneSet<'c>> {
         let config = LoadConfig {
             robots_bytes_max: None,
             agents: Some([corpus.agent.clone()].into()),
@@ -175,10 +176,10 @@ impl<'c> OneSet<'c> {
         let origins: Vec<Origin> = (0..files.len()).map(origin).collect();
         let set = load_files(origins.iter().zip(files.iter().copied()), &config);
         let number = |origin: &Origin| {
-            let policy = set.policy_of(b"http", origin.key().as_bytes()).map_err(failed)?;
-            Ok(policy.expect("each file has an origin").index() as u32)
+            let policy = set.policy_of(b"http", origin.key().as_bytes())?;
+            anyhow::Ok(policy.expect("each file has an origin").index() as u32)
         };
-        let policies = origins.iter().map(number).collect::<Result<_, _>>()?;
+        let policies = origins.iter().map(number).collect::<Result<_>>()?;
         let session = session(set.into(), corpus)?;
         Ok(OneSet { corpus, session, policies, asked: Vec::new(), batch: None })
     }
@@ -189,19 +190,15 @@ impl<'c> OneSet<'c> {
         &mut self,
         files: impl Iterator<Item = usize>,
         paths: &[&[u8]],
-    ) -> Result<&[Decision], EngineError> {
+    ) -> Result<&[Decision]> {
         self.asked.clear();
         self.asked.extend(files.map(|file| self.policies[file]));
-        self.session.decide_paths(&self.asked, paths).map_err(failed)
+        Ok(self.session.decide_paths(&self.asked, paths)?)
     }
 }
 
-fn session(set: Arc<PolicySet>, corpus: &Corpus) -> Result<Session, EngineError> {
-    Classifier::new(set, vec![corpus.agent.clone()]).map(Session::new).map_err(failed)
-}
-
-fn failed(error: impl std::fmt::Display) -> EngineError {
-    EngineError(error.to_string())
+fn session(set: Arc<PolicySet>, corpus: &Corpus) -> Result<Session> {
+    Ok(Session::new(Classifier::new(set, vec![corpus.agent.clone()])?))
 }
 
 impl Matcher for OneSet<'_> {
@@ -212,7 +209,7 @@ impl Matcher for OneSet<'_> {
     }
 
     /// Decides in blocks, like a batch.
-    fn pass(&mut self, list: &QuestionList) -> Result<Pass, EngineError> {
+    fn pass(&mut self, list: &QuestionList) -> Result<Pass> {
         let start = Instant::now();
         let mut tally = Tally::default();
         let mut paths: Vec<&[u8]> = Vec::new();
@@ -225,7 +222,7 @@ impl Matcher for OneSet<'_> {
         Ok(Pass { time: start.elapsed(), tally })
     }
 
-    fn batch(&mut self, list: &QuestionList, _: &HostTable) -> Result<Pass, EngineError> {
+    fn batch(&mut self, list: &QuestionList, _: &HostTable) -> Result<Pass> {
         let batch = match &mut self.batch {
             Some(batch) => batch,
             none => none.insert(session(Arc::clone(&self.corpus.set), self.corpus)?),
@@ -240,7 +237,7 @@ impl Matcher for OneSet<'_> {
             if block.is_empty() {
                 return Ok(Pass { time: start.elapsed(), tally });
             }
-            let answers = batch.decide(&block).map_err(failed)?;
+            let answers = batch.decide(&block)?;
             answers.decisions().iter().for_each(|it| tally.add(it.verdict == Verdict::Allow));
         }
     }

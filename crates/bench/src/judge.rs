@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::{Result, ensure};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -10,7 +11,7 @@ use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_oracle as oracle;
 
 use super::corpus::Corpus;
-use super::engine::{EngineError, EngineKind, Matcher, Tally};
+use super::engine::{EngineKind, Matcher, Tally};
 use super::questions::QuestionList;
 
 /// The most differences that are shown per engine.
@@ -102,7 +103,7 @@ impl Judgement {
         kind: EngineKind,
         matcher: &mut dyn Matcher,
         list: &QuestionList,
-    ) -> Result<Verification, EngineError> {
+    ) -> Result<Verification> {
         let is_ours = kind == EngineKind::BuiltIn;
         let answers = matcher.answers(list)?;
         let mut found = Verification {
@@ -151,15 +152,14 @@ impl Verification {
     /// # Errors
     ///
     /// If they differ.
-    pub(super) fn expect(&self, list: &QuestionList, tally: Tally) -> Result<(), EngineError> {
+    pub(super) fn expect(&self, list: &QuestionList, tally: Tally) -> Result<()> {
         let expected = Tally::of(list.numbers().map(|number| self.answers[number] == Some(true)));
-        if tally == expected {
-            return Ok(());
-        }
         let (now, before) = (tally.allowed, expected.allowed);
-        Err(EngineError(format!(
+        ensure!(
+            tally == expected,
             "a timed pass allowed {now} URLs and the comparison {before}, or others; no time counts"
-        )))
+        );
+        Ok(())
     }
 
     /// Whether times of the engine may be shown.

@@ -59,7 +59,7 @@ mod runner;
 mod tests;
 
 pub use corpus::{Corpus, LeftOut, Originals};
-pub use engine::{Build, Built, Engine, EngineError, EngineKind, Matcher, Pass, Tally};
+pub use engine::{Build, Built, Engine, EngineKind, Matcher, Pass, Tally};
 pub use engines::built_in;
 pub use judge::{Example, Judgement, Status, Verification};
 pub use questions::{HostTable, Order, Question, QuestionList};

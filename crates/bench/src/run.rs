@@ -10,12 +10,12 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use anyhow::ensure;
+use anyhow::{Result, ensure};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::corpus::Corpus;
-use super::engine::{Engine, EngineError, EngineKind, Matcher};
+use super::engine::{Engine, EngineKind, Matcher};
 use super::engines::built_in;
 use super::judge::{Judgement, Status, Verification};
 use super::questions::{HostTable, Order, QuestionList};
@@ -84,7 +84,7 @@ pub fn chosen<'c>(
     corpus: &'c Corpus,
     others: Vec<Engine<'c>>,
     settings: &Settings,
-) -> anyhow::Result<Vec<Engine<'c>>> {
+) -> Result<Vec<Engine<'c>>> {
     let mut all = built_in(corpus);
     all.extend(others);
     all.extend(settings.runners.iter().map(|it| runner::engine(it.clone(), corpus.agent.name())));
@@ -119,7 +119,7 @@ pub fn run<'c>(
     engines: &[Engine<'c>],
     (settings, command): (&Settings, &str),
     progress: &dyn Fn(&str),
-) -> anyhow::Result<Report> {
+) -> Result<Report> {
     ensure!(
         !corpus.questions.is_empty(),
         "no URL is of an origin with a robots.txt; name a list that fits the policies"
@@ -205,10 +205,7 @@ fn set_ratios(reports: &mut [EngineReport]) {
 
 /// Returns the mean seconds of a pass, over as many passes as fill a turn. An untimed pass runs
 /// first, so that caches are warm and lazy automata are built.
-fn turn(
-    fill: Duration,
-    mut pass: impl FnMut() -> Result<Duration, EngineError>,
-) -> Result<f64, EngineError> {
+fn turn(fill: Duration, mut pass: impl FnMut() -> Result<Duration>) -> Result<f64> {
     pass()?;
     let (mut total, mut passes) = (Duration::ZERO, 0);
     while passes == 0 || total < fill {
@@ -246,7 +243,7 @@ impl<'e, 'c> Seat<'e, 'c> {
                 seat.matcher = Some(matcher).filter(|_| verification.may_be_timed());
                 seat.verification = verification;
             }
-            Err(error) => seat.fail(error),
+            Err(error) => seat.fail(&error),
         }
         seat
     }
@@ -255,8 +252,8 @@ impl<'e, 'c> Seat<'e, 'c> {
         self.matcher.is_some()
     }
 
-    fn fail(&mut self, error: EngineError) {
-        self.verification.status = Status::Failed(error.0);
+    fn fail(&mut self, error: &anyhow::Error) {
+        self.verification.status = Status::Failed(error.to_string());
         self.times.clear();
         self.matcher = None;
     }
@@ -312,20 +309,16 @@ impl<'c> Rounds<'_, 'c> {
         if reads_each_time { &self.sample } else { &self.lists }
     }
 
-    fn turns(
-        &self,
-        seats: &mut [Seat<'_, 'c>],
-        turn: impl Fn(&mut Seat<'_, 'c>) -> Result<(), EngineError>,
-    ) {
+    fn turns(&self, seats: &mut [Seat<'_, 'c>], turn: impl Fn(&mut Seat<'_, 'c>) -> Result<()>) {
         for seat in seats.iter_mut().filter(|seat| seat.is_timed()) {
             if let Err(error) = turn(seat) {
-                seat.fail(error);
+                seat.fail(&error);
             }
         }
     }
 
     /// Times the build, and the build with one pass after it, in one run.
-    fn build(&self, seat: &mut Seat<'_, 'c>) -> Result<(), EngineError> {
+    fn build(&self, seat: &mut Seat<'_, 'c>) -> Result<()> {
         let [compile, first_touch] =
             [Model::Compile, Model::FirstTouch].map(|it| self.measures(it));
         if seat.engine.reads_each_time || !compile && !first_touch {
@@ -348,7 +341,7 @@ impl<'c> Rounds<'_, 'c> {
         Ok(())
     }
 
-    fn ask(&self, seat: &mut Seat<'_, 'c>, model: Model, order: Order) -> Result<(), EngineError> {
+    fn ask(&self, seat: &mut Seat<'_, 'c>, model: Model, order: Order) -> Result<()> {
         let list = &self.lists(seat.engine.reads_each_time)[order as usize];
         let is_batch = model == Model::Batch;
         let Some(matcher) = &mut seat.matcher else { return Ok(()) };

@@ -10,7 +10,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::engine::{Built, Engine, EngineError, EngineKind, Matcher, Pass, Tally};
+use anyhow::{Error, Result, anyhow, ensure};
+
+use super::engine::{Built, Engine, EngineKind, Matcher, Pass, Tally};
 use super::questions::{HostTable, Question, QuestionList};
 
 /// The first line that is sent to a runner.
@@ -50,11 +52,7 @@ pub(super) fn engine<'c>(command: RunnerCommand, agent: &str) -> Engine<'c> {
     }
 }
 
-fn build<'c>(
-    command: &RunnerCommand,
-    agent: &str,
-    files: &[&[u8]],
-) -> Result<Built<'c>, EngineError> {
+fn build<'c>(command: &RunnerCommand, agent: &str, files: &[&[u8]]) -> Result<Built<'c>> {
     let (mut session, _) = Session::start(command)?;
     session.send(|out| {
         writeln!(out, "agent {agent}\nfiles {}", files.len())?;
@@ -82,15 +80,15 @@ fn build<'c>(
     }
 }
 
-fn number(word: &str, line: &str) -> Result<u64, EngineError> {
+fn number(word: &str, line: &str) -> Result<u64> {
     word.parse().map_err(|_| unexpected(line))
 }
 
-fn unexpected(line: &str) -> EngineError {
+fn unexpected(line: &str) -> Error {
     /// The most characters of a line that are shown.
     const SHOWN_MAX: usize = 80;
     let shown: String = line.chars().take(SHOWN_MAX).collect();
-    EngineError(format!("the runner sent {shown:?}, which the protocol does not allow here"))
+    anyhow!("the runner sent {shown:?}, which the protocol does not allow here")
 }
 
 /// A runner that has built its matchers.
@@ -101,7 +99,7 @@ struct Running {
 
 impl Running {
     /// Sends a list to the runner. Returns the runner's own time and one character per answer.
-    fn decide(&mut self, list: &QuestionList) -> Result<(Duration, String), EngineError> {
+    fn decide(&mut self, list: &QuestionList) -> Result<(Duration, String)> {
         self.session.send(|out| {
             writeln!(out, "urls {}", list.len())?;
             for question in list.iter() {
@@ -112,10 +110,8 @@ impl Running {
         let line = self.session.line()?;
         let words: Vec<&str> = line.split(' ').collect();
         let ["decided", nanoseconds, answers] = words[..] else { return Err(unexpected(&line)) };
-        if answers.len() != list.len() {
-            let (given, asked) = (answers.len(), list.len());
-            return Err(EngineError(format!("the runner gave {given} answers to {asked} URLs")));
-        }
+        let (given, asked) = (answers.len(), list.len());
+        ensure!(given == asked, "the runner gave {given} answers to {asked} URLs");
         Ok((Duration::from_nanos(number(nanoseconds, &line)?), answers.to_owned()))
     }
 }
@@ -125,7 +121,7 @@ impl Matcher for Running {
         unreachable!("a runner gets whole lists")
     }
 
-    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
+    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>> {
         let (_, answers) = self.decide(list)?;
         let answer = |byte: u8| match byte {
             b'1' => Ok(Some(true)),
@@ -136,12 +132,12 @@ impl Matcher for Running {
         answers.bytes().map(answer).collect()
     }
 
-    fn pass(&mut self, list: &QuestionList) -> Result<Pass, EngineError> {
+    fn pass(&mut self, list: &QuestionList) -> Result<Pass> {
         let (time, answers) = self.decide(list)?;
         Ok(Pass { time, tally: Tally::of(answers.bytes().map(|byte| byte == b'1')) })
     }
 
-    fn batch(&mut self, _: &QuestionList, _: &HostTable) -> Result<Pass, EngineError> {
+    fn batch(&mut self, _: &QuestionList, _: &HostTable) -> Result<Pass> {
         unreachable!("a runner gets numbers of files")
     }
 
@@ -159,13 +155,12 @@ struct Session {
 
 impl Session {
     /// Starts a runner and sends the greeting. Returns the session and the runner's version.
-    fn start(command: &RunnerCommand) -> Result<(Session, String), EngineError> {
+    fn start(command: &RunnerCommand) -> Result<(Session, String)> {
         let program = &command.words[0];
         let mut starting = Command::new(program);
         starting.args(&command.words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let started = starting.spawn();
-        let mut child = started
-            .map_err(|error| EngineError(format!("{program} cannot be started: {error}")))?;
+        let mut child = started.map_err(|error| anyhow!("{program} cannot be started: {error}"))?;
         let input = BufWriter::new(child.stdin.take().expect("the input is a pipe"));
         let output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
         let mut session = Session { child, input, output };
@@ -181,17 +176,16 @@ impl Session {
         let _ = write(&mut self.input).and_then(|()| self.input.flush());
     }
 
-    fn line(&mut self) -> Result<String, EngineError> {
+    fn line(&mut self) -> Result<String> {
         let mut line = String::new();
-        match self.output.read_line(&mut line) {
-            Ok(0) => {
-                let ended =
-                    "the runner ended before it had answered; its standard error may say why";
-                Err(EngineError(ended.to_owned()))
-            }
-            Ok(_) => Ok(line.trim_end_matches(['\n', '\r']).to_owned()),
-            Err(error) => Err(EngineError(format!("the runner's output: {error}"))),
-        }
+        let read = self.output.read_line(&mut line);
+        let bytes = read.map_err(|error| anyhow!("the runner's output: {error}"))?;
+        ensure!(
+            bytes > 0,
+            "the runner ended before it had answered; its standard error may say why"
+        );
+        line.truncate(line.trim_end_matches(['\n', '\r']).len());
+        Ok(line)
     }
 }
 

@@ -34,7 +34,7 @@ struct Act {
 
 fn actor<'c>(name: &str, kind: EngineKind, manner: Manner) -> Engine<'c> {
     let build = move |_: &[&[u8]]| match manner {
-        Manner::CannotBuild => Err(EngineError("no memory\nleft".to_owned())),
+        Manner::CannotBuild => Err(anyhow::anyhow!("no memory\nleft")),
         manner => Ok(Act { manner, asked: 0 }),
     };
     Engine { kind, ..Engine::built_in(name, build) }
@@ -52,7 +52,7 @@ impl Matcher for Act {
         }
     }
 
-    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>, EngineError> {
+    fn answers(&mut self, list: &QuestionList) -> anyhow::Result<Vec<Option<bool>>> {
         let refuses = self.manner == Manner::Refuses;
         let answer = |it| catch_unwind(AssertUnwindSafe(|| self.allows(it))).ok();
         Ok(list.iter().map(answer).map(|it| it.filter(|_| !refuses)).collect())
