@@ -4,12 +4,13 @@ use std::env;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
+use clap::ColorChoice;
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_report::{explanation, explanation_json};
-use portcullis_set::batch::{Answers, Session};
+use portcullis_set::batch::Answers;
 use portcullis_text::visible::visible;
 
-use super::args::{CheckArgs, Color};
+use super::args::CheckArgs;
 use super::engine::{self, THREADS, thread_pool};
 use super::exit::ExitStatus;
 use super::values::Format;
@@ -24,7 +25,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
     policies.show_notes_of_check(args.quiet);
     let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels)?;
-    let mut session = Session::new(classifier).assume_scheme(questions.assumed_scheme.as_deref());
+    let mut session = questions.session(&classifier.into());
     let json = args.format == Format::Jsonl;
     let colored = is_colored(args.color.color);
     let escapes = args.explain || io::stdout().is_terminal();
@@ -88,11 +89,11 @@ fn explain(
 }
 
 /// Whether output is coloured. The flag overrides NO_COLOR. An empty NO_COLOR is ignored.
-pub(super) fn is_colored(asked: Color) -> bool {
+pub(super) fn is_colored(asked: ColorChoice) -> bool {
     match asked {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
             let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
             !refused && io::stdout().is_terminal()
         }

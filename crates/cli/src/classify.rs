@@ -4,12 +4,8 @@ use anyhow::ensure;
 use portcullis_files::expand::Input;
 use portcullis_files::input::ChunkConfig;
 use portcullis_report::{Parquet, Text};
-use portcullis_rows::output::TextRows;
 use portcullis_rows::output::columns::Columns;
-use portcullis_rows::output::csv::Csv;
-use portcullis_rows::output::json_lines::JsonLines;
 use portcullis_rows::output::parquet::AddedColumns;
-use portcullis_rows::output::tsv::Tsv;
 use portcullis_text::figures;
 
 use super::args::ClassifyArgs;
@@ -20,6 +16,7 @@ use super::plan::{self, StreamPlan};
 use super::records::{Request, Writing};
 use super::rows::{self, Head, RowOutput};
 use super::summary;
+use super::table::text_rows;
 use super::values::Format;
 
 /// The size of a long output above which a note says how large it will be: 1 GiB.
@@ -29,7 +26,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let labels = plan::labels(args.usage)?;
     let has_now = args.records.now.and_now;
     let mut request = Request::new(args.records, labels, true)?;
-    let format = plan::format(args.format, &request.destination, Format::TABLES)?;
+    let format = plan::format(args.format, &request.output, Format::TABLES)?;
     ensure!(
         matches!(format, Format::Tsv | Format::Csv) || !args.header,
         "--header is for tsv and csv; omit it, or choose --format"
@@ -44,8 +41,8 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         _ => request.questions.chunks(),
     };
     if format == Format::Parquet {
-        rows::not_to_terminal(request.prints(), "-o FILE.parquet, or --format tsv")?;
-        rows::not_compressed(&request.destination)?;
+        rows::not_to_terminal(request.stream.prints, "-o FILE.parquet, or --format tsv")?;
+        rows::not_compressed(&request.output)?;
         request.stream.chunks = row_groups(rows_of_each, request.stream.chunks);
         request.stream.shows_cuts = true;
     }
@@ -53,17 +50,13 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         note_size(&mut request.stream, rows_of_each);
     }
     let run = request.open(files, Some(format.as_str()), &[])?;
-    let agents = &run.policies.agents.agents;
+    let agents = run.policies.agents.agents();
     let has_header = args.header || format == Format::Csv;
     let has_names = has_header || format != Format::Tsv;
-    let columns = if is_long { columns.long(agents.clone()) } else { columns };
+    let columns = if is_long { columns.long(agents.to_vec()) } else { columns };
     // In an output without a header, two columns may have the same name.
     let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
-    let text: Box<dyn TextRows> = match format {
-        Format::Csv => Box::new(Csv::default()),
-        Format::Jsonl => Box::new(JsonLines::new(&fields)),
-        _ => Box::new(Tsv(run.request.stream.terminator())),
-    };
+    let text = text_rows(format, &fields, run.request.stream.lists.terminator);
     let parquet = (format == Format::Parquet)
         .then(|| Parquet { columns: &columns, encoder: AddedColumns::new(fields.clone()) });
     let described = summary::run(&run.policies, &run.request.questions);

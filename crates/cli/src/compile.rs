@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail, ensure};
 use portcullis_build::compile::{self, CompileConfig};
 use portcullis_build::limits::SETS_AT_ONCE;
 use portcullis_build::{
@@ -15,7 +15,7 @@ use portcullis_build::{
 };
 use portcullis_captures::{CaptureFormat, FieldMap};
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::dialect::{Dialect, LongUnreachable};
 use portcullis_files::kind::POLICY_SET;
 use portcullis_report::account::format;
 use portcullis_report::{Account, Figures, NoRecords, PolicyFacts, Run, Time};
@@ -27,13 +27,14 @@ use portcullis_text::visible::visible;
 use rayon::ThreadPool;
 use serde::Serialize;
 
-use super::args::{self, CapturePath, CompileArgs};
+use super::args::CompileArgs;
 use super::engine::thread_pool;
 use super::exit::ExitStatus;
 use super::lists;
 use super::mapped;
 use super::message::{Notes, counted, say};
-use super::plan::{self, SummaryForm};
+use super::output::SummaryForm;
+use super::plan;
 use super::progress::Progress;
 use super::summary;
 
@@ -42,10 +43,10 @@ const PROBLEMS_SHOWN_MAX: usize = 10;
 
 pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    plan::set_output(&args.output.output)?;
+    ensure!(!args.output.is_dash(), "a set cannot go to standard output; name a file");
     let summary = plan::summary(&args.run)?;
     let mut notes = Notes { are_hidden: summary.form == SummaryForm::Json, kept: Vec::new() };
-    let paths = args.inputs.iter().map(CapturePath::path);
+    let paths = args.inputs.iter().map(|input| &*input.0);
     let inputs = portcullis_captures::expand(paths, args.input_format)?;
     let inputs = lists::noted(inputs, &mut notes).into_iter();
     let (sets, archives): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -73,13 +74,19 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
         },
     };
     settings.has_history |= args.history;
-    plan::long_outage(args.outages.long_outage, settings.dialect)?;
+    ensure!(
+        choice.long_outage.is_none()
+            || settings.dialect.access.long_unreachable == LongUnreachable::OnRequest,
+        "--long-outage is for dialects that leave the choice (rfc9309, draft2019); {} does not, so \
+         omit the flag",
+        settings.dialect.name
+    );
     let fields = FieldMap::new(args.fields).map_err(|error| anyhow!("--fields: {error}"))?;
     let capture = fields.with_unit(args.unit.time_unit);
-    let scratch = args.memory.scratch(Some(&args.output.output));
+    let scratch = args.memory.scratch(Some(&args.output));
     let config = IngestConfig {
         capture,
-        strictness: args::strictness(&args.strict, Some(&args.lenient)),
+        strictness: args.faults.strictness(),
         settle: settings.settle,
         history: settings.has_history,
         scratch,
@@ -98,7 +105,7 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let (ingested, compile) = pool.install(|| settings.finish(merger, &config.scratch))?;
     ingested.check_files(config.strictness).map_err(|error| nothing_compiled(error, ""))?;
     let ingesting = started.elapsed();
-    let output = &args.output.output;
+    let output = &args.output;
     let written = pool.install(|| compile::write(&ingested.standings, &compile, output))?;
     if sets.paths.is_empty() && summary.form != SummaryForm::Json {
         show_file_notes(&written.counts, settings.dialect);
@@ -132,33 +139,33 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
 /// Checks the flags of `compile` beside policy sets: those about archives need one, and archives are
 /// read as those of the sets were.
 fn check_flags(args: &CompileArgs, set: &Path, are_all_sets: bool) -> anyhow::Result<()> {
-    let CompileArgs { text, history, input_format, fields, unit, strict, lenient, .. } = args;
+    let CompileArgs { text, history, input_format, fields, unit, faults, .. } = args;
     let of_archives = [
         ("--max-robots-size", text.max_robots_size.is_some()),
         ("--history", *history),
         ("--input-format", input_format.is_some()),
         ("--fields", !fields.is_empty()),
         ("--time-unit", unit.time_unit.is_some()),
-        ("--strict", strict.strict),
-        ("--lenient", lenient.lenient),
+        ("--strict", faults.strict.strict),
+        ("--lenient", faults.lenient),
     ];
     let given = of_archives.into_iter().find(|&(_, is_given)| is_given);
     let name = set.display();
     if let Some((flag, _)) = given.filter(|_| are_all_sets) {
-        anyhow::bail!("{flag} is about archives, and {name} is a policy set; leave it out");
+        bail!("{flag} is about archives, and {name} is a policy set; leave it out");
     }
     let first = mapped::set_to_compile(set)?;
     if let Some(dialect) = text.dialect
         && first.dialect() != dialect
     {
-        anyhow::bail!(
+        bail!(
             "{name} was compiled with --dialect {}: compile its captures again for {}",
             first.dialect().name,
             dialect.name
         );
     }
     let own = first.robots_bytes_max().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-    anyhow::ensure!(
+    ensure!(
         text.max_robots_size.is_none() || text.bytes_max() == own,
         "{name} was compiled with another --max-robots-size; leave it out, or compile its captures again"
     );
@@ -210,7 +217,7 @@ impl Sets {
         let mut open = Vec::new();
         for (index, (path, before)) in self.paths.iter().zip(&self.opened).enumerate() {
             let set = mapped::set_to_compile(path)?;
-            anyhow::ensure!(
+            ensure!(
                 MergedSet::of(&set) == *before,
                 "{}: replaced while it was merged; run again",
                 set.name()

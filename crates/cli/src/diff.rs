@@ -1,7 +1,7 @@
 //! `portcullis diff`: the changes between two policy sets, or between two robots.txt files.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,14 @@ use portcullis_dialect::usage::Label;
 use portcullis_files::kind::FileKind;
 use portcullis_lint::analysis::{Budget, FileComparison, Grouped, robots_named};
 use portcullis_report::account::format;
-use portcullis_report::{Account, Figures, InvalidRecords, NoRecords, PolicyFacts, Run, Time};
+use portcullis_report::{
+    Account, Encoded, Figures, InvalidRecords, NoRecords, PolicyFacts, Run, Time,
+};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_rows::output::columns::Field;
-use portcullis_set::batch::{Classifier, Session};
+use portcullis_set::batch::Classifier;
 use portcullis_set::{PolicySet, SetError};
 use portcullis_survey::changes::urls::{Kept, UrlCounts, compare_chunk};
 use portcullis_survey::changes::{self, Answer, Compared};
@@ -27,73 +29,83 @@ use portcullis_text::visible::visible;
 use serde::Serialize;
 
 use super::agents::AgentNotes;
-use super::args::{
-    self, DIFF_FORMATS, DiffArgs, InputArgs, QuestionArgs, ReadingArgs, RejectArgs, UrlArgs,
-};
+use super::args::{DIFF_FORMATS, DiffArgs, InputArgs, QuestionArgs, ReadingArgs};
 use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
 use super::mapped;
-use super::output::{CompleteOutput, Destination, Output};
+use super::output::{CompleteOutput, Output, OutputFile};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::rows::ROW_GROUPS;
 use super::stream;
 use super::summary;
-use super::table::{self, Block, Rows};
+use super::table::{self, Rows, TableFile};
 use super::values::{Format, SetAt};
 
 /// The name of the robots that no file names.
 const UNNAMED: &str = "*";
 
 /// A comparison to make.
-struct Diff<'a> {
-    args: &'a DiffArgs,
+struct Diff {
+    /// The names of both sides in a page, and the times as of which they are compared.
+    names: [String; 2],
+    times: [Option<UnixSeconds>; 2],
     questions: QuestionPlan,
     labels: Vec<Label>,
+    /// How robots.txt files are read.
+    config: LoadConfig,
     /// The lists of URLs; `None` to compare origins.
     stream: Option<StreamPlan>,
     format: Format,
-    output: Destination,
+    output: OutputFile,
     summary: SummaryPlan,
+    /// Whether a change is a failure.
+    fails: bool,
     started: Instant,
 }
 
-pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
+pub fn run(args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    let output = Destination::new(args.output.output.take());
+    let DiffArgs { old, new, agents, urls, usage, text, strict, files, reading, run, .. } = args;
+    let output = args.output.output.unwrap_or_default();
     let format = plan::format(args.format, &output, DIFF_FORMATS)?;
-    let questions = QuestionArgs {
-        agents: std::mem::take(&mut args.agents),
-        urls: UrlArgs { assume_scheme: args.urls.assume_scheme.take() },
-    };
-    let questions = plan::questions(questions, None)?;
-    let files = std::mem::take(&mut args.files);
+    let questions = plan::questions(QuestionArgs { agents, urls }, None)?;
     let has_urls = !files.is_empty();
     ensure!(!has_urls || !questions.names_nobody(), "comparing URLs requires -a AGENT");
-    let labels = plan::labels(std::mem::take(&mut args.usage))?;
+    let labels = plan::labels(usage)?;
     ensure!(labels.is_empty() || !questions.names_nobody(), "--usage requires -a AGENT");
-    let (reading, rejects) = (std::mem::take(&mut args.reading), args.rejects.rejects.take());
     ensure!(
-        has_urls || reading == ReadingArgs::default() && rejects.is_none(),
+        has_urls || reading == ReadingArgs::default() && args.rejects.rejects.is_none(),
         "flags about lists require FILE"
     );
     ensure!(
         has_urls || format != Format::Html,
         "a page requires FILE, a list of URLs; without one, write a table"
     );
-    let (input, rejects) = (InputArgs { files, reading }, RejectArgs { rejects });
-    let strictness = args::strictness(&args.strict, None);
-    let prints = output == Destination::StandardOutput;
-    let mut stream = has_urls
-        .then(|| plan::stream(input, rejects, &questions, &args.run, strictness, prints))
-        .transpose()?;
-    if let Some(stream) = &mut stream {
-        stream.shows_cuts = format == Format::Parquet;
-        stream.chunks = if stream.shows_cuts { ROW_GROUPS } else { questions.chunks() };
+    let strictness = strict.strictness();
+    let mut stream = None;
+    if has_urls {
+        let (input, prints) = (InputArgs { files, reading }, output.is_dash());
+        let plan = plan::stream(input, args.rejects, &questions, &run, strictness, prints)?;
+        let shows_cuts = format == Format::Parquet;
+        let chunks = if shows_cuts { ROW_GROUPS } else { questions.chunks() };
+        stream = Some(StreamPlan { shows_cuts, chunks, ..plan });
     }
-    let summary = plan::summary(&args.run)?;
-    let diff = Diff { questions, labels, stream, format, output, summary, started, args: &args };
-    let DiffArgs { old, new, text, .. } = &args;
-    match (open(old)?, open(new)?) {
+    let robots_bytes_max = text.bytes_max();
+    let config = LoadConfig { robots_bytes_max, strictness, ..LoadConfig::new(text.dialect()) };
+    let diff = Diff {
+        names: [&old, &new].map(SetAt::to_string),
+        times: [old.time, new.time],
+        questions,
+        labels,
+        config,
+        stream,
+        format,
+        output,
+        summary: plan::summary(&run)?,
+        fails: args.fail.fail,
+        started,
+    };
+    match (open(&old)?, open(&new)?) {
         (Some(old), Some(new)) => {
             ensure!(
                 text.dialect.is_none() && text.max_robots_size.is_none(),
@@ -111,7 +123,7 @@ pub fn run(mut args: DiffArgs) -> anyhow::Result<ExitStatus> {
                 "--usage compares policy sets, or robots.txt files on a list of URLs; pass FILE, or compile \
                  both (see `portcullis compile`)"
             );
-            diff.files()
+            diff.files([&old.path, &new.path])
         }
         (one, _) => {
             let (file, set) = if one.is_none() { (old, new) } else { (new, old) };
@@ -150,14 +162,17 @@ fn open(SetAt { path, time }: &SetAt) -> anyhow::Result<Option<Arc<PolicySet>>> 
 /// The output for a chunk.
 #[derive(Default)]
 struct Changed {
-    block: Block,
+    block: Encoded,
     counts: UrlCounts,
 }
 
-/// The complete outputs of a comparison of sets, but for the account of a Parquet file.
-type Written = Box<dyn FnOnce(String) -> anyhow::Result<Vec<CompleteOutput>>>;
+/// The outputs of a comparison, complete but for the account of a Parquet file.
+struct Outputs {
+    table: Option<TableFile>,
+    others: Vec<Output>,
+}
 
-impl Diff<'_> {
+impl Diff {
     /// Compares two sets, each of one file if `are_files`.
     fn sets(
         &self,
@@ -167,26 +182,24 @@ impl Diff<'_> {
     ) -> anyhow::Result<ExitStatus> {
         let notes = AgentNotes::of(&self.questions, new)?;
         notes.show(self.summary.form);
-        let agents = notes.agents;
+        let agents = notes.agents();
         ensure!(
-            AgentNotes::of(&self.questions, old)?.agents == agents,
+            AgentNotes::of(&self.questions, old)?.agents() == agents,
             "the dialects of the two sets have different product tokens; name agents that both have"
         );
+        let run = Run { agents: agents.to_vec(), ..Run::default() };
         let mut notes = Vec::new();
-        let (found, written) = match &self.stream {
-            None => self.origins(&agents, old, new)?,
-            Some(stream) => {
-                let (counts, account, written) =
-                    self.urls(&agents, stream, (old, new), are_files)?;
-                let stream::Account { invalid, notes: read, .. } = account;
-                notes = read;
-                (Found::Urls { counts, invalid: Box::new(invalid) }, written)
+        let (found, outputs) = match self.stream.clone() {
+            None => self.origins(agents, old, new)?,
+            Some(mut stream) => {
+                let found = self.urls(agents, &mut stream, (old, new), are_files)?;
+                notes = stream.notes.kept;
+                found
             }
         };
         old.is_whole()?;
         new.is_whole()?;
-        let [from, to] = self.times();
-        let run = Run { agents, ..Run::default() };
+        let [from, to] = self.times;
         let summary = Summary {
             format: format::DIFF,
             account: Account { run, notes, ..Account::default() },
@@ -194,25 +207,25 @@ impl Diff<'_> {
             new: Side { policies: PolicyFacts::of(new), at: to },
             found,
         };
-        self.finish(summary, written)
+        self.finish(summary, outputs)
     }
 
     /// Completes the outputs, and writes the summary.
-    fn finish(&self, mut summary: Summary, written: Written) -> anyhow::Result<ExitStatus> {
+    fn finish(&self, mut summary: Summary, outputs: Outputs) -> anyhow::Result<ExitStatus> {
         // Equal inputs make equal files, which have no time.
-        CompleteOutput::publish_all(written(to_json(&summary))?)?;
+        let account = to_json(&summary);
+        let table = outputs.table.map(|table| table.complete(account));
+        let others = outputs.others.into_iter().map(|output| Ok(output.complete()?));
+        let complete = table.into_iter().chain(others).collect::<anyhow::Result<Vec<_>>>()?;
+        CompleteOutput::publish_all(complete)?;
         let (compared, changed) = summary.found.counts(&summary.old);
         let time = Time::new(Duration::ZERO, self.started.elapsed(), compared, None);
         summary.account.time = Some(time);
         summary::write(&self.summary, &summary)?;
-        Ok(match self.args.fail.fail && changed > 0 {
+        Ok(match self.fails && changed > 0 {
             true => ExitStatus::Negative,
             false => ExitStatus::Done,
         })
-    }
-
-    fn times(&self) -> [Option<UnixSeconds>; 2] {
-        [self.args.old.time, self.args.new.time]
     }
 
     /// Begins a table of rows that this thread makes.
@@ -220,21 +233,11 @@ impl Diff<'_> {
         Rows::begin(table::open(self.format, &self.output)?, self.format, fields)
     }
 
-    /// Returns the configuration for reading robots.txt files.
-    fn load_config(&self) -> LoadConfig {
-        LoadConfig {
-            robots_bytes_max: self.args.text.bytes_max(),
-            strictness: args::strictness(&self.args.strict, None),
-            ..LoadConfig::new(self.args.text.dialect())
-        }
-    }
-
     /// Compiles the robots.txt at `path` for the agents.
     fn load(&self, path: &Path) -> anyhow::Result<Arc<PolicySet>> {
-        let config = self.load_config();
-        let agents = Some(self.questions.agents(config.dialect)?.into());
+        let agents = Some(self.questions.agents(self.config.dialect)?.into());
         let usage = !self.labels.is_empty();
-        let loaded = load(path, &LoadConfig { agents, usage, ..config })?;
+        let loaded = load(path, &LoadConfig { agents, usage, ..self.config.clone() })?;
         show_notes(&loaded.notes, loaded.note_count());
         Ok(loaded.set.into())
     }
@@ -245,14 +248,14 @@ impl Diff<'_> {
         agents: &[String],
         old: &Arc<PolicySet>,
         new: &Arc<PolicySet>,
-    ) -> anyhow::Result<(Found, Written)> {
+    ) -> anyhow::Result<(Found, Outputs)> {
         let chains = |set: &PolicySet| self.questions.agents(set.dialect());
         let difference = match agents.is_empty() {
             true => Difference::new(old, new),
             false => Difference::for_agents((old, chains(old)?), (new, chains(new)?))?
                 .with_usage(&self.labels)?,
         };
-        let difference = difference.as_of(self.times());
+        let difference = difference.as_of(self.times);
         let has_labels = !self.labels.is_empty();
         let mut rows = self.rows(changes::origin_fields(!agents.is_empty(), has_labels))?;
         let counts = difference.each(|change| {
@@ -260,40 +263,37 @@ impl Diff<'_> {
             rows.write_many()
         })?;
         let found = Found::origins(&counts, agents, &self.labels);
-        Ok((found, Box::new(move |account| rows.complete(account))))
+        Ok((found, Outputs { table: Some(rows.end()?), others: Vec::new() }))
     }
 
     /// Writes the URLs whose verdict changed.
     fn urls(
         &self,
         agents: &[String],
-        stream: &StreamPlan,
+        stream: &mut StreamPlan,
         (old, new): (&Arc<PolicySet>, &Arc<PolicySet>),
         has_lines: bool,
-    ) -> anyhow::Result<(UrlCounts, stream::Account, Written)> {
+    ) -> anyhow::Result<(Found, Outputs)> {
         let classifier = |set, time| -> anyhow::Result<Arc<Classifier>> {
             let classifier = classifier(set, &self.questions)?;
             Ok(classifier.with_usage(&self.labels)?.as_of(time).into())
         };
-        let [from, to] = self.times();
+        let [from, to] = self.times;
         let (old, new) = (classifier(old, from)?, classifier(new, to)?);
-        let scheme = self.questions.assumed_scheme.as_deref();
-        let session = |classifier: &Arc<Classifier>| {
-            Session::new(Arc::clone(classifier)).assume_scheme(scheme)
-        };
+        let session = |classifier| self.questions.session(classifier);
         let none = UrlCounts::new(agents, &self.labels);
         let mut counts = none.clone();
         let (mut page, table) = match self.format {
-            Format::Html => (Some(Output::open(&self.output)?), None),
+            Format::Html => (Some(Output::create(&self.output)?), None),
             format => {
                 let fields = changes::url_fields(!self.labels.is_empty());
                 let output = table::open(format, &self.output)?;
-                (None, Some(table::begin(output, format, fields, stream.terminator())?))
+                (None, Some(table::begin(output, format, fields, stream.lists.terminator)?))
             }
         };
         let (encoder, mut file) = table.unzip();
         let mut rejects = stream.rejects.as_ref().map(Output::create).transpose()?;
-        let account = stream::run_with(
+        let invalid = stream::run(
             stream,
             &self.questions,
             || (session(&old), session(&new)),
@@ -320,30 +320,22 @@ impl Diff<'_> {
             },
         )?;
         if let Some(page) = &mut page {
-            let names = [&self.args.old, &self.args.new].map(SetAt::to_string);
-            let names = names.each_ref().map(String::as_str);
+            let names = self.names.each_ref().map(String::as_str);
             page.write(changes::page(names, agents, &counts).as_bytes())?;
         }
-        let written = move |account| {
-            let mut complete = file.map_or(Ok(Vec::new()), |file| file.complete(account))?;
-            for output in page.into_iter().chain(rejects) {
-                complete.push(output.complete()?);
-            }
-            Ok(complete)
-        };
-        Ok((counts, account, Box::new(written)))
+        let outputs = Outputs { table: file, others: page.into_iter().chain(rejects).collect() };
+        Ok((Found::Urls { counts, invalid: invalid.into() }, outputs))
     }
 
     /// Compares two robots.txt files for the given agents, or for every robot.
-    fn files(&self) -> anyhow::Result<ExitStatus> {
-        let config = self.load_config();
+    fn files(&self, paths: [&PathBuf; 2]) -> anyhow::Result<ExitStatus> {
+        let config = &self.config;
         let (dialect, bytes_max) = (config.dialect, config.robots_bytes_max);
         let read = |path: &Path| -> Result<Vec<u8>, LoadError> {
-            let (text, notes) = read_text(path, &config)?;
+            let (text, notes) = read_text(path, config)?;
             show_notes(&notes, notes.len() as u64);
             Ok(text)
         };
-        let paths = [&*self.args.old.path, &*self.args.new.path];
         let texts = [read(paths[0])?, read(paths[1])?];
         let [old, new] = texts.each_ref().map(|text| RobotsTxt::parse(text, dialect, bytes_max));
         let (agents, unnamed) = match self.questions.names_nobody() {
@@ -373,7 +365,7 @@ impl Diff<'_> {
         let names = agents.iter().map(|agent| agent.name().to_owned());
         let run = Run { agents: names.collect(), ..Run::default() };
         let [old, new] = [0, 1].map(|side| {
-            let facts = PolicyFacts::of(&load_text(&texts[side], &config));
+            let facts = PolicyFacts::of(&load_text(&texts[side], config));
             let policies = PolicyFacts { name: paths[side].display().to_string(), ..facts };
             Side { policies, at: None }
         });
@@ -386,7 +378,8 @@ impl Diff<'_> {
             new,
             found: Found::Files { answers },
         };
-        let status = self.finish(summary, Box::new(move |account| rows.complete(account)))?;
+        let outputs = Outputs { table: Some(rows.end()?), others: Vec::new() };
+        let status = self.finish(summary, outputs)?;
         match limited {
             Some(first) if !is_different => bail!(
                 "cannot tell whether the files give the same verdicts for {first}: a limit ended the \

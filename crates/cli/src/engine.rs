@@ -18,7 +18,8 @@ use super::agents::AgentNotes;
 use super::args::PolicyArgs;
 use super::mapped;
 use super::message::say;
-use super::plan::{self, QuestionPlan, SummaryForm};
+use super::output::SummaryForm;
+use super::plan::{self, QuestionPlan};
 use super::values::SetAt;
 
 /// The most notes on files that are shown one by one. A folder may have thousands.
@@ -38,17 +39,24 @@ pub fn load(
     args: &PolicyArgs,
     questions: &QuestionPlan,
 ) -> anyhow::Result<Policies> {
-    match &args.set {
-        None => load_robots(pool, args, questions),
-        Some(set) => open_set(set, args, questions),
-    }
+    let loaded = match &args.set {
+        None => load_robots(pool, args, questions)?,
+        Some(set) => {
+            let set = open_set(set, args, questions)?;
+            Loaded { set, notes: Vec::new(), left_out: 0 }
+        }
+    };
+    let agents = AgentNotes::of(questions, &loaded.set)?;
+    let (note_count, strictness) = (loaded.note_count(), args.strictness());
+    let Loaded { set, notes, left_out } = loaded;
+    Ok(Policies { set: set.into(), left_out, strictness, notes, note_count, agents })
 }
 
 fn load_robots(
     pool: &ThreadPool,
     args: &PolicyArgs,
     questions: &QuestionPlan,
-) -> anyhow::Result<Policies> {
+) -> anyhow::Result<Loaded> {
     ensure!(
         questions.times.is_none(),
         "--robots has the files of today; compile captures with --history, and use -p to ask for a \
@@ -65,19 +73,15 @@ fn load_robots(
         },
         strictness: args.strictness(),
     };
-    let loaded = pool.install(|| portcullis_build::load(args.path(), &config))?;
-    let note_count = loaded.note_count();
-    let Loaded { set, notes, left_out } = loaded;
-    let policies = Policies::new(set, args.strictness(), questions)?;
-    Ok(Policies { notes, note_count, left_out, ..policies })
+    Ok(pool.install(|| portcullis_build::load(args.path(), &config))?)
 }
 
 fn open_set(
     SetAt { path, time }: &SetAt,
     args: &PolicyArgs,
     questions: &QuestionPlan,
-) -> anyhow::Result<Policies> {
-    let (name, strictness) = (path.display(), args.strictness());
+) -> anyhow::Result<PolicySet> {
+    let name = path.display();
     ensure!(
         time.is_none() || questions.times.is_some(),
         "{name}: this command reads the newest policies; leave out @TIME"
@@ -89,14 +93,13 @@ fn open_set(
         "{name} was compiled for the dialect {}; omit --dialect, or compile it again for the other one",
         own.name
     );
-    let policies = Policies::new(set, strictness, questions)?;
-    let odd = policies.facts().file_notes.to_string();
+    let odd = PolicyFacts::of(&set).file_notes.to_string();
     ensure!(
-        strictness != Strictness::Strict || odd.is_empty(),
+        args.strictness() != Strictness::Strict || odd.is_empty(),
         "{name}: some robots.txt files are cut, HTML, JSON or binary data ({odd}); drop --strict to use \
          them as the dialect says"
     );
-    Ok(policies)
+    Ok(set)
 }
 
 /// Builds a classifier over `set` for the agents of `questions`.
@@ -114,18 +117,14 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
     );
     ensure!(questions.times.is_none() || set.has_history(), plan::no_history(set));
     let classifier = Classifier::new(Arc::clone(set), agents)?;
-    let classifier = match &questions.each {
-        Some(each) => classifier.with_agent_per_record(each.kind)?,
-        None => classifier,
-    };
-    let classifier = classifier.with_freshness(questions.freshness);
-    let classifier = match &questions.times {
-        Some(times) => classifier
-            .as_of(times.all)
-            .with_before_first(times.before_first)
-            .with_now(times.and_now),
-        None => classifier,
-    };
+    let mut classifier = classifier.with_freshness(questions.freshness);
+    if let Some(each) = &questions.each {
+        classifier = classifier.with_agent_per_record(each.kind)?;
+    }
+    if let Some(times) = &questions.times {
+        let early = times.before_first;
+        classifier = classifier.as_of(times.all).with_before_first(early).with_now(times.and_now);
+    }
     Ok(classifier)
 }
 
@@ -143,16 +142,6 @@ pub struct Policies {
 }
 
 impl Policies {
-    fn new(
-        set: PolicySet,
-        strictness: Strictness,
-        questions: &QuestionPlan,
-    ) -> anyhow::Result<Policies> {
-        let agents = AgentNotes::of(questions, &set)?;
-        let (set, notes) = (set.into(), Vec::new());
-        Ok(Policies { set, left_out: 0, strictness, notes, note_count: 0, agents })
-    }
-
     /// Checks the ages of captures in `counts`.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ use same_file::Handle;
 
 use super::agents::AgentValue;
 use super::args::{CapturePath, ListPath};
-use super::output::{OutputFile, Written, is_standard_output, values_of, written};
+use super::output::{OutputFile, is_standard_output, values_of, written};
 use super::values::SetAt;
 
 /// What to do about an output of a flag, or of a list, that is also an input.
@@ -110,26 +110,26 @@ impl Files {
                 files.add_input(&set.path)?;
             }
             // A pattern or a folder that cannot be read is reported elsewhere.
-            for list in values_of::<ListPath>(matches, id) {
-                let lists =
-                    expand([list.path()], "list", &|_| Ok(false)).unwrap_or_default().inputs;
-                files.add_inputs(list.path(), &lists)?;
+            for ListPath(list) in values_of(matches, id) {
+                let lists = expand([&**list], "list", &|_| Ok(false)).unwrap_or_default().inputs;
+                files.add_inputs(list, &lists)?;
                 files.lists.extend(lists.into_iter().map(|it| it.path));
             }
-            for captures in values_of::<CapturePath>(matches, id) {
-                let inputs = portcullis_captures::expand([captures.path()], None);
+            for CapturePath(captures) in values_of(matches, id) {
+                let inputs = portcullis_captures::expand([&**captures], None);
                 let inputs = inputs.unwrap_or_default().inputs;
-                files.add_inputs(captures.path(), &inputs)?;
+                files.add_inputs(captures, &inputs)?;
                 files.folders.extend(inputs.into_iter().map(|it| it.path).filter(|it| it.is_dir()));
             }
             let agents = values_of::<AgentValue>(matches, id).filter_map(AgentValue::file);
             files.inputs.extend(agents.map(Path::to_owned));
-            for output in written(matches, id) {
-                match output {
-                    Written::File(path) => check_output(path)?,
-                    Written::Folder(path) => check_folder(path)?,
+            for (path, is_folder) in written(matches, id) {
+                if is_folder {
+                    check_folder(path)?
+                } else {
+                    check_output(path)?
                 }
-                files.add_output(id, output.path());
+                files.add_output(id, path);
             }
         }
         // Standard output may be an input that grows while it is read.

@@ -3,7 +3,7 @@
 use portcullis_report::Selection;
 use portcullis_report::filter::{Fate, Filter, Plan, Purpose, Quantifier};
 
-use super::args::{FilterArgs, KeepOrDrop, SelectionArgs};
+use super::args::{FilterArgs, SelectionArgs};
 use super::exit::ExitStatus;
 use super::files::Files;
 use super::output::RecordsTo;
@@ -17,11 +17,11 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let writes = !args.quiet && !args.count;
     let mut request = Request::new(args.records, Vec::from_iter(purpose), writes)?;
     let aside = args.selection.aside().map(RecordsTo::file);
-    let (destination, has_folder) = (&request.destination, request.folder.is_some());
-    let are_rows = writes && rows::keeps_rows(&request.stream, destination, has_folder, aside)?;
+    let (output, has_folder) = (&request.output, request.folder.is_some());
+    let are_rows = writes && rows::keeps_rows(&request.stream, output, has_folder, aside)?;
     if are_rows {
         let fix = "-o FILE.parquet, -c to count, or -o FILE.txt for the URLs";
-        rows::not_to_terminal(request.prints(), fix)?;
+        rows::not_to_terminal(request.stream.prints, fix)?;
         request.stream.chunks = rows::ROW_GROUPS;
         request.stream.shows_cuts = true;
     }
@@ -58,8 +58,6 @@ fn selection(args: &SelectionArgs) -> Plan {
         quantifier: if args.any { Quantifier::Any } else { Quantifier::All },
         invert: args.invert,
         aside: args.aside().map(fate),
-        purpose: args
-            .unstated
-            .map(|unstated| Purpose { keeps_unstated: unstated == KeepOrDrop::Keep }),
+        purpose: args.unstated.map(|keeps_unstated| Purpose { keeps_unstated }),
     }
 }

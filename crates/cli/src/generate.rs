@@ -12,12 +12,9 @@ use super::exit::{self, ExitStatus};
 use super::output;
 
 pub fn run(kind: Generated, command: Command) -> anyhow::Result<ExitStatus> {
-    let text = match kind {
-        Generated::Man => man(command)?,
-        Generated::CompleteBash => completion(Shell::Bash, command),
-        Generated::CompleteZsh => completion(Shell::Zsh, command),
-        Generated::CompleteFish => completion(Shell::Fish, command),
-        Generated::CompletePowershell => completion(Shell::PowerShell, command),
+    let text = match kind.0 {
+        None => man(command)?,
+        Some(shell) => completion(shell, command),
     };
     output::print(&text)?;
     Ok(ExitStatus::Done)

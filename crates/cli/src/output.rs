@@ -13,15 +13,13 @@
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use clap::builder::{
-    MapValueParser, OsStringValueParser, TryMapValueParser, TypedValueParser, ValueParserFactory,
-};
+use clap::builder::{OsStringValueParser, TryMapValueParser, TypedValueParser, ValueParserFactory};
 use flate2::write::GzEncoder;
 use portcullis_files::atomic_file::{self, AtomicFile, Complete};
 use portcullis_files::compression::Coding;
@@ -29,21 +27,21 @@ pub use portcullis_files::error::WriteError as OutputFailed;
 use portcullis_text::visible::visible;
 use zstd::zstd_safe::compress_bound;
 
-/// The path of a file to write. Only such a path can be opened as an output.
+/// The path of a file to write; `-` is standard output. Only such a path can be opened as an output.
 ///
 /// Only this module makes one of an argument: as the value of a flag, alone, in [`RecordsTo`] or in [`SummaryTo`].
 /// [`written`] returns all of them, so that [`files`](super::files) checks every output of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFile(PathBuf);
 
-/// A parser that makes a value of any argument.
-type ParserOf<T> = MapValueParser<OsStringValueParser, fn(OsString) -> T>;
+/// A parser of arguments by a function.
+pub type ParserOf<T> = TryMapValueParser<OsStringValueParser, fn(OsString) -> Result<T, String>>;
 
 impl ValueParserFactory for OutputFile {
     type Parser = ParserOf<OutputFile>;
 
     fn value_parser() -> Self::Parser {
-        OsStringValueParser::new().map(|path| OutputFile(path.into()))
+        OsStringValueParser::new().try_map(|path| Ok(OutputFile(path.into())))
     }
 }
 
@@ -52,6 +50,31 @@ impl Deref for OutputFile {
 
     fn deref(&self) -> &Path {
         &self.0
+    }
+}
+
+/// Standard output.
+impl Default for OutputFile {
+    fn default() -> OutputFile {
+        OutputFile("-".into())
+    }
+}
+
+impl OutputFile {
+    /// Whether this is standard output, by its usual name.
+    pub fn is_dash(&self) -> bool {
+        self.as_os_str() == "-"
+    }
+
+    /// Whether this is standard output or exists and is not a regular file, such as a pipe or `/dev/null`.
+    /// Its extension then has no meaning.
+    pub fn is_special(&self) -> bool {
+        self.is_dash() || fs::metadata(&**self).is_ok_and(|it| !it.is_file())
+    }
+
+    /// Returns how the file is compressed, by its extension.
+    pub fn coding(&self) -> Option<Coding> {
+        Coding::from_file_name(self)
     }
 }
 
@@ -70,15 +93,7 @@ impl ValueParserFactory for OutputFolder {
     type Parser = ParserOf<OutputFolder>;
 
     fn value_parser() -> Self::Parser {
-        OsStringValueParser::new().map(|path| OutputFolder(path.into()))
-    }
-}
-
-impl Deref for OutputFolder {
-    type Target = Path;
-
-    fn deref(&self) -> &Path {
-        &self.0
+        OsStringValueParser::new().try_map(|path| Ok(OutputFolder(path.into())))
     }
 }
 
@@ -116,80 +131,60 @@ impl RecordsTo {
 }
 
 impl ValueParserFactory for RecordsTo {
-    type Parser = TryMapValueParser<OsStringValueParser, fn(OsString) -> Result<RecordsTo, String>>;
+    type Parser = ParserOf<RecordsTo>;
 
     fn value_parser() -> Self::Parser {
         OsStringValueParser::new().try_map(RecordsTo::parse)
     }
 }
 
-/// A value of `--summary`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SummaryTo {
-    Nowhere,
-    Text,
-    Json,
-    File(OutputFile, FileForm),
-}
-
-/// The form of a file of `--summary`.
+/// The form of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileForm {
+pub enum SummaryForm {
+    None,
+    Text,
     Json,
     Markdown,
 }
 
-impl SummaryTo {
-    fn file(&self) -> Option<&OutputFile> {
-        match self {
-            SummaryTo::File(path, _) => Some(path),
-            SummaryTo::Nowhere | SummaryTo::Text | SummaryTo::Json => None,
-        }
-    }
+/// A value of `--summary`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SummaryTo {
+    pub form: SummaryForm,
+    /// `None` for standard error.
+    pub file: Option<OutputFile>,
+}
 
+impl SummaryTo {
     fn parse(text: OsString) -> Result<SummaryTo, String> {
         let extension = Path::new(&text).extension().and_then(OsStr::to_str);
-        let form = match (text.to_str(), extension) {
-            (Some("none"), _) => return Ok(SummaryTo::Nowhere),
-            (Some("text"), _) => return Ok(SummaryTo::Text),
-            (Some("json"), _) => return Ok(SummaryTo::Json),
-            (_, Some("json")) => FileForm::Json,
-            (_, Some("md")) => FileForm::Markdown,
+        let (form, is_file) = match (text.to_str(), extension) {
+            (Some("none"), _) => (SummaryForm::None, false),
+            (Some("text"), _) => (SummaryForm::Text, false),
+            (Some("json"), _) => (SummaryForm::Json, false),
+            (_, Some("json")) => (SummaryForm::Json, true),
+            (_, Some("md")) => (SummaryForm::Markdown, true),
             _ => return Err("use text, json or none, or name a file .json or .md".into()),
         };
-        Ok(SummaryTo::File(OutputFile(text.into()), form))
+        Ok(SummaryTo { form, file: is_file.then(|| OutputFile(text.into())) })
     }
 }
 
 impl ValueParserFactory for SummaryTo {
-    type Parser = TryMapValueParser<OsStringValueParser, fn(OsString) -> Result<SummaryTo, String>>;
+    type Parser = ParserOf<SummaryTo>;
 
     fn value_parser() -> Self::Parser {
         OsStringValueParser::new().try_map(SummaryTo::parse)
     }
 }
 
-/// The path of an output.
-pub enum Written<'m> {
-    File(&'m OutputFile),
-    Folder(&'m OutputFolder),
-}
-
-impl Written<'_> {
-    pub fn path(&self) -> &Path {
-        match self {
-            Written::File(path) => path,
-            Written::Folder(path) => path,
-        }
-    }
-}
-
-/// Returns the outputs among the values of an argument.
-pub fn written<'m>(matches: &'m ArgMatches, id: &str) -> impl Iterator<Item = Written<'m>> {
+/// Returns the paths of the outputs among the values of an argument, and whether each is a folder.
+pub fn written<'m>(matches: &'m ArgMatches, id: &str) -> impl Iterator<Item = (&'m Path, bool)> {
     let records = values_of::<RecordsTo>(matches, id).filter_map(RecordsTo::file);
-    let summaries = values_of::<SummaryTo>(matches, id).filter_map(SummaryTo::file);
-    let files = values_of(matches, id).chain(records).chain(summaries).map(Written::File);
-    files.chain(values_of(matches, id).map(Written::Folder))
+    let summaries = values_of::<SummaryTo>(matches, id).filter_map(|to| to.file.as_ref());
+    let files = values_of::<OutputFile>(matches, id).chain(records).chain(summaries);
+    let folders = values_of::<OutputFolder>(matches, id).map(|folder| (&*folder.0, true));
+    files.map(|file| (&**file, false)).chain(folders)
 }
 
 /// Returns the values of an argument; none if it has another type.
@@ -198,32 +193,6 @@ pub fn values_of<'m, T: Clone + Send + Sync + 'static>(
     id: &str,
 ) -> impl Iterator<Item = &'m T> {
     matches.try_get_many(id).ok().flatten().into_iter().flatten()
-}
-
-/// The destination of an output.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
-    StandardOutput,
-    File(OutputFile),
-}
-
-impl Destination {
-    /// Returns the destination `file`, or standard output if `file` is `None` or `-`.
-    pub fn new(file: Option<OutputFile>) -> Destination {
-        match file {
-            Some(path) if path.as_os_str() != "-" => Destination::File(path),
-            _ => Destination::StandardOutput,
-        }
-    }
-
-    /// Whether the destination exists and is not a regular file, such as a pipe or `/dev/null`. Its
-    /// extension then has no meaning.
-    pub fn is_special(&self) -> bool {
-        match self {
-            Destination::StandardOutput => true,
-            Destination::File(path) => fs::metadata(&**path).is_ok_and(|it| !it.is_file()),
-        }
-    }
 }
 
 /// Returns the error for a failure to write to standard output.
@@ -287,7 +256,7 @@ impl Compressor {
 /// An output that is being written. A file does not exist before it is [finished](Output::finish).
 pub struct Output {
     name: String,
-    sink: Plain,
+    sink: Sink,
     compression: Option<Coding>,
     /// The text that is not compressed yet.
     text: Vec<u8>,
@@ -299,10 +268,9 @@ pub struct Output {
 }
 
 /// The sink of bytes that are compressed, if they are to be.
-enum Plain {
-    Standard(io::Stdout),
-    /// An existing path that is not a regular file.
-    InPlace(BufWriter<File>),
+enum Sink {
+    /// Standard output, or an existing path that is not a regular file.
+    InPlace(Box<dyn Write + Send>),
     File(AtomicFile),
 }
 
@@ -313,44 +281,19 @@ const BUFFER_BYTES: usize = 256 * 1024;
 const FRAME_BYTES: usize = 1 << 20;
 
 impl Output {
-    /// Opens a destination.
-    pub fn open(destination: &Destination) -> Result<Output, OutputFailed> {
-        match destination {
-            Destination::StandardOutput => Ok(Output::standard()),
-            Destination::File(path) => Output::create(path),
-        }
-    }
-
-    fn standard() -> Output {
-        Output { escapes: io::stdout().is_terminal(), ..Output::styled() }
-    }
-
     /// Opens standard output for text that is already escaped and may have colours.
     pub fn styled() -> Output {
-        Output::of(STANDARD_OUTPUT.into(), Plain::Standard(io::stdout()), None)
+        Output::of(STANDARD_OUTPUT.into(), Sink::InPlace(Box::new(io::stdout())), None)
     }
 
-    fn of(name: String, sink: Plain, compression: Option<Coding>) -> Output {
+    fn of(name: String, sink: Sink, compression: Option<Coding>) -> Output {
         let (text, compressor) = (Vec::new(), Compressor::default());
         Output { name, sink, compression, text, is_empty: true, compressor, escapes: false }
     }
 
-    /// Opens a destination for bytes that need no compression, whatever its extension.
-    pub fn open_as_is(destination: &Destination) -> Result<Output, OutputFailed> {
-        match destination {
-            Destination::StandardOutput => Ok(Output::styled()),
-            Destination::File(path) => Output::create_as_is(path),
-        }
-    }
-
-    /// Creates a file, compressed by its extension.
+    /// Opens an output, compressed by its extension.
     pub fn create(path: &OutputFile) -> Result<Output, OutputFailed> {
-        Output::create_with(path, Coding::from_file_name(path))
-    }
-
-    /// Creates a file for bytes that need no compression, whatever its extension.
-    pub fn create_as_is(path: &OutputFile) -> Result<Output, OutputFailed> {
-        Output::create_with(path, None)
+        Output::create_with(path, path.coding())
     }
 
     /// Creates a file that replaces an input on purpose, as `lint --fix` does.
@@ -360,14 +303,21 @@ impl Output {
 
     fn create_with(path: &Path, compression: Option<Coding>) -> Result<Output, OutputFailed> {
         if is_standard_output(path) {
-            return Ok(Output::standard());
+            return Ok(Output { escapes: io::stdout().is_terminal(), ..Output::styled() });
         }
         let name = path.display().to_string();
-        match Plain::create(path) {
-            Ok(sink) => {
-                let escapes = matches!(&sink, Plain::InPlace(file) if file.get_ref().is_terminal());
-                Ok(Output { escapes, ..Output::of(name, sink, compression) })
+        let opened = match fs::metadata(path) {
+            Ok(metadata) if !metadata.is_file() => {
+                OpenOptions::new().write(true).open(path).map(|file| {
+                    let is_terminal = file.is_terminal();
+                    let buffered = BufWriter::with_capacity(BUFFER_BYTES, file);
+                    (Sink::InPlace(Box::new(buffered)), is_terminal)
+                })
             }
+            _ => AtomicFile::create(path).map(|file| (Sink::File(file), false)),
+        };
+        match opened {
+            Ok((sink, escapes)) => Ok(Output { escapes, ..Output::of(name, sink, compression) }),
             Err(error) => Err(OutputFailed::new(&name, error)),
         }
     }
@@ -380,8 +330,8 @@ impl Output {
     /// Whether a file that is replaced has the same owner and group afterwards.
     pub fn keeps_owner(&self) -> bool {
         match &self.sink {
-            Plain::File(file) => file.keeps_owner(),
-            _ => true,
+            Sink::File(file) => file.keeps_owner(),
+            Sink::InPlace(_) => true,
         }
     }
 
@@ -436,7 +386,7 @@ impl Output {
     /// Passes on what was written, unless it goes to a file or is compressed.
     pub fn flush(&mut self) -> Result<(), OutputFailed> {
         match (&mut self.sink, self.compression) {
-            (sink @ (Plain::Standard(_) | Plain::InPlace(_)), None) => {
+            (Sink::InPlace(sink), None) => {
                 sink.flush().map_err(|error| OutputFailed::new(&self.name, error))
             }
             _ => Ok(()),
@@ -445,21 +395,18 @@ impl Output {
 
     /// Completes the output. A file gets its name.
     pub fn finish(self) -> Result<(), OutputFailed> {
-        Output::finish_all([self])
-    }
-
-    /// Completes all outputs of a run. No file gets its name before all of them are on disk.
-    pub fn finish_all(outputs: impl IntoIterator<Item = Output>) -> Result<(), OutputFailed> {
-        let complete: Vec<_> =
-            outputs.into_iter().map(Output::complete).collect::<Result<_, _>>()?;
-        CompleteOutput::publish_all(complete)
+        CompleteOutput::publish_all([self.complete()?])
     }
 
     /// Completes the output. A file is then on disk, but does not have its name yet.
     pub fn complete(mut self) -> Result<CompleteOutput, OutputFailed> {
         let ended = self.end();
         let Output { name, sink, .. } = self;
-        match ended.and_then(|()| sink.complete()) {
+        let complete = ended.and_then(|()| match sink {
+            Sink::File(file) => file.complete().map(Some),
+            Sink::InPlace(mut sink) => sink.flush().map(|()| None),
+        });
+        match complete {
             Ok(file) => Ok(CompleteOutput { name, file }),
             Err(error) => Err(OutputFailed::new(&name, error)),
         }
@@ -484,7 +431,7 @@ pub struct CompleteOutput {
 }
 
 impl CompleteOutput {
-    /// Gives all files their names. A signal leaves all of them or none.
+    /// Gives all files of a run their names. A signal leaves all of them or none.
     pub fn publish_all(
         outputs: impl IntoIterator<Item = CompleteOutput>,
     ) -> Result<(), OutputFailed> {
@@ -495,39 +442,11 @@ impl CompleteOutput {
     }
 }
 
-impl Plain {
-    fn create(path: &Path) -> io::Result<Plain> {
-        match fs::metadata(path) {
-            Ok(metadata) if !metadata.is_file() => {
-                let file = OpenOptions::new().write(true).open(path)?;
-                Ok(Plain::InPlace(BufWriter::with_capacity(BUFFER_BYTES, file)))
-            }
-            _ => AtomicFile::create(path).map(Plain::File),
-        }
-    }
-
-    fn complete(mut self) -> io::Result<Option<Complete>> {
+impl Sink {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Plain::File(file) => file.complete().map(Some),
-            Plain::Standard(_) | Plain::InPlace(_) => self.flush().map(|()| None),
-        }
-    }
-}
-
-impl Write for Plain {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Plain::Standard(output) => output.write(bytes),
-            Plain::InPlace(file) => file.write(bytes),
-            Plain::File(file) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Plain::Standard(output) => output.flush(),
-            Plain::InPlace(file) => file.flush(),
-            Plain::File(file) => file.flush(),
+            Sink::InPlace(sink) => sink.write_all(bytes),
+            Sink::File(file) => file.write_all(bytes),
         }
     }
 }

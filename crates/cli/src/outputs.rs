@@ -7,95 +7,89 @@ use std::fs;
 
 use portcullis_files::compression::Coding;
 
-use super::output::{CompleteOutput, Destination, Output, OutputFailed, OutputFile};
+use super::output::{CompleteOutput, Output, OutputFailed, OutputFile};
 
-/// The destinations of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destinations {
-    /// One destination for all lists.
-    Joined(Destination),
-    /// One destination for each list.
-    Each(Vec<OutputFile>),
+/// The destinations of a run: one for all lists, or one for each.
+#[derive(Clone, Debug)]
+pub struct Destinations {
+    paths: Vec<OutputFile>,
+    is_joined: bool,
 }
 
 impl Destinations {
+    /// Returns one destination for all lists.
+    pub fn joined(path: OutputFile) -> Destinations {
+        Destinations { paths: vec![path], is_joined: true }
+    }
+
+    /// Returns one destination for each list.
+    pub fn each(paths: Vec<OutputFile>) -> Destinations {
+        Destinations { paths, is_joined: false }
+    }
+
+    /// Returns the destinations if there is one for each list.
+    pub fn of_lists(&self) -> Option<&[OutputFile]> {
+        (!self.is_joined).then_some(&self.paths)
+    }
+
+    fn of_list(&self, number: usize) -> &OutputFile {
+        &self.paths[if self.is_joined { 0 } else { number }]
+    }
+
+    /// Returns how the output for a list is compressed.
+    pub fn coding(&self, number: usize) -> Option<Coding> {
+        self.of_list(number).coding()
+    }
+
     /// Whether an output is compressed.
     pub fn are_compressed(&self) -> bool {
-        let is_compressed = |path: &OutputFile| Coding::from_file_name(path).is_some();
-        match self {
-            Destinations::Joined(Destination::File(path)) => is_compressed(path),
-            Destinations::Joined(Destination::StandardOutput) => false,
-            Destinations::Each(paths) => paths.iter().any(is_compressed),
-        }
-    }
-}
-
-/// The compression of the output for each list, by number; or of the one for all lists.
-#[derive(Clone, Debug)]
-pub struct Compressions(Vec<Option<Coding>>);
-
-impl Compressions {
-    /// Returns that nothing is compressed.
-    pub fn none() -> Compressions {
-        Compressions(vec![None])
-    }
-
-    /// Returns the compression of the output for a list.
-    pub fn of_list(&self, number: usize) -> Option<Coding> {
-        self.0[number.min(self.0.len() - 1)]
+        self.paths.iter().any(|path| path.coding().is_some())
     }
 }
 
 /// The outputs of a run.
 pub struct Outputs {
-    destinations: Destinations,
+    pub destinations: Destinations,
     current: Option<Output>,
     complete: Vec<CompleteOutput>,
 }
 
 impl Outputs {
-    /// Opens the output for all lists, or the first one.
+    /// Opens the output for all lists. Those for each are opened when their lists begin.
     pub fn open(destinations: Destinations) -> Result<Outputs, OutputFailed> {
-        let current = match &destinations {
-            Destinations::Joined(destination) => Some(Output::open(destination)?),
-            Destinations::Each(_) => None,
-        };
+        let all = destinations.paths.first().filter(|_| destinations.is_joined);
+        let current = all.map(Output::create).transpose()?;
         Ok(Outputs { destinations, current, complete: Vec::new() })
-    }
-
-    /// Wraps an open output for all lists.
-    pub fn of(output: Output) -> Outputs {
-        let destinations = Destinations::Joined(Destination::StandardOutput);
-        Outputs { destinations, current: Some(output), complete: Vec::new() }
-    }
-
-    /// Returns how the outputs are compressed.
-    pub fn compressions(&self) -> Compressions {
-        Compressions(match (&self.destinations, &self.current) {
-            (Destinations::Each(paths), _) if !paths.is_empty() => {
-                paths.iter().map(|path| Coding::from_file_name(path)).collect()
-            }
-            (_, Some(output)) => vec![output.compression()],
-            _ => vec![None],
-        })
     }
 
     /// Whether there is one output for all lists.
     pub fn is_joined(&self) -> bool {
-        matches!(self.destinations, Destinations::Joined(_))
+        self.destinations.is_joined
     }
 
     /// Begins list `number`. Returns whether its output is still empty.
     pub fn begin(&mut self, number: usize) -> Result<bool, OutputFailed> {
-        let Destinations::Each(paths) = &self.destinations else { return Ok(number == 0) };
-        self.complete.extend(self.current.take().map(Output::complete).transpose()?);
-        let path = &paths[number];
+        if self.is_joined() {
+            return Ok(number == 0);
+        }
+        self.end()?;
+        let path = self.destinations.of_list(number);
         if let Some(folder) = path.parent() {
             let name = folder.display().to_string();
             fs::create_dir_all(folder).map_err(|error| OutputFailed::new(&name, error))?;
         }
         self.current = Some(Output::create(path)?);
         Ok(true)
+    }
+
+    /// Takes the output of the current list, for what writes to it and [completes](Outputs::add) it.
+    pub fn take(&mut self) -> Option<Output> {
+        self.current.take()
+    }
+
+    /// Adds a complete output that was taken.
+    pub fn add(&mut self, complete: CompleteOutput) {
+        self.complete.push(complete);
     }
 
     /// Writes to the output of the current list. The reader of a pipe sees it at once.
@@ -106,7 +100,7 @@ impl Outputs {
         }
     }
 
-    /// Like [`Outputs::write`], for bytes that are [compressed](Outputs::compressions).
+    /// Like [`Outputs::write`], for bytes that are [compressed](Destinations::coding).
     pub fn write_compressed(&mut self, bytes: &[u8]) -> Result<(), OutputFailed> {
         match &mut self.current {
             Some(output) => output.write_compressed(bytes).and_then(|()| output.flush()),
@@ -114,9 +108,14 @@ impl Outputs {
         }
     }
 
+    fn end(&mut self) -> Result<(), OutputFailed> {
+        self.complete.extend(self.current.take().map(Output::complete).transpose()?);
+        Ok(())
+    }
+
     /// Completes all outputs. None has its name yet.
     pub fn complete(mut self) -> Result<Vec<CompleteOutput>, OutputFailed> {
-        self.complete.extend(self.current.take().map(Output::complete).transpose()?);
+        self.end()?;
         Ok(self.complete)
     }
 }

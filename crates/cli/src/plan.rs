@@ -4,7 +4,6 @@
 //! starts. Plans for a single command are in that command's file.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
@@ -12,32 +11,27 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::ensure;
 use portcullis_build::Strictness;
-use portcullis_dialect::dialect::{Dialect, LongUnreachable};
+use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_files::expand::{Input, expand};
 use portcullis_files::input::{ChunkConfig, Terminator};
 use portcullis_files::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
-use portcullis_robots::access::{LongOutage, TimeUnit, UnixSeconds};
+use portcullis_robots::access::{TimeUnit, UnixSeconds};
 use portcullis_robots::policy::Crawler;
 use portcullis_rows::list::{ListConfig, ListFormat, Place};
 use portcullis_set::PolicySet;
-use portcullis_set::batch::{AgentKind, BeforeFirst, Freshness};
+use portcullis_set::batch::{AgentKind, BeforeFirst, Classifier, Freshness, Session};
 
 use super::agents::{self, AgentValue, Asked};
 use super::args::{
-    AgentArgs, AgentForm, BesideArgs, EarlyTime, FreshnessArgs, InputArgs, ListTimeArgs, MaxAge,
-    NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs,
-    UsageArgs,
+    AgentArgs, BesideArgs, FreshnessArgs, InputArgs, ListTimeArgs, MaxAge, NowArgs, PolicyArgs,
+    QuestionArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
 };
-use super::files::Files;
 use super::limits::{CHUNK_AGENTS, CHUNK_BYTES_MIN, RECORD_OUTPUT_BYTES_MAX};
 use super::lists;
 use super::message::Notes;
-use super::output::{
-    Destination, FileForm, OutputFile, OutputFolder, SummaryTo, is_standard_output,
-};
-use super::outputs::Destinations;
+use super::output::{OutputFile, SummaryForm, SummaryTo, is_standard_output};
 use super::values::Format;
 
 /// The agents, and how records and policies are judged.
@@ -84,16 +78,12 @@ pub struct TimePlan {
 impl TimePlan {
     /// Describes the times for the summary.
     pub fn describe(&self) -> String {
-        let now = if self.and_now { ", and now" } else { "" };
-        format!("{}{now}", self.describe_times())
-    }
-
-    fn describe_times(&self) -> String {
-        match (self.all, &self.each) {
+        let times = match (self.all, &self.each) {
             (Some(time), _) => time.to_rfc3339(),
             (None, Place::Named(names)) => format!("the field {}", names.join(",")),
             (None, Place::Record | Place::Usual) => "the time of each record".to_owned(),
-        }
+        };
+        times + if self.and_now { ", and now" } else { "" }
     }
 }
 
@@ -114,6 +104,11 @@ impl QuestionPlan {
     /// As [`QuestionPlan::chains`].
     pub fn agents(&self, dialect: &Dialect) -> anyhow::Result<Vec<Crawler>> {
         Ok(self.chains(dialect)?.0)
+    }
+
+    /// Returns a session that asks `classifier`.
+    pub fn session(&self, classifier: &Arc<Classifier>) -> Session {
+        Session::new(Arc::clone(classifier)).assume_scheme(self.assumed_scheme.as_deref())
     }
 
     /// Returns how lists are cut if the output has an answer for each agent. With many agents, chunks
@@ -179,19 +174,13 @@ pub struct StreamPlan {
     pub is_strict: bool,
 }
 
-impl StreamPlan {
-    /// Returns the line terminator of input and output.
-    pub fn terminator(&self) -> Terminator {
-        self.lists.terminator
-    }
-}
-
 /// The summary at the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryPlan {
     /// What standard error shows.
     pub form: SummaryForm,
-    pub files: Vec<(OutputFile, FileForm)>,
+    /// Those to files.
+    pub files: Vec<SummaryTo>,
 }
 
 impl SummaryPlan {
@@ -199,13 +188,6 @@ impl SummaryPlan {
     pub fn counts_all(&self) -> bool {
         self.form == SummaryForm::Json || !self.files.is_empty()
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SummaryForm {
-    None,
-    Text,
-    Json,
 }
 
 /// Returns the agents, which are checked if the dialect is known, and how URLs are decided.
@@ -258,12 +240,8 @@ pub fn record_agents(
     if has_default_lists {
         questions.asked = agents::expand(&["@ai-all", "@search"].map(AgentValue::new))?;
     }
-    let kind = match agent_kind {
-        Some(AgentForm::Token) => AgentKind::Token,
-        Some(AgentForm::Header) => AgentKind::Header,
-        None if place == Place::Record => AgentKind::Header,
-        None => AgentKind::Token,
-    };
+    let by_default = if place == Place::Record { AgentKind::Header } else { AgentKind::Token };
+    let kind = agent_kind.unwrap_or(by_default);
     questions.each = Some(RecordAgentPlan { place, kind, has_default_lists });
     // A set that is compiled for the agents alone does not have the names of others.
     questions.all_robots = true;
@@ -332,30 +310,11 @@ pub fn times(
         "--now judges the age of captures at one time, and --at and --time-field at the time asked \
          about; omit --now"
     );
-    let before_first = match before_first {
-        None | Some(EarlyTime::Unknown) => BeforeFirst::Unknown,
-        Some(EarlyTime::Oldest) => BeforeFirst::Oldest,
-    };
+    let before_first = before_first.unwrap_or_default();
     Ok(Some(TimePlan { all: at, each, unit, before_first, and_now }))
 }
 
-/// Returns how lists are read.
-pub fn reading(args: ReadingArgs) -> anyhow::Result<ListConfig> {
-    let is_lines = args.input_format.is_none_or(|format| format == ListFormat::Lines);
-    ensure!(
-        is_lines || !args.null_data,
-        "--null-data is for plain lines; omit it, or --input-format"
-    );
-    Ok(ListConfig {
-        format: args.input_format,
-        urls: Place::named(args.url_field),
-        hosts: Place::named(args.host_field),
-        host: args.host,
-        terminator: if args.null_data { Terminator::Nul } else { Terminator::LineFeed },
-        ..ListConfig::default()
-    })
-}
-
+/// Returns how lists are read, and on how many threads.
 pub fn stream(
     input: InputArgs,
     RejectArgs { rejects }: RejectArgs,
@@ -365,6 +324,7 @@ pub fn stream(
     prints: bool,
 ) -> anyhow::Result<StreamPlan> {
     let InputArgs { files, reading } = input;
+    let is_lines = reading.input_format.is_none_or(|format| format == ListFormat::Lines);
     ensure!(
         rejects.as_deref().is_none_or(|path| !is_standard_output(path)),
         "--rejects cannot go to standard output; name a file"
@@ -374,9 +334,23 @@ pub fn stream(
     let unit = each.and_then(|times| times.unit);
     let agents = questions.each.as_ref().map(|each| each.place.clone()).unwrap_or_default();
     let is_lenient = strictness == Strictness::Lenient;
-    let config = ListConfig { times, unit, agents, is_lenient, ..self::reading(reading)? };
+    ensure!(
+        is_lines || !reading.null_data,
+        "--null-data is for plain lines; omit it, or --input-format"
+    );
+    let config = ListConfig {
+        format: reading.input_format,
+        urls: Place::named(reading.url_field),
+        hosts: Place::named(reading.host_field),
+        host: reading.host,
+        terminator: if reading.null_data { Terminator::Nul } else { Terminator::LineFeed },
+        times,
+        unit,
+        agents,
+        is_lenient,
+    };
     let mut notes = Notes { are_hidden: summary(run)?.form == SummaryForm::Json, kept: Vec::new() };
-    let lists = expand(files.iter().map(|list| list.path()), "list", &|_| Ok(false))?;
+    let lists = expand(files.iter().map(|list| &*list.0), "list", &|_| Ok(false))?;
     let inputs = lists::noted(lists, &mut notes);
     if inputs.iter().any(|input| input.path == Path::new("-")) {
         note_standard_input(&questions.asked, &mut notes);
@@ -410,80 +384,30 @@ fn note_standard_input(asked: &Asked, notes: &mut Notes) {
     }
 }
 
-/// Returns the destinations of a run over lists: `output`, or one file in `folder` for each list.
-/// The files have `extension` if the output is not in the list's own format.
-///
-/// # Errors
-///
-/// If the files in `folder` conflict with one another, or with the other `files` of the run.
-pub fn destinations(
-    output: Destination,
-    folder: Option<&OutputFolder>,
-    stream: &StreamPlan,
-    extension: Option<&str>,
-    files: &Files,
-) -> anyhow::Result<Destinations> {
-    let Some(folder) = folder else { return Ok(Destinations::Joined(output)) };
-    let outputs = lists::outputs(&stream.inputs, folder, extension)?;
-    files.check_outputs_of_lists(&outputs)?;
-    Ok(Destinations::Each(outputs))
-}
-
 /// Returns where the summary goes.
 pub fn summary(run: &RunArgs) -> anyhow::Result<SummaryPlan> {
-    let (mut form, mut files) = (None, Vec::new());
-    for to in &run.summary {
-        let shown = match to {
-            SummaryTo::File(path, form) => {
-                files.push((path.clone(), *form));
-                continue;
-            }
-            SummaryTo::Nowhere => SummaryForm::None,
-            SummaryTo::Text => SummaryForm::Text,
-            SummaryTo::Json => SummaryForm::Json,
-        };
-        let before = form.replace(shown);
-        ensure!(
-            before.is_none_or(|before| before == shown),
-            "--summary: standard error shows one of text, json and none; name one of them"
-        );
-    }
-    Ok(SummaryPlan { form: form.unwrap_or(SummaryForm::Text), files })
-}
-
-/// Rejects an output that cannot hold a set.
-pub fn set_output(output: &Path) -> anyhow::Result<()> {
-    ensure!(output.as_os_str() != "-", "a set cannot go to standard output; name a file");
-    Ok(())
-}
-
-/// Rejects a choice for long outages if the dialect already defines the effect.
-pub fn long_outage(asked: Option<LongOutage>, dialect: &Dialect) -> anyhow::Result<()> {
+    let all = run.summary.iter().cloned();
+    let (files, shown): (Vec<_>, Vec<_>) = all.partition(|to| to.file.is_some());
+    let form = shown.first().map_or(SummaryForm::Text, |to| to.form);
     ensure!(
-        asked.is_none() || dialect.access.long_unreachable == LongUnreachable::OnRequest,
-        "--long-outage is for dialects that leave the choice (rfc9309, draft2019); {} does not, so \
-         omit the flag",
-        dialect.name
+        shown.iter().all(|to| to.form == form),
+        "--summary: standard error shows one of text, json and none; name one of them"
     );
-    Ok(())
+    Ok(SummaryPlan { form, files })
 }
 
 /// Returns the requested format, or else the format of the output's extension (before .gz or .zst), or
 /// else the first of `formats`.
 pub fn format(
     asked: Option<Format>,
-    destination: &Destination,
+    output: &OutputFile,
     formats: &[Format],
 ) -> anyhow::Result<Format> {
-    let Destination::File(output) = destination else {
-        return Ok(asked.unwrap_or(formats[0]));
-    };
-    let is = |path: &Path, ending: &str| {
-        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new(ending)))
-    };
     let stem = output.with_extension("");
-    let bare = if is(output, "gz") || is(output, "zst") { &stem } else { &**output };
-    let named = formats.iter().find(|format| is(bare, format.as_str())).copied();
+    let bare = if output.coding().is_some() { &stem } else { &**output };
+    let extension = bare.extension().unwrap_or_default();
+    let is_named = |format: &&Format| extension.eq_ignore_ascii_case(format.as_str());
+    let named = formats.iter().find(is_named).copied();
     ensure!(
         asked.is_none() || named.is_none() || asked == named,
         "--format contradicts the extension of {}; omit --format",
@@ -495,7 +419,7 @@ pub fn format(
     let extensions: Vec<String> =
         formats.iter().map(|format| format!(".{}", format.as_str())).collect();
     ensure!(
-        destination.is_special(),
+        output.is_special(),
         "{}: unknown format; use the extension {} (and .gz or .zst), or --format",
         output.display(),
         extensions.join(" or ")

@@ -2,13 +2,13 @@
 //!
 //! A command turns its flags into a [`Request`], says how records are written ([`Writing`]), and gets
 //! the outcome. Everything else is here, once: the order in which files are opened and policies loaded,
-//! the work on a piece, and what happens with it in the order of the input. A [`SideFile`] is a file
-//! that gets something of each piece, such as the records that are set aside.
+//! the work on a piece, and what happens with it in the order of the input.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use portcullis_dialect::usage::Label;
+use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_report::{Counts, Format, Selection, Tally, Written};
 use portcullis_set::batch::Classifier;
 
@@ -16,13 +16,14 @@ use super::args::{PolicyArgs, RecordsArgs, ShardArgs};
 use super::engine::{self, Policies, thread_pool};
 use super::exit::ExitStatus;
 use super::files::Files;
-use super::output::{CompleteOutput, Compressor, Destination, Output, OutputFile, OutputFolder};
-use super::outputs::{Compressions, Outputs};
-use super::plan::{self, QuestionPlan, StreamPlan, SummaryForm, SummaryPlan};
+use super::lists;
+use super::output::{CompleteOutput, Compressor, Output, OutputFile, OutputFolder, SummaryForm};
+use super::outputs::{Destinations, Outputs};
+use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::rows::RowOutput;
 use super::shards::Shards;
 use super::stream::{self, Part};
-use super::summary::{self, Clock, Outcome};
+use super::summary::{self, Clock};
 use super::unknown_hosts::HostCounts;
 
 /// What is asked of a run, before any file is opened.
@@ -33,7 +34,7 @@ pub struct Request {
     pub questions: QuestionPlan,
     pub labels: Vec<Label>,
     pub stream: StreamPlan,
-    pub destination: Destination,
+    pub output: OutputFile,
     pub folder: Option<OutputFolder>,
     shards: ShardArgs,
     unknown_hosts: Option<OutputFile>,
@@ -55,9 +56,9 @@ impl Request {
         questions.times = plan::times(args.times, args.now, Some(&args.freshness), &policies)?;
         questions.usage = !labels.is_empty();
         plan::record_agents(args.agent, &mut questions)?;
-        let destination = Destination::new(args.output.joined.output);
+        let output = args.output.joined.output.unwrap_or_default();
         let folder = args.output.out_dir;
-        let prints = destination == Destination::StandardOutput && writes && folder.is_none();
+        let prints = output.is_dash() && writes && folder.is_none();
         let strictness = policies.strictness();
         let (input, rejects) = (args.input, args.rejects);
         let stream = plan::stream(input, rejects, &questions, &args.run, strictness, prints)?;
@@ -68,16 +69,11 @@ impl Request {
             questions,
             labels,
             stream,
-            destination,
+            output,
             folder,
             shards: args.output.shards,
             unknown_hosts: args.output.unknown_hosts,
         })
-    }
-
-    /// Whether records go to standard output.
-    pub fn prints(&self) -> bool {
-        self.stream.prints
     }
 
     /// Opens the outputs and loads the policies. `extension` is that of outputs for each list, if they do
@@ -92,18 +88,25 @@ impl Request {
         extension: Option<&str>,
         aside: &[Option<&OutputFile>],
     ) -> anyhow::Result<Opened> {
-        let Request { stream, questions, folder, .. } = &self;
-        let destination = self.destination.clone();
-        let destinations =
-            plan::destinations(destination, folder.as_ref(), stream, extension, files)?;
+        let Request { stream, questions, .. } = &self;
+        let destinations = match &self.folder {
+            None => Destinations::joined(self.output.clone()),
+            Some(folder) => {
+                let outputs = lists::outputs(&stream.inputs, folder, extension)?;
+                files.check_outputs_of_lists(&outputs)?;
+                Destinations::each(outputs)
+            }
+        };
         let sets_aside = stream.rejects.is_some()
             || self.unknown_hosts.is_some()
             || aside.iter().any(Option::is_some);
         let shards = Shards::of(stream.clone(), destinations, self.shards, sets_aside)?;
         let rejects = stream.rejects.as_ref().map(Output::create).transpose()?;
         let hosts = self.unknown_hosts.as_ref().map(HostCounts::create).transpose()?;
-        let aside = aside.iter().map(|path| path.map(Output::create).transpose());
-        let aside = aside.collect::<Result<Vec<_>, _>>()?;
+        let aside = (1..).zip(aside).filter_map(|(place, path)| Some((place, (*path)?.clone())));
+        let aside =
+            aside.map(|(place, path)| Ok((place, Outputs::open(Destinations::joined(path))?)));
+        let aside = aside.collect::<anyhow::Result<_>>()?;
         let policies = engine::load(&thread_pool(stream.threads)?, &self.policies, questions)?;
         policies.show_notes(self.summary.form);
         let classifier =
@@ -120,7 +123,8 @@ pub struct Opened {
     shards: Shards,
     rejects: Option<Output>,
     hosts: Option<HostCounts>,
-    aside: Vec<Option<Output>>,
+    /// The outputs for records that are set aside, by their places in [`Written::encoded`].
+    aside: Vec<(usize, Outputs)>,
     classifier: Arc<Classifier>,
     clock: Clock,
 }
@@ -147,59 +151,39 @@ struct Done {
     compressor: Compressor,
 }
 
-/// A file that gets something of each piece, in the order of the input.
-trait SideFile {
-    /// `rejects` are the records of the piece that are not URLs, as lines of JSON.
-    fn add(&mut self, part: &Part<'_>, rejects: &[u8], done: &mut Done) -> anyhow::Result<()>;
+/// The files that get something of each piece, in the order of the input.
+struct Sinks<'w> {
+    /// The outputs of the records and of those that are set aside, by their places in
+    /// [`Written::encoded`].
+    records: Vec<(usize, RowOutput<'w>)>,
+    rejects: Option<Output>,
+    hosts: Option<HostCounts>,
+}
+
+impl Sinks<'_> {
+    /// `lines` are the records of the piece that are not URLs, as lines of JSON.
+    fn add(&mut self, part: &Part<'_>, lines: &[u8], done: &mut Done) -> anyhow::Result<()> {
+        let Done { written, counts, .. } = done;
+        for (place, output) in &mut self.records {
+            if part.is_first {
+                output.begin(part, counts.records == 0)?;
+            }
+            let encoded = &mut written.encoded[*place];
+            output.write(part.list, encoded, counts, written.filtered)?;
+        }
+        self.rejects.as_mut().map_or(Ok(()), |rejects| rejects.write(lines))?;
+        Ok(self.hosts.as_mut().map_or(Ok(()), |hosts| hosts.add(counts.unknown_hosts()))?)
+    }
 
     /// Completes the files. None has its name yet.
-    fn complete(self: Box<Self>) -> anyhow::Result<Vec<CompleteOutput>>;
-}
-
-/// The output of the records, or of those of a class that is set aside.
-struct Records<'w> {
-    output: RowOutput<'w>,
-    /// The place in [`Written::encoded`].
-    place: usize,
-}
-
-impl SideFile for Records<'_> {
-    fn add(
-        &mut self,
-        part: &Part<'_>,
-        _: &[u8],
-        Done { written, counts, .. }: &mut Done,
-    ) -> anyhow::Result<()> {
-        if part.is_first {
-            self.output.begin(part, counts.records == 0)?;
+    fn complete(self) -> anyhow::Result<Vec<CompleteOutput>> {
+        let mut complete = Vec::new();
+        for (_, output) in self.records {
+            complete.extend(output.complete()?);
         }
-        let filtered = written.filtered;
-        self.output.write(part.list, &mut written.encoded[self.place], counts, filtered)
-    }
-
-    fn complete(self: Box<Self>) -> anyhow::Result<Vec<CompleteOutput>> {
-        self.output.complete()
-    }
-}
-
-/// The file of `--rejects`.
-impl SideFile for Output {
-    fn add(&mut self, _: &Part<'_>, rejects: &[u8], _: &mut Done) -> anyhow::Result<()> {
-        Ok(self.write(rejects)?)
-    }
-
-    fn complete(self: Box<Self>) -> anyhow::Result<Vec<CompleteOutput>> {
-        Ok(vec![Output::complete(*self)?])
-    }
-}
-
-impl SideFile for HostCounts {
-    fn add(&mut self, _: &Part<'_>, _: &[u8], done: &mut Done) -> anyhow::Result<()> {
-        Ok(HostCounts::add(self, done.counts.unknown_hosts())?)
-    }
-
-    fn complete(self: Box<Self>) -> anyhow::Result<Vec<CompleteOutput>> {
-        Ok(vec![HostCounts::complete(*self)?])
+        complete.extend(self.rejects.map(Output::complete).transpose()?);
+        complete.extend(self.hosts.map(HostCounts::complete).transpose()?);
+        Ok(complete)
     }
 }
 
@@ -213,31 +197,28 @@ impl Opened {
         let Opened { request, policies, shards, classifier, clock, .. } = self;
         let (mut rejects, mut hosts, mut aside) = (self.rejects, self.hosts, self.aside);
         let Request { summary, questions, labels, .. } = &request;
-        let agents = policies.agents.agents.len();
+        let agents = policies.agents.agents().len();
         let counts_all = summary.counts_all();
         let counts_hosts = writing.has_accounts || counts_all || summary.form != SummaryForm::None;
-        let hosts_max = summary::hosts_max(counts_hosts, hosts.is_some());
+        let hosts_max = match hosts {
+            Some(_) => usize::MAX,
+            None if counts_hosts => SUMMARY_UNKNOWN_HOSTS_MAX,
+            None => 0,
+        };
         let selection = writing.selection.filter(|_| counts_all);
-        let (outcome, status) = shards.run(|stream, outputs| {
-            let mut compressions = vec![outputs.compressions()];
-            let mut records = Records { output: (writing.output)(outputs, true), place: 0 };
-            let mut files: Vec<Box<dyn SideFile + '_>> = Vec::new();
-            for (number, file) in aside.iter_mut().enumerate() {
-                let outputs = file.take().map(Outputs::of);
-                compressions
-                    .push(outputs.as_ref().map_or(Compressions::none(), Outputs::compressions));
-                let output = outputs.map(|outputs| (writing.output)(outputs, false));
-                files.extend(output.map(|output| -> Box<dyn SideFile> {
-                    Box::new(Records { output, place: 1 + number })
-                }));
-            }
-            files.extend(rejects.take().map(|rejects| -> Box<dyn SideFile> { Box::new(rejects) }));
-            files.extend(hosts.take().map(|hosts| -> Box<dyn SideFile> { Box::new(hosts) }));
+        let (tally, notes, status) = shards.run(|stream, outputs| {
+            let opened: Vec<_> = [(0, outputs)].into_iter().chain(aside.drain(..)).collect();
+            let destinations: Vec<(usize, Destinations)> =
+                opened.iter().map(|(place, it)| (*place, it.destinations.clone())).collect();
+            let records = opened.into_iter();
+            let records = records.map(|(place, it)| (place, (writing.output)(it, place == 0)));
+            let (records, rejects, hosts) = (records.collect(), rejects.take(), hosts.take());
+            let mut sinks = Sinks { records, rejects, hosts };
             let mut tally = Tally::new(agents, selection);
-            let account = stream::run(
+            let invalid = stream::run(
                 stream,
                 questions,
-                Arc::clone(&classifier),
+                || questions.session(&classifier),
                 |session, piece, Done { written, counts, compressor }| {
                     written.clear();
                     counts.clear(agents, hosts_max);
@@ -247,33 +228,28 @@ impl Opened {
                     }
                     let list = piece.rows().list_number();
                     writing.format.encode(piece, session, counts, written)?;
-                    for (compressions, encoded) in compressions.iter().zip(&mut written.encoded) {
-                        compressor.compress(compressions.of_list(list), &mut encoded.text)?;
+                    for (place, destinations) in &destinations {
+                        let text = &mut written.encoded[*place].text;
+                        compressor.compress(destinations.coding(list), text)?;
                     }
                     Ok(())
                 },
-                |part, rejects, done| {
+                |part, lines, done| {
                     policies.check_ages(&done.counts, questions)?;
                     tally.add(&done.counts, done.written.filtered, done.written.drops.as_ref());
-                    records.add(part, rejects, done)?;
-                    files.iter_mut().try_for_each(|file| file.add(part, rejects, done))
+                    sinks.add(part, lines, done)
                 },
             )?;
             policies.set.is_whole()?;
             if writing.prints_count {
                 let kept = tally.filtered.map_or(0, |filtered| filtered.kept);
-                records.output.write_text(format!("{kept}\n").as_bytes())?;
+                sinks.records[0].1.write_text(format!("{kept}\n").as_bytes())?;
             }
-            let mut complete = records.output.complete()?;
-            for file in files {
-                complete.extend(file.complete()?);
-            }
-            CompleteOutput::publish_all(complete)?;
-            let stream::Account { invalid, notes, noted } = account;
-            Ok(Outcome { tally: Tally { invalid, ..tally }, notes, noted })
+            CompleteOutput::publish_all(sinks.complete()?)?;
+            Ok(Tally { invalid, ..tally })
         })?;
         let run = summary::run(&policies, questions);
-        summary::write(summary, &outcome.account(run, &clock))?;
-        Ok((outcome.tally, status))
+        summary::write(summary, &summary::account(run, &tally, &notes, &clock))?;
+        Ok((tally, status))
     }
 }

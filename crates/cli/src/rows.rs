@@ -10,7 +10,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{anyhow, bail, ensure};
-use portcullis_files::compression::Coding;
 use portcullis_files::input::{ChunkConfig, InputError};
 use portcullis_files::kind::{FileKind, PARQUET};
 use portcullis_files::limits::RECORD_BYTES_MAX;
@@ -19,9 +18,10 @@ use portcullis_rows::list::{List, ListFormat};
 use portcullis_rows::output::columns::{Field, no_collision};
 use portcullis_rows::output::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
 use portcullis_rows::output::{TextRows, csv};
+use portcullis_text::json::to_json;
 
 use super::limits::PARQUET_TEXT_GROUP_BYTES;
-use super::output::{CompleteOutput, Destination, Output, OutputFailed, OutputFile};
+use super::output::{CompleteOutput, Output, OutputFailed, OutputFile};
 use super::outputs::Outputs;
 use super::plan::StreamPlan;
 use super::stream::Part;
@@ -64,24 +64,20 @@ fn is_named(path: &Path) -> bool {
 /// If an output is called .parquet and cannot have rows, or only some outputs have rows.
 pub fn keeps_rows(
     plan: &StreamPlan,
-    kept: &Destination,
+    kept: &OutputFile,
     has_folder: bool,
     aside: [Option<&OutputFile>; 3],
 ) -> anyhow::Result<bool> {
-    if matches!(kept, Destination::File(path) if is_named(path)) {
+    if is_named(kept) {
         not_compressed(kept)?;
     }
     let (all, some) = are_parquet(plan);
     let aside = || aside.into_iter().flatten();
-    let kept_rows = match (kept, has_folder) {
-        (_, true) | (Destination::StandardOutput, false) => all,
-        (Destination::File(path), false) => all && kept.is_special() || is_named(path),
+    let kept_rows = match has_folder {
+        true => all,
+        false => all && kept.is_special() || is_named(kept),
     };
-    let named = match kept {
-        Destination::File(path) => Some(path),
-        Destination::StandardOutput => None,
-    };
-    if let Some(path) = named.into_iter().chain(aside()).find(|path| is_named(path))
+    if let Some(path) = [kept].into_iter().chain(aside()).find(|path| is_named(path))
         && !all
     {
         bail!(
@@ -107,12 +103,14 @@ pub fn keeps_rows(
 }
 
 /// One output of a run, or one for each list.
-pub struct RowOutput<'a>(Form<'a>);
+pub struct RowOutput<'a> {
+    outputs: Outputs,
+    form: Form<'a>,
+}
 
-#[expect(clippy::large_enum_variant, reason = "a run has up to three")]
 enum Form<'a> {
-    Text(Outputs, Head<'a>),
-    Parquet(ParquetOutputs),
+    Text(Head<'a>),
+    Parquet(Box<ParquetRows>),
 }
 
 /// The text before the first record of an output.
@@ -139,14 +137,14 @@ pub enum Head<'a> {
 impl<'a> RowOutput<'a> {
     /// Returns an output of text.
     pub fn text(outputs: Outputs, head: Head<'a>) -> RowOutput<'a> {
-        RowOutput(Form::Text(outputs, head))
+        RowOutput { outputs, form: Form::Text(head) }
     }
 
     /// Returns an output of Parquet that adds `fields` after the columns of the lists, with an
     /// account of `run`. Without `copies`, a list in Parquet has its URLs only, as others have.
     pub fn parquet(outputs: Outputs, fields: Vec<Field>, copies: bool, run: Run) -> RowOutput<'a> {
-        let pipe = Pipe(Arc::new(Mutex::new(Sink { outputs, failed: None })));
-        RowOutput(Form::Parquet(ParquetOutputs { pipe, fields, copies, run, current: None }))
+        let rows = ParquetRows { fields, copies, run, current: None };
+        RowOutput { outputs, form: Form::Parquet(rows.into()) }
     }
 
     /// Begins a list. `is_empty` is true if its first piece has no records.
@@ -156,13 +154,14 @@ impl<'a> RowOutput<'a> {
     /// If an added column has the name of a column of the list, the list cannot be joined to the ones
     /// before it, or the output cannot be written.
     pub fn begin(&mut self, part: &Part<'_>, is_empty: bool) -> anyhow::Result<()> {
-        match &mut self.0 {
-            Form::Text(outputs, head) => {
+        let outputs = &mut self.outputs;
+        match &mut self.form {
+            Form::Text(head) => {
                 let is_new = outputs.begin(part.number)?;
                 let is_joined = outputs.is_joined() && !is_new;
                 Ok(outputs.write(&head.of(part.list, is_joined, is_empty)?)?)
             }
-            Form::Parquet(outputs) => outputs.begin(part),
+            Form::Parquet(rows) => rows.begin(outputs, part),
         }
     }
 
@@ -179,10 +178,10 @@ impl<'a> RowOutput<'a> {
         counts: &Counts,
         filtered: Option<Filtered>,
     ) -> anyhow::Result<()> {
-        match &mut self.0 {
-            Form::Text(outputs, _) => Ok(outputs.write_compressed(&encoded.text)?),
-            Form::Parquet(outputs) => {
-                outputs.write(list, std::mem::take(&mut encoded.group), counts, filtered)
+        match &mut self.form {
+            Form::Text(_) => Ok(self.outputs.write_compressed(&encoded.text)?),
+            Form::Parquet(rows) => {
+                rows.write(list, std::mem::take(&mut encoded.group), counts, filtered)
             }
         }
     }
@@ -192,11 +191,8 @@ impl<'a> RowOutput<'a> {
     /// # Errors
     ///
     /// If it cannot be written.
-    pub fn write_text(&mut self, text: &[u8]) -> anyhow::Result<()> {
-        match &mut self.0 {
-            Form::Text(outputs, _) => Ok(outputs.write(text)?),
-            Form::Parquet(_) => unreachable!("rows are not counted instead of written"),
-        }
+    pub fn write_text(&mut self, text: &[u8]) -> Result<(), OutputFailed> {
+        self.outputs.write(text)
     }
 
     /// Completes all files. None has its name yet.
@@ -204,11 +200,11 @@ impl<'a> RowOutput<'a> {
     /// # Errors
     ///
     /// If the output cannot be written.
-    pub fn complete(self) -> anyhow::Result<Vec<CompleteOutput>> {
-        match self.0 {
-            Form::Text(outputs, _) => Ok(outputs.complete()?),
-            Form::Parquet(outputs) => outputs.complete(),
+    pub fn complete(mut self) -> anyhow::Result<Vec<CompleteOutput>> {
+        if let Form::Parquet(rows) = &mut self.form {
+            rows.end(&mut self.outputs)?;
         }
+        Ok(self.outputs.complete()?)
     }
 }
 
@@ -265,57 +261,8 @@ fn can_join(first: &List, list: &List) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The outputs of a run, and the last failure to write to them.
-struct Sink {
-    outputs: Outputs,
-    failed: Option<OutputFailed>,
-}
-
-/// The sink of a writer, shared with [`ParquetOutputs`].
-#[derive(Clone)]
-struct Pipe(Arc<Mutex<Sink>>);
-
-impl Pipe {
-    fn lock(&self) -> MutexGuard<'_, Sink> {
-        // No code panics while the lock is held.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Completes the outputs. The writer is gone.
-    fn complete(self) -> anyhow::Result<Vec<CompleteOutput>> {
-        let sink = Arc::into_inner(self.0).expect("the writer is gone");
-        let Sink { outputs, .. } = sink.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(outputs.complete()?)
-    }
-
-    /// Returns the cause of a writer's failure: the output, or else the encoder.
-    fn failure(&self, error: ParquetError) -> anyhow::Error {
-        match self.lock().failed.take() {
-            Some(failed) => failed.into(),
-            None => error.into(),
-        }
-    }
-}
-
-impl Write for Pipe {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut sink = self.lock();
-        sink.outputs.write(bytes).map_err(|failed| {
-            let kind = failed.kind();
-            sink.failed = Some(failed);
-            kind
-        })?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The Parquet files of an output: a [`ParquetWriter`] for each.
-struct ParquetOutputs {
-    pipe: Pipe,
+/// What all Parquet files of an output have, and the one that is being written.
+struct ParquetRows {
     fields: Vec<Field>,
     copies: bool,
     run: Run,
@@ -324,35 +271,29 @@ struct ParquetOutputs {
 
 /// The file that is being written, and the counts for its account.
 struct Current {
-    writer: ParquetWriter<Pipe>,
+    file: ParquetFile,
     template: Arc<Template>,
     counts: Counts,
     filtered: Option<Filtered>,
 }
 
-impl ParquetOutputs {
-    fn begin(&mut self, part: &Part<'_>) -> anyhow::Result<()> {
+impl ParquetRows {
+    fn begin(&mut self, outputs: &mut Outputs, part: &Part<'_>) -> anyhow::Result<()> {
+        let name = part.list.name();
         let rows = part.list.file().filter(|_| self.copies);
-        if let Some(current) = &self.current
-            && self.pipe.lock().outputs.is_joined()
-        {
-            let name = part.list.name();
-            return current
-                .template
-                .check(name, rows.map(|rows| &**rows))
-                .map_err(|it| anyhow!(it));
+        if let Some(current) = self.current.as_ref().filter(|_| outputs.is_joined()) {
+            let checked = current.template.check(name, rows.map(|rows| &**rows));
+            return checked.map_err(|it| anyhow!(it));
         }
-        self.end()?;
-        self.pipe.lock().outputs.begin(part.number)?;
-        let template = match rows {
+        self.end(outputs)?;
+        outputs.begin(part.number)?;
+        let template = Arc::new(match rows {
             Some(rows) => Template::from_list(rows, &self.fields)?,
             None => Template::from_urls(&self.fields)?,
-        };
-        let template = Arc::new(template);
-        let writer = ParquetWriter::new(self.pipe.clone(), Arc::clone(&template));
-        let writer = writer.map_err(|error| self.failure(part.list.name(), &error))?;
-        self.current =
-            Some(Current { writer, template, counts: Counts::default(), filtered: None });
+        });
+        let output = outputs.take().expect("the list has begun");
+        let file = ParquetFile::begin(output, Arc::clone(&template)).map_err(of_list(name))?;
+        self.current = Some(Current { file, template, counts: Counts::default(), filtered: None });
         Ok(())
     }
 
@@ -368,71 +309,102 @@ impl ParquetOutputs {
         if let Some(filtered) = filtered {
             current.filtered.get_or_insert_default().merge(filtered);
         }
-        let written = current.writer.write(group);
-        written.map_err(|error| self.failure(list.name(), &error))
+        current.file.write(group).map_err(of_list(list.name()))
     }
 
     /// Ends the file that is being written.
-    fn end(&mut self) -> anyhow::Result<()> {
-        let Some(Current { writer, counts, filtered, .. }) = self.current.take() else {
+    fn end(&mut self, outputs: &mut Outputs) -> anyhow::Result<()> {
+        let Some(Current { file, counts, filtered, .. }) = self.current.take() else {
             return Ok(());
         };
         let tally = Tally { counts, filtered, ..Tally::default() };
         let mut account = Account::new(self.run.clone(), &tally);
         // The places are in the list, not in this file.
         account.records.invalid = None;
-        let ended = writer.finish(portcullis_text::json::to_json(&account));
-        ended.map(|_| ()).map_err(|error| self.failure("the output", &error))
+        let complete = file.complete(to_json(&account)).map_err(of_list("the output"))?;
+        outputs.add(complete);
+        Ok(())
     }
+}
 
-    fn complete(mut self) -> anyhow::Result<Vec<CompleteOutput>> {
-        self.end()?;
-        self.pipe.complete()
+/// Describes a failure of an encoder as one of the list whose rows it copies.
+fn of_list(name: &str) -> impl FnOnce(anyhow::Error) -> anyhow::Error {
+    move |error| match error.downcast::<ParquetError>() {
+        Ok(error) => {
+            let problem = format!("cannot be copied: {error}; fetch it again");
+            InputError::List { name: name.to_owned(), problem }.into()
+        }
+        Err(error) => error,
     }
+}
 
-    /// Returns the cause of a writer's failure: the output, or the list that rows are copied from.
-    fn failure(&self, name: &str, error: &ParquetError) -> anyhow::Error {
-        match self.pipe.lock().failed.take() {
-            Some(failed) => failed.into(),
-            None => {
-                let problem = format!("cannot be copied: {error}; fetch it again");
-                InputError::List { name: name.to_owned(), problem }.into()
+/// A Parquet file that is being written.
+pub struct ParquetFile {
+    writer: ParquetWriter<Sink>,
+    failed: Failed,
+}
+
+/// The last failure to write to an output, which its writer knows as text only.
+type Failed = Arc<Mutex<Option<OutputFailed>>>;
+
+/// The output under a writer. The reader of a pipe sees what is written at once.
+struct Sink {
+    output: Output,
+    failed: Failed,
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.output.write(bytes).and_then(|()| self.output.flush()) {
+            Ok(()) => Ok(bytes.len()),
+            Err(failed) => {
+                let kind = failed.kind();
+                *lock(&self.failed) = Some(failed);
+                Err(kind.into())
             }
         }
     }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
-/// A Parquet file of rows that stand alone.
-pub struct RowFile {
-    pipe: Pipe,
-    writer: ParquetWriter<Pipe>,
+fn lock(failed: &Failed) -> MutexGuard<'_, Option<OutputFailed>> {
+    // No code panics while the lock is held.
+    failed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl RowFile {
+/// Returns the cause of a writer's failure: the output, or else the encoder.
+fn cause(failed: &Failed, error: ParquetError) -> anyhow::Error {
+    lock(failed).take().map_or_else(|| error.into(), Into::into)
+}
+
+impl ParquetFile {
     /// Begins a file with the columns of `template`.
     ///
     /// # Errors
     ///
     /// If the output cannot be written, here and below.
-    pub fn new(output: Output, template: Template) -> anyhow::Result<RowFile> {
-        let pipe = Pipe(Arc::new(Mutex::new(Sink { outputs: Outputs::of(output), failed: None })));
-        let writer = ParquetWriter::new(pipe.clone(), template.into());
-        let writer = writer.map_err(|error| pipe.failure(error))?;
-        Ok(RowFile { pipe, writer })
+    pub fn begin(output: Output, template: Arc<Template>) -> anyhow::Result<ParquetFile> {
+        let failed = Failed::default();
+        let sink = Sink { output, failed: Arc::clone(&failed) };
+        match ParquetWriter::new(sink, template) {
+            Ok(writer) => Ok(ParquetFile { writer, failed }),
+            Err(error) => Err(cause(&failed, error)),
+        }
     }
 
     /// Writes a row group.
     pub fn write(&mut self, group: EncodedGroup) -> anyhow::Result<()> {
-        let written = self.writer.write(group);
-        written.map_err(|error| self.pipe.failure(error))
+        self.writer.write(group).map_err(|error| cause(&self.failed, error))
     }
 
     /// Ends the file with `account` in its metadata. It does not have its name yet.
-    pub fn complete(self, account: String) -> anyhow::Result<Vec<CompleteOutput>> {
-        let RowFile { pipe, writer } = self;
-        let ended = writer.finish(account).map(|_| ());
-        ended.map_err(|error| pipe.failure(error))?;
-        pipe.complete()
+    pub fn complete(self, account: String) -> anyhow::Result<CompleteOutput> {
+        let ended = self.writer.finish(account);
+        let sink = ended.map_err(|error| cause(&self.failed, error))?;
+        Ok(sink.output.complete()?)
     }
 }
 
@@ -440,15 +412,10 @@ impl RowFile {
 ///
 /// # Errors
 ///
-/// If `destination` has the extension of a compression.
-pub fn not_compressed(destination: &Destination) -> anyhow::Result<()> {
-    if let Destination::File(path) = destination {
-        ensure!(
-            Coding::from_file_name(path).is_none(),
-            "{}: Parquet is compressed inside; call it .parquet",
-            path.display()
-        );
-    }
+/// If `output` has the extension of a compression.
+pub fn not_compressed(output: &OutputFile) -> anyhow::Result<()> {
+    let shown = output.display();
+    ensure!(output.coding().is_none(), "{shown}: Parquet is compressed inside; call it .parquet");
     Ok(())
 }
 

@@ -7,6 +7,8 @@
 use std::mem;
 
 use anyhow::ensure;
+use portcullis_files::expand::Input;
+use portcullis_report::Tally;
 use portcullis_set::Damage;
 
 use super::args::ShardArgs;
@@ -15,12 +17,13 @@ use super::message::{Notes, counted};
 use super::output::OutputFailed;
 use super::outputs::{Destinations, Outputs};
 use super::plan::StreamPlan;
-use super::summary::Outcome;
 
-/// The parts of a run, each with its outputs.
+/// The parts of a run, each with its lists and their outputs.
 pub struct Shards {
-    parts: Vec<(StreamPlan, Outputs)>,
+    stream: StreamPlan,
+    parts: Vec<(Vec<Input>, Outputs)>,
     keeps_going: bool,
+    /// The notes on the parts, before those on the lists.
     notes: Notes,
 }
 
@@ -38,40 +41,36 @@ impl Shards {
         sets_aside: bool,
     ) -> anyhow::Result<Shards> {
         stream.shows_cuts |= destinations.are_compressed();
-        let paths = match destinations {
-            Destinations::Each(paths) if skip_existing || keep_going => paths,
-            all => {
-                let notes = stream.notes.clone();
-                let outputs = Outputs::open(all)?;
-                return Ok(Shards { parts: vec![(stream, outputs)], keeps_going: false, notes });
-            }
+        let lists = mem::take(&mut stream.inputs);
+        let mut notes = Notes { are_hidden: stream.notes.are_hidden, kept: Vec::new() };
+        let paths = destinations.of_lists().filter(|_| skip_existing || keep_going);
+        let Some(paths) = paths else {
+            let parts = vec![(lists, Outputs::open(destinations)?)];
+            return Ok(Shards { stream, parts, keeps_going: false, notes });
         };
         ensure!(
             !sets_aside,
             "--skip-existing and --keep-going write one output for each list, and --rejects, \
              --unknown FILE, --invalid FILE and --unknown-hosts one for all; omit either"
         );
-        let mut notes = mem::take(&mut stream.notes);
-        let are_hidden = notes.are_hidden;
-        let lists = mem::take(&mut stream.inputs);
+        mem::swap(&mut notes, &mut stream.notes);
         let count = lists.len();
         let mut parts = Vec::with_capacity(count);
         for (list, path) in lists.into_iter().zip(paths) {
-            if skip_existing && path.exists() {
-                continue;
+            if !skip_existing || !path.exists() {
+                let destinations = Destinations::each(vec![path.clone()]);
+                parts.push((vec![list], Outputs::open(destinations)?));
             }
-            let notes = Notes { are_hidden, kept: Vec::new() };
-            let part = StreamPlan { inputs: vec![list], notes, ..stream.clone() };
-            parts.push((part, Outputs::open(Destinations::Each(vec![path]))?));
         }
         if parts.len() < count {
             let skipped = counted((count - parts.len()) as u64, "list");
             notes.add(format!("{skipped} left out, whose outputs exist (--skip-existing)"));
         }
-        Ok(Shards { parts, keeps_going: keep_going, notes })
+        Ok(Shards { stream, parts, keeps_going: keep_going, notes })
     }
 
-    /// Calls `run` for every part, and returns the sum of the outcomes and the exit status.
+    /// Calls `run` for every part, and returns the sum of what was counted, the notes and the exit
+    /// status.
     ///
     /// # Errors
     ///
@@ -79,36 +78,35 @@ impl Shards {
     /// reported, and the status is that of a failure.
     pub fn run(
         self,
-        mut run: impl FnMut(&StreamPlan, Outputs) -> anyhow::Result<Outcome>,
-    ) -> anyhow::Result<(Outcome, ExitStatus)> {
-        let Shards { parts, keeps_going, mut notes } = self;
+        mut run: impl FnMut(&mut StreamPlan, Outputs) -> anyhow::Result<Tally>,
+    ) -> anyhow::Result<(Tally, Vec<String>, ExitStatus)> {
+        let Shards { mut stream, parts, keeps_going, mut notes } = self;
         let (count, mut failed) = (parts.len(), 0_u64);
-        let mut sum: Option<Outcome> = None;
-        for (mut stream, outputs) in parts {
-            if let Some(sum) = &mut sum {
-                stream.noted = mem::take(&mut sum.noted);
-            }
-            match (run(&stream, outputs), &mut sum) {
-                (Ok(outcome), None) => sum = Some(outcome),
-                (Ok(outcome), Some(sum)) => sum.merge(outcome),
+        let mut sum: Option<Tally> = None;
+        for (lists, outputs) in parts {
+            stream.inputs = lists;
+            let kept = stream.notes.kept.len();
+            match (run(&mut stream, outputs), &mut sum) {
+                (Ok(tally), None) => sum = Some(tally),
+                (Ok(tally), Some(sum)) => sum.merge(tally),
                 (Err(error), _) if keeps_going && is_of_list(&error) => {
                     failed += 1;
                     notes.show("", format!("error: {error:#}"));
+                    // An account says nothing of how this list was read.
+                    stream.notes.kept.truncate(kept);
+                    stream.noted.clear();
                 }
                 (Err(error), _) => return Err(error),
             }
-        }
-        let mut sum = sum.unwrap_or_default();
-        if count == 1 && failed == 0 && !keeps_going {
-            return Ok((sum, ExitStatus::Done));
         }
         if failed > 0 {
             let lists = counted(count as u64, "list");
             notes
                 .add(format!("{failed} of {lists} failed; the outputs of the others are complete"));
         }
-        sum.notes.splice(0..0, notes.kept);
-        Ok((sum, if failed == 0 { ExitStatus::Done } else { ExitStatus::Failed }))
+        notes.kept.append(&mut stream.notes.kept);
+        let status = if failed == 0 { ExitStatus::Done } else { ExitStatus::Failed };
+        Ok((sum.unwrap_or_default(), notes.kept, status))
     }
 }
 

@@ -10,7 +10,6 @@ use portcullis_report::{InvalidRecords, Piece, Rejects, Watch};
 use portcullis_rows::list::{List, Rows};
 pub use portcullis_rows::runner::Part;
 use portcullis_rows::runner::{self, Config};
-use portcullis_set::batch::{Classifier, Session};
 
 use super::limits::PAUSE;
 use super::mapped;
@@ -25,56 +24,29 @@ struct Done<O> {
     rejects: Rejects,
 }
 
-/// The account of a run's records.
-pub struct Account {
-    /// The records that are not URLs.
-    pub invalid: InvalidRecords,
-    /// The notes on how the lists were read that were not shown.
-    pub notes: Vec<String>,
-    /// How the last list was read, if that was noted.
-    pub noted: String,
-}
-
 /// Calls `work` for every piece of the lists and `sink` for every output, in input order. `sink` gets the
-/// records of the piece for `--rejects` too, as lines of JSON.
+/// records of the piece for `--rejects` too, as lines of JSON. Returns the records that are not URLs; the
+/// notes on how lists were read are in `plan`.
 ///
-/// Every list has at least one piece, which may be empty. Outputs are reused, so `work` receives an
-/// output that still holds its previous content.
+/// Each thread has a `session`. Every list has at least one piece, which may be empty. Outputs are
+/// reused, so `work` receives an output that still holds its previous content.
 ///
 /// # Errors
 ///
 /// The first of: an input that cannot be read to its end, or has no URLs; a damaged policy set; an
 /// output that cannot be written. Outputs before it have been passed to `sink`.
-pub fn run<O: Default + Send + 'static>(
-    plan: &StreamPlan,
-    questions: &QuestionPlan,
-    classifier: impl Into<Arc<Classifier>>,
-    work: impl Fn(&mut Session, Piece<'_, '_>, &mut O) -> anyhow::Result<()> + Sync,
-    sink: impl FnMut(&Part<'_>, &[u8], &mut O) -> anyhow::Result<()>,
-) -> anyhow::Result<Account> {
-    let assumed_scheme = questions.assumed_scheme.as_deref();
-    let classifier = classifier.into();
-    let session = || Session::new(Arc::clone(&classifier)).assume_scheme(assumed_scheme);
-    run_with(plan, questions, session, work, sink)
-}
-
-/// Like [`run`], with a `session` per thread.
-///
-/// # Errors
-///
-/// As [`run`].
-pub fn run_with<S: Send, O: Default + Send + 'static>(
-    plan: &StreamPlan,
+pub fn run<S: Send, O: Default + Send + 'static>(
+    plan: &mut StreamPlan,
     questions: &QuestionPlan,
     session: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, Piece<'_, '_>, &mut O) -> anyhow::Result<()> + Sync,
     mut sink: impl FnMut(&Part<'_>, &[u8], &mut O) -> anyhow::Result<()>,
-) -> anyhow::Result<Account> {
+) -> anyhow::Result<InvalidRecords> {
     let assumes_scheme = questions.assumed_scheme.is_some();
     let keeps_all = plan.rejects.is_some();
     let mut rejects = Vec::new();
     let mut watch = Watch::new(keeps_all, assumes_scheme).strict(plan.is_strict);
-    let (mut noted, mut notes) = (plan.noted.clone(), plan.notes.clone());
+    let (notes, noted) = (&mut plan.notes, &mut plan.noted);
     let prints_to_terminal = plan.prints && io::stdout().is_terminal();
     let paths: Vec<&Path> = plan.inputs.iter().map(|input| &*input.path).collect();
     let progress = Progress::over(&paths, plan.progress && !prints_to_terminal);
@@ -95,7 +67,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
     runner::run(sources, &config, session, work_on, |part: &Part<'_>, done: &mut Done<O>| {
         if part.is_first {
             watch.begin();
-            note(part.list, &mut noted, &mut notes);
+            note(part.list, noted, notes);
         }
         rejects.clear();
         watch.see(part.list, &done.rejects, part.is_last, |record| {
@@ -110,7 +82,7 @@ pub fn run_with<S: Send, O: Default + Send + 'static>(
         progress.draw(Some(watch.all_records()));
         sink(part, &rejects, &mut done.output)
     })?;
-    Ok(Account { invalid: watch.finish(), notes: notes.kept, noted })
+    Ok(watch.finish())
 }
 
 /// Notes how a list is read if the format was detected and differs from what was `noted` last.

@@ -3,15 +3,13 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_report::{Account, JudgedAge, Run, Tally, Time};
 use portcullis_set::batch::Freshness;
 use serde::Serialize;
 
-use super::agents::AgentNotes;
 use super::engine::Policies;
-use super::output::{CompleteOutput, FileForm, Output};
-use super::plan::{QuestionPlan, SummaryForm, SummaryPlan, TimePlan};
+use super::output::{CompleteOutput, Output, SummaryForm, SummaryTo};
+use super::plan::{QuestionPlan, SummaryPlan, TimePlan};
 
 /// What a command says at its end. It serializes as its JSON.
 pub trait Summary: Serialize {
@@ -47,25 +45,26 @@ impl Summary for Account {
 ///
 /// If a file cannot be written. A closed standard error is not a failure.
 pub fn write(plan: &SummaryPlan, summary: &impl Summary) -> anyhow::Result<()> {
-    let mut text = Vec::new();
-    match plan.form {
-        SummaryForm::None => {}
-        SummaryForm::Text => summary.write_text(&mut text)?,
-        SummaryForm::Json => text = to_json_line(summary)?,
-    }
-    let _ = io::stderr().write_all(&text);
+    let _ = io::stderr().write_all(&render(plan.form, summary)?);
     let mut files = Vec::new();
-    for (path, form) in &plan.files {
-        let mut text = Vec::new();
-        match form {
-            FileForm::Json => text = to_json_line(summary)?,
-            FileForm::Markdown => summary.write_markdown(&mut text)?,
-        }
+    for SummaryTo { form, file } in &plan.files {
+        let Some(path) = file else { continue };
         let mut output = Output::create(path)?;
-        output.write(&text)?;
+        output.write(&render(*form, summary)?)?;
         files.push(output.complete()?);
     }
     Ok(CompleteOutput::publish_all(files)?)
+}
+
+fn render(form: SummaryForm, summary: &impl Summary) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    match form {
+        SummaryForm::None => {}
+        SummaryForm::Text => summary.write_text(&mut text)?,
+        SummaryForm::Json => text = to_json_line(summary)?,
+        SummaryForm::Markdown => summary.write_markdown(&mut text)?,
+    }
+    Ok(text)
 }
 
 /// When a run started, and when its policies were loaded.
@@ -87,40 +86,11 @@ impl Clock {
     }
 }
 
-/// The outcome for the records of a run.
-#[derive(Default)]
-pub struct Outcome {
-    pub tally: Tally,
-    /// The notes on how the lists were read.
-    pub notes: Vec<String>,
-    /// How the last list was read, if that was noted.
-    pub noted: String,
-}
-
-impl Outcome {
-    /// Adds the outcome of the next part.
-    pub fn merge(&mut self, next: Outcome) {
-        self.tally.merge(next.tally);
-        self.notes.extend(next.notes);
-        self.noted = next.noted;
-    }
-
-    /// Returns the account of a run that ends now.
-    pub fn account(&self, run: Run, clock: &Clock) -> Account {
-        let mut account = Account::new(run, &self.tally);
-        account.notes = self.notes.clone();
-        account.time = Some(clock.time(account.records.records, Some(account.records.bytes)));
-        account
-    }
-}
-
-/// Returns the most hosts without a policy that a piece counts: all of them for `--unknown-hosts`.
-pub fn hosts_max(are_counted: bool, are_written: bool) -> usize {
-    match (are_counted, are_written) {
-        (_, true) => usize::MAX,
-        (true, false) => SUMMARY_UNKNOWN_HOSTS_MAX,
-        (false, false) => 0,
-    }
+/// Returns the account of a run over lists that ends now.
+pub fn account(run: Run, tally: &Tally, notes: &[String], clock: &Clock) -> Account {
+    let account = Account::new(run, tally);
+    let time = Some(clock.time(account.records.records, Some(account.records.bytes)));
+    Account { notes: notes.to_vec(), time, ..account }
 }
 
 /// Describes a run: the program, the policies and the agents.
@@ -130,16 +100,11 @@ pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
         max_age_seconds: freshness.seconds_max,
         expired: if freshness.withdraws { "unknown" } else { "keep" },
     };
-    let AgentNotes { agents, of_records, lists, unnamed, .. } = &policies.agents;
     Run {
         policies: Some(policies.facts()),
-        agents: agents.clone(),
-        record_agents: of_records.clone(),
-        agent_lists: lists.clone(),
-        unnamed_agents: unnamed.clone(),
         at: questions.times.as_ref().map(TimePlan::describe),
         judged_age: questions.freshness.as_ref().map(judged),
-        ..Run::default()
+        ..policies.agents.run.clone()
     }
 }
 

@@ -31,7 +31,7 @@ use super::exit::ExitStatus;
 use super::limits::{
     SURVEY_GROUP_LIST_BYTES, SURVEY_GROUP_ROWS, SURVEY_LIST_BYTES_AT_ONCE, SURVEY_TEXT_ROWS,
 };
-use super::output::{CompleteOutput, Destination, Output};
+use super::output::{CompleteOutput, Output};
 use super::plan::{self, QuestionPlan, SummaryPlan};
 use super::progress::Progress;
 use super::summary;
@@ -45,9 +45,8 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let summary = plan::summary(&args.run)?;
     let policies = args.policies;
-    let destination = Destination::new(args.output);
+    let destination = args.output.output.unwrap_or_default();
     let format = plan::format(args.format, &destination, Format::TABLES)?;
-    let prints = destination == Destination::StandardOutput;
     let times = plan::time(TimeArgs::default(), &policies)?;
     let at = policies.time();
     ensure!(!args.history || at.is_none(), "--history has all periods; leave out @TIME");
@@ -76,10 +75,17 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let survey = SurveyRows::new(set, &agents, config)?;
     // The file whose size measures the progress, if the policies are one file.
     let progress = Progress::over(&[policies.path()], !args.run.no_progress);
-    let surveying = Surveying { survey: &survey, pool: &pool, progress, prints };
-    let complete = surveying.write(output, format, &run)?;
+    let is_shown = !(destination.is_dash() && io::stdout().is_terminal());
+    let all_hosts = survey.hosts().max(1);
+    let draw = |hosts_done| {
+        if is_shown {
+            progress.set_share(hosts_done, all_hosts);
+            progress.draw(None);
+        }
+    };
+    let complete = write_rows(&survey, &pool, (output, format), &run, draw)?;
     set.is_whole()?;
-    CompleteOutput::publish_all(complete)?;
+    CompleteOutput::publish_all([complete])?;
     let RowTotals { hosts, rows, per_agent, .. } = survey.totals();
     let time = Time::new(Duration::ZERO, started.elapsed(), rows, None);
     let source = Source { public_suffix_list: LIST };
@@ -106,18 +112,10 @@ fn sitemaps(
         rows.write_many()?;
     }
     set.is_whole()?;
-    CompleteOutput::publish_all(rows.complete(serde_json::to_string(&run)?)?)?;
+    let complete = rows.end()?.complete(serde_json::to_string(&run)?)?;
+    CompleteOutput::publish_all([complete])?;
     summary::write(summary, &Account { run, records: counts, ..Account::default() })?;
     Ok(ExitStatus::Done)
-}
-
-/// A survey that is being computed.
-struct Surveying<'a> {
-    survey: &'a SurveyRows<'a>,
-    pool: &'a ThreadPool,
-    progress: Progress,
-    /// Whether rows go to standard output.
-    prints: bool,
 }
 
 /// Returns the rows of a block, the bytes of lists that end it, and those of all blocks that are encoded at
@@ -136,55 +134,49 @@ fn block_size(format: Format) -> (usize, u64, u64) {
 /// The workers that no thread uses.
 type Idle<'a> = Mutex<Vec<RowWorker<'a, 'a>>>;
 
-impl<'a> Surveying<'a> {
-    /// Writes all rows, and returns the complete output: passes blocks of hosts to the threads, and their
-    /// rows to the output, in order.
-    fn write(
-        &self,
-        output: Output,
-        format: Format,
-        run: &Run,
-    ) -> anyhow::Result<Vec<CompleteOutput>> {
-        let fields = self.survey.fields();
-        let (encoder, mut file) = table::begin(output, format, fields, Terminator::LineFeed)?;
-        let (rows, list_bytes, list_bytes_at_once) = block_size(format);
-        let idle: Idle<'_> = Mutex::default();
-        let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let work = |block: Result<HostBlock<'a>, Damage>| {
-            let HostBlock { hosts, .. } = block?;
-            let mut worker = lock().pop().unwrap_or_else(|| self.survey.worker());
-            let count = hosts.len() as u64;
-            let mut hosts = hosts.into_iter();
-            let rows = encoder.encode(|added| Ok(worker.fill(&mut hosts, added)?))?;
-            lock().push(worker);
-            anyhow::Ok((count, rows))
-        };
-        let all_hosts = self.survey.hosts().max(1);
-        let mut hosts_done = 0;
-        let mut blocks = self.survey.blocks(rows, list_bytes).peekable();
-        while blocks.peek().is_some() {
-            let at_once = self.pool.current_num_threads() * BLOCKS_PER_THREAD;
-            let (mut next, mut bytes) = (Vec::new(), 0);
-            while next.len() < at_once && bytes < list_bytes_at_once {
-                let Some(block) = blocks.next() else { break };
-                bytes += block.as_ref().map_or(0, |block| block.list_bytes);
-                next.push(block);
-            }
-            let encode = || next.into_par_iter().map(work).collect::<Vec<_>>();
-            for done in self.pool.install(encode) {
-                let (hosts, rows) = done?;
-                file.write(rows)?;
-                hosts_done += hosts;
-            }
-            if !self.prints || !io::stdout().is_terminal() {
-                self.progress.set_share(hosts_done, all_hosts);
-                self.progress.draw(None);
-            }
+/// Writes all rows, and returns the complete output: passes blocks of hosts to the threads, and their
+/// rows to the output, in order. `draw` gets the number of hosts that are done.
+fn write_rows<'a>(
+    survey: &'a SurveyRows<'a>,
+    pool: &ThreadPool,
+    (output, format): (Output, Format),
+    run: &Run,
+    draw: impl Fn(u64),
+) -> anyhow::Result<CompleteOutput> {
+    let (encoder, mut file) = table::begin(output, format, survey.fields(), Terminator::LineFeed)?;
+    let (rows, list_bytes, list_bytes_at_once) = block_size(format);
+    let idle: Idle<'_> = Mutex::default();
+    let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = |block: Result<HostBlock<'a>, Damage>| {
+        let HostBlock { hosts, .. } = block?;
+        let mut worker = lock().pop().unwrap_or_else(|| survey.worker());
+        let count = hosts.len() as u64;
+        let mut hosts = hosts.into_iter();
+        let rows = encoder.encode(|added| Ok(worker.fill(&mut hosts, added)?))?;
+        lock().push(worker);
+        anyhow::Ok((count, rows))
+    };
+    let mut hosts_done = 0;
+    let mut blocks = survey.blocks(rows, list_bytes).peekable();
+    while blocks.peek().is_some() {
+        let at_once = pool.current_num_threads() * BLOCKS_PER_THREAD;
+        let (mut next, mut bytes) = (Vec::new(), 0);
+        while next.len() < at_once && bytes < list_bytes_at_once {
+            let Some(block) = blocks.next() else { break };
+            bytes += block.as_ref().map_or(0, |block| block.list_bytes);
+            next.push(block);
         }
-        let records = Source { public_suffix_list: LIST };
-        let account = Account { run: run.clone(), records, ..Account::default() };
-        file.complete(to_json(&account))
+        let encode = || next.into_par_iter().map(work).collect::<Vec<_>>();
+        for done in pool.install(encode) {
+            let (hosts, rows) = done?;
+            file.write(rows)?;
+            hosts_done += hosts;
+        }
+        draw(hosts_done);
     }
+    let records = Source { public_suffix_list: LIST };
+    let account = Account { run: run.clone(), records, ..Account::default() };
+    file.complete(to_json(&account))
 }
 
 /// What domains are found by.

@@ -5,17 +5,18 @@
 //! [`TableFile`].
 
 use portcullis_files::compression::Coding;
+use portcullis_report::Encoded;
 use portcullis_rows::input::Terminator;
 use portcullis_rows::output::columns::Field;
 use portcullis_rows::output::csv::Csv;
 use portcullis_rows::output::json_lines::JsonLines;
-use portcullis_rows::output::parquet::{AddedColumns, EncodedGroup, Template};
+use portcullis_rows::output::parquet::{AddedColumns, Template};
 use portcullis_rows::output::tsv::Tsv;
 use portcullis_rows::output::{Added, TextRows};
 
 use super::limits::SURVEY_TEXT_ROWS;
-use super::output::{CompleteOutput, Compressor, Destination, Output};
-use super::rows::{self, RowFile};
+use super::output::{CompleteOutput, Compressor, Output, OutputFile};
+use super::rows::{self, ParquetFile};
 use super::values::Format;
 
 /// Opens an output for rows of a format.
@@ -23,14 +24,25 @@ use super::values::Format;
 /// # Errors
 ///
 /// If it cannot be opened, or cannot hold the format.
-pub fn open(format: Format, destination: &Destination) -> anyhow::Result<Output> {
-    if format != Format::Parquet {
-        return Ok(Output::open(destination)?);
+pub fn open(format: Format, path: &OutputFile) -> anyhow::Result<Output> {
+    if format == Format::Parquet {
+        rows::not_to_terminal(path.is_dash(), "-o FILE.parquet, or --format tsv")?;
+        rows::not_compressed(path)?;
     }
-    let prints = *destination == Destination::StandardOutput;
-    rows::not_to_terminal(prints, "-o FILE.parquet, or --format tsv")?;
-    rows::not_compressed(destination)?;
-    Ok(Output::open_as_is(destination)?)
+    Ok(Output::create(path)?)
+}
+
+/// Returns how rows are written as text.
+pub fn text_rows(
+    format: Format,
+    fields: &[Field],
+    terminator: Terminator,
+) -> Box<dyn TextRows + Send> {
+    match format {
+        Format::Csv => Box::new(Csv::default()),
+        Format::Jsonl => Box::new(JsonLines::new(fields)),
+        _ => Box::new(Tsv(terminator)),
+    }
 }
 
 /// Encodes the rows of a table.
@@ -49,19 +61,7 @@ enum Form {
 pub enum TableFile {
     /// The output, and the header until it is written: a run that fails at once prints nothing.
     Text(Output, Vec<u8>),
-    Parquet(RowFile),
-}
-
-/// Encoded rows.
-pub enum Block {
-    Text(Vec<u8>),
-    Parquet(EncodedGroup),
-}
-
-impl Default for Block {
-    fn default() -> Block {
-        Block::Text(Vec::new())
-    }
+    Parquet(ParquetFile),
 }
 
 /// Begins a table with these columns. The lines of a text end with `terminator`.
@@ -76,18 +76,15 @@ pub fn begin(
     terminator: Terminator,
 ) -> anyhow::Result<(Encoder, TableFile)> {
     let compression = output.compression();
-    let text: Box<dyn TextRows + Send> = match format {
-        Format::Parquet => {
-            let file = RowFile::new(output, Template::from_rows(&fields))?;
-            let form = Form::Parquet(AddedColumns::of_rows(fields.clone()));
-            return Ok((Encoder { fields, form, compression }, TableFile::Parquet(file)));
-        }
-        Format::Csv => Box::new(Csv::default()),
-        Format::Jsonl => Box::new(JsonLines::new(&fields)),
-        _ => Box::new(Tsv(terminator)),
+    let (form, file) = if format == Format::Parquet {
+        let file = ParquetFile::begin(output, Template::from_rows(&fields).into())?;
+        (Form::Parquet(AddedColumns::of_rows(fields.clone())), TableFile::Parquet(file))
+    } else {
+        let text = text_rows(format, &fields, terminator);
+        let header = text.header(None, &fields);
+        (Form::Text(text), TableFile::Text(output, header))
     };
-    let file = TableFile::Text(output, text.header(None, &fields));
-    Ok((Encoder { fields, form: Form::Text(text), compression }, file))
+    Ok((Encoder { fields, form, compression }, file))
 }
 
 impl Encoder {
@@ -104,20 +101,22 @@ impl Encoder {
     pub fn encode(
         &self,
         mut fill: impl FnMut(&mut Added) -> anyhow::Result<()>,
-    ) -> anyhow::Result<Block> {
-        let rows = match &self.form {
-            Form::Parquet(columns) => return columns.encode_rows(fill).map(Block::Parquet),
-            Form::Text(rows) => rows,
-        };
-        let (mut added, mut out) = (self.none(), Vec::new());
-        loop {
-            fill(&mut added)?;
-            if added.rows() == 0 {
-                Compressor::default().compress(self.compression, &mut out)?;
-                return Ok(Block::Text(out));
+    ) -> anyhow::Result<Encoded> {
+        let mut encoded = Encoded::default();
+        match &self.form {
+            Form::Parquet(columns) => encoded.group = columns.encode_rows(fill)?,
+            Form::Text(rows) => {
+                let mut added = self.none();
+                while {
+                    fill(&mut added)?;
+                    added.rows() > 0
+                } {
+                    rows.push(None, &added, &mut encoded.text)?;
+                }
+                Compressor::default().compress(self.compression, &mut encoded.text)?;
             }
-            rows.push(None, &added, &mut out)?;
         }
+        Ok(encoded)
     }
 
     /// Encodes the rows in `added`, which has none afterwards.
@@ -125,7 +124,7 @@ impl Encoder {
     /// # Errors
     ///
     /// If they cannot be encoded.
-    pub fn encode_all(&self, added: &mut Added) -> anyhow::Result<Block> {
+    pub fn encode_all(&self, added: &mut Added) -> anyhow::Result<Encoded> {
         let mut is_first = true;
         self.encode(|next| {
             next.clear();
@@ -143,15 +142,14 @@ impl TableFile {
     /// # Errors
     ///
     /// If the output cannot be written.
-    pub fn write(&mut self, block: Block) -> anyhow::Result<()> {
-        match (self, block) {
-            (TableFile::Text(..), Block::Text(text)) if text.is_empty() => Ok(()),
-            (TableFile::Text(output, header), Block::Text(text)) => {
+    pub fn write(&mut self, block: Encoded) -> anyhow::Result<()> {
+        match self {
+            TableFile::Text(..) if block.text.is_empty() => Ok(()),
+            TableFile::Text(output, header) => {
                 output.write(&std::mem::take(header))?;
-                Ok(output.write_compressed(&text)?)
+                Ok(output.write_compressed(&block.text)?)
             }
-            (TableFile::Parquet(file), Block::Parquet(group)) => file.write(group),
-            _ => unreachable!("the encoder of the table makes its blocks"),
+            TableFile::Parquet(file) => file.write(block.group),
         }
     }
 
@@ -161,11 +159,11 @@ impl TableFile {
     /// # Errors
     ///
     /// If the output cannot be written.
-    pub fn complete(self, account: String) -> anyhow::Result<Vec<CompleteOutput>> {
+    pub fn complete(self, account: String) -> anyhow::Result<CompleteOutput> {
         match self {
             TableFile::Text(mut output, header) => {
                 output.write(&header)?;
-                Ok(vec![output.complete()?])
+                Ok(output.complete()?)
             }
             TableFile::Parquet(file) => file.complete(account),
         }
@@ -199,9 +197,9 @@ impl Rows {
         self.file.write(self.encoder.encode_all(&mut self.added)?)
     }
 
-    /// Completes the output, as [`TableFile::complete`].
-    pub fn complete(mut self, account: String) -> anyhow::Result<Vec<CompleteOutput>> {
+    /// Writes the other rows, and returns the output.
+    pub fn end(mut self) -> anyhow::Result<TableFile> {
         self.file.write(self.encoder.encode_all(&mut self.added)?)?;
-        self.file.complete(account)
+        Ok(self.file)
     }
 }

@@ -6,15 +6,15 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{
-    OsStringValueParser, PossibleValuesParser, TryMapValueParser, TypedValueParser,
-    ValueParserFactory,
+    OsStringValueParser, PossibleValuesParser, TypedValueParser, ValueParserFactory,
 };
-use portcullis_dialect::{Label, LabelError};
+use portcullis_dialect::{Label, LabelError, words};
 use portcullis_robots::access::UnixSeconds;
 
 use super::agents::AgentValue;
 use super::args::MaxAge;
 use super::limits::{MEMORY_IN_BYTES_MIN, PROCESSOR_THREADS_MAX};
+use super::output::ParserOf;
 
 /// The most bytes of a file that are read; `None` means all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +29,9 @@ pub fn bytes_max(text: &str) -> Result<BytesMax, String> {
     }
 }
 
-/// Parses a limit on memory.
-pub fn memory(text: &str) -> Result<usize, String> {
-    Ok(size(text)?.unwrap_or(usize::MAX))
-}
-
 /// Parses the memory of a compiler. A small number of bytes is a forgotten suffix.
 pub fn compile_memory(text: &str) -> Result<usize, String> {
-    let bytes = memory(text)?;
+    let bytes = size(text)?.unwrap_or(usize::MAX);
     if bytes >= MEMORY_IN_BYTES_MIN || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Ok(bytes);
     }
@@ -71,42 +66,42 @@ pub fn named<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all.iter().map(|&item| name(item))).map(move |text| {
-        let found = all.iter().copied().find(|&item| name(item) == text);
-        found.expect("the parser accepts the names of these only")
+    among(all.iter().map(move |&item| (name(item), item)))
+}
+
+/// Parses one of `all` by the name before it.
+pub fn one_of<T: Copy + Send + Sync + 'static>(
+    all: &'static [(&str, T)],
+) -> impl TypedValueParser<Value = T> {
+    among(all.iter().copied())
+}
+
+fn among<T: Copy + Send + Sync + 'static>(
+    all: impl Iterator<Item = (&'static str, T)> + Clone + Send + Sync + 'static,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.clone().map(|(name, _)| name)).map(move |text| {
+        let found = all.clone().find(|(name, _)| *name == text);
+        found.expect("the parser accepts the names of these only").1
     })
 }
 
-/// The form of an output, called like the extension of a file, if it may be one. Each command has some.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Tsv,
-    Csv,
-    Jsonl,
-    Parquet,
-    Html,
-    Json,
-    Text,
-    Github,
+words! {
+    /// The form of an output, called like the extension of a file, if it may be one. Each command has some.
+    pub enum Format {
+        Tsv => "tsv",
+        Csv => "csv",
+        Jsonl => "jsonl",
+        Parquet => "parquet",
+        Html => "html",
+        Json => "json",
+        Text => "text",
+        Github => "github",
+    }
 }
 
 impl Format {
     /// The forms of tables.
     pub const TABLES: &[Format] = &[Format::Tsv, Format::Jsonl, Format::Csv, Format::Parquet];
-
-    /// Returns the name, which is also the extension of files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Format::Tsv => "tsv",
-            Format::Csv => "csv",
-            Format::Jsonl => "jsonl",
-            Format::Parquet => "parquet",
-            Format::Html => "html",
-            Format::Json => "json",
-            Format::Text => "text",
-            Format::Github => "github",
-        }
-    }
 }
 
 /// Parses one of `formats`.
@@ -157,7 +152,7 @@ impl SetAt {
 }
 
 impl ValueParserFactory for SetAt {
-    type Parser = TryMapValueParser<OsStringValueParser, fn(OsString) -> Result<SetAt, String>>;
+    type Parser = ParserOf<SetAt>;
 
     fn value_parser() -> Self::Parser {
         OsStringValueParser::new().try_map(SetAt::parse)
@@ -249,7 +244,7 @@ mod tests {
         ];
         for (text, bytes) in cases {
             assert_eq!(bytes_max(text), Ok(BytesMax(bytes)), "{text}");
-            assert_eq!(memory(text), Ok(bytes.unwrap_or(usize::MAX)), "{text}");
+            assert_eq!(size(text), Ok(bytes), "{text}");
         }
     }
 
@@ -257,7 +252,7 @@ mod tests {
     fn malformed_sizes() {
         for text in ["", "0", "0K", "K", "-1", "1.5M", "500KB", "99999999999999999999", "1 M"] {
             assert!(bytes_max(text).is_err(), "{text}");
-            assert_eq!(memory(text).is_err(), !matches!(text, "0" | "0K"), "{text}");
+            assert_eq!(size(text).is_err(), !matches!(text, "0" | "0K"), "{text}");
         }
     }
 
@@ -268,7 +263,8 @@ mod tests {
             assert!(compile_memory(text).unwrap_err().ends_with(hint), "{text}");
         }
         for text in ["1048576", "1K", "4GiB", "unlimited"] {
-            assert_eq!(compile_memory(text), memory(text), "{text}");
+            let bytes = size(text).unwrap().unwrap_or(usize::MAX);
+            assert_eq!(compile_memory(text), Ok(bytes), "{text}");
         }
         assert!(compile_memory("1TB").unwrap_err().contains("expected"));
     }

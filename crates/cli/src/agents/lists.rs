@@ -51,18 +51,11 @@ struct Source {
     licence: String,
 }
 
-impl Reading {
-    /// Returns the reading in a dialect.
-    ///
-    /// # Errors
-    ///
-    /// If the dialect has no such tokens.
-    pub fn chain(&self, dialect: &Dialect) -> Result<Crawler, AgentError> {
-        chain(&self.reading, dialect)
-    }
-}
-
 /// Parses a reading. Where tokens may have a `!`, it is none of the token here.
+///
+/// # Errors
+///
+/// If the dialect has no such tokens.
 pub(super) fn chain(reading: &str, dialect: &Dialect) -> Result<Crawler, AgentError> {
     match reading.strip_suffix('!') {
         Some(tokens) => Crawler::parse(tokens, dialect).map(Crawler::without_default),

@@ -91,16 +91,6 @@ pub struct List {
 }
 
 impl Asked {
-    /// Returns the agents for a single name.
-    pub fn one(name: String) -> Asked {
-        Asked { names: vec![Name { name, list: None, line: None }], ..Asked::default() }
-    }
-
-    /// Whether a name is skipped if the dialect cannot express it.
-    pub fn is_optional(&self, name: &Name) -> bool {
-        name.list.is_some_and(|list| self.lists[list].is_ours)
-    }
-
     /// Returns the agents in a dialect and those of User-Agent headers, and the names in built-in lists
     /// that the dialect cannot express.
     ///
@@ -116,7 +106,9 @@ impl Asked {
         for name in &self.names {
             match name.chain(dialect) {
                 Ok(chain) => chains.push(chain),
-                Err(_) if self.is_optional(name) => skipped.push(name.name.as_str()),
+                Err(_) if name.list.is_some_and(|list| self.lists[list].is_ours) => {
+                    skipped.push(name.name.as_str())
+                }
                 Err(error) => {
                     refuse_header(&name.name)?;
                     refuse_file(&name.name)?;
@@ -155,7 +147,7 @@ impl Asked {
     }
 
     /// Describes the place of a name for a message.
-    pub fn place(&self, name: &Name) -> String {
+    fn place(&self, name: &Name) -> String {
         match (name.list, name.line) {
             (Some(list), Some(line)) => format!("{}, line {line}", self.lists[list].name),
             (Some(list), None) => self.lists[list].name.clone(),
@@ -174,8 +166,7 @@ pub fn from_header(header: &str, dialect: &Dialect) -> Result<Crawler, AgentErro
     // The longest token names the crawler. Another one may be in the header of anybody, who would not be
     // bound by the groups for `*` then.
     let Some(documented) = chain.tokens().next().and_then(reading) else { return Ok(chain) };
-    let documented = documented.chain(dialect)?;
-    Ok(chain.read_as(&documented))
+    Ok(chain.read_as(&lists::chain(&documented.reading, dialect)?))
 }
 
 /// Expands the values of `-a` to names, in order and without duplicates that differ only in case.
@@ -190,7 +181,7 @@ pub fn expand(values: &[AgentValue]) -> anyhow::Result<Asked> {
     for AgentValue(value) in values {
         let names = match value.strip_prefix('@') {
             Some(list) => listed(list, &mut asked.lists)?,
-            None => Asked::one(value.clone()).names,
+            None => vec![Name { name: value.clone(), list: None, line: None }],
         };
         for name in names {
             let is_given = name.list.is_none();

@@ -9,12 +9,13 @@
 use std::cmp::Reverse;
 
 use crate::limits::AGENT_SUGGESTIONS_MAX;
-use portcullis_report::{AgentList, UnnamedAgent};
+use portcullis_report::{AgentList, Run, UnnamedAgent};
 use portcullis_robots::policy::Crawler;
 use portcullis_set::{Damage, PolicySet};
 
 use super::super::message::say;
-use super::super::plan::{QuestionPlan, SummaryForm};
+use super::super::output::SummaryForm;
+use super::super::plan::QuestionPlan;
 use super::lists;
 use super::lists::Reading;
 
@@ -30,12 +31,8 @@ const AGENT_OF_RECORD: &str = "the agent of each record";
 /// The names that have no effect, and the sources of all names.
 #[derive(Clone, Debug, Default)]
 pub struct AgentNotes {
-    /// The agents that are evaluated, in the order of the output.
-    pub agents: Vec<String>,
-    /// The agents that are known if each record has its own, and the one without a name.
-    pub of_records: Vec<String>,
-    pub lists: Vec<AgentList>,
-    pub unnamed: Vec<UnnamedAgent>,
+    /// The agents, and what an account says of them.
+    pub run: Run,
     /// Notes on names that were typed or left out.
     notes: Vec<String>,
 }
@@ -64,42 +61,47 @@ impl AgentNotes {
             std::mem::replace(&mut names, vec![AGENT_OF_RECORD.to_owned()])
         });
         let lists = questions.asked.describe_lists(&skipped);
-        Ok(AgentNotes {
+        let notes = left_out(questions, &lists, dialect.name);
+        let run = Run {
             agents: names,
-            of_records: of_records.unwrap_or_default(),
-            notes: left_out(questions, &lists, dialect.name),
-            lists,
-            unnamed,
-        })
+            record_agents: of_records.unwrap_or_default(),
+            agent_lists: lists,
+            unnamed_agents: unnamed,
+            ..Run::default()
+        };
+        Ok(AgentNotes { run, notes })
+    }
+
+    /// Returns the agents that are evaluated, in the order of the output.
+    pub fn agents(&self) -> &[String] {
+        &self.run.agents
     }
 
     /// Shows the notes, unless the summary has them or there are none.
     pub fn show(&self, form: SummaryForm) {
         if form == SummaryForm::Text {
-            self.notes.iter().for_each(|note| say(format_args!("note: {note}")));
-            self.show_unnamed(&self.unnamed.iter().collect::<Vec<_>>());
+            self.show_names(|_| true);
         }
     }
 
     /// Shows the notes, and those on names that seem to be misspelt.
     pub fn show_misspelt(&self) {
-        self.notes.iter().for_each(|note| say(format_args!("note: {note}")));
-        let misspelt = self.unnamed.iter().filter(|agent| agent.suggestion.is_some());
-        self.show_unnamed(&misspelt.collect::<Vec<_>>());
+        self.show_names(|agent| agent.suggestion.is_some());
     }
 
-    fn show_unnamed(&self, agents: &[&UnnamedAgent]) {
+    fn show_names(&self, is_shown: impl Fn(&UnnamedAgent) -> bool) {
+        self.notes.iter().for_each(|note| say(format_args!("note: {note}")));
+        let agents = self.run.unnamed_agents.iter().filter(|agent| is_shown(agent));
+        let agents: Vec<&UnnamedAgent> = agents.collect();
         if agents.is_empty() {
             return;
         }
-        let shown =
-            agents.iter().take(SHOWN_MAX).map(
-                |UnnamedAgent { agent, suggestion }| match suggestion {
-                    Some(name) => format!("{agent} (did you mean {name}?)"),
-                    None => agent.clone(),
-                },
-            );
-        let mut shown = shown.collect::<Vec<_>>().join(", ");
+        let name = |UnnamedAgent { agent, suggestion }: &&UnnamedAgent| match suggestion {
+            Some(name) => format!("{agent} (did you mean {name}?)"),
+            None => agent.clone(),
+        };
+        let shown: Vec<String> = agents.iter().take(SHOWN_MAX).map(name).collect();
+        let mut shown = shown.join(", ");
         if agents.len() > SHOWN_MAX {
             shown += &format!(" and {} more", agents.len() - SHOWN_MAX);
         }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{ArgGroup, Args, ValueEnum, ValueHint};
+use clap::{ArgGroup, Args, ColorChoice, ValueHint};
 use portcullis_build::Strictness;
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
@@ -11,6 +11,7 @@ use portcullis_dialect::usage::Label;
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 use portcullis_rows::list::{ListFormat, given_host};
+use portcullis_set::batch::{AgentKind, BeforeFirst};
 
 use super::super::agents::AgentValue;
 use super::super::output::{OutputFile, OutputFolder, SummaryTo};
@@ -67,22 +68,13 @@ pub struct RecordAgentArgs {
     ///
     /// token or header; by default token, and header for `--agent-field record`. The agent of a header is
     /// the one whose product token in it the file names first, longest first, as for --user-agent.
-    #[arg(
-        long,
-        value_enum,
-        value_name = "KIND",
-        hide_possible_values = true,
-        hide_short_help = true
-    )]
-    pub agent_kind: Option<AgentForm>,
+    #[arg(long, value_parser = values::one_of(AGENT_KINDS), value_name = "KIND", hide_possible_values = true, hide_short_help = true)]
+    pub agent_kind: Option<AgentKind>,
 }
 
 /// How the agent of a record is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AgentForm {
-    Token,
-    Header,
-}
+const AGENT_KINDS: &[(&str, AgentKind)] =
+    &[("token", AgentKind::Token), ("header", AgentKind::Header)];
 
 /// How records are read as URLs.
 #[derive(Args)]
@@ -177,15 +169,32 @@ pub struct StrictArgs {
     pub strict: bool,
 }
 
-/// Whether what cannot be read is skipped.
+impl StrictArgs {
+    /// Returns how faults are judged.
+    pub fn strictness(&self) -> Strictness {
+        if self.strict { Strictness::Strict } else { Strictness::Usual }
+    }
+}
+
+/// Whether what is in doubt is an error, and what cannot be read is skipped.
 #[derive(Args)]
 #[command(next_help_heading = "Policies")]
-pub struct LenientArgs {
+pub struct FaultArgs {
+    #[command(flatten)]
+    pub strict: StrictArgs,
+
     /// Skip inputs and files that cannot be read to their end with a note, instead of stopping
     ///
     /// The hosts of skipped files are unknown, or an older capture counts.
     #[arg(long, conflicts_with = "strict", hide_short_help = true)]
     pub lenient: bool,
+}
+
+impl FaultArgs {
+    /// Returns how faults are judged.
+    pub fn strictness(&self) -> Strictness {
+        if self.lenient { Strictness::Lenient } else { self.strict.strictness() }
+    }
 }
 
 /// The policies, and how they are read.
@@ -211,9 +220,7 @@ pub struct PolicyArgs {
     #[command(flatten)]
     pub text: TextArgs,
     #[command(flatten)]
-    pub strict: StrictArgs,
-    #[command(flatten)]
-    pub lenient: LenientArgs,
+    pub faults: FaultArgs,
 }
 
 impl PolicyArgs {
@@ -238,16 +245,7 @@ impl PolicyArgs {
 
     /// Returns how faults are judged.
     pub fn strictness(&self) -> Strictness {
-        strictness(&self.strict, Some(&self.lenient))
-    }
-}
-
-/// Returns how faults are judged, by flags of which at most one is set.
-pub fn strictness(strict: &StrictArgs, lenient: Option<&LenientArgs>) -> Strictness {
-    match (strict.strict, lenient.is_some_and(|it| it.lenient)) {
-        (true, _) => Strictness::Strict,
-        (false, true) => Strictness::Lenient,
-        (false, false) => Strictness::Usual,
+        self.faults.strictness()
     }
 }
 
@@ -296,15 +294,13 @@ pub struct TimeArgs {
     ///
     /// unknown: the verdict is unknown, with the reason `before-first`. oldest: the first capture
     /// decides, and the summary counts such URLs.
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHAT",
-        hide_possible_values = true,
-        hide_short_help = true
-    )]
-    pub before_first: Option<EarlyTime>,
+    #[arg(long, value_parser = values::one_of(EARLY_TIMES), value_name = "WHAT", hide_possible_values = true, hide_short_help = true)]
+    pub before_first: Option<BeforeFirst>,
 }
+
+/// The verdict for a time before the first capture.
+const EARLY_TIMES: &[(&str, BeforeFirst)] =
+    &[("unknown", BeforeFirst::Unknown), ("oldest", BeforeFirst::Oldest)];
 
 /// The times of the records in lists.
 #[derive(Args, Default)]
@@ -349,16 +345,9 @@ pub struct NowArgs {
     pub and_now: bool,
 }
 
-/// The verdict for a time before the first capture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EarlyTime {
-    Unknown,
-    Oldest,
-}
-
 /// A list of URLs, a folder of lists, or a pattern. Standard input is `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListPath(PathBuf);
+pub struct ListPath(pub PathBuf);
 
 impl From<std::ffi::OsString> for ListPath {
     fn from(path: std::ffi::OsString) -> ListPath {
@@ -366,25 +355,13 @@ impl From<std::ffi::OsString> for ListPath {
     }
 }
 
-impl ListPath {
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
 /// An archive, a folder, a pattern or a file of names. Standard input is `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CapturePath(PathBuf);
+pub struct CapturePath(pub PathBuf);
 
 impl From<std::ffi::OsString> for CapturePath {
     fn from(path: std::ffi::OsString) -> CapturePath {
         CapturePath(path.into())
-    }
-}
-
-impl CapturePath {
-    pub fn path(&self) -> &Path {
-        &self.0
     }
 }
 
@@ -502,14 +479,6 @@ pub struct ShardArgs {
     pub keep_going: bool,
 }
 
-/// The output of a policy set.
-#[derive(Args)]
-#[command(next_help_heading = "Output")]
-pub struct SetOutputArgs {
-    #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "SET", value_hint = ValueHint::FilePath)]
-    pub output: OutputFile,
-}
-
 /// The memory for compiling.
 #[derive(Args, Default)]
 #[command(next_help_heading = "Run")]
@@ -565,16 +534,8 @@ pub struct ColorArgs {
     /// When to use colours
     ///
     /// `auto` uses colours if standard output is a terminal and NO_COLOR is not set.
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, hide_short_help = true)]
-    pub color: Color,
-}
-
-/// When output is coloured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    Auto,
-    Always,
-    Never,
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto, hide_short_help = true)]
+    pub color: ColorChoice,
 }
 
 /// The threads.

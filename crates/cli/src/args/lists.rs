@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 use portcullis_dialect::usage::Label;
 use portcullis_rows::output::columns::Columns;
 
@@ -190,8 +190,8 @@ pub struct SelectionArgs {
     pub purpose: Option<Label>,
 
     /// Keep or drop records whose use for the purpose is not stated
-    #[arg(long, value_enum, value_name = "WHAT", requires = "purpose", hide_short_help = true)]
-    pub unstated: Option<KeepOrDrop>,
+    #[arg(long, value_parser = values::one_of(&[("keep", true), ("drop", false)]), value_name = "WHAT", requires = "purpose", hide_short_help = true)]
+    pub unstated: Option<bool>,
 }
 
 impl SelectionArgs {
@@ -199,10 +199,4 @@ impl SelectionArgs {
     pub fn aside(&self) -> [&RecordsTo; 3] {
         [&self.unknown, &self.invalid, &self.pages]
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum KeepOrDrop {
-    Keep,
-    Drop,
 }

@@ -15,20 +15,19 @@ mod sets;
 mod survey;
 mod texts;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
+use clap_complete::Shell;
 
-use super::exit;
+use super::{exit, values};
 
 pub use self::audit::{AUDIT_FORMATS, AuditArgs};
 pub use self::groups::{
-    AgentArgs, AgentForm, BesideArgs, CapturePath, Color, EarlyTime, FreshnessArgs, InputArgs,
-    ListPath, ListTimeArgs, MaxAge, NowArgs, PolicyArgs, QuestionArgs, ReadingArgs,
-    RecordAgentArgs, RejectArgs, RunArgs, ShardArgs, TimeArgs, UrlArgs, UsageArgs, strictness,
+    AgentArgs, BesideArgs, CapturePath, FreshnessArgs, InputArgs, ListPath, ListTimeArgs, MaxAge,
+    NowArgs, PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs,
+    ShardArgs, TimeArgs, UsageArgs,
 };
 pub use self::lint::{Explained, LintArgs};
-pub use self::lists::{
-    CheckArgs, ClassifyArgs, FilterArgs, KeepOrDrop, RecordsArgs, SelectionArgs,
-};
+pub use self::lists::{CheckArgs, ClassifyArgs, FilterArgs, RecordsArgs, SelectionArgs};
 pub use self::sets::{CompileArgs, DIFF_FORMATS, DiffArgs, InspectArgs};
 pub use self::survey::SurveyArgs;
 
@@ -47,7 +46,7 @@ pub use self::survey::SurveyArgs;
 )]
 pub struct Arguments {
     /// Generate the man page or a shell completion script
-    #[arg(long, value_enum, value_name = "KIND")]
+    #[arg(long, value_parser = values::one_of(GENERATED), value_name = "KIND")]
     pub generate: Option<Generated>,
 
     /// List the agents of `-a @NAME`, with the date and licence of each list
@@ -58,15 +57,18 @@ pub struct Arguments {
     pub command: Option<Command>,
 }
 
-/// The output of `--generate`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Generated {
-    Man,
-    CompleteBash,
-    CompleteZsh,
-    CompleteFish,
-    CompletePowershell,
-}
+/// The output of `--generate`: a completion script, or the man page.
+#[derive(Clone, Copy, Debug)]
+pub struct Generated(pub Option<Shell>);
+
+/// The words of `--generate`.
+const GENERATED: &[(&str, Generated)] = &[
+    ("man", Generated(None)),
+    ("complete-bash", Generated(Some(Shell::Bash))),
+    ("complete-zsh", Generated(Some(Shell::Zsh))),
+    ("complete-fish", Generated(Some(Shell::Fish))),
+    ("complete-powershell", Generated(Some(Shell::PowerShell))),
+];
 
 #[derive(Subcommand)]
 pub enum Command {

@@ -3,15 +3,16 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use portcullis_captures::{CaptureFormat, FieldName};
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 
+use super::super::output::OutputFile;
 use super::super::values::{self, Format, SetAt};
 use super::groups::{
-    AgentArgs, CapturePath, CompileMemoryArgs, FailArgs, LenientArgs, ListPath, OutputArgs,
-    ReadingArgs, RejectArgs, RunArgs, SetOutputArgs, StrictArgs, TextArgs, TimeUnitArgs, TopArgs,
-    UrlArgs, UsageArgs,
+    AgentArgs, CapturePath, CompileMemoryArgs, FailArgs, FaultArgs, ListPath, OutputArgs,
+    ReadingArgs, RejectArgs, RunArgs, StrictArgs, TextArgs, TimeUnitArgs, TopArgs, UrlArgs,
+    UsageArgs,
 };
 use super::texts;
 
@@ -65,9 +66,7 @@ pub struct CompileArgs {
     #[command(flatten)]
     pub text: TextArgs,
     #[command(flatten)]
-    pub strict: StrictArgs,
-    #[command(flatten)]
-    pub lenient: LenientArgs,
+    pub faults: FaultArgs,
     #[command(flatten)]
     pub outages: OutageArgs,
 
@@ -90,8 +89,9 @@ pub struct CompileArgs {
     #[command(flatten)]
     pub unit: TimeUnitArgs,
 
-    #[command(flatten)]
-    pub output: SetOutputArgs,
+    #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "SET", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub output: OutputFile,
+
     #[command(flatten)]
     pub run: RunArgs,
     #[command(flatten)]

@@ -1,11 +1,9 @@
 //! Flags of `survey`.
 
 use clap::Args;
-use clap::ValueHint;
 
-use super::super::output::OutputFile;
 use super::super::values::{self, Format};
-use super::groups::{AgentArgs, BesideArgs, PolicyArgs, RunArgs};
+use super::groups::{AgentArgs, BesideArgs, OutputArgs, PolicyArgs, RunArgs};
 use super::texts;
 
 /// The columns, for the help.
@@ -71,8 +69,8 @@ pub struct SurveyArgs {
     #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", value_parser = values::format(Format::TABLES), help_heading = "Output")]
     pub format: Option<Format>,
 
-    #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "OUTPUT", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub output: Option<OutputFile>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 
     #[command(flatten)]
     pub run: RunArgs,

@@ -6,25 +6,14 @@ use std::path::Path;
 
 use anyhow::ensure;
 use portcullis_files::kind::FileKind;
-use portcullis_lint as lint;
 use portcullis_lint::limits::LINT_FINDINGS_PER_CODE_MAX;
-use portcullis_lint::{Edit, Report};
+use portcullis_lint::{Edit, Fixed, Report};
 use portcullis_text::visible::is_hidden;
 
 use super::super::output::Output;
 
-/// A fixed file.
-pub(super) struct Fixed {
-    text: Option<Vec<u8>>,
-    /// The diff, byte for byte so that it can be applied; empty if nothing changes.
-    pub(super) diff: Vec<u8>,
-    /// Notes on diagnostics that were not fixed, one line each.
-    pub(super) notes: Vec<String>,
-    /// The positions of the fixed diagnostics.
-    pub(super) fixed: Vec<usize>,
-}
-
-pub(super) fn fix(name: &str, text: &[u8], report: &Report, fixed: lint::Fixed) -> Fixed {
+/// Returns notes on the diagnostics of a file that were not fixed, one line each.
+pub(super) fn left(name: &str, report: &Report, fixed: &Fixed) -> Vec<String> {
     let left = fixed.left.iter().map(|(position, why)| {
         let diagnostic = &report.diagnostics[*position];
         let (line, code) = (diagnostic.place.line, diagnostic.code);
@@ -34,23 +23,22 @@ pub(super) fn fix(name: &str, text: &[u8], report: &Report, fixed: lint::Fixed) 
     if fixed.left.len() > notes.len() {
         notes.push(format!("{name}: {} more not fixed", fixed.left.len() - notes.len()));
     }
-    let changes = fixed.text != text;
+    notes
+}
+
+/// Returns a unified diff of a file and its fixed text, byte for byte so that it can be applied. The
+/// edits say what changes, so this takes linear time.
+pub(super) fn diff(name: &str, text: &[u8], report: &Report, fixed: &Fixed) -> Vec<u8> {
     let of_fixed = |&position: &usize| report.diagnostics[position].fix.iter();
     let edits = fixed.fixed.iter().flat_map(of_fixed).flat_map(|fix| &fix.edits);
-    Fixed {
-        notes,
-        diff: if changes { diff(name, text, edits.collect()) } else { Vec::new() },
-        fixed: fixed.fixed,
-        text: changes.then_some(fixed.text),
-    }
+    diff_of(name, text, edits.collect())
 }
 
 /// The lines of context around a change in a diff.
 const CONTEXT_LINES: usize = 3;
 
-/// Returns a unified diff of `text` and what `edits` make of it. The edits say what changes, so this
-/// takes linear time.
-fn diff(name: &str, text: &[u8], mut edits: Vec<&Edit>) -> Vec<u8> {
+/// Returns a unified diff of `text` and what `edits` make of it.
+fn diff_of(name: &str, text: &[u8], mut edits: Vec<&Edit>) -> Vec<u8> {
     // Several diagnostics may have one edit.
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
     edits.dedup();
@@ -58,7 +46,7 @@ fn diff(name: &str, text: &[u8], mut edits: Vec<&Edit>) -> Vec<u8> {
     let name = name.trim_start_matches('/');
     let [before, after] = ["a", "b"].map(|side| file_name(&format!("{side}/{name}")));
     let mut out = format!("--- {before}\n+++ {after}\n").into_bytes();
-    let old: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
+    let old = lines(text);
     let changes = changes(text, &old, &edits);
     let mut added = 0;
     let are_near = |one: &Change, next: &Change| next.start - one.end <= 2 * CONTEXT_LINES;
@@ -71,15 +59,17 @@ fn diff(name: &str, text: &[u8], mut edits: Vec<&Edit>) -> Vec<u8> {
         let from = range(start, end - start);
         let to = range(moved(start, added), moved(end - start, more));
         out.extend(format!("@@ -{from} +{to} @@\n").into_bytes());
+        let mut push = |sign, lines: &[&[u8]]| {
+            lines.iter().for_each(|line| push_line(sign, line, &mut out));
+        };
         let mut at = start;
         for change in hunk {
-            old[at..change.start].iter().for_each(|line| push_line(b' ', line, &mut out));
-            old[change.start..change.end].iter().for_each(|line| push_line(b'-', line, &mut out));
-            let new = change.new.split_inclusive(|&byte| byte == b'\n');
-            new.for_each(|line| push_line(b'+', line, &mut out));
+            push(b' ', &old[at..change.start]);
+            push(b'-', &old[change.start..change.end]);
+            push(b'+', &lines(&change.new));
             at = change.end;
         }
-        old[at..end].iter().for_each(|line| push_line(b' ', line, &mut out));
+        push(b' ', &old[at..end]);
         added += more;
     }
     out
@@ -97,8 +87,7 @@ struct Change {
 impl Change {
     /// Returns by how many lines the file grows.
     fn growth(&self) -> isize {
-        let new = self.new.split_inclusive(|&byte| byte == b'\n').count();
-        new as isize - (self.end - self.start) as isize
+        lines(&self.new).len() as isize - (self.end - self.start) as isize
     }
 }
 
@@ -142,6 +131,11 @@ fn changes(text: &[u8], lines: &[&[u8]], edits: &[&Edit]) -> Vec<Change> {
     changes
 }
 
+/// Returns the lines of a text with their ends.
+fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|&byte| byte == b'\n').collect()
+}
+
 /// Returns a range of lines, which are counted from 0, for the header of a hunk.
 fn range(start: usize, lines: usize) -> String {
     match lines {
@@ -174,30 +168,26 @@ fn file_name(name: &str) -> String {
     format!("\"{}\"", name.bytes().map(byte).collect::<String>())
 }
 
-impl Fixed {
-    /// Writes the file if it changed.
-    pub(super) fn write(&self, path: &Path) -> anyhow::Result<()> {
-        let Some(text) = &self.text else { return Ok(()) };
-        ensure!(path != Path::new("-"), "standard input cannot be fixed in place; name a file");
-        let mut first = Vec::new();
-        File::open(path).and_then(|file| file.take(4).read_to_end(&mut first))?;
-        let kind = FileKind::of(&first);
-        ensure!(
-            !matches!(kind, FileKind::Gzip | FileKind::Zstd),
-            "{}: {kind}; decompress it to fix it in place",
-            path.display()
-        );
-        let mut output = Output::replace_input(path)?;
-        // A server that may no longer read its robots.txt answers 403, which allows everything.
-        ensure!(
-            output.keeps_owner(),
-            "{}: its owner and group cannot be kept; run as its owner, or apply the output of --diff",
-            path.display()
-        );
-        output.write(text)?;
-        output.finish()?;
-        Ok(())
-    }
+/// Replaces a file by its fixed text.
+pub(super) fn write(path: &Path, text: &[u8]) -> anyhow::Result<()> {
+    ensure!(path != Path::new("-"), "standard input cannot be fixed in place; name a file");
+    let mut first = Vec::new();
+    File::open(path).and_then(|file| file.take(4).read_to_end(&mut first))?;
+    let kind = FileKind::of(&first);
+    ensure!(
+        !matches!(kind, FileKind::Gzip | FileKind::Zstd),
+        "{}: {kind}; decompress it to fix it in place",
+        path.display()
+    );
+    let mut output = Output::replace_input(path)?;
+    // A server that may no longer read its robots.txt answers 403, which allows everything.
+    ensure!(
+        output.keeps_owner(),
+        "{}: its owner and group cannot be kept; run as its owner, or apply the output of --diff",
+        path.display()
+    );
+    output.write(text)?;
+    Ok(output.finish()?)
 }
 
 #[cfg(test)]
@@ -213,7 +203,7 @@ mod tests {
             replacement: new.into(),
         };
         let edits: Vec<Edit> = edits.iter().map(edit).collect();
-        let found = diff("x", text.as_bytes(), edits.iter().collect());
+        let found = diff_of("x", text.as_bytes(), edits.iter().collect());
         let found = String::from_utf8(found).unwrap();
         assert_eq!(found.strip_prefix("--- a/x\n+++ b/x\n"), Some(expected), "{text:?}");
     }

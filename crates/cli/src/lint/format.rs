@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Serialize, Serializer};
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_lint::{Code, Diagnostic, Edit, Effect, LineIndex, Place, Report, Safety, Severity};
+use portcullis_lint::{Code, Diagnostic, Edit, LineIndex, Place, Report, Safety, Severity};
 use portcullis_report::account::format;
 use portcullis_text::json::to_json;
 use portcullis_text::visible::visible;
@@ -24,13 +24,6 @@ pub(super) struct Linted<'f> {
     pub(super) text: &'f [u8],
     /// The report on the file.
     pub(super) report: &'f Report,
-}
-
-impl<'f> Linted<'f> {
-    /// Returns the lines of the file, which are needed only if there is a diagnostic.
-    fn index(&self) -> LineIndex<'f> {
-        LineIndex::new(if self.report.diagnostics.is_empty() { b"" } else { self.text })
-    }
 }
 
 /// The number of findings of one code in one file that are not listed, because there are too many.
@@ -101,7 +94,9 @@ impl ReportFormat for Json {
     }
 
     fn entries(&self, linted: &Linted<'_>) -> String {
-        let index = linted.index();
+        // The lines are needed only if there is a diagnostic.
+        let is_clean = linted.report.diagnostics.is_empty();
+        let index = LineIndex::new(if is_clean { b"" } else { linted.text });
         let entry = |found| to_json(&JsonEntry::new(linted.name, found, &index));
         let entries: Vec<String> = linted.report.diagnostics.iter().map(entry).collect();
         entries.join(self.separator())
@@ -160,12 +155,6 @@ struct JsonEdit<'d> {
     replacement_base64: Option<String>,
 }
 
-/// Returns the readings of the dialects by name.
-fn dialects(diagnostic: &Diagnostic) -> BTreeMap<&'static str, &str> {
-    let effects = diagnostic.effects.iter();
-    effects.map(|Effect { dialect, text }| (dialect.name, text.as_str())).collect()
-}
-
 impl<'d> JsonEntry<'d> {
     fn new(file: &'d str, found: &'d Diagnostic, index: &LineIndex<'_>) -> JsonEntry<'d> {
         let related = found.related.iter().map(|related| JsonRelated {
@@ -186,7 +175,7 @@ impl<'d> JsonEntry<'d> {
             name: found.code.name(),
             severity: found.severity(),
             message: &found.message,
-            dialects: dialects(found),
+            dialects: found.effects.iter().map(|it| (it.dialect.name, it.text.as_str())).collect(),
             related: related.collect(),
             fix: found.fix.as_ref().map(|fix| JsonFix {
                 title: &fix.title,

@@ -7,7 +7,6 @@ mod fix;
 mod format;
 mod human;
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -15,18 +14,18 @@ use crate::limits::LINT_FILES_PER_THREAD_MAX;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::expand::expand;
 use portcullis_files::input::read_robots_txt;
-use portcullis_lint::{Code, Fixed, LintConfig, Report, Severity, lint};
+use portcullis_lint::{Code, LintConfig, Report, Severity, lint};
 use rayon::prelude::*;
 
 use self::format::{Github, Json, Linted, Omitted, ReportFormat};
 use self::human::Human;
-use super::args::{Explained, LintArgs, ListPath};
+use super::args::{Explained, LintArgs};
 use super::check::is_colored;
 use super::engine::thread_pool;
 use super::exit::ExitStatus;
 use super::lists;
 use super::message::{Notes, say};
-use super::output::{self, Destination, Output};
+use super::output::{self, Output, OutputFile};
 use super::plan;
 use super::values::Format;
 
@@ -77,7 +76,10 @@ impl Run {
             Format::Github => Box::new(Github),
             _ => Box::new(Human::new(is_colored(args.color.color))),
         };
-        let level = level(&args);
+        // Formats for programs get every finding, because programs filter by severity themselves.
+        let is_for_programs = args.format == Format::Json || args.edits();
+        let by_default = if is_for_programs { Severity::Info } else { Severity::Warning };
+        let level = args.level.unwrap_or(by_default);
         Ok(Run { args, config, format, level })
     }
 
@@ -85,7 +87,7 @@ impl Run {
         let writes_entries = !self.args.edits();
         let mut output = match writes_entries {
             true => Output::styled(),
-            false => Output::open(&Destination::StandardOutput)?,
+            false => Output::create(&OutputFile::default())?,
         };
         if writes_entries {
             output.write(self.format.begin(self.config.dialect).as_bytes())?;
@@ -94,7 +96,7 @@ impl Run {
         let mut all_omitted = Vec::new();
         let (mut has_finding, mut has_failed, mut has_entry) = (false, false, false);
         let files_at_once = rayon::current_num_threads() * LINT_FILES_PER_THREAD_MAX;
-        let named = expand(self.args.files.iter().map(ListPath::path), "file", &|_| Ok(false))?;
+        let named = expand(self.args.files.iter().map(|file| &*file.0), "file", &|_| Ok(false))?;
         for part in lists::noted(named, &mut Notes::default()).chunks(files_at_once) {
             let results: Vec<_> = part.par_iter().map(|input| self.file(&input.path)).collect();
             for result in results {
@@ -136,7 +138,10 @@ impl Run {
 
     fn file(&self, path: &Path) -> anyhow::Result<Checked> {
         let bytes_max = self.config.bytes_max.filter(|_| !self.args.edits());
-        let (name, text) = read(path, bytes_max)?;
+        let is_standard_input = path == Path::new("-");
+        let name = if is_standard_input { "<stdin>".into() } else { path.display().to_string() };
+        // Up to the size limit plus a little more, to detect that the text was cut.
+        let text = read_robots_txt(path, bytes_max)?;
         let mut report = lint(&text, &self.config);
         report.diagnostics.retain(|found| !self.args.allow.contains(&found.code));
         report.omitted.retain(|code, _| !self.args.allow.contains(code));
@@ -147,16 +152,21 @@ impl Run {
             report.unknown.iter().map(|unknown| format!("{name}: {unknown}")).collect();
         let mut text_of_file = Vec::new();
         if self.args.edits() {
-            let fixed = fix::fix(&name, &text, &report, self.fixed(&text, &report));
-            if self.args.fix {
-                fixed.write(path)?;
+            let chosen = self.args.text.dialect.as_slice();
+            let dialects = if chosen.is_empty() { &Dialect::ALL[..] } else { chosen };
+            let fixed = portcullis_lint::fix(&text, &report, dialects, self.config.bytes_max);
+            let changes = fixed.text != text;
+            if changes && self.args.fix {
+                fix::write(path, &fixed.text)?;
             }
-            notes.extend(fixed.notes);
+            if changes && self.args.diff {
+                text_of_file = fix::diff(&name, &text, &report, &fixed);
+            }
+            notes.extend(fix::left(&name, &report, &fixed));
             statistics.fixed = fixed.fixed.len();
-            report = without(report, &fixed.fixed);
-            if self.args.diff {
-                text_of_file = fixed.diff;
-            }
+            let mut positions = 0..;
+            let is_left = |position: usize| fixed.fixed.binary_search(&position).is_err();
+            report.diagnostics.retain(|_| positions.next().is_some_and(is_left));
         } else {
             let linted = Linted { name: &name, text: &text, report: &report };
             text_of_file = self.format.entries(&linted).into_bytes();
@@ -166,46 +176,16 @@ impl Run {
         Ok(Checked { text: text_of_file, notes, statistics, omitted, has_finding })
     }
 
-    /// Returns the text with all proved edits.
-    fn fixed(&self, text: &[u8], report: &Report) -> Fixed {
-        let chosen = self.args.text.dialect.map(|dialect| vec![dialect]);
-        let dialects = chosen.unwrap_or_else(|| Dialect::ALL.to_vec());
-        portcullis_lint::fix(text, report, &dialects, self.config.bytes_max)
-    }
-
     /// Removes the findings below the level and returns their number.
     fn hide(&self, report: &mut Report) -> usize {
         let is_shown = |code: Code| code.severity() >= self.level;
-        let all = report.diagnostics.len() + report.omitted.values().sum::<usize>();
+        let findings =
+            |report: &Report| report.diagnostics.len() + report.omitted.values().sum::<usize>();
+        let all = findings(report);
         report.diagnostics.retain(|found| is_shown(found.code));
         report.omitted.retain(|code, _| is_shown(*code));
-        all - report.diagnostics.len() - report.omitted.values().sum::<usize>()
+        all - findings(report)
     }
-}
-
-/// Returns the least severity to report. Formats for programs get every finding, because programs
-/// filter by severity themselves.
-fn level(args: &LintArgs) -> Severity {
-    match args.level {
-        Some(level) => level,
-        None if args.format != Format::Json && !args.edits() => Severity::Warning,
-        None => Severity::Info,
-    }
-}
-
-/// Returns the report without the diagnostics at `positions`, which must be ascending.
-fn without(report: Report, positions: &[usize]) -> Report {
-    let found = report.diagnostics.into_iter().enumerate();
-    let left = found.filter(|(position, _)| positions.binary_search(position).is_err());
-    Report { diagnostics: left.map(|(_, diagnostic)| diagnostic).collect(), ..report }
-}
-
-/// Returns the name and the text of a file, up to the size limit plus a little more, to detect that the text
-/// was cut.
-fn read(path: &Path, bytes_max: Option<usize>) -> anyhow::Result<(String, Vec<u8>)> {
-    let is_standard_input = path == Path::new("-");
-    let name = if is_standard_input { "<stdin>".to_owned() } else { path.display().to_string() };
-    Ok((name, read_robots_txt(path, bytes_max)?))
 }
 
 /// The numbers of files and diagnostics.
@@ -213,7 +193,7 @@ fn read(path: &Path, bytes_max: Option<usize>) -> anyhow::Result<(String, Vec<u8
 struct Statistics {
     files: usize,
     /// The number of diagnostics of each severity.
-    found: BTreeMap<Severity, usize>,
+    found: [usize; Severity::ALL.len()],
     /// The number of fixed diagnostics.
     fixed: usize,
     /// The number of diagnostics below the level.
@@ -229,7 +209,7 @@ impl Statistics {
         let listed = report.diagnostics.iter().map(|diagnostic| (diagnostic.code, 1));
         let omitted = report.omitted.iter().map(|(&code, &omitted)| (code, omitted));
         for (code, findings) in listed.chain(omitted) {
-            *statistics.found.entry(code.severity()).or_default() += findings;
+            statistics.found[code.severity() as usize] += findings;
         }
         statistics
     }
@@ -239,14 +219,14 @@ impl Statistics {
         self.fixed += other.fixed;
         self.hidden += other.hidden;
         self.unknown += other.unknown;
-        for (&severity, findings) in &other.found {
-            *self.found.entry(severity).or_default() += findings;
+        for (sum, found) in self.found.iter_mut().zip(other.found) {
+            *sum += found;
         }
     }
 
     /// Returns the totals as one sentence.
     fn sentence(&self) -> String {
-        let of = |severity: Severity| self.found.get(&severity).copied().unwrap_or(0);
+        let of = |severity| self.found[severity as usize];
         let [errors, warnings, infos] =
             [Severity::Error, Severity::Warning, Severity::Info].map(of);
         let files = self.files;
