@@ -129,7 +129,8 @@ impl Files {
                 } else {
                     check_output(path)?
                 }
-                files.add_output(id, path);
+                let name = format!("--{} {}", id.replace('_', "-"), path.display());
+                files.outputs.extend(NamedFile::new(name, path));
             }
         }
         // Standard output may be an input that grows while it is read.
@@ -158,11 +159,6 @@ impl Files {
         named().try_for_each(|path| self.add_input(path))
     }
 
-    fn add_output(&mut self, id: &str, path: &Path) {
-        let name = format!("--{} {}", id.replace('_', "-"), path.display());
-        self.outputs.extend(NamedFile::new(name, path));
-    }
-
     fn check<'f>(
         &self,
         outputs: impl IntoIterator<Item = &'f NamedFile>,
@@ -175,13 +171,17 @@ impl Files {
             }
         }
         // A new file is no input.
-        written.retain(|identity, _| identity.is_there());
+        written.retain(|identity, _| matches!(identity, Identity::There(_)));
         if written.is_empty() {
             return Ok(());
         }
         let sitemaps: Vec<PathBuf> = self.lists.iter().flat_map(|it| files_of_index(it)).collect();
         for path in self.inputs.iter().chain(&sitemaps) {
-            let (name, identity) = identity_of_input(path);
+            // A missing file is reported elsewhere.
+            let (name, identity) = match path == Path::new("-") {
+                true => ("standard input".to_owned(), Identity::of(Handle::stdin())),
+                false => (path.display().to_string(), Identity::from_path(path)),
+            };
             if let Some(output) = identity.and_then(|it| written.get(&it)) {
                 bail!("{} is also an input ({name}); {advice}", output.name);
             }
@@ -200,15 +200,6 @@ impl NamedFile {
             false => Identity::from_new(path),
         };
         Some(NamedFile { name, identity: identity?, is_stream: false })
-    }
-}
-
-/// Returns the name of an input in messages, and its identity; `None` for what has none. A missing
-/// file is reported elsewhere.
-fn identity_of_input(path: &Path) -> (String, Option<Identity>) {
-    match path == Path::new("-") {
-        true => ("standard input".to_owned(), Identity::of(Handle::stdin())),
-        false => (path.display().to_string(), Identity::from_path(path)),
     }
 }
 
@@ -291,11 +282,6 @@ impl Identity {
     /// end.
     fn from_path(path: &Path) -> Option<Identity> {
         fs::metadata(path).ok()?.is_file().then(|| Handle::from_path(path)).and_then(Identity::of)
-    }
-
-    /// Whether the file exists.
-    fn is_there(&self) -> bool {
-        matches!(self, Identity::There(_))
     }
 
     /// Returns the identity of a new file. `None` if the file cannot be created, which is reported

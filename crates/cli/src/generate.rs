@@ -3,7 +3,6 @@
 use std::io;
 
 use clap::Command;
-use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
@@ -11,20 +10,17 @@ use super::args::Generated;
 use super::exit::{self, ExitStatus};
 use super::output;
 
-pub fn run(kind: Generated, command: Command) -> anyhow::Result<ExitStatus> {
-    let text = match kind.0 {
-        None => man(command)?,
-        Some(shell) => completion(shell, command),
-    };
+pub fn run(kind: Generated, mut command: Command) -> anyhow::Result<ExitStatus> {
+    let mut text = Vec::new();
+    match kind.0 {
+        None => text = man(command)?,
+        Some(shell) => {
+            let name = command.get_name().to_owned();
+            clap_complete::generate(shell, &mut command, name, &mut text);
+        }
+    }
     output::print(&text)?;
     Ok(ExitStatus::Done)
-}
-
-fn completion(shell: Shell, mut command: Command) -> Vec<u8> {
-    let name = command.get_name().to_owned();
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command, name, &mut script);
-    script
 }
 
 /// Renders one page for the program and all its subcommands, whose names are in the headings.

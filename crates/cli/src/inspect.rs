@@ -14,6 +14,7 @@ use portcullis_report::account::format;
 use portcullis_set::PolicySet;
 use portcullis_survey::{HostDetail, HostHistory, HostQuery, Survey, tables};
 use portcullis_text::figures::counted;
+use portcullis_text::json::to_json;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -24,7 +25,6 @@ use super::mapped;
 use super::message::say;
 use super::output;
 use super::plan;
-use super::summary::to_json_line;
 use super::values::Format;
 
 /// The number of rows per list, unless a flag says otherwise.
@@ -69,14 +69,14 @@ fn host(set: &PolicySet, query: &HostQuery, args: InspectArgs) -> anyhow::Result
         false => None,
     };
     Ok(Some(match args.format {
-        Some(Format::Json) => to_json_line(&HostObject {
+        Some(Format::Json) => json_line(&HostObject {
             format: format::HOST,
             name: set.name(),
             set_hash: set.hash().to_string(),
             dialect: set.dialect().name,
             detail,
             history,
-        })?,
+        }),
         _ => {
             let history = history.as_ref().map(tables::history).unwrap_or_default();
             (tables::host(&detail) + &history).into_bytes()
@@ -175,7 +175,7 @@ fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
         return Ok(tables::survey(set, &survey, provenance.as_ref()).into_bytes());
     }
     let sections = set.section_bytes().map(|(name, bytes)| (name.replace(' ', "-"), bytes.into()));
-    Ok(to_json_line(&SurveyObject {
+    Ok(json_line(&SurveyObject {
         format: format::SET,
         version: env!("CARGO_PKG_VERSION"),
         policies: PolicyFacts::of(set),
@@ -183,5 +183,9 @@ fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
         moments: set.has_history().then(|| set.moments()),
         sections: sections.collect(),
         provenance: object,
-    })?)
+    }))
+}
+
+fn json_line(object: &impl Serialize) -> Vec<u8> {
+    (to_json(object) + "\n").into_bytes()
 }

@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use portcullis_files::input::ChunkConfig;
 use portcullis_report::{InvalidRecords, Piece, Rejects, Watch};
-use portcullis_rows::list::{List, Rows};
+use portcullis_rows::list::Rows;
 pub use portcullis_rows::runner::Part;
 use portcullis_rows::runner::{self, Config};
 
 use super::limits::PAUSE;
 use super::mapped;
-use super::message::Notes;
 use super::plan::{QuestionPlan, StreamPlan};
 use super::progress::Progress;
 
@@ -67,7 +66,12 @@ pub fn run<S: Send, O: Default + Send + 'static>(
     runner::run(sources, &config, session, work_on, |part: &Part<'_>, done: &mut Done<O>| {
         if part.is_first {
             watch.begin();
-            note(part.list, noted, notes);
+            // How the list is read, if its format was detected and is not that of the list before.
+            let new = part.list.note().unwrap_or_default();
+            if !new.is_empty() && new != *noted {
+                notes.add(format!("{}: {new}", part.list.name()));
+            }
+            new.clone_into(noted);
         }
         rejects.clear();
         watch.see(part.list, &done.rejects, part.is_last, |record| {
@@ -83,13 +87,4 @@ pub fn run<S: Send, O: Default + Send + 'static>(
         sink(part, &rejects, &mut done.output)
     })?;
     Ok(watch.finish())
-}
-
-/// Notes how a list is read if the format was detected and differs from what was `noted` last.
-fn note(list: &List, noted: &mut String, notes: &mut Notes) {
-    let new = list.note().unwrap_or_default();
-    if !new.is_empty() && new != noted {
-        notes.add(format!("{}: {new}", list.name()));
-    }
-    new.clone_into(noted);
 }

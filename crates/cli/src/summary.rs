@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use portcullis_report::{Account, JudgedAge, Run, Tally, Time};
 use portcullis_set::batch::Freshness;
+use portcullis_text::json::to_json;
 use serde::Serialize;
 
 use super::engine::Policies;
@@ -61,7 +62,7 @@ fn render(form: SummaryForm, summary: &impl Summary) -> io::Result<Vec<u8>> {
     match form {
         SummaryForm::None => {}
         SummaryForm::Text => summary.write_text(&mut text)?,
-        SummaryForm::Json => text = to_json_line(summary)?,
+        SummaryForm::Json => writeln!(text, "{}", to_json(summary))?,
         SummaryForm::Markdown => summary.write_markdown(&mut text)?,
     }
     Ok(text)
@@ -78,19 +79,15 @@ impl Clock {
     pub fn loaded(started: Instant) -> Clock {
         Clock { started, loaded: Instant::now() }
     }
-
-    /// Returns the time of a run that ends now, of this many records and bytes.
-    pub fn time(&self, records: u64, bytes: Option<u64>) -> Time {
-        let loading = self.loaded.duration_since(self.started);
-        Time::new(loading, self.loaded.elapsed(), records, bytes)
-    }
 }
 
 /// Returns the account of a run over lists that ends now.
 pub fn account(run: Run, tally: &Tally, notes: &[String], clock: &Clock) -> Account {
     let account = Account::new(run, tally);
-    let time = Some(clock.time(account.records.records, Some(account.records.bytes)));
-    Account { notes: notes.to_vec(), time, ..account }
+    let (records, bytes) = (account.records.records, account.records.bytes);
+    let loading = clock.loaded.duration_since(clock.started);
+    let time = Time::new(loading, clock.loaded.elapsed(), records, Some(bytes));
+    Account { notes: notes.to_vec(), time: Some(time), ..account }
 }
 
 /// Describes a run: the program, the policies and the agents.
@@ -106,12 +103,4 @@ pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
         judged_age: questions.freshness.as_ref().map(judged),
         ..policies.agents.run.clone()
     }
-}
-
-/// Serializes a value as one line of JSON.
-pub fn to_json_line(value: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut line = Vec::new();
-    portcullis_text::json::write_json(value, &mut line)?;
-    line.push(b'\n');
-    Ok(line)
 }
