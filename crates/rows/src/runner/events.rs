@@ -4,13 +4,13 @@
 //! never waits for one while another is ready. Other threads never wait for a full channel: there
 //! are at most as many messages as chunks in flight and reader credits.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use super::jobs::{Done, Event, Job, Order, Rest};
+use super::jobs::{Done, Event, Job, Rest};
 use super::reader::StreamReader;
 use super::{Config, Part, RunError, thread_count};
 use crate::input::{Chunk, Chunks, InputError, Source};
@@ -44,7 +44,10 @@ pub(super) struct EventLoop<'run, Sources, Sink, O, E> {
     /// several outputs.
     in_flight: usize,
     in_flight_max: usize,
-    order: Order<O, E>,
+    /// Processed records that are not written yet, by their place.
+    done: HashMap<(u64, usize), Done<O, E>>,
+    /// The place of those that are written next.
+    next: (u64, usize),
     sink: Sink,
     /// Outputs that the sink has returned.
     outputs: Vec<O>,
@@ -79,7 +82,8 @@ where
             rests: Vec::new(),
             in_flight: 0,
             in_flight_max,
-            order: Order::new(),
+            done: HashMap::new(),
+            next: (0, 0),
             sink,
             outputs: Vec::new(),
             spare: Vec::new(),
@@ -95,7 +99,7 @@ where
                 self.receive(event);
             }
             self.feed(&submit);
-            if let Some(done) = self.order.take_next() {
+            if let Some(done) = self.done.remove(&self.next) {
                 self.write(done)?;
                 continue;
             }
@@ -112,7 +116,7 @@ where
         match event {
             Event::Done(done) => {
                 self.rests.extend(done.rest());
-                self.order.insert(done);
+                self.done.insert(done.records.place, done);
             }
             Event::Panicked(panic) => resume_unwind(panic),
             // What was read is there when the loop asks for it.
@@ -123,10 +127,10 @@ where
     /// Hands out the rests of chunks, and then chunks, while there is room. The rest that is to be
     /// written next needs none.
     fn feed(&mut self, submit: &impl Fn(Job<O, E>)) {
-        self.rests.sort_unstable_by_key(|rest| std::cmp::Reverse(rest.sequence));
-        while let Some(rest) = self.rests.pop_if(|rest| {
-            self.in_flight < self.in_flight_max || self.order.waits_for(rest.sequence)
-        }) {
+        self.rests.sort_unstable_by_key(|rest| std::cmp::Reverse(rest.place));
+        while let Some(rest) =
+            self.rests.pop_if(|rest| self.in_flight < self.in_flight_max || rest.place == self.next)
+        {
             self.in_flight += 1;
             self.hand_out(rest, submit);
         }
@@ -136,9 +140,9 @@ where
             };
             self.in_flight += self.weight(&chunk);
             self.lists += usize::from(chunk.is_first());
-            let (sequence, chunk, list) = (self.next_sequence, Arc::new(chunk), self.lists - 1);
+            let (place, list) = ((self.next_sequence, 0), self.lists - 1);
             self.next_sequence += 1;
-            self.hand_out(Rest { sequence, chunk, list, from: 0 }, submit);
+            self.hand_out(Rest { place, chunk: Arc::new(chunk), list }, submit);
         }
     }
 
@@ -220,8 +224,10 @@ where
 
     /// Passes the output of some records to the sink, and keeps what can be reused.
     fn write(&mut self, done: Done<O, E>) -> Result<(), E> {
-        let Done { records: Rest { chunk, list: number, from, .. }, mut output, worked } = done;
+        let Done { records, mut output, worked } = done;
+        let Rest { place: (sequence, from), chunk, list: number } = records;
         let (rest, list) = (worked?, chunk.list());
+        self.next = rest.map_or((sequence + 1, 0), |from| (sequence, from));
         chunk.check().map_err(RunError::from)?;
         let is_first = chunk.is_first() && from == 0;
         let is_last = chunk.is_last() && rest.is_none();

@@ -1,8 +1,6 @@
-//! Jobs, each of which processes one chunk or the rest of one on any thread, and the order of their
-//! outputs.
+//! Jobs, each of which processes one chunk or the rest of one on any thread.
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -24,13 +22,12 @@ pub(super) enum Event<O, E> {
 /// The records of a chunk after the first ones.
 #[derive(Clone)]
 pub(super) struct Rest {
-    /// The chunk's place in the order of the run.
-    pub(super) sequence: u64,
+    /// The place in the order of the run: the number of the chunk, and the place in it, as
+    /// [`Rows::rest`] returns it: 0 for the whole chunk.
+    pub(super) place: (u64, usize),
     pub(super) chunk: Arc<Chunk>,
     /// The number of the list, from 0.
     pub(super) list: usize,
-    /// The place in the chunk, as [`Rows::rest`] returns it: 0 for the whole chunk.
-    pub(super) from: usize,
 }
 
 /// Records to process.
@@ -63,7 +60,7 @@ impl<S, Scratch: Fn() -> S, Work> Workers<S, Scratch, Work> {
         let idle = self.lock_idle().pop();
         let (mut scratch, mut arena) = idle.unwrap_or_else(|| ((self.scratch)(), Arena::new()));
         arena.reset();
-        let mut rows = Rows::new(&records.chunk, &arena, records.from).of_list(records.list);
+        let mut rows = Rows::new(&records.chunk, &arena, records.place.1).of_list(records.list);
         let worked = (self.work)(&mut scratch, &mut rows, output).map(|()| rows.rest());
         self.lock_idle().push((scratch, arena));
         worked
@@ -116,44 +113,6 @@ impl<O, E> Done<O, E> {
     /// Returns the records that are left, if there are more.
     pub(super) fn rest(&self) -> Option<Rest> {
         let from = *self.worked.as_ref().ok()?.as_ref()?;
-        Some(Rest { from, ..self.records.clone() })
-    }
-}
-
-/// Processed records that are not written yet, by chunk. Each chunk has its parts in order.
-pub(super) struct Order<O, E> {
-    /// The sequence number of the first slot.
-    next: u64,
-    slots: VecDeque<VecDeque<Done<O, E>>>,
-}
-
-impl<O, E> Order<O, E> {
-    pub(super) fn new() -> Order<O, E> {
-        Order { next: 0, slots: VecDeque::new() }
-    }
-
-    /// Stores `done` until everything before it is taken.
-    pub(super) fn insert(&mut self, done: Done<O, E>) {
-        let slot = done.records.sequence - self.next;
-        let slot = usize::try_from(slot).expect("few chunks are in flight");
-        if slot >= self.slots.len() {
-            self.slots.resize_with(slot + 1, VecDeque::new);
-        }
-        self.slots[slot].push_back(done);
-    }
-
-    /// Returns the next part in order, if it is done.
-    pub(super) fn take_next(&mut self) -> Option<Done<O, E>> {
-        let done = self.slots.front_mut()?.pop_front()?;
-        if !matches!(done.worked, Ok(Some(_))) {
-            self.slots.pop_front();
-            self.next += 1;
-        }
-        Some(done)
-    }
-
-    /// Whether everything before the next part of a chunk is taken.
-    pub(super) fn waits_for(&self, sequence: u64) -> bool {
-        sequence == self.next && self.slots.front().is_none_or(VecDeque::is_empty)
+        Some(Rest { place: (self.records.place.0, from), ..self.records.clone() })
     }
 }
