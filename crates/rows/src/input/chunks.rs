@@ -4,7 +4,6 @@
 //! the pages of their file. Every readable list has at least one chunk, which may be empty, so that
 //! readers of chunks see the bytes before the first record. After an error there are no more chunks.
 
-use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use crate::list::{List, ListConfig, ListFormat, detect};
 ///
 /// The last record lacks its terminator if the input does; the next input does not continue it.
 /// Use [`Rows`](crate::list::Rows) for its records.
+#[derive(Debug)]
 pub struct Chunk {
     /// The records; none for rows of a Parquet file.
     text: TextChunk,
@@ -84,12 +84,6 @@ impl Deref for Chunk {
     #[inline]
     fn deref(&self) -> &[u8] {
         &self.text
-    }
-}
-
-impl fmt::Debug for Chunk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Chunk({} bytes)", self.len())
     }
 }
 
@@ -168,37 +162,21 @@ impl Chunks {
         Err(InputError::List { name: list.name().to_owned(), problem })
     }
 
-    fn read(&mut self) -> Option<Result<Chunk, InputError>> {
-        let list = match self.list() {
-            Ok(list) => list,
-            Err(error) => return Some(Err(error)),
-        };
+    fn read(&mut self) -> Result<Option<Chunk>, InputError> {
+        let list = self.list()?;
         let is_first = std::mem::replace(&mut self.is_first, false);
         if let Some(parts) = &mut self.parts {
-            return next_rows(parts, list, is_first);
+            let part = parts.next().transpose()?;
+            let (text, is_last) = (TextChunk::whole(Vec::new()), parts.is_at_end());
+            let has_rows = part.is_some() || is_first;
+            return Ok(has_rows.then_some(Chunk { text, part, list, is_first, is_last }));
         }
-        let text = match self.text.next(list.framing())? {
-            Ok(text) => text,
-            Err(error) => return Some(Err(error)),
-        };
-        let is_last = text.is_last();
-        Some(Ok(Chunk { text, part: None, list, is_first, is_last }))
+        let text = self.text.next(list.framing()).transpose()?;
+        Ok(text.map(|text| {
+            let is_last = text.is_last();
+            Chunk { text, part: None, list, is_first, is_last }
+        }))
     }
-}
-
-/// The next rows of a Parquet file.
-fn next_rows(
-    parts: &mut Parts,
-    list: Arc<List>,
-    is_first: bool,
-) -> Option<Result<Chunk, InputError>> {
-    let part = match parts.next() {
-        Some(Err(error)) => return Some(Err(error)),
-        None if !is_first => return None,
-        part => part.and_then(Result::ok),
-    };
-    let (text, is_last) = (TextChunk::whole(Vec::new()), parts.is_at_end());
-    Some(Ok(Chunk { text, part, list, is_first, is_last }))
 }
 
 impl Iterator for Chunks {
@@ -208,7 +186,7 @@ impl Iterator for Chunks {
         if self.is_over {
             return None;
         }
-        let next = self.read();
+        let next = self.read().transpose();
         self.is_over = !matches!(next, Some(Ok(_)));
         next
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::*;
-use crate::list::{Arena, Block, ListConfig, Rows};
+use crate::list::{Arena, Block, ListConfig, ListFormat, Rows};
 use portcullis_files::input::Coding;
 use portcullis_testkit::files::{gzip, zstd as zstd_frame};
 
@@ -56,6 +56,11 @@ fn from_bytes(bytes: &[u8]) -> Source {
     Source::from_reader("list", reader)
 }
 
+/// Returns the config of plain records with this terminator.
+fn plain_lists(terminator: Terminator) -> ListConfig {
+    ListConfig { format: Some(ListFormat::Lines), terminator, ..ListConfig::default() }
+}
+
 /// Returns the chunks up to the end or an error, and the error.
 fn cut(source: Source, config: ChunkConfig) -> (Vec<Vec<u8>>, Option<InputError>) {
     cut_at(source, config, Terminator::LineFeed)
@@ -67,7 +72,7 @@ fn cut_at(
     config: ChunkConfig,
     terminator: Terminator,
 ) -> (Vec<Vec<u8>>, Option<InputError>) {
-    let mut chunks = Chunks::new(source, config, ListConfig::plain(terminator));
+    let mut chunks = Chunks::new(source, config, plain_lists(terminator));
     let mut whole = Vec::new();
     let mut failure = None;
     while let Some(chunk) = chunks.next() {
@@ -403,7 +408,7 @@ fn a_file_that_shrinks_is_an_error() {
     }
 
     let path = write_file(&folder, "list", b"one\ntwo\n123456789\n");
-    let plain = ListConfig::plain(Terminator::LineFeed);
+    let plain = plain_lists(Terminator::LineFeed);
     let mut chunks = Chunks::new(open_mapped(&path), SMALL, plain);
     let first = chunks.next().unwrap().unwrap();
     assert!(first.check().is_ok());

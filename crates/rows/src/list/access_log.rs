@@ -136,23 +136,19 @@ impl AccessLine {
     /// Returns the place of the host: before the client, behind the time, or in quotes that hold neither
     /// the request nor the agent.
     fn find_host(&self, lines: &[&[u8]], agent: At) -> At {
-        if let Some(word) = lines.iter().find_map(|line| word_of_host(self.parts(line)?.before)) {
-            return At::Word(word);
-        }
-        let behind: Vec<Vec<&[u8]>> = lines.iter().filter_map(|line| words_behind(line)).collect();
-        if let Some(word) = column_of_hosts(&behind, |_| true) {
-            return At::BehindTime(word);
-        }
-        let texts: Vec<Vec<&[u8]>> = lines.iter().map(|line| quoted(line).collect()).collect();
         let is_other = |text: usize| match agent {
             At::Quoted(agent) => text != self.request && text != agent,
             _ => !(self.request..=self.request + 2).contains(&text),
         };
-        if let Some(text) = column_of_hosts(&texts, is_other) {
-            return At::Quoted(text);
-        }
-        let last: Vec<Vec<&[u8]>> = lines.iter().map(|line| last_words(line).collect()).collect();
-        column_of_hosts(&last, |_| true).map_or(At::Nowhere, At::Last)
+        let first = || lines.iter().find_map(|line| word_of_host(self.parts(line)?.before));
+        let behind =
+            || column_of_hosts(lines.iter().filter_map(|line| words_behind(line)), |_| true);
+        let texts = || column_of_hosts(lines.iter().map(|line| quoted(line).collect()), is_other);
+        let last =
+            || column_of_hosts(lines.iter().map(|line| last_words(line).collect()), |_| true);
+        let found = first().map(At::Word).or_else(|| behind().map(At::BehindTime));
+        let found = found.or_else(|| texts().map(At::Quoted)).or_else(|| last().map(At::Last));
+        found.unwrap_or(At::Nowhere)
     }
 
     /// Describes where the host is; `None` if the lines have none.
@@ -282,7 +278,11 @@ fn word_of_host(before: &[u8]) -> Option<usize> {
 }
 
 /// Returns the first column whose cells are hosts, or `-`.
-fn column_of_hosts(rows: &[Vec<&[u8]>], may_be: impl Fn(usize) -> bool) -> Option<usize> {
+fn column_of_hosts<'l>(
+    rows: impl Iterator<Item = Vec<&'l [u8]>>,
+    may_be: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let rows: Vec<Vec<&[u8]>> = rows.collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
     // `REST.GET.OBJECT` is an operation of S3.

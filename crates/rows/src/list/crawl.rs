@@ -54,15 +54,15 @@ pub(super) fn journal_url(text: &[u8]) -> Result<&[u8], Problem> {
     }
 }
 
-/// Whether `line` is a line in a recover journal.
-pub(super) fn is_journal(line: &[u8]) -> bool {
-    let is_kind = matches!(line, [b'F', kind, b' ', ..] if b"+-sdfiero".contains(kind));
-    is_kind && journal_url(line).is_ok_and(|url| memchr(b':', url).is_some())
-}
-
-/// Whether `line` is a time in a recover journal: `T` and a time that begins with the year.
-pub(super) fn is_journal_time(line: &[u8]) -> bool {
-    matches!(line, [b'T', b' ', year @ ..] if year.len() >= 8 && year[..4].iter().all(u8::is_ascii_digit))
+/// Whether a text with these first lines is a recover journal: its first line is one with a URL, or `T`
+/// and a time that begins with the year, with nothing or such a line behind it.
+pub(super) fn is_journal(line: &[u8], next: Option<&[u8]>) -> bool {
+    let has_url = |line: &[u8]| {
+        let is_kind = matches!(line, [b'F', kind, b' ', ..] if b"+-sdfiero".contains(kind));
+        is_kind && journal_url(line).is_ok_and(|url| memchr(b':', url).is_some())
+    };
+    let is_time = matches!(line, [b'T', b' ', year @ ..] if year.len() >= 8 && year[..4].iter().all(u8::is_ascii_digit));
+    has_url(line) || is_time && next.is_none_or(|next| next.is_empty() || has_url(next))
 }
 
 /// Returns the URL of a line in a crawl.log, its fourth word, and its first word as time if

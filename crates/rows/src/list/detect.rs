@@ -114,12 +114,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if advice::is_json_array(text) => ListFormat::JsonLines,
         () if root_of(text).is_some() => ListFormat::Sitemap,
         () if line.starts_with(b"!") || crawl::is_cdxj(line) => ListFormat::Cdxj,
-        () if crawl::is_journal(line) => ListFormat::HeritrixJournal,
-        () if crawl::is_journal_time(line)
-            && lines.next().is_none_or(|it| it.is_empty() || crawl::is_journal(it)) =>
-        {
-            ListFormat::HeritrixJournal
-        }
+        () if crawl::is_journal(line, lines.next()) => ListFormat::HeritrixJournal,
         () if crawl::is_log(line) => ListFormat::CrawlLog,
         () if cdx::is_cdx(line) => ListFormat::Cdx,
         () if crawl::dump_url(line).is_ok() => ListFormat::NutchDump,

@@ -189,11 +189,6 @@ pub struct ListConfig {
 }
 
 impl ListConfig {
-    /// Returns the config of plain records with this terminator. No format is detected.
-    pub fn plain(terminator: Terminator) -> ListConfig {
-        ListConfig { format: Some(ListFormat::Lines), terminator, ..ListConfig::default() }
-    }
-
     /// Whether a value is in a place with a name.
     fn has_names(&self) -> bool {
         let places = [&self.urls, &self.times, &self.agents, &self.hosts];

@@ -109,8 +109,9 @@ impl W3cLine {
         let time = date
             .zip(time)
             .and_then(|(date, time)| UnixSeconds::from_text(&[date, b"T", time].concat(), None));
+        let whole = |stem| query.map_or(stem, |query| joined(&[stem, b"?", query], arena));
         Values {
-            url: stem.map(|stem| with_query(stem, query, arena)).ok_or(Problem::NoRequest),
+            url: stem.map(whole).ok_or(Problem::NoRequest),
             host: host.map(|host| with_scheme(host, protocol, port, arena)),
             time,
             agent: agent.map(|agent| agent_of(agent, arena)),
@@ -142,13 +143,6 @@ fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         rest = after;
         Some(field)
     })
-}
-
-fn with_query<'c>(stem: &'c [u8], query: Option<&[u8]>, arena: &'c Arena) -> &'c [u8] {
-    match query {
-        Some(query) => joined(&[stem, b"?", query], arena),
-        None => stem,
-    }
 }
 
 /// Returns the host with the scheme of the request, if that is known.

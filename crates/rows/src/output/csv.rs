@@ -32,7 +32,7 @@ const RECORD: &[u8] = b"record";
 
 /// Rows with the columns of a list, if it is a table, or else with the URL.
 #[derive(Clone, Debug, Default)]
-pub struct Csv(Quoting);
+pub struct Csv(Writer);
 
 impl TextRows for Csv {
     fn push(
@@ -68,7 +68,7 @@ impl TextRows for Csv {
             if number > 0 {
                 out.push(b',');
             }
-            self.0.push(name, &mut out);
+            self.push_field(name, &mut out);
         }
         out.extend_from_slice(END);
         out
@@ -83,7 +83,7 @@ impl Csv {
             if std::mem::replace(&mut has_fields, true) {
                 out.push(b',');
             }
-            column.with_text(row, |value| self.0.push(value.unwrap_or_default(), out));
+            column.with_text(row, |value| self.push_field(value.unwrap_or_default(), out));
         }
         out.extend_from_slice(END);
     }
@@ -92,12 +92,25 @@ impl Csv {
     fn push_record(&self, list: &List, record: &Record<'_>, out: &mut Vec<u8>) {
         match list.url_column() {
             Some(place) => self.push_row(list, place, record, out),
-            None => self.0.push(record.url(), out),
+            None => self.push_field(record.url(), out),
         }
         if list.format() == ListFormat::JsonLines {
             out.push(b',');
-            self.0.push(record.text(), out);
+            self.push_field(record.text(), out);
         }
+    }
+
+    /// Appends a field, in quotes if it contains a byte that would end it.
+    fn push_field(&self, field: &[u8], out: &mut Vec<u8>) {
+        if !self.0.should_quote(field) {
+            return out.extend_from_slice(field);
+        }
+        let start = out.len();
+        out.resize(start + 2 * field.len() + 2, b'"');
+        // The output has room even if every byte is a quote.
+        let (_, _, written) = quote(field, &mut out[start + 1..], b'"', b'"', true);
+        out.truncate(start + 1 + written);
+        out.push(b'"');
     }
 
     fn push_row(
@@ -110,7 +123,7 @@ impl Csv {
         let text = record.text();
         if !has_fields(record) {
             out.extend(std::iter::repeat_n(b',', column));
-            self.0.push(text, out);
+            self.push_field(text, out);
             out.extend(std::iter::repeat_n(b',', count - column - 1));
         } else if list.delimiter() == Some(b',') && !text.contains(&b'\r') {
             out.extend_from_slice(text);
@@ -119,7 +132,7 @@ impl Csv {
                 if number > 0 {
                     out.push(b',');
                 }
-                self.0.push(field, out);
+                self.push_field(field, out);
             }
         }
     }
@@ -147,23 +160,4 @@ pub fn input_columns(list: &List) -> Vec<Cow<'_, [u8]>> {
         false => Cow::Owned(format!("column{}", number + 1).into_bytes()),
     };
     (0..count).map(name).collect()
-}
-
-/// Writes fields, in quotes if needed.
-#[derive(Clone, Debug, Default)]
-pub struct Quoting(Writer);
-
-impl Quoting {
-    /// Appends a field, in quotes if it contains a byte that would end it.
-    pub fn push(&self, field: &[u8], out: &mut Vec<u8>) {
-        if !self.0.should_quote(field) {
-            return out.extend_from_slice(field);
-        }
-        let start = out.len();
-        out.resize(start + 2 * field.len() + 2, b'"');
-        // The output has room even if every byte is a quote.
-        let (_, _, written) = quote(field, &mut out[start + 1..], b'"', b'"', true);
-        out.truncate(start + 1 + written);
-        out.push(b'"');
-    }
 }
