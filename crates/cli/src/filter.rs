@@ -41,7 +41,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         selection: Some(selection),
         prints_count: args.count && !args.quiet,
     })?;
-    let kept = outcome.filtered.map_or(0, |filtered| filtered.kept);
+    let kept = outcome.counts.kept.unwrap_or(0);
     match status {
         ExitStatus::Done if args.fail.fail && kept == 0 => Ok(ExitStatus::Negative),
         status => Ok(status),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use portcullis_dialect::usage::Label;
-use portcullis_report::{Counts, Format, Selection, Tally, Written};
+use portcullis_report::{Counts, Encoded, Format, Selection, Tally, Written};
 use portcullis_set::batch::Classifier;
 
 use super::args::{PolicyArgs, RecordsArgs, ShardArgs};
@@ -159,7 +159,7 @@ trait SideFile {
 /// The output of the records, or of those of a class that is set aside.
 struct Records<'w> {
     output: RowOutput<'w>,
-    /// The place in [`Written::encoded`].
+    /// The place in [`Written`].
     place: usize,
 }
 
@@ -173,8 +173,7 @@ impl SideFile for Records<'_> {
         if part.is_first {
             self.output.begin(part, counts.records == 0)?;
         }
-        let filtered = written.filtered;
-        self.output.write(part.list, &mut written.encoded[self.place], counts, filtered)
+        self.output.write(part.list, &mut written[self.place], counts)
     }
 
     fn complete(self: Box<Self>) -> anyhow::Result<Vec<CompleteOutput>> {
@@ -239,29 +238,29 @@ impl Opened {
                 questions,
                 Arc::clone(&classifier),
                 |session, piece, Done { written, counts, compressor }| {
-                    written.clear();
+                    written.iter_mut().for_each(Encoded::clear);
                     counts.clear(agents, hosts_max);
                     if counts_all {
                         counts.ask_preferences(labels);
-                        written.drops.get_or_insert_default();
+                        counts.ask_drops();
                     }
                     let list = piece.rows().list_number();
                     writing.format.encode(piece, session, counts, written)?;
-                    for (compressions, encoded) in compressions.iter().zip(&mut written.encoded) {
+                    for (compressions, encoded) in compressions.iter().zip(written) {
                         compressor.compress(compressions.of_list(list), &mut encoded.text)?;
                     }
                     Ok(())
                 },
                 |part, rejects, done| {
                     policies.check_ages(&done.counts, questions)?;
-                    tally.add(&done.counts, done.written.filtered, done.written.drops.as_ref());
+                    tally.counts.merge(&done.counts);
                     records.add(part, rejects, done)?;
                     files.iter_mut().try_for_each(|file| file.add(part, rejects, done))
                 },
             )?;
             policies.set.is_whole()?;
             if writing.prints_count {
-                let kept = tally.filtered.map_or(0, |filtered| filtered.kept);
+                let kept = tally.counts.kept.unwrap_or(0);
                 records.output.write_text(format!("{kept}\n").as_bytes())?;
             }
             let mut complete = records.output.complete()?;

@@ -14,7 +14,7 @@ use portcullis_files::compression::Coding;
 use portcullis_files::input::{ChunkConfig, InputError};
 use portcullis_files::kind::{FileKind, PARQUET};
 use portcullis_files::limits::RECORD_BYTES_MAX;
-use portcullis_report::{Account, Counts, Encoded, Filtered, Run, Tally};
+use portcullis_report::{Account, Counts, Encoded, Run, Tally};
 use portcullis_rows::list::{List, ListFormat};
 use portcullis_rows::output::columns::{Field, no_collision};
 use portcullis_rows::output::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
@@ -177,12 +177,11 @@ impl<'a> RowOutput<'a> {
         list: &List,
         encoded: &mut Encoded,
         counts: &Counts,
-        filtered: Option<Filtered>,
     ) -> anyhow::Result<()> {
         match &mut self.0 {
             Form::Text(outputs, _) => Ok(outputs.write_compressed(&encoded.text)?),
             Form::Parquet(outputs) => {
-                outputs.write(list, std::mem::take(&mut encoded.group), counts, filtered)
+                outputs.write(list, std::mem::take(&mut encoded.group), counts)
             }
         }
     }
@@ -327,7 +326,6 @@ struct Current {
     writer: ParquetWriter<Pipe>,
     template: Arc<Template>,
     counts: Counts,
-    filtered: Option<Filtered>,
 }
 
 impl ParquetOutputs {
@@ -351,33 +349,21 @@ impl ParquetOutputs {
         let template = Arc::new(template);
         let writer = ParquetWriter::new(self.pipe.clone(), Arc::clone(&template));
         let writer = writer.map_err(|error| self.failure(part.list.name(), &error))?;
-        self.current =
-            Some(Current { writer, template, counts: Counts::default(), filtered: None });
+        self.current = Some(Current { writer, template, counts: Counts::default() });
         Ok(())
     }
 
-    fn write(
-        &mut self,
-        list: &List,
-        group: EncodedGroup,
-        counts: &Counts,
-        filtered: Option<Filtered>,
-    ) -> anyhow::Result<()> {
+    fn write(&mut self, list: &List, group: EncodedGroup, counts: &Counts) -> anyhow::Result<()> {
         let current = self.current.as_mut().expect("a list has begun");
         current.counts.merge(counts);
-        if let Some(filtered) = filtered {
-            current.filtered.get_or_insert_default().merge(filtered);
-        }
         let written = current.writer.write(group);
         written.map_err(|error| self.failure(list.name(), &error))
     }
 
     /// Ends the file that is being written.
     fn end(&mut self) -> anyhow::Result<()> {
-        let Some(Current { writer, counts, filtered, .. }) = self.current.take() else {
-            return Ok(());
-        };
-        let tally = Tally { counts, filtered, ..Tally::default() };
+        let Some(Current { writer, counts, .. }) = self.current.take() else { return Ok(()) };
+        let tally = Tally { counts, ..Tally::default() };
         let mut account = Account::new(self.run.clone(), &tally);
         // The places are in the list, not in this file.
         account.records.invalid = None;

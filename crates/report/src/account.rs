@@ -190,25 +190,6 @@ pub struct JudgedAge {
     pub expired: &'static str,
 }
 
-/// The result of a filter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Filtered {
-    /// The number of kept records.
-    pub kept: u64,
-    /// The number of records whose use is not stated. `None` without a purpose.
-    pub unstated: Option<u64>,
-}
-
-impl Filtered {
-    /// Adds the counts of another part.
-    pub fn merge(&mut self, other: Filtered) {
-        self.kept += other.kept;
-        if let Some(unstated) = other.unstated {
-            *self.unstated.get_or_insert(0) += unstated;
-        }
-    }
-}
-
 /// What a run over a list counted.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -216,41 +197,25 @@ pub struct Tally {
     pub counts: Counts,
     /// The records that are not URLs.
     pub invalid: InvalidRecords,
-    /// The kept records, for a filter.
-    pub filtered: Option<Filtered>,
-    /// What a filter keeps, and the records that it does not keep. `None` if they are not counted.
-    pub dropped: Option<(Selection, Drops)>,
+    /// What a filter keeps. `None` if the account does not show it.
+    pub selection: Option<Selection>,
 }
 
 impl Tally {
-    /// Returns nothing counted for this number of agents. `selection` is what a filter keeps.
+    /// Returns nothing counted for this number of agents.
     pub fn new(agents: usize, selection: Option<Selection>) -> Tally {
-        let dropped = selection.map(|selection| (selection, Drops::default()));
-        Tally { counts: Counts::new(agents), dropped, ..Tally::default() }
-    }
-
-    /// Adds a piece.
-    pub fn add(&mut self, counts: &Counts, filtered: Option<Filtered>, drops: Option<&Drops>) {
-        self.counts.merge(counts);
-        if let Some(filtered) = filtered {
-            self.filtered.get_or_insert_default().merge(filtered);
+        let mut counts = Counts::new(agents);
+        if selection.is_some() {
+            counts.ask_drops();
         }
-        if let (Some((_, all)), Some(drops)) = (&mut self.dropped, drops) {
-            all.merge(drops);
-        }
+        Tally { counts, selection, ..Tally::default() }
     }
 
     /// Adds the counts of the next part of the input.
     pub fn merge(&mut self, next: Tally) {
         self.counts.merge(&next.counts);
         self.invalid.merge(next.invalid);
-        if let Some(filtered) = next.filtered {
-            self.filtered.get_or_insert_default().merge(filtered);
-        }
-        match (&mut self.dropped, next.dropped) {
-            (Some((_, drops)), Some((_, next))) => drops.merge(&next),
-            (dropped, next) => *dropped = dropped.take().or(next),
-        }
+        self.selection = self.selection.or(next.selection);
     }
 }
 
@@ -470,8 +435,8 @@ impl<R: Serialize> Account<R> {
 }
 
 impl RecordFigures {
-    fn of(run: &Run, Tally { counts, invalid, filtered, dropped }: &Tally) -> RecordFigures {
-        let dropped = dropped.as_ref();
+    fn of(run: &Run, Tally { counts, invalid, selection }: &Tally) -> RecordFigures {
+        let drops = counts.drops().filter(|_| selection.is_some());
         let agents = run.agents.iter().zip(counts.agents()).enumerate();
         let agents = agents.map(|(number, (agent, decided))| {
             AgentRecords::of(agent, decided, counts.usage(number))
@@ -480,11 +445,11 @@ impl RecordFigures {
         RecordFigures {
             records: counts.records,
             bytes: counts.bytes,
-            kept: filtered.map(|filtered| filtered.kept),
-            unstated: filtered.and_then(|filtered| filtered.unstated),
-            selection: dropped.map(|(selection, _)| *selection),
-            dropped: dropped.map(|(_, drops)| drops.causes()),
-            dropped_hosts: dropped.map(|(_, drops)| drops.hosts().top(ACCOUNT_DROPPED_HOSTS_SHOWN)),
+            kept: counts.kept,
+            unstated: counts.unstated,
+            selection: *selection,
+            dropped: drops.map(Drops::causes),
+            dropped_hosts: drops.map(|drops| drops.hosts().top(ACCOUNT_DROPPED_HOSTS_SHOWN)),
             per_agent: agents.collect(),
             record_agents: by_agent.map(|it| it.by_agent(&run.record_agents)),
             disallowed_hosts: by_agent

@@ -14,7 +14,8 @@ use portcullis_rows::list::Block;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Answers, OriginRecords};
 
-use super::{NameCounts, RecordAgentCounts};
+use super::filter::{Class, Plan};
+use super::{Drops, NameCounts, RecordAgentCounts};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 
 /// The counts of decisions for one agent.
@@ -64,6 +65,12 @@ pub struct Counts {
     preferences: Vec<[u64; Preference::ALL.len()]>,
     /// `None` unless each record has an agent of its own.
     record_agents: Option<Box<RecordAgentCounts>>,
+    /// The records that a filter keeps; `None` without a filter.
+    pub kept: Option<u64>,
+    /// The records whose use is not stated; `None` unless a filter has a purpose.
+    pub unstated: Option<u64>,
+    /// The records that a filter does not keep, if they are asked for.
+    drops: Option<Drops>,
 }
 
 /// The reasons that do not determine the state of the origin.
@@ -81,9 +88,10 @@ impl Counts {
     /// hosts without a policy are counted. If that is 0, none is looked up: for a URL without a
     /// policy that costs about 100 ns, more than deciding it.
     pub fn clear(&mut self, agents: usize, hosts_max: usize) {
-        let mut unknown_hosts = std::mem::take(&mut self.unknown_hosts);
+        let Counts { mut unknown_hosts, mut drops, .. } = std::mem::take(self);
         unknown_hosts.clear();
-        *self = Counts { unknown_hosts, hosts_max, ..Counts::new(agents) };
+        drops.iter_mut().for_each(Drops::clear);
+        *self = Counts { unknown_hosts, drops, hosts_max, ..Counts::new(agents) };
     }
 
     /// Counts a block. Its URLs are `urls`, and its records have `bytes` bytes.
@@ -134,9 +142,39 @@ impl Counts {
 
     /// Counts records with a crawl delay that is not a number; `None` if no delay was read.
     pub fn add_delays(&mut self, unreadable: Option<u64>) {
-        if let Some(records) = unreadable {
-            *self.unreadable_delays.get_or_insert(0) += records;
+        add_option(&mut self.unreadable_delays, unreadable);
+    }
+
+    /// Counts the records that `plan` keeps of the following blocks too.
+    pub fn ask_kept(&mut self, plan: &Plan) {
+        add_option(&mut self.kept, Some(0));
+        add_option(&mut self.unstated, plan.purpose.map(|_| 0));
+    }
+
+    /// Counts why and on which hosts records are not kept.
+    pub fn ask_drops(&mut self) {
+        self.drops.get_or_insert_default();
+    }
+
+    /// Counts a block by what `plan` keeps of it, and returns the classes of its records.
+    pub fn add_kept<R: AsRef<[u8]>>(
+        &mut self,
+        plan: &Plan,
+        urls: &[R],
+        answers: &Answers<'_>,
+    ) -> Vec<Class> {
+        let classes = plan.classes(answers);
+        add_option(&mut self.kept, Some(plan.kept(&classes)));
+        add_option(&mut self.unstated, plan.purpose.map(|_| plan.unstated(answers)));
+        if let Some(drops) = &mut self.drops {
+            drops.add_block(plan, urls, answers);
         }
+        classes
+    }
+
+    /// Returns the records that are not kept; `None` unless they were asked for.
+    pub fn drops(&self) -> Option<&Drops> {
+        self.drops.as_ref()
     }
 
     /// Counts the preferences of the following blocks too: those about `labels`, which are the ones of
@@ -227,6 +265,11 @@ impl Counts {
         if let Some(next) = &next.record_agents {
             self.record_agents.get_or_insert_default().merge(next);
         }
+        add_option(&mut self.kept, next.kept);
+        add_option(&mut self.unstated, next.unstated);
+        if let Some(next) = &next.drops {
+            self.drops.get_or_insert_default().merge(next);
+        }
     }
 
     /// Returns the counts of each agent, in the order of the agents.
@@ -264,6 +307,13 @@ pub fn add_counts(sums: &mut [u64], counts: &[u64]) {
     counted.for_each(|(sum, count)| *sum += count);
 }
 
+/// Adds a count that only some runs have.
+fn add_option(sum: &mut Option<u64>, count: Option<u64>) {
+    if let Some(count) = count {
+        *sum.get_or_insert(0) += count;
+    }
+}
+
 /// Counts or other figures by name, in order. In JSON, an object; as text, a list without zeros.
 ///
 /// ```
@@ -273,7 +323,7 @@ pub fn add_counts(sums: &mut [u64], counts: &[u64]) {
 /// assert_eq!(figures.to_string(), "a 1, bb 2");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Figures<F = u64>(pub Vec<(&'static str, F)>);
+pub struct Figures<F = u64, N = &'static str>(pub Vec<(N, F)>);
 
 impl<F> Figures<F> {
     /// Returns the figure of each item under its name.
@@ -283,6 +333,13 @@ impl<F> Figures<F> {
         figure: impl Fn(T) -> F,
     ) -> Figures<F> {
         Figures(items.into_iter().map(|item| (name(item), figure(item))).collect())
+    }
+}
+
+impl<F, N> Figures<F, N> {
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
@@ -300,6 +357,11 @@ impl Figures {
         other.0.iter().for_each(|(name, count)| self.add(name, *count));
     }
 
+    /// Counts one more at a place in the order.
+    pub fn count(&mut self, place: usize) {
+        self.0[place].1 += 1;
+    }
+
     /// Returns the sum of all counts.
     pub fn sum(&self) -> u64 {
         self.0.iter().map(|(_, count)| count).sum()
@@ -311,16 +373,16 @@ impl Figures {
     }
 }
 
-impl<F: Serialize> Serialize for Figures<F> {
+impl<F: Serialize, N: Serialize> Serialize for Figures<F, N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, figure)| (name, figure)))
     }
 }
 
-impl Display for Figures {
+impl<N: Display> Display for Figures<u64, N> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let mut before = "";
-        for (name, figure) in self.0.iter().filter(|&&(_, figure)| figure > 0) {
+        for (name, figure) in self.0.iter().filter(|(_, figure)| *figure > 0) {
             write!(out, "{before}{name} {figure}")?;
             before = ", ";
         }

@@ -131,15 +131,16 @@ mod tests {
     fn dropped(plan: &Plan, agents: usize) -> ([u64; Cause::ALL.len()], [u64; 3]) {
         let text = b"a/1\nd/1\nd/2\nx/1\n://\na/2\nd/3\n\n";
         let mut session = Session::new(classifier(&["a"], &["d"], agents)).assume_scheme(SCHEME);
-        let mut out = Written { drops: Some(Drops::default()), ..Written::default() };
+        let mut out = Written::default();
         let filter = Filter { plan: *plan, are_rows: false, counts_only: false };
         let mut counts = Counts::new(agents);
+        counts.ask_drops();
         piece(text, Terminator::LineFeed, &mut Rejects::default(), |piece| {
             filter.encode(piece, &mut session, &mut counts, &mut out)
         })
         .unwrap();
-        let drops = out.drops.unwrap();
-        assert_eq!(drops.causes.iter().sum::<u64>() + out.filtered.unwrap().kept, counts.records);
+        let drops = counts.drops().unwrap();
+        assert_eq!(drops.causes.iter().sum::<u64>() + counts.kept.unwrap(), counts.records);
         let hosts = drops.hosts().largest(9);
         let of =
             |name: &str| hosts.iter().filter(|it| it.0 == name.as_bytes()).map(|it| it.1).sum();

@@ -7,13 +7,12 @@
 
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::usage::Preference;
-use portcullis_rows::input::Record;
 use portcullis_rows::limits::PARQUET_PART_ROWS_MAX;
 use portcullis_rows::list::List;
 use portcullis_rows::output::parquet::keep;
 use portcullis_set::batch::{Answers, Session};
 
-use super::{Cause, ChunkError, Counts, Filtered, Format, Piece, Written};
+use super::{Cause, ChunkError, Counts, Format, Piece, Written};
 
 /// The number of agents that must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +22,24 @@ pub enum Quantifier {
     All,
     /// At least one agent.
     Any,
+}
+
+impl Quantifier {
+    /// Combines verdicts into the first of an order that occurs. If all must be allowed, one that is
+    /// disallowed decides before one that is unknown. Without verdicts, nothing is allowed.
+    #[inline]
+    fn combine(self, verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+        let order = match self {
+            Quantifier::All => {
+                [Verdict::Invalid, Verdict::Disallow, Verdict::Unknown, Verdict::Allow]
+            }
+            Quantifier::Any => {
+                [Verdict::Invalid, Verdict::Unknown, Verdict::Allow, Verdict::Disallow]
+            }
+        };
+        let place = |verdict: &Verdict| order.iter().position(|it| it == verdict);
+        verdicts.into_iter().min_by_key(place).unwrap_or(Verdict::Disallow)
+    }
 }
 
 /// What a record is to a filter: the verdict of all agents, or a URL that all may fetch where a page came
@@ -142,12 +159,14 @@ impl Plan {
         }
         let of_agent = |answer| {
             let then = self.of_agent(answer, then);
-            now.map_or(then, |now| at_both_times(then, self.of_agent(answer, now)))
+            // One that is known to be disallowed at either time is disallowed.
+            let both = |now| Quantifier::All.combine([then, self.of_agent(answer, now)]);
+            now.map_or(then, both)
         };
         let records = 0..decisions.len() / agents;
         records
-            .map(|record| self.of_agents((record * agents..(record + 1) * agents).map(of_agent)))
-            .map(Class::of)
+            .map(|record| (record * agents..(record + 1) * agents).map(of_agent))
+            .map(|verdicts| Class::of(self.quantifier.combine(verdicts)))
             .collect()
     }
 
@@ -172,28 +191,6 @@ impl Plan {
                 Verdict::Disallow
             }
             (verdict, _) => verdict,
-        }
-    }
-
-    /// Combines the verdicts of the agents. Without agents, no record is allowed. If all must be
-    /// allowed, one that is disallowed decides; otherwise one that is unknown does.
-    #[inline]
-    fn of_agents(&self, verdicts: impl Iterator<Item = Verdict>) -> Verdict {
-        let (mut allowed, mut disallowed, mut unknown) = (false, false, false);
-        for verdict in verdicts {
-            match verdict {
-                Verdict::Allow => allowed = true,
-                Verdict::Disallow => disallowed = true,
-                Verdict::Unknown => unknown = true,
-                Verdict::Invalid => return Verdict::Invalid,
-            }
-        }
-        let all = self.quantifier == Quantifier::All;
-        match (all && disallowed, unknown) {
-            (true, _) => Verdict::Disallow,
-            (false, true) => Verdict::Unknown,
-            (false, false) if allowed => Verdict::Allow,
-            (false, false) => Verdict::Disallow,
         }
     }
 
@@ -267,14 +264,6 @@ fn sides<'a>(answers: &'a Answers<'_>) -> (Side<'a>, Option<Side<'a>>) {
     ((answers.decisions(), answers.preferences()), now)
 }
 
-/// Combines the verdicts of an agent at two times. One that is known to be disallowed at either time
-/// is disallowed, whatever is unknown about the other.
-fn at_both_times(one: Verdict, other: Verdict) -> Verdict {
-    let either = |verdict| one == verdict || other == verdict;
-    let order = [Verdict::Invalid, Verdict::Disallow, Verdict::Unknown];
-    order.into_iter().find(|&verdict| either(verdict)).unwrap_or(Verdict::Allow)
-}
-
 /// Writes the records that a plan keeps, and those that it sets aside.
 #[derive(Clone, Debug)]
 pub struct Filter {
@@ -293,8 +282,7 @@ impl Format for Filter {
         counts: &mut Counts,
         out: &mut Written,
     ) -> Result<(), ChunkError> {
-        let unstated = self.plan.purpose.map(|_| 0);
-        out.filtered = Some(Filtered { kept: 0, unstated });
+        counts.ask_kept(&self.plan);
         match self.are_rows {
             true => self.write_rows(piece, session, counts, out),
             false => self.write_chunk(piece, session, counts, out),
@@ -303,23 +291,6 @@ impl Format for Filter {
 }
 
 impl Filter {
-    /// Counts a block, and returns the classes of its records.
-    fn count_block(
-        &self,
-        block: &[Record<'_>],
-        answers: &Answers<'_>,
-        out: &mut Written,
-    ) -> Vec<Class> {
-        let classes = self.plan.classes(answers);
-        let unstated = self.plan.purpose.map(|_| self.plan.unstated(answers));
-        let of_block = Filtered { kept: self.plan.kept(&classes), unstated };
-        out.filtered.get_or_insert_default().merge(of_block);
-        if let Some(drops) = &mut out.drops {
-            drops.add_block(&self.plan, block, answers);
-        }
-        classes
-    }
-
     /// Appends the whole records of a chunk to their destinations. A last record without an end gets
     /// one.
     fn write_chunk(
@@ -337,21 +308,19 @@ impl Filter {
         let mut start = 0;
         let plan = &self.plan;
         let writes = !self.counts_only || plan.aside.contains(&Fate::Aside);
-        piece.decide(0, session, counts, |block, answers, _| {
-            let classes = self.count_block(block, &answers, out);
+        piece.decide(0, session, counts, |block, answers, counts| {
+            let classes = counts.add_kept(plan, block, &answers);
             for (record, &class) in block.iter().zip(if writes { &classes[..] } else { &[] }) {
                 let end = start + record.whole().len();
                 match (plan.fate(class), joined) {
                     (Fate::Keep, Some(_)) => {}
-                    (Fate::Keep, None) => {
-                        push_with_end(record.whole(), list, &mut out.encoded[0].text)
-                    }
+                    (Fate::Keep, None) => push_with_end(record.whole(), list, &mut out[0].text),
                     (fate, joined) => {
                         let kept = joined.map_or(&b""[..], |chunk| &chunk[run..start]);
-                        out.encoded[0].text.extend_from_slice(kept);
+                        out[0].text.extend_from_slice(kept);
                         run = end;
                         if let (Fate::Aside, Some(aside)) = (fate, class.aside()) {
-                            push_with_end(record.whole(), list, &mut out.encoded[1 + aside].text);
+                            push_with_end(record.whole(), list, &mut out[1 + aside].text);
                         }
                     }
                 }
@@ -360,10 +329,10 @@ impl Filter {
             Ok(true)
         })?;
         if let Some(chunk) = joined {
-            push_with_end(&chunk[run..start], list, &mut out.encoded[0].text);
+            push_with_end(&chunk[run..start], list, &mut out[0].text);
         }
         if self.counts_only {
-            out.encoded[0].clear();
+            out[0].clear();
         }
         Ok(())
     }
@@ -385,8 +354,8 @@ impl Filter {
             return Ok(());
         };
         let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
-        piece.decide(0, session, counts, |block, answers, _| {
-            let classes = self.count_block(block, &answers, out).into_iter();
+        piece.decide(0, session, counts, |block, answers, counts| {
+            let classes = counts.add_kept(&self.plan, block, &answers).into_iter();
             outputs.extend(classes.map(|class| match (self.plan.fate(class), class.aside()) {
                 (Fate::Keep, _) => 1,
                 (Fate::Aside, Some(aside)) => 2 + aside as u8,
@@ -395,7 +364,7 @@ impl Filter {
             Ok(true)
         })?;
         let groups = keep::<ChunkError>(part, &outputs, 1 + Class::ASIDE.len() as u8)?;
-        for (output, group) in out.encoded.iter_mut().zip(groups) {
+        for (output, group) in out.iter_mut().zip(groups) {
             output.group = group;
         }
         Ok(())
@@ -415,8 +384,7 @@ mod tests {
     #[test]
     fn unknown_or_invalid_for_one_agent_is_never_allowed() {
         for quantifier in [Quantifier::All, Quantifier::Any] {
-            let plan = Plan::of(quantifier);
-            let combined = |verdicts: &[Verdict]| plan.of_agents(verdicts.iter().copied());
+            let combined = |verdicts: &[Verdict]| quantifier.combine(verdicts.iter().copied());
             assert_eq!(combined(&[]), Verdict::Disallow);
             for verdict in [Verdict::Unknown, Verdict::Invalid] {
                 assert_eq!(combined(&[Verdict::Allow, verdict]), verdict);

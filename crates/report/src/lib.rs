@@ -34,7 +34,7 @@
 //! let piece = Piece::new(&mut rows, &mut rejects);
 //! let format = Text { columns: &Columns::default(), rows: &Tsv(Terminator::LineFeed) };
 //! format.encode(piece, &mut session, &mut counts, &mut out)?;
-//! assert_eq!(out.encoded[0].text, b"allow\thttps://a.example/\ninvalid\tnothing\n");
+//! assert_eq!(out[0].text, b"allow\thttps://a.example/\ninvalid\tnothing\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -59,8 +59,8 @@ mod parquet_tests;
 mod tests;
 
 pub use account::{
-    Account, AgentList, AgentRecords, Filtered, JudgedAge, NoRecords, PolicyFacts, RecordFigures,
-    Run, Tally, Time, UnnamedAgent,
+    Account, AgentList, AgentRecords, JudgedAge, NoRecords, PolicyFacts, RecordFigures, Run, Tally,
+    Time, UnnamedAgent,
 };
 pub use counts::{AgentCounts, Counts, Figures, add_counts};
 pub use drops::{Cause, Drops, Selection};
@@ -166,27 +166,9 @@ impl Encoded {
     }
 }
 
-/// What is written of a piece, by destination, and what a filter counts of it.
-#[derive(Debug, Default)]
-pub struct Written {
-    /// The records of the output, then those that are set aside, by [`filter::Class::ASIDE`].
-    pub encoded: [Encoded; 1 + filter::Class::ASIDE.len()],
-    /// The kept records; `None` if all are written.
-    pub filtered: Option<Filtered>,
-    /// The records that are not kept, if they are counted.
-    pub drops: Option<Drops>,
-}
-
-impl Written {
-    /// Clears all for the next piece and keeps the memory.
-    pub fn clear(&mut self) {
-        self.encoded.iter_mut().for_each(Encoded::clear);
-        self.filtered = None;
-        if let Some(drops) = &mut self.drops {
-            drops.clear();
-        }
-    }
-}
+/// What is written of a piece: the records of the output, then those that are set aside, by
+/// [`filter::Class::ASIDE`].
+pub type Written = [Encoded; 1 + filter::Class::ASIDE.len()];
 
 /// How records are decided and written: with added columns, or those that a filter keeps.
 pub trait Format: Sync {
@@ -223,7 +205,7 @@ impl Format for Text<'_> {
         out: &mut Written,
     ) -> Result<(), ChunkError> {
         let (list, agents) = (piece.rows().list(), counts.agents().len());
-        let out = &mut out.encoded[0];
+        let out = &mut out[0];
         let mut added = Added::new(self.columns, agents);
         piece.decide(agents, session, counts, |block, mut answers, counts| {
             added.clear();
@@ -252,7 +234,7 @@ impl Format for Parquet<'_> {
     ) -> Result<(), ChunkError> {
         // The columns of a file cannot be copied for several rows of each record.
         let part = piece.rows().part().filter(|_| self.columns.agents_of_rows().is_none());
-        out.encoded[0].group = self.encoder.encode(part, |rows| {
+        out[0].group = self.encoder.encode(part, |rows| {
             piece.decide(0, session, counts, |block, mut answers, counts| {
                 rows.add(block, |added| {
                     counts.add_delays(columns::read(self.columns, &mut answers, added)?);
@@ -282,7 +264,7 @@ pub fn bytes(records: &[Record<'_>]) -> u64 {
 ///
 /// If the records have times and the set has no history.
 // Not marked for other crates to inline: the loops over records belong into this crate's one unit.
-pub fn decide_block<'s>(
+fn decide_block<'s>(
     block: &Block<'_>,
     session: &'s mut Session,
     counts: &mut Counts,

@@ -146,7 +146,7 @@ fn encode(
     let mut rows = Rows::new(chunk, &arena, 0);
     let mut out = Written::default();
     added.encode(Piece::new(&mut rows, &mut rejects), session, counts, &mut out).unwrap();
-    std::mem::take(&mut out.encoded[0].group)
+    std::mem::take(&mut out[0].group)
 }
 
 fn layouts() -> Vec<WriterProperties> {

@@ -49,7 +49,7 @@ fn written(input: &[u8], agents: usize) -> (Vec<u8>, Counts) {
         format.encode(piece, &mut session, &mut counts, &mut out)
     })
     .unwrap();
-    (std::mem::take(&mut out.encoded[0].text), counts)
+    (std::mem::take(&mut out[0].text), counts)
 }
 
 #[test]
