@@ -26,6 +26,13 @@ fn is_blank(record: &Record<'_>) -> bool {
     record.text().is_empty() && record.problem().is_none()
 }
 
+impl Reject {
+    /// Returns a record that is no sample of those that are not URLs.
+    fn new(record: u64, problem: &str, text: &[u8]) -> Reject {
+        Reject { record, problem: problem.to_owned(), is_sample: false, text: text.to_vec() }
+    }
+}
+
 /// The kinds of records without text, and of those whose text, or URL field, is not a URL. The other kinds
 /// are those of [`Problem`].
 const EMPTY: &str = "empty";
@@ -61,10 +68,9 @@ pub struct Rejects {
     kinds: Figures,
     /// The number of nonempty records before the first URL.
     leading: u64,
-    /// The record with an unclosed quoted field, which swallows the records after it.
-    open_quote: Option<u64>,
-    /// The line after which a log has other fields.
-    other_fields: Option<u64>,
+    /// The record with an unclosed quoted field, which swallows the records after it, or the line
+    /// after which a log has other fields.
+    broken: Option<(u64, Problem)>,
     /// The number of lines that hold more than a URL.
     more: u64,
     /// The first of them.
@@ -72,9 +78,6 @@ pub struct Rejects {
     /// The kept records, in order.
     found: Vec<Reject>,
 }
-
-const NO_TIME: &str = "no time that can be read";
-const NO_AGENT: &str = "no agent that is known; name it with -a";
 
 impl Rejects {
     /// Clears the rejects for the next chunk. With `keeps_all`, every reject is kept with its whole
@@ -88,12 +91,7 @@ impl Rejects {
     pub fn count_more(&mut self, rows: &Rows<'_>) {
         if let Some((lines, number, first)) = rows.lines_with_more() {
             self.more = lines;
-            self.first_more = Some(Reject {
-                record: number,
-                problem: "more than a URL".to_owned(),
-                is_sample: false,
-                text: cut_to_show(first).into_owned(),
-            });
+            self.first_more = Some(Reject::new(number, "more than a URL", &cut_to_show(first)));
         }
     }
 
@@ -122,42 +120,36 @@ impl Rejects {
         }
         let firsts = answers.decisions().iter().step_by(answers.per_record().max(1));
         for (place, first) in firsts.enumerate() {
-            if first.verdict == Verdict::Invalid {
-                self.reject(place, &block[place], answers.session());
-            } else if self.keeps_all {
-                match first.reason {
-                    Reason::NoTime => self.set_aside(place, &block[place], NO_TIME),
-                    Reason::NoAgent => self.set_aside(place, &block[place], NO_AGENT),
-                    _ => {}
+            let (number, record) = (self.records + place as u64, &block[place]);
+            // A URL may lack what else is needed to decide it.
+            let lack = match first.reason {
+                Reason::NoTime => Some("no time that can be read"),
+                Reason::NoAgent => Some("no agent that is known; name it with -a"),
+                _ => None,
+            };
+            match lack.filter(|_| self.keeps_all) {
+                _ if first.verdict == Verdict::Invalid => {
+                    self.reject(number, record, answers.session());
                 }
+                Some(problem) => self.found.push(Reject::new(number, problem, record.text())),
+                None => {}
             }
         }
         self.records += block.len() as u64;
     }
 
-    /// Keeps a record that is a URL, and lacks what else is needed to decide it.
     #[cold]
-    fn set_aside(&mut self, place: usize, record: &Record<'_>, problem: &str) {
-        self.found.push(Reject {
-            record: self.records + place as u64,
-            problem: problem.to_owned(),
-            is_sample: false,
-            text: record.text().to_vec(),
-        });
-    }
-
-    #[cold]
-    fn reject(&mut self, place: usize, record: &Record<'_>, session: &Session) {
+    fn reject(&mut self, number: u64, record: &Record<'_>, session: &Session) {
         let (kind, found) = (kind(record), record.problem());
-        let number = self.records + place as u64;
         let is_leading = number == self.kinds.sum();
         self.leading += u64::from(is_leading && kind != EMPTY);
         self.kinds.add(kind, 1);
-        if found == Some(Problem::OpenQuote) && record.text().contains(&b'\n') {
-            self.open_quote = Some(number);
-        }
-        if found == Some(Problem::OtherFields) {
-            self.other_fields.get_or_insert(number);
+        let is_broken = match found {
+            Some(Problem::OpenQuote) => record.text().contains(&b'\n'),
+            found => found == Some(Problem::OtherFields),
+        };
+        if let Some(problem) = found.filter(|_| is_broken) {
+            self.broken = self.broken.or(Some((number, problem)));
         }
         // An empty record is not a useful sample.
         let is_kept = self.keeps_all || kind != EMPTY && self.found.len() < REJECTS_SHOWN;
@@ -171,12 +163,10 @@ impl Rejects {
             (None, Ok(Err(problem))) => problem.to_string(),
             _ => "not a URL".to_owned(),
         };
-        let text = match self.keeps_all {
-            true => record.text().to_vec(),
-            false => cut_to_show(record.text()).into_owned(),
-        };
-        let (record, is_sample) = (number, kind != EMPTY);
-        self.found.push(Reject { record, problem, is_sample, text });
+        let text = record.text();
+        let text = if self.keeps_all { text.into() } else { cut_to_show(text) };
+        let is_sample = kind != EMPTY;
+        self.found.push(Reject { is_sample, ..Reject::new(number, &problem, &text) });
     }
 
     /// Returns the number of records in the chunk that are URLs.
@@ -357,21 +347,19 @@ impl Watch {
         mut write: impl FnMut(&InvalidRecord) -> Result<(), E>,
     ) -> Result<(), E> {
         let wrong = |problem| InputError::List { name: list.name().to_owned(), problem };
-        if let Some(record) = rejects.open_quote {
-            return Err(wrong(format!(
-                "{}: a quoted field is not closed, so every row behind it is part of it; close it, or \
-                 pass --input-format lines if quotes mean nothing",
-                list.place(self.records + record)
-            ))
-            .into());
-        }
-        if let Some(record) = rejects.other_fields {
+        if let Some((record, problem)) = rejects.broken {
             let place = list.place(self.records + record);
-            return Err(wrong(format!(
-                "{place}: `#Fields` names other fields than before; split the file there: csplit {} \
-                 '/^#Fields/' '{{*}}'",
-                list.name()
-            ))
+            return Err(wrong(match problem {
+                Problem::OtherFields => format!(
+                    "{place}: `#Fields` names other fields than before; split the file there: csplit {} \
+                     '/^#Fields/' '{{*}}'",
+                    list.name()
+                ),
+                _ => format!(
+                    "{place}: a quoted field is not closed, so every row behind it is part of it; close \
+                     it, or pass --input-format lines if quotes mean nothing"
+                ),
+            })
             .into());
         }
         if let Some(first) = &rejects.first_more {
