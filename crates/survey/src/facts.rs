@@ -303,7 +303,7 @@ impl PolicyReading {
     }
 
     /// Returns the licences of an agent.
-    pub fn licenses_of(&self, agent: usize) -> &[Vec<u8>] {
-        self.agents[agent].licenses.map_or(&[], |place| &self.licenses[place as usize])
+    pub fn licenses_of(&self, facts: &AgentFacts) -> &[Vec<u8>] {
+        facts.licenses.map_or(&[], |place| &self.licenses[place as usize])
     }
 }
