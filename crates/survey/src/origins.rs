@@ -109,14 +109,6 @@ pub(crate) struct HostPass {
     named_max: usize,
 }
 
-/// Counts that the pass names at its end.
-#[derive(Default)]
-struct Counts {
-    states: [u64; PolicyState::ALL.len()],
-    capture_notes: [u64; CaptureNote::ALL.len()],
-    file_notes: [u64; NoteKind::ALL.len()],
-}
-
 impl HostPass {
     /// Reads all hosts of the set of `facts`, and the crawl delays for its agents. Of each problem at most
     /// `named_max` hosts are named.
@@ -130,7 +122,9 @@ impl HostPass {
             named_max,
             ..HostPass::default()
         };
-        let mut counts = Counts::default();
+        pass.origins.states = Figures::of(PolicyState::ALL, PolicyState::as_str, |_| 0);
+        pass.origins.capture_notes = Figures::of(CaptureNote::ALL, CaptureNote::as_str, |_| 0);
+        pass.origins.file_notes = Figures::of(NoteKind::ALL, NoteKind::as_str, |_| 0);
         let problem = |kind: NoteKind| NoteFigures {
             kind: kind.as_str(),
             meaning: kind.describe(),
@@ -139,7 +133,7 @@ impl HostPass {
         pass.problems = NoteKind::ALL.map(problem).to_vec();
         for host in set.hosts() {
             let host = host?;
-            pass.add(set, &host, &mut counts)?;
+            pass.add(set, &host)?;
             if !agents.is_empty() {
                 delays::count(set, &host, agents, &mut pass.agents)?;
             }
@@ -147,33 +141,22 @@ impl HostPass {
                 times.add(set, &host)?;
             }
         }
+        // A set stores no origin without a policy.
+        pass.origins.states.0.retain(|(state, _)| *state != PolicyState::Unknown.as_str());
         pass.problems.retain(|problem| problem.files > 0);
         pass.problems.sort_by_key(|problem| Reverse(problem.files));
-        let origins = &mut pass.origins;
-        // A set stores no origin without a policy.
-        let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
-        origins.states = Figures::of(states, PolicyState::as_str, |it| counts.states[it as usize]);
-        let answers = |note: CaptureNote| counts.capture_notes[note as usize];
-        origins.capture_notes = Figures::of(CaptureNote::ALL, CaptureNote::as_str, answers);
-        let files = |kind: NoteKind| counts.file_notes[kind as usize];
-        origins.file_notes = Figures::of(NoteKind::ALL, NoteKind::as_str, files);
         Ok(pass)
     }
 
-    fn add(
-        &mut self,
-        set: &PolicySet,
-        host: &StoredHost<'_>,
-        counts: &mut Counts,
-    ) -> Result<(), Damage> {
+    fn add(&mut self, set: &PolicySet, host: &StoredHost<'_>) -> Result<(), Damage> {
         self.hosts += 1;
         for https in host.schemes() {
             let Some((position, capture)) = captured(set, host, https, None)? else { continue };
             // http comes first, so the capture of https may be counted already.
             let is_new = !(https && host.is_one_capture());
             let state = set.policy(position)?.state()?;
-            counts.states[state as usize] += 1;
-            self.add_facts(&capture.facts, is_new, counts);
+            self.origins.states.count(state as usize);
+            self.add_facts(&capture.facts, is_new);
             if is_new && state.is_file() {
                 self.origins.files += 1;
                 for kind in capture.facts.file_notes.iter() {
@@ -196,12 +179,12 @@ impl HostPass {
         }
     }
 
-    fn add_facts(&mut self, facts: &CaptureFacts, is_new: bool, counts: &mut Counts) {
+    fn add_facts(&mut self, facts: &CaptureFacts, is_new: bool) {
         let origins = &mut self.origins;
         origins.origins += 1;
         origins.in_outage += u64::from(facts.outage.is_some());
-        facts.capture_notes.iter().for_each(|note| counts.capture_notes[note as usize] += 1);
-        facts.file_notes.iter().for_each(|kind| counts.file_notes[kind as usize] += 1);
+        facts.capture_notes.iter().for_each(|note| origins.capture_notes.count(note as usize));
+        facts.file_notes.iter().for_each(|kind| origins.file_notes.count(kind as usize));
         if is_new {
             origins.captures += 1;
             origins.file_bytes += u64::from(facts.file_bytes);
