@@ -15,6 +15,11 @@ const EXAMPLES: usize = 2;
 /// The lines that a group keeps on each side.
 pub(super) const LINES: usize = 4;
 
+/// What may change for a URL, in words that follow its number. The last is of preferences, the others
+/// are of verdicts.
+pub(super) const CHANGES: [&str; 4] =
+    ["newly blocked", "newly allowed", "changed otherwise", "subject to new preferences"];
+
 /// What decides one side of a change: the rule or statement as written, or else the reason why none does;
 /// neither if nothing is stated.
 pub(super) type Deciding = (Option<Reason>, Option<Vec<u8>>);
@@ -78,26 +83,20 @@ pub struct ChangeGroups {
     places: HashMap<Kind, usize>,
     /// Whether there are further kinds.
     pub(super) is_cut: bool,
-    /// The URLs that some agent may no longer fetch.
-    pub(super) blocked: Records,
-    /// The URLs that some agent may newly fetch.
-    pub(super) allowed: Records,
-    /// The URLs with other changes of verdicts.
-    pub(super) others: Records,
-    /// The URLs with changes of preferences.
-    pub(super) uses: Records,
+    /// The URLs with each of [`CHANGES`] for some agent.
+    pub(super) changed: [Records; CHANGES.len()],
 }
 
 impl ChangeGroups {
     /// Adds a change.
     pub(super) fn add(&mut self, kind: Kind, place: Place<'_>) {
-        let counted = match (kind.label, kind.values) {
-            (Some(_), _) => &mut self.uses,
-            (None, ["allow", "disallow"]) => &mut self.blocked,
-            (None, ["disallow", "allow"]) => &mut self.allowed,
-            _ => &mut self.others,
+        let change = match (kind.label, kind.values) {
+            (None, ["allow", "disallow"]) => 0,
+            (None, ["disallow", "allow"]) => 1,
+            (None, _) => 2,
+            (Some(_), _) => 3,
         };
-        counted.add(place.record);
+        self.changed[change].add(place.record);
         let Some(group) = self.group(&kind, place.agents) else { return };
         group.urls.add(place.record);
         group.agents[place.agent] = true;
@@ -106,12 +105,9 @@ impl ChangeGroups {
 
     /// Adds the groups of the next chunk.
     pub(super) fn merge(&mut self, other: &ChangeGroups) {
-        let ChangeGroups { groups, places: _, is_cut, blocked, allowed, others, uses } = other;
+        let ChangeGroups { groups, places: _, is_cut, changed } = other;
         self.is_cut |= is_cut;
-        self.blocked.count += blocked.count;
-        self.allowed.count += allowed.count;
-        self.others.count += others.count;
-        self.uses.count += uses.count;
+        self.changed.iter_mut().zip(changed).for_each(|(own, other)| own.count += other.count);
         for Group { kind, urls, lines, agents, examples } in groups {
             let Some(group) = self.group(kind, agents.len()) else { continue };
             group.urls.count += urls.count;
@@ -178,7 +174,7 @@ mod tests {
         let mut all = groups.clone();
         all.merge(&groups);
         let [group] = &all.groups[..] else { panic!("{all:?}") };
-        assert_eq!((group.urls.count, all.blocked.count, all.allowed.count), (4, 4, 0));
+        assert_eq!((group.urls.count, all.changed.clone().map(|it| it.count)), (4, [4, 0, 0, 0]));
         assert_eq!((&group.agents[..], &group.lines), (&[true, true][..], &[vec![], vec![7, 8]]));
         assert_eq!(group.examples, [b"/a"]);
     }
@@ -188,6 +184,6 @@ mod tests {
         let mut groups = ChangeGroups::default();
         (0..=CHANGE_GROUPS_MAX).for_each(|rule| groups.add(kind(rule), place(rule as u64, 0)));
         assert!(groups.is_cut && groups.groups.len() == CHANGE_GROUPS_MAX);
-        assert_eq!(groups.blocked.count, CHANGE_GROUPS_MAX as u64 + 1);
+        assert_eq!(groups.changed[0].count, CHANGE_GROUPS_MAX as u64 + 1);
     }
 }

@@ -16,7 +16,7 @@ use serde::{Serialize, Serializer};
 
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_report::{ChunkError, Piece, add_counts, bytes};
+use portcullis_report::{ChunkError, Figures, Piece, add_counts, bytes};
 use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_rows::output::Added;
 use portcullis_rows::output::added::Cell;
@@ -45,6 +45,13 @@ impl Turns {
         Turns { member, values, counts: [[0; VALUES]; VALUES] }
     }
 
+    /// Returns each change that occurs: the old and the new value, and the number of records.
+    fn changes(&self) -> impl Iterator<Item = ([usize; 2], u64)> {
+        let pairs = (0..VALUES).flat_map(|old| (0..VALUES).map(move |new| [old, new]));
+        let counted = pairs.map(|turn @ [old, new]| (turn, self.counts[old][new]));
+        counted.filter(|&([old, new], records)| old != new && records > 0)
+    }
+
     /// Returns the number of records that keep their value.
     pub fn unchanged(&self) -> u64 {
         (0..VALUES).map(|value| self.counts[value][value]).sum()
@@ -52,53 +59,38 @@ impl Turns {
 
     /// Returns the number of records whose value changes.
     pub fn changed(&self) -> u64 {
-        self.counts.as_flattened().iter().sum::<u64>() - self.unchanged()
+        self.changes().map(|(_, records)| records).sum()
     }
 
     /// Returns the number of records with two different preferences of which none is
     /// [`Preference::NoAccess`].
     fn changed_within_access(&self) -> u64 {
         let none = Preference::NoAccess as usize;
-        let with_none: u64 = (0..VALUES)
-            .filter(|&value| value != none)
-            .map(|value| self.counts[none][value] + self.counts[value][none])
-            .sum();
-        self.changed() - with_none
+        let within = self.changes().filter(|(turn, _)| !turn.contains(&none));
+        within.map(|(_, records)| records).sum()
     }
 
     /// Returns the number of each change that occurs, such as `allow to disallow`.
-    fn occurring(&self) -> impl Iterator<Item = (String, u64)> {
-        let pairs = (0..VALUES).flat_map(|old| (0..VALUES).map(move |new| (old, new)));
-        let changed = pairs.filter(|&(old, new)| old != new && self.counts[old][new] > 0);
-        changed.map(|(old, new)| {
-            (format!("{} to {}", self.values[old], self.values[new]), self.counts[old][new])
-        })
+    fn occurring(&self) -> Figures<u64, String> {
+        let name = |[old, new]: [usize; 2]| format!("{} to {}", self.values[old], self.values[new]);
+        Figures(self.changes().map(|(turn, records)| (name(turn), records)).collect())
     }
 }
 
 impl Display for Turns {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         write!(out, "unchanged {}, changed {}", self.unchanged(), self.changed())?;
-        let turns: Vec<String> =
-            self.occurring().map(|(turn, count)| format!("{turn} {count}")).collect();
-        if turns.is_empty() { Ok(()) } else { write!(out, " ({})", turns.join(", ")) }
+        let turns = self.occurring();
+        if turns.is_empty() { Ok(()) } else { write!(out, " ({turns})") }
     }
 }
 
 impl Serialize for Turns {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Occurring<'t>(&'t Turns);
-
-        impl Serialize for Occurring<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_map(self.0.occurring())
-            }
-        }
-
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("unchanged", &self.unchanged())?;
         map.serialize_entry("changed", &self.changed())?;
-        map.serialize_entry(self.member, &Occurring(self))?;
+        map.serialize_entry(self.member, &self.occurring())?;
         map.end()
     }
 }
@@ -110,12 +102,8 @@ pub struct AgentChanges {
     #[serde(flatten)]
     verdicts: Turns,
     /// The changes of preferences, by compared label.
-    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
-    usage: Vec<(&'static str, Turns)>,
-}
-
-fn as_map<S: Serializer>(labels: &[(&'static str, Turns)], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_map(labels.iter().map(|(label, turns)| (label, turns)))
+    #[serde(skip_serializing_if = "Figures::is_empty")]
+    usage: Figures<Turns>,
 }
 
 impl AgentChanges {
@@ -139,11 +127,11 @@ impl AgentChanges {
     /// Returns the number of URLs by label that have another preference, without those whose
     /// preference came or went with the access.
     pub fn restated(&self) -> Vec<(&'static str, u64)> {
-        self.usage.iter().map(|(label, turns)| (*label, turns.changed_within_access())).collect()
+        self.usage.0.iter().map(|(label, turns)| (*label, turns.changed_within_access())).collect()
     }
 
     fn turns(&self) -> impl Iterator<Item = &Turns> {
-        std::iter::once(&self.verdicts).chain(self.usage.iter().map(|(_, turns)| turns))
+        std::iter::once(&self.verdicts).chain(self.usage.0.iter().map(|(_, turns)| turns))
     }
 }
 
@@ -179,7 +167,7 @@ impl UrlCounts {
         let agent = |agent: &String| AgentChanges {
             agent: agent.clone(),
             verdicts: Turns::new("verdicts", Verdict::ALL.map(Verdict::as_str)),
-            usage: labels.iter().map(|label| (label.as_str(), preferences())).collect(),
+            usage: Figures::of(labels, |label| label.as_str(), |_| preferences()),
         };
         UrlCounts { per_agent: agents.iter().map(agent).collect(), ..UrlCounts::default() }
     }
@@ -195,7 +183,7 @@ impl UrlCounts {
         self.bytes += other.bytes;
         self.groups.merge(&other.groups);
         for (agent, other) in self.per_agent.iter_mut().zip(&other.per_agent) {
-            let usage = agent.usage.iter_mut().map(|(_, turns)| turns);
+            let usage = agent.usage.0.iter_mut().map(|(_, turns)| turns);
             let own = std::iter::once(&mut agent.verdicts).chain(usage);
             for (turns, other) in own.zip(other.turns()) {
                 add_counts(turns.counts.as_flattened_mut(), other.counts.as_flattened());
@@ -212,7 +200,7 @@ impl UrlCounts {
         writeln!(out, "{}, {}", counted(self.records, "record"), counted(self.bytes, "byte"))?;
         for AgentChanges { agent, verdicts, usage } in &self.per_agent {
             writeln!(out, "{}: {verdicts}", visible(agent))?;
-            for (label, turns) in usage {
+            for (label, turns) in &usage.0 {
                 writeln!(out, "{} {label}: {turns}", visible(agent))?;
             }
         }
@@ -298,7 +286,7 @@ pub fn compare_chunk(
                 let sides = [old.rule(answer)?, new.rule(answer)?];
                 row_bytes += change.keep(None, sides.map(Side::access), kept, groups);
             }
-            for (number, (label, turns)) in counts.usage.iter_mut().enumerate() {
+            for (number, (label, turns)) in counts.usage.0.iter_mut().enumerate() {
                 let (was, is) = (old.preference(answer, number), new.preference(answer, number));
                 turns.counts[was as usize][is as usize] += 1;
                 if was != is {
