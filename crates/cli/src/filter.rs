@@ -1,7 +1,7 @@
 //! `portcullis filter`: prints the allowed records, byte for byte.
 
-use portcullis_report::Selection;
-use portcullis_report::filter::{Fate, Filter, Plan, Purpose, Quantifier};
+use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
+use portcullis_report::{Filter, Selection};
 
 use super::args::{FilterArgs, KeepOrDrop, SelectionArgs};
 use super::exit::ExitStatus;

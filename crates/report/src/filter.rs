@@ -4,15 +4,19 @@
 //! the record is also decided as of now, of both times. The verdicts of all agents then make that of
 //! the record ([`Quantifier`]), and with it its [`Class`]. A [`Plan`] has the destination for each class. An
 //! empty record is invalid.
+//!
+//! [`Drops`] counts the records that are not kept: why, and on which hosts. Each record has one
+//! [`Cause`], so the causes and the kept records add up to all records. Counting costs a second look at
+//! the decisions of a block, so it is done only for an account.
 
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
-use portcullis_dialect::usage::Preference;
-use portcullis_rows::limits::PARQUET_PART_ROWS_MAX;
-use portcullis_rows::list::List;
-use portcullis_rows::output::parquet::keep;
-use portcullis_set::batch::{Answers, Session};
+use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::words;
+use portcullis_set::batch::{Answers, OriginRecords};
+use serde::Serialize;
 
-use super::{Cause, ChunkError, Counts, Format, Piece, Written};
+use crate::figures::{Figures, NameCounts, add_counts};
+use crate::limits::ACCOUNT_DROPPED_HOSTS_MAX;
 
 /// The number of agents that must be allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +77,7 @@ impl Class {
 
     /// Returns the position among [`Class::ASIDE`]; `None` for the other classes.
     #[inline]
-    const fn aside(self) -> Option<usize> {
+    pub(crate) const fn aside(self) -> Option<usize> {
         (self as usize).checked_sub(Class::Unknown as usize)
     }
 }
@@ -264,122 +268,120 @@ fn sides<'a>(answers: &'a Answers<'_>) -> (Side<'a>, Option<Side<'a>>) {
     ((answers.decisions(), answers.preferences()), now)
 }
 
-/// Writes the records that a plan keeps, and those that it sets aside.
-#[derive(Clone, Debug)]
-pub struct Filter {
-    pub plan: Plan,
-    /// Whether records are rows of Parquet files, which are copied with all their columns.
-    pub are_rows: bool,
-    /// Whether kept records are only counted, because no output takes them.
-    pub counts_only: bool,
-}
-
-impl Format for Filter {
-    fn encode(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
-        counts.ask_kept(&self.plan);
-        match self.are_rows {
-            true => self.write_rows(piece, session, counts, out),
-            false => self.write_chunk(piece, session, counts, out),
-        }
+words! {
+    /// Why a record is not kept, the worst first.
+    pub enum Cause {
+        /// An agent may not fetch it.
+        Disallowed => "disallowed",
+        /// The use is not permitted: `n`.
+        NotPermitted => "not-permitted",
+        /// Nothing is stated about the use: `?`.
+        NotStated => "not-stated",
+        /// No policy of its origin is known, or none that applies.
+        Unknown => "unknown",
+        /// It is not a URL.
+        Invalid => "invalid",
+        /// A page came instead of its robots.txt.
+        Page => "page",
+        /// It is allowed, and disallowed records are kept.
+        Allowed => "allowed",
     }
 }
 
-impl Filter {
-    /// Appends the whole records of a chunk to their destinations. A last record without an end gets
-    /// one.
-    fn write_chunk(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
-        let list = piece.rows().list();
-        // Records of text are contiguous, and a run of kept records is copied at once.
-        let joined = piece.rows().text();
-        // The start of the run of kept records that are not written yet.
-        let mut run = 0;
-        let mut start = 0;
-        let plan = &self.plan;
-        let writes = !self.counts_only || plan.aside.contains(&Fate::Aside);
-        piece.decide(0, session, counts, |block, answers, counts| {
-            let classes = counts.add_kept(plan, block, &answers);
-            for (record, &class) in block.iter().zip(if writes { &classes[..] } else { &[] }) {
-                let end = start + record.whole().len();
-                match (plan.fate(class), joined) {
-                    (Fate::Keep, Some(_)) => {}
-                    (Fate::Keep, None) => push_with_end(record.whole(), list, &mut out[0].text),
-                    (fate, joined) => {
-                        let kept = joined.map_or(&b""[..], |chunk| &chunk[run..start]);
-                        out[0].text.extend_from_slice(kept);
-                        run = end;
-                        if let (Fate::Aside, Some(aside)) = (fate, class.aside()) {
-                            push_with_end(record.whole(), list, &mut out[1 + aside].text);
-                        }
-                    }
-                }
-                start = end;
+/// The records that are not kept.
+#[derive(Clone, Debug, Default)]
+pub struct Drops {
+    causes: [u64; Cause::ALL.len()],
+    hosts: NameCounts,
+}
+
+impl Drops {
+    /// Counts a block, whose URLs are `urls`.
+    pub fn add_block<R: AsRef<[u8]>>(&mut self, plan: &Plan, urls: &[R], answers: &Answers<'_>) {
+        let causes = plan.causes(answers);
+        causes.iter().flatten().for_each(|cause| self.causes[*cause as usize] += 1);
+        for OriginRecords { records, key, .. } in answers.origins(urls) {
+            let dropped = causes[records].iter().flatten().count() as u64;
+            // A record that is not a URL has no host.
+            if dropped > 0 && !key.is_empty() {
+                self.hosts.add(key, dropped, ACCOUNT_DROPPED_HOSTS_MAX);
             }
-            Ok(true)
-        })?;
-        if let Some(chunk) = joined {
-            push_with_end(&chunk[run..start], list, &mut out[0].text);
         }
-        if self.counts_only {
-            out[0].clear();
-        }
-        Ok(())
     }
 
-    /// Copies the rows of a row group to their destinations, with all their columns.
-    ///
-    /// # Panics
-    ///
-    /// If the records are text, which has no rows.
-    fn write_rows(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
-        let Some(part) = piece.rows().part() else {
-            assert_eq!(piece.rows().text(), Some(&b""[..]), "the list is a file without rows");
-            return Ok(());
-        };
-        let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
-        piece.decide(0, session, counts, |block, answers, counts| {
-            let classes = counts.add_kept(&self.plan, block, &answers).into_iter();
-            outputs.extend(classes.map(|class| match (self.plan.fate(class), class.aside()) {
-                (Fate::Keep, _) => 1,
-                (Fate::Aside, Some(aside)) => 2 + aside as u8,
-                (Fate::Aside, None) | (Fate::Drop, _) => 0,
-            }));
-            Ok(true)
-        })?;
-        let groups = keep::<ChunkError>(part, &outputs, 1 + Class::ASIDE.len() as u8)?;
-        for (output, group) in out.iter_mut().zip(groups) {
-            output.group = group;
-        }
-        Ok(())
+    /// Adds the counts of the next chunk.
+    pub fn merge(&mut self, next: &Drops) {
+        add_counts(&mut self.causes, &next.causes);
+        self.hosts.merge(&next.hosts, ACCOUNT_DROPPED_HOSTS_MAX);
+    }
+
+    /// Clears all counts and keeps the memory.
+    pub fn clear(&mut self) {
+        self.causes = Default::default();
+        self.hosts.clear();
+    }
+
+    /// Returns the number of records by cause.
+    pub fn causes(&self) -> Figures {
+        Figures::of(Cause::ALL, Cause::as_str, |cause| self.causes[cause as usize])
+    }
+
+    /// Returns the hosts of the records.
+    pub fn hosts(&self) -> &NameCounts {
+        &self.hosts
     }
 }
 
-/// Appends records, and an end if the last record lacks one.
-fn push_with_end(records: &[u8], list: &List, out: &mut Vec<u8>) {
-    out.extend_from_slice(records);
-    out.extend_from_slice(list.missing_end(records));
+/// Which records a filter keeps, for its account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Selection {
+    /// The agents that must be allowed: `all` or `any`.
+    pub agents: &'static str,
+    /// The records that are kept: `allowed` or `disallowed`.
+    pub keeps: &'static str,
+    /// What happens to records of unknown origins: `keep`, `drop` or `aside`.
+    pub unknown: &'static str,
+    /// What happens to records that are not URLs.
+    pub invalid: &'static str,
+    /// What happens to allowed records of origins with a page instead of a robots.txt.
+    pub pages: &'static str,
+    /// The use that must be permitted as well.
+    pub purpose: Option<&'static str>,
+    /// What happens to records whose use is not stated: `keep` or `drop`.
+    pub unstated: Option<&'static str>,
+}
+
+impl Selection {
+    /// Describes a plan, and the label of its purpose.
+    pub fn of(plan: &Plan, purpose: Option<Label>) -> Selection {
+        let fate = |fate| match fate {
+            Fate::Keep => "keep",
+            Fate::Drop => "drop",
+            Fate::Aside => "aside",
+        };
+        let unstated = |keeps| if keeps { "keep" } else { "drop" };
+        let [unknown, invalid, pages] = plan.aside.map(fate);
+        Selection {
+            agents: if plan.quantifier == Quantifier::All { "all" } else { "any" },
+            keeps: if plan.invert { "disallowed" } else { "allowed" },
+            unknown,
+            invalid,
+            pages,
+            purpose: purpose.map(Label::as_str),
+            unstated: plan.purpose.map(|purpose| unstated(purpose.keeps_unstated)),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use portcullis_files::input::Terminator;
+    use portcullis_set::batch::Session;
+
     use super::*;
+    use crate::Filter;
+    use crate::tests::{SCHEME, classifier, piece};
+    use crate::{Counts, Format, Rejects, Written};
 
     #[test]
     fn unknown_or_invalid_for_one_agent_is_never_allowed() {
@@ -391,5 +393,41 @@ mod tests {
                 assert_eq!(combined(&[Verdict::Unknown, verdict]), verdict);
             }
         }
+    }
+
+    /// Returns the records that are not kept by cause, and those of `a`, `d` and other hosts.
+    fn dropped(plan: &Plan, agents: usize) -> ([u64; Cause::ALL.len()], [u64; 3]) {
+        let text = b"a/1\nd/1\nd/2\nx/1\n://\na/2\nd/3\n\n";
+        let mut session = Session::new(classifier(&["a"], &["d"], agents)).assume_scheme(SCHEME);
+        let mut out = Written::default();
+        let filter = Filter { plan: *plan, are_rows: false, counts_only: false };
+        let mut counts = Counts::new(agents);
+        counts.ask_drops();
+        piece(text, Terminator::LineFeed, &mut Rejects::default(), |piece| {
+            filter.encode(piece, &mut session, &mut counts, &mut out)
+        })
+        .unwrap();
+        let drops = counts.drops().unwrap();
+        assert_eq!(drops.causes.iter().sum::<u64>() + counts.kept.unwrap(), counts.records);
+        let hosts = drops.hosts().largest(9);
+        let of =
+            |name: &str| hosts.iter().filter(|it| it.0 == name.as_bytes()).map(|it| it.1).sum();
+        (drops.causes, ["a", "d", "x"].map(of))
+    }
+
+    #[test]
+    fn each_record_that_is_not_kept_has_one_cause() {
+        let plan = Plan::of(Quantifier::All);
+        assert_eq!(dropped(&plan, 1), ([3, 0, 0, 1, 2, 0, 0], [0, 3, 1]));
+        assert_eq!(
+            dropped(&plan, 2),
+            ([5, 0, 0, 1, 2, 0, 0], [2, 3, 1]),
+            "one agent is disallowed"
+        );
+        let any = Plan { quantifier: Quantifier::Any, ..plan };
+        assert_eq!(dropped(&any, 2), ([0, 0, 0, 1, 2, 0, 0], [0, 0, 1]));
+        let aside = [Fate::Aside, Fate::Keep, Fate::Keep];
+        let inverted = Plan { invert: true, aside, ..plan };
+        assert_eq!(dropped(&inverted, 1), ([0, 0, 0, 1, 0, 0, 2], [2, 0, 1]));
     }
 }

@@ -4,13 +4,16 @@
 //! A thread notes them chunk by chunk in [`Rejects`]. Their places in the list are known only in
 //! input order, where a [`Watch`] sees them. Cost: one counter per URL. A reject that is kept is copied, and its problem is
 //! found by parsing it again.
+//!
+//! A list without URLs is an error, which says what the list looks like and which flag to pass.
 
 use std::io::{self, Write};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_dialect::decision::{Reason, Verdict};
+use portcullis_files::kind::FileKind;
 use portcullis_rows::input::{InputError, Record};
-use portcullis_rows::list::{List, ListFormat, Problem, Rows};
+use portcullis_rows::list::{List, ListFormat, Problem, Rows, of_row};
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::figures::counted;
 use portcullis_text::visible::{cut_to_show, visible};
@@ -18,7 +21,6 @@ use serde::Serialize;
 
 use super::Figures;
 use super::explanation_json::write_object;
-use super::wrong_list::{self, PATH};
 use crate::limits::{RECORDS_WITHOUT_URL_MAX, REJECTS_SHOWN};
 
 /// Whether a record has no byte but its end.
@@ -434,7 +436,7 @@ impl Watch {
         };
         let InvalidRecord { place, problem, record, .. } = first;
         let record = shortened(record);
-        let advice = wrong_list::advice(list, first, self.assumes_scheme);
+        let advice = advice(list, first, self.assumes_scheme);
         let problem = match list.format() {
             ListFormat::Lines => String::new(),
             _ => format!(", {problem}"),
@@ -452,14 +454,98 @@ fn shortened(text: &str) -> String {
     }
 }
 
+/// The problem of a path where no host is given.
+const PATH: &str = "a path without a host";
+
+/// Returns what the list looks like and what to try.
+fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
+    let lacks_scheme = !assumes_scheme && first.problem.starts_with("no scheme");
+    let is_path = first.problem == PATH;
+    match list.format() {
+        ListFormat::JsonLines if is_path => {
+            "give the host with --host, or name its field with --host-field".into()
+        }
+        ListFormat::Csv | ListFormat::Tsv if is_path => {
+            "give the host with --host, or name its column with --host-field".into()
+        }
+        ListFormat::Lines => looks_like(list.name(), &first.record, assumes_scheme),
+        ListFormat::Sitemap => "write the scheme and the host in each <loc> of the sitemap".into(),
+        ListFormat::JsonLines | ListFormat::Cdxj if lacks_scheme => {
+            "try --assume-scheme https, or name the field with the URL with --url-field".into()
+        }
+        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet if lacks_scheme => {
+            "try --assume-scheme https, or name the column with the URL with --url-field".into()
+        }
+        _ if lacks_scheme => "try --assume-scheme https".into(),
+        ListFormat::JsonLines | ListFormat::Cdxj => {
+            "name the field with the URL with --url-field, or the format with --input-format".into()
+        }
+        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => {
+            "name the column with the URL with --url-field, or the format with --input-format"
+                .into()
+        }
+        ListFormat::Warc => "its captures have no URLs of the web".into(),
+        ListFormat::Cdx
+        | ListFormat::HeritrixJournal
+        | ListFormat::CrawlLog
+        | ListFormat::AccessLog
+        | ListFormat::W3cLog
+        | ListFormat::NutchDump => format!(
+            "it does not look like {}; name its format with --input-format",
+            list.format().describe()
+        ),
+    }
+}
+
+/// Returns what a list of plain lines looks like if its first record is `text`, and what to try.
+fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
+    let trimmed = text.trim();
+    let has = |part: &str| text.to_ascii_lowercase().contains(part);
+    let is_quoted = trimmed.starts_with('<') && trimmed.contains("://") && !trimmed.contains(' ');
+    if is_quoted && let Some(quoted) = of_row(name, text) {
+        return quoted;
+    }
+    match FileKind::of(text.as_bytes()) {
+        FileKind::Html if has("<urlset") || has("<sitemapindex") => {
+            return "it looks like a sitemap; try --input-format sitemap".into();
+        }
+        FileKind::Html if has("<?xml") => {
+            return "it looks like XML, and not like a sitemap; extract its URLs first".into();
+        }
+        FileKind::Html => return "it looks like HTML; extract its links first".into(),
+        _ => {}
+    }
+    if ["user-agent", "disallow", "allow", "sitemap"].iter().any(|field| {
+        let line = trimmed.to_ascii_lowercase();
+        line.strip_prefix(field).is_some_and(|rest| rest.trim_start().starts_with(':'))
+    }) {
+        return format!("it looks like a robots.txt; use --robots {name}");
+    }
+    if text.contains('\0') || text.chars().filter(|it| *it == '\u{fffd}').count() > 3 {
+        return "it looks like binary data; decompress or export it first".into();
+    }
+    if let Some(table) = of_row(name, text) {
+        return table;
+    }
+    if trimmed.starts_with('/') && !trimmed.starts_with("//") {
+        return "it looks like paths; give their host with --host, such as --host example.com"
+            .into();
+    }
+    let is_bare = trimmed.contains('.') || trimmed.starts_with("//");
+    if !assumes_scheme && is_bare && !trimmed.contains(' ') && !trimmed.contains('@') {
+        return "it looks like URLs without a scheme; try --assume-scheme https".into();
+    }
+    "pass a list with one URL per line, or name its format with --input-format".into()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::Counts;
-    use crate::filter::{Filter, Plan, Quantifier};
-    use crate::tests::{SCHEME, classifier, piece};
-    use crate::{Format, Written};
     use portcullis_files::input::Terminator;
+
+    use super::*;
+    use crate::filter::{Plan, Quantifier};
+    use crate::tests::{SCHEME, classifier, piece};
+    use crate::{Counts, Filter, Format, Written};
 
     fn rejects(input: &[u8], keeps_all: bool) -> Rejects {
         let classifier = classifier(&["a"], &["d"], 1);
@@ -497,5 +583,35 @@ mod tests {
         sum.add_counts(&found);
         sum.add_counts(&found);
         assert_eq!(sum.kinds.to_string(), "empty 18, not-a-url 18");
+    }
+
+    #[test]
+    fn lists_look_like_what_they_are() {
+        for (text, advice) in [
+            ("example.com/x", "--assume-scheme https"),
+            ("//example.com/x", "--assume-scheme https"),
+            ("/a/b.html", "--host example.com"),
+            ("<!doctype html>", "HTML"),
+            ("<urlset>", "--input-format sitemap"),
+            ("<?xml version='1.0'?>", "XML"),
+            ("User-agent: *", "--robots list"),
+            ("1\thttps://a.example/", "--input-format tsv --url-field 2"),
+            ("https://a.example/,1", "--input-format csv --url-field 1"),
+            ("1,a.example", "--input-format csv --url-field 2 --assume-scheme https"),
+            ("1;x;https://a.example/", "cut -d ';' -f 3"),
+            ("1  https://a.example/", "awk '{print $2}' < list > list-urls.txt"),
+            ("\"https://a.example/a b\"", "tr -d '\"' < list > list-urls.txt"),
+            ("'a.example'", "tr -d \"'\""),
+            ("<https://a.example/>", "tr -d '<>'"),
+            ("<p>https://a.example/</p>", "HTML"),
+            ("a,b", "--input-format"),
+            ("\0\0", "binary"),
+            ("nothing", "--input-format"),
+            ("me@example.com", "--input-format"),
+        ] {
+            let found = looks_like("list", text, false);
+            assert!(found.contains(advice), "{text}: {found}");
+        }
+        assert!(!looks_like("list", "example.com/x", true).contains("--assume-scheme"));
     }
 }
