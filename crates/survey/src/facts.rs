@@ -13,9 +13,7 @@ use portcullis_robots::policy::{Audience, Crawler};
 use portcullis_set::stored::{AgentTokens, AppliedUsage, StoredPolicy};
 use portcullis_set::{Damage, PolicySet};
 
-use crate::policies::{AgentFigures, RelationCounts};
-use crate::reaches::{Applied, Reaches};
-use crate::stances::stances;
+use crate::reaches::{Applied, Reaches, stances};
 
 /// How a policy addresses an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +74,7 @@ pub struct FactReader<'s> {
     /// The names in the set of each agent.
     tokens: Vec<AgentTokens>,
     /// The agent that the others are compared with.
-    beside: Option<(String, AgentTokens)>,
+    pub(crate) beside: Option<(String, AgentTokens)>,
 }
 
 /// How a policy addresses an agent, and the number and value of the user-agent line that selects
@@ -111,19 +109,6 @@ impl<'s> FactReader<'s> {
     pub fn beside(self, agent: Option<&Crawler>) -> Result<FactReader<'s>, Damage> {
         let tokens = |agent: &Crawler| Ok((agent.name().to_owned(), self.set.tokens_of(agent)?));
         Ok(FactReader { beside: agent.map(tokens).transpose()?, ..self })
-    }
-
-    /// Returns the figures of each agent, of no policy yet.
-    pub(crate) fn figures(&self) -> Vec<AgentFigures> {
-        let figures = |agent: &Crawler| AgentFigures {
-            agent: agent.name().to_owned(),
-            relations: self.beside.as_ref().map(|(agent, _)| RelationCounts {
-                beside: agent.clone(),
-                ..RelationCounts::default()
-            }),
-            ..AgentFigures::default()
-        };
-        self.agents.iter().map(figures).collect()
     }
 
     /// Returns what `policy` says to each agent, and the groups that apply.

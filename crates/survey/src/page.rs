@@ -15,8 +15,6 @@
 //! assert!(html.len() < portcullis_survey::limits::AUDIT_PAGE_BYTES_MAX);
 //! ```
 
-mod sheet;
-
 use std::cmp::Reverse;
 use std::iter::once;
 
@@ -31,12 +29,12 @@ use portcullis_robots::access::UnixSeconds;
 use portcullis_text::figures::{bytes, few, grouped, plural, share};
 use portcullis_text::visible::cut_characters;
 
-use crate::delays::DelayFigures;
-use crate::exclusions::Exclusions;
+use crate::agents::{AgentFigures, DelayFigures, Exclusions};
+use crate::audit::{List, Report};
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
-use crate::policies::AgentFigures;
-use crate::report::{List, Report};
 use crate::tables::delay_seconds;
+
+mod sheet;
 
 pub use sheet::Problem;
 

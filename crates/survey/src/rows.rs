@@ -24,11 +24,10 @@ use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use portcullis_text::visible::cut_to_show;
 
+use crate::agents::AgentFigures;
 use crate::facts::{Addressed, AgentFacts, FactReader, PolicyReading};
 use crate::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
-use crate::origins::{Map, PolicyUse, captured};
-use crate::policies::AgentFigures;
-use crate::shared::{SharedFigures, SharedFiles};
+use crate::origins::{Map, PolicyUse, SharedFigures, SharedFiles, captured};
 
 /// The name of the origin and the host of a policy that applies to every URL.
 const EVERYWHERE: &[u8] = b"*";
@@ -351,7 +350,7 @@ impl<'s> SurveyRows<'s> {
 
 impl RowTotals {
     fn none(facts: &FactReader<'_>) -> RowTotals {
-        RowTotals { per_agent: facts.figures(), ..RowTotals::default() }
+        RowTotals { per_agent: AgentFigures::of_agents(facts), ..RowTotals::default() }
     }
 
     fn add(&mut self, Known { reading, used }: &Known) {

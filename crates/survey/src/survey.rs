@@ -1,13 +1,36 @@
 //! What a set holds, computed in one pass over its hosts and one over its policies.
+//!
+//! The pass over the hosts finds the state of their origins, the problems of their files, and which
+//! policy each uses. The pass over the policies, in parallel, reads what each says about each agent and
+//! robot from the stored rule sets.
+//!
+//! Memory: 16 bytes for each policy, with history and agents 240 more ([`PolicyTimes`]); the policies that
+//! are read at once; 8 bytes for each rule set; figures by distinct robot name and licence.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use portcullis_dialect::decision::PolicyState;
+use portcullis_report::Figures;
+use portcullis_robots::access::{CaptureNote, DateSpan};
+use portcullis_robots::policy::Crawler;
+use portcullis_robots::syntax::NoteKind;
+use portcullis_set::stored::{CaptureFacts, PolicyNumber, StoredHost};
 use portcullis_set::{Damage, PolicySet};
+use portcullis_text::figures::largest;
+use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::exclusions::Exclusions;
-use crate::facts::FactReader;
-use crate::origins::{HostPass, NoteFigures, OriginFigures};
-use crate::policies::{AgentFigures, PolicyRules, RobotFigures, Sums};
-use crate::usage::UsageFigures;
+use crate::agents::{AgentFigures, Exclusions, KnownReach, PolicyTimes, ReachFigures};
+use crate::facts::{FactReader, PolicyReading};
+use crate::origins::{PolicyUse, captured};
+use crate::reaches::Applied;
+use crate::text::Text;
+use crate::usage::{UsageFigures, UsageReading, UsageSums};
+
+/// The number of policies that are read before their readings are summed. Bounds the memory for
+/// readings.
+const POLICIES_AT_ONCE: usize = 4_096;
 
 /// What a set holds, independent of any list of URLs.
 ///
@@ -57,5 +80,351 @@ impl Survey {
         let exclusions = sums.exclusions.take();
         let (robots, reach, usage) = sums.figures(top);
         Ok(Survey { hosts, origins, problems, usage, robots, reach, exclusions })
+    }
+}
+
+/// Origins, and the captures of their policies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OriginFigures {
+    /// The number of origins.
+    pub origins: u64,
+    /// The number of files.
+    pub files: u64,
+    /// The number of captures. http and https of a host that was captured without a scheme share
+    /// one.
+    pub captures: u64,
+    /// The bytes of the captured files, as far as they were kept.
+    pub file_bytes: u64,
+    /// Origins by state.
+    pub states: Figures,
+    /// Origins by the status of the last response; 0 if there was none.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Origins by note on the response.
+    pub capture_notes: Figures,
+    /// Origins by note on the file.
+    pub file_notes: Figures,
+    /// The number of origins in an outage.
+    pub in_outage: u64,
+    /// When the oldest and the newest policy were captured, if any has a date.
+    pub capture_dates: Option<DateSpan>,
+    /// The number of origins whose capture has no date.
+    pub undated: u64,
+}
+
+/// A kind of problem in files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NoteFigures {
+    /// The name for programs: `unknown-field`, `rule-outside-group`, ….
+    pub kind: &'static str,
+    /// The meaning of the problem.
+    pub meaning: &'static str,
+    /// The number of files with it.
+    pub files: u64,
+    /// The first hosts by name.
+    pub hosts: Vec<Text>,
+}
+
+/// A robot that files name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RobotRow {
+    /// The name in lower case.
+    pub name: Text,
+    /// The policies that name it.
+    #[serde(flatten)]
+    pub count: ReachFigures,
+}
+
+/// The robots that files with rules name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RobotFigures {
+    /// The number of distinct names.
+    pub names: u64,
+    /// The number of policies that name a robot.
+    pub naming_policies: u64,
+    /// Robots that no group names, counted by policies with default groups.
+    pub others: ReachFigures,
+    /// The number of policies with rules but without default groups. They allow everything to other
+    /// robots.
+    pub policies_without_others: u64,
+    /// The number of origins of these policies.
+    pub origins_without_others: u64,
+    /// The robots that most policies name.
+    pub most_named: Vec<RobotRow>,
+}
+
+/// The result of the pass over the hosts.
+#[derive(Default)]
+pub(crate) struct HostPass {
+    pub hosts: u64,
+    pub origins: OriginFigures,
+    pub problems: Vec<NoteFigures>,
+    /// The uses of each policy, by number.
+    pub uses: Vec<PolicyUse>,
+    /// The figures of each agent that are not of policies: the crawl delays.
+    pub agents: Vec<AgentFigures>,
+    /// The uses of policies over time, if that is asked.
+    pub times: Option<PolicyTimes>,
+    /// The most hosts that are named for a problem.
+    named_max: usize,
+}
+
+impl HostPass {
+    /// Reads all hosts of the set of `facts`, and the crawl delays for its agents. Of each problem at most
+    /// `named_max` hosts are named.
+    pub fn of(facts: &FactReader<'_>, named_max: usize) -> Result<HostPass, Damage> {
+        let (set, agents) = (facts.set, &*facts.agents);
+        let times = if agents.is_empty() { None } else { PolicyTimes::of(set) };
+        let mut pass = HostPass {
+            uses: vec![PolicyUse::default(); set.policy_count() as usize],
+            agents: AgentFigures::of_agents(facts),
+            times,
+            named_max,
+            ..HostPass::default()
+        };
+        pass.origins.states = Figures::of(PolicyState::ALL, PolicyState::as_str, |_| 0);
+        pass.origins.capture_notes = Figures::of(CaptureNote::ALL, CaptureNote::as_str, |_| 0);
+        pass.origins.file_notes = Figures::of(NoteKind::ALL, NoteKind::as_str, |_| 0);
+        let problem = |kind: NoteKind| NoteFigures {
+            kind: kind.as_str(),
+            meaning: kind.describe(),
+            ..NoteFigures::default()
+        };
+        pass.problems = NoteKind::ALL.map(problem).to_vec();
+        for host in set.hosts() {
+            let host = host?;
+            pass.add(set, &host)?;
+            if !agents.is_empty() {
+                pass.add_delays(set, &host, agents)?;
+            }
+            if let Some(times) = &mut pass.times {
+                times.add(set, &host)?;
+            }
+        }
+        // A set stores no origin without a policy.
+        pass.origins.states.0.retain(|(state, _)| *state != PolicyState::Unknown.as_str());
+        pass.problems.retain(|problem| problem.files > 0);
+        pass.problems.sort_by_key(|problem| Reverse(problem.files));
+        Ok(pass)
+    }
+
+    fn add(&mut self, set: &PolicySet, host: &StoredHost<'_>) -> Result<(), Damage> {
+        self.hosts += 1;
+        for https in host.schemes() {
+            let Some((position, capture)) = captured(set, host, https, None)? else { continue };
+            // http comes first, so the capture of https may be counted already.
+            let is_new = !(https && host.is_one_capture());
+            let state = set.policy(position)?.state()?;
+            self.origins.states.count(state as usize);
+            self.add_facts(&capture.facts, is_new);
+            if is_new && state.is_file() {
+                self.origins.files += 1;
+                for kind in capture.facts.file_notes.iter() {
+                    self.add_problem(kind, host);
+                }
+            }
+            let missing = || set.malformed_host("an origin has a policy that is not there");
+            let used = self.uses.get_mut(position.index()).ok_or_else(missing)?;
+            used.origins += 1;
+            used.hosts += u64::from(!(https && host.policy(false) == Some(position)));
+        }
+        Ok(())
+    }
+
+    fn add_problem(&mut self, kind: NoteKind, host: &StoredHost<'_>) {
+        let problem = &mut self.problems[kind as usize];
+        problem.files += 1;
+        if problem.hosts.len() < self.named_max {
+            problem.hosts.push(Text::cut(host.key()));
+        }
+    }
+
+    fn add_facts(&mut self, facts: &CaptureFacts, is_new: bool) {
+        let origins = &mut self.origins;
+        origins.origins += 1;
+        origins.in_outage += u64::from(facts.outage.is_some());
+        facts.capture_notes.iter().for_each(|note| origins.capture_notes.count(note as usize));
+        facts.file_notes.iter().for_each(|kind| origins.file_notes.count(kind as usize));
+        if is_new {
+            origins.captures += 1;
+            origins.file_bytes += u64::from(facts.file_bytes);
+        }
+        *origins.statuses.entry(facts.status).or_default() += 1;
+        origins.capture_dates = DateSpan::over(origins.capture_dates, facts.dates());
+        origins.undated += u64::from(facts.captured_at.is_none());
+    }
+
+    /// Counts the newest delays of the origins of a host, for some agents.
+    fn add_delays<'s>(
+        &mut self,
+        set: &'s PolicySet,
+        host: &StoredHost<'s>,
+        agents: &[Crawler],
+    ) -> Result<(), Damage> {
+        let mut before = None;
+        for https in host.schemes() {
+            let Some((number, capture)) = captured(set, host, https, None)? else { continue };
+            let same =
+                before.take().filter(|(policy, _)| *policy == number && host.is_one_capture());
+            let delays = match same {
+                Some((_, delays)) => delays,
+                None => capture.crawl_delays(&set.policy(number)?, agents)?,
+            };
+            self.agents.iter_mut().zip(&delays).for_each(|(it, delay)| it.crawl_delay.add(delay));
+            before = Some((number, delays));
+        }
+        Ok(())
+    }
+}
+
+/// The rules of a policy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PolicyRules {
+    pub hosts: u64,
+    /// The number of rules that apply to some agent.
+    pub applicable: u64,
+}
+
+impl PolicyRules {
+    fn of(hosts: u64, applied: &[Applied<'_>]) -> Result<PolicyRules, Damage> {
+        let (mut entries, mut groups) = (Vec::new(), BTreeSet::new());
+        for applied in applied.iter().filter_map(|it| it.groups.as_ref()) {
+            if !entries.contains(&applied.entry()) {
+                entries.push(applied.entry());
+                groups.extend(applied.rules()?.iter().map(|rules| (rules.start, rules.end)));
+            }
+        }
+        let applicable = groups.iter().map(|(start, end)| u64::from(end - start)).sum();
+        Ok(PolicyRules { hosts, applicable })
+    }
+}
+
+/// What a policy says about each agent and robot.
+struct Reading {
+    /// What it says to each agent.
+    facts: PolicyReading,
+    /// The robots that the file names, by number.
+    robots: Vec<(u32, KnownReach)>,
+    /// How much robots may fetch that the file does not name. `None` if no group applies to them.
+    default: Option<KnownReach>,
+    usage: UsageReading,
+    rules: PolicyRules,
+}
+
+impl Reading {
+    fn of(
+        reader: &FactReader<'_>,
+        number: PolicyNumber,
+        used: PolicyUse,
+    ) -> Result<Reading, Damage> {
+        let policy = reader.set.policy(number)?;
+        let reach = |entry| reader.reaches.of(policy.rule_set(entry)?);
+        let robot = |(name, entry)| Ok((name, reach(entry)?));
+        let (facts, applied) = reader.read(&policy)?;
+        Ok(Reading {
+            facts,
+            robots: policy.robots()?.into_iter().map(robot).collect::<Result<_, Damage>>()?,
+            default: policy.default_entry().map(reach).transpose()?,
+            usage: match policy.has_usage()? {
+                true => policy.with_file(|file, _| UsageReading::of(file))?,
+                false => UsageReading::default(),
+            },
+            rules: PolicyRules::of(used.hosts, &applied)?,
+        })
+    }
+}
+
+/// The sums over all policies.
+pub(crate) struct Sums<'s> {
+    robots: RobotFigures,
+    /// The names of robots, and the policies that name each.
+    named: Vec<(&'s [u8], ReachFigures)>,
+    agents: Vec<AgentFigures>,
+    usage: UsageSums,
+    /// The hosts that exclude each agent over time, if that is asked.
+    pub exclusions: Option<Exclusions>,
+}
+
+impl<'s> Sums<'s> {
+    /// Reads all policies of the set of `facts`, and calls `keep` with the rules of each, by number.
+    /// `agents` has the figures that are not of policies.
+    pub fn of(
+        facts: FactReader<'s>,
+        uses: &[PolicyUse],
+        times: Option<&PolicyTimes>,
+        agents: Vec<AgentFigures>,
+        mut keep: impl FnMut(PolicyRules),
+    ) -> Result<Sums<'s>, Damage> {
+        let set = facts.set;
+        let names = set.robot_names()?.into_iter();
+        let mut sums = Sums {
+            robots: RobotFigures::default(),
+            named: names.map(|name| (name, ReachFigures::default())).collect(),
+            exclusions: times.map(|times| times.exclusions(agents.len())),
+            agents,
+            usage: UsageSums::default(),
+        };
+        let mut all_numbers = set.policies().map(|policy| Ok(policy?.number()));
+        loop {
+            let numbers = all_numbers.by_ref().take(POLICIES_AT_ONCE);
+            let numbers: Vec<PolicyNumber> = numbers.collect::<Result<_, Damage>>()?;
+            if numbers.is_empty() {
+                return Ok(sums);
+            }
+            let read = |number: &PolicyNumber| Reading::of(&facts, *number, uses[number.index()]);
+            let read: Vec<Result<Reading, Damage>> =
+                numbers.par_iter().with_min_len(16).map(read).collect();
+            for (number, reading) in numbers.iter().zip(read) {
+                let reading = reading?;
+                if let (Some(times), Some(exclusions)) = (times, &mut sums.exclusions) {
+                    times.count(*number, &reading.facts.agents, exclusions);
+                }
+                keep(sums.add(set, reading, uses[number.index()])?);
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        set: &PolicySet,
+        reading: Reading,
+        used: PolicyUse,
+    ) -> Result<PolicyRules, Damage> {
+        // The policies of earlier times are not part of the survey.
+        if used.origins == 0 {
+            return Ok(reading.rules);
+        }
+        for (figures, facts) in self.agents.iter_mut().zip(&reading.facts.agents) {
+            figures.add(used, facts, &reading.facts);
+        }
+        let robots = &mut self.robots;
+        if !reading.robots.is_empty() {
+            robots.naming_policies += 1;
+        }
+        match reading.default {
+            Some(reach) => robots.others.add(used, reach),
+            None if reading.facts.state == PolicyState::Rules => {
+                robots.policies_without_others += 1;
+                robots.origins_without_others += used.origins;
+            }
+            None => {}
+        }
+        for (name, reach) in reading.robots {
+            let named = self.named.get_mut(name as usize);
+            named.ok_or_else(|| set.malformed_host("a robot has no name"))?.1.add(used, reach);
+        }
+        self.usage.add(reading.usage, used);
+        Ok(reading.rules)
+    }
+
+    /// Returns the figures. Lists have at most `top` rows.
+    pub fn figures(self, top: usize) -> (RobotFigures, Vec<AgentFigures>, UsageFigures) {
+        let named = self.named.into_iter().filter(|(_, count)| count.policies > 0);
+        let names = named.clone().count() as u64;
+        let named = named.map(|(name, count)| RobotRow { name: name.into(), count });
+        let most_named = largest(named, top, |it| {
+            (it.count.policies, it.count.origins, Reverse(it.name.clone()))
+        });
+        let robots = RobotFigures { names, most_named, ..self.robots };
+        (robots, self.agents, self.usage.figures(top))
     }
 }

@@ -16,14 +16,13 @@ use portcullis_set::PolicySet;
 use portcullis_text::figures::{self, counted, share};
 use portcullis_text::visible::{cut_characters, visible};
 
-use crate::delays::DelayFigures;
-use crate::history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
-use crate::host::{HostDetail, HostGroup, HostPolicy};
+use crate::agents::{AgentFigures, DelayFigures, ReachFigures};
+use crate::host::{
+    AccessChange, HostDetail, HostGroup, HostHistory, HostPeriod, HostPolicy, OriginHistory, Robot,
+};
 use crate::limits::{ROBOTS_NAMED_MAX, TABLE_CELL_CHARACTERS_MAX};
-use crate::origins::OriginFigures;
-use crate::policies::{AgentFigures, ReachFigures, RobotFigures};
-use crate::shared::SharedFigures;
-use crate::survey::Survey;
+use crate::origins::SharedFigures;
+use crate::survey::{OriginFigures, RobotFigures, Survey};
 use crate::usage::{HostUsage, UsageCount, UsageFigures};
 
 /// Builds the text for people. Writing to a string cannot fail.

@@ -5,13 +5,11 @@
 use std::cmp::Reverse;
 
 use maud::{Markup, html};
-
 use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_report::page::{Page, Section, alike, code, count, folded, short_code, table, text};
 use portcullis_text::figures::{few, grouped, largest, plural};
 
-use super::groups::{CHANGES, Deciding, Group, LINES};
-use super::urls::{AgentChanges, UrlCounts};
+use super::urls::{AgentChanges, CHANGES, Deciding, Group, LINES, UrlCounts};
 
 /// The rows of the table of crawlers.
 const CRAWLERS: usize = 6;

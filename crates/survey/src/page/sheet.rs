@@ -14,8 +14,8 @@ use portcullis_text::visible::cut_characters;
 
 use super::{View, agent_name, many, occurring, row};
 use crate::NoteFigures;
-use crate::policies::AgentFigures;
-use crate::report::{DecidingRule, List};
+use crate::agents::AgentFigures;
+use crate::audit::{DecidingRule, List};
 
 /// The most characters of a host in the label of a rule.
 const HOST_CHARACTERS: usize = 40;
