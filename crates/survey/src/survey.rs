@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use portcullis_dialect::decision::PolicyState;
 use portcullis_report::Figures;
 use portcullis_robots::access::{CaptureNote, DateSpan};
-use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::stored::{CaptureFacts, PolicyNumber, StoredHost};
 use portcullis_set::{Damage, PolicySet};
@@ -74,12 +73,23 @@ impl Survey {
         (top, hosts_max): (usize, usize),
         keep: impl FnMut(PolicyRules),
     ) -> Result<Survey, Damage> {
-        let HostPass { hosts, origins, problems, uses, agents, times, .. } =
-            HostPass::of(&facts, hosts_max)?;
-        let mut sums = Sums::of(facts, &uses, times.as_ref(), agents, keep)?;
-        let exclusions = sums.exclusions.take();
-        let (robots, reach, usage) = sums.figures(top);
-        Ok(Survey { hosts, origins, problems, usage, robots, reach, exclusions })
+        let set = facts.set;
+        let times = if facts.agents.is_empty() { None } else { PolicyTimes::of(set) };
+        let survey = Survey {
+            origins: OriginFigures::none(),
+            problems: NoteKind::ALL.map(NoteFigures::none).into(),
+            reach: AgentFigures::of_agents(&facts),
+            exclusions: times.as_ref().map(|times| times.exclusions(facts.agents.len())),
+            ..Survey::default()
+        };
+        let uses = vec![PolicyUse::default(); set.policy_count() as usize];
+        let (named, usage) = Default::default();
+        let mut passes = Passes { facts, survey, uses, times, named, usage, hosts_max };
+        for host in set.hosts() {
+            passes.add_host(&host?)?;
+        }
+        passes.read_policies(keep)?;
+        Ok(passes.survey(top))
     }
 }
 
@@ -111,6 +121,34 @@ pub struct OriginFigures {
     pub undated: u64,
 }
 
+impl OriginFigures {
+    fn none() -> OriginFigures {
+        OriginFigures {
+            states: Figures::of(PolicyState::ALL, PolicyState::as_str, |_| 0),
+            capture_notes: Figures::of(CaptureNote::ALL, CaptureNote::as_str, |_| 0),
+            file_notes: Figures::of(NoteKind::ALL, NoteKind::as_str, |_| 0),
+            ..OriginFigures::default()
+        }
+    }
+
+    /// Adds an origin. `is_new` is false if its capture is counted already.
+    fn add(&mut self, state: PolicyState, facts: &CaptureFacts, is_new: bool) {
+        self.origins += 1;
+        self.states.count(state as usize);
+        self.in_outage += u64::from(facts.outage.is_some());
+        facts.capture_notes.iter().for_each(|note| self.capture_notes.count(note as usize));
+        facts.file_notes.iter().for_each(|kind| self.file_notes.count(kind as usize));
+        if is_new {
+            self.captures += 1;
+            self.file_bytes += u64::from(facts.file_bytes);
+            self.files += u64::from(state.is_file());
+        }
+        *self.statuses.entry(facts.status).or_default() += 1;
+        self.capture_dates = DateSpan::over(self.capture_dates, facts.dates());
+        self.undated += u64::from(facts.captured_at.is_none());
+    }
+}
+
 /// A kind of problem in files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NoteFigures {
@@ -122,6 +160,13 @@ pub struct NoteFigures {
     pub files: u64,
     /// The first hosts by name.
     pub hosts: Vec<Text>,
+}
+
+impl NoteFigures {
+    fn none(kind: NoteKind) -> NoteFigures {
+        let (kind, meaning) = (kind.as_str(), kind.describe());
+        NoteFigures { kind, meaning, ..NoteFigures::default() }
+    }
 }
 
 /// A robot that files name.
@@ -150,130 +195,6 @@ pub struct RobotFigures {
     pub origins_without_others: u64,
     /// The robots that most policies name.
     pub most_named: Vec<RobotRow>,
-}
-
-/// The result of the pass over the hosts.
-#[derive(Default)]
-pub(crate) struct HostPass {
-    pub hosts: u64,
-    pub origins: OriginFigures,
-    pub problems: Vec<NoteFigures>,
-    /// The uses of each policy, by number.
-    pub uses: Vec<PolicyUse>,
-    /// The figures of each agent that are not of policies: the crawl delays.
-    pub agents: Vec<AgentFigures>,
-    /// The uses of policies over time, if that is asked.
-    pub times: Option<PolicyTimes>,
-    /// The most hosts that are named for a problem.
-    named_max: usize,
-}
-
-impl HostPass {
-    /// Reads all hosts of the set of `facts`, and the crawl delays for its agents. Of each problem at most
-    /// `named_max` hosts are named.
-    pub fn of(facts: &FactReader<'_>, named_max: usize) -> Result<HostPass, Damage> {
-        let (set, agents) = (facts.set, &*facts.agents);
-        let times = if agents.is_empty() { None } else { PolicyTimes::of(set) };
-        let mut pass = HostPass {
-            uses: vec![PolicyUse::default(); set.policy_count() as usize],
-            agents: AgentFigures::of_agents(facts),
-            times,
-            named_max,
-            ..HostPass::default()
-        };
-        pass.origins.states = Figures::of(PolicyState::ALL, PolicyState::as_str, |_| 0);
-        pass.origins.capture_notes = Figures::of(CaptureNote::ALL, CaptureNote::as_str, |_| 0);
-        pass.origins.file_notes = Figures::of(NoteKind::ALL, NoteKind::as_str, |_| 0);
-        let problem = |kind: NoteKind| NoteFigures {
-            kind: kind.as_str(),
-            meaning: kind.describe(),
-            ..NoteFigures::default()
-        };
-        pass.problems = NoteKind::ALL.map(problem).to_vec();
-        for host in set.hosts() {
-            let host = host?;
-            pass.add(set, &host)?;
-            if !agents.is_empty() {
-                pass.add_delays(set, &host, agents)?;
-            }
-            if let Some(times) = &mut pass.times {
-                times.add(set, &host)?;
-            }
-        }
-        // A set stores no origin without a policy.
-        pass.origins.states.0.retain(|(state, _)| *state != PolicyState::Unknown.as_str());
-        pass.problems.retain(|problem| problem.files > 0);
-        pass.problems.sort_by_key(|problem| Reverse(problem.files));
-        Ok(pass)
-    }
-
-    fn add(&mut self, set: &PolicySet, host: &StoredHost<'_>) -> Result<(), Damage> {
-        self.hosts += 1;
-        for https in host.schemes() {
-            let Some((position, capture)) = captured(set, host, https, None)? else { continue };
-            // http comes first, so the capture of https may be counted already.
-            let is_new = !(https && host.is_one_capture());
-            let state = set.policy(position)?.state()?;
-            self.origins.states.count(state as usize);
-            self.add_facts(&capture.facts, is_new);
-            if is_new && state.is_file() {
-                self.origins.files += 1;
-                for kind in capture.facts.file_notes.iter() {
-                    self.add_problem(kind, host);
-                }
-            }
-            let missing = || set.malformed_host("an origin has a policy that is not there");
-            let used = self.uses.get_mut(position.index()).ok_or_else(missing)?;
-            used.origins += 1;
-            used.hosts += u64::from(!(https && host.policy(false) == Some(position)));
-        }
-        Ok(())
-    }
-
-    fn add_problem(&mut self, kind: NoteKind, host: &StoredHost<'_>) {
-        let problem = &mut self.problems[kind as usize];
-        problem.files += 1;
-        if problem.hosts.len() < self.named_max {
-            problem.hosts.push(Text::cut(host.key()));
-        }
-    }
-
-    fn add_facts(&mut self, facts: &CaptureFacts, is_new: bool) {
-        let origins = &mut self.origins;
-        origins.origins += 1;
-        origins.in_outage += u64::from(facts.outage.is_some());
-        facts.capture_notes.iter().for_each(|note| origins.capture_notes.count(note as usize));
-        facts.file_notes.iter().for_each(|kind| origins.file_notes.count(kind as usize));
-        if is_new {
-            origins.captures += 1;
-            origins.file_bytes += u64::from(facts.file_bytes);
-        }
-        *origins.statuses.entry(facts.status).or_default() += 1;
-        origins.capture_dates = DateSpan::over(origins.capture_dates, facts.dates());
-        origins.undated += u64::from(facts.captured_at.is_none());
-    }
-
-    /// Counts the newest delays of the origins of a host, for some agents.
-    fn add_delays<'s>(
-        &mut self,
-        set: &'s PolicySet,
-        host: &StoredHost<'s>,
-        agents: &[Crawler],
-    ) -> Result<(), Damage> {
-        let mut before = None;
-        for https in host.schemes() {
-            let Some((number, capture)) = captured(set, host, https, None)? else { continue };
-            let same =
-                before.take().filter(|(policy, _)| *policy == number && host.is_one_capture());
-            let delays = match same {
-                Some((_, delays)) => delays,
-                None => capture.crawl_delays(&set.policy(number)?, agents)?,
-            };
-            self.agents.iter_mut().zip(&delays).for_each(|(it, delay)| it.crawl_delay.add(delay));
-            before = Some((number, delays));
-        }
-        Ok(())
-    }
 }
 
 /// The rules of a policy.
@@ -333,73 +254,100 @@ impl Reading {
     }
 }
 
-/// The sums over all policies.
-pub(crate) struct Sums<'s> {
-    robots: RobotFigures,
+/// The two passes, and the survey so far.
+struct Passes<'s> {
+    facts: FactReader<'s>,
+    survey: Survey,
+    /// The uses of each policy, by number.
+    uses: Vec<PolicyUse>,
+    /// The uses of policies over time, if that is asked.
+    times: Option<PolicyTimes>,
     /// The names of robots, and the policies that name each.
     named: Vec<(&'s [u8], ReachFigures)>,
-    agents: Vec<AgentFigures>,
     usage: UsageSums,
-    /// The hosts that exclude each agent over time, if that is asked.
-    pub exclusions: Option<Exclusions>,
+    /// The most hosts that are named for a problem.
+    hosts_max: usize,
 }
 
-impl<'s> Sums<'s> {
-    /// Reads all policies of the set of `facts`, and calls `keep` with the rules of each, by number.
-    /// `agents` has the figures that are not of policies.
-    pub fn of(
-        facts: FactReader<'s>,
-        uses: &[PolicyUse],
-        times: Option<&PolicyTimes>,
-        agents: Vec<AgentFigures>,
-        mut keep: impl FnMut(PolicyRules),
-    ) -> Result<Sums<'s>, Damage> {
-        let set = facts.set;
+impl<'s> Passes<'s> {
+    /// Adds the newest captures of the origins of a host.
+    fn add_host(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
+        let Passes { facts: FactReader { set, agents, .. }, survey, uses, times, .. } = self;
+        survey.hosts += 1;
+        let mut before = None;
+        for https in host.schemes() {
+            let Some((number, capture)) = captured(set, host, https, None)? else { continue };
+            // http comes first, so the capture of https may be counted already.
+            let is_new = !(https && host.is_one_capture());
+            let policy = set.policy(number)?;
+            let state = policy.state()?;
+            survey.origins.add(state, &capture.facts, is_new);
+            if is_new && state.is_file() {
+                for kind in capture.facts.file_notes.iter() {
+                    let problem = &mut survey.problems[kind as usize];
+                    problem.files += 1;
+                    if problem.hosts.len() < self.hosts_max {
+                        problem.hosts.push(Text::cut(host.key()));
+                    }
+                }
+            }
+            let missing = || set.malformed_host("an origin has a policy that is not there");
+            let used = uses.get_mut(number.index()).ok_or_else(missing)?;
+            used.origins += 1;
+            used.hosts += u64::from(!(https && host.policy(false) == Some(number)));
+            if agents.is_empty() {
+                continue;
+            }
+            let same = before.take().filter(|(policy, _)| *policy == number && !is_new);
+            let delays = match same {
+                Some((_, delays)) => delays,
+                None => capture.crawl_delays(&policy, agents)?,
+            };
+            let reach = survey.reach.iter_mut().zip(&delays);
+            reach.for_each(|(figures, delay)| figures.crawl_delay.add(delay));
+            before = Some((number, delays));
+        }
+        times.as_mut().map_or(Ok(()), |times| times.add(set, host))
+    }
+
+    /// Reads all policies, and calls `keep` with the rules of each, by number.
+    fn read_policies(&mut self, mut keep: impl FnMut(PolicyRules)) -> Result<(), Damage> {
+        let set = self.facts.set;
         let names = set.robot_names()?.into_iter();
-        let mut sums = Sums {
-            robots: RobotFigures::default(),
-            named: names.map(|name| (name, ReachFigures::default())).collect(),
-            exclusions: times.map(|times| times.exclusions(agents.len())),
-            agents,
-            usage: UsageSums::default(),
-        };
+        self.named = names.map(|name| (name, ReachFigures::default())).collect();
         let mut all_numbers = set.policies().map(|policy| Ok(policy?.number()));
         loop {
             let numbers = all_numbers.by_ref().take(POLICIES_AT_ONCE);
             let numbers: Vec<PolicyNumber> = numbers.collect::<Result<_, Damage>>()?;
             if numbers.is_empty() {
-                return Ok(sums);
+                return Ok(());
             }
-            let read = |number: &PolicyNumber| Reading::of(&facts, *number, uses[number.index()]);
+            let Passes { facts, uses, .. } = &*self;
+            let read = |number: &PolicyNumber| Reading::of(facts, *number, uses[number.index()]);
             let read: Vec<Result<Reading, Damage>> =
                 numbers.par_iter().with_min_len(16).map(read).collect();
             for (number, reading) in numbers.iter().zip(read) {
                 let reading = reading?;
-                if let (Some(times), Some(exclusions)) = (times, &mut sums.exclusions) {
+                if let (Some(times), Some(exclusions)) = (&self.times, &mut self.survey.exclusions)
+                {
                     times.count(*number, &reading.facts.agents, exclusions);
                 }
-                keep(sums.add(set, reading, uses[number.index()])?);
+                keep(reading.rules);
+                self.add(reading, self.uses[number.index()])?;
             }
         }
     }
 
-    fn add(
-        &mut self,
-        set: &PolicySet,
-        reading: Reading,
-        used: PolicyUse,
-    ) -> Result<PolicyRules, Damage> {
+    fn add(&mut self, reading: Reading, used: PolicyUse) -> Result<(), Damage> {
         // The policies of earlier times are not part of the survey.
         if used.origins == 0 {
-            return Ok(reading.rules);
+            return Ok(());
         }
-        for (figures, facts) in self.agents.iter_mut().zip(&reading.facts.agents) {
+        let Survey { reach, robots, .. } = &mut self.survey;
+        for (figures, facts) in reach.iter_mut().zip(&reading.facts.agents) {
             figures.add(used, facts, &reading.facts);
         }
-        let robots = &mut self.robots;
-        if !reading.robots.is_empty() {
-            robots.naming_policies += 1;
-        }
+        robots.naming_policies += u64::from(!reading.robots.is_empty());
         match reading.default {
             Some(reach) => robots.others.add(used, reach),
             None if reading.facts.state == PolicyState::Rules => {
@@ -409,22 +357,27 @@ impl<'s> Sums<'s> {
             None => {}
         }
         for (name, reach) in reading.robots {
-            let named = self.named.get_mut(name as usize);
-            named.ok_or_else(|| set.malformed_host("a robot has no name"))?.1.add(used, reach);
+            let lost = || self.facts.set.malformed_host("a robot has no name");
+            self.named.get_mut(name as usize).ok_or_else(lost)?.1.add(used, reach);
         }
         self.usage.add(reading.usage, used);
-        Ok(reading.rules)
+        Ok(())
     }
 
-    /// Returns the figures. Lists have at most `top` rows.
-    pub fn figures(self, top: usize) -> (RobotFigures, Vec<AgentFigures>, UsageFigures) {
-        let named = self.named.into_iter().filter(|(_, count)| count.policies > 0);
-        let names = named.clone().count() as u64;
+    /// Returns the survey. Lists have at most `top` rows.
+    fn survey(self, top: usize) -> Survey {
+        let Passes { mut survey, named, usage, .. } = self;
+        // A set stores no origin without a policy.
+        survey.origins.states.0.retain(|(state, _)| *state != PolicyState::Unknown.as_str());
+        survey.problems.retain(|problem| problem.files > 0);
+        survey.problems.sort_by_key(|problem| Reverse(problem.files));
+        let named = named.into_iter().filter(|(_, count)| count.policies > 0);
+        survey.robots.names = named.clone().count() as u64;
         let named = named.map(|(name, count)| RobotRow { name: name.into(), count });
-        let most_named = largest(named, top, |it| {
+        survey.robots.most_named = largest(named, top, |it| {
             (it.count.policies, it.count.origins, Reverse(it.name.clone()))
         });
-        let robots = RobotFigures { names, most_named, ..self.robots };
-        (robots, self.agents, self.usage.figures(top))
+        survey.usage = usage.figures(top);
+        survey
     }
 }
