@@ -323,6 +323,13 @@ pub struct Bar {
     pub values: Vec<u64>,
 }
 
+impl Bar {
+    /// Returns a bar.
+    pub fn new(label: impl Into<String>, figure: String, values: impl Into<Vec<u64>>) -> Bar {
+        Bar { label: label.into(), figure, values: values.into() }
+    }
+}
+
 /// Draws horizontal bars in percent of their width, so that they fit a phone and a sheet of paper.
 /// If `are_shares`, every bar is as long as the chart. The bars after the first few unfold. To a
 /// screen reader, the chart is an image whose name points to the table with its numbers.
@@ -331,8 +338,9 @@ pub fn bars(
     table: &str,
     parts: &[Part<'_>],
     are_shares: bool,
-    bars: &[Bar],
+    bars: impl IntoIterator<Item = Bar>,
 ) -> Markup {
+    let bars: Vec<Bar> = bars.into_iter().collect();
     let sum = |bar: &Bar| bar.values.iter().sum::<u64>();
     let longest = bars.iter().map(sum).max().unwrap_or(0);
     let draw = |bars: &[Bar]| {
@@ -491,13 +499,9 @@ mod tests {
     }
 
     fn drawn(are_shares: bool, values: &[[u64; 2]]) -> String {
-        let bar = |values: &[u64; 2]| Bar {
-            label: "<Bot>".into(),
-            figure: String::new(),
-            values: values.to_vec(),
-        };
+        let bar = |values: &[u64; 2]| Bar::new("<Bot>", String::new(), *values);
         let parts = [("allow", "may fetch"), ("disallow", "must not")];
-        bars("t", "x", &parts, are_shares, &values.iter().map(bar).collect::<Vec<_>>()).0
+        bars("t", "x", &parts, are_shares, values.iter().map(bar)).0
     }
 
     #[test]
