@@ -461,38 +461,30 @@ const PATH: &str = "a path without a host";
 fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
     let lacks_scheme = !assumes_scheme && first.problem.starts_with("no scheme");
     let is_path = first.problem == PATH;
-    match list.format() {
-        ListFormat::JsonLines if is_path => {
-            "give the host with --host, or name its field with --host-field".into()
+    let part = match list.format() {
+        ListFormat::JsonLines | ListFormat::Cdxj => Some("field"),
+        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => Some("column"),
+        _ => None,
+    };
+    match (list.format(), part) {
+        (ListFormat::Lines, _) => looks_like(list.name(), &first.record, assumes_scheme),
+        (ListFormat::Sitemap, _) => {
+            "write the scheme and the host in each <loc> of the sitemap".into()
         }
-        ListFormat::Csv | ListFormat::Tsv if is_path => {
-            "give the host with --host, or name its column with --host-field".into()
+        (ListFormat::JsonLines | ListFormat::Csv | ListFormat::Tsv, Some(part)) if is_path => {
+            format!("give the host with --host, or name its {part} with --host-field")
         }
-        ListFormat::Lines => looks_like(list.name(), &first.record, assumes_scheme),
-        ListFormat::Sitemap => "write the scheme and the host in each <loc> of the sitemap".into(),
-        ListFormat::JsonLines | ListFormat::Cdxj if lacks_scheme => {
-            "try --assume-scheme https, or name the field with the URL with --url-field".into()
+        (_, Some(part)) if lacks_scheme => {
+            format!("try --assume-scheme https, or name the {part} with the URL with --url-field")
         }
-        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet if lacks_scheme => {
-            "try --assume-scheme https, or name the column with the URL with --url-field".into()
-        }
-        _ if lacks_scheme => "try --assume-scheme https".into(),
-        ListFormat::JsonLines | ListFormat::Cdxj => {
-            "name the field with the URL with --url-field, or the format with --input-format".into()
-        }
-        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => {
-            "name the column with the URL with --url-field, or the format with --input-format"
-                .into()
-        }
-        ListFormat::Warc => "its captures have no URLs of the web".into(),
-        ListFormat::Cdx
-        | ListFormat::HeritrixJournal
-        | ListFormat::CrawlLog
-        | ListFormat::AccessLog
-        | ListFormat::W3cLog
-        | ListFormat::NutchDump => format!(
+        (_, None) if lacks_scheme => "try --assume-scheme https".into(),
+        (_, Some(part)) => format!(
+            "name the {part} with the URL with --url-field, or the format with --input-format"
+        ),
+        (ListFormat::Warc, _) => "its captures have no URLs of the web".into(),
+        (format, None) => format!(
             "it does not look like {}; name its format with --input-format",
-            list.format().describe()
+            format.describe()
         ),
     }
 }
