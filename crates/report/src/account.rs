@@ -22,10 +22,8 @@ use portcullis_text::json::write_json;
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
-use super::{
-    AgentCounts, Counts, Drops, Figures, InvalidRecords, NameRecords, RecordAgent, Selection,
-    TopNames,
-};
+use super::filter::{Cause, Drops, Quantifier, Selection};
+use super::{AgentCounts, Counts, Figures, InvalidRecords, NameRecords, RecordAgent, TopNames};
 use crate::limits::{ACCOUNT_DROPPED_HOSTS_SHOWN, SUMMARY_UNKNOWN_HOSTS_SHOWN};
 
 /// The names and numbers of JSON formats: the first member of each object that the program prints.
@@ -414,15 +412,10 @@ impl<R> Account<R> {
         for AgentList { name, source, agents, .. } in agent_lists {
             writeln!(out, "agents of {}: {agents} ({})", visible(name), visible(source))?;
         }
-        let Some(PolicyFacts { left_out, file_notes, .. }) = policies else { return Ok(()) };
-        if *left_out > 0 {
+        if let Some(left_out @ 1..) = policies.as_ref().map(|it| it.left_out) {
             writeln!(out, "files left out: {left_out}")?;
         }
-        let notes = file_notes.to_string();
-        if !notes.is_empty() {
-            writeln!(out, "notes on files: {notes}")?;
-        }
-        Ok(())
+        write_figures("notes on files", policies.as_ref().map(|it| &it.file_notes), out)
     }
 }
 
@@ -480,10 +473,7 @@ impl RecordFigures {
         if let Some(unstated) = self.unstated {
             writeln!(out, "{unstated} with a use that is not stated")?;
         }
-        let dropped = self.dropped.iter().map(Figures::to_string).find(|it| !it.is_empty());
-        if let Some(dropped) = dropped {
-            writeln!(out, "dropped: {dropped}")?;
-        }
+        write_figures("dropped", self.dropped.as_ref(), out)?;
         // Most agents of a list are not named by any group and have the same counts.
         let folds = !run.agent_lists.is_empty();
         let are_alike = |one: &AgentRecords, next: &AgentRecords| {
@@ -502,10 +492,7 @@ impl RecordFigures {
             }
         }
         self.write_record_agents(out)?;
-        let states = self.states.iter().map(Figures::to_string).find(|it| !it.is_empty());
-        if let Some(states) = states {
-            writeln!(out, "URLs by the state of their origin: {states}")?;
-        }
+        write_figures("URLs by the state of their origin", self.states.as_ref(), out)?;
         if let Some(early @ 1..) = self.before_first {
             writeln!(out, "URLs that a later first capture decides: {early}")?;
         }
@@ -549,6 +536,14 @@ impl RecordFigures {
             others.write_text(&title, out)?;
         }
         Ok(())
+    }
+}
+
+/// Writes a line with figures, unless all are 0.
+fn write_figures(title: &str, figures: Option<&Figures>, out: &mut impl Write) -> io::Result<()> {
+    match figures.filter(|it| it.sum() > 0) {
+        Some(figures) => writeln!(out, "{title}: {figures}"),
+        None => Ok(()),
     }
 }
 
@@ -668,7 +663,10 @@ fn names<'n>(agents: impl IntoIterator<Item = &'n String>) -> String {
 /// Describes which records are kept.
 fn describe(selection: &Selection) -> String {
     let Selection { agents, keeps, unknown, invalid, pages, purpose, unstated } = selection;
-    let agents = if *agents == "all" { "all agents" } else { "any agent" };
+    let agents = match agents {
+        Quantifier::All => "all agents",
+        Quantifier::Any => "any agent",
+    };
     let mut text = format!("records that are {keeps} for {agents}");
     if let (Some(label), Some(unstated)) = (purpose, unstated) {
         text += &format!(", and may be used for {label} (not stated: {unstated})");
@@ -684,18 +682,10 @@ fn write_drops(records: u64, kept: u64, dropped: &Figures, out: &mut impl Write)
     };
     row("read", records)?;
     row("kept", kept)?;
-    for &(cause, count) in dropped.0.iter().filter(|(_, count)| *count > 0) {
-        let what = match cause {
-            "not-permitted" => "use not permitted (n)",
-            "not-stated" => "use not stated (?)",
-            "unknown" => "policy unknown",
-            "invalid" => "not a URL",
-            "page" => "a page instead of robots.txt",
-            cause => cause,
-        };
-        row(&format!("dropped: {what}"), count)?;
-    }
-    Ok(())
+    let causes = Cause::ALL.map(|cause| (cause, dropped.get(cause.as_str()))).into_iter();
+    causes
+        .filter(|(_, count)| *count > 0)
+        .try_for_each(|(cause, count)| row(&format!("dropped: {}", cause.describe()), count))
 }
 
 fn write_hosts(hosts: &TopNames, out: &mut impl Write) -> io::Result<()> {

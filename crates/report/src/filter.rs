@@ -18,14 +18,14 @@ use serde::Serialize;
 use crate::figures::{Figures, NameCounts, add_counts};
 use crate::limits::ACCOUNT_DROPPED_HOSTS_MAX;
 
-/// The number of agents that must be allowed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Quantifier {
-    /// Every agent.
-    #[default]
-    All,
-    /// At least one agent.
-    Any,
+words! {
+    /// The number of agents that must be allowed.
+    pub enum Quantifier {
+        /// Every agent.
+        All => "all",
+        /// At least one agent.
+        Any => "any",
+    }
 }
 
 impl Quantifier {
@@ -82,15 +82,16 @@ impl Class {
     }
 }
 
-/// The destination of the records of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// The output.
-    Keep,
-    /// No destination: the record is dropped.
-    Drop,
-    /// A separate file.
-    Aside,
+words! {
+    /// The destination of the records of a class.
+    pub enum Fate {
+        /// The output.
+        Keep => "keep",
+        /// No destination: the record is dropped.
+        Drop => "drop",
+        /// A separate file.
+        Aside => "aside",
+    }
 }
 
 /// The destination of each record.
@@ -136,12 +137,10 @@ impl Plan {
     pub fn classes(&self, answers: &Answers<'_>) -> Vec<Class> {
         let mut classes = self.verdicts(answers);
         if self.aside[Class::Page as usize - Class::Unknown as usize] != Fate::Keep {
-            let (then, now) = sides(answers);
-            let agents = answers.per_record();
+            let (sides, agents) = (sides(answers), answers.per_record());
             for (record, class) in classes.iter_mut().enumerate() {
                 let own = record * agents..(record + 1) * agents;
-                let now = now.map_or(&[][..], |now| &now.0[own.clone()]);
-                let mut decisions = then.0[own].iter().chain(now);
+                let mut decisions = sides.iter().flat_map(|side| &side.0[own.clone()]);
                 let is_allowed = decisions.clone().all(|it| it.verdict == Verdict::Allow);
                 if is_allowed && decisions.any(|it| it.reason == Reason::Page) {
                     *class = Class::Page;
@@ -155,18 +154,14 @@ impl Plan {
     /// must be allowed at both times.
     fn verdicts(&self, answers: &Answers<'_>) -> Vec<Class> {
         let agents = answers.per_record();
-        let decisions = answers.decisions();
-        let (then, now) = sides(answers);
-        if agents == 1 && now.is_none() && self.purpose.is_none() {
+        let (decisions, sides) = (answers.decisions(), sides(answers));
+        if agents == 1 && sides.len() == 1 && self.purpose.is_none() {
             // Nothing to combine, and one byte to copy.
             return decisions.iter().map(|decision| Class::of(decision.verdict)).collect();
         }
-        let of_agent = |answer| {
-            let then = self.of_agent(answer, then);
-            // One that is known to be disallowed at either time is disallowed.
-            let both = |now| Quantifier::All.combine([then, self.of_agent(answer, now)]);
-            now.map_or(then, both)
-        };
+        // An agent that is known to be disallowed at either time is disallowed.
+        let of_agent =
+            |answer| Quantifier::All.combine(sides.iter().map(|side| self.of_agent(answer, *side)));
         let records = 0..decisions.len() / agents;
         records
             .map(|record| (record * agents..(record + 1) * agents).map(of_agent))
@@ -176,15 +171,12 @@ impl Plan {
 
     /// Returns the number of records in a block on which a preference is unstated.
     pub fn unstated(&self, answers: &Answers<'_>) -> u64 {
-        let (then, now) = sides(answers);
-        let agents = answers.per_record();
+        let (sides, agents) = (sides(answers), answers.per_record());
         let is_unstated = |record: &usize| {
-            let preferences = |(_, preferences): Side<'_>| {
-                preferences[record * agents..][..agents].contains(&Preference::Unstated)
-            };
-            preferences(then) || now.is_some_and(preferences)
+            let mut preferences = sides.iter().map(|side| &side.1[record * agents..][..agents]);
+            preferences.any(|own| own.contains(&Preference::Unstated))
         };
-        (0..then.1.len() / agents).filter(is_unstated).count() as u64
+        (0..sides[0].1.len() / agents).filter(is_unstated).count() as u64
     }
 
     /// Returns the verdict of one answer, by access and the preference about the purpose.
@@ -215,7 +207,7 @@ impl Plan {
     /// that of now. If all agents must be allowed, it is the worst of their causes; if one is enough,
     /// the best.
     fn cause_of_disallowed(&self, answers: &Answers<'_>, record: usize) -> Cause {
-        let (then, now) = sides(answers);
+        let (sides, agents) = (sides(answers), answers.per_record());
         let at = |answer: usize, side: Side<'_>| match (
             self.of_agent(answer, side),
             side.0[answer].verdict,
@@ -227,9 +219,8 @@ impl Plan {
             (Verdict::Disallow, _) => Some(Cause::Disallowed),
             _ => None,
         };
-        let agents = answers.per_record();
-        let causes = (record * agents..(record + 1) * agents)
-            .filter_map(|answer| at(answer, then).or_else(|| now.and_then(|now| at(answer, now))));
+        let of_agent = |answer| sides.iter().find_map(|side| at(answer, *side));
+        let causes = (record * agents..(record + 1) * agents).filter_map(of_agent);
         let cause = match self.quantifier {
             Quantifier::All => causes.min(),
             Quantifier::Any => causes.max(),
@@ -262,29 +253,30 @@ impl Plan {
 /// The decisions on a block at one time, and the preferences if a purpose is asked about.
 type Side<'a> = (&'a [Decision], &'a [Preference]);
 
-/// Returns what was decided about a block, and the same as of now if it is asked for.
-fn sides<'a>(answers: &'a Answers<'_>) -> (Side<'a>, Option<Side<'a>>) {
+/// Returns what was decided about a block, then the same as of now if it is asked for.
+fn sides<'a>(answers: &'a Answers<'_>) -> Vec<Side<'a>> {
     let now = answers.now().map(|now| (&now.decisions[..], &now.preferences[..]));
-    ((answers.decisions(), answers.preferences()), now)
+    let then = (answers.decisions(), answers.preferences());
+    std::iter::once(then).chain(now).collect()
 }
 
 words! {
     /// Why a record is not kept, the worst first.
     pub enum Cause {
         /// An agent may not fetch it.
-        Disallowed => "disallowed",
+        Disallowed => "disallowed": "disallowed",
         /// The use is not permitted: `n`.
-        NotPermitted => "not-permitted",
+        NotPermitted => "not-permitted": "use not permitted (n)",
         /// Nothing is stated about the use: `?`.
-        NotStated => "not-stated",
+        NotStated => "not-stated": "use not stated (?)",
         /// No policy of its origin is known, or none that applies.
-        Unknown => "unknown",
+        Unknown => "unknown": "policy unknown",
         /// It is not a URL.
-        Invalid => "invalid",
+        Invalid => "invalid": "not a URL",
         /// A page came instead of its robots.txt.
-        Page => "page",
+        Page => "page": "a page instead of robots.txt",
         /// It is allowed, and disallowed records are kept.
-        Allowed => "allowed",
+        Allowed => "allowed": "allowed",
     }
 }
 
@@ -333,42 +325,37 @@ impl Drops {
 }
 
 /// Which records a filter keeps, for its account.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Selection {
-    /// The agents that must be allowed: `all` or `any`.
-    pub agents: &'static str,
+    /// The agents that must be allowed.
+    pub agents: Quantifier,
     /// The records that are kept: `allowed` or `disallowed`.
     pub keeps: &'static str,
-    /// What happens to records of unknown origins: `keep`, `drop` or `aside`.
-    pub unknown: &'static str,
+    /// What happens to records of unknown origins.
+    pub unknown: Fate,
     /// What happens to records that are not URLs.
-    pub invalid: &'static str,
+    pub invalid: Fate,
     /// What happens to allowed records of origins with a page instead of a robots.txt.
-    pub pages: &'static str,
+    pub pages: Fate,
     /// The use that must be permitted as well.
-    pub purpose: Option<&'static str>,
+    pub purpose: Option<Label>,
     /// What happens to records whose use is not stated: `keep` or `drop`.
-    pub unstated: Option<&'static str>,
+    pub unstated: Option<Fate>,
 }
 
 impl Selection {
     /// Describes a plan, and the label of its purpose.
     pub fn of(plan: &Plan, purpose: Option<Label>) -> Selection {
-        let fate = |fate| match fate {
-            Fate::Keep => "keep",
-            Fate::Drop => "drop",
-            Fate::Aside => "aside",
-        };
-        let unstated = |keeps| if keeps { "keep" } else { "drop" };
-        let [unknown, invalid, pages] = plan.aside.map(fate);
+        let unstated = |it: Purpose| if it.keeps_unstated { Fate::Keep } else { Fate::Drop };
+        let [unknown, invalid, pages] = plan.aside;
         Selection {
-            agents: if plan.quantifier == Quantifier::All { "all" } else { "any" },
+            agents: plan.quantifier,
             keeps: if plan.invert { "disallowed" } else { "allowed" },
             unknown,
             invalid,
             pages,
-            purpose: purpose.map(Label::as_str),
-            unstated: plan.purpose.map(|purpose| unstated(purpose.keeps_unstated)),
+            purpose,
+            unstated: plan.purpose.map(unstated),
         }
     }
 }
