@@ -136,8 +136,7 @@ fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Res
             None => ("rule", "it decides".into()),
             Some(loss) => ("lost", why_lost(loss, rule.pattern.len(), most, "Allow")),
         };
-        let line = format!("line {}: {why}", rule.record.line);
-        write_with_remark(name, &rule.record.text, &line, out)?;
+        write_record(name, &rule.record, &why, out)?;
         if rule.loss.is_none() || rule.pattern != rule.record.value {
             write_field("pattern", &rule.pattern, out)?;
         }
@@ -150,14 +149,11 @@ fn write_groups(
     token: Option<&str>,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    for group in groups {
-        let why = match token {
-            Some(token) => format!("it names {token}"),
-            None => "no group names the agent".into(),
-        };
-        write_with_remark("group", &group.text, &format!("line {}: {why}", group.line), out)?;
-    }
-    Ok(())
+    let why = match token {
+        Some(token) => format!("it names {token}"),
+        None => "no group names the agent".into(),
+    };
+    groups.iter().try_for_each(|group| write_record("group", group, &why, out))
 }
 
 /// Writes each requested label with its statements, and the licences.
@@ -221,8 +217,7 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut impl Write) -> 
                 ("lost", why_lost(loss, bytes, most, winner.as_str()))
             }
         };
-        let line = format!("line {}: {why}", it.record.line);
-        write_with_remark(name, &it.record.text, &line, out)?;
+        write_record(name, &it.record, &why, out)?;
         if it.loss.is_none() && !it.pattern.is_empty() {
             write_field("pattern", &it.pattern, out)?;
         }
@@ -244,6 +239,15 @@ fn why_lost(loss: Loss, bytes: usize, most: usize, first: &str) -> String {
         Loss::AlwaysAllowed => "the dialect always allows this path".into(),
         other => other.to_string(),
     }
+}
+
+fn write_record(
+    name: &str,
+    record: &ExplainedRecord,
+    why: &str,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    write_with_remark(name, &record.text, &format!("line {}: {why}", record.line), out)
 }
 
 fn write_field(name: &str, value: &[u8], out: &mut impl Write) -> io::Result<()> {
