@@ -25,12 +25,29 @@ pub fn read(
     answers: &mut Answers<'_>,
     added: &mut Added,
 ) -> Result<Option<u64>, Damage> {
-    let (per_record, classifier) = (answers.per_record(), answers.session().classifier());
-    let (labels, decisions) = (classifier.labels(), answers.decisions());
+    let per_record = answers.per_record();
     let names = columns.agents_of_rows();
     let agents = if names.is_some() { 1 } else { per_record };
-    let rows = decisions.len() / agents;
+    let rows = answers.decisions().len() / agents;
     let record = |row: usize| row * agents / per_record;
+    let mut all_times = Vec::new();
+    if columns.need_times() {
+        for row in 0..rows {
+            all_times.push(times(answers.in_force(record(row))?));
+        }
+    }
+    let (mut unreadable, mut delays) = (None, Vec::new());
+    if columns.need_delays() {
+        let unreadable = unreadable.insert(0);
+        for row in 0..rows {
+            let (first, found) = (row * agents % per_record, answers.delays(record(row))?);
+            delays.extend(found[first..first + agents].iter().map(|delay| delay.seconds));
+            let is_unreadable = first == 0 && found.iter().any(|delay| delay.unreadable > 0);
+            *unreadable += u64::from(is_unreadable);
+        }
+    }
+    let (decisions, classifier) = (answers.decisions(), answers.session().classifier());
+    let labels = classifier.labels();
     for (place, kind) in columns.kinds(agents).enumerate() {
         let of_agent = |agent| decisions.iter().skip(agent).step_by(agents);
         match kind {
@@ -69,43 +86,22 @@ pub fn read(
                     added.push_word(place, answers.state(record(row))?.map(|state| state as u8));
                 }
             }
-            // Below, once for all of them.
-            FieldKind::Captured | FieldKind::Since | FieldKind::Until => {}
+            FieldKind::Agent(agent, Column::Delay) => {
+                added.push_doubles(place, delays.iter().skip(agent).step_by(agents).copied());
+            }
+            FieldKind::Captured => {
+                all_times.iter().for_each(|[captured, ..]| added.push_time(place, *captured));
+            }
+            FieldKind::Since => {
+                all_times.iter().for_each(|[_, since, _]| added.push_time(place, *since));
+            }
+            FieldKind::Until => {
+                all_times.iter().for_each(|[.., until]| added.push_time(place, *until));
+            }
             // Those of a survey have no record.
             FieldKind::Declared(_) => {}
+            // Below, for each answer.
             FieldKind::Agent(..) => {}
-        }
-    }
-    if columns.need_times() {
-        for row in 0..rows {
-            let [captured, since, until] = times(answers.in_force(record(row))?);
-            for (place, kind) in columns.kinds(agents).enumerate() {
-                match kind {
-                    FieldKind::Captured => added.push_time(place, captured),
-                    FieldKind::Since => added.push_time(place, since),
-                    FieldKind::Until => added.push_time(place, until),
-                    _ => {}
-                }
-            }
-        }
-    }
-    let mut unreadable = None;
-    if columns.need_delays() {
-        let places = columns.kinds(agents).enumerate().filter_map(|(place, kind)| match kind {
-            FieldKind::Agent(agent, Column::Delay) => Some((place, agent)),
-            _ => None,
-        });
-        let places: Vec<(usize, usize)> = places.collect();
-        let unreadable = unreadable.insert(0);
-        for row in 0..rows {
-            let delays = answers.delays(record(row))?;
-            for &(place, agent) in &places {
-                let agent = agent + row * agents % per_record;
-                added.push_doubles(place, std::iter::once(delays[agent].seconds));
-            }
-            let is_first = row * agents % per_record == 0;
-            let is_unreadable = delays.iter().any(|delay| delay.unreadable > 0);
-            *unreadable += u64::from(is_first && is_unreadable);
         }
     }
     if columns.need_rules() {
