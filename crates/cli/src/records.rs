@@ -245,7 +245,7 @@ impl Opened {
                         counts.ask_drops();
                     }
                     let list = piece.rows().list_number();
-                    writing.format.encode(piece, session, counts, written)?;
+                    writing.format.encode(piece.work(session, counts), written)?;
                     for (compressions, encoded) in compressions.iter().zip(written) {
                         compressor.compress(compressions.of_list(list), &mut encoded.text)?;
                     }

@@ -1,7 +1,7 @@
 //! Decides the records of a piece of a list, counts them, and encodes them: with added columns as text
 //! ([`Text`]) or Parquet ([`Parquet`]), or those that a filter keeps ([`Filter`]).
 //!
-//! All of them share one loop, [`Piece::decide`]. Text and filter only copy bytes; a run of kept records is
+//! All of them share one loop, [`Work::decide`]. Text and filter only copy bytes; a run of kept records is
 //! one copy. Kept records are copied byte for byte, as are those that are set aside.
 
 use portcullis_rows::input::{InputError, Record};
@@ -50,6 +50,20 @@ impl<'p, 'c> Piece<'p, 'c> {
         self.rows.read(answers, |block| with(block, self.rejects))
     }
 
+    /// Returns the piece with what decides and counts its records.
+    pub fn work(self, session: &'p mut Session, counts: &'p mut Counts) -> Work<'p, 'c> {
+        Work { piece: self, session, counts }
+    }
+}
+
+/// A piece, and what decides and counts its records.
+pub struct Work<'p, 'c> {
+    piece: Piece<'p, 'c>,
+    session: &'p mut Session,
+    counts: &'p mut Counts,
+}
+
+impl Work<'_, '_> {
     /// Decides and counts blocks of records, and calls `with` for each, as [`Rows::read`].
     ///
     /// # Errors
@@ -57,13 +71,12 @@ impl<'p, 'c> Piece<'p, 'c> {
     /// The error of `with`, or of rows or a set that are damaged.
     #[inline]
     pub fn decide(
-        mut self,
+        self,
         answers: usize,
-        session: &mut Session,
-        counts: &mut Counts,
         mut with: impl FnMut(&Block<'_>, Answers<'_>, &mut Counts) -> Result<bool, ChunkError>,
     ) -> Result<(), ChunkError> {
-        self.read(answers, |block, rejects| {
+        let Work { mut piece, session, counts } = self;
+        piece.read(answers, |block, rejects| {
             let answers = decide_block(block, session, counts, rejects)?;
             with(block, answers, counts)
         })?;
@@ -119,13 +132,7 @@ pub trait Format: Sync {
     /// # Errors
     ///
     /// If the input or the set is damaged, or rows cannot be encoded.
-    fn encode(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError>;
+    fn encode(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError>;
 }
 
 /// Rows of text with added columns.
@@ -137,17 +144,11 @@ pub struct Text<'a> {
 }
 
 impl Format for Text<'_> {
-    fn encode(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
-        let (list, agents) = (piece.rows().list(), counts.agents().len());
+    fn encode(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError> {
+        let (list, agents) = (work.piece.rows().list(), work.counts.agents().len());
         let out = &mut out[0];
         let mut added = Added::new(self.columns, agents);
-        piece.decide(agents, session, counts, |block, mut answers, counts| {
+        work.decide(agents, |block, mut answers, counts| {
             added.clear();
             counts.add_delays(columns::read(self.columns, &mut answers, &mut added)?);
             self.rows.push(Some(Beside { list, block }), &added, &mut out.text)?;
@@ -165,17 +166,11 @@ pub struct Parquet<'a> {
 }
 
 impl Format for Parquet<'_> {
-    fn encode(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
+    fn encode(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError> {
         // The columns of a file cannot be copied for several rows of each record.
-        let part = piece.rows().part().filter(|_| self.columns.agents_of_rows().is_none());
+        let part = work.piece.rows().part().filter(|_| self.columns.agents_of_rows().is_none());
         out[0].group = self.encoder.encode(part, |rows| {
-            piece.decide(0, session, counts, |block, mut answers, counts| {
+            work.decide(0, |block, mut answers, counts| {
                 rows.add(block, |added| {
                     counts.add_delays(columns::read(self.columns, &mut answers, added)?);
                     Ok::<(), ChunkError>(())
@@ -236,17 +231,11 @@ pub struct Filter {
 }
 
 impl Format for Filter {
-    fn encode(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
-        counts.ask_kept(&self.plan);
+    fn encode(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError> {
+        work.counts.ask_kept(&self.plan);
         match self.are_rows {
-            true => self.write_rows(piece, session, counts, out),
-            false => self.write_chunk(piece, session, counts, out),
+            true => self.write_rows(work, out),
+            false => self.write_chunk(work, out),
         }
     }
 }
@@ -254,22 +243,16 @@ impl Format for Filter {
 impl Filter {
     /// Appends the whole records of a chunk to their destinations. A last record without an end gets
     /// one.
-    fn write_chunk(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
-        let list = piece.rows().list();
+    fn write_chunk(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError> {
+        let list = work.piece.rows().list();
         // Records of text are contiguous, and a run of kept records is copied at once.
-        let joined = piece.rows().text();
+        let joined = work.piece.rows().text();
         // The start of the run of kept records that are not written yet.
         let mut run = 0;
         let mut start = 0;
         let plan = &self.plan;
         let writes = !self.counts_only || plan.aside.contains(&Fate::Aside);
-        piece.decide(0, session, counts, |block, answers, counts| {
+        work.decide(0, |block, answers, counts| {
             let classes = counts.add_kept(plan, block, &answers);
             for (record, &class) in block.iter().zip(if writes { &classes[..] } else { &[] }) {
                 let end = start + record.whole().len();
@@ -303,19 +286,13 @@ impl Filter {
     /// # Panics
     ///
     /// If the records are text, which has no rows.
-    fn write_rows(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
-        let Some(part) = piece.rows().part() else {
-            assert_eq!(piece.rows().text(), Some(&b""[..]), "the list is a file without rows");
+    fn write_rows(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError> {
+        let Some(part) = work.piece.rows().part() else {
+            assert_eq!(work.piece.rows().text(), Some(&b""[..]), "the list is a file without rows");
             return Ok(());
         };
         let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
-        piece.decide(0, session, counts, |block, answers, counts| {
+        work.decide(0, |block, answers, counts| {
             let classes = counts.add_kept(&self.plan, block, &answers).into_iter();
             outputs.extend(classes.map(|class| match (self.plan.fate(class), class.aside()) {
                 (Fate::Keep, _) => 1,

@@ -391,7 +391,7 @@ mod tests {
         let mut counts = Counts::new(agents);
         counts.ask_drops();
         piece(text, Terminator::LineFeed, &mut Rejects::default(), |piece| {
-            filter.encode(piece, &mut session, &mut counts, &mut out)
+            filter.encode(piece.work(&mut session, &mut counts), &mut out)
         })
         .unwrap();
         let drops = counts.drops().unwrap();

@@ -33,7 +33,7 @@
 //! let (mut counts, mut out) = (Counts::new(1), Written::default());
 //! let piece = Piece::new(&mut rows, &mut rejects);
 //! let format = Text { columns: &Columns::default(), rows: &Tsv(Terminator::LineFeed) };
-//! format.encode(piece, &mut session, &mut counts, &mut out)?;
+//! format.encode(piece.work(&mut session, &mut counts), &mut out)?;
 //! assert_eq!(out[0].text, b"allow\thttps://a.example/\ninvalid\tnothing\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -60,7 +60,7 @@ pub use account::{
     Time, UnnamedAgent,
 };
 pub use counts::{AgentCounts, Counts, RecordAgent, RecordAgentCounts};
-pub use encode::{ChunkError, Encoded, Filter, Format, Parquet, Piece, Text, Written, bytes};
+pub use encode::{ChunkError, Encoded, Filter, Format, Parquet, Piece, Text, Work, Written, bytes};
 pub use explanation::clause;
 pub use figures::{Figures, NameCounts, NameRecords, TopNames, add_counts};
 pub use filter::{Cause, Drops, Selection};

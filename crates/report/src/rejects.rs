@@ -548,7 +548,7 @@ mod tests {
         let mut rejects = Rejects::default();
         rejects.begin(keeps_all);
         piece(input, Terminator::LineFeed, &mut rejects, |piece| {
-            filter.encode(piece, &mut session, &mut counts, &mut out)
+            filter.encode(piece.work(&mut session, &mut counts), &mut out)
         })
         .unwrap();
         rejects

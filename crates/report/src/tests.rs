@@ -48,7 +48,7 @@ fn written(input: &[u8], agents: usize) -> (Vec<u8>, Counts) {
     let (mut counts, mut out) = (Counts::new(agents), Written::default());
     let mut session = Session::new(classifier).assume_scheme(SCHEME);
     piece(input, Terminator::LineFeed, &mut Rejects::default(), |piece| {
-        format.encode(piece, &mut session, &mut counts, &mut out)
+        format.encode(piece.work(&mut session, &mut counts), &mut out)
     })
     .unwrap();
     (std::mem::take(&mut out[0].text), counts)

@@ -135,7 +135,7 @@ impl Worker {
         hosts.clear();
         rules.clear();
         *has_times = false;
-        piece.decide(0, session, counts, |block, answers, _| {
+        piece.work(session, counts).decide(0, |block, answers, _| {
             *has_times |= answers.has_times();
             each_host(block, &answers, |host, policy, records, decisions| {
                 let host = hosts.entry_ref(host).or_default();
