@@ -364,7 +364,6 @@ impl Change<'_> {
         if sides.iter().any(|side| side.value == Preference::NoAccess.as_str()) {
             return;
         }
-        let Change { record, url, agents, agent, .. } = self;
         let lines = sides.each_ref().map(|side| side.decided.line.filter(|_| has_lines));
         let values = sides.each_ref().map(|side| side.value);
         let deciding =
@@ -373,7 +372,7 @@ impl Change<'_> {
                 (reason.filter(|_| rule.is_none()), rule)
             });
         let kind = Kind { label, values, deciding };
-        groups.add(kind, Place { record, url, lines, agent, agents: agents.len() });
+        groups.add(kind, self, lines);
     }
 }
 
@@ -399,19 +398,6 @@ pub(super) struct Kind {
     pub label: Option<&'static str>,
     pub values: [&'static str; 2],
     pub deciding: [Deciding; 2],
-}
-
-/// A URL of a list and an agent for which something changes.
-#[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    /// The number of the record in its chunk.
-    pub record: u64,
-    pub url: &'a [u8],
-    /// The old and the new line that decides, if there is one.
-    pub lines: [Option<u32>; 2],
-    /// The position of the agent, and the number of agents.
-    pub agent: usize,
-    pub agents: usize,
 }
 
 /// A number of records. A record counts once, however many agents it changes for.
@@ -456,19 +442,20 @@ pub struct ChangeGroups {
 }
 
 impl ChangeGroups {
-    /// Adds a change.
-    pub(super) fn add(&mut self, kind: Kind, place: Place<'_>) {
-        let change = match (kind.label, kind.values) {
+    /// Adds a change of a kind, with the old and the new line that decides, if there is one.
+    fn add(&mut self, kind: Kind, change: Change<'_>, lines: [Option<u32>; 2]) {
+        let Change { record, url, agents, agent, .. } = change;
+        let counted = match (kind.label, kind.values) {
             (None, ["allow", "disallow"]) => 0,
             (None, ["disallow", "allow"]) => 1,
             (None, _) => 2,
             (Some(_), _) => 3,
         };
-        self.changed[change].add(place.record);
-        let Some(group) = self.group(&kind, place.agents) else { return };
-        group.urls.add(place.record);
-        group.agents[place.agent] = true;
-        group.keep(place.url.trim_ascii(), place.lines.each_ref().map(Option::as_slice));
+        self.changed[counted].add(record);
+        let Some(group) = self.group(&kind, agents.len()) else { return };
+        group.urls.add(record);
+        group.agents[agent] = true;
+        group.keep(url.trim_ascii(), lines.each_ref().map(Option::as_slice));
     }
 
     /// Adds the groups of the next chunk.
@@ -529,15 +516,18 @@ mod tests {
         Kind { label: None, values: ["allow", "disallow"], deciding }
     }
 
-    fn place(record: u64, agent: usize) -> Place<'static> {
-        Place { record, url: b" /a ", lines: [None, Some(agent as u32 + 7)], agent, agents: 2 }
+    /// Adds a change for one of two agents.
+    fn add(groups: &mut ChangeGroups, kind: Kind, record: u64, agent: usize) {
+        let agents = &[const { String::new() }; 2];
+        let change = Change { record, url: b" /a ", agents, agent, has_labels: false };
+        groups.add(kind, change, [None, Some(agent as u32 + 7)]);
     }
 
     #[test]
     fn a_record_counts_once_for_all_agents() {
         let mut groups = ChangeGroups::default();
         for (record, agent) in [(0, 0), (0, 1), (3, 1)] {
-            groups.add(kind(0), place(record, agent));
+            add(&mut groups, kind(0), record, agent);
         }
         let mut all = groups.clone();
         all.merge(&groups);
@@ -550,7 +540,7 @@ mod tests {
     #[test]
     fn kinds_above_the_limit_are_counted_without_a_group() {
         let mut groups = ChangeGroups::default();
-        (0..=CHANGE_GROUPS_MAX).for_each(|rule| groups.add(kind(rule), place(rule as u64, 0)));
+        (0..=CHANGE_GROUPS_MAX).for_each(|rule| add(&mut groups, kind(rule), rule as u64, 0));
         assert!(groups.is_cut && groups.groups.len() == CHANGE_GROUPS_MAX);
         assert_eq!(groups.changed[0].count, CHANGE_GROUPS_MAX as u64 + 1);
     }
