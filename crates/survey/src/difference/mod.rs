@@ -71,15 +71,18 @@ use crate::origins::captured;
 #[cfg(test)]
 mod tests;
 
-/// Two sets to compare, and the agents to compare them for.
+/// Two sets to compare, the old and the new, and the agents to compare them for.
 #[derive(Debug)]
-pub struct Difference {
-    old: Arc<PolicySet>,
-    new: Arc<PolicySet>,
-    /// The agents in the old and in the new set, if any were given.
-    asked: Option<(Classifier, Classifier)>,
-    /// The times as of which the sets are compared; `None` for after all captures.
-    times: [Option<UnixSeconds>; 2],
+pub struct Difference([Side; 2]);
+
+/// One of two sets.
+#[derive(Debug)]
+struct Side {
+    set: Arc<PolicySet>,
+    /// The agents in the set, if any were given.
+    asked: Option<Classifier>,
+    /// The time as of which the set is compared; `None` for after all captures.
+    at: Option<UnixSeconds>,
 }
 
 /// A changed origin.
@@ -207,8 +210,8 @@ impl ChangeCounts {
 impl Difference {
     /// Compares two sets by the records of their files.
     pub fn new(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> Difference {
-        let [old, new] = [old, new].map(Arc::clone);
-        Difference { old, new, asked: None, times: [None; 2] }
+        let side = |set| Side { set: Arc::clone(set), asked: None, at: None };
+        Difference([old, new].map(side))
     }
 
     /// Compares two sets for agents, given in the dialect of the old and of the new set.
@@ -225,11 +228,11 @@ impl Difference {
         new: (&Arc<PolicySet>, Vec<Crawler>),
     ) -> Result<Difference, AskError> {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
-        let classifier =
-            |(set, agents): (&Arc<PolicySet>, _)| Classifier::new(Arc::clone(set), agents);
-        let (old_set, new_set) = (Arc::clone(old.0), Arc::clone(new.0));
-        let asked = Some((classifier(old)?, classifier(new)?));
-        Ok(Difference { old: old_set, new: new_set, asked, times: [None; 2] })
+        let side = |(set, agents): (&Arc<PolicySet>, Vec<Crawler>)| {
+            let asked = Classifier::new(Arc::clone(set), agents);
+            asked.map(|asked| Side { set: Arc::clone(set), asked: Some(asked), at: None })
+        };
+        Ok(Difference([side(old)?, side(new)?]))
     }
 
     /// Also compares what files state about these labels, for the agents. An empty list changes
@@ -243,9 +246,9 @@ impl Difference {
     ///
     /// If no agent was given.
     pub fn with_usage(mut self, labels: &[Label]) -> Result<Difference, AskError> {
-        if !labels.is_empty() {
-            let (old, new) = self.asked.expect("preferences are those of agents");
-            self.asked = Some((old.with_usage(labels)?, new.with_usage(labels)?));
+        for side in self.0.iter_mut().filter(|_| !labels.is_empty()) {
+            let asked = side.asked.take().expect("preferences are those of agents");
+            side.asked = Some(asked.with_usage(labels)?);
         }
         Ok(self)
     }
@@ -253,13 +256,14 @@ impl Difference {
     /// Compares the old and the new set, which may be one, as of two times; `None` for after all
     /// captures. A set that is compared as of a time must have history.
     #[must_use]
-    pub fn as_of(self, times: [Option<UnixSeconds>; 2]) -> Difference {
-        Difference { times, ..self }
+    pub fn as_of(mut self, times: [Option<UnixSeconds>; 2]) -> Difference {
+        self.0.iter_mut().zip(times).for_each(|(side, time)| side.at = time);
+        self
     }
 
     /// Returns the labels whose preferences are compared.
     fn labels(&self) -> &[Label] {
-        self.asked.as_ref().map_or(&[], |(old, _)| old.labels())
+        self.0[0].asked.as_ref().map_or(&[], Classifier::labels)
     }
 
     /// Calls `with` for each change, in the order of hosts, http before https, and returns the counts.
@@ -271,7 +275,7 @@ impl Difference {
         &self,
         mut with: impl FnMut(OriginChange) -> Result<(), E>,
     ) -> Result<ChangeCounts, E> {
-        let agents = self.asked.as_ref().map_or(0, |(old, _)| old.agents().len());
+        let agents = self.0[0].asked.as_ref().map_or(0, |old| old.agents().len());
         let mut counts = ChangeCounts {
             rules_by_agent: vec![0; agents],
             usage_by_agent: vec![[0; Label::ALL.len()]; agents],
@@ -279,7 +283,7 @@ impl Difference {
             ..ChangeCounts::default()
         };
         let mut pairs = Pairs::default();
-        let (mut old_hosts, mut new_hosts) = (self.old.hosts(), self.new.hosts());
+        let [mut old_hosts, mut new_hosts] = self.0.each_ref().map(|side| side.set.hosts());
         let (mut old, mut new) = (old_hosts.next().transpose()?, new_hosts.next().transpose()?);
         loop {
             let order = match (&old, &new) {
@@ -316,11 +320,9 @@ impl Difference {
         https: bool,
     ) -> Result<[Option<PolicyNumber>; 2], Damage> {
         let mut policies = [None; 2];
-        for (place, set) in [&self.old, &self.new].into_iter().enumerate() {
-            let host = hosts[place].filter(|host| host.policy(https).is_some());
-            if let Some(host) = host {
-                let found = captured(set, &host, https, self.times[place])?;
-                policies[place] = found.map(|(policy, _)| policy);
+        for ((side, host), policy) in self.0.iter().zip(hosts).zip(&mut policies) {
+            if let Some(host) = host.filter(|host| host.policy(https).is_some()) {
+                *policy = captured(&side.set, &host, https, side.at)?.map(|(policy, _)| policy);
             }
         }
         Ok(policies)
@@ -331,8 +333,10 @@ impl Difference {
         [old, new]: [Option<PolicyNumber>; 2],
         pairs: &mut Pairs,
     ) -> Result<Vec<Change>, Damage> {
-        let state_of = |set, policy: Option<_>| policy.map(|it| state(set, it)).transpose();
-        let states = [state_of(&self.old, old)?, state_of(&self.new, new)?];
+        let state_of = |side: &Side, policy: Option<PolicyNumber>| {
+            policy.map(|it| state(&side.set, it)).transpose()
+        };
+        let states = [state_of(&self.0[0], old)?, state_of(&self.0[1], new)?];
         let mut kinds = Vec::new();
         if states[0] != states[1] {
             kinds.push(Change::State(states));
@@ -376,9 +380,9 @@ impl Pairs {
         if !self.kept.contains_key(&pair) {
             let agents = compare(difference, pair)?;
             let rules = agents.map(|agents| Change::Rules { agents: agents.into() });
-            let usage = match &difference.asked {
-                Some((old, new)) => usage_changes((old, pair.0), (new, pair.1))?,
-                None => Vec::new(),
+            let usage = match difference.0.each_ref().map(|side| side.asked.as_ref()) {
+                [Some(old), Some(new)] => usage_changes((old, pair.0), (new, pair.1))?,
+                _ => Vec::new(),
             };
             if self.kept.len() >= DIFFERENCE_PAIRS_KEPT || self.bytes > DIFFERENCE_BYTES_KEPT {
                 self.kept.clear();
@@ -396,13 +400,13 @@ fn compare(
     difference: &Difference,
     (old, new): (PolicyNumber, PolicyNumber),
 ) -> Result<Option<Box<[usize]>>, Damage> {
-    let Difference { old: old_set, new: new_set, asked, .. } = difference;
-    let same_records = old_set.policy(old)?.has_records_of(&new_set.policy(new)?)?;
-    let Some((old_agents, new_agents)) = asked else {
+    let [before, after] = &difference.0;
+    let same_records = before.set.policy(old)?.has_records_of(&after.set.policy(new)?)?;
+    let (Some(old_agents), Some(new_agents)) = (&before.asked, &after.asked) else {
         return Ok((!same_records).then(Box::default));
     };
     // The meaning of the same records depends only on the dialect.
-    if same_records && old_set.dialect().name == new_set.dialect().name {
+    if same_records && before.set.dialect().name == after.set.dialect().name {
         return Ok(None);
     }
     let mut changed = Vec::new();
