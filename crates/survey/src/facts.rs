@@ -168,29 +168,25 @@ impl<'s> FactReader<'s> {
                     AgentFacts { relation, ..shared }
                 }
             };
-            let (addressed, line) = match &applied.groups {
-                Some(groups) if groups.is_named() => {
+            let (addressed, line) = match (&applied.groups, without_rules.get(number)) {
+                (Some(groups), _) if groups.is_named() => {
                     (Addressed::ByName, Some(groups.naming_line()))
                 }
-                Some(groups) => (Addressed::ByDefault, Some(groups.naming_line())),
-                None => match without_rules.get(number) {
-                    Some((addressed, line)) => (*addressed, line.as_ref().map(|it| it.0)),
-                    None => (Addressed::NotAtAll, None),
-                },
+                (Some(groups), _) => (Addressed::ByDefault, Some(groups.naming_line())),
+                (None, Some((addressed, line))) => (*addressed, line.as_ref().map(|it| it.0)),
+                (None, None) => (Addressed::NotAtAll, None),
             };
-            let group = match line {
-                None => None,
-                Some(line) => {
-                    let place = naming_lines.iter().position(|other| *other == line);
-                    if place.is_none() {
-                        naming_lines.push(line);
-                        facts.groups.push(match &applied.groups {
-                            Some(groups) => groups.name()?,
-                            None => without_rules[number].1.take().map_or(Vec::new(), |it| it.1),
-                        });
-                    }
-                    Some(place.unwrap_or(facts.groups.len() - 1) as u32)
+            let place = |line| naming_lines.iter().position(|other| *other == line);
+            let group = match line.map(|line| (line, place(line))) {
+                Some((line, None)) => {
+                    naming_lines.push(line);
+                    facts.groups.push(match &applied.groups {
+                        Some(groups) => groups.name()?,
+                        None => without_rules[number].1.take().map_or(Vec::new(), |it| it.1),
+                    });
+                    Some(facts.groups.len() as u32 - 1)
                 }
+                known => known.and_then(|(_, place)| place).map(|place| place as u32),
             };
             facts.agents.push(AgentFacts { addressed, group, ..shared });
             all_applied.push(applied);

@@ -443,23 +443,13 @@ impl HostHistory {
         query: &HostQuery,
         agents: &[Crawler],
     ) -> Result<HostHistory, Damage> {
-        let mut history = HostHistory { origins: Vec::new() };
         let reaches = Reaches::new(set);
-        let mut last = None;
-        for origin in query.origins() {
-            let found = set.timeline_of(origin.scheme().as_bytes(), origin.key().as_bytes())?;
-            let Some(timeline) = found else { continue };
-            match history.origins.last_mut() {
-                Some(same) if last == Some(timeline.capture()) => same.origins.push(origin.clone()),
-                _ => {
-                    let (robots, periods) = periods(set, &timeline, agents, &reaches)?;
-                    let origins = vec![origin.clone()];
-                    history.origins.push(OriginHistory { origins, robots, periods });
-                }
-            }
-            last = Some(timeline.capture());
-        }
-        Ok(history)
+        let origin = |(origins, timeline)| {
+            let (robots, periods) = periods(set, &timeline, agents, &reaches)?;
+            Ok(OriginHistory { origins, robots, periods })
+        };
+        let origins = timelines(set, query)?.into_iter().map(origin).collect::<Result<_, _>>()?;
+        Ok(HostHistory { origins })
     }
 
     /// Returns the records of the file of a period, counted from 1 over all origins.
@@ -473,11 +463,7 @@ impl HostHistory {
         period: usize,
     ) -> Result<Option<Vec<HostRecord>>, Damage> {
         let mut before = 0;
-        let mut last = None;
-        for origin in query.origins() {
-            let found = set.timeline_of(origin.scheme().as_bytes(), origin.key().as_bytes())?;
-            let Some(timeline) = found.filter(|it| last != Some(it.capture())) else { continue };
-            last = Some(timeline.capture());
+        for (_, timeline) in timelines(set, query)? {
             let periods = timeline.periods()?;
             if let Some(period) = period.checked_sub(before + 1).and_then(|it| periods.get(it)) {
                 let moment = period.last().expect("a period has a moment");
@@ -487,6 +473,25 @@ impl HostHistory {
         }
         Ok(None)
     }
+}
+
+/// Returns the histories of the origins of a query. Those with one history share it.
+fn timelines<'s>(
+    set: &'s PolicySet,
+    query: &HostQuery,
+) -> Result<Vec<(Vec<Origin>, StoredTimeline<'s>)>, Damage> {
+    let mut found: Vec<(Vec<Origin>, StoredTimeline<'s>)> = Vec::new();
+    for origin in query.origins() {
+        let timeline = set.timeline_of(origin.scheme().as_bytes(), origin.key().as_bytes())?;
+        let Some(timeline) = timeline else { continue };
+        match found.last_mut() {
+            Some((origins, same)) if same.capture() == timeline.capture() => {
+                origins.push(origin.clone());
+            }
+            _ => found.push((vec![origin.clone()], timeline)),
+        }
+    }
+    Ok(found)
 }
 
 fn periods(
