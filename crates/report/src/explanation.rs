@@ -6,7 +6,6 @@
 
 use std::io::{self, Write};
 
-use super::explanation_json::{Facts, USAGE_CLAUSE};
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{
     DRAFT_2019, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309,
@@ -16,6 +15,23 @@ use portcullis_robots::policy::{ExplainedRecord, Explanation, Loss, UsageExplana
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::batch::Explained;
 use portcullis_text::visible::{cut_to_show, visible};
+
+/// Where preferences are attached to paths and groups, for explanations.
+pub(super) const USAGE_CLAUSE: &str = "draft-ietf-aipref-attach-05: the longest path decides; \
+     draft-ietf-aipref-vocab-08: combined, n goes before y";
+
+/// The facts beyond the decision.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The explanation, if a policy is known.
+    pub explained: Option<&'a Explained>,
+    /// Why the record is not a URL. `None` if it is a URL.
+    pub problem: Option<&'a str>,
+    /// The dialect.
+    pub dialect: &'a Dialect,
+    /// The requested labels.
+    pub labels: &'a [Label],
+}
 
 /// Returns the clause of the dialect's specification on which a decision for `reason` is based.
 ///

@@ -47,39 +47,25 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_robots::policy::{
     ExplainedRecord, ExplainedRule, ExplainedStatement, Loss, UsageExplanation,
 };
 use portcullis_robots::syntax::{NoteKind, NoteSet};
-use portcullis_set::batch::{Explained, FullDecision};
+use portcullis_set::batch::FullDecision;
 use portcullis_text::json::write_json;
 use portcullis_text::visible::{SHOWN_BYTES_MAX, cut_to_show};
 
 use super::account::format;
-use super::clause;
+use super::explanation::{USAGE_CLAUSE, clause};
 
-/// Where preferences are attached to paths and groups, for explanations.
-pub(super) const USAGE_CLAUSE: &str = "draft-ietf-aipref-attach-05: the longest path decides; \
-     draft-ietf-aipref-vocab-08: combined, n goes before y";
-
-/// The facts beyond the decision.
-#[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
-    /// The explanation, if a policy is known.
-    pub explained: Option<&'a Explained>,
-    /// Why the record is not a URL. `None` if it is a URL.
-    pub problem: Option<&'a str>,
-    /// The dialect.
-    pub dialect: &'a Dialect,
-    /// The requested labels.
-    pub labels: &'a [Label],
-}
+pub use super::explanation::Facts;
 
 /// Appends the object for `url` and `agent`, and LF, to `out`.
 pub fn write(url: &[u8], agent: &str, full: FullDecision<'_>, found: Facts<'_>, out: &mut Vec<u8>) {
-    write_object(&Object { url, agent, full, found }, out);
+    let object = Object { url, agent, full, found };
+    write_json(&object, &mut *out).expect("text and numbers are always JSON");
+    out.push(b'\n');
 }
 
 /// The JSON object.
@@ -272,10 +258,4 @@ fn text<M: SerializeMap>(
         }
         _ => Ok(()),
     }
-}
-
-/// Appends `object` and LF to `out`.
-pub(super) fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
-    write_json(object, &mut *out).expect("text and numbers are always JSON");
-    out.push(b'\n');
 }

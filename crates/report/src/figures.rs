@@ -1,9 +1,9 @@
 //! Counts by name: [`Figures`], whose few names are words, and [`NameCounts`], which counts the URLs of
 //! hosts or origins in bounded memory.
 //!
-//! Of [`NameCounts`], the first names that occur are counted exactly. Once the table is full, URLs of new names are
-//! counted together. So the counts in the table are always exact, but a later name with more URLs
-//! may be missing. Counts of chunks give the same result for any number of threads if they are
+//! Of [`NameCounts`], the first names that occur are counted exactly. Once the table is full, URLs of new
+//! names are counted together. So the counts in the table are always exact, but a later name with more
+//! URLs may be missing. Counts of chunks give the same result for any number of threads if they are
 //! merged in the order of the input.
 
 use std::cmp::Reverse;

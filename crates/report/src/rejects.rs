@@ -2,8 +2,8 @@
 //! Records without a time are only set aside, where times are asked for.
 //!
 //! A thread notes them chunk by chunk in [`Rejects`]. Their places in the list are known only in
-//! input order, where a [`Watch`] sees them. Cost: one counter per URL. A reject that is kept is copied, and its problem is
-//! found by parsing it again.
+//! input order, where a [`Watch`] sees them. Cost: one counter per URL. A reject that is kept is copied,
+//! and its problem is found by parsing it again.
 //!
 //! A list without URLs is an error, which says what the list looks like and which flag to pass.
 
@@ -16,11 +16,11 @@ use portcullis_rows::input::{InputError, Record};
 use portcullis_rows::list::{List, ListFormat, Problem, Rows, of_row};
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::figures::counted;
+use portcullis_text::json::write_json;
 use portcullis_text::visible::{cut_to_show, visible};
 use serde::Serialize;
 
 use super::Figures;
-use super::explanation_json::write_object;
 use crate::limits::{RECORDS_WITHOUT_URL_MAX, REJECTS_SHOWN};
 
 /// Whether a record has no byte but its end.
@@ -243,7 +243,8 @@ impl InvalidRecord {
 
     /// Appends the record as a line of JSON.
     pub fn write_json(&self, out: &mut Vec<u8>) {
-        write_object(self, out);
+        write_json(self, &mut *out).expect("text and numbers are always JSON");
+        out.push(b'\n');
     }
 }
 
