@@ -7,8 +7,7 @@
 //! merged in the order of the input.
 
 use std::cmp::Reverse;
-use std::fmt;
-use std::fmt::{Display, Formatter};
+use std::fmt::{self, Display, Formatter};
 use std::hash::BuildHasher;
 use std::io::{self, Write};
 

@@ -6,10 +6,11 @@
 //! [`stances`] are what a policy states about the use of all pages that an agent may fetch.
 //!
 //! Nearly every usage record is about all paths, or states what those about all paths do, so both
-//! fields have a constant for each label, and so has their combination. If a record has a path, the automata of the label's fields and that of
-//! access read the same paths until two allowed ones with different preferences are found, or none
-//! is left: example paths of the patterns first, then all. [`STANCE_POSITIONS_MAX`] bounds the
-//! search, and no list of patterns is read if the rule sets have more than [`STANCE_BYTES_MAX`].
+//! fields have a constant for each label, and so has their combination. If a record has a path, the
+//! automata of the label's fields and that of access read the same paths until two allowed ones with
+//! different preferences are found, or none is left: example paths of the patterns first, then all.
+//! [`STANCE_POSITIONS_MAX`] bounds the search, and no list of patterns is read if the rule sets have
+//! more than [`STANCE_BYTES_MAX`].
 
 use std::sync::OnceLock;
 
