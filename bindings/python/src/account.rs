@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use portcullis_dialect::Label;
 use portcullis_report::filter::Plan;
-use portcullis_report::{Account, Counts, Drops, Filtered, Run, Selection, Tally};
+use portcullis_report::{Account, Counts, Run, Selection, Tally};
 use portcullis_set::Damage;
 use portcullis_set::batch::Answers;
 use pyo3::prelude::*;
@@ -34,9 +34,10 @@ impl Collect for Counted {
     fn begin(&self) -> Tally {
         let mut counts = Counts::new(self.agents);
         counts.ask_preferences(self.label.as_slice());
-        let filtered = Some(Filtered { kept: 0, unstated: self.label.map(|_| 0) });
-        let dropped = Some((Selection::of(&self.plan, self.label), Drops::default()));
-        Tally { counts, filtered, dropped, ..Tally::default() }
+        counts.ask_kept(&self.plan);
+        counts.ask_drops();
+        let selection = Some(Selection::of(&self.plan, self.label));
+        Tally { counts, selection, ..Tally::default() }
     }
 
     fn add(
@@ -47,14 +48,7 @@ impl Collect for Counted {
     ) -> Result<(), Damage> {
         rows.counts.add_block(urls, 0, answers)?;
         rows.counts.add_preferences(answers);
-        if let Some((_, drops)) = &mut rows.dropped {
-            drops.add_block(&self.plan, urls, answers);
-        }
-        if let Some(filtered) = &mut rows.filtered {
-            let unstated = self.label.map(|_| self.plan.unstated(answers));
-            filtered
-                .merge(Filtered { kept: self.plan.kept(&self.plan.classes(answers)), unstated });
-        }
+        rows.counts.add_kept(&self.plan, urls, answers);
         Ok(())
     }
 

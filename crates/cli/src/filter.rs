@@ -1,7 +1,7 @@
 //! `portcullis filter`: prints the allowed records, byte for byte.
 
-use portcullis_report::Selection;
-use portcullis_report::filter::{Fate, Filter, Plan, Purpose, Quantifier};
+use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
+use portcullis_report::{Filter, Selection};
 
 use super::args::{FilterArgs, SelectionArgs};
 use super::exit::ExitStatus;
@@ -41,7 +41,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         selection: Some(selection),
         prints_count: args.count && !args.quiet,
     })?;
-    let kept = outcome.filtered.map_or(0, |filtered| filtered.kept);
+    let kept = outcome.counts.kept.unwrap_or(0);
     match status {
         ExitStatus::Done if args.fail.fail && kept == 0 => Ok(ExitStatus::Negative),
         status => Ok(status),

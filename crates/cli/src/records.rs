@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use portcullis_dialect::usage::Label;
 use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
-use portcullis_report::{Counts, Format, Selection, Tally, Written};
+use portcullis_report::{Counts, Encoded, Format, Selection, Tally, Written};
 use portcullis_set::batch::Classifier;
 
 use super::args::{PolicyArgs, RecordsArgs, ShardArgs};
@@ -123,7 +123,7 @@ pub struct Opened {
     shards: Shards,
     rejects: Option<Output>,
     hosts: Option<HostCounts>,
-    /// The outputs for records that are set aside, by their places in [`Written::encoded`].
+    /// The outputs for records that are set aside, by their places in [`Written`].
     aside: Vec<(usize, Outputs)>,
     classifier: Arc<Classifier>,
     clock: Clock,
@@ -154,7 +154,7 @@ struct Done {
 /// The files that get something of each piece, in the order of the input.
 struct Sinks<'w> {
     /// The outputs of the records and of those that are set aside, by their places in
-    /// [`Written::encoded`].
+    /// [`Written`].
     records: Vec<(usize, RowOutput<'w>)>,
     rejects: Option<Output>,
     hosts: Option<HostCounts>,
@@ -168,8 +168,7 @@ impl Sinks<'_> {
             if part.is_first {
                 output.begin(part, counts.records == 0)?;
             }
-            let encoded = &mut written.encoded[*place];
-            output.write(part.list, encoded, counts, written.filtered)?;
+            output.write(part.list, &mut written[*place], counts)?;
         }
         self.rejects.as_mut().map_or(Ok(()), |rejects| rejects.write(lines))?;
         Ok(self.hosts.as_mut().map_or(Ok(()), |hosts| hosts.add(counts.unknown_hosts()))?)
@@ -220,29 +219,29 @@ impl Opened {
                 questions,
                 || questions.session(&classifier),
                 |session, piece, Done { written, counts, compressor }| {
-                    written.clear();
+                    written.iter_mut().for_each(Encoded::clear);
                     counts.clear(agents, hosts_max);
                     if counts_all {
                         counts.ask_preferences(labels);
-                        written.drops.get_or_insert_default();
+                        counts.ask_drops();
                     }
                     let list = piece.rows().list_number();
-                    writing.format.encode(piece, session, counts, written)?;
+                    writing.format.encode(piece.work(session, counts), written)?;
                     for (place, destinations) in &destinations {
-                        let text = &mut written.encoded[*place].text;
+                        let text = &mut written[*place].text;
                         compressor.compress(destinations.coding(list), text)?;
                     }
                     Ok(())
                 },
                 |part, lines, done| {
                     policies.check_ages(&done.counts, questions)?;
-                    tally.add(&done.counts, done.written.filtered, done.written.drops.as_ref());
+                    tally.counts.merge(&done.counts);
                     sinks.add(part, lines, done)
                 },
             )?;
             policies.set.is_whole()?;
             if writing.prints_count {
-                let kept = tally.filtered.map_or(0, |filtered| filtered.kept);
+                let kept = tally.counts.kept.unwrap_or(0);
                 sinks.records[0].1.write_text(format!("{kept}\n").as_bytes())?;
             }
             CompleteOutput::publish_all(sinks.complete()?)?;

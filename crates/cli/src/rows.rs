@@ -13,7 +13,7 @@ use anyhow::{anyhow, bail, ensure};
 use portcullis_files::input::{ChunkConfig, InputError};
 use portcullis_files::kind::{FileKind, PARQUET};
 use portcullis_files::limits::RECORD_BYTES_MAX;
-use portcullis_report::{Account, Counts, Encoded, Filtered, Run, Tally};
+use portcullis_report::{Account, Counts, Encoded, Run, Tally};
 use portcullis_rows::list::{List, ListFormat};
 use portcullis_rows::output::columns::{Field, no_collision};
 use portcullis_rows::output::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
@@ -176,13 +176,10 @@ impl<'a> RowOutput<'a> {
         list: &List,
         encoded: &mut Encoded,
         counts: &Counts,
-        filtered: Option<Filtered>,
     ) -> anyhow::Result<()> {
         match &mut self.form {
             Form::Text(_) => Ok(self.outputs.write_compressed(&encoded.text)?),
-            Form::Parquet(rows) => {
-                rows.write(list, std::mem::take(&mut encoded.group), counts, filtered)
-            }
+            Form::Parquet(rows) => rows.write(list, std::mem::take(&mut encoded.group), counts),
         }
     }
 
@@ -274,7 +271,6 @@ struct Current {
     file: ParquetFile,
     template: Arc<Template>,
     counts: Counts,
-    filtered: Option<Filtered>,
 }
 
 impl ParquetRows {
@@ -293,31 +289,20 @@ impl ParquetRows {
         });
         let output = outputs.take().expect("the list has begun");
         let file = ParquetFile::begin(output, Arc::clone(&template)).map_err(of_list(name))?;
-        self.current = Some(Current { file, template, counts: Counts::default(), filtered: None });
+        self.current = Some(Current { file, template, counts: Counts::default() });
         Ok(())
     }
 
-    fn write(
-        &mut self,
-        list: &List,
-        group: EncodedGroup,
-        counts: &Counts,
-        filtered: Option<Filtered>,
-    ) -> anyhow::Result<()> {
+    fn write(&mut self, list: &List, group: EncodedGroup, counts: &Counts) -> anyhow::Result<()> {
         let current = self.current.as_mut().expect("a list has begun");
         current.counts.merge(counts);
-        if let Some(filtered) = filtered {
-            current.filtered.get_or_insert_default().merge(filtered);
-        }
         current.file.write(group).map_err(of_list(list.name()))
     }
 
     /// Ends the file that is being written.
     fn end(&mut self, outputs: &mut Outputs) -> anyhow::Result<()> {
-        let Some(Current { file, counts, filtered, .. }) = self.current.take() else {
-            return Ok(());
-        };
-        let tally = Tally { counts, filtered, ..Tally::default() };
+        let Some(Current { file, counts, .. }) = self.current.take() else { return Ok(()) };
+        let tally = Tally { counts, ..Tally::default() };
         let mut account = Account::new(self.run.clone(), &tally);
         // The places are in the list, not in this file.
         account.records.invalid = None;

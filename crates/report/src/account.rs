@@ -1,9 +1,12 @@
 //! The account of a run: what was decided by which policies for which agents, as text, as JSON, and in
-//! Markdown (`card`).
+//! Markdown for a data card.
 //!
 //! A [`Run`] describes the program, the policies and the agents. A [`Tally`] is what a run over a list
 //! counted. An [`Account`] has the figures of both. Equal inputs give equal accounts for any number of
 //! threads, except for [`Time`].
+//!
+//! Markdown has the figures of the JSON account, without times and places in the lists. Hosts and agents
+//! are untrusted text, so whatever Markdown would read is escaped.
 
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
@@ -14,14 +17,13 @@ use portcullis_dialect::usage::{Label, Preference};
 use portcullis_robots::access::DateSpan;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::PolicySet;
-use portcullis_text::figures::{counted, seconds};
+use portcullis_text::figures::{counted, grouped, seconds};
 use portcullis_text::json::write_json;
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
-use super::{
-    AgentCounts, Counts, Drops, Figures, InvalidRecords, RecordAgent, Selection, TopNames,
-};
+use super::filter::{Cause, Drops, Quantifier, Selection};
+use super::{AgentCounts, Counts, Figures, InvalidRecords, NameRecords, RecordAgent, TopNames};
 use crate::limits::{ACCOUNT_DROPPED_HOSTS_SHOWN, SUMMARY_UNKNOWN_HOSTS_SHOWN};
 
 /// The names and numbers of JSON formats: the first member of each object that the program prints.
@@ -190,25 +192,6 @@ pub struct JudgedAge {
     pub expired: &'static str,
 }
 
-/// The result of a filter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Filtered {
-    /// The number of kept records.
-    pub kept: u64,
-    /// The number of records whose use is not stated. `None` without a purpose.
-    pub unstated: Option<u64>,
-}
-
-impl Filtered {
-    /// Adds the counts of another part.
-    pub fn merge(&mut self, other: Filtered) {
-        self.kept += other.kept;
-        if let Some(unstated) = other.unstated {
-            *self.unstated.get_or_insert(0) += unstated;
-        }
-    }
-}
-
 /// What a run over a list counted.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -216,41 +199,25 @@ pub struct Tally {
     pub counts: Counts,
     /// The records that are not URLs.
     pub invalid: InvalidRecords,
-    /// The kept records, for a filter.
-    pub filtered: Option<Filtered>,
-    /// What a filter keeps, and the records that it does not keep. `None` if they are not counted.
-    pub dropped: Option<(Selection, Drops)>,
+    /// What a filter keeps. `None` if the account does not show it.
+    pub selection: Option<Selection>,
 }
 
 impl Tally {
-    /// Returns nothing counted for this number of agents. `selection` is what a filter keeps.
+    /// Returns nothing counted for this number of agents.
     pub fn new(agents: usize, selection: Option<Selection>) -> Tally {
-        let dropped = selection.map(|selection| (selection, Drops::default()));
-        Tally { counts: Counts::new(agents), dropped, ..Tally::default() }
-    }
-
-    /// Adds a piece.
-    pub fn add(&mut self, counts: &Counts, filtered: Option<Filtered>, drops: Option<&Drops>) {
-        self.counts.merge(counts);
-        if let Some(filtered) = filtered {
-            self.filtered.get_or_insert_default().merge(filtered);
+        let mut counts = Counts::new(agents);
+        if selection.is_some() {
+            counts.ask_drops();
         }
-        if let (Some((_, all)), Some(drops)) = (&mut self.dropped, drops) {
-            all.merge(drops);
-        }
+        Tally { counts, selection, ..Tally::default() }
     }
 
     /// Adds the counts of the next part of the input.
     pub fn merge(&mut self, next: Tally) {
         self.counts.merge(&next.counts);
         self.invalid.merge(next.invalid);
-        if let Some(filtered) = next.filtered {
-            self.filtered.get_or_insert_default().merge(filtered);
-        }
-        match (&mut self.dropped, next.dropped) {
-            (Some((_, drops)), Some((_, next))) => drops.merge(&next),
-            (dropped, next) => *dropped = dropped.take().or(next),
-        }
+        self.selection = self.selection.or(next.selection);
     }
 }
 
@@ -445,15 +412,10 @@ impl<R> Account<R> {
         for AgentList { name, source, agents, .. } in agent_lists {
             writeln!(out, "agents of {}: {agents} ({})", visible(name), visible(source))?;
         }
-        let Some(PolicyFacts { left_out, file_notes, .. }) = policies else { return Ok(()) };
-        if *left_out > 0 {
+        if let Some(left_out @ 1..) = policies.as_ref().map(|it| it.left_out) {
             writeln!(out, "files left out: {left_out}")?;
         }
-        let notes = file_notes.to_string();
-        if !notes.is_empty() {
-            writeln!(out, "notes on files: {notes}")?;
-        }
-        Ok(())
+        write_figures("notes on files", policies.as_ref().map(|it| &it.file_notes), out)
     }
 }
 
@@ -470,8 +432,8 @@ impl<R: Serialize> Account<R> {
 }
 
 impl RecordFigures {
-    fn of(run: &Run, Tally { counts, invalid, filtered, dropped }: &Tally) -> RecordFigures {
-        let dropped = dropped.as_ref();
+    fn of(run: &Run, Tally { counts, invalid, selection }: &Tally) -> RecordFigures {
+        let drops = counts.drops().filter(|_| selection.is_some());
         let agents = run.agents.iter().zip(counts.agents()).enumerate();
         let agents = agents.map(|(number, (agent, decided))| {
             AgentRecords::of(agent, decided, counts.usage(number))
@@ -480,11 +442,11 @@ impl RecordFigures {
         RecordFigures {
             records: counts.records,
             bytes: counts.bytes,
-            kept: filtered.map(|filtered| filtered.kept),
-            unstated: filtered.and_then(|filtered| filtered.unstated),
-            selection: dropped.map(|(selection, _)| *selection),
-            dropped: dropped.map(|(_, drops)| drops.causes()),
-            dropped_hosts: dropped.map(|(_, drops)| drops.hosts().top(ACCOUNT_DROPPED_HOSTS_SHOWN)),
+            kept: counts.kept,
+            unstated: counts.unstated,
+            selection: *selection,
+            dropped: drops.map(Drops::causes),
+            dropped_hosts: drops.map(|drops| drops.hosts().top(ACCOUNT_DROPPED_HOSTS_SHOWN)),
             per_agent: agents.collect(),
             record_agents: by_agent.map(|it| it.by_agent(&run.record_agents)),
             disallowed_hosts: by_agent
@@ -511,10 +473,7 @@ impl RecordFigures {
         if let Some(unstated) = self.unstated {
             writeln!(out, "{unstated} with a use that is not stated")?;
         }
-        let dropped = self.dropped.iter().map(Figures::to_string).find(|it| !it.is_empty());
-        if let Some(dropped) = dropped {
-            writeln!(out, "dropped: {dropped}")?;
-        }
+        write_figures("dropped", self.dropped.as_ref(), out)?;
         // Most agents of a list are not named by any group and have the same counts.
         let folds = !run.agent_lists.is_empty();
         let are_alike = |one: &AgentRecords, next: &AgentRecords| {
@@ -533,10 +492,7 @@ impl RecordFigures {
             }
         }
         self.write_record_agents(out)?;
-        let states = self.states.iter().map(Figures::to_string).find(|it| !it.is_empty());
-        if let Some(states) = states {
-            writeln!(out, "URLs by the state of their origin: {states}")?;
-        }
+        write_figures("URLs by the state of their origin", self.states.as_ref(), out)?;
         if let Some(early @ 1..) = self.before_first {
             writeln!(out, "URLs that a later first capture decides: {early}")?;
         }
@@ -583,6 +539,14 @@ impl RecordFigures {
     }
 }
 
+/// Writes a line with figures, unless all are 0.
+fn write_figures(title: &str, figures: Option<&Figures>, out: &mut impl Write) -> io::Result<()> {
+    match figures.filter(|it| it.sum() > 0) {
+        Some(figures) => writeln!(out, "{title}: {figures}"),
+        None => Ok(()),
+    }
+}
+
 fn ages(counts: &Counts) -> Figures {
     let ages = counts.ages();
     Figures(vec![
@@ -611,6 +575,151 @@ impl Counts {
         };
         Some(Figures(labels.iter().zip(counts).map(of_label).collect()))
     }
+}
+
+impl Run {
+    fn write_markdown(&self, out: &mut impl Write) -> io::Result<()> {
+        let Run { program, version, policies, agents, agent_lists, at, judged_age, .. } = self;
+        writeln!(out, "# robots.txt\n\n- Program: {program} {version}")?;
+        if let Some(facts) = policies {
+            writeln!(out, "- Policies: {facts}")?;
+        }
+        if let Some(at) = at {
+            writeln!(out, "- Decided as of: {}", escaped(at))?;
+        }
+        if let Some(judged) = judged_age {
+            writeln!(out, "- Age of captures judged as of: {}", judged.as_of)?;
+        }
+        if !agents.is_empty() {
+            writeln!(out, "- Agents: {}", names(agents))?;
+        }
+        for AgentList { name, source, agents, .. } in agent_lists {
+            writeln!(out, "- Agents of {}: {agents} ({})", escaped(name), escaped(source))?;
+        }
+        Ok(())
+    }
+}
+
+impl Account {
+    /// Writes the account as Markdown.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written.
+    pub fn write_markdown(&self, out: &mut impl Write) -> io::Result<()> {
+        let RecordFigures { records, selection, dropped, dropped_hosts, .. } = &self.records;
+        self.run.write_markdown(out)?;
+        let usage = self.records.per_agent.iter().any(|agent| agent.usage.is_some());
+        let read =
+            if usage { "access rules, Content-Usage and Content-Signal" } else { "access rules" };
+        writeln!(out, "- Signals: {read} of the policies; no header, page or other file was read")?;
+        writeln!(out, "- Records: {}", grouped(*records))?;
+        if let (Some(selection), Some(dropped)) = (selection, dropped) {
+            writeln!(out, "- Kept: {}", describe(selection))?;
+            write_drops(*records, self.records.kept.unwrap_or(0), dropped, out)?;
+        }
+        write_agents(&self.records.per_agent, out)?;
+        dropped_hosts.as_ref().map_or(Ok(()), |hosts| write_hosts(hosts, out))
+    }
+}
+
+fn write_agents(agents: &[AgentRecords], out: &mut impl Write) -> io::Result<()> {
+    // Most agents of a list are not named by any group and have the same counts.
+    let alike = |one: &AgentRecords, next: &AgentRecords| {
+        (&one.reasons_of, &one.usage) == (&next.reasons_of, &next.usage)
+    };
+    let alike = agents.chunk_by(alike);
+    let alike: Vec<(String, &AgentRecords)> =
+        alike.map(|alike| (names(alike.iter().map(|it| &it.agent)), &alike[0])).collect();
+    writeln!(out, "\n## Decisions by agent\n\n| agent | verdict | reason | records |")?;
+    writeln!(out, "|---|---|---|---:|")?;
+    for (names, agent) in &alike {
+        for (verdict, reasons) in &agent.reasons_of.0 {
+            for (reason, records) in &reasons.0 {
+                writeln!(out, "| {names} | {verdict} | {reason} | {} |", grouped(*records))?;
+            }
+        }
+    }
+    if agents.iter().all(|agent| agent.usage.is_none()) {
+        return Ok(());
+    }
+    writeln!(out, "\n## Use by agent\n\n| agent | label | y | n | ? | - |")?;
+    writeln!(out, "|---|---|---:|---:|---:|---:|")?;
+    for (names, agent) in &alike {
+        for (label, counts) in agent.usage.iter().flat_map(|it| &it.0) {
+            let counts = ["y", "n", "?", "-"].map(|it| grouped(counts.get(it)));
+            writeln!(out, "| {names} | {label} | {} |", counts.join(" | "))?;
+        }
+    }
+    writeln!(out, "\ny: permitted, n: not permitted, ?: not stated, -: no access.")
+}
+
+/// Returns the names of agents.
+fn names<'n>(agents: impl IntoIterator<Item = &'n String>) -> String {
+    let names: Vec<String> = agents.into_iter().map(|agent| escaped(agent)).collect();
+    names.join(", ")
+}
+
+/// Describes which records are kept.
+fn describe(selection: &Selection) -> String {
+    let Selection { agents, keeps, unknown, invalid, pages, purpose, unstated } = selection;
+    let agents = match agents {
+        Quantifier::All => "all agents",
+        Quantifier::Any => "any agent",
+    };
+    let mut text = format!("records that are {keeps} for {agents}");
+    if let (Some(label), Some(unstated)) = (purpose, unstated) {
+        text += &format!(", and may be used for {label} (not stated: {unstated})");
+    }
+    text + &format!("; unknown: {unknown}; not a URL: {invalid}; pages: {pages}")
+}
+
+fn write_drops(records: u64, kept: u64, dropped: &Figures, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "\n## Records\n\n| records | number | share |\n|---|---:|---:|")?;
+    let mut row = |what: &str, count: u64| {
+        let share = if records == 0 { 0.0 } else { 100.0 * count as f64 / records as f64 };
+        writeln!(out, "| {what} | {} | {share:.2} % |", grouped(count))
+    };
+    row("read", records)?;
+    row("kept", kept)?;
+    let causes = Cause::ALL.map(|cause| (cause, dropped.get(cause.as_str()))).into_iter();
+    causes
+        .filter(|(_, count)| *count > 0)
+        .try_for_each(|(cause, count)| row(&format!("dropped: {}", cause.describe()), count))
+}
+
+fn write_hosts(hosts: &TopNames, out: &mut impl Write) -> io::Result<()> {
+    let TopNames { names, records, uncounted_records, largest, .. } = hosts;
+    if largest.is_empty() {
+        return Ok(());
+    }
+    let shown = largest.iter().map(|it| it.records).sum::<u64>();
+    let others = (names - largest.len()) as u64;
+    writeln!(out, "\n## Hosts with the most dropped records\n\n| host | records |\n|---|---:|")?;
+    for NameRecords { name, records } in largest {
+        writeln!(out, "| {} | {} |", escaped(name), grouped(*records))?;
+    }
+    if others > 0 {
+        let rest = grouped(records - uncounted_records - shown);
+        writeln!(out, "| {} other hosts | {rest} |", grouped(others))?;
+    }
+    if *uncounted_records > 0 {
+        let rest = grouped(*uncounted_records);
+        writeln!(out, "| hosts that were not counted one by one | {rest} |")?;
+    }
+    Ok(())
+}
+
+/// Returns a text without characters that Markdown or a terminal would interpret.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for character in visible(text).to_string().chars() {
+        if character.is_ascii_punctuation() && !"-.,:/@+()".contains(character) {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+    out
 }
 
 #[cfg(test)]

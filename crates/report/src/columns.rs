@@ -25,12 +25,29 @@ pub fn read(
     answers: &mut Answers<'_>,
     added: &mut Added,
 ) -> Result<Option<u64>, Damage> {
-    let (per_record, classifier) = (answers.per_record(), answers.session().classifier());
-    let (labels, decisions) = (classifier.labels(), answers.decisions());
+    let per_record = answers.per_record();
     let names = columns.agents_of_rows();
     let agents = if names.is_some() { 1 } else { per_record };
-    let rows = decisions.len() / agents;
+    let rows = answers.decisions().len() / agents;
     let record = |row: usize| row * agents / per_record;
+    let mut all_times = Vec::new();
+    if columns.need_times() {
+        for row in 0..rows {
+            all_times.push(times(answers.in_force(record(row))?));
+        }
+    }
+    let (mut unreadable, mut delays) = (None, Vec::new());
+    if columns.need_delays() {
+        let unreadable = unreadable.insert(0);
+        for row in 0..rows {
+            let (first, found) = (row * agents % per_record, answers.delays(record(row))?);
+            delays.extend(found[first..first + agents].iter().map(|delay| delay.seconds));
+            let is_unreadable = first == 0 && found.iter().any(|delay| delay.unreadable > 0);
+            *unreadable += u64::from(is_unreadable);
+        }
+    }
+    let (decisions, classifier) = (answers.decisions(), answers.session().classifier());
+    let labels = classifier.labels();
     for (place, (agent, column)) in columns.of_agents(agents).enumerate() {
         let of_agent = decisions.iter().skip(agent).step_by(agents);
         match column {
@@ -65,39 +82,20 @@ pub fn read(
                     added.push_word(place, answers.state(record(row))?.map(|state| state as u8));
                 }
             }
-            // Below, once for all of a kind.
+            Column::Delay => {
+                added.push_doubles(place, delays.iter().skip(agent).step_by(agents).copied());
+            }
+            Column::Captured => {
+                all_times.iter().for_each(|[captured, ..]| added.push_time(place, *captured));
+            }
+            Column::Since => {
+                all_times.iter().for_each(|[_, since, _]| added.push_time(place, *since));
+            }
+            Column::Until => {
+                all_times.iter().for_each(|[.., until]| added.push_time(place, *until));
+            }
+            // Below, for each answer.
             _ => {}
-        }
-    }
-    if columns.need_times() {
-        for row in 0..rows {
-            let [captured, since, until] = times(answers.in_force(record(row))?);
-            for (place, (_, column)) in columns.of_agents(agents).enumerate() {
-                match column {
-                    Column::Captured => added.push_time(place, captured),
-                    Column::Since => added.push_time(place, since),
-                    Column::Until => added.push_time(place, until),
-                    _ => {}
-                }
-            }
-        }
-    }
-    let mut unreadable = None;
-    if columns.need_delays() {
-        let places = columns.of_agents(agents).enumerate();
-        let places = places.filter(|(_, (_, column))| *column == Column::Delay);
-        let places: Vec<(usize, usize)> =
-            places.map(|(place, (agent, _))| (place, agent)).collect();
-        let unreadable = unreadable.insert(0);
-        for row in 0..rows {
-            let delays = answers.delays(record(row))?;
-            for &(place, agent) in &places {
-                let agent = agent + row * agents % per_record;
-                added.push_doubles(place, std::iter::once(delays[agent].seconds));
-            }
-            let is_first = row * agents % per_record == 0;
-            let is_unreadable = delays.iter().any(|delay| delay.unreadable > 0);
-            *unreadable += u64::from(is_first && is_unreadable);
         }
     }
     if columns.need_rules() {

@@ -1,20 +1,25 @@
-//! Counts decisions by verdict and reason, unknown hosts and states of origins, and figures by
-//! name.
+//! Counts decisions by verdict and reason, unknown hosts and states of origins.
 //!
 //! Counting a decision is one addition. Unknown hosts, and states of origins that the reason does
 //! not determine, are looked up only for blocks that have such records.
+//!
+//! If each record has an agent of its own, [`RecordAgentCounts`] counts by agent: verdicts, the hosts that
+//! did not allow what was fetched, and the agents that were not recognised. Cost: an addition per record,
+//! and one look-up for a record that was not allowed or whose agent was not recognised. The tables are
+//! bounded as those of unknown hosts are.
 
-use std::fmt::{self, Display, Formatter};
-
-use serde::ser::{Serialize, Serializer};
+use std::cmp::Reverse;
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_rows::list::Block;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Answers, OriginRecords};
+use portcullis_set::limits::RECORD_AGENT_BYTES_CACHED_MAX;
+use serde::Serialize;
 
-use super::{NameCounts, RecordAgentCounts};
+use crate::figures::{Figures, NameCounts, add_counts};
+use crate::filter::{Class, Drops, Plan};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 
 /// The counts of decisions for one agent.
@@ -64,6 +69,12 @@ pub struct Counts {
     preferences: Vec<[u64; Preference::ALL.len()]>,
     /// `None` unless each record has an agent of its own.
     record_agents: Option<Box<RecordAgentCounts>>,
+    /// The records that a filter keeps; `None` without a filter.
+    pub kept: Option<u64>,
+    /// The records whose use is not stated; `None` unless a filter has a purpose.
+    pub unstated: Option<u64>,
+    /// The records that a filter does not keep, if they are asked for.
+    drops: Option<Drops>,
 }
 
 /// The reasons that do not determine the state of the origin.
@@ -81,9 +92,10 @@ impl Counts {
     /// hosts without a policy are counted. If that is 0, none is looked up: for a URL without a
     /// policy that costs about 100 ns, more than deciding it.
     pub fn clear(&mut self, agents: usize, hosts_max: usize) {
-        let mut unknown_hosts = std::mem::take(&mut self.unknown_hosts);
+        let Counts { mut unknown_hosts, mut drops, .. } = std::mem::take(self);
         unknown_hosts.clear();
-        *self = Counts { unknown_hosts, hosts_max, ..Counts::new(agents) };
+        drops.iter_mut().for_each(Drops::clear);
+        *self = Counts { unknown_hosts, drops, hosts_max, ..Counts::new(agents) };
     }
 
     /// Counts a block. Its URLs are `urls`, and its records have `bytes` bytes.
@@ -134,9 +146,39 @@ impl Counts {
 
     /// Counts records with a crawl delay that is not a number; `None` if no delay was read.
     pub fn add_delays(&mut self, unreadable: Option<u64>) {
-        if let Some(records) = unreadable {
-            *self.unreadable_delays.get_or_insert(0) += records;
+        add_option(&mut self.unreadable_delays, unreadable);
+    }
+
+    /// Counts the records that `plan` keeps of the following blocks too.
+    pub fn ask_kept(&mut self, plan: &Plan) {
+        add_option(&mut self.kept, Some(0));
+        add_option(&mut self.unstated, plan.purpose.map(|_| 0));
+    }
+
+    /// Counts why and on which hosts records are not kept.
+    pub fn ask_drops(&mut self) {
+        self.drops.get_or_insert_default();
+    }
+
+    /// Counts a block by what `plan` keeps of it, and returns the classes of its records.
+    pub fn add_kept<R: AsRef<[u8]>>(
+        &mut self,
+        plan: &Plan,
+        urls: &[R],
+        answers: &Answers<'_>,
+    ) -> Vec<Class> {
+        let classes = plan.classes(answers);
+        add_option(&mut self.kept, Some(plan.kept(&classes)));
+        add_option(&mut self.unstated, plan.purpose.map(|_| plan.unstated(answers)));
+        if let Some(drops) = &mut self.drops {
+            drops.add_block(plan, urls, answers);
         }
+        classes
+    }
+
+    /// Returns the records that are not kept; `None` unless they were asked for.
+    pub fn drops(&self) -> Option<&Drops> {
+        self.drops.as_ref()
     }
 
     /// Counts the preferences of the following blocks too: those about `labels`, which are the ones of
@@ -227,6 +269,11 @@ impl Counts {
         if let Some(next) = &next.record_agents {
             self.record_agents.get_or_insert_default().merge(next);
         }
+        add_option(&mut self.kept, next.kept);
+        add_option(&mut self.unstated, next.unstated);
+        if let Some(next) = &next.drops {
+            self.drops.get_or_insert_default().merge(next);
+        }
     }
 
     /// Returns the counts of each agent, in the order of the agents.
@@ -258,74 +305,90 @@ impl Counts {
     }
 }
 
-/// Adds counts. Pages of memory in which all are 0 are not written, and so not taken.
-pub fn add_counts(sums: &mut [u64], counts: &[u64]) {
-    let counted = sums.iter_mut().zip(counts).filter(|(_, count)| **count > 0);
-    counted.for_each(|(sum, count)| *sum += count);
-}
-
-/// Counts or other figures by name, in order. In JSON, an object; as text, a list without zeros.
-///
-/// ```
-/// use portcullis_report::Figures;
-///
-/// let figures = Figures::of(["a", "bb", ""], |name| name, |name| name.len() as u64);
-/// assert_eq!(figures.to_string(), "a 1, bb 2");
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Figures<F = u64>(pub Vec<(&'static str, F)>);
-
-impl<F> Figures<F> {
-    /// Returns the figure of each item under its name.
-    pub fn of<T: Copy>(
-        items: impl IntoIterator<Item = T>,
-        name: impl Fn(T) -> &'static str,
-        figure: impl Fn(T) -> F,
-    ) -> Figures<F> {
-        Figures(items.into_iter().map(|item| (name(item), figure(item))).collect())
+/// Adds a count that only some runs have.
+fn add_option(sum: &mut Option<u64>, count: Option<u64>) {
+    if let Some(count) = count {
+        *sum.get_or_insert(0) += count;
     }
 }
 
-impl Figures {
-    /// Adds to the count with this name.
-    pub fn add(&mut self, name: &'static str, count: u64) {
-        match self.0.iter_mut().find(|(own, _)| *own == name) {
-            Some((_, sum)) => *sum += count,
-            None => self.0.push((name, count)),
+/// The records by the agent of each.
+#[derive(Clone, Debug, Default)]
+pub struct RecordAgentCounts {
+    /// The records by agent and verdict. The last agent is that of records without a known one.
+    verdicts: Vec<[u64; Verdict::ALL.len()]>,
+    /// The hosts of records that were disallowed.
+    pub(crate) disallowed_hosts: NameCounts,
+    /// The texts of agents that were not recognised, which may be cut, of records that are URLs.
+    pub(crate) others: NameCounts,
+}
+
+impl RecordAgentCounts {
+    /// Counts a block. Without `tables`, only verdicts are counted.
+    pub fn add_block(&mut self, block: &Block<'_>, answers: &Answers<'_>, tables: bool) {
+        let agents = answers.session().classifier().agents().len();
+        self.verdicts.resize(agents + 1, Default::default());
+        let mut has_disallowed = false;
+        for (record, decision) in answers.decisions().iter().enumerate() {
+            let agent = answers.agent(record).unwrap_or(agents);
+            self.verdicts[agent][decision.verdict as usize] += 1;
+            has_disallowed |= decision.verdict == Verdict::Disallow;
+            // The agent without a name is the last one of the classifier.
+            if tables && agent + 1 >= agents && decision.verdict != Verdict::Invalid {
+                let text = block.agent(record);
+                let text = &text[..text.len().min(RECORD_AGENT_BYTES_CACHED_MAX)];
+                self.others.add(text, 1, SUMMARY_UNKNOWN_HOSTS_MAX);
+            }
+        }
+        if tables && has_disallowed {
+            self.add_hosts(block, answers);
         }
     }
 
-    /// Adds other counts to those of the same names.
-    pub fn merge(&mut self, other: &Figures) {
-        other.0.iter().for_each(|(name, count)| self.add(name, *count));
-    }
-
-    /// Returns the sum of all counts.
-    pub fn sum(&self) -> u64 {
-        self.0.iter().map(|(_, count)| count).sum()
-    }
-
-    /// Returns the count with this name; 0 if there is none.
-    pub fn get(&self, name: &str) -> u64 {
-        self.0.iter().find(|it| it.0 == name).map_or(0, |it| it.1)
-    }
-}
-
-impl<F: Serialize> Serialize for Figures<F> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, figure)| (name, figure)))
-    }
-}
-
-impl Display for Figures {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let mut before = "";
-        for (name, figure) in self.0.iter().filter(|&&(_, figure)| figure > 0) {
-            write!(out, "{before}{name} {figure}")?;
-            before = ", ";
+    fn add_hosts(&mut self, block: &Block<'_>, answers: &Answers<'_>) {
+        for OriginRecords { records, key, .. } in answers.origins(block) {
+            let decisions = answers.decisions()[records].iter();
+            let urls = decisions.filter(|it| it.verdict == Verdict::Disallow).count();
+            if urls > 0 {
+                self.disallowed_hosts.add(key, urls as u64, SUMMARY_UNKNOWN_HOSTS_MAX);
+            }
         }
-        Ok(())
     }
+
+    /// Adds the counts of the next chunk.
+    pub fn merge(&mut self, next: &RecordAgentCounts) {
+        if self.verdicts.len() < next.verdicts.len() {
+            self.verdicts.resize(next.verdicts.len(), Default::default());
+        }
+        add_counts(self.verdicts.as_flattened_mut(), next.verdicts.as_flattened());
+        self.disallowed_hosts.merge(&next.disallowed_hosts, SUMMARY_UNKNOWN_HOSTS_MAX);
+        self.others.merge(&next.others, SUMMARY_UNKNOWN_HOSTS_MAX);
+    }
+
+    /// Returns the agents with records, by their disallowed records and then by name. `names` are those
+    /// of the agents.
+    pub(crate) fn by_agent(&self, names: &[String]) -> Vec<RecordAgent> {
+        let agents = self.verdicts.iter().enumerate().filter(|(_, it)| it.iter().sum::<u64>() > 0);
+        let of = |(number, counts): (usize, &[u64; 4])| RecordAgent {
+            agent: names.get(number).cloned(),
+            verdicts: Figures::of(Verdict::ALL, Verdict::as_str, |it| counts[it as usize]),
+        };
+        let mut agents: Vec<_> = agents.map(of).collect();
+        let disallowed = Verdict::Disallow.as_str();
+        agents.sort_by(|one, next| {
+            let order = |it: &RecordAgent| Reverse(it.verdicts.get(disallowed));
+            order(one).cmp(&order(next)).then_with(|| one.agent.cmp(&next.agent))
+        });
+        agents
+    }
+}
+
+/// The records of an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RecordAgent {
+    /// The agent; `None` for records without a known one.
+    pub agent: Option<String>,
+    pub verdicts: Figures,
 }
 
 #[cfg(test)]

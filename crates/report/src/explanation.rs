@@ -6,7 +6,6 @@
 
 use std::io::{self, Write};
 
-use super::explanation_json::{Facts, USAGE_CLAUSE};
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{
     DRAFT_2019, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309,
@@ -16,6 +15,23 @@ use portcullis_robots::policy::{ExplainedRecord, Explanation, Loss, UsageExplana
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::batch::Explained;
 use portcullis_text::visible::{cut_to_show, visible};
+
+/// Where preferences are attached to paths and groups, for explanations.
+pub(super) const USAGE_CLAUSE: &str = "draft-ietf-aipref-attach-05: the longest path decides; \
+     draft-ietf-aipref-vocab-08: combined, n goes before y";
+
+/// The facts beyond the decision.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The explanation, if a policy is known.
+    pub explained: Option<&'a Explained>,
+    /// Why the record is not a URL. `None` if it is a URL.
+    pub problem: Option<&'a str>,
+    /// The dialect.
+    pub dialect: &'a Dialect,
+    /// The requested labels.
+    pub labels: &'a [Label],
+}
 
 /// Returns the clause of the dialect's specification on which a decision for `reason` is based.
 ///
@@ -136,8 +152,7 @@ fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Res
             None => ("rule", "it decides".into()),
             Some(loss) => ("lost", why_lost(loss, rule.pattern.len(), most, "Allow")),
         };
-        let line = format!("line {}: {why}", rule.record.line);
-        write_with_remark(name, &rule.record.text, &line, out)?;
+        write_record(name, &rule.record, &why, out)?;
         if rule.loss.is_none() || rule.pattern != rule.record.value {
             write_field("pattern", &rule.pattern, out)?;
         }
@@ -150,14 +165,11 @@ fn write_groups(
     token: Option<&str>,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    for group in groups {
-        let why = match token {
-            Some(token) => format!("it names {token}"),
-            None => "no group names the agent".into(),
-        };
-        write_with_remark("group", &group.text, &format!("line {}: {why}", group.line), out)?;
-    }
-    Ok(())
+    let why = match token {
+        Some(token) => format!("it names {token}"),
+        None => "no group names the agent".into(),
+    };
+    groups.iter().try_for_each(|group| write_record("group", group, &why, out))
 }
 
 /// Writes each requested label with its statements, and the licences.
@@ -221,8 +233,7 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut impl Write) -> 
                 ("lost", why_lost(loss, bytes, most, winner.as_str()))
             }
         };
-        let line = format!("line {}: {why}", it.record.line);
-        write_with_remark(name, &it.record.text, &line, out)?;
+        write_record(name, &it.record, &why, out)?;
         if it.loss.is_none() && !it.pattern.is_empty() {
             write_field("pattern", &it.pattern, out)?;
         }
@@ -244,6 +255,15 @@ fn why_lost(loss: Loss, bytes: usize, most: usize, first: &str) -> String {
         Loss::AlwaysAllowed => "the dialect always allows this path".into(),
         other => other.to_string(),
     }
+}
+
+fn write_record(
+    name: &str,
+    record: &ExplainedRecord,
+    why: &str,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    write_with_remark(name, &record.text, &format!("line {}: {why}", record.line), out)
 }
 
 fn write_field(name: &str, value: &[u8], out: &mut impl Write) -> io::Result<()> {

@@ -47,90 +47,134 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_robots::access::KnownOutage;
 use portcullis_robots::policy::{
     ExplainedRecord, ExplainedRule, ExplainedStatement, Loss, UsageExplanation,
 };
 use portcullis_robots::syntax::{NoteKind, NoteSet};
-use portcullis_set::batch::{Explained, FullDecision};
+use portcullis_set::batch::FullDecision;
 use portcullis_text::json::write_json;
 use portcullis_text::visible::{SHOWN_BYTES_MAX, cut_to_show};
 
 use super::account::format;
-use super::clause;
+use super::explanation::{USAGE_CLAUSE, clause};
 
-/// Where preferences are attached to paths and groups, for explanations.
-pub(super) const USAGE_CLAUSE: &str = "draft-ietf-aipref-attach-05: the longest path decides; \
-     draft-ietf-aipref-vocab-08: combined, n goes before y";
+pub use super::explanation::Facts;
 
-/// The facts beyond the decision.
-#[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
-    /// The explanation, if a policy is known.
-    pub explained: Option<&'a Explained>,
-    /// Why the record is not a URL. `None` if it is a URL.
-    pub problem: Option<&'a str>,
-    /// The dialect.
-    pub dialect: &'a Dialect,
-    /// The requested labels.
-    pub labels: &'a [Label],
+/// Appends the object for `url` and `agent`, and LF, to `out`.
+pub fn write(url: &[u8], agent: &str, full: FullDecision<'_>, found: Facts<'_>, out: &mut Vec<u8>) {
+    let object = Object { url, agent, full, found };
+    write_json(&object, &mut *out).expect("text and numbers are always JSON");
+    out.push(b'\n');
 }
 
 /// The JSON object.
-#[derive(Serialize)]
 struct Object<'a> {
-    format: &'static str,
-    #[serde(flatten)]
-    url: Text<'a>,
+    url: &'a [u8],
     agent: &'a str,
-    verdict: Verdict,
-    reason: &'static str,
-    line: Option<u32>,
-    #[serde(flatten)]
-    rule: Text<'a>,
-    #[serde(flatten)]
-    group: Text<'a>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    usage: Option<Usage>,
-    dialect: &'a str,
-    clause: &'a str,
-    problem: Option<&'a str>,
-    #[serde(flatten)]
-    path: Text<'a>,
-    token: Option<&'a str>,
-    groups: Vec<Line<'a>>,
-    rules_in_groups: usize,
-    deciding: Option<Line<'a>>,
-    lost: Vec<Line<'a>>,
-    outage: Option<&'a KnownOutage>,
-    /// `None` if no label is requested. `Some(None)` is `null`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage_explained: Option<Option<UsageExplained<'a>>>,
-    file_notes: Vec<&'static str>,
+    full: FullDecision<'a>,
+    found: Facts<'a>,
 }
 
-/// The preferences about the requested labels.
-#[derive(Serialize)]
-struct Usage {
-    usage: ByLabel<Preference>,
-    usage_line: ByLabel<Option<u32>>,
-    usage_rule: ByLabel<Option<String>>,
-    usage_source: ByLabel<Option<&'static str>>,
-    licenses: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    licenses_omitted: Option<usize>,
+impl Serialize for Object<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Object { url, agent, full: FullDecision { decision, rule, group, .. }, found } = self;
+        let Facts { explained, problem, dialect, labels } = *found;
+        let explanation = explained.map(|it| &it.explanation);
+        let rules = explanation.map_or(&[][..], |it| &it.rules);
+        let usage = explanation.map(|it| &it.usage).filter(|_| decision.verdict == Verdict::Allow);
+        let notes = explained.map_or(NoteSet::EMPTY, |explained| explained.file_notes);
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("format", format::CHECK)?;
+        text("url", Some(url), &mut map)?;
+        map.serialize_entry("agent", agent)?;
+        map.serialize_entry("verdict", &decision.verdict)?;
+        map.serialize_entry("reason", decision.reason.as_str())?;
+        map.serialize_entry("line", &decision.line)?;
+        text("rule", rule.map(cut_to_show).as_deref(), &mut map)?;
+        text("group", group.map(cut_to_show).as_deref(), &mut map)?;
+        if !labels.is_empty() {
+            preferences(usage, labels, &mut map)?;
+        }
+        map.serialize_entry("dialect", dialect.name)?;
+        map.serialize_entry("clause", clause(dialect, decision.reason))?;
+        map.serialize_entry("problem", &problem)?;
+        text("path", explanation.map(|it| &*it.path), &mut map)?;
+        map.serialize_entry("token", &explanation.and_then(|it| it.token.as_deref()))?;
+        map.serialize_entry("groups", &lines(explanation.map_or(&[], |it| &it.groups)))?;
+        map.serialize_entry("rules_in_groups", &explanation.map_or(0, |it| it.rules_in_groups))?;
+        let deciding = rules.iter().find(|rule| rule.loss.is_none());
+        map.serialize_entry("deciding", &deciding.map(Line::rule))?;
+        let lost = rules.iter().filter(|rule| rule.loss.is_some());
+        map.serialize_entry("lost", &lost.map(Line::rule).collect::<Vec<_>>())?;
+        map.serialize_entry("outage", &explained.and_then(|it| it.outage.as_ref()))?;
+        if !labels.is_empty() {
+            let explained = usage.map(|usage| UsageExplained { usage, labels });
+            map.serialize_entry("usage_explained", &explained)?;
+        }
+        let notes = NoteKind::OF_FILES.into_iter().filter(|&kind| notes.contains(kind));
+        map.serialize_entry("file_notes", &notes.collect::<Vec<_>>())?;
+        map.end()
+    }
 }
 
-/// The members of `usage_explained`.
-#[derive(Serialize)]
+/// Adds the preferences about the requested labels, which are `None` without access.
+fn preferences<M: SerializeMap>(
+    usage: Option<&UsageExplanation>,
+    labels: &[Label],
+    map: &mut M,
+) -> Result<(), M::Error> {
+    let unless_stated = if usage.is_some() { Preference::Unstated } else { Preference::NoAccess };
+    let deciding = |label| usage.and_then(|usage| usage.deciding(label));
+    let preference = |label| deciding(label).map_or(unless_stated, |it| it.preference);
+    let at = |label| deciding(label).filter(|it| it.preference != Preference::Unstated);
+    map.serialize_entry("usage", &by_label(labels, preference))?;
+    map.serialize_entry("usage_line", &by_label(labels, |it| at(it).map(|it| it.record.line)))?;
+    let value = |label| at(label).map(|it| lossy(&it.record.value));
+    map.serialize_entry("usage_rule", &by_label(labels, value))?;
+    let source = |label| at(label).map(|it| it.source.as_str());
+    map.serialize_entry("usage_source", &by_label(labels, source))?;
+    let all = usage.map_or(&[][..], |usage| &usage.licenses);
+    let mut bytes = 0;
+    let shown = all.iter().map_while(|license| {
+        let has_room = bytes < SHOWN_BYTES_MAX;
+        let license = lossy(&license.value);
+        bytes += license.len();
+        has_room.then_some(license)
+    });
+    let licenses: Vec<String> = shown.collect();
+    map.serialize_entry("licenses", &licenses)?;
+    match all.len() - licenses.len() {
+        0 => Ok(()),
+        omitted => map.serialize_entry("licenses_omitted", &omitted),
+    }
+}
+
+fn by_label<T>(labels: &[Label], of: impl Fn(Label) -> T) -> BTreeMap<&'static str, T> {
+    labels.iter().map(|&label| (label.as_str(), of(label))).collect()
+}
+
+/// The value of `usage_explained`.
 struct UsageExplained<'a> {
-    clause: &'static str,
-    token: Option<&'a str>,
-    groups: Vec<Line<'a>>,
-    statements: usize,
-    labels: ByLabel<LabelExplained<'a>>,
+    usage: &'a UsageExplanation,
+    labels: &'a [Label],
+}
+
+impl Serialize for UsageExplained<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let UsageExplained { usage, labels } = self;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("clause", USAGE_CLAUSE)?;
+        map.serialize_entry("token", &usage.token)?;
+        map.serialize_entry("groups", &lines(&usage.groups))?;
+        map.serialize_entry("statements", &usage.statements)?;
+        let label = |label: Label| {
+            let mut statements = usage.labels[label as usize].iter().map(Line::statement);
+            LabelExplained { deciding: statements.next(), lost: statements.collect() }
+        };
+        map.serialize_entry("labels", &by_label(labels, label))?;
+        map.end()
+    }
 }
 
 #[derive(Serialize)]
@@ -139,149 +183,58 @@ struct LabelExplained<'a> {
     lost: Vec<Line<'a>>,
 }
 
-type ByLabel<T> = BTreeMap<&'static str, T>;
-
-fn by_label<T>(labels: &[Label], of: impl Fn(Label) -> T) -> ByLabel<T> {
-    labels.iter().map(|&label| (label.as_str(), of(label))).collect()
-}
-
 /// A line of a file: a user-agent line, a rule or a statement.
-#[derive(Default, Serialize)]
+#[derive(Clone, Copy)]
 struct Line<'a> {
-    line: u32,
-    #[serde(flatten)]
-    text: Text<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    record: &'a ExplainedRecord,
+    /// The verdict of a rule.
     verdict: Option<Verdict>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    preference: Option<Preference>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    readable: Option<bool>,
-    #[serde(flatten)]
-    matching: Option<Matching<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<&'static str>,
+    /// The statement that it is.
+    statement: Option<&'a ExplainedStatement>,
+    /// The pattern of a rule or a statement, and why it lost.
+    matching: Option<(&'a [u8], Option<Loss>)>,
 }
 
-/// The value of a rule or a statement, and its pattern.
-#[derive(Serialize)]
-struct Matching<'a> {
-    #[serde(flatten)]
-    value: Text<'a>,
-    #[serde(flatten)]
-    pattern: Text<'a>,
-    bytes: usize,
+fn lines(records: &[ExplainedRecord]) -> Vec<Line<'_>> {
+    let line = |record| Line { record, verdict: None, statement: None, matching: None };
+    records.iter().map(line).collect()
 }
 
 impl<'a> Line<'a> {
-    fn new(record: &'a ExplainedRecord) -> Line<'a> {
-        let text = Text::cut("text", Some(&record.text));
-        Line { line: record.line.get(), text, ..Line::default() }
-    }
-
-    fn matching(record: &'a ExplainedRecord, pattern: &'a [u8], loss: Option<Loss>) -> Line<'a> {
-        let matching = Matching {
-            value: Text::cut("value", Some(&record.value)),
-            pattern: Text::cut("pattern", Some(pattern)),
-            bytes: pattern.len(),
-        };
-        Line { matching: Some(matching), why: loss.map(Loss::as_str), ..Line::new(record) }
-    }
-
-    fn rule(ExplainedRule { record, pattern, loss, verdict, .. }: &'a ExplainedRule) -> Line<'a> {
-        Line { verdict: Some(*verdict), ..Line::matching(record, pattern, *loss) }
+    fn rule(rule: &'a ExplainedRule) -> Line<'a> {
+        let matching = Some((&*rule.pattern, rule.loss));
+        Line { record: &rule.record, verdict: Some(rule.verdict), statement: None, matching }
     }
 
     fn statement(it: &'a ExplainedStatement) -> Line<'a> {
-        Line {
-            source: Some(it.source.as_str()),
-            preference: Some(it.preference),
-            readable: Some(it.is_readable),
-            ..Line::matching(&it.record, &it.pattern, it.loss)
-        }
+        let matching = Some((&*it.pattern, it.loss));
+        Line { record: &it.record, verdict: None, statement: Some(it), matching }
     }
 }
 
-/// Appends the object for `url` and `agent`, and LF, to `out`.
-pub fn write(url: &[u8], agent: &str, full: FullDecision<'_>, found: Facts<'_>, out: &mut Vec<u8>) {
-    let Facts { explained, problem, dialect, labels } = found;
-    let FullDecision { decision, rule, group, .. } = full;
-    let explanation = explained.map(|it| &it.explanation);
-    let rules = explanation.map_or(&[][..], |explanation| &explanation.rules);
-    let usage = explanation.map(|it| &it.usage).filter(|_| decision.verdict == Verdict::Allow);
-    let notes = explained.map_or(NoteSet::EMPTY, |explained| explained.file_notes);
-    let file_notes = NoteKind::OF_FILES.into_iter().filter(|&kind| notes.contains(kind));
-    let object = Object {
-        format: format::CHECK,
-        url: Text::uncut("url", Some(url)),
-        agent,
-        verdict: decision.verdict,
-        reason: decision.reason.as_str(),
-        line: decision.line.map(|line| line.get()),
-        rule: Text::cut("rule", rule),
-        group: Text::cut("group", group),
-        usage: (!labels.is_empty()).then(|| Usage::new(usage, labels)),
-        dialect: dialect.name,
-        clause: clause(dialect, decision.reason),
-        problem,
-        path: Text::uncut("path", explanation.map(|explanation| &*explanation.path)),
-        token: explanation.and_then(|explanation| explanation.token.as_deref()),
-        groups: explanation.map_or_else(Vec::new, |it| it.groups.iter().map(Line::new).collect()),
-        rules_in_groups: explanation.map_or(0, |explanation| explanation.rules_in_groups),
-        deciding: rules.iter().find(|rule| rule.loss.is_none()).map(Line::rule),
-        lost: rules.iter().filter(|rule| rule.loss.is_some()).map(Line::rule).collect(),
-        outage: explained.and_then(|it| it.outage.as_ref()),
-        usage_explained: (!labels.is_empty())
-            .then(|| usage.map(|usage| UsageExplained::new(usage, labels))),
-        file_notes: file_notes.map(NoteKind::as_str).collect(),
-    };
-    write_object(&object, out);
-}
-
-impl Usage {
-    /// Returns the preferences; `usage` is `None` without access.
-    fn new(usage: Option<&UsageExplanation>, labels: &[Label]) -> Usage {
-        let unless_stated =
-            if usage.is_some() { Preference::Unstated } else { Preference::NoAccess };
-        let deciding = |label| usage.and_then(|usage| usage.deciding(label));
-        let at = |label| deciding(label).filter(|it| it.preference != Preference::Unstated);
-        let all = usage.map_or(&[][..], |usage| &usage.licenses);
-        let mut bytes = 0;
-        let licenses: Vec<String> = all
-            .iter()
-            .map_while(|license| {
-                let has_room = bytes < SHOWN_BYTES_MAX;
-                let license = lossy(&license.value);
-                bytes += license.len();
-                has_room.then_some(license)
-            })
-            .collect();
-        Usage {
-            usage: by_label(labels, |it| deciding(it).map_or(unless_stated, |it| it.preference)),
-            usage_line: by_label(labels, |it| at(it).map(|it| it.record.line.get())),
-            usage_rule: by_label(labels, |it| at(it).map(|it| lossy(&it.record.value))),
-            usage_source: by_label(labels, |it| at(it).map(|it| it.source.as_str())),
-            licenses_omitted: Some(all.len() - licenses.len()).filter(|omitted| *omitted > 0),
-            licenses,
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Line { record, verdict, statement, matching } = self;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("line", &record.line)?;
+        text("text", Some(&cut_to_show(&record.text)), &mut map)?;
+        if let Some(verdict) = verdict {
+            map.serialize_entry("verdict", verdict)?;
         }
-    }
-}
-
-impl<'a> UsageExplained<'a> {
-    fn new(usage: &'a UsageExplanation, labels: &[Label]) -> UsageExplained<'a> {
-        let label = |label: Label| {
-            let mut statements = usage.labels[label as usize].iter().map(Line::statement);
-            LabelExplained { deciding: statements.next(), lost: statements.collect() }
-        };
-        UsageExplained {
-            clause: USAGE_CLAUSE,
-            token: usage.token.as_deref(),
-            groups: usage.groups.iter().map(Line::new).collect(),
-            statements: usage.statements,
-            labels: by_label(labels, label),
+        if let Some(it) = statement {
+            map.serialize_entry("source", it.source.as_str())?;
+            map.serialize_entry("preference", &it.preference)?;
+            map.serialize_entry("readable", &it.is_readable)?;
         }
+        if let Some((pattern, loss)) = matching {
+            text("value", Some(&cut_to_show(&record.value)), &mut map)?;
+            text("pattern", Some(&cut_to_show(pattern)), &mut map)?;
+            map.serialize_entry("bytes", &pattern.len())?;
+            if let Some(loss) = loss {
+                map.serialize_entry("why", loss.as_str())?;
+            }
+        }
+        map.end()
     }
 }
 
@@ -290,40 +243,19 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&cut_to_show(bytes)).into_owned()
 }
 
-/// A text that is flattened into its object: the text under its name, or `null` if there is none.
-/// If the text is not UTF-8, its bytes in base64 follow under the name with `_base64`.
-#[derive(Default)]
-struct Text<'a> {
+/// Adds a text under its name: `null` if there is none. If it is not UTF-8, its bytes in base64 follow
+/// under the name with `_base64`.
+fn text<M: SerializeMap>(
     name: &'static str,
-    bytes: Option<Cow<'a, [u8]>>,
-}
-
-impl<'a> Text<'a> {
-    /// Returns a text that is never cut.
-    fn uncut(name: &'static str, bytes: Option<&'a [u8]>) -> Text<'a> {
-        Text { name, bytes: bytes.map(Cow::Borrowed) }
-    }
-
-    /// Returns a text from a file, which is cut if it is long.
-    fn cut(name: &'static str, bytes: Option<&'a [u8]>) -> Text<'a> {
-        Text { name, bytes: bytes.map(cut_to_show) }
-    }
-}
-
-impl Serialize for Text<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let text = self.bytes.as_deref().map(String::from_utf8_lossy);
-        map.serialize_entry(self.name, &text)?;
-        if let (Some(Cow::Owned(_)), Some(bytes)) = (text, &self.bytes) {
-            map.serialize_entry(&format!("{}_base64", self.name), &BASE64_STANDARD.encode(bytes))?;
+    bytes: Option<&[u8]>,
+    map: &mut M,
+) -> Result<(), M::Error> {
+    let shown = bytes.map(String::from_utf8_lossy);
+    map.serialize_entry(name, &shown)?;
+    match (shown, bytes) {
+        (Some(Cow::Owned(_)), Some(bytes)) => {
+            map.serialize_entry(&format!("{name}_base64"), &BASE64_STANDARD.encode(bytes))
         }
-        map.end()
+        _ => Ok(()),
     }
-}
-
-/// Appends `object` and LF to `out`.
-pub(super) fn write_object(object: &impl Serialize, out: &mut Vec<u8>) {
-    write_json(object, &mut *out).expect("text and numbers are always JSON");
-    out.push(b'\n');
 }

@@ -4,25 +4,46 @@
 //! the record is also decided as of now, of both times. The verdicts of all agents then make that of
 //! the record ([`Quantifier`]), and with it its [`Class`]. A [`Plan`] has the destination for each class. An
 //! empty record is invalid.
+//!
+//! [`Drops`] counts the records that are not kept: why, and on which hosts. Each record has one
+//! [`Cause`], so the causes and the kept records add up to all records. Counting costs a second look at
+//! the decisions of a block, so it is done only for an account.
 
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
-use portcullis_dialect::usage::Preference;
-use portcullis_rows::input::Record;
-use portcullis_rows::limits::PARQUET_PART_ROWS_MAX;
-use portcullis_rows::list::List;
-use portcullis_rows::output::parquet::keep;
-use portcullis_set::batch::{Answers, Session};
+use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::words;
+use portcullis_set::batch::{Answers, OriginRecords};
+use serde::Serialize;
 
-use super::{Cause, ChunkError, Counts, Filtered, Format, Piece, Written};
+use crate::figures::{Figures, NameCounts, add_counts};
+use crate::limits::ACCOUNT_DROPPED_HOSTS_MAX;
 
-/// The number of agents that must be allowed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Quantifier {
-    /// Every agent.
-    #[default]
-    All,
-    /// At least one agent.
-    Any,
+words! {
+    /// The number of agents that must be allowed.
+    pub enum Quantifier {
+        /// Every agent.
+        All => "all",
+        /// At least one agent.
+        Any => "any",
+    }
+}
+
+impl Quantifier {
+    /// Combines verdicts into the first of an order that occurs. If all must be allowed, one that is
+    /// disallowed decides before one that is unknown. Without verdicts, nothing is allowed.
+    #[inline]
+    fn combine(self, verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+        let order = match self {
+            Quantifier::All => {
+                [Verdict::Invalid, Verdict::Disallow, Verdict::Unknown, Verdict::Allow]
+            }
+            Quantifier::Any => {
+                [Verdict::Invalid, Verdict::Unknown, Verdict::Allow, Verdict::Disallow]
+            }
+        };
+        let place = |verdict: &Verdict| order.iter().position(|it| it == verdict);
+        verdicts.into_iter().min_by_key(place).unwrap_or(Verdict::Disallow)
+    }
 }
 
 /// What a record is to a filter: the verdict of all agents, or a URL that all may fetch where a page came
@@ -56,20 +77,21 @@ impl Class {
 
     /// Returns the position among [`Class::ASIDE`]; `None` for the other classes.
     #[inline]
-    const fn aside(self) -> Option<usize> {
+    pub(crate) const fn aside(self) -> Option<usize> {
         (self as usize).checked_sub(Class::Unknown as usize)
     }
 }
 
-/// The destination of the records of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// The output.
-    Keep,
-    /// No destination: the record is dropped.
-    Drop,
-    /// A separate file.
-    Aside,
+words! {
+    /// The destination of the records of a class.
+    pub enum Fate {
+        /// The output.
+        Keep => "keep",
+        /// No destination: the record is dropped.
+        Drop => "drop",
+        /// A separate file.
+        Aside => "aside",
+    }
 }
 
 /// The destination of each record.
@@ -115,12 +137,10 @@ impl Plan {
     pub fn classes(&self, answers: &Answers<'_>) -> Vec<Class> {
         let mut classes = self.verdicts(answers);
         if self.aside[Class::Page as usize - Class::Unknown as usize] != Fate::Keep {
-            let (then, now) = sides(answers);
-            let agents = answers.per_record();
+            let (sides, agents) = (sides(answers), answers.per_record());
             for (record, class) in classes.iter_mut().enumerate() {
                 let own = record * agents..(record + 1) * agents;
-                let now = now.map_or(&[][..], |now| &now.0[own.clone()]);
-                let mut decisions = then.0[own].iter().chain(now);
+                let mut decisions = sides.iter().flat_map(|side| &side.0[own.clone()]);
                 let is_allowed = decisions.clone().all(|it| it.verdict == Verdict::Allow);
                 if is_allowed && decisions.any(|it| it.reason == Reason::Page) {
                     *class = Class::Page;
@@ -134,34 +154,29 @@ impl Plan {
     /// must be allowed at both times.
     fn verdicts(&self, answers: &Answers<'_>) -> Vec<Class> {
         let agents = answers.per_record();
-        let decisions = answers.decisions();
-        let (then, now) = sides(answers);
-        if agents == 1 && now.is_none() && self.purpose.is_none() {
+        let (decisions, sides) = (answers.decisions(), sides(answers));
+        if agents == 1 && sides.len() == 1 && self.purpose.is_none() {
             // Nothing to combine, and one byte to copy.
             return decisions.iter().map(|decision| Class::of(decision.verdict)).collect();
         }
-        let of_agent = |answer| {
-            let then = self.of_agent(answer, then);
-            now.map_or(then, |now| at_both_times(then, self.of_agent(answer, now)))
-        };
+        // An agent that is known to be disallowed at either time is disallowed.
+        let of_agent =
+            |answer| Quantifier::All.combine(sides.iter().map(|side| self.of_agent(answer, *side)));
         let records = 0..decisions.len() / agents;
         records
-            .map(|record| self.of_agents((record * agents..(record + 1) * agents).map(of_agent)))
-            .map(Class::of)
+            .map(|record| (record * agents..(record + 1) * agents).map(of_agent))
+            .map(|verdicts| Class::of(self.quantifier.combine(verdicts)))
             .collect()
     }
 
     /// Returns the number of records in a block on which a preference is unstated.
     pub fn unstated(&self, answers: &Answers<'_>) -> u64 {
-        let (then, now) = sides(answers);
-        let agents = answers.per_record();
+        let (sides, agents) = (sides(answers), answers.per_record());
         let is_unstated = |record: &usize| {
-            let preferences = |(_, preferences): Side<'_>| {
-                preferences[record * agents..][..agents].contains(&Preference::Unstated)
-            };
-            preferences(then) || now.is_some_and(preferences)
+            let mut preferences = sides.iter().map(|side| &side.1[record * agents..][..agents]);
+            preferences.any(|own| own.contains(&Preference::Unstated))
         };
-        (0..then.1.len() / agents).filter(is_unstated).count() as u64
+        (0..sides[0].1.len() / agents).filter(is_unstated).count() as u64
     }
 
     /// Returns the verdict of one answer, by access and the preference about the purpose.
@@ -172,28 +187,6 @@ impl Plan {
                 Verdict::Disallow
             }
             (verdict, _) => verdict,
-        }
-    }
-
-    /// Combines the verdicts of the agents. Without agents, no record is allowed. If all must be
-    /// allowed, one that is disallowed decides; otherwise one that is unknown does.
-    #[inline]
-    fn of_agents(&self, verdicts: impl Iterator<Item = Verdict>) -> Verdict {
-        let (mut allowed, mut disallowed, mut unknown) = (false, false, false);
-        for verdict in verdicts {
-            match verdict {
-                Verdict::Allow => allowed = true,
-                Verdict::Disallow => disallowed = true,
-                Verdict::Unknown => unknown = true,
-                Verdict::Invalid => return Verdict::Invalid,
-            }
-        }
-        let all = self.quantifier == Quantifier::All;
-        match (all && disallowed, unknown) {
-            (true, _) => Verdict::Disallow,
-            (false, true) => Verdict::Unknown,
-            (false, false) if allowed => Verdict::Allow,
-            (false, false) => Verdict::Disallow,
         }
     }
 
@@ -214,7 +207,7 @@ impl Plan {
     /// that of now. If all agents must be allowed, it is the worst of their causes; if one is enough,
     /// the best.
     fn cause_of_disallowed(&self, answers: &Answers<'_>, record: usize) -> Cause {
-        let (then, now) = sides(answers);
+        let (sides, agents) = (sides(answers), answers.per_record());
         let at = |answer: usize, side: Side<'_>| match (
             self.of_agent(answer, side),
             side.0[answer].verdict,
@@ -226,9 +219,8 @@ impl Plan {
             (Verdict::Disallow, _) => Some(Cause::Disallowed),
             _ => None,
         };
-        let agents = answers.per_record();
-        let causes = (record * agents..(record + 1) * agents)
-            .filter_map(|answer| at(answer, then).or_else(|| now.and_then(|now| at(answer, now))));
+        let of_agent = |answer| sides.iter().find_map(|side| at(answer, *side));
+        let causes = (record * agents..(record + 1) * agents).filter_map(of_agent);
         let cause = match self.quantifier {
             Quantifier::All => causes.min(),
             Quantifier::Any => causes.max(),
@@ -261,167 +253,168 @@ impl Plan {
 /// The decisions on a block at one time, and the preferences if a purpose is asked about.
 type Side<'a> = (&'a [Decision], &'a [Preference]);
 
-/// Returns what was decided about a block, and the same as of now if it is asked for.
-fn sides<'a>(answers: &'a Answers<'_>) -> (Side<'a>, Option<Side<'a>>) {
+/// Returns what was decided about a block, then the same as of now if it is asked for.
+fn sides<'a>(answers: &'a Answers<'_>) -> Vec<Side<'a>> {
     let now = answers.now().map(|now| (&now.decisions[..], &now.preferences[..]));
-    ((answers.decisions(), answers.preferences()), now)
+    let then = (answers.decisions(), answers.preferences());
+    std::iter::once(then).chain(now).collect()
 }
 
-/// Combines the verdicts of an agent at two times. One that is known to be disallowed at either time
-/// is disallowed, whatever is unknown about the other.
-fn at_both_times(one: Verdict, other: Verdict) -> Verdict {
-    let either = |verdict| one == verdict || other == verdict;
-    let order = [Verdict::Invalid, Verdict::Disallow, Verdict::Unknown];
-    order.into_iter().find(|&verdict| either(verdict)).unwrap_or(Verdict::Allow)
-}
-
-/// Writes the records that a plan keeps, and those that it sets aside.
-#[derive(Clone, Debug)]
-pub struct Filter {
-    pub plan: Plan,
-    /// Whether records are rows of Parquet files, which are copied with all their columns.
-    pub are_rows: bool,
-    /// Whether kept records are only counted, because no output takes them.
-    pub counts_only: bool,
-}
-
-impl Format for Filter {
-    fn encode(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
-        let unstated = self.plan.purpose.map(|_| 0);
-        out.filtered = Some(Filtered { kept: 0, unstated });
-        match self.are_rows {
-            true => self.write_rows(piece, session, counts, out),
-            false => self.write_chunk(piece, session, counts, out),
-        }
+words! {
+    /// Why a record is not kept, the worst first.
+    pub enum Cause {
+        /// An agent may not fetch it.
+        Disallowed => "disallowed": "disallowed",
+        /// The use is not permitted: `n`.
+        NotPermitted => "not-permitted": "use not permitted (n)",
+        /// Nothing is stated about the use: `?`.
+        NotStated => "not-stated": "use not stated (?)",
+        /// No policy of its origin is known, or none that applies.
+        Unknown => "unknown": "policy unknown",
+        /// It is not a URL.
+        Invalid => "invalid": "not a URL",
+        /// A page came instead of its robots.txt.
+        Page => "page": "a page instead of robots.txt",
+        /// It is allowed, and disallowed records are kept.
+        Allowed => "allowed": "allowed",
     }
 }
 
-impl Filter {
-    /// Counts a block, and returns the classes of its records.
-    fn count_block(
-        &self,
-        block: &[Record<'_>],
-        answers: &Answers<'_>,
-        out: &mut Written,
-    ) -> Vec<Class> {
-        let classes = self.plan.classes(answers);
-        let unstated = self.plan.purpose.map(|_| self.plan.unstated(answers));
-        let of_block = Filtered { kept: self.plan.kept(&classes), unstated };
-        out.filtered.get_or_insert_default().merge(of_block);
-        if let Some(drops) = &mut out.drops {
-            drops.add_block(&self.plan, block, answers);
-        }
-        classes
-    }
+/// The records that are not kept.
+#[derive(Clone, Debug, Default)]
+pub struct Drops {
+    causes: [u64; Cause::ALL.len()],
+    hosts: NameCounts,
+}
 
-    /// Appends the whole records of a chunk to their destinations. A last record without an end gets
-    /// one.
-    fn write_chunk(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
-        let list = piece.rows().list();
-        // Records of text are contiguous, and a run of kept records is copied at once.
-        let joined = piece.rows().text();
-        // The start of the run of kept records that are not written yet.
-        let mut run = 0;
-        let mut start = 0;
-        let plan = &self.plan;
-        let writes = !self.counts_only || plan.aside.contains(&Fate::Aside);
-        piece.decide(0, session, counts, |block, answers, _| {
-            let classes = self.count_block(block, &answers, out);
-            for (record, &class) in block.iter().zip(if writes { &classes[..] } else { &[] }) {
-                let end = start + record.whole().len();
-                match (plan.fate(class), joined) {
-                    (Fate::Keep, Some(_)) => {}
-                    (Fate::Keep, None) => {
-                        push_with_end(record.whole(), list, &mut out.encoded[0].text)
-                    }
-                    (fate, joined) => {
-                        let kept = joined.map_or(&b""[..], |chunk| &chunk[run..start]);
-                        out.encoded[0].text.extend_from_slice(kept);
-                        run = end;
-                        if let (Fate::Aside, Some(aside)) = (fate, class.aside()) {
-                            push_with_end(record.whole(), list, &mut out.encoded[1 + aside].text);
-                        }
-                    }
-                }
-                start = end;
+impl Drops {
+    /// Counts a block, whose URLs are `urls`.
+    pub fn add_block<R: AsRef<[u8]>>(&mut self, plan: &Plan, urls: &[R], answers: &Answers<'_>) {
+        let causes = plan.causes(answers);
+        causes.iter().flatten().for_each(|cause| self.causes[*cause as usize] += 1);
+        for OriginRecords { records, key, .. } in answers.origins(urls) {
+            let dropped = causes[records].iter().flatten().count() as u64;
+            // A record that is not a URL has no host.
+            if dropped > 0 && !key.is_empty() {
+                self.hosts.add(key, dropped, ACCOUNT_DROPPED_HOSTS_MAX);
             }
-            Ok(true)
-        })?;
-        if let Some(chunk) = joined {
-            push_with_end(&chunk[run..start], list, &mut out.encoded[0].text);
         }
-        if self.counts_only {
-            out.encoded[0].clear();
-        }
-        Ok(())
     }
 
-    /// Copies the rows of a row group to their destinations, with all their columns.
-    ///
-    /// # Panics
-    ///
-    /// If the records are text, which has no rows.
-    fn write_rows(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
-        let Some(part) = piece.rows().part() else {
-            assert_eq!(piece.rows().text(), Some(&b""[..]), "the list is a file without rows");
-            return Ok(());
-        };
-        let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
-        piece.decide(0, session, counts, |block, answers, _| {
-            let classes = self.count_block(block, &answers, out).into_iter();
-            outputs.extend(classes.map(|class| match (self.plan.fate(class), class.aside()) {
-                (Fate::Keep, _) => 1,
-                (Fate::Aside, Some(aside)) => 2 + aside as u8,
-                (Fate::Aside, None) | (Fate::Drop, _) => 0,
-            }));
-            Ok(true)
-        })?;
-        let groups = keep::<ChunkError>(part, &outputs, 1 + Class::ASIDE.len() as u8)?;
-        for (output, group) in out.encoded.iter_mut().zip(groups) {
-            output.group = group;
-        }
-        Ok(())
+    /// Adds the counts of the next chunk.
+    pub fn merge(&mut self, next: &Drops) {
+        add_counts(&mut self.causes, &next.causes);
+        self.hosts.merge(&next.hosts, ACCOUNT_DROPPED_HOSTS_MAX);
+    }
+
+    /// Clears all counts and keeps the memory.
+    pub fn clear(&mut self) {
+        self.causes = Default::default();
+        self.hosts.clear();
+    }
+
+    /// Returns the number of records by cause.
+    pub fn causes(&self) -> Figures {
+        Figures::of(Cause::ALL, Cause::as_str, |cause| self.causes[cause as usize])
+    }
+
+    /// Returns the hosts of the records.
+    pub fn hosts(&self) -> &NameCounts {
+        &self.hosts
     }
 }
 
-/// Appends records, and an end if the last record lacks one.
-fn push_with_end(records: &[u8], list: &List, out: &mut Vec<u8>) {
-    out.extend_from_slice(records);
-    out.extend_from_slice(list.missing_end(records));
+/// Which records a filter keeps, for its account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Selection {
+    /// The agents that must be allowed.
+    pub agents: Quantifier,
+    /// The records that are kept: `allowed` or `disallowed`.
+    pub keeps: &'static str,
+    /// What happens to records of unknown origins.
+    pub unknown: Fate,
+    /// What happens to records that are not URLs.
+    pub invalid: Fate,
+    /// What happens to allowed records of origins with a page instead of a robots.txt.
+    pub pages: Fate,
+    /// The use that must be permitted as well.
+    pub purpose: Option<Label>,
+    /// What happens to records whose use is not stated: `keep` or `drop`.
+    pub unstated: Option<Fate>,
+}
+
+impl Selection {
+    /// Describes a plan, and the label of its purpose.
+    pub fn of(plan: &Plan, purpose: Option<Label>) -> Selection {
+        let unstated = |it: Purpose| if it.keeps_unstated { Fate::Keep } else { Fate::Drop };
+        let [unknown, invalid, pages] = plan.aside;
+        Selection {
+            agents: plan.quantifier,
+            keeps: if plan.invert { "disallowed" } else { "allowed" },
+            unknown,
+            invalid,
+            pages,
+            purpose,
+            unstated: plan.purpose.map(unstated),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use portcullis_files::input::Terminator;
+    use portcullis_set::batch::Session;
+
     use super::*;
+    use crate::Filter;
+    use crate::tests::{SCHEME, classifier, piece};
+    use crate::{Counts, Format, Rejects, Written};
 
     #[test]
     fn unknown_or_invalid_for_one_agent_is_never_allowed() {
         for quantifier in [Quantifier::All, Quantifier::Any] {
-            let plan = Plan::of(quantifier);
-            let combined = |verdicts: &[Verdict]| plan.of_agents(verdicts.iter().copied());
+            let combined = |verdicts: &[Verdict]| quantifier.combine(verdicts.iter().copied());
             assert_eq!(combined(&[]), Verdict::Disallow);
             for verdict in [Verdict::Unknown, Verdict::Invalid] {
                 assert_eq!(combined(&[Verdict::Allow, verdict]), verdict);
                 assert_eq!(combined(&[Verdict::Unknown, verdict]), verdict);
             }
         }
+    }
+
+    /// Returns the records that are not kept by cause, and those of `a`, `d` and other hosts.
+    fn dropped(plan: &Plan, agents: usize) -> ([u64; Cause::ALL.len()], [u64; 3]) {
+        let text = b"a/1\nd/1\nd/2\nx/1\n://\na/2\nd/3\n\n";
+        let mut session = Session::new(classifier(&["a"], &["d"], agents)).assume_scheme(SCHEME);
+        let mut out = Written::default();
+        let filter = Filter { plan: *plan, are_rows: false, counts_only: false };
+        let mut counts = Counts::new(agents);
+        counts.ask_drops();
+        piece(text, Terminator::LineFeed, &mut Rejects::default(), |piece| {
+            filter.encode(piece.work(&mut session, &mut counts), &mut out)
+        })
+        .unwrap();
+        let drops = counts.drops().unwrap();
+        assert_eq!(drops.causes.iter().sum::<u64>() + counts.kept.unwrap(), counts.records);
+        let hosts = drops.hosts().largest(9);
+        let of =
+            |name: &str| hosts.iter().filter(|it| it.0 == name.as_bytes()).map(|it| it.1).sum();
+        (drops.causes, ["a", "d", "x"].map(of))
+    }
+
+    #[test]
+    fn each_record_that_is_not_kept_has_one_cause() {
+        let plan = Plan::of(Quantifier::All);
+        assert_eq!(dropped(&plan, 1), ([3, 0, 0, 1, 2, 0, 0], [0, 3, 1]));
+        assert_eq!(
+            dropped(&plan, 2),
+            ([5, 0, 0, 1, 2, 0, 0], [2, 3, 1]),
+            "one agent is disallowed"
+        );
+        let any = Plan { quantifier: Quantifier::Any, ..plan };
+        assert_eq!(dropped(&any, 2), ([0, 0, 0, 1, 2, 0, 0], [0, 0, 1]));
+        let aside = [Fate::Aside, Fate::Keep, Fate::Keep];
+        let inverted = Plan { invert: true, aside, ..plan };
+        assert_eq!(dropped(&inverted, 1), ([0, 0, 0, 1, 0, 0, 2], [2, 0, 1]));
     }
 }

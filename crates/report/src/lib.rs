@@ -33,25 +33,22 @@
 //! let (mut counts, mut out) = (Counts::new(1), Written::default());
 //! let piece = Piece::new(&mut rows, &mut rejects);
 //! let format = Text { columns: &Columns::default(), rows: &Tsv(Terminator::LineFeed) };
-//! format.encode(piece, &mut session, &mut counts, &mut out)?;
-//! assert_eq!(out.encoded[0].text, b"allow\thttps://a.example/\ninvalid\tnothing\n");
+//! format.encode(piece.work(&mut session, &mut counts), &mut out)?;
+//! assert_eq!(out[0].text, b"allow\thttps://a.example/\ninvalid\tnothing\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod account;
-mod card;
 pub mod columns;
 mod counts;
-mod drops;
+mod encode;
 pub mod explanation;
 pub mod explanation_json;
+mod figures;
 pub mod filter;
 pub mod limits;
-mod name_counts;
 pub mod page;
-mod record_agents;
 mod rejects;
-mod wrong_list;
 
 #[cfg(test)]
 mod parquet_tests;
@@ -59,246 +56,12 @@ mod parquet_tests;
 mod tests;
 
 pub use account::{
-    Account, AgentList, AgentRecords, Filtered, JudgedAge, NoRecords, PolicyFacts, RecordFigures,
-    Run, Tally, Time, UnnamedAgent,
+    Account, AgentList, AgentRecords, JudgedAge, NoRecords, PolicyFacts, RecordFigures, Run, Tally,
+    Time, UnnamedAgent,
 };
-pub use counts::{AgentCounts, Counts, Figures, add_counts};
-pub use drops::{Cause, Drops, Selection};
+pub use counts::{AgentCounts, Counts, RecordAgent, RecordAgentCounts};
+pub use encode::{ChunkError, Encoded, Filter, Format, Parquet, Piece, Text, Work, Written, bytes};
 pub use explanation::clause;
-pub use name_counts::{NameCounts, NameRecords, TopNames};
-pub use record_agents::{RecordAgent, RecordAgentCounts};
+pub use figures::{Figures, NameCounts, NameRecords, TopNames, add_counts};
+pub use filter::{Cause, Drops, Selection};
 pub use rejects::{InvalidRecord, InvalidRecords, LinesWithMore, Rejects, Watch};
-
-use portcullis_rows::input::{InputError, Record};
-use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
-use portcullis_rows::list::{Block, Rows};
-use portcullis_rows::output::columns::Columns;
-use portcullis_rows::output::parquet::{AddedColumns, EncodedGroup, ParquetError};
-use portcullis_rows::output::{Added, Beside, SameMember, TextRows};
-use portcullis_set::Damage;
-use portcullis_set::batch::{Answers, Records, Session, Times};
-
-/// The records of a chunk, and the rejects of the thread that reads them.
-pub struct Piece<'p, 'c> {
-    rows: &'p mut Rows<'c>,
-    /// Receives the records that are not URLs.
-    rejects: &'p mut Rejects,
-}
-
-impl<'p, 'c> Piece<'p, 'c> {
-    /// Returns a piece with records of a list.
-    pub fn new(rows: &'p mut Rows<'c>, rejects: &'p mut Rejects) -> Piece<'p, 'c> {
-        Piece { rows, rejects }
-    }
-
-    /// Returns the records.
-    pub fn rows(&self) -> &Rows<'c> {
-        self.rows
-    }
-
-    /// Calls `with` for blocks of records, as [`Rows::read`].
-    ///
-    /// # Errors
-    ///
-    /// The error of `with`, or of rows that are damaged.
-    #[inline]
-    pub fn read<E: From<InputError>>(
-        &mut self,
-        answers: usize,
-        mut with: impl FnMut(&Block<'_>, &mut Rejects) -> Result<bool, E>,
-    ) -> Result<(), E> {
-        self.rows.read(answers, |block| with(block, self.rejects))
-    }
-
-    /// Decides and counts blocks of records, and calls `with` for each, as [`Rows::read`].
-    ///
-    /// # Errors
-    ///
-    /// The error of `with`, or of rows or a set that are damaged.
-    #[inline]
-    pub fn decide(
-        mut self,
-        answers: usize,
-        session: &mut Session,
-        counts: &mut Counts,
-        mut with: impl FnMut(&Block<'_>, Answers<'_>, &mut Counts) -> Result<bool, ChunkError>,
-    ) -> Result<(), ChunkError> {
-        self.read(answers, |block, rejects| {
-            let answers = decide_block(block, session, counts, rejects)?;
-            with(block, answers, counts)
-        })?;
-        // Once a chunk, and before any of its rows are used: a mapped set may have been written to.
-        Ok(session.classifier().set().is_whole()?)
-    }
-}
-
-/// The error of a chunk that cannot be written.
-#[derive(Debug, thiserror::Error)]
-pub enum ChunkError {
-    /// The input is damaged.
-    #[error(transparent)]
-    Input(#[from] InputError),
-    /// The policy set is damaged.
-    #[error(transparent)]
-    Damage(#[from] Damage),
-    /// A record has a member with the name of one that is added.
-    #[error(transparent)]
-    SameMember(#[from] SameMember),
-    /// A row group cannot be encoded.
-    #[error("cannot encode Parquet: {0}")]
-    Encoding(#[from] ParquetError),
-}
-
-/// The encoded output of a piece.
-#[derive(Debug, Default)]
-pub struct Encoded {
-    /// The records as text.
-    pub text: Vec<u8>,
-    /// The rows of a Parquet file, instead of text.
-    pub group: EncodedGroup,
-}
-
-impl Encoded {
-    /// Clears the output for the next piece and keeps its memory.
-    pub fn clear(&mut self) {
-        self.text.clear();
-        self.group = EncodedGroup::default();
-    }
-}
-
-/// What is written of a piece, by destination, and what a filter counts of it.
-#[derive(Debug, Default)]
-pub struct Written {
-    /// The records of the output, then those that are set aside, by [`filter::Class::ASIDE`].
-    pub encoded: [Encoded; 1 + filter::Class::ASIDE.len()],
-    /// The kept records; `None` if all are written.
-    pub filtered: Option<Filtered>,
-    /// The records that are not kept, if they are counted.
-    pub drops: Option<Drops>,
-}
-
-impl Written {
-    /// Clears all for the next piece and keeps the memory.
-    pub fn clear(&mut self) {
-        self.encoded.iter_mut().for_each(Encoded::clear);
-        self.filtered = None;
-        if let Some(drops) = &mut self.drops {
-            drops.clear();
-        }
-    }
-}
-
-/// How records are decided and written: with added columns, or those that a filter keeps.
-pub trait Format: Sync {
-    /// Decides the records of a piece, counts them, and encodes them into `out`.
-    ///
-    /// Text stops early if it has [`CHUNK_OUTPUT_BYTES_MAX`], however many agents there are.
-    ///
-    /// # Errors
-    ///
-    /// If the input or the set is damaged, or rows cannot be encoded.
-    fn encode(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError>;
-}
-
-/// Rows of text with added columns.
-pub struct Text<'a> {
-    /// The added columns.
-    pub columns: &'a Columns,
-    /// How rows are written.
-    pub rows: &'a dyn TextRows,
-}
-
-impl Format for Text<'_> {
-    fn encode(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
-        let (list, agents) = (piece.rows().list(), counts.agents().len());
-        let out = &mut out.encoded[0];
-        let mut added = Added::new(self.columns, agents);
-        piece.decide(agents, session, counts, |block, mut answers, counts| {
-            added.clear();
-            counts.add_delays(columns::read(self.columns, &mut answers, &mut added)?);
-            self.rows.push(Some(Beside { list, block }), &added, &mut out.text)?;
-            Ok(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
-        })
-    }
-}
-
-/// Rows of Parquet with added columns.
-pub struct Parquet<'a> {
-    /// The added columns.
-    pub columns: &'a Columns,
-    /// Their encoder.
-    pub encoder: AddedColumns,
-}
-
-impl Format for Parquet<'_> {
-    fn encode(
-        &self,
-        piece: Piece<'_, '_>,
-        session: &mut Session,
-        counts: &mut Counts,
-        out: &mut Written,
-    ) -> Result<(), ChunkError> {
-        // The columns of a file cannot be copied for several rows of each record.
-        let part = piece.rows().part().filter(|_| self.columns.agents_of_rows().is_none());
-        out.encoded[0].group = self.encoder.encode(part, |rows| {
-            piece.decide(0, session, counts, |block, mut answers, counts| {
-                rows.add(block, |added| {
-                    counts.add_delays(columns::read(self.columns, &mut answers, added)?);
-                    Ok::<(), ChunkError>(())
-                })?;
-                Ok(true)
-            })
-        })?;
-        Ok(())
-    }
-}
-
-/// Returns the number of bytes in records, including their ends.
-#[inline]
-pub fn bytes(records: &[Record<'_>]) -> u64 {
-    records.iter().map(|record| record.whole().len() as u64).sum()
-}
-
-/// Decides a block of records, as of their times if they are read with times and for their agents if
-/// the classifier has an agent per record, and counts them.
-///
-/// # Errors
-///
-/// If a part of the set that is read is damaged.
-///
-/// # Panics
-///
-/// If the records have times and the set has no history.
-// Not marked for other crates to inline: the loops over records belong into this crate's one unit.
-pub fn decide_block<'s>(
-    block: &Block<'_>,
-    session: &'s mut Session,
-    counts: &mut Counts,
-    rejects: &mut Rejects,
-) -> Result<Answers<'s>, Damage> {
-    let times = block.times().map_or(Times::Now, Times::Each);
-    let has_agents = session.classifier().has_agent_per_record();
-    let agents = if has_agents { 0..block.len() } else { 0..0 };
-    let agents: Vec<&[u8]> = agents.map(|record| block.agent(record)).collect();
-    let answers = session.decide(Records { urls: block, times, agents: &agents })?;
-    let invalid = counts.invalid();
-    counts.add_block(block, bytes(block), &answers)?;
-    counts.add_preferences(&answers);
-    if has_agents {
-        counts.add_record_agents(block, &answers);
-    }
-    rejects.add_counted(block, &answers, counts.invalid() > invalid);
-    Ok(answers)
-}

@@ -145,8 +145,9 @@ fn encode(
     let (arena, mut rejects) = (Arena::new(), Rejects::default());
     let mut rows = Rows::new(chunk, &arena, 0);
     let mut out = Written::default();
-    added.encode(Piece::new(&mut rows, &mut rejects), session, counts, &mut out).unwrap();
-    std::mem::take(&mut out.encoded[0].group)
+    let piece = Piece::new(&mut rows, &mut rejects);
+    added.encode(piece.work(session, counts), &mut out).unwrap();
+    std::mem::take(&mut out[0].group)
 }
 
 fn layouts() -> Vec<WriterProperties> {

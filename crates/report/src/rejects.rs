@@ -2,28 +2,37 @@
 //! Records without a time are only set aside, where times are asked for.
 //!
 //! A thread notes them chunk by chunk in [`Rejects`]. Their places in the list are known only in
-//! input order, where a [`Watch`] sees them. Cost: one counter per URL. A reject that is kept is copied, and its problem is
-//! found by parsing it again.
+//! input order, where a [`Watch`] sees them. Cost: one counter per URL. A reject that is kept is copied,
+//! and its problem is found by parsing it again.
+//!
+//! A list without URLs is an error, which says what the list looks like and which flag to pass.
 
 use std::io::{self, Write};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_dialect::decision::{Reason, Verdict};
+use portcullis_files::kind::FileKind;
 use portcullis_rows::input::{InputError, Record};
-use portcullis_rows::list::{List, ListFormat, Problem, Rows};
+use portcullis_rows::list::{List, ListFormat, Problem, Rows, of_row};
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::figures::counted;
+use portcullis_text::json::write_json;
 use portcullis_text::visible::{cut_to_show, visible};
 use serde::Serialize;
 
 use super::Figures;
-use super::explanation_json::write_object;
-use super::wrong_list::{self, PATH};
 use crate::limits::{RECORDS_WITHOUT_URL_MAX, REJECTS_SHOWN};
 
 /// Whether a record has no byte but its end.
 fn is_blank(record: &Record<'_>) -> bool {
     record.text().is_empty() && record.problem().is_none()
+}
+
+impl Reject {
+    /// Returns a record that is no sample of those that are not URLs.
+    fn new(record: u64, problem: &str, text: &[u8]) -> Reject {
+        Reject { record, problem: problem.to_owned(), is_sample: false, text: text.to_vec() }
+    }
 }
 
 /// The kinds of records without text, and of those whose text, or URL field, is not a URL. The other kinds
@@ -61,10 +70,9 @@ pub struct Rejects {
     kinds: Figures,
     /// The number of nonempty records before the first URL.
     leading: u64,
-    /// The record with an unclosed quoted field, which swallows the records after it.
-    open_quote: Option<u64>,
-    /// The line after which a log has other fields.
-    other_fields: Option<u64>,
+    /// The record with an unclosed quoted field, which swallows the records after it, or the line
+    /// after which a log has other fields.
+    broken: Option<(u64, Problem)>,
     /// The number of lines that hold more than a URL.
     more: u64,
     /// The first of them.
@@ -72,9 +80,6 @@ pub struct Rejects {
     /// The kept records, in order.
     found: Vec<Reject>,
 }
-
-const NO_TIME: &str = "no time that can be read";
-const NO_AGENT: &str = "no agent that is known; name it with -a";
 
 impl Rejects {
     /// Clears the rejects for the next chunk. With `keeps_all`, every reject is kept with its whole
@@ -88,12 +93,7 @@ impl Rejects {
     pub fn count_more(&mut self, rows: &Rows<'_>) {
         if let Some((lines, number, first)) = rows.lines_with_more() {
             self.more = lines;
-            self.first_more = Some(Reject {
-                record: number,
-                problem: "more than a URL".to_owned(),
-                is_sample: false,
-                text: cut_to_show(first).into_owned(),
-            });
+            self.first_more = Some(Reject::new(number, "more than a URL", &cut_to_show(first)));
         }
     }
 
@@ -122,42 +122,36 @@ impl Rejects {
         }
         let firsts = answers.decisions().iter().step_by(answers.per_record().max(1));
         for (place, first) in firsts.enumerate() {
-            if first.verdict == Verdict::Invalid {
-                self.reject(place, &block[place], answers.session());
-            } else if self.keeps_all {
-                match first.reason {
-                    Reason::NoTime => self.set_aside(place, &block[place], NO_TIME),
-                    Reason::NoAgent => self.set_aside(place, &block[place], NO_AGENT),
-                    _ => {}
+            let (number, record) = (self.records + place as u64, &block[place]);
+            // A URL may lack what else is needed to decide it.
+            let lack = match first.reason {
+                Reason::NoTime => Some("no time that can be read"),
+                Reason::NoAgent => Some("no agent that is known; name it with -a"),
+                _ => None,
+            };
+            match lack.filter(|_| self.keeps_all) {
+                _ if first.verdict == Verdict::Invalid => {
+                    self.reject(number, record, answers.session());
                 }
+                Some(problem) => self.found.push(Reject::new(number, problem, record.text())),
+                None => {}
             }
         }
         self.records += block.len() as u64;
     }
 
-    /// Keeps a record that is a URL, and lacks what else is needed to decide it.
     #[cold]
-    fn set_aside(&mut self, place: usize, record: &Record<'_>, problem: &str) {
-        self.found.push(Reject {
-            record: self.records + place as u64,
-            problem: problem.to_owned(),
-            is_sample: false,
-            text: record.text().to_vec(),
-        });
-    }
-
-    #[cold]
-    fn reject(&mut self, place: usize, record: &Record<'_>, session: &Session) {
+    fn reject(&mut self, number: u64, record: &Record<'_>, session: &Session) {
         let (kind, found) = (kind(record), record.problem());
-        let number = self.records + place as u64;
         let is_leading = number == self.kinds.sum();
         self.leading += u64::from(is_leading && kind != EMPTY);
         self.kinds.add(kind, 1);
-        if found == Some(Problem::OpenQuote) && record.text().contains(&b'\n') {
-            self.open_quote = Some(number);
-        }
-        if found == Some(Problem::OtherFields) {
-            self.other_fields.get_or_insert(number);
+        let is_broken = match found {
+            Some(Problem::OpenQuote) => record.text().contains(&b'\n'),
+            found => found == Some(Problem::OtherFields),
+        };
+        if let Some(problem) = found.filter(|_| is_broken) {
+            self.broken = self.broken.or(Some((number, problem)));
         }
         // An empty record is not a useful sample.
         let is_kept = self.keeps_all || kind != EMPTY && self.found.len() < REJECTS_SHOWN;
@@ -171,12 +165,10 @@ impl Rejects {
             (None, Ok(Err(problem))) => problem.to_string(),
             _ => "not a URL".to_owned(),
         };
-        let text = match self.keeps_all {
-            true => record.text().to_vec(),
-            false => cut_to_show(record.text()).into_owned(),
-        };
-        let (record, is_sample) = (number, kind != EMPTY);
-        self.found.push(Reject { record, problem, is_sample, text });
+        let text = record.text();
+        let text = if self.keeps_all { text.into() } else { cut_to_show(text) };
+        let is_sample = kind != EMPTY;
+        self.found.push(Reject { is_sample, ..Reject::new(number, &problem, &text) });
     }
 
     /// Returns the number of records in the chunk that are URLs.
@@ -251,7 +243,8 @@ impl InvalidRecord {
 
     /// Appends the record as a line of JSON.
     pub fn write_json(&self, out: &mut Vec<u8>) {
-        write_object(self, out);
+        write_json(self, &mut *out).expect("text and numbers are always JSON");
+        out.push(b'\n');
     }
 }
 
@@ -357,21 +350,19 @@ impl Watch {
         mut write: impl FnMut(&InvalidRecord) -> Result<(), E>,
     ) -> Result<(), E> {
         let wrong = |problem| InputError::List { name: list.name().to_owned(), problem };
-        if let Some(record) = rejects.open_quote {
-            return Err(wrong(format!(
-                "{}: a quoted field is not closed, so every row behind it is part of it; close it, or \
-                 pass --input-format lines if quotes mean nothing",
-                list.place(self.records + record)
-            ))
-            .into());
-        }
-        if let Some(record) = rejects.other_fields {
+        if let Some((record, problem)) = rejects.broken {
             let place = list.place(self.records + record);
-            return Err(wrong(format!(
-                "{place}: `#Fields` names other fields than before; split the file there: csplit {} \
-                 '/^#Fields/' '{{*}}'",
-                list.name()
-            ))
+            return Err(wrong(match problem {
+                Problem::OtherFields => format!(
+                    "{place}: `#Fields` names other fields than before; split the file there: csplit {} \
+                     '/^#Fields/' '{{*}}'",
+                    list.name()
+                ),
+                _ => format!(
+                    "{place}: a quoted field is not closed, so every row behind it is part of it; close \
+                     it, or pass --input-format lines if quotes mean nothing"
+                ),
+            })
             .into());
         }
         if let Some(first) = &rejects.first_more {
@@ -446,7 +437,7 @@ impl Watch {
         };
         let InvalidRecord { place, problem, record, .. } = first;
         let record = shortened(record);
-        let advice = wrong_list::advice(list, first, self.assumes_scheme);
+        let advice = advice(list, first, self.assumes_scheme);
         let problem = match list.format() {
             ListFormat::Lines => String::new(),
             _ => format!(", {problem}"),
@@ -464,14 +455,90 @@ fn shortened(text: &str) -> String {
     }
 }
 
+/// The problem of a path where no host is given.
+const PATH: &str = "a path without a host";
+
+/// Returns what the list looks like and what to try.
+fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
+    let lacks_scheme = !assumes_scheme && first.problem.starts_with("no scheme");
+    let is_path = first.problem == PATH;
+    let part = match list.format() {
+        ListFormat::JsonLines | ListFormat::Cdxj => Some("field"),
+        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => Some("column"),
+        _ => None,
+    };
+    match (list.format(), part) {
+        (ListFormat::Lines, _) => looks_like(list.name(), &first.record, assumes_scheme),
+        (ListFormat::Sitemap, _) => {
+            "write the scheme and the host in each <loc> of the sitemap".into()
+        }
+        (ListFormat::JsonLines | ListFormat::Csv | ListFormat::Tsv, Some(part)) if is_path => {
+            format!("give the host with --host, or name its {part} with --host-field")
+        }
+        (_, Some(part)) if lacks_scheme => {
+            format!("try --assume-scheme https, or name the {part} with the URL with --url-field")
+        }
+        (_, None) if lacks_scheme => "try --assume-scheme https".into(),
+        (_, Some(part)) => format!(
+            "name the {part} with the URL with --url-field, or the format with --input-format"
+        ),
+        (ListFormat::Warc, _) => "its captures have no URLs of the web".into(),
+        (format, None) => format!(
+            "it does not look like {}; name its format with --input-format",
+            format.describe()
+        ),
+    }
+}
+
+/// Returns what a list of plain lines looks like if its first record is `text`, and what to try.
+fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
+    let trimmed = text.trim();
+    let has = |part: &str| text.to_ascii_lowercase().contains(part);
+    let is_quoted = trimmed.starts_with('<') && trimmed.contains("://") && !trimmed.contains(' ');
+    if is_quoted && let Some(quoted) = of_row(name, text) {
+        return quoted;
+    }
+    match FileKind::of(text.as_bytes()) {
+        FileKind::Html if has("<urlset") || has("<sitemapindex") => {
+            return "it looks like a sitemap; try --input-format sitemap".into();
+        }
+        FileKind::Html if has("<?xml") => {
+            return "it looks like XML, and not like a sitemap; extract its URLs first".into();
+        }
+        FileKind::Html => return "it looks like HTML; extract its links first".into(),
+        _ => {}
+    }
+    if ["user-agent", "disallow", "allow", "sitemap"].iter().any(|field| {
+        let line = trimmed.to_ascii_lowercase();
+        line.strip_prefix(field).is_some_and(|rest| rest.trim_start().starts_with(':'))
+    }) {
+        return format!("it looks like a robots.txt; use --robots {name}");
+    }
+    if text.contains('\0') || text.chars().filter(|it| *it == '\u{fffd}').count() > 3 {
+        return "it looks like binary data; decompress or export it first".into();
+    }
+    if let Some(table) = of_row(name, text) {
+        return table;
+    }
+    if trimmed.starts_with('/') && !trimmed.starts_with("//") {
+        return "it looks like paths; give their host with --host, such as --host example.com"
+            .into();
+    }
+    let is_bare = trimmed.contains('.') || trimmed.starts_with("//");
+    if !assumes_scheme && is_bare && !trimmed.contains(' ') && !trimmed.contains('@') {
+        return "it looks like URLs without a scheme; try --assume-scheme https".into();
+    }
+    "pass a list with one URL per line, or name its format with --input-format".into()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::Counts;
-    use crate::filter::{Filter, Plan, Quantifier};
-    use crate::tests::{SCHEME, classifier, piece};
-    use crate::{Format, Written};
     use portcullis_files::input::Terminator;
+
+    use super::*;
+    use crate::filter::{Plan, Quantifier};
+    use crate::tests::{SCHEME, classifier, piece};
+    use crate::{Counts, Filter, Format, Written};
 
     fn rejects(input: &[u8], keeps_all: bool) -> Rejects {
         let classifier = classifier(&["a"], &["d"], 1);
@@ -482,7 +549,7 @@ mod tests {
         let mut rejects = Rejects::default();
         rejects.begin(keeps_all);
         piece(input, Terminator::LineFeed, &mut rejects, |piece| {
-            filter.encode(piece, &mut session, &mut counts, &mut out)
+            filter.encode(piece.work(&mut session, &mut counts), &mut out)
         })
         .unwrap();
         rejects
@@ -509,5 +576,35 @@ mod tests {
         sum.add_counts(&found);
         sum.add_counts(&found);
         assert_eq!(sum.kinds.to_string(), "empty 18, not-a-url 18");
+    }
+
+    #[test]
+    fn lists_look_like_what_they_are() {
+        for (text, advice) in [
+            ("example.com/x", "--assume-scheme https"),
+            ("//example.com/x", "--assume-scheme https"),
+            ("/a/b.html", "--host example.com"),
+            ("<!doctype html>", "HTML"),
+            ("<urlset>", "--input-format sitemap"),
+            ("<?xml version='1.0'?>", "XML"),
+            ("User-agent: *", "--robots list"),
+            ("1\thttps://a.example/", "--input-format tsv --url-field 2"),
+            ("https://a.example/,1", "--input-format csv --url-field 1"),
+            ("1,a.example", "--input-format csv --url-field 2 --assume-scheme https"),
+            ("1;x;https://a.example/", "cut -d ';' -f 3"),
+            ("1  https://a.example/", "awk '{print $2}' < list > list-urls.txt"),
+            ("\"https://a.example/a b\"", "tr -d '\"' < list > list-urls.txt"),
+            ("'a.example'", "tr -d \"'\""),
+            ("<https://a.example/>", "tr -d '<>'"),
+            ("<p>https://a.example/</p>", "HTML"),
+            ("a,b", "--input-format"),
+            ("\0\0", "binary"),
+            ("nothing", "--input-format"),
+            ("me@example.com", "--input-format"),
+        ] {
+            let found = looks_like("list", text, false);
+            assert!(found.contains(advice), "{text}: {found}");
+        }
+        assert!(!looks_like("list", "example.com/x", true).contains("--assume-scheme"));
     }
 }

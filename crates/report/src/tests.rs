@@ -4,9 +4,11 @@ use super::*;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_robots::url::Origin;
 use portcullis_rows::input::{Chunk, Terminator};
-use portcullis_rows::list::{Arena, List};
+use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
+use portcullis_rows::list::{Arena, List, Rows};
+use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::json_lines::JsonLines;
-use portcullis_set::batch::Classifier;
+use portcullis_set::batch::{Classifier, Session};
 use portcullis_testkit::{self as testkit, Form};
 
 /// The scheme that the tests assume, so that their records are short.
@@ -46,10 +48,10 @@ fn written(input: &[u8], agents: usize) -> (Vec<u8>, Counts) {
     let (mut counts, mut out) = (Counts::new(agents), Written::default());
     let mut session = Session::new(classifier).assume_scheme(SCHEME);
     piece(input, Terminator::LineFeed, &mut Rejects::default(), |piece| {
-        format.encode(piece, &mut session, &mut counts, &mut out)
+        format.encode(piece.work(&mut session, &mut counts), &mut out)
     })
     .unwrap();
-    (std::mem::take(&mut out.encoded[0].text), counts)
+    (std::mem::take(&mut out[0].text), counts)
 }
 
 #[test]

@@ -22,9 +22,6 @@ use portcullis_text::visible::cut_to_show;
 use crate::limits::AUDIT_SAMPLES;
 use crate::origins::Map;
 
-/// A stored text.
-type Text = Vec<u8>;
-
 /// Some of the agents, a bit for each.
 type Agents = Vec<u64>;
 
@@ -74,7 +71,7 @@ impl HostCounts {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RuleCounts {
     pub urls: ByAgents,
-    pub samples: Vec<Text>,
+    pub samples: Vec<Vec<u8>>,
 }
 
 /// What was counted of a list, or of a chunk of it.
@@ -83,7 +80,7 @@ pub struct Findings {
     /// The decisions.
     pub counts: Counts,
     /// The hosts of URLs with a known policy, by key.
-    pub(crate) hosts: Map<Text, HostCounts>,
+    pub(crate) hosts: Map<Vec<u8>, HostCounts>,
     /// The rules that decided a URL, by policy and number.
     pub(crate) rules: Map<(u32, RuleID), RuleCounts>,
     /// Whether records were decided as of a time.
@@ -138,7 +135,7 @@ impl Worker {
         hosts.clear();
         rules.clear();
         *has_times = false;
-        piece.decide(0, session, counts, |block, answers, _| {
+        piece.work(session, counts).decide(0, |block, answers, _| {
             *has_times |= answers.has_times();
             each_host(block, &answers, |host, policy, records, decisions| {
                 let host = hosts.entry_ref(host).or_default();

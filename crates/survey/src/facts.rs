@@ -13,9 +13,7 @@ use portcullis_robots::policy::{Audience, Crawler};
 use portcullis_set::stored::{AgentTokens, AppliedUsage, StoredPolicy};
 use portcullis_set::{Damage, PolicySet};
 
-use crate::policies::{AgentFigures, RelationCounts};
-use crate::reaches::{Applied, Reaches};
-use crate::stances::stances;
+use crate::reaches::{Applied, Reaches, stances};
 
 /// How a policy addresses an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +74,7 @@ pub struct FactReader<'s> {
     /// The names in the set of each agent.
     tokens: Vec<AgentTokens>,
     /// The agent that the others are compared with.
-    beside: Option<(String, AgentTokens)>,
+    pub(crate) beside: Option<(String, AgentTokens)>,
 }
 
 /// How a policy addresses an agent, and the number and value of the user-agent line that selects
@@ -111,19 +109,6 @@ impl<'s> FactReader<'s> {
     pub fn beside(self, agent: Option<&Crawler>) -> Result<FactReader<'s>, Damage> {
         let tokens = |agent: &Crawler| Ok((agent.name().to_owned(), self.set.tokens_of(agent)?));
         Ok(FactReader { beside: agent.map(tokens).transpose()?, ..self })
-    }
-
-    /// Returns the figures of each agent, of no policy yet.
-    pub(crate) fn figures(&self) -> Vec<AgentFigures> {
-        let figures = |agent: &Crawler| AgentFigures {
-            agent: agent.name().to_owned(),
-            relations: self.beside.as_ref().map(|(agent, _)| RelationCounts {
-                beside: agent.clone(),
-                ..RelationCounts::default()
-            }),
-            ..AgentFigures::default()
-        };
-        self.agents.iter().map(figures).collect()
     }
 
     /// Returns what `policy` says to each agent, and the groups that apply.
@@ -183,29 +168,25 @@ impl<'s> FactReader<'s> {
                     AgentFacts { relation, ..shared }
                 }
             };
-            let (addressed, line) = match &applied.groups {
-                Some(groups) if groups.is_named() => {
+            let (addressed, line) = match (&applied.groups, without_rules.get(number)) {
+                (Some(groups), _) if groups.is_named() => {
                     (Addressed::ByName, Some(groups.naming_line()))
                 }
-                Some(groups) => (Addressed::ByDefault, Some(groups.naming_line())),
-                None => match without_rules.get(number) {
-                    Some((addressed, line)) => (*addressed, line.as_ref().map(|it| it.0)),
-                    None => (Addressed::NotAtAll, None),
-                },
+                (Some(groups), _) => (Addressed::ByDefault, Some(groups.naming_line())),
+                (None, Some((addressed, line))) => (*addressed, line.as_ref().map(|it| it.0)),
+                (None, None) => (Addressed::NotAtAll, None),
             };
-            let group = match line {
-                None => None,
-                Some(line) => {
-                    let place = naming_lines.iter().position(|other| *other == line);
-                    if place.is_none() {
-                        naming_lines.push(line);
-                        facts.groups.push(match &applied.groups {
-                            Some(groups) => groups.name()?,
-                            None => without_rules[number].1.take().map_or(Vec::new(), |it| it.1),
-                        });
-                    }
-                    Some(place.unwrap_or(facts.groups.len() - 1) as u32)
+            let place = |line| naming_lines.iter().position(|other| *other == line);
+            let group = match line.map(|line| (line, place(line))) {
+                Some((line, None)) => {
+                    naming_lines.push(line);
+                    facts.groups.push(match &applied.groups {
+                        Some(groups) => groups.name()?,
+                        None => without_rules[number].1.take().map_or(Vec::new(), |it| it.1),
+                    });
+                    Some(facts.groups.len() as u32 - 1)
                 }
+                known => known.and_then(|(_, place)| place).map(|place| place as u32),
             };
             facts.agents.push(AgentFacts { addressed, group, ..shared });
             all_applied.push(applied);
@@ -305,7 +286,7 @@ impl PolicyReading {
     }
 
     /// Returns the licences of an agent.
-    pub fn licenses_of(&self, agent: usize) -> &[Vec<u8>] {
-        self.agents[agent].licenses.map_or(&[], |place| &self.licenses[place as usize])
+    pub fn licenses_of(&self, facts: &AgentFacts) -> &[Vec<u8>] {
+        facts.licenses.map_or(&[], |place| &self.licenses[place as usize])
     }
 }

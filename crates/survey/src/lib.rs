@@ -68,25 +68,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod agents;
 mod audit;
 pub mod changes;
 mod counting;
-mod delays;
 pub mod difference;
-mod exclusions;
 mod facts;
-mod history;
 mod host;
 pub mod limits;
 mod origins;
 pub mod page;
-mod policies;
 mod reaches;
-mod report;
 mod rows;
-mod shared;
-mod sitemaps;
-mod stances;
 mod survey;
 pub mod tables;
 #[cfg(test)]
@@ -97,23 +90,20 @@ mod usage;
 #[doc(no_inline)]
 pub use portcullis_set::Damage;
 
-pub use audit::{Audit, AuditError};
-pub use counting::{Findings, Worker};
-pub use delays::{DelayCounts, DelayFigures};
-pub use exclusions::Exclusions;
-pub use facts::{Addressed, AgentFacts, FactReader, PolicyReading};
-pub use history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
-pub use host::{HostDetail, HostGroup, HostPolicy, HostQuery, HostRecord, HostRobot};
-pub use origins::{NoteFigures, OriginFigures};
-pub use policies::{
-    AddressCounts, AgentFigures, REACH_WORDS, ReachCounts, ReachFigures, RelationCounts,
-    RobotFigures, RobotRow,
+pub use agents::{
+    AddressCounts, AgentFigures, DelayCounts, DelayFigures, Exclusions, REACH_WORDS, ReachCounts,
+    ReachFigures, RelationCounts,
 };
+pub use audit::{Audit, AuditError, DecidingRule, HostFigures, HostRow, List, Report, RuleFigures};
+pub use counting::{Findings, Worker};
+pub use facts::{Addressed, AgentFacts, FactReader, PolicyReading};
+pub use host::{
+    AccessChange, HostDetail, HostGroup, HostHistory, HostPeriod, HostPolicy, HostQuery,
+    HostRecord, HostRobot, OriginHistory, Robot,
+};
+pub use origins::{SharedFigures, SitemapCounts, push_sitemaps, sitemap_fields};
 pub use reaches::{Applied, Reaches};
-pub use report::{DecidingRule, HostFigures, HostRow, List, Report, RuleFigures};
 pub use rows::{HostBlock, RowConfig, RowTotals, RowWorker, SurveyRows};
-pub use shared::SharedFigures;
-pub use sitemaps::{SitemapCounts, push_sitemaps, sitemap_fields};
-pub use survey::Survey;
+pub use survey::{NoteFigures, OriginFigures, RobotFigures, RobotRow, Survey};
 pub use text::Text;
 pub use usage::{HostUsage, UsageFigures};

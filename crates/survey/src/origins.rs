@@ -1,25 +1,25 @@
-//! One pass over the hosts: the state of their origins, the problems of their files, and which
-//! policy each uses.
+//! The origins of a set: the capture of each as of a time, the files that several share, and the sitemaps
+//! that their files name.
 //!
-//! Memory: 16 bytes for each policy; with history and agents, 240 more ([`PolicyTimes`]).
+//! Two origins have the same file if it has the same records on the same lines, the same length and the
+//! same notes: as far as a set stores it. A redirect gives several origins one file. Hosting platforms and
+//! content networks give many. Memory: some 30 bytes for each distinct file.
+//!
+//! There is a row for each origin and sitemap. Hosts are read in the order of the set. A sitemap that a file
+//! names twice has one row. Memory holds the values of one host.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 use hashbrown::HashMap;
-use portcullis_dialect::decision::PolicyState;
-use portcullis_report::Figures;
-use portcullis_robots::access::{CaptureNote, DateSpan, UnixSeconds};
-use portcullis_robots::syntax::NoteKind;
-use portcullis_set::stored::{CaptureFacts, PolicyNumber, StoredCapture, StoredHost};
+use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::syntax::NoteSet;
+use portcullis_robots::url::split;
+use portcullis_rows::output::Added;
+use portcullis_rows::output::added::Cell;
+use portcullis_rows::output::columns::{Field, ValueType};
+use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
-
-use crate::delays;
-use crate::exclusions::PolicyTimes;
-use crate::facts::FactReader;
-use crate::policies::AgentFigures;
-use crate::text::Text;
 
 /// Returns the policy and the capture of an origin as of a time, or the newest; `None` if it had not been
 /// captured.
@@ -44,47 +44,6 @@ pub(crate) fn captured<'s>(
 /// A map with a random seed.
 pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// Origins, and the captures of their policies.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct OriginFigures {
-    /// The number of origins.
-    pub origins: u64,
-    /// The number of files.
-    pub files: u64,
-    /// The number of captures. http and https of a host that was captured without a scheme share
-    /// one.
-    pub captures: u64,
-    /// The bytes of the captured files, as far as they were kept.
-    pub file_bytes: u64,
-    /// Origins by state.
-    pub states: Figures,
-    /// Origins by the status of the last response; 0 if there was none.
-    pub statuses: BTreeMap<u16, u64>,
-    /// Origins by note on the response.
-    pub capture_notes: Figures,
-    /// Origins by note on the file.
-    pub file_notes: Figures,
-    /// The number of origins in an outage.
-    pub in_outage: u64,
-    /// When the oldest and the newest policy were captured, if any has a date.
-    pub capture_dates: Option<DateSpan>,
-    /// The number of origins whose capture has no date.
-    pub undated: u64,
-}
-
-/// A kind of problem in files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct NoteFigures {
-    /// The name for programs: `unknown-field`, `rule-outside-group`, ….
-    pub kind: &'static str,
-    /// The meaning of the problem.
-    pub meaning: &'static str,
-    /// The number of files with it.
-    pub files: u64,
-    /// The first hosts by name.
-    pub hosts: Vec<Text>,
-}
-
 /// The number of origins and hosts that use a policy.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PolicyUse {
@@ -93,121 +52,133 @@ pub(crate) struct PolicyUse {
     pub hosts: u64,
 }
 
-/// The result of the pass over the hosts.
-#[derive(Default)]
-pub(crate) struct HostPass {
-    pub hosts: u64,
-    pub origins: OriginFigures,
-    pub problems: Vec<NoteFigures>,
-    /// The uses of each policy, by number.
-    pub uses: Vec<PolicyUse>,
-    /// The figures of each agent that are not of policies: the crawl delays.
-    pub agents: Vec<AgentFigures>,
-    /// The uses of policies over time, if that is asked.
-    pub times: Option<PolicyTimes>,
-    /// The most hosts that are named for a problem.
-    named_max: usize,
+/// The numbers of origins by which files are counted.
+const MORE_THAN: [u64; 5] = [0, 2, 10, 100, 1_000];
+
+/// What tells the files of a set apart: the policy, the position of the other records, the length and
+/// the notes.
+type FileKey = (PolicyNumber, u32, u32, NoteSet);
+
+/// The number of origins of each file.
+#[derive(Debug)]
+pub(crate) struct SharedFiles(Map<FileKey, u32>);
+
+/// The files that more than a number of origins share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SharedFigures {
+    /// The number of origins.
+    pub more_than: u64,
+    /// The number of files.
+    pub files: u64,
+    /// The number of origins of these files.
+    pub origins: u64,
 }
 
-/// Counts that the pass names at its end.
-#[derive(Default)]
-struct Counts {
-    states: [u64; PolicyState::ALL.len()],
-    capture_notes: [u64; CaptureNote::ALL.len()],
-    file_notes: [u64; NoteKind::ALL.len()],
-}
-
-impl HostPass {
-    /// Reads all hosts of the set of `facts`, and the crawl delays for its agents. Of each problem at most
-    /// `named_max` hosts are named.
-    pub fn of(facts: &FactReader<'_>, named_max: usize) -> Result<HostPass, Damage> {
-        let (set, agents) = (facts.set, &*facts.agents);
-        let times = if agents.is_empty() { None } else { PolicyTimes::of(set) };
-        let mut pass = HostPass {
-            uses: vec![PolicyUse::default(); set.policy_count() as usize],
-            agents: facts.figures(),
-            times,
-            named_max,
-            ..HostPass::default()
-        };
-        let mut counts = Counts::default();
-        let problem = |kind: NoteKind| NoteFigures {
-            kind: kind.as_str(),
-            meaning: kind.describe(),
-            ..NoteFigures::default()
-        };
-        pass.problems = NoteKind::ALL.map(problem).to_vec();
+impl SharedFiles {
+    /// Reads all origins of `set`, as of a time or the newest.
+    pub fn of(set: &PolicySet, at: Option<UnixSeconds>) -> Result<SharedFiles, Damage> {
+        let mut files = Map::default();
         for host in set.hosts() {
             let host = host?;
-            pass.add(set, &host, &mut counts)?;
-            if !agents.is_empty() {
-                delays::count(set, &host, agents, &mut pass.agents)?;
-            }
-            if let Some(times) = &mut pass.times {
-                times.add(set, &host)?;
-            }
-        }
-        pass.problems.retain(|problem| problem.files > 0);
-        pass.problems.sort_by_key(|problem| Reverse(problem.files));
-        let origins = &mut pass.origins;
-        // A set stores no origin without a policy.
-        let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
-        origins.states = Figures::of(states, PolicyState::as_str, |it| counts.states[it as usize]);
-        let answers = |note: CaptureNote| counts.capture_notes[note as usize];
-        origins.capture_notes = Figures::of(CaptureNote::ALL, CaptureNote::as_str, answers);
-        let files = |kind: NoteKind| counts.file_notes[kind as usize];
-        origins.file_notes = Figures::of(NoteKind::ALL, NoteKind::as_str, files);
-        Ok(pass)
-    }
-
-    fn add(
-        &mut self,
-        set: &PolicySet,
-        host: &StoredHost<'_>,
-        counts: &mut Counts,
-    ) -> Result<(), Damage> {
-        self.hosts += 1;
-        for https in host.schemes() {
-            let Some((position, capture)) = captured(set, host, https, None)? else { continue };
-            // http comes first, so the capture of https may be counted already.
-            let is_new = !(https && host.is_one_capture());
-            let state = set.policy(position)?.state()?;
-            counts.states[state as usize] += 1;
-            self.add_facts(&capture.facts, is_new, counts);
-            if is_new && state.is_file() {
-                self.origins.files += 1;
-                for kind in capture.facts.file_notes.iter() {
-                    self.add_problem(kind, host);
+            for https in host.schemes() {
+                let Some((policy, capture)) = captured(set, &host, https, at)? else { continue };
+                if set.policy(policy)?.state()?.is_file() {
+                    *files.entry(key(policy, &capture)).or_insert(0) += 1;
                 }
             }
-            let missing = || set.malformed_host("an origin has a policy that is not there");
-            let used = self.uses.get_mut(position.index()).ok_or_else(missing)?;
-            used.origins += 1;
-            used.hosts += u64::from(!(https && host.policy(false) == Some(position)));
         }
-        Ok(())
+        Ok(SharedFiles(files))
     }
 
-    fn add_problem(&mut self, kind: NoteKind, host: &StoredHost<'_>) {
-        let problem = &mut self.problems[kind as usize];
-        problem.files += 1;
-        if problem.hosts.len() < self.named_max {
-            problem.hosts.push(Text::cut(host.key()));
-        }
+    /// Returns the number of origins that have a file; `None` if there is none.
+    pub fn origins(&self, policy: PolicyNumber, capture: &StoredCapture<'_>) -> Option<u32> {
+        self.0.get(&key(policy, capture)).copied()
     }
 
-    fn add_facts(&mut self, facts: &CaptureFacts, is_new: bool, counts: &mut Counts) {
-        let origins = &mut self.origins;
-        origins.origins += 1;
-        origins.in_outage += u64::from(facts.outage.is_some());
-        facts.capture_notes.iter().for_each(|note| counts.capture_notes[note as usize] += 1);
-        facts.file_notes.iter().for_each(|kind| counts.file_notes[kind as usize] += 1);
-        if is_new {
-            origins.captures += 1;
-            origins.file_bytes += u64::from(facts.file_bytes);
+    pub fn figures(&self) -> Vec<SharedFigures> {
+        let more_than = |more_than| {
+            let origins = self.0.values().map(|&origins| u64::from(origins));
+            let shared = origins.filter(|&origins| origins > more_than);
+            shared.fold(SharedFigures { more_than, ..SharedFigures::default() }, |sum, origins| {
+                SharedFigures { files: sum.files + 1, origins: sum.origins + origins, ..sum }
+            })
+        };
+        MORE_THAN.map(more_than).into()
+    }
+}
+
+fn key(policy: PolicyNumber, capture: &StoredCapture<'_>) -> FileKey {
+    (policy, capture.others, capture.facts.file_bytes, capture.facts.file_notes)
+}
+
+/// Returns the columns: the origin, `*` if one robots.txt applies to every URL; the sitemap; and why its
+/// value is not an absolute URL, if so.
+pub fn sitemap_fields() -> Vec<Field> {
+    [("origin", false), ("sitemap", false), ("problem", true)]
+        .map(|(name, has_gaps)| Field::declared(name, ValueType::Text, has_gaps, &[]))
+        .into()
+}
+
+/// Counts of sitemaps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SitemapCounts {
+    /// The origins.
+    #[serde(skip)]
+    pub origins: u64,
+    /// The origins that name a sitemap.
+    pub origins_with_sitemaps: u64,
+    /// The sitemaps, once for each origin.
+    pub sitemaps: u64,
+    /// Those that are not absolute URLs.
+    pub not_urls: u64,
+}
+
+/// Appends the sitemaps of a host as of a time, or the newest.
+///
+/// # Errors
+///
+/// If a part of the set that is read is damaged.
+pub fn push_sitemaps(
+    set: &PolicySet,
+    host: &StoredHost<'_>,
+    at: Option<UnixSeconds>,
+    counts: &mut SitemapCounts,
+    added: &mut Added,
+) -> Result<(), Damage> {
+    for https in host.schemes() {
+        let origin = if set.is_universal() { b"*".to_vec() } else { host.origin(https) };
+        // Otherwise it had not been captured at that time.
+        let Some((_, capture)) = captured(set, host, https, at)? else { continue };
+        let values = capture.sitemaps()?;
+        counts.origins += 1;
+        counts.origins_with_sitemaps += u64::from(!values.is_empty());
+        let mut seen = HashSet::new();
+        for value in values {
+            let value = resolved(&origin, value);
+            if !seen.insert(value.clone()) {
+                continue;
+            }
+            let problem = split(&value, set.dialect().paths.path_start).err();
+            counts.sitemaps += 1;
+            counts.not_urls += u64::from(problem.is_some());
+            let problem = problem.map(|problem| problem.to_string());
+            let problem = problem.as_ref().map(String::as_bytes);
+            added.push_row(&[Cell::text(&origin), Cell::text(&value), Cell::Text(problem)]);
         }
-        *origins.statuses.entry(facts.status).or_default() += 1;
-        origins.capture_dates = DateSpan::over(origins.capture_dates, facts.dates());
-        origins.undated += u64::from(facts.captured_at.is_none());
+    }
+    Ok(())
+}
+
+/// Returns the URL of a sitemap that the robots.txt of `origin` names. Its own path is `/robots.txt`, so
+/// a relative one begins at the root. A value that is no path stays as it is.
+fn resolved(origin: &[u8], value: Vec<u8>) -> Vec<u8> {
+    let colon = value.iter().position(|byte| *byte == b':').unwrap_or(value.len());
+    let has_scheme = colon < value.len() && !value[..colon].iter().any(|it| b"/?#".contains(it));
+    let scheme = origin.iter().position(|byte| *byte == b':');
+    let (Some(scheme), false) = (scheme, has_scheme || value.is_empty()) else { return value };
+    match &value[..] {
+        [b'/', b'/', ..] => [&origin[..=scheme], &value].concat(),
+        [b'/', ..] => [origin, &value].concat(),
+        _ => [origin, b"/", &value].concat(),
     }
 }

@@ -15,8 +15,6 @@
 //! assert!(html.len() < portcullis_survey::limits::AUDIT_PAGE_BYTES_MAX);
 //! ```
 
-mod sheet;
-
 use std::cmp::Reverse;
 use std::iter::once;
 
@@ -31,12 +29,12 @@ use portcullis_robots::access::UnixSeconds;
 use portcullis_text::figures::{bytes, few, grouped, plural, share};
 use portcullis_text::visible::cut_characters;
 
-use crate::delays::DelayFigures;
-use crate::exclusions::Exclusions;
+use crate::agents::{AgentFigures, DelayFigures, Exclusions};
+use crate::audit::{List, Report};
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
-use crate::policies::AgentFigures;
-use crate::report::{List, Report};
 use crate::tables::delay_seconds;
+
+mod sheet;
 
 pub use sheet::Problem;
 
@@ -219,10 +217,8 @@ impl<'r> View<'r> {
         let (hosts, agents) = (&self.report.hosts, &self.report.account.run.agents);
         let List { total, rows: all } = &hosts.most_affected;
         let rows = self.rows(all);
-        let bar = |row: &crate::HostRow| Bar {
-            label: row.host.to_string(),
-            figure: grouped(row.disallowed),
-            values: vec![row.disallowed],
+        let bar = |row: &crate::HostRow| {
+            Bar::new(row.host.to_string(), grouped(row.disallowed), [row.disallowed])
         };
         let has_columns = agents.len() <= AGENT_COLUMNS_MAX;
         let mut columns = vec!["#URLs".to_owned(), "#decisions".into()];
@@ -240,7 +236,6 @@ impl<'r> View<'r> {
         };
         let caption = self.caption("Hosts with URLs that an agent must not fetch", all, *total);
         let title = "Decisions that disallow, by host";
-        let charted: Vec<Bar> = rows.iter().map(bar).collect();
         Section {
             id: "hosts",
             title: "Hosts most affected",
@@ -256,7 +251,7 @@ impl<'r> View<'r> {
                 host’s URLs that it must not fetch.",
             advice: "",
             body: html! {
-                (bars(title, "hosts-table", &[("disallow", "")], false, &charted))
+                (bars(title, "hosts-table", &[("disallow", "")], false, rows.iter().map(bar)))
                 (table("hosts-table", &caption, &numbered("host", &columns), rows.iter().map(cells)))
             },
         }
@@ -314,10 +309,9 @@ impl<'r> View<'r> {
         if charted.len() > AGENT_COLUMNS_MAX {
             charted.sort_by_key(|row| Reverse(none(row)));
         }
-        let bar = |row: &AgentFigures| Bar {
-            label: row.agent.clone(),
-            figure: format!("none {}", share(none(row), row.hosts.total())),
-            values: row.hosts.reach.into(),
+        let bar = |row: &AgentFigures| {
+            let figure = format!("none {}", share(none(row), row.hosts.total()));
+            Bar::new(&*row.agent, figure, row.hosts.reach)
         };
         let cells = |it: &AgentFigures| {
             let [all, part, none, not_known] = it.hosts.reach;
@@ -338,7 +332,6 @@ impl<'r> View<'r> {
         ];
         // Of equal agents, the first counts.
         let most = rows.iter().rev().max_by_key(|row| none(row));
-        let charted: Vec<Bar> = charted.into_iter().map(bar).collect();
         Section {
             id: "reach",
             title: "What the files allow each agent",
@@ -358,7 +351,7 @@ impl<'r> View<'r> {
                 part of them, or none, and whether their file names the agent, addresses it by \
                 default in the group for all robots, or does not address it.",
             body: html! {
-                (bars(title, "reach-table", &SHARES, true, &charted))
+                (bars(title, "reach-table", &SHARES, true, charted.into_iter().map(bar)))
                 (table("reach-table", title, &columns, rows.iter().map(cells)))
                 (self.exclusions())
                 (self.delays())
@@ -437,18 +430,14 @@ impl<'r> View<'r> {
         let values = |[none, y, n, unstated]: [u64; 4]| [y, n, unstated, none];
         let bar = |&(agent, label, counts): &(&str, &str, [u64; 4])| {
             let [y, n, ..] = values(counts);
-            Bar {
-                label: format!("{agent} · {label}"),
-                figure: format!("y {}, n {}", share(y, whole), share(n, whole)),
-                values: values(counts).into(),
-            }
+            let figure = format!("y {}, n {}", share(y, whole), share(n, whole));
+            Bar::new(format!("{agent} · {label}"), figure, values(counts))
         };
         // If there are many agents, the ones with the most preferences against a use come first.
         let mut charted = rows.clone();
         if account.run.agents.len() > AGENT_COLUMNS_MAX {
             charted.sort_by_key(|(.., counts)| Reverse(values(*counts)[1]));
         }
-        let charted: Vec<Bar> = charted.iter().map(bar).collect();
         let cells = |&(agent, label, counts): &(&str, &str, [u64; 4])| {
             let counts = values(counts).map(count);
             [agent_name(agent), code(label)].into_iter().chain(counts).collect()
@@ -472,7 +461,7 @@ impl<'r> View<'r> {
             advice: "Decide what silence means to you before you use these pages: portcullis \
                 filter --purpose has no default for it.",
             body: html! {
-                (bars(chart, "usage-table", &STATED, true, &charted))
+                (bars(chart, "usage-table", &STATED, true, charted.iter().map(bar)))
                 (table("usage-table", chart, &columns, rows.iter().map(cells)))
                 (table("licenses-table", &caption, &["licence", "#hosts"], licenses))
             },

@@ -2,16 +2,33 @@
 //!
 //! Everything is read from the stored rule sets; no text is parsed. A rule set is searched once,
 //! for all policies and agents that share it, when it is first asked for.
+//!
+//! [`stances`] are what a policy states about the use of all pages that an agent may fetch.
+//!
+//! Nearly every usage record is about all paths, or states what those about all paths do, so both
+//! fields have a constant for each label, and so has their combination. If a record has a path, the
+//! automata of the label's fields and that of access read the same paths until two allowed ones with
+//! different preferences are found, or none is left: example paths of the patterns first, then all.
+//! [`STANCE_POSITIONS_MAX`] bounds the search, and no list of patterns is read if the rule sets have
+//! more than [`STANCE_BYTES_MAX`].
 
 use std::sync::OnceLock;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::AccessOutcome;
-use portcullis_lint::analysis::{Reach, reach};
+use portcullis_dialect::usage::{Label, Preference, Stance, UsageSource};
+use portcullis_engine::pattern::PatternList;
+use portcullis_engine::{RuleSet, RuleSetBuf};
+use portcullis_lint::analysis::{
+    Language, Machine, Owner, Product, Reach, State, Visit, machine, plain_path, reach,
+};
+use portcullis_lint::limits::REACH_EXAMPLES_MAX;
 use portcullis_set::Damage;
 use portcullis_set::stored::{
-    AgentTokens, AppliedGroups, PolicySet, RuleSetNumber, StoredPolicy, StoredRuleSet,
+    AgentTokens, AppliedGroups, AppliedUsage, PolicySet, RuleSetNumber, StoredPolicy, StoredRuleSet,
 };
+
+use crate::limits::{STANCE_BYTES_MAX, STANCE_POSITIONS_MAX};
 
 /// How much each rule set of a set allows. Threads share it.
 #[derive(Debug)]
@@ -110,4 +127,171 @@ impl<'s> Reaches<'s> {
         };
         Ok(*self.known[number.index()].get_or_init(|| found))
     }
+}
+
+/// What one field states about a label.
+enum Statements<'s> {
+    /// The same for every path.
+    Constant(Preference),
+    /// The patterns in order of precedence, each with its preference.
+    Paths(RuleSet<'s>, Vec<Preference>),
+}
+
+/// The preferences that a field can give a path, and that decide.
+const DECIDING: [Preference; 2] = [Preference::No, Preference::Yes];
+
+/// Returns what usage records state about each label on all paths that `applied`, which is of the
+/// same policy and agent, allows. `None` if it allows none, or if a limit ended the search.
+///
+/// # Errors
+///
+/// If a part of the set that is read is damaged.
+pub(crate) fn stances(
+    set: &PolicySet,
+    usage: &AppliedUsage<'_>,
+    applied: &Applied<'_>,
+) -> Result<[Option<Stance>; Label::ALL.len()], Damage> {
+    let mut stances = [None; Label::ALL.len()];
+    if !matches!(applied.reach, None | Some(Reach::Nothing)) {
+        for label in Label::ALL {
+            stances[label as usize] = stance(set, usage, label, applied)?;
+        }
+    }
+    Ok(stances)
+}
+
+fn stance(
+    set: &PolicySet,
+    usage: &AppliedUsage<'_>,
+    label: Label,
+    applied: &Applied<'_>,
+) -> Result<Option<Stance>, Damage> {
+    let mut constant = Preference::Unstated;
+    let mut fields = Vec::new();
+    let mut bytes_left = STANCE_BYTES_MAX;
+    for source in UsageSource::ALL {
+        match statements(usage, label, source, &mut bytes_left)? {
+            Some(Statements::Constant(of_field)) => constant = combined(constant, of_field),
+            Some(Statements::Paths(rules, preferences)) => fields.push((rules, preferences)),
+            None => return Ok(None),
+        }
+    }
+    // `n` decides, whatever the other field states.
+    if fields.is_empty() || constant == Preference::No {
+        return Ok(Some(constant.into()));
+    }
+    let groups = applied.groups.filter(|_| applied.reach != Some(Reach::Everything));
+    // No page is at `/robots.txt`, so it is left out.
+    let access = match groups {
+        None => machine(RuleSetBuf::new(&PatternList::new(), |_| true).as_rule_set(), false),
+        Some(groups) => match set.rule_set(groups.rule_set())? {
+            StoredRuleSet::Compiled(rules) if rules.bytes() <= bytes_left => machine(rules, false),
+            _ => return Ok(None),
+        },
+    };
+    let language = Language::of(set.dialect().paths.escapes);
+    Ok(search(constant, &fields, access, language))
+}
+
+/// Returns what a field states about a label; `None` if its rule set is too large to be stored, or
+/// has more than `bytes_left`, which it takes its bytes from.
+fn statements<'s>(
+    usage: &AppliedUsage<'s>,
+    label: Label,
+    source: UsageSource,
+    bytes_left: &mut usize,
+) -> Result<Option<Statements<'s>>, Damage> {
+    let Some((rules, preferences)) = usage.statements(label, source)? else { return Ok(None) };
+    if preferences.iter().all(|it| *it == Preference::Unstated) {
+        return Ok(Some(Statements::Constant(Preference::Unstated)));
+    }
+    let Some(rest) = bytes_left.checked_sub(rules.bytes()) else { return Ok(None) };
+    *bytes_left = rest;
+    // No pattern after one about all paths decides.
+    let last = rules.iter().position(|(_, pattern)| pattern.matches_all());
+    let deciding = &preferences[..last.map_or(preferences.len(), |last| last + 1)];
+    // A path that no pattern matches has no statement.
+    let rest = last.map_or(Preference::Unstated, |last| preferences[last]);
+    Ok(Some(match deciding.iter().all(|it| *it == rest) {
+        true => Statements::Constant(rest),
+        false => Statements::Paths(rules, preferences),
+    }))
+}
+
+/// Two automata for each field, which *disallow* the paths to which it gives one of [`DECIDING`], then
+/// that of access.
+type Search = Product<'static, MACHINES>;
+const MACHINES: usize = UsageSource::ALL.len() * DECIDING.len() + 1;
+
+/// Returns the preference on all allowed paths; `None` if a limit ended the search. `constant` is what
+/// the fields state that are not among `fields`.
+fn search(
+    constant: Preference,
+    fields: &[(RuleSet<'_>, Vec<Preference>)],
+    access: Machine,
+    language: &'static Language,
+) -> Option<Stance> {
+    let mut machines: [Machine; MACHINES] = std::array::from_fn(|_| Machine::new([]));
+    for (number, (rules, preferences)) in fields.iter().enumerate() {
+        for (which, wanted) in DECIDING.iter().enumerate() {
+            let owner = |it: &Preference| Owner { allows: it != wanted, counts: false };
+            let patterns = rules.iter().map(|(_, pattern)| pattern);
+            machines[number * DECIDING.len() + which] =
+                Machine::new(patterns.zip(preferences.iter().map(owner)));
+        }
+    }
+    machines[MACHINES - 1] = access;
+    let mut search = Search::new(machines, language);
+    let mut found = None;
+    let patterns = fields.iter().flat_map(|(rules, _)| rules.iter());
+    let examples = patterns.take(REACH_EXAMPLES_MAX).map(|(_, pattern)| plain_path(&pattern));
+    let examples = examples.filter(|path| language.contains(path));
+    for path in std::iter::once(b"/-".to_vec()).chain(examples) {
+        let states = search.walk(&path, STANCE_POSITIONS_MAX)?;
+        if see(&search, constant, states, &mut found) == Visit::Stop {
+            return Some(Stance::Mixed);
+        }
+    }
+    let mut is_mixed = false;
+    let ended = search.run(STANCE_POSITIONS_MAX, |search, _, states| {
+        let visit = see(search, constant, states, &mut found);
+        is_mixed |= visit == Visit::Stop;
+        visit
+    });
+    match ended {
+        _ if is_mixed => Some(Stance::Mixed),
+        Ok(()) => found.map(Stance::from),
+        Err(_) => None,
+    }
+}
+
+/// Sees the preference on a path if it is allowed. Stops if it differs from the one that was found
+/// first, and skips what follows if no path there is allowed.
+fn see(
+    search: &Search,
+    constant: Preference,
+    states: [State; MACHINES],
+    found: &mut Option<Preference>,
+) -> Visit {
+    let [fields @ .., is_allowed] = search.allow(states);
+    if !is_allowed {
+        let is_settled = search.are_settled(states)[MACHINES - 1];
+        return if is_settled { Visit::Skip } else { Visit::Follow };
+    }
+    let (fields, _) = fields.as_chunks();
+    let stated = fields.iter().map(|field| match field {
+        [false, _] => Preference::No,
+        [true, false] => Preference::Yes,
+        [true, true] => Preference::Unstated,
+    });
+    let preference = stated.fold(constant, combined);
+    match *found.get_or_insert(preference) == preference {
+        true => Visit::Follow,
+        false => Visit::Stop,
+    }
+}
+
+/// Returns the preference for a path to which two fields give these.
+fn combined(one: Preference, other: Preference) -> Preference {
+    std::cmp::min_by_key(one, other, |it| it.rank())
 }

@@ -24,86 +24,133 @@ use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use portcullis_text::visible::cut_to_show;
 
-use crate::facts::{Addressed, FactReader, PolicyReading};
+use crate::agents::AgentFigures;
+use crate::facts::{Addressed, AgentFacts, FactReader, PolicyReading};
 use crate::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
-use crate::origins::{Map, PolicyUse, captured};
-use crate::policies::AgentFigures;
-use crate::shared::{SharedFigures, SharedFiles};
+use crate::origins::{Map, PolicyUse, SharedFigures, SharedFiles, captured};
 
 /// The name of the origin and the host of a policy that applies to every URL.
 const EVERYWHERE: &[u8] = b"*";
 
-/// A column of a survey.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Column {
-    Origin,
-    Host,
-    Domain,
-    Agent,
-    State,
-    Access,
-    Root,
-    Group,
-    Named,
-    Rules,
-    CrawlDelay,
-    Usage(Label),
-    Licenses,
-    Sitemaps,
-    LicenseValues,
-    SitemapValues,
-    Relation,
-    Witness,
-    Shared,
-    Captured,
-    Since,
-    Until,
+/// A column of a survey: its name, the type and the words of its values, whether some rows have none,
+/// and what appends the values of an origin, one for each agent.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    name: &'static str,
+    value_type: ValueType,
+    words: &'static [&'static str],
+    has_gaps: bool,
+    push: Push,
 }
 
-/// The columns of a survey in the order of the output: the name, the type of the values, and whether
-/// some rows have none.
-const COLUMNS: [(Column, &str, ValueType, bool); 24] = {
-    use Column::*;
-    use ValueType::{Double, Flag, List, Number, Repeated, Time, Word};
+/// The columns that list values, if they are asked for.
+const LISTS: [&str; 2] = ["license_values", "sitemap_values"];
+
+/// The columns that compare agents with another, if there is one.
+const COMPARISON: [&str; 2] = ["relation", "witness"];
+
+/// The column whose texts are shared by all rows.
+const AGENT: &str = "agent";
+
+/// The columns in the order of the output.
+const COLUMNS: [Column; 24] = {
+    use ValueType::{Double, Flag, List, Number, Repeated, Time};
     [
-        (Origin, "origin", Repeated, false),
-        (Host, "host", Repeated, false),
-        (Domain, "domain", Repeated, true),
-        (Agent, "agent", Repeated, false),
-        (State, "state", Word, false),
-        (Access, "access", Word, true),
-        (Root, "root", Word, false),
-        (Group, "group", Repeated, true),
-        (Named, "named", Flag, false),
-        (Rules, "rules", Number, false),
-        (CrawlDelay, "crawl_delay", Double, true),
-        (Usage(Label::TrainAi), "train_ai", Word, true),
-        (Usage(Label::AiUse), "ai_use", Word, true),
-        (Usage(Label::Search), "search", Word, true),
-        (Licenses, "licenses", Number, false),
-        (Sitemaps, "sitemaps", Number, false),
-        (LicenseValues, "license_values", List, false),
-        (SitemapValues, "sitemap_values", List, false),
-        (Relation, "relation", Word, false),
-        (Witness, "witness", Repeated, true),
-        (Shared, "shared", Number, true),
-        (Captured, "captured", Time, true),
-        (Since, "since", Time, true),
-        (Until, "until", Time, true),
+        Column::new("origin", Repeated, |it, at, to| it.share(at, Some(&it.origin), to)),
+        Column::new("host", Repeated, |it, at, to| it.share(at, Some(it.host), to)),
+        Column::new("domain", Repeated, |it, at, to| it.share(at, domain(it.host), to)).gaps(),
+        Column::new(AGENT, Repeated, |it, at, to| {
+            to.push_shared(at, it.agent_names.iter().copied());
+        }),
+        Column::words("state", &PolicyState::WORDS, |it, at, to| {
+            to.push_words(at, it.each(|_| it.reading.state as u8));
+        }),
+        Column::words("access", &Reach::WORDS, |it, at, to| {
+            it.each(|of| of.access).for_each(|access| to.push_word(at, access.map(|it| it as u8)));
+        })
+        .gaps(),
+        Column::words("root", &Verdict::WORDS, |it, at, to| {
+            to.push_words(at, it.each(|of| of.root as u8));
+        }),
+        Column::new("group", Repeated, |it, at, to| {
+            let share = |to: &mut Added, group: Option<&Vec<u8>>| {
+                to.share_text(at, group.map(|it| cut_to_show(it)).as_deref())
+            };
+            it.push_numbered(at, &it.reading.groups, |of| of.group, share, to);
+        })
+        .gaps(),
+        Column::new("named", Flag, |it, at, to| {
+            to.push_flags(at, it.each(|of| of.addressed == Addressed::ByName));
+        }),
+        Column::new("rules", Number, |it, at, to| {
+            to.push_numbers(at, it.each(|of| Some(of.rules)))
+        }),
+        Column::new("crawl_delay", Double, |it, at, to| {
+            to.push_doubles(at, it.row.delays.iter().map(|delay| delay.seconds));
+        })
+        .gaps(),
+        Column::usage("train_ai", |it, at, to| it.push_stances(at, Label::TrainAi, to)),
+        Column::usage("ai_use", |it, at, to| it.push_stances(at, Label::AiUse, to)),
+        Column::usage("search", |it, at, to| it.push_stances(at, Label::Search, to)),
+        Column::new("licenses", Number, |it, at, to| {
+            to.push_numbers(at, it.each(|of| Some(it.reading.licenses_of(of).len() as u32)));
+        }),
+        Column::new("sitemaps", Number, |it, at, to| {
+            to.push_numbers(at, it.each(|_| Some(it.row.sitemaps.len() as u32)));
+        }),
+        Column::new(LISTS[0], List, |it, at, to| {
+            let share = |to: &mut Added, list: Option<&Vec<Vec<u8>>>| {
+                to.share_list(at, list.map_or(&[], Vec::as_slice))
+            };
+            it.push_numbered(at, &it.reading.licenses, |of| of.licenses, share, to);
+        }),
+        Column::new(LISTS[1], List, |it, at, to| {
+            let list = to.share_list(at, &it.row.sitemaps);
+            to.push_shared(at, it.each(|_| list));
+        }),
+        Column::words(COMPARISON[0], &Relation::WORDS, |it, at, to| {
+            let relation = |of: &AgentFacts| Some(it.reading.relation_of(of)?.0 as u8);
+            it.each(relation).for_each(|relation| to.push_word(at, relation));
+        }),
+        Column::new(COMPARISON[1], Repeated, |it, at, to| {
+            let share = |to: &mut Added, found: Option<&(Relation, Option<Vec<u8>>)>| {
+                let path = found.and_then(|(_, path)| path.as_deref());
+                to.share_text(at, path.map(cut_to_show).as_deref())
+            };
+            it.push_numbered(at, &it.reading.relations, |of| of.relation, share, to);
+        })
+        .gaps(),
+        Column::new("shared", Number, |it, at, to| to.push_numbers(at, it.each(|_| it.row.shared)))
+            .gaps(),
+        Column::new("captured", Time, |it, at, to| it.push_times(at, it.row.captured, to)).gaps(),
+        Column::new("since", Time, |it, at, to| it.push_times(at, it.row.since, to)).gaps(),
+        Column::new("until", Time, |it, at, to| it.push_times(at, it.row.until, to)).gaps(),
     ]
 };
 
+/// Appends the values of an origin to a column.
+type Push = fn(&OriginRows<'_>, usize, &mut Added);
+
 impl Column {
-    /// Returns the words of the column; empty if its values are not words.
-    fn words(self) -> &'static [&'static str] {
-        match self {
-            Column::State => &PolicyState::WORDS,
-            Column::Access => &Reach::WORDS,
-            Column::Root => &Verdict::WORDS,
-            Column::Usage(_) => &Stance::WORDS,
-            Column::Relation => &Relation::WORDS,
-            _ => &[],
-        }
+    const fn new(name: &'static str, value_type: ValueType, push: Push) -> Column {
+        Column { name, value_type, words: &[], has_gaps: false, push }
+    }
+
+    const fn words(name: &'static str, words: &'static [&'static str], push: Push) -> Column {
+        Column { words, ..Column::new(name, ValueType::Word, push) }
+    }
+
+    /// Returns the column of the use about which `push` appends what is stated.
+    const fn usage(name: &'static str, push: Push) -> Column {
+        Column::words(name, &Stance::WORDS, push).gaps()
+    }
+
+    const fn gaps(self) -> Column {
+        Column { has_gaps: true, ..self }
+    }
+
+    fn field(self) -> Field {
+        Field::declared(self.name, self.value_type, self.has_gaps, self.words)
     }
 }
 
@@ -123,21 +170,16 @@ pub struct RowConfig<'a> {
 }
 
 impl RowConfig<'_> {
-    fn columns(self) -> impl Iterator<Item = (Column, Field)> {
-        let is_wanted = move |column: &Column| match column {
-            Column::LicenseValues | Column::SitemapValues => self.lists,
-            Column::Relation | Column::Witness => self.beside.is_some(),
-            _ => true,
-        };
-        let columns = COLUMNS.into_iter().filter(move |(column, ..)| is_wanted(column));
-        columns.map(|(column, name, value_type, has_gaps)| {
-            (column, Field::declared(name, value_type, has_gaps, column.words()))
+    fn columns(self) -> impl Iterator<Item = Column> {
+        COLUMNS.into_iter().filter(move |column| {
+            (self.lists || !LISTS.contains(&column.name))
+                && (self.beside.is_some() || !COMPARISON.contains(&column.name))
         })
     }
 
     /// Returns the columns of the rows.
     pub fn fields(self) -> Vec<Field> {
-        self.columns().map(|(_, field)| field).collect()
+        self.columns().map(Column::field).collect()
     }
 }
 
@@ -150,7 +192,7 @@ pub struct SurveyRows<'s> {
     history: bool,
     lists: bool,
     at: Option<UnixSeconds>,
-    columns: Vec<(Column, Field)>,
+    columns: Vec<Column>,
     /// The counts of finished workers.
     totals: Mutex<RowTotals>,
 }
@@ -245,7 +287,7 @@ impl<'s> SurveyRows<'s> {
 
     /// Returns the columns of the rows.
     pub fn fields(&self) -> Vec<Field> {
-        self.columns.iter().map(|(_, field)| field.clone()).collect()
+        self.columns.iter().map(|column| column.field()).collect()
     }
 
     /// Returns the hosts in blocks that have about `rows` rows, and at least one host. Lists of
@@ -308,7 +350,7 @@ impl<'s> SurveyRows<'s> {
 
 impl RowTotals {
     fn none(facts: &FactReader<'_>) -> RowTotals {
-        RowTotals { per_agent: facts.figures(), ..RowTotals::default() }
+        RowTotals { per_agent: AgentFigures::of_agents(facts), ..RowTotals::default() }
     }
 
     fn add(&mut self, Known { reading, used }: &Known) {
@@ -337,13 +379,10 @@ impl<'s> RowWorker<'_, 's> {
         added: &mut Added,
     ) -> Result<(), Damage> {
         added.clear();
-        let agents: Vec<u32> = match self.place(Column::Agent) {
-            Some(place) => {
-                let names = self.rows.facts.agents.iter();
-                names.map(|it| added.share_text(place, Some(it.name().as_bytes()))).collect()
-            }
-            None => Vec::new(),
-        };
+        let place = self.rows.columns.iter().position(|column| column.name == AGENT);
+        let place = place.expect("every survey names its agents");
+        let names = self.rows.facts.agents.iter().map(|it| it.name().as_bytes());
+        let agents: Vec<u32> = names.map(|name| added.share_text(place, Some(name))).collect();
         let mut list_bytes = 0;
         while added.rows() < SURVEY_BATCH_ROWS && list_bytes < SURVEY_LIST_BYTES {
             if self.pending.is_empty() {
@@ -455,10 +494,6 @@ impl<'s> RowWorker<'_, 's> {
         })
     }
 
-    fn place(&self, column: Column) -> Option<usize> {
-        self.rows.columns.iter().position(|(other, _)| *other == column)
-    }
-
     /// Returns what a policy says to all agents.
     fn known(&mut self, policy: PolicyNumber) -> Result<&mut Known, Damage> {
         let RowWorker { rows, known, totals, .. } = self;
@@ -485,98 +520,74 @@ impl<'s> RowWorker<'_, 's> {
         added: &mut Added,
     ) -> Result<u64, Damage> {
         let rows = self.rows;
-        let mut bytes = 0;
         let reading = &self.known(row.policy)?.reading;
-        let agents = || reading.agents.iter();
-        let count = reading.agents.len();
         let (origin, host) = match rows.set.is_universal() {
             true => (EVERYWHERE.to_vec(), EVERYWHERE),
             false => (row.host.origin(row.https), host_of(row.host.key())),
         };
-        for (place, (column, _)) in rows.columns.iter().enumerate() {
-            match column {
-                Column::Origin => share(added, place, Some(&origin), count),
-                Column::Host => share(added, place, Some(host), count),
-                Column::Domain => share(added, place, domain(host), count),
-                Column::Agent => added.push_shared(place, agent_names.iter().copied()),
-                Column::State => {
-                    added.push_words(place, std::iter::repeat_n(reading.state as u8, count));
-                }
-                Column::Access => {
-                    agents().for_each(|it| added.push_word(place, it.access.map(|it| it as u8)));
-                }
-                Column::Root => added.push_words(place, agents().map(|it| it.root as u8)),
-                Column::Group => {
-                    let share = |added: &mut Added, group: Option<&Vec<u8>>| {
-                        added.share_text(place, group.map(|it| cut_to_show(it)).as_deref())
-                    };
-                    push_numbered(
-                        added,
-                        place,
-                        &reading.groups,
-                        agents().map(|it| it.group),
-                        share,
-                    );
-                }
-                Column::Named => {
-                    added.push_flags(place, agents().map(|it| it.addressed == Addressed::ByName));
-                }
-                Column::Rules => {
-                    added.push_numbers(place, agents().map(|it| Some(it.rules)));
-                }
-                Column::CrawlDelay => {
-                    added.push_doubles(place, row.delays.iter().map(|delay| delay.seconds));
-                }
-                Column::Usage(label) => {
-                    let stance = |it: &crate::AgentFacts| it.stances[*label as usize];
-                    agents().for_each(|it| added.push_word(place, stance(it).map(|it| it as u8)));
-                }
-                Column::Licenses => {
-                    let licenses = |agent| Some(reading.licenses_of(agent).len() as u32);
-                    added.push_numbers(place, (0..count).map(licenses));
-                }
-                Column::Sitemaps => {
-                    let sitemaps = Some(row.sitemaps.len() as u32);
-                    added.push_numbers(place, std::iter::repeat_n(sitemaps, count));
-                }
-                Column::Relation => {
-                    let relation =
-                        |it: &crate::AgentFacts| reading.relation_of(it).map(|it| it.0 as u8);
-                    agents().for_each(|it| added.push_word(place, relation(it)));
-                }
-                Column::Witness => {
-                    let share = |added: &mut Added, found: Option<&(Relation, Option<Vec<u8>>)>| {
-                        let path = found.and_then(|(_, path)| path.as_deref());
-                        added.share_text(place, path.map(cut_to_show).as_deref())
-                    };
-                    let numbers = agents().map(|it| it.relation);
-                    push_numbered(added, place, &reading.relations, numbers, share);
-                }
-                Column::LicenseValues => {
-                    let share = |added: &mut Added, list: Option<&Vec<Vec<u8>>>| {
-                        added.share_list(place, list.map_or(&[], Vec::as_slice))
-                    };
-                    let numbers = agents().map(|it| it.licenses);
-                    push_numbered(added, place, &reading.licenses, numbers, share);
-                    let of_lists: Vec<u64> =
-                        reading.licenses.iter().map(|list| list_bytes(list)).collect();
-                    let of_agents = agents().filter_map(|it| it.licenses);
-                    bytes += of_agents.map(|it| of_lists[it as usize]).sum::<u64>();
-                }
-                Column::SitemapValues => {
-                    let list = added.share_list(place, &row.sitemaps);
-                    added.push_shared(place, std::iter::repeat_n(list, count));
-                    bytes += list_bytes(&row.sitemaps) * count as u64;
-                }
-                Column::Shared => {
-                    added.push_numbers(place, std::iter::repeat_n(row.shared, count));
-                }
-                Column::Captured => added.push_times(place, row.captured, count),
-                Column::Since => added.push_times(place, row.since, count),
-                Column::Until => added.push_times(place, row.until, count),
-            }
+        let origin = OriginRows { row, reading, origin, host, agent_names };
+        for (place, column) in rows.columns.iter().enumerate() {
+            (column.push)(&origin, place, added);
         }
-        Ok(bytes)
+        Ok(if rows.lists { origin.list_bytes() } else { 0 })
+    }
+}
+
+/// An origin in a period, and what its policy says to each agent.
+struct OriginRows<'a> {
+    row: &'a PeriodRow<'a>,
+    reading: &'a PolicyReading,
+    origin: Vec<u8>,
+    host: &'a [u8],
+    /// The shared names of the agents.
+    agent_names: &'a [u32],
+}
+
+impl OriginRows<'_> {
+    /// Returns a value for each agent.
+    fn each<T>(&self, value: impl Fn(&AgentFacts) -> T) -> impl Iterator<Item = T> {
+        self.reading.agents.iter().map(value)
+    }
+
+    /// Appends a text, or none, for each agent.
+    fn share(&self, place: usize, text: Option<&[u8]>, added: &mut Added) {
+        let number = added.share_text(place, text);
+        added.push_shared(place, self.each(|_| number));
+    }
+
+    fn push_times(&self, place: usize, time: Option<UnixSeconds>, added: &mut Added) {
+        added.push_times(place, time, self.reading.agents.len());
+    }
+
+    fn push_stances(&self, place: usize, label: Label, added: &mut Added) {
+        let stance = |it: &AgentFacts| it.stances[label as usize].map(|stance| stance as u8);
+        self.each(stance).for_each(|stance| added.push_word(place, stance));
+    }
+
+    /// Appends values that agents share, by their numbers. `share` stores one of them, or none.
+    fn push_numbered<T>(
+        &self,
+        place: usize,
+        values: &[T],
+        number: impl Fn(&AgentFacts) -> Option<u32>,
+        share: impl Fn(&mut Added, Option<&T>) -> u32,
+        added: &mut Added,
+    ) {
+        let shared: Vec<u32> = values.iter().map(|value| share(added, Some(value))).collect();
+        let mut none = None;
+        let numbers = self.each(number).map(|number| match number {
+            Some(number) => shared[number as usize],
+            None => *none.get_or_insert_with(|| share(added, None)),
+        });
+        let numbers: Vec<u32> = numbers.collect();
+        added.push_shared(place, numbers.into_iter());
+    }
+
+    /// Returns the bytes of the lists, with a charge for each value.
+    fn list_bytes(&self) -> u64 {
+        let of_lists: Vec<u64> = self.reading.licenses.iter().map(|it| list_bytes(it)).collect();
+        let licenses = self.each(|it| it.licenses.map_or(0, |it| of_lists[it as usize]));
+        licenses.sum::<u64>() + list_bytes(&self.row.sitemaps) * self.reading.agents.len() as u64
     }
 }
 
@@ -606,30 +617,6 @@ fn file_bytes(host: &StoredHost<'_>, history: bool) -> Result<u64, Damage> {
 /// Returns the bytes of a list, with those that a value takes beside its text.
 fn list_bytes(list: &[Vec<u8>]) -> u64 {
     list.iter().map(|value| (value.len() + size_of::<Vec<u8>>()) as u64).sum()
-}
-
-/// Appends values that rows share, by their numbers. `share` stores one of them, or none.
-fn push_numbered<T>(
-    added: &mut Added,
-    place: usize,
-    values: &[T],
-    numbers: impl Iterator<Item = Option<u32>>,
-    share: impl Fn(&mut Added, Option<&T>) -> u32,
-) {
-    let shared: Vec<u32> = values.iter().map(|value| share(added, Some(value))).collect();
-    let mut none = None;
-    let numbers = numbers.map(|number| match number {
-        Some(number) => shared[number as usize],
-        None => *none.get_or_insert_with(|| share(added, None)),
-    });
-    let numbers: Vec<u32> = numbers.collect();
-    added.push_shared(place, numbers.into_iter());
-}
-
-/// Appends a text, or none, for each of some rows.
-fn share(added: &mut Added, place: usize, text: Option<&[u8]>, rows: usize) {
-    let number = added.share_text(place, text);
-    added.push_shared(place, std::iter::repeat_n(number, rows));
 }
 
 /// Returns the host of a key, with its port unless it is the default.

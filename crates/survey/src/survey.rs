@@ -1,13 +1,35 @@
 //! What a set holds, computed in one pass over its hosts and one over its policies.
+//!
+//! The pass over the hosts finds the state of their origins, the problems of their files, and which
+//! policy each uses. The pass over the policies, in parallel, reads what each says about each agent and
+//! robot from the stored rule sets.
+//!
+//! Memory: 16 bytes for each policy, with history and agents 240 more ([`PolicyTimes`]); the policies that
+//! are read at once; 8 bytes for each rule set; figures by distinct robot name and licence.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use portcullis_dialect::decision::PolicyState;
+use portcullis_report::Figures;
+use portcullis_robots::access::{CaptureNote, DateSpan};
+use portcullis_robots::syntax::NoteKind;
+use portcullis_set::stored::{CaptureFacts, PolicyNumber, StoredHost};
 use portcullis_set::{Damage, PolicySet};
+use portcullis_text::figures::largest;
+use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::exclusions::Exclusions;
-use crate::facts::FactReader;
-use crate::origins::{HostPass, NoteFigures, OriginFigures};
-use crate::policies::{AgentFigures, PolicyRules, RobotFigures, Sums};
-use crate::usage::UsageFigures;
+use crate::agents::{AgentFigures, Exclusions, KnownReach, PolicyTimes, ReachFigures};
+use crate::facts::{FactReader, PolicyReading};
+use crate::origins::{PolicyUse, captured};
+use crate::reaches::Applied;
+use crate::text::Text;
+use crate::usage::{UsageFigures, UsageReading, UsageSums};
+
+/// The number of policies that are read before their readings are summed. Bounds the memory for
+/// readings.
+const POLICIES_AT_ONCE: usize = 4_096;
 
 /// What a set holds, independent of any list of URLs.
 ///
@@ -51,11 +73,311 @@ impl Survey {
         (top, hosts_max): (usize, usize),
         keep: impl FnMut(PolicyRules),
     ) -> Result<Survey, Damage> {
-        let HostPass { hosts, origins, problems, uses, agents, times, .. } =
-            HostPass::of(&facts, hosts_max)?;
-        let mut sums = Sums::of(facts, &uses, times.as_ref(), agents, keep)?;
-        let exclusions = sums.exclusions.take();
-        let (robots, reach, usage) = sums.figures(top);
-        Ok(Survey { hosts, origins, problems, usage, robots, reach, exclusions })
+        let set = facts.set;
+        let times = if facts.agents.is_empty() { None } else { PolicyTimes::of(set) };
+        let survey = Survey {
+            origins: OriginFigures::none(),
+            problems: NoteKind::ALL.map(NoteFigures::none).into(),
+            reach: AgentFigures::of_agents(&facts),
+            exclusions: times.as_ref().map(|times| times.exclusions(facts.agents.len())),
+            ..Survey::default()
+        };
+        let uses = vec![PolicyUse::default(); set.policy_count() as usize];
+        let (named, usage) = Default::default();
+        let mut passes = Passes { facts, survey, uses, times, named, usage, hosts_max };
+        for host in set.hosts() {
+            passes.add_host(&host?)?;
+        }
+        passes.read_policies(keep)?;
+        Ok(passes.survey(top))
+    }
+}
+
+/// Origins, and the captures of their policies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OriginFigures {
+    /// The number of origins.
+    pub origins: u64,
+    /// The number of files.
+    pub files: u64,
+    /// The number of captures. http and https of a host that was captured without a scheme share
+    /// one.
+    pub captures: u64,
+    /// The bytes of the captured files, as far as they were kept.
+    pub file_bytes: u64,
+    /// Origins by state.
+    pub states: Figures,
+    /// Origins by the status of the last response; 0 if there was none.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Origins by note on the response.
+    pub capture_notes: Figures,
+    /// Origins by note on the file.
+    pub file_notes: Figures,
+    /// The number of origins in an outage.
+    pub in_outage: u64,
+    /// When the oldest and the newest policy were captured, if any has a date.
+    pub capture_dates: Option<DateSpan>,
+    /// The number of origins whose capture has no date.
+    pub undated: u64,
+}
+
+impl OriginFigures {
+    fn none() -> OriginFigures {
+        OriginFigures {
+            states: Figures::of(PolicyState::ALL, PolicyState::as_str, |_| 0),
+            capture_notes: Figures::of(CaptureNote::ALL, CaptureNote::as_str, |_| 0),
+            file_notes: Figures::of(NoteKind::ALL, NoteKind::as_str, |_| 0),
+            ..OriginFigures::default()
+        }
+    }
+
+    /// Adds an origin. `is_new` is false if its capture is counted already.
+    fn add(&mut self, state: PolicyState, facts: &CaptureFacts, is_new: bool) {
+        self.origins += 1;
+        self.states.count(state as usize);
+        self.in_outage += u64::from(facts.outage.is_some());
+        facts.capture_notes.iter().for_each(|note| self.capture_notes.count(note as usize));
+        facts.file_notes.iter().for_each(|kind| self.file_notes.count(kind as usize));
+        if is_new {
+            self.captures += 1;
+            self.file_bytes += u64::from(facts.file_bytes);
+            self.files += u64::from(state.is_file());
+        }
+        *self.statuses.entry(facts.status).or_default() += 1;
+        self.capture_dates = DateSpan::over(self.capture_dates, facts.dates());
+        self.undated += u64::from(facts.captured_at.is_none());
+    }
+}
+
+/// A kind of problem in files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NoteFigures {
+    /// The name for programs: `unknown-field`, `rule-outside-group`, ….
+    pub kind: &'static str,
+    /// The meaning of the problem.
+    pub meaning: &'static str,
+    /// The number of files with it.
+    pub files: u64,
+    /// The first hosts by name.
+    pub hosts: Vec<Text>,
+}
+
+impl NoteFigures {
+    fn none(kind: NoteKind) -> NoteFigures {
+        let (kind, meaning) = (kind.as_str(), kind.describe());
+        NoteFigures { kind, meaning, ..NoteFigures::default() }
+    }
+}
+
+/// A robot that files name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RobotRow {
+    /// The name in lower case.
+    pub name: Text,
+    /// The policies that name it.
+    #[serde(flatten)]
+    pub count: ReachFigures,
+}
+
+/// The robots that files with rules name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RobotFigures {
+    /// The number of distinct names.
+    pub names: u64,
+    /// The number of policies that name a robot.
+    pub naming_policies: u64,
+    /// Robots that no group names, counted by policies with default groups.
+    pub others: ReachFigures,
+    /// The number of policies with rules but without default groups. They allow everything to other
+    /// robots.
+    pub policies_without_others: u64,
+    /// The number of origins of these policies.
+    pub origins_without_others: u64,
+    /// The robots that most policies name.
+    pub most_named: Vec<RobotRow>,
+}
+
+/// The rules of a policy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PolicyRules {
+    pub hosts: u64,
+    /// The number of rules that apply to some agent.
+    pub applicable: u64,
+}
+
+impl PolicyRules {
+    fn of(hosts: u64, applied: &[Applied<'_>]) -> Result<PolicyRules, Damage> {
+        let (mut entries, mut groups) = (Vec::new(), BTreeSet::new());
+        for applied in applied.iter().filter_map(|it| it.groups.as_ref()) {
+            if !entries.contains(&applied.entry()) {
+                entries.push(applied.entry());
+                groups.extend(applied.rules()?.iter().map(|rules| (rules.start, rules.end)));
+            }
+        }
+        let applicable = groups.iter().map(|(start, end)| u64::from(end - start)).sum();
+        Ok(PolicyRules { hosts, applicable })
+    }
+}
+
+/// What a policy says about each agent and robot.
+struct Reading {
+    /// What it says to each agent.
+    facts: PolicyReading,
+    /// The robots that the file names, by number.
+    robots: Vec<(u32, KnownReach)>,
+    /// How much robots may fetch that the file does not name. `None` if no group applies to them.
+    default: Option<KnownReach>,
+    usage: UsageReading,
+    rules: PolicyRules,
+}
+
+impl Reading {
+    fn of(
+        reader: &FactReader<'_>,
+        number: PolicyNumber,
+        used: PolicyUse,
+    ) -> Result<Reading, Damage> {
+        let policy = reader.set.policy(number)?;
+        let reach = |entry| reader.reaches.of(policy.rule_set(entry)?);
+        let robot = |(name, entry)| Ok((name, reach(entry)?));
+        let (facts, applied) = reader.read(&policy)?;
+        Ok(Reading {
+            facts,
+            robots: policy.robots()?.into_iter().map(robot).collect::<Result<_, Damage>>()?,
+            default: policy.default_entry().map(reach).transpose()?,
+            usage: match policy.has_usage()? {
+                true => policy.with_file(|file, _| UsageReading::of(file))?,
+                false => UsageReading::default(),
+            },
+            rules: PolicyRules::of(used.hosts, &applied)?,
+        })
+    }
+}
+
+/// The two passes, and the survey so far.
+struct Passes<'s> {
+    facts: FactReader<'s>,
+    survey: Survey,
+    /// The uses of each policy, by number.
+    uses: Vec<PolicyUse>,
+    /// The uses of policies over time, if that is asked.
+    times: Option<PolicyTimes>,
+    /// The names of robots, and the policies that name each.
+    named: Vec<(&'s [u8], ReachFigures)>,
+    usage: UsageSums,
+    /// The most hosts that are named for a problem.
+    hosts_max: usize,
+}
+
+impl<'s> Passes<'s> {
+    /// Adds the newest captures of the origins of a host.
+    fn add_host(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
+        let Passes { facts: FactReader { set, agents, .. }, survey, uses, times, .. } = self;
+        survey.hosts += 1;
+        let mut before = None;
+        for https in host.schemes() {
+            let Some((number, capture)) = captured(set, host, https, None)? else { continue };
+            // http comes first, so the capture of https may be counted already.
+            let is_new = !(https && host.is_one_capture());
+            let policy = set.policy(number)?;
+            let state = policy.state()?;
+            survey.origins.add(state, &capture.facts, is_new);
+            if is_new && state.is_file() {
+                for kind in capture.facts.file_notes.iter() {
+                    let problem = &mut survey.problems[kind as usize];
+                    problem.files += 1;
+                    if problem.hosts.len() < self.hosts_max {
+                        problem.hosts.push(Text::cut(host.key()));
+                    }
+                }
+            }
+            let missing = || set.malformed_host("an origin has a policy that is not there");
+            let used = uses.get_mut(number.index()).ok_or_else(missing)?;
+            used.origins += 1;
+            used.hosts += u64::from(!(https && host.policy(false) == Some(number)));
+            if agents.is_empty() {
+                continue;
+            }
+            let same = before.take().filter(|(policy, _)| *policy == number && !is_new);
+            let delays = match same {
+                Some((_, delays)) => delays,
+                None => capture.crawl_delays(&policy, agents)?,
+            };
+            let reach = survey.reach.iter_mut().zip(&delays);
+            reach.for_each(|(figures, delay)| figures.crawl_delay.add(delay));
+            before = Some((number, delays));
+        }
+        times.as_mut().map_or(Ok(()), |times| times.add(set, host))
+    }
+
+    /// Reads all policies, and calls `keep` with the rules of each, by number.
+    fn read_policies(&mut self, mut keep: impl FnMut(PolicyRules)) -> Result<(), Damage> {
+        let set = self.facts.set;
+        let names = set.robot_names()?.into_iter();
+        self.named = names.map(|name| (name, ReachFigures::default())).collect();
+        let mut all_numbers = set.policies().map(|policy| Ok(policy?.number()));
+        loop {
+            let numbers = all_numbers.by_ref().take(POLICIES_AT_ONCE);
+            let numbers: Vec<PolicyNumber> = numbers.collect::<Result<_, Damage>>()?;
+            if numbers.is_empty() {
+                return Ok(());
+            }
+            let Passes { facts, uses, .. } = &*self;
+            let read = |number: &PolicyNumber| Reading::of(facts, *number, uses[number.index()]);
+            let read: Vec<Result<Reading, Damage>> =
+                numbers.par_iter().with_min_len(16).map(read).collect();
+            for (number, reading) in numbers.iter().zip(read) {
+                let reading = reading?;
+                if let (Some(times), Some(exclusions)) = (&self.times, &mut self.survey.exclusions)
+                {
+                    times.count(*number, &reading.facts.agents, exclusions);
+                }
+                keep(reading.rules);
+                self.add(reading, self.uses[number.index()])?;
+            }
+        }
+    }
+
+    fn add(&mut self, reading: Reading, used: PolicyUse) -> Result<(), Damage> {
+        // The policies of earlier times are not part of the survey.
+        if used.origins == 0 {
+            return Ok(());
+        }
+        let Survey { reach, robots, .. } = &mut self.survey;
+        for (figures, facts) in reach.iter_mut().zip(&reading.facts.agents) {
+            figures.add(used, facts, &reading.facts);
+        }
+        robots.naming_policies += u64::from(!reading.robots.is_empty());
+        match reading.default {
+            Some(reach) => robots.others.add(used, reach),
+            None if reading.facts.state == PolicyState::Rules => {
+                robots.policies_without_others += 1;
+                robots.origins_without_others += used.origins;
+            }
+            None => {}
+        }
+        for (name, reach) in reading.robots {
+            let lost = || self.facts.set.malformed_host("a robot has no name");
+            self.named.get_mut(name as usize).ok_or_else(lost)?.1.add(used, reach);
+        }
+        self.usage.add(reading.usage, used);
+        Ok(())
+    }
+
+    /// Returns the survey. Lists have at most `top` rows.
+    fn survey(self, top: usize) -> Survey {
+        let Passes { mut survey, named, usage, .. } = self;
+        // A set stores no origin without a policy.
+        survey.origins.states.0.retain(|(state, _)| *state != PolicyState::Unknown.as_str());
+        survey.problems.retain(|problem| problem.files > 0);
+        survey.problems.sort_by_key(|problem| Reverse(problem.files));
+        let named = named.into_iter().filter(|(_, count)| count.policies > 0);
+        survey.robots.names = named.clone().count() as u64;
+        let named = named.map(|(name, count)| RobotRow { name: name.into(), count });
+        survey.robots.most_named = largest(named, top, |it| {
+            (it.count.policies, it.count.origins, Reverse(it.name.clone()))
+        });
+        survey.usage = usage.figures(top);
+        survey
     }
 }

@@ -16,14 +16,13 @@ use portcullis_set::PolicySet;
 use portcullis_text::figures::{self, counted, share};
 use portcullis_text::visible::{cut_characters, visible};
 
-use crate::delays::DelayFigures;
-use crate::history::{AccessChange, HostHistory, HostPeriod, OriginHistory, Robot};
-use crate::host::{HostDetail, HostGroup, HostPolicy};
+use crate::agents::{AgentFigures, DelayFigures, ReachFigures};
+use crate::host::{
+    AccessChange, HostDetail, HostGroup, HostHistory, HostPeriod, HostPolicy, OriginHistory, Robot,
+};
 use crate::limits::{ROBOTS_NAMED_MAX, TABLE_CELL_CHARACTERS_MAX};
-use crate::origins::OriginFigures;
-use crate::policies::{AgentFigures, ReachFigures, RobotFigures};
-use crate::shared::SharedFigures;
-use crate::survey::Survey;
+use crate::origins::SharedFigures;
+use crate::survey::{OriginFigures, RobotFigures, Survey};
 use crate::usage::{HostUsage, UsageCount, UsageFigures};
 
 /// Builds the text for people. Writing to a string cannot fail.
@@ -35,8 +34,36 @@ impl Text {
         let _ = writeln!(self.0, "{line}");
     }
 
+    /// Appends an empty line and a table. A table without rows is left out.
+    ///
+    /// `heading` has the names of the columns, the first of which names the table. A row may end early.
+    /// Hidden characters are escaped, and cells longer than [`TABLE_CELL_CHARACTERS_MAX`] are cut.
     fn table(&mut self, heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
-        push_table(heading, rows, &mut self.0);
+        let cell = |text: &str| {
+            let text = visible(text).to_string();
+            cut_characters(&text, TABLE_CELL_CHARACTERS_MAX).into_owned()
+        };
+        let mut table: Vec<Vec<String>> = vec![heading.iter().map(|text| cell(text)).collect()];
+        table.extend(rows.into_iter().map(|row| row.iter().map(|text| cell(text)).collect()));
+        if table.len() < 2 {
+            return;
+        }
+        let columns = table.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| {
+            let cells = table.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        self.0.push('\n');
+        for (number, row) in table.iter().enumerate() {
+            let indent = if number == 0 { "" } else { "  " };
+            let mut line = format!("{indent}{:<1$}", row[0], widths[0] + 2 - indent.len());
+            for (cell, width) in row.iter().zip(&widths).skip(1) {
+                line += &format!("  {cell:>width$}");
+            }
+            self.0.push_str(line.trim_end());
+            self.0.push('\n');
+        }
     }
 
     /// Appends the number of origins by name, with their share of all. Names without an origin are
@@ -433,47 +460,15 @@ fn audience(group: &HostGroup) -> String {
     }
 }
 
-/// Appends an empty line and a table. A table without rows is left out.
-///
-/// `heading` has the names of the columns, the first of which names the table. A row may end early.
-/// Hidden characters are escaped, and cells longer than [`TABLE_CELL_CHARACTERS_MAX`] are cut.
-fn push_table(heading: &[&str], rows: impl IntoIterator<Item = Vec<String>>, out: &mut String) {
-    let cell = |text: &str| {
-        let text = visible(text).to_string();
-        cut_characters(&text, TABLE_CELL_CHARACTERS_MAX).into_owned()
-    };
-    let mut table: Vec<Vec<String>> = vec![heading.iter().map(|text| cell(text)).collect()];
-    table.extend(rows.into_iter().map(|row| row.iter().map(|text| cell(text)).collect()));
-    if table.len() < 2 {
-        return;
-    }
-    let columns = table.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        let cells = table.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    out.push('\n');
-    for (number, row) in table.iter().enumerate() {
-        let indent = if number == 0 { "" } else { "  " };
-        let mut line = format!("{indent}{:<1$}", row[0], widths[0] + 2 - indent.len());
-        for (cell, width) in row.iter().zip(&widths).skip(1) {
-            line += &format!("  {cell:>width$}");
-        }
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn table(heading: &[&str], rows: &[&[&str]]) -> String {
-        let mut out = String::new();
+        let mut text = Text::default();
         let row = |row: &&[&str]| row.iter().map(|&cell| cell.to_owned()).collect();
-        push_table(heading, rows.iter().map(row), &mut out);
-        out
+        text.table(heading, rows.iter().map(row));
+        text.0
     }
 
     #[test]

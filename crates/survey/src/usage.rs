@@ -1,7 +1,6 @@
 //! Usage preferences: what files state, and the records that hold for the robots of one file.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use portcullis_dialect::dialect::{Dialect, Field};
 use portcullis_dialect::id::LineNumber;
@@ -34,12 +33,10 @@ pub struct UsageCount {
 
 impl UsageCount {
     fn add(&mut self, records: u64, used: PolicyUse) {
-        if records > 0 {
-            self.records += records;
-            self.policies += 1;
-            self.origins += used.origins;
-            self.hosts += used.hosts;
-        }
+        self.records += records;
+        self.policies += 1;
+        self.origins += used.origins;
+        self.hosts += used.hosts;
     }
 }
 
@@ -70,78 +67,76 @@ pub struct LicenseFigures {
     pub count: UsageCount,
 }
 
+/// What usage records are counted by.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Counted {
+    All,
+    Source(Field),
+    Stated(Label, Preference),
+    License(Vec<u8>),
+}
+
 /// The numbers of usage records in one file.
 #[derive(Default)]
-pub(crate) struct UsageReading {
-    all: u64,
-    /// By field, in the order of [`USAGE_FIELDS`].
-    sources: [u64; USAGE_FIELDS.len()],
-    labels: [[u64; STATED.len()]; Label::ALL.len()],
-    licenses: BTreeMap<Vec<u8>, u64>,
-}
+pub(crate) struct UsageReading(Map<Counted, u64>);
 
 impl UsageReading {
     pub fn of(file: &RobotsTxt<'_>) -> UsageReading {
         let mut read = UsageReading::default();
         for record in file.usage_records() {
-            read.all += 1;
+            read.add(Counted::All);
             if record.field != Field::License || record.is_license() {
-                let source = USAGE_FIELDS.iter().position(|it| it.field == record.field);
-                source.into_iter().for_each(|it| read.sources[it] += 1);
+                read.add(Counted::Source(record.field));
             }
             if record.is_license() {
-                *read.licenses.entry(record.value.to_vec()).or_default() += 1;
+                read.add(Counted::License(record.value.to_vec()));
             }
             let Some(statement) = Statement::of(record) else { continue };
             for label in Label::ALL {
-                for (count, stated) in read.labels[label as usize].iter_mut().zip(STATED) {
-                    *count += u64::from(statement.of_label(label) == stated);
-                }
+                read.add(Counted::Stated(label, statement.of_label(label)));
             }
         }
         read
+    }
+
+    fn add(&mut self, what: Counted) {
+        *self.0.entry(what).or_default() += 1;
     }
 }
 
 /// The sums over all policies.
 #[derive(Default)]
-pub(crate) struct UsageSums {
-    all: UsageCount,
-    sources: [UsageCount; USAGE_FIELDS.len()],
-    labels: [[UsageCount; STATED.len()]; Label::ALL.len()],
-    licenses: Map<Vec<u8>, UsageCount>,
-}
+pub(crate) struct UsageSums(Map<Counted, UsageCount>);
 
 impl UsageSums {
     pub fn add(&mut self, read: UsageReading, used: PolicyUse) {
-        self.all.add(read.all, used);
-        let sums = self.sources.iter_mut().chain(self.labels.as_flattened_mut());
-        let counts = read.sources.iter().chain(read.labels.as_flattened());
-        sums.zip(counts).for_each(|(sum, count)| sum.add(*count, used));
-        for (value, count) in read.licenses {
-            self.licenses.entry(value).or_default().add(count, used);
+        for (what, records) in read.0 {
+            self.0.entry(what).or_default().add(records, used);
         }
     }
 
     pub fn figures(self, top: usize) -> UsageFigures {
-        let sources = USAGE_FIELDS.iter().map(|it| it.text).zip(self.sources);
-        let labels = Label::ALL.into_iter().zip(self.labels).map(|(label, counts)| {
-            let stated = STATED.into_iter().map(|it| it.as_str()).zip(counts);
-            (label.as_str(), Figures(stated.collect()))
+        let count = |what| self.0.get(&what).copied().unwrap_or_default();
+        let stated =
+            |label| Figures::of(STATED, Preference::as_str, |it| count(Counted::Stated(label, it)));
+        let all = count(Counted::All);
+        let sources =
+            Figures::of(&USAGE_FIELDS, |it| it.text, |it| count(Counted::Source(it.field)));
+        let labels = Figures::of(Label::ALL, Label::as_str, stated);
+        let licenses = self.0.into_iter().filter_map(|(what, count)| match what {
+            Counted::License(value) => Some(LicenseFigures { value: Text(value), count }),
+            _ => None,
         });
-        let licenses = self.licenses.len() as u64;
-        let counted = self.licenses.into_iter();
-        let counted = counted.map(|(value, count)| LicenseFigures { value: Text(value), count });
-        // The value makes the order total; the iteration order of a map is random.
-        let most_common_licenses = largest(counted, top, |it| {
-            (it.count.origins, it.count.policies, Reverse(it.value.clone()))
-        });
+        let licenses: Vec<LicenseFigures> = licenses.collect();
         UsageFigures {
-            all: self.all,
-            sources: Figures(sources.collect()),
-            labels: Figures(labels.collect()),
-            licenses,
-            most_common_licenses,
+            all,
+            sources,
+            labels,
+            licenses: licenses.len() as u64,
+            // The value makes the order total; the iteration order of a map is random.
+            most_common_licenses: largest(licenses, top, |it| {
+                (it.count.origins, it.count.policies, Reverse(it.value.clone()))
+            }),
         }
     }
 }

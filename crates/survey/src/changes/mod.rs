@@ -5,7 +5,6 @@
 //! [`file_fields`]). Changes of URLs also have a [`page()`]. A value that a side does not have is missing.
 //! Rules longer than [`SHOWN_BYTES_MAX`](portcullis_text::visible::SHOWN_BYTES_MAX) are cut.
 
-mod groups;
 mod page;
 pub mod urls;
 

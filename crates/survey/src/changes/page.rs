@@ -5,13 +5,11 @@
 use std::cmp::Reverse;
 
 use maud::{Markup, html};
-
 use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_report::page::{Page, Section, alike, code, count, folded, short_code, table, text};
 use portcullis_text::figures::{few, grouped, largest, plural};
 
-use super::groups::{Deciding, Group, LINES};
-use super::urls::{AgentChanges, UrlCounts};
+use super::urls::{AgentChanges, CHANGES, Deciding, Group, LINES, UrlCounts};
 
 /// The rows of the table of crawlers.
 const CRAWLERS: usize = 6;
@@ -52,14 +50,8 @@ struct View<'a> {
 impl View<'_> {
     /// Returns the numbers of URLs by change, in a sentence.
     fn finding(&self, urls: &str) -> Markup {
-        let groups = &self.counts.groups;
-        let changes = [
-            (&groups.blocked, "newly blocked"),
-            (&groups.allowed, "newly allowed"),
-            (&groups.others, "changed otherwise"),
-            (&groups.uses, "subject to new preferences"),
-        ];
-        let changes: Vec<_> = changes.into_iter().filter(|(urls, _)| urls.count > 0).collect();
+        let changes = self.counts.groups.changed.iter().zip(CHANGES);
+        let changes: Vec<_> = changes.filter(|(urls, _)| urls.count > 0).collect();
         let last = changes.len().saturating_sub(1);
         html! {
             @if changes.is_empty() {

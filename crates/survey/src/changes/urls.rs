@@ -7,25 +7,28 @@
 //!
 //! A record that keeps its verdict for a different reason or by a different rule is not reported.
 //! Neither is a preference that is stated in a different place.
+//!
+//! Memory of the changes by rule: for each group, its rules and [`EXAMPLES`] URLs, up to
+//! [`CHANGE_GROUPS_MAX`]. Groups are found in input order, so they are the same for any number of threads.
 
+use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-
-use portcullis_dialect::decision::Verdict;
+use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_report::{ChunkError, Piece, add_counts, bytes};
+use portcullis_report::{ChunkError, Figures, Piece, add_counts, bytes};
 use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_rows::output::Added;
 use portcullis_rows::output::added::Cell;
 use portcullis_set::batch::{FullDecision, Session, StatedPlace};
 use portcullis_text::figures::counted;
 use portcullis_text::visible::{cut_to_show, visible};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use super::Decided;
-use super::groups::{ChangeGroups, Kind, Place};
+use crate::limits::CHANGE_GROUPS_MAX;
 
 /// The number of verdicts, which equals the number of preferences.
 const VALUES: usize = Verdict::ALL.len();
@@ -45,6 +48,13 @@ impl Turns {
         Turns { member, values, counts: [[0; VALUES]; VALUES] }
     }
 
+    /// Returns each change that occurs: the old and the new value, and the number of records.
+    fn changes(&self) -> impl Iterator<Item = ([usize; 2], u64)> {
+        let pairs = (0..VALUES).flat_map(|old| (0..VALUES).map(move |new| [old, new]));
+        let counted = pairs.map(|turn @ [old, new]| (turn, self.counts[old][new]));
+        counted.filter(|&([old, new], records)| old != new && records > 0)
+    }
+
     /// Returns the number of records that keep their value.
     pub fn unchanged(&self) -> u64 {
         (0..VALUES).map(|value| self.counts[value][value]).sum()
@@ -52,53 +62,38 @@ impl Turns {
 
     /// Returns the number of records whose value changes.
     pub fn changed(&self) -> u64 {
-        self.counts.as_flattened().iter().sum::<u64>() - self.unchanged()
+        self.changes().map(|(_, records)| records).sum()
     }
 
     /// Returns the number of records with two different preferences of which none is
     /// [`Preference::NoAccess`].
     fn changed_within_access(&self) -> u64 {
         let none = Preference::NoAccess as usize;
-        let with_none: u64 = (0..VALUES)
-            .filter(|&value| value != none)
-            .map(|value| self.counts[none][value] + self.counts[value][none])
-            .sum();
-        self.changed() - with_none
+        let within = self.changes().filter(|(turn, _)| !turn.contains(&none));
+        within.map(|(_, records)| records).sum()
     }
 
     /// Returns the number of each change that occurs, such as `allow to disallow`.
-    fn occurring(&self) -> impl Iterator<Item = (String, u64)> {
-        let pairs = (0..VALUES).flat_map(|old| (0..VALUES).map(move |new| (old, new)));
-        let changed = pairs.filter(|&(old, new)| old != new && self.counts[old][new] > 0);
-        changed.map(|(old, new)| {
-            (format!("{} to {}", self.values[old], self.values[new]), self.counts[old][new])
-        })
+    fn occurring(&self) -> Figures<u64, String> {
+        let name = |[old, new]: [usize; 2]| format!("{} to {}", self.values[old], self.values[new]);
+        Figures(self.changes().map(|(turn, records)| (name(turn), records)).collect())
     }
 }
 
 impl Display for Turns {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         write!(out, "unchanged {}, changed {}", self.unchanged(), self.changed())?;
-        let turns: Vec<String> =
-            self.occurring().map(|(turn, count)| format!("{turn} {count}")).collect();
-        if turns.is_empty() { Ok(()) } else { write!(out, " ({})", turns.join(", ")) }
+        let turns = self.occurring();
+        if turns.is_empty() { Ok(()) } else { write!(out, " ({turns})") }
     }
 }
 
 impl Serialize for Turns {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Occurring<'t>(&'t Turns);
-
-        impl Serialize for Occurring<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_map(self.0.occurring())
-            }
-        }
-
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("unchanged", &self.unchanged())?;
         map.serialize_entry("changed", &self.changed())?;
-        map.serialize_entry(self.member, &Occurring(self))?;
+        map.serialize_entry(self.member, &self.occurring())?;
         map.end()
     }
 }
@@ -110,12 +105,8 @@ pub struct AgentChanges {
     #[serde(flatten)]
     verdicts: Turns,
     /// The changes of preferences, by compared label.
-    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
-    usage: Vec<(&'static str, Turns)>,
-}
-
-fn as_map<S: Serializer>(labels: &[(&'static str, Turns)], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_map(labels.iter().map(|(label, turns)| (label, turns)))
+    #[serde(skip_serializing_if = "Figures::is_empty")]
+    usage: Figures<Turns>,
 }
 
 impl AgentChanges {
@@ -139,11 +130,11 @@ impl AgentChanges {
     /// Returns the number of URLs by label that have another preference, without those whose
     /// preference came or went with the access.
     pub fn restated(&self) -> Vec<(&'static str, u64)> {
-        self.usage.iter().map(|(label, turns)| (*label, turns.changed_within_access())).collect()
+        self.usage.0.iter().map(|(label, turns)| (*label, turns.changed_within_access())).collect()
     }
 
     fn turns(&self) -> impl Iterator<Item = &Turns> {
-        std::iter::once(&self.verdicts).chain(self.usage.iter().map(|(_, turns)| turns))
+        std::iter::once(&self.verdicts).chain(self.usage.0.iter().map(|(_, turns)| turns))
     }
 }
 
@@ -179,7 +170,7 @@ impl UrlCounts {
         let agent = |agent: &String| AgentChanges {
             agent: agent.clone(),
             verdicts: Turns::new("verdicts", Verdict::ALL.map(Verdict::as_str)),
-            usage: labels.iter().map(|label| (label.as_str(), preferences())).collect(),
+            usage: Figures::of(labels, |label| label.as_str(), |_| preferences()),
         };
         UrlCounts { per_agent: agents.iter().map(agent).collect(), ..UrlCounts::default() }
     }
@@ -195,7 +186,7 @@ impl UrlCounts {
         self.bytes += other.bytes;
         self.groups.merge(&other.groups);
         for (agent, other) in self.per_agent.iter_mut().zip(&other.per_agent) {
-            let usage = agent.usage.iter_mut().map(|(_, turns)| turns);
+            let usage = agent.usage.0.iter_mut().map(|(_, turns)| turns);
             let own = std::iter::once(&mut agent.verdicts).chain(usage);
             for (turns, other) in own.zip(other.turns()) {
                 add_counts(turns.counts.as_flattened_mut(), other.counts.as_flattened());
@@ -212,7 +203,7 @@ impl UrlCounts {
         writeln!(out, "{}, {}", counted(self.records, "record"), counted(self.bytes, "byte"))?;
         for AgentChanges { agent, verdicts, usage } in &self.per_agent {
             writeln!(out, "{}: {verdicts}", visible(agent))?;
-            for (label, turns) in usage {
+            for (label, turns) in &usage.0 {
                 writeln!(out, "{} {label}: {turns}", visible(agent))?;
             }
         }
@@ -298,7 +289,7 @@ pub fn compare_chunk(
                 let sides = [old.rule(answer)?, new.rule(answer)?];
                 row_bytes += change.keep(None, sides.map(Side::access), kept, groups);
             }
-            for (number, (label, turns)) in counts.usage.iter_mut().enumerate() {
+            for (number, (label, turns)) in counts.usage.0.iter_mut().enumerate() {
                 let (was, is) = (old.preference(answer, number), new.preference(answer, number));
                 turns.counts[was as usize][is as usize] += 1;
                 if was != is {
@@ -373,7 +364,6 @@ impl Change<'_> {
         if sides.iter().any(|side| side.value == Preference::NoAccess.as_str()) {
             return;
         }
-        let Change { record, url, agents, agent, .. } = self;
         let lines = sides.each_ref().map(|side| side.decided.line.filter(|_| has_lines));
         let values = sides.each_ref().map(|side| side.value);
         let deciding =
@@ -382,6 +372,176 @@ impl Change<'_> {
                 (reason.filter(|_| rule.is_none()), rule)
             });
         let kind = Kind { label, values, deciding };
-        groups.add(kind, Place { record, url, lines, agent, agents: agents.len() });
+        groups.add(kind, self, lines);
+    }
+}
+
+/// The URLs that a group keeps.
+const EXAMPLES: usize = 2;
+
+/// The lines that a group keeps on each side.
+pub(super) const LINES: usize = 4;
+
+/// What may change for a URL, in words that follow its number. The last is of preferences, the others
+/// are of verdicts.
+pub(super) const CHANGES: [&str; 4] =
+    ["newly blocked", "newly allowed", "changed otherwise", "subject to new preferences"];
+
+/// What decides one side of a change: the rule or statement as written, or else the reason why none does;
+/// neither if nothing is stated.
+pub(super) type Deciding = (Option<Reason>, Option<Vec<u8>>);
+
+/// What changes alike: the label if it is a preference, the old and the new value, and what decides
+/// each. The rule of several groups of a file is one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Kind {
+    pub label: Option<&'static str>,
+    pub values: [&'static str; 2],
+    pub deciding: [Deciding; 2],
+}
+
+/// A number of records. A record counts once, however many agents it changes for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Records {
+    pub count: u64,
+    /// The last record of this chunk.
+    last: Option<u64>,
+}
+
+impl Records {
+    fn add(&mut self, record: u64) {
+        if self.last != Some(record) {
+            self.count += 1;
+            self.last = Some(record);
+        }
+    }
+}
+
+/// The changes of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    pub kind: Kind,
+    pub urls: Records,
+    /// The first lines that decide, old and new.
+    pub lines: [Vec<u32>; 2],
+    /// Whether something changes, by agent.
+    pub agents: Vec<bool>,
+    /// The first URLs.
+    pub examples: Vec<Vec<u8>>,
+}
+
+/// The changes of a list by kind, in the order of their first URLs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeGroups {
+    pub(super) groups: Vec<Group>,
+    places: HashMap<Kind, usize>,
+    /// Whether there are further kinds.
+    pub(super) is_cut: bool,
+    /// The URLs with each of [`CHANGES`] for some agent.
+    pub(super) changed: [Records; CHANGES.len()],
+}
+
+impl ChangeGroups {
+    /// Adds a change of a kind, with the old and the new line that decides, if there is one.
+    fn add(&mut self, kind: Kind, change: Change<'_>, lines: [Option<u32>; 2]) {
+        let Change { record, url, agents, agent, .. } = change;
+        let counted = match (kind.label, kind.values) {
+            (None, ["allow", "disallow"]) => 0,
+            (None, ["disallow", "allow"]) => 1,
+            (None, _) => 2,
+            (Some(_), _) => 3,
+        };
+        self.changed[counted].add(record);
+        let Some(group) = self.group(&kind, agents.len()) else { return };
+        group.urls.add(record);
+        group.agents[agent] = true;
+        group.keep(url.trim_ascii(), lines.each_ref().map(Option::as_slice));
+    }
+
+    /// Adds the groups of the next chunk.
+    pub(super) fn merge(&mut self, other: &ChangeGroups) {
+        let ChangeGroups { groups, places: _, is_cut, changed } = other;
+        self.is_cut |= is_cut;
+        self.changed.iter_mut().zip(changed).for_each(|(own, other)| own.count += other.count);
+        for Group { kind, urls, lines, agents, examples } in groups {
+            let Some(group) = self.group(kind, agents.len()) else { continue };
+            group.urls.count += urls.count;
+            group.agents.iter_mut().zip(agents).for_each(|(own, other)| *own |= other);
+            examples.iter().for_each(|url| group.keep(url, lines.each_ref().map(Vec::as_slice)));
+        }
+    }
+
+    /// Returns the group of a kind; `None` if there are too many.
+    fn group(&mut self, kind: &Kind, agents: usize) -> Option<&mut Group> {
+        let place = match self.places.get(kind) {
+            Some(place) => *place,
+            None if self.groups.len() == CHANGE_GROUPS_MAX => {
+                self.is_cut = true;
+                return None;
+            }
+            None => {
+                let (kind, agents) = (kind.clone(), vec![false; agents]);
+                self.places.insert(kind.clone(), self.groups.len());
+                let (urls, lines, examples) = Default::default();
+                self.groups.push(Group { kind, urls, lines, agents, examples });
+                self.groups.len() - 1
+            }
+        };
+        Some(&mut self.groups[place])
+    }
+}
+
+impl Group {
+    /// Keeps a URL and the lines of both sides, if there is room.
+    fn keep(&mut self, url: &[u8], lines: [&[u32]; 2]) {
+        for (kept, lines) in self.lines.iter_mut().zip(lines) {
+            for line in lines {
+                if kept.len() < LINES && !kept.contains(line) {
+                    kept.push(*line);
+                }
+            }
+        }
+        if self.examples.len() < EXAMPLES && !self.examples.iter().any(|kept| kept == url) {
+            self.examples.push(url.to_vec());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(rule: usize) -> Kind {
+        let deciding = [(Some(Reason::NoRule), None), (None, Some(rule.to_string().into_bytes()))];
+        Kind { label: None, values: ["allow", "disallow"], deciding }
+    }
+
+    /// Adds a change for one of two agents.
+    fn add(groups: &mut ChangeGroups, kind: Kind, record: u64, agent: usize) {
+        let agents = &[const { String::new() }; 2];
+        let change = Change { record, url: b" /a ", agents, agent, has_labels: false };
+        groups.add(kind, change, [None, Some(agent as u32 + 7)]);
+    }
+
+    #[test]
+    fn a_record_counts_once_for_all_agents() {
+        let mut groups = ChangeGroups::default();
+        for (record, agent) in [(0, 0), (0, 1), (3, 1)] {
+            add(&mut groups, kind(0), record, agent);
+        }
+        let mut all = groups.clone();
+        all.merge(&groups);
+        let [group] = &all.groups[..] else { panic!("{all:?}") };
+        assert_eq!((group.urls.count, all.changed.clone().map(|it| it.count)), (4, [4, 0, 0, 0]));
+        assert_eq!((&group.agents[..], &group.lines), (&[true, true][..], &[vec![], vec![7, 8]]));
+        assert_eq!(group.examples, [b"/a"]);
+    }
+
+    #[test]
+    fn kinds_above_the_limit_are_counted_without_a_group() {
+        let mut groups = ChangeGroups::default();
+        (0..=CHANGE_GROUPS_MAX).for_each(|rule| add(&mut groups, kind(rule), rule as u64, 0));
+        assert!(groups.is_cut && groups.groups.len() == CHANGE_GROUPS_MAX);
+        assert_eq!(groups.changed[0].count, CHANGE_GROUPS_MAX as u64 + 1);
     }
 }

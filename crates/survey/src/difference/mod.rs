@@ -14,7 +14,10 @@
 //!   rules.
 //!
 //! [`Difference::with_usage`] also compares what files state about the uses of pages, for agents and
-//! labels; see [`UsageChange`].
+//! labels; see [`UsageChange`]. Two policies state the same about a label for an agent if the statements
+//! of each field have the same paths in normal form with the same preferences, by precedence. The order
+//! and number of adjacent statements with one preference do not count, nor do statements at the end that
+//! say nothing about the label, nor which of the two fields has which statements.
 //!
 //! [`Difference::as_of`] compares a set with history at two times. Origins that had not been captured at
 //! a time are not there.
@@ -44,38 +47,42 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#[cfg(test)]
-mod tests;
-mod usage;
-
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::usage::Label;
+use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::pattern::{Pattern, PatternList};
 use portcullis_robots::access::UnixSeconds;
-use portcullis_robots::policy::{Crawler, OrderedRules};
+use portcullis_robots::policy::{
+    Crawler, LabelRules, OrderedRules, Selection, UsageGroups, UsageRules,
+};
+use portcullis_robots::syntax::{RobotsTxt, Statement};
+use portcullis_set::Damage;
 use portcullis_set::batch::{AskError, Classifier};
-use portcullis_set::file::Damage;
 use portcullis_set::stored::{PolicyNumber, PolicySet, StoredHost};
+use portcullis_text::visible::SHOWN_BYTES_MAX;
 
 use crate::limits::{DIFFERENCE_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
 use crate::origins::captured;
 
-pub use usage::UsageChange;
+#[cfg(test)]
+mod tests;
 
-/// Two sets to compare, and the agents to compare them for.
+/// Two sets to compare, the old and the new, and the agents to compare them for.
 #[derive(Debug)]
-pub struct Difference {
-    old: Arc<PolicySet>,
-    new: Arc<PolicySet>,
-    /// The agents in the old and in the new set, if any were given.
-    asked: Option<(Classifier, Classifier)>,
-    /// The times as of which the sets are compared; `None` for after all captures.
-    times: [Option<UnixSeconds>; 2],
+pub struct Difference([Side; 2]);
+
+/// One of two sets.
+#[derive(Debug)]
+struct Side {
+    set: Arc<PolicySet>,
+    /// The agents in the set, if any were given.
+    asked: Option<Classifier>,
+    /// The time as of which the set is compared; `None` for after all captures.
+    at: Option<UnixSeconds>,
 }
 
 /// A changed origin.
@@ -203,8 +210,8 @@ impl ChangeCounts {
 impl Difference {
     /// Compares two sets by the records of their files.
     pub fn new(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> Difference {
-        let [old, new] = [old, new].map(Arc::clone);
-        Difference { old, new, asked: None, times: [None; 2] }
+        let side = |set| Side { set: Arc::clone(set), asked: None, at: None };
+        Difference([old, new].map(side))
     }
 
     /// Compares two sets for agents, given in the dialect of the old and of the new set.
@@ -221,11 +228,11 @@ impl Difference {
         new: (&Arc<PolicySet>, Vec<Crawler>),
     ) -> Result<Difference, AskError> {
         assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
-        let classifier =
-            |(set, agents): (&Arc<PolicySet>, _)| Classifier::new(Arc::clone(set), agents);
-        let (old_set, new_set) = (Arc::clone(old.0), Arc::clone(new.0));
-        let asked = Some((classifier(old)?, classifier(new)?));
-        Ok(Difference { old: old_set, new: new_set, asked, times: [None; 2] })
+        let side = |(set, agents): (&Arc<PolicySet>, Vec<Crawler>)| {
+            let asked = Classifier::new(Arc::clone(set), agents);
+            asked.map(|asked| Side { set: Arc::clone(set), asked: Some(asked), at: None })
+        };
+        Ok(Difference([side(old)?, side(new)?]))
     }
 
     /// Also compares what files state about these labels, for the agents. An empty list changes
@@ -239,9 +246,9 @@ impl Difference {
     ///
     /// If no agent was given.
     pub fn with_usage(mut self, labels: &[Label]) -> Result<Difference, AskError> {
-        if !labels.is_empty() {
-            let (old, new) = self.asked.expect("preferences are those of agents");
-            self.asked = Some((old.with_usage(labels)?, new.with_usage(labels)?));
+        for side in self.0.iter_mut().filter(|_| !labels.is_empty()) {
+            let asked = side.asked.take().expect("preferences are those of agents");
+            side.asked = Some(asked.with_usage(labels)?);
         }
         Ok(self)
     }
@@ -249,13 +256,14 @@ impl Difference {
     /// Compares the old and the new set, which may be one, as of two times; `None` for after all
     /// captures. A set that is compared as of a time must have history.
     #[must_use]
-    pub fn as_of(self, times: [Option<UnixSeconds>; 2]) -> Difference {
-        Difference { times, ..self }
+    pub fn as_of(mut self, times: [Option<UnixSeconds>; 2]) -> Difference {
+        self.0.iter_mut().zip(times).for_each(|(side, time)| side.at = time);
+        self
     }
 
     /// Returns the labels whose preferences are compared.
     fn labels(&self) -> &[Label] {
-        self.asked.as_ref().map_or(&[], |(old, _)| old.labels())
+        self.0[0].asked.as_ref().map_or(&[], Classifier::labels)
     }
 
     /// Calls `with` for each change, in the order of hosts, http before https, and returns the counts.
@@ -267,7 +275,7 @@ impl Difference {
         &self,
         mut with: impl FnMut(OriginChange) -> Result<(), E>,
     ) -> Result<ChangeCounts, E> {
-        let agents = self.asked.as_ref().map_or(0, |(old, _)| old.agents().len());
+        let agents = self.0[0].asked.as_ref().map_or(0, |old| old.agents().len());
         let mut counts = ChangeCounts {
             rules_by_agent: vec![0; agents],
             usage_by_agent: vec![[0; Label::ALL.len()]; agents],
@@ -275,7 +283,7 @@ impl Difference {
             ..ChangeCounts::default()
         };
         let mut pairs = Pairs::default();
-        let (mut old_hosts, mut new_hosts) = (self.old.hosts(), self.new.hosts());
+        let [mut old_hosts, mut new_hosts] = self.0.each_ref().map(|side| side.set.hosts());
         let (mut old, mut new) = (old_hosts.next().transpose()?, new_hosts.next().transpose()?);
         loop {
             let order = match (&old, &new) {
@@ -312,11 +320,9 @@ impl Difference {
         https: bool,
     ) -> Result<[Option<PolicyNumber>; 2], Damage> {
         let mut policies = [None; 2];
-        for (place, set) in [&self.old, &self.new].into_iter().enumerate() {
-            let host = hosts[place].filter(|host| host.policy(https).is_some());
-            if let Some(host) = host {
-                let found = captured(set, &host, https, self.times[place])?;
-                policies[place] = found.map(|(policy, _)| policy);
+        for ((side, host), policy) in self.0.iter().zip(hosts).zip(&mut policies) {
+            if let Some(host) = host.filter(|host| host.policy(https).is_some()) {
+                *policy = captured(&side.set, &host, https, side.at)?.map(|(policy, _)| policy);
             }
         }
         Ok(policies)
@@ -327,8 +333,10 @@ impl Difference {
         [old, new]: [Option<PolicyNumber>; 2],
         pairs: &mut Pairs,
     ) -> Result<Vec<Change>, Damage> {
-        let state_of = |set, policy: Option<_>| policy.map(|it| state(set, it)).transpose();
-        let states = [state_of(&self.old, old)?, state_of(&self.new, new)?];
+        let state_of = |side: &Side, policy: Option<PolicyNumber>| {
+            policy.map(|it| state(&side.set, it)).transpose()
+        };
+        let states = [state_of(&self.0[0], old)?, state_of(&self.0[1], new)?];
         let mut kinds = Vec::new();
         if states[0] != states[1] {
             kinds.push(Change::State(states));
@@ -372,9 +380,9 @@ impl Pairs {
         if !self.kept.contains_key(&pair) {
             let agents = compare(difference, pair)?;
             let rules = agents.map(|agents| Change::Rules { agents: agents.into() });
-            let usage = match &difference.asked {
-                Some((old, new)) => usage::changes((old, pair.0), (new, pair.1))?,
-                None => Vec::new(),
+            let usage = match difference.0.each_ref().map(|side| side.asked.as_ref()) {
+                [Some(old), Some(new)] => usage_changes((old, pair.0), (new, pair.1))?,
+                _ => Vec::new(),
             };
             if self.kept.len() >= DIFFERENCE_PAIRS_KEPT || self.bytes > DIFFERENCE_BYTES_KEPT {
                 self.kept.clear();
@@ -392,13 +400,13 @@ fn compare(
     difference: &Difference,
     (old, new): (PolicyNumber, PolicyNumber),
 ) -> Result<Option<Box<[usize]>>, Damage> {
-    let Difference { old: old_set, new: new_set, asked, .. } = difference;
-    let same_records = old_set.policy(old)?.has_records_of(&new_set.policy(new)?)?;
-    let Some((old_agents, new_agents)) = asked else {
+    let [before, after] = &difference.0;
+    let same_records = before.set.policy(old)?.has_records_of(&after.set.policy(new)?)?;
+    let (Some(old_agents), Some(new_agents)) = (&before.asked, &after.asked) else {
         return Ok((!same_records).then(Box::default));
     };
     // The meaning of the same records depends only on the dialect.
-    if same_records && old_set.dialect().name == new_set.dialect().name {
+    if same_records && before.set.dialect().name == after.set.dialect().name {
         return Ok(None);
     }
     let mut changed = Vec::new();
@@ -435,4 +443,148 @@ fn runs<'l, T: Copy + PartialEq>(patterns: &'l PatternList, outcomes: &[T]) -> V
         }
     }
     runs
+}
+
+/// A change of the statements about a label, with the agents for which the change is the same.
+///
+/// Statements are shown in order of precedence, separated by spaces: `/art/=n y` is `n` for paths
+/// of `/art/` and `y` for all others. Paths are as written. `?` alone means no statement. If both fields
+/// state preferences, those of Content-Signal follow after `&`.
+/// Statements after [`SHOWN_BYTES_MAX`] are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageChange {
+    /// The label.
+    pub label: Label,
+    /// The agents, by position.
+    pub agents: Vec<usize>,
+    /// The old statements.
+    pub before: Vec<u8>,
+    /// The new statements.
+    pub after: Vec<u8>,
+}
+
+impl UsageChange {
+    /// Returns the size in bytes of memory.
+    fn bytes(&self) -> usize {
+        let texts = self.before.len() + self.after.len();
+        size_of::<UsageChange>() + size_of_val(&*self.agents) + texts
+    }
+}
+
+/// The statements of a policy about a label, for an agent.
+#[derive(Clone)]
+struct Stated {
+    /// By field: the patterns, and the preference of each.
+    fields: Vec<(PatternList, Vec<Preference>)>,
+    shown: Vec<u8>,
+}
+
+/// Returns what changed for the agents and labels of two classifiers, by label.
+fn usage_changes(
+    old: (&Classifier, PolicyNumber),
+    new: (&Classifier, PolicyNumber),
+) -> Result<Vec<UsageChange>, Damage> {
+    let policies = (old.0.set().policy(old.1)?, new.0.set().policy(new.1)?);
+    let same_dialect = old.0.set().dialect().name == new.0.set().dialect().name;
+    let has_usage = policies.0.has_usage()? || policies.1.has_usage()?;
+    if !has_usage || (same_dialect && policies.0.extract()? == policies.1.extract()?) {
+        return Ok(Vec::new());
+    }
+    let mut changes: Vec<UsageChange> = Vec::new();
+    let (before, after) = (stated(old)?, stated(new)?);
+    for (number, &label) in old.0.labels().iter().enumerate() {
+        let of_label = changes.len();
+        for (agent, (before, after)) in before.iter().zip(&after).enumerate() {
+            let (before, after) = (&before[number], &after[number]);
+            if before.equals(after) {
+                continue;
+            }
+            let alike =
+                |it: &&mut UsageChange| it.before == before.shown && it.after == after.shown;
+            match changes[of_label..].iter_mut().find(alike) {
+                Some(change) => change.agents.push(agent),
+                None => {
+                    let (before, after) = (before.shown.clone(), after.shown.clone());
+                    changes.push(UsageChange { label, agents: vec![agent], before, after });
+                }
+            }
+        }
+    }
+    Ok(changes)
+}
+
+/// Returns the statements by agent, then by label.
+fn stated((asked, policy): (&Classifier, PolicyNumber)) -> Result<Vec<Vec<Stated>>, Damage> {
+    let dialect = asked.set().dialect();
+    asked.set().policy(policy)?.with_file(|file, _| {
+        let groups = UsageGroups::new(file);
+        let mut known: Vec<(Vec<usize>, Vec<Stated>)> = Vec::new();
+        let of_agent = |agent| {
+            let applying = Selection::among_groups(groups.file(), agent, dialect).groups;
+            if let Some((_, stated)) = known.iter().find(|(groups, _)| *groups == applying) {
+                return stated.clone();
+            }
+            let rules = UsageRules::new(file, &groups.in_force(&applying), &dialect.paths);
+            let of_label = |label: &Label| Stated::new(file, &rules.labels[*label as usize]);
+            let stated: Vec<Stated> = asked.labels().iter().map(of_label).collect();
+            known.push((applying, stated.clone()));
+            stated
+        };
+        asked.agents().iter().map(of_agent).collect()
+    })
+}
+
+impl Stated {
+    fn new(file: &RobotsTxt<'_>, by_field: &[LabelRules]) -> Stated {
+        let mut shown = Vec::new();
+        for rules in by_field {
+            let before = shown.len();
+            let last = rules.preferences.iter().rposition(is_stated);
+            let statements = rules.records.iter().zip(&rules.preferences);
+            for (&record, preference) in statements.take(last.map_or(0, |last| last + 1)) {
+                if shown.len() > SHOWN_BYTES_MAX {
+                    break;
+                }
+                if !shown.is_empty() {
+                    let is_first = shown.len() == before;
+                    shown.extend_from_slice(if is_first { b" & " } else { b" " });
+                }
+                let statement = Statement::of(&file.usage_records()[record as usize]);
+                if let Some(path) = statement.and_then(|it| it.path) {
+                    shown.extend_from_slice(path);
+                    shown.push(b'=');
+                }
+                shown.extend_from_slice(preference.as_str().as_bytes());
+            }
+        }
+        if shown.is_empty() {
+            shown.extend_from_slice(Preference::Unstated.as_str().as_bytes());
+        }
+        let fields = by_field.iter().cloned().map(|it| (it.patterns, it.preferences));
+        Stated { fields: fields.collect(), shown }
+    }
+
+    /// Returns whether the fields of both state the same. Combining two fields does not depend on their
+    /// order, and a field combined with itself or with nothing is unchanged.
+    fn equals(&self, other: &Stated) -> bool {
+        let (own, others) = (self.runs(), other.runs());
+        own.iter().all(|runs| others.contains(runs)) && others.iter().all(|it| own.contains(it))
+    }
+
+    /// Returns the runs of each field that states something.
+    fn runs(&self) -> Vec<Vec<Run<'_, Preference>>> {
+        let mut fields = Vec::new();
+        for (patterns, preferences) in &self.fields {
+            let mut runs = runs(patterns, preferences);
+            runs.pop_if(|(preference, _)| *preference == Preference::Unstated);
+            if !runs.is_empty() {
+                fields.push(runs);
+            }
+        }
+        fields
+    }
+}
+
+fn is_stated(preference: &Preference) -> bool {
+    *preference != Preference::Unstated
 }

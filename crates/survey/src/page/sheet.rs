@@ -14,8 +14,8 @@ use portcullis_text::visible::cut_characters;
 
 use super::{View, agent_name, many, occurring, row};
 use crate::NoteFigures;
-use crate::policies::AgentFigures;
-use crate::report::{DecidingRule, List};
+use crate::agents::AgentFigures;
+use crate::audit::{DecidingRule, List};
 
 /// The most characters of a host in the label of a rule.
 const HOST_CHARACTERS: usize = 40;
@@ -90,10 +90,9 @@ impl View<'_> {
         let figures = |row: &AgentRecords| Verdict::ALL.map(|it| row.verdict(it));
         let mut rows = alike(per_agent.iter().map(figures));
         rows.sort_by_key(|([allow, ..], _)| *allow);
-        let bar = |(values, crawlers): &([u64; 4], Vec<usize>)| Bar {
-            label: self.few_agents(crawlers),
-            figure: format!("may fetch {}", share(values[0], *whole)),
-            values: values.to_vec(),
+        let bar = |(values, crawlers): &([u64; 4], Vec<usize>)| {
+            let figure = format!("may fetch {}", share(values[0], *whole));
+            Bar::new(self.few_agents(crawlers), figure, *values)
         };
         let cells = |([allow, disallow, ..], crawlers): &([u64; 4], Vec<usize>)| {
             let share = |urls| html! { (share(urls, *whole)) };
@@ -101,7 +100,6 @@ impl View<'_> {
             vec![crawlers, count(*allow), share(*allow), count(*disallow), share(*disallow)]
         };
         let columns = ["crawlers", "#may fetch", "#share", "#must not fetch", "#share"];
-        let charted: Vec<Bar> = rows.iter().map(bar).collect();
         Section {
             id,
             title,
@@ -116,7 +114,7 @@ impl View<'_> {
                 }
             },
             body: html! {
-                (bars("Share of the URLs", "agents-table", &VERDICTS, true, &charted))
+                (bars("Share of the URLs", "agents-table", &VERDICTS, true, rows.iter().map(bar)))
                 (sheet_table("agents-table", "URLs by crawler", &columns, rows.iter().map(cells)))
             },
             ..Section::default()
@@ -158,11 +156,9 @@ impl View<'_> {
             let (host, others) = (it.host.to_string(), others(it.hosts));
             let host = cut_characters(&host, HOST_CHARACTERS);
             let (field, is_allow) = (field(it.verdict), it.verdict == "allow");
-            Bar {
-                label: format!("{host}{others} · {field}: {} (line {})", it.rule, it.line),
-                figure: grouped(it.records),
-                values: if is_allow { vec![it.records, 0] } else { vec![0, it.records] },
-            }
+            let label = format!("{host}{others} · {field}: {} (line {})", it.rule, it.line);
+            let values = if is_allow { [it.records, 0] } else { [0, it.records] };
+            Bar::new(label, grouped(it.records), values)
         };
         let cells = |it: &DecidingRule| {
             let rule = html! {
@@ -183,7 +179,6 @@ impl View<'_> {
             columns.remove(3);
         }
         let caption = self.caption("Rules by URLs decided", all, *total);
-        let charted: Vec<Bar> = rows.iter().map(bar).collect();
         Section {
             id: "rules",
             title: "Rules that decide most",
@@ -192,7 +187,7 @@ impl View<'_> {
                 " that apply to these crawlers in the files of the URLs’ sites decided a URL."
             },
             body: html! {
-                (bars("URLs decided, by rule", "rules-table", &RULES, false, &charted))
+                (bars("URLs decided, by rule", "rules-table", &RULES, false, rows.iter().map(bar)))
                 (sheet_table("rules-table", &caption, &columns, rows.iter().map(cells)))
             },
             ..Section::default()
@@ -207,16 +202,12 @@ impl View<'_> {
         let hosts = |row: &AgentFigures| row.relations.as_ref().map_or([0; 5], |it| it.hosts);
         let mut rows = alike(reach.iter().map(hosts));
         rows.sort_by_key(|([same, ..], _)| *same);
-        let bar = |(hosts, crawlers): &([u64; 5], Vec<usize>)| Bar {
-            label: self.few_agents(crawlers),
-            figure: match is_site {
-                true => String::new(),
-                false => format!("less on {}", share(hosts[2], hosts.iter().sum())),
-            },
-            values: hosts.to_vec(),
+        let bar = |(hosts, crawlers): &([u64; 5], Vec<usize>)| {
+            let less = || format!("less on {}", share(hosts[2], hosts.iter().sum()));
+            let figure = if is_site { String::new() } else { less() };
+            Bar::new(self.few_agents(crawlers), figure, *hosts)
         };
         let cells = |(hosts, crawlers): &([u64; 5], Vec<usize>)| row(self.agents(crawlers), *hosts);
-        let charted: Vec<Bar> = rows.iter().map(bar).collect();
         let columns = ["crawlers", "#same", "#more", "#less", "#other", "#not known"];
         let (id, title) = ("relations-table", "Sites by what crawlers may fetch");
         Some(Section {
@@ -227,7 +218,7 @@ impl View<'_> {
                 " may, over all paths of a site: the same, more, less, or other paths."
             },
             body: html! {
-                (bars(title, id, &RELATIONS, true, &charted))
+                (bars(title, id, &RELATIONS, true, rows.iter().map(bar)))
                 (sheet_table(id, title, &columns, rows.iter().map(cells)))
             },
             ..Section::default()

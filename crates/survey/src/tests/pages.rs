@@ -8,8 +8,8 @@ use roxmltree::Document;
 use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_dialect::usage::Label;
 
+use crate::audit::{DecidingRule, HostRow, List, Report};
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
-use crate::report::{DecidingRule, HostRow, List, Report};
 use crate::{AgentFigures, NoteFigures, Text, page};
 
 /// Texts of files and URLs that try to break the page.

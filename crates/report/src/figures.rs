@@ -1,11 +1,13 @@
-//! Counts the URLs of hosts or origins in bounded memory.
+//! Counts by name: [`Figures`], whose few names are words, and [`NameCounts`], which counts the URLs of
+//! hosts or origins in bounded memory.
 //!
-//! The first names that occur are counted exactly. Once the table is full, URLs of new names are
-//! counted together. So the counts in the table are always exact, but a later name with more URLs
-//! may be missing. Counts of chunks give the same result for any number of threads if they are
+//! Of [`NameCounts`], the first names that occur are counted exactly. Once the table is full, URLs of new
+//! names are counted together. So the counts in the table are always exact, but a later name with more
+//! URLs may be missing. Counts of chunks give the same result for any number of threads if they are
 //! merged in the order of the input.
 
 use std::cmp::Reverse;
+use std::fmt::{self, Display, Formatter};
 use std::hash::BuildHasher;
 use std::io::{self, Write};
 
@@ -14,7 +16,89 @@ use foldhash::fast::SeedableRandomState;
 use hashbrown::HashTable;
 use portcullis_text::figures::{counted, largest};
 use portcullis_text::visible::visible;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+
+/// Adds counts. Pages of memory in which all are 0 are not written, and so not taken.
+pub fn add_counts(sums: &mut [u64], counts: &[u64]) {
+    let counted = sums.iter_mut().zip(counts).filter(|(_, count)| **count > 0);
+    counted.for_each(|(sum, count)| *sum += count);
+}
+
+/// Counts or other figures by name, in order. In JSON, an object; as text, a list without zeros.
+///
+/// ```
+/// use portcullis_report::Figures;
+///
+/// let figures = Figures::of(["a", "bb", ""], |name| name, |name| name.len() as u64);
+/// assert_eq!(figures.to_string(), "a 1, bb 2");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Figures<F = u64, N = &'static str>(pub Vec<(N, F)>);
+
+impl<F> Figures<F> {
+    /// Returns the figure of each item under its name.
+    pub fn of<T: Copy>(
+        items: impl IntoIterator<Item = T>,
+        name: impl Fn(T) -> &'static str,
+        figure: impl Fn(T) -> F,
+    ) -> Figures<F> {
+        Figures(items.into_iter().map(|item| (name(item), figure(item))).collect())
+    }
+}
+
+impl<F, N> Figures<F, N> {
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Figures {
+    /// Adds to the count with this name.
+    pub fn add(&mut self, name: &'static str, count: u64) {
+        match self.0.iter_mut().find(|(own, _)| *own == name) {
+            Some((_, sum)) => *sum += count,
+            None => self.0.push((name, count)),
+        }
+    }
+
+    /// Adds other counts to those of the same names.
+    pub fn merge(&mut self, other: &Figures) {
+        other.0.iter().for_each(|(name, count)| self.add(name, *count));
+    }
+
+    /// Counts one more at a place in the order.
+    pub fn count(&mut self, place: usize) {
+        self.0[place].1 += 1;
+    }
+
+    /// Returns the sum of all counts.
+    pub fn sum(&self) -> u64 {
+        self.0.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Returns the count with this name; 0 if there is none.
+    pub fn get(&self, name: &str) -> u64 {
+        self.0.iter().find(|it| it.0 == name).map_or(0, |it| it.1)
+    }
+}
+
+impl<F: Serialize, N: Serialize> Serialize for Figures<F, N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, figure)| (name, figure)))
+    }
+}
+
+impl<N: Display> Display for Figures<u64, N> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let mut before = "";
+        for (name, figure) in self.0.iter().filter(|(_, figure)| *figure > 0) {
+            write!(out, "{before}{name} {figure}")?;
+            before = ", ";
+        }
+        Ok(())
+    }
+}
 
 /// Hosts or origins, and their URLs.
 #[derive(Clone, Debug, Default)]
