@@ -62,7 +62,7 @@ pub fn open(path: &Path) -> Result<Folder, InputError> {
         Err(error) if error.kind() == ErrorKind::NotADirectory => {
             Err(InputError::list(path, "a file, not a folder; omit --input-format folder"))
         }
-        Err(error) => Err(InputError::Open { name: path.display().to_string(), error }),
+        Err(error) => Err(InputError::open(path, error)),
     }
 }
 

@@ -225,23 +225,21 @@ pub struct PublishError {
 /// removed if they have no name yet.
 pub fn publish_all(outputs: Vec<Complete>) -> Result<(), PublishError> {
     let failed = |position| move |source| PublishError { position, source };
-    let mut targets = Vec::with_capacity(outputs.len());
-    let mut rest = outputs.into_iter();
     // An output that is dropped takes the lock itself, so published ones are kept until it is free.
-    let mut published = Vec::with_capacity(rest.len());
+    let mut published = Vec::with_capacity(outputs.len());
+    let mut rest = outputs.into_iter();
     let renamed = {
         let _unfinished = lock_unfinished();
         rest.by_ref().enumerate().try_for_each(|(position, complete)| {
             let Complete { path, registered, target } = complete;
-            published.push(registered);
-            path.persist(&target).map_err(|it| failed(position)(it.error))?;
-            targets.push(target);
-            Ok(())
+            let renamed = path.persist(&target);
+            published.push((target, registered));
+            renamed.map_err(|it| failed(position)(it.error))
         })
     };
     renamed?;
     let mut synced = BTreeSet::new();
-    for (position, target) in targets.iter().enumerate() {
+    for (position, (target, _)) in published.iter().enumerate() {
         if synced.insert(folder_of(target)) {
             sync_folder(folder_of(target)).map_err(failed(position))?;
         }
@@ -251,11 +249,9 @@ pub fn publish_all(outputs: Vec<Complete>) -> Result<(), PublishError> {
 
 /// A file that is being written beside its name. Dropping it removes it.
 pub struct AtomicFile {
-    // Fields are dropped in this order: close the file, remove it, forget it.
+    // Dropped first, because a file is closed before it is removed.
     file: BufWriter<File>,
-    path: TempPath,
-    registered: Registered,
-    target: PathBuf,
+    complete: Complete,
     keeps_owner: bool,
 }
 
@@ -322,7 +318,8 @@ impl AtomicFile {
         let (file, registered) = Registered::create(&target)?;
         let (file, path) = file.into_parts();
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
-        let mut file = AtomicFile { file, path, registered, target, keeps_owner: true };
+        let complete = Complete { path, registered, target };
+        let mut file = AtomicFile { file, complete, keeps_owner: true };
         if let Some(replaced) = replaced {
             // A change of the owner may clear bits of the mode, so the mode comes last.
             file.keeps_owner = keep_owner(file.file.get_ref(), &replaced)?;
@@ -344,9 +341,7 @@ impl AtomicFile {
     pub fn complete(mut self) -> io::Result<Complete> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
-        let AtomicFile { file, path, registered, target, .. } = self;
-        drop(file);
-        Ok(Complete { path, registered, target })
+        Ok(self.complete)
     }
 }
 
@@ -368,6 +363,7 @@ impl Seek for AtomicFile {
 
 /// A complete file that is not yet renamed. Dropping it removes it.
 pub struct Complete {
+    // Fields are dropped in this order: remove the file, forget it.
     path: TempPath,
     registered: Registered,
     target: PathBuf,

@@ -83,8 +83,7 @@ fn names_in(file: &Path) -> Result<Vec<PathBuf>, InputError> {
         File::open(file)?.take(NAMES_FILE_BYTES_MAX + 1).read_to_end(&mut text)?;
         Ok(text)
     };
-    let text =
-        read().map_err(|error| InputError::Open { name: file.display().to_string(), error })?;
+    let text = read().map_err(|error| InputError::open(file, error))?;
     if text.len() as u64 > NAMES_FILE_BYTES_MAX {
         let problem = format!("longer than {NAMES_FILE_BYTES_MAX} bytes; is it a file of names?");
         return Err(InputError::list(file, problem));
@@ -192,7 +191,7 @@ impl Expansion<'_> {
 fn walk_error(folder: &Path, error: walkdir::Error) -> InputError {
     let path = error.path().unwrap_or(folder).to_owned();
     match error.into_io_error() {
-        Some(error) => InputError::Open { name: path.display().to_string(), error },
+        Some(error) => InputError::open(&path, error),
         None => InputError::list(
             &path,
             "a symbolic link to a folder above it; remove it, or name the files",

@@ -119,6 +119,11 @@ pub enum InputError {
 }
 
 impl InputError {
+    /// The file at `path` cannot be opened.
+    pub fn open(path: &Path, error: impl Into<io::Error>) -> InputError {
+        InputError::Open { name: path.display().to_string(), error: error.into() }
+    }
+
     /// The file at `path` cannot be read as it is.
     pub fn list(path: &Path, problem: impl Into<String>) -> InputError {
         InputError::List { name: path.display().to_string(), problem: problem.into() }

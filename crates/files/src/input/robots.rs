@@ -28,14 +28,11 @@ pub fn read_robots_txt(path: &Path, bytes_max: Option<usize>) -> Result<Vec<u8>,
     }
     let name = path.display().to_string();
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?.is_dir(), file)));
-    let file = match opened {
-        Ok((false, file)) => file,
-        Ok((true, _)) => {
-            let kind = FileKind::Folder;
-            return Err(WrongKind { name, kind, wanted: Wanted::RobotsTxt }.into());
-        }
-        Err(error) => return Err(InputError::Open { name, error }),
-    };
+    let (is_folder, file) = opened.map_err(|error| InputError::open(path, error))?;
+    if is_folder {
+        let kind = FileKind::Folder;
+        return Err(WrongKind { name, kind, wanted: Wanted::RobotsTxt }.into());
+    }
     read_robots_txt_from(&name, file, bytes_max)
 }
 

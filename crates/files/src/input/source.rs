@@ -120,11 +120,8 @@ impl Source {
         if path == Path::new("-") {
             return Source::stdin();
         }
-        let name = path.display().to_string();
-        match File::open(path) {
-            Ok(file) => Source::from_file(name, file),
-            Err(error) => Err(InputError::Open { name, error }),
-        }
+        let file = File::open(path).map_err(|error| InputError::open(path, error))?;
+        Source::from_file(path.display().to_string(), file)
     }
 
     /// Opens standard input, from its current position.
@@ -180,10 +177,8 @@ impl Source {
     ///
     /// As [`Source::open`].
     pub fn from_file(name: String, mut file: File) -> Result<Source, InputError> {
-        let metadata = match file.metadata() {
-            Ok(metadata) => metadata,
-            Err(error) => return Err(InputError::Open { name, error }),
-        };
+        let metadata = file.metadata();
+        let metadata = metadata.map_err(|error| InputError::Open { name: name.clone(), error })?;
         if metadata.is_dir() {
             let kind = FileKind::Folder;
             return Err(WrongKind { name, kind, wanted: Wanted::UrlList }.into());
