@@ -39,7 +39,7 @@ use crate::at::{At, RowTimes};
 use crate::columns::{Collect, Table};
 use crate::fault::in_pool;
 use crate::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, QUESTIONS_KEPT};
-use crate::policy_set::{PyPolicySet, no_history};
+use crate::opened::PyPolicySet;
 use crate::texts::{Argument, Texts, bytes_of, with_bytes};
 use crate::{Error, of_json, value_error};
 
@@ -96,7 +96,7 @@ impl Question {
         py: Python<'_>,
         asked: (&Bound<'_, PyAny>, At),
         threads: usize,
-        table: &Table<impl Fn(&mut Answers<'_>, &mut Added) -> Result<(), Damage> + Sync>,
+        table: &Table<'_>,
     ) -> PyResult<PyTable> {
         let mut batches = Vec::new();
         self.run(py, asked, threads, table, &mut |batch| batches.push(batch))?;
@@ -209,15 +209,17 @@ impl PyClassifier {
     ) -> PyResult<(Arc<Question>, At)> {
         let words = [("unknown", BeforeFirst::Unknown), ("oldest", BeforeFirst::Oldest)];
         let before_first = word("before_first", before_first, &words)?;
-        let PyPolicySet { set, time, .. } = self.set.get();
+        let set = self.set.get();
         let at = match at {
-            Some(_) if time.is_some() => {
+            Some(_) if set.time.is_some() => {
                 let text = "SET@TIME names the time for all URLs; leave it out, or at";
                 return Err(PyValueError::new_err(text));
             }
-            Some(at) if set.has_history() => At::new(at)?,
-            Some(_) => return Err(no_history(set, "at")),
-            None if before_first == BeforeFirst::Oldest && time.is_none() => {
+            Some(at) => {
+                set.need_history("at")?;
+                At::new(at)?
+            }
+            None if before_first == BeforeFirst::Oldest && set.time.is_none() => {
                 return Err(PyValueError::new_err("before_first needs times; pass at too"));
             }
             None => At::One(None),
@@ -352,7 +354,7 @@ impl PyClassifier {
         let read = |answers: &mut Answers<'_>, rows: &mut Added| {
             columns::read(&columns, answers, rows).map(|_| ())
         };
-        let table = Table::new(&fields, read);
+        let table = Table::new(&fields, &read);
         let (question, at) = self.ask(&labels, at, before_first)?;
         question.table(py, (urls, at), threads, &table)
     }
@@ -378,11 +380,12 @@ impl PyClassifier {
         let (plan, label) = plan(mode, purpose, unstated)?;
         let (question, at) = self.ask(label.as_slice(), at, before_first)?;
         let fields = [Field::declared("allowed", ValueType::Flag, false, &[])];
-        let table = Table::new(&fields, |answers, rows| {
+        let read = |answers: &mut Answers<'_>, rows: &mut Added| {
             let classes = plan.classes(answers);
             rows.push_flags(0, classes.iter().map(|class| plan.fate(*class) == Fate::Keep));
             Ok(())
-        });
+        };
+        let table = Table::new(&fields, &read);
         question.table(py, (urls, at), threads, &table).map(PyColumn)
     }
 

@@ -58,24 +58,24 @@ impl RowArrays {
     }
 }
 
+/// Reads the values of a block.
+pub type Read<'r> = dyn Fn(&mut Answers<'_>, &mut Added) -> Result<(), Damage> + Sync + 'r;
+
 /// A table of columns, and what reads a block's values.
-pub struct Table<F> {
+pub struct Table<'r> {
     kinds: Vec<FieldKind>,
     arrays: RowArrays,
-    read: F,
+    read: &'r Read<'r>,
 }
 
-impl<F: Fn(&mut Answers<'_>, &mut Added) -> Result<(), Damage>> Table<F> {
-    pub fn new(added: &[AddedField], read: F) -> Table<F> {
+impl<'r> Table<'r> {
+    pub fn new(added: &[AddedField], read: &'r Read<'r>) -> Table<'r> {
         let kinds = added.iter().map(|field| field.kind).collect();
         Table { kinds, arrays: RowArrays::new(added), read }
     }
 }
 
-impl<F> Collect for Table<F>
-where
-    F: Fn(&mut Answers<'_>, &mut Added) -> Result<(), Damage> + Sync,
-{
+impl Collect for Table<'_> {
     type Rows = Added;
     type Piece = RecordBatch;
 

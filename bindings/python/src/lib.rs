@@ -13,6 +13,7 @@
 //! | `columns` | decisions and surveys as Arrow columns |
 //! | `fault` | signals: long calls that Ctrl-C ends, truncated sets |
 //! | `classifier` | bulk decisions: threads, memory from call to call |
+//! | `opened` | opened sets |
 //! | `policy_set` | open, compile, verify |
 //! | `robots_txt` | one file |
 //! | `survey` | rows of each origin and agent, as a stream |
@@ -33,6 +34,7 @@ mod classifier;
 mod columns;
 mod fault;
 mod limits;
+mod opened;
 mod policy_set;
 mod robots_txt;
 mod survey;
@@ -110,7 +112,7 @@ mod _core {
     #[pymodule_export]
     use super::classifier::PyClassifier;
     #[pymodule_export]
-    use super::policy_set::PyPolicySet;
+    use super::opened::PyPolicySet;
     #[pymodule_export]
     use super::robots_txt::PyRobotsTxt;
     #[pymodule_export]

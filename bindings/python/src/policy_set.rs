@@ -1,13 +1,9 @@
-//! `PolicySet`: opens and compiles sets, and creates classifiers for agents.
+//! The methods of `PolicySet`: opens, compiles and verifies sets, and creates classifiers for agents.
 //!
-//! Cost: opening maps the file and reads its header. Compiling reads and parses every input on
+//! Cost: compiling reads and parses every input on
 //! `threads` threads, which end with the call.
 //!
-//! A mapped file must not be truncated or rewritten while the set is alive. Replace it by renaming
-//! another file over it, as `compile` does. Reading a truncated part is an error. Ctrl-C ends a long
-//! call, which then writes nothing.
-
-#![allow(unsafe_code, reason = "maps the sets that the caller names")]
+//! Ctrl-C ends a long call, which then writes nothing.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -27,11 +23,10 @@ use portcullis_dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::kind::POLICY_SET;
 use portcullis_files::scratch::Scratch;
-use portcullis_report::{AgentList, PolicyFacts, Run};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::url::Origin;
 use portcullis_rows::runner::thread_pool;
-use portcullis_set::{PolicySet, SetError};
+use portcullis_set::PolicySet;
 use portcullis_survey::RowConfig;
 use portcullis_text::figures::counted;
 use pyo3::exceptions::{PyUserWarning, PyValueError};
@@ -41,30 +36,11 @@ use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use crate::arguments::{self, Asked, Names, word};
 use crate::classifier::{Given, PyClassifier};
-use crate::fault::{guard_mapped_sets, in_pool};
+use crate::fault::in_pool;
+use crate::opened::{PyPolicySet, set_error};
 use crate::survey::PySurvey;
 use crate::texts::with_bytes;
-use crate::{Error, of_json, value_error};
-
-/// The policies of many origins.
-#[pyclass(frozen, name = "PolicySet", module = "portcullis_robots")]
-pub struct PyPolicySet {
-    pub set: Arc<PolicySet>,
-    /// The absolute path of the file, and whether it is mapped. `None` for a set in memory.
-    file: Option<(PathBuf, bool)>,
-    /// The time as of which the set is asked; `None` for now.
-    pub time: Option<UnixSeconds>,
-}
-
-fn set_error(error: SetError) -> PyErr {
-    match &error {
-        // FileNotFoundError, PermissionError, …
-        SetError::Open { error: cause, .. } => {
-            std::io::Error::new(cause.kind(), error.to_string()).into()
-        }
-        _ => Error::of(error),
-    }
-}
+use crate::{Error, value_error};
 
 /// Returns the exception for inputs that cannot be ingested: the system's, if it refuses one of them.
 fn not_ingested(error: IngestError, inputs: &[Input]) -> PyErr {
@@ -74,35 +50,6 @@ fn not_ingested(error: IngestError, inputs: &[Input]) -> PyErr {
         Some(refused) => std::io::Error::new(refused.kind(), error.to_string()).into(),
         None => Error::of(error),
     }
-}
-
-fn open(path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
-    let set = match mapped {
-        true => {
-            guard_mapped_sets();
-            // SAFETY: the documentation of the package requires callers not to change the file in
-            // place.
-            unsafe { PolicySet::map(&path) }
-        }
-        false => PolicySet::open(&path),
-    };
-    let file = Some((std::path::absolute(&path)?, mapped));
-    Ok(PyPolicySet { set: set.map_err(set_error)?.into(), file, time: None })
-}
-
-/// Opens the bytes of a set.
-fn in_memory(bytes: impl AsRef<[u8]>) -> PyResult<PyPolicySet> {
-    let set = PolicySet::from_bytes("the set in memory", bytes).map_err(set_error)?;
-    Ok(PyPolicySet { set: set.into(), file: None, time: None })
-}
-
-/// Returns the error about a set without history, which `argument` needs.
-pub fn no_history(set: &PolicySet, argument: &str) -> PyErr {
-    PyValueError::new_err(format!(
-        "{}: compiled without history, which {argument} needs; compile its captures with \
-         history=True, or with portcullis compile --history",
-        set.name()
-    ))
 }
 
 /// Returns the memory of a compiler, by default a quarter of this machine's, and where its temporary
@@ -127,9 +74,9 @@ fn write(
                 CompileError::Write(refused) => Error::refused(refused.kind(), error.to_string()),
                 _ => Error::of(error),
             })?;
-            open(path.to_owned(), true)
+            PyPolicySet::open(path.to_owned(), true)
         }
-        None => in_memory(compile::to_vec(standings, config).map_err(Error::of)?),
+        None => PyPolicySet::in_memory(compile::to_vec(standings, config).map_err(Error::of)?),
     }
 }
 
@@ -160,19 +107,6 @@ fn compiled(
     write(&ingested.standings, &compile, output)
 }
 
-impl PyPolicySet {
-    /// Describes a run for these agents, as the command line does.
-    pub fn run(&self, agents: &[String], lists: &[AgentList], at: Option<String>) -> Run {
-        Run {
-            policies: Some(PolicyFacts::of(&self.set)),
-            agents: agents.to_vec(),
-            agent_lists: lists.to_vec(),
-            at,
-            ..Run::default()
-        }
-    }
-}
-
 #[pymethods]
 impl PyPolicySet {
     /// Opens a compiled set, or `SET@TIME`: a set with history as of a time. `mapped=False` reads it
@@ -182,18 +116,18 @@ impl PyPolicySet {
     fn py_open(_: &Bound<'_, PyType>, path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
         let SetAt { path, time } =
             SetAt::parse(path.into_os_string()).map_err(PyValueError::new_err)?;
-        let opened = open(path, mapped)?;
-        match time.is_some() && !opened.set.has_history() {
-            true => Err(no_history(&opened.set, "@TIME")),
-            false => Ok(PyPolicySet { time, ..opened }),
+        let opened = PyPolicySet { time, ..PyPolicySet::open(path, mapped)? };
+        if time.is_some() {
+            opened.need_history("@TIME")?;
         }
+        Ok(opened)
     }
 
     /// Opens a set from its bytes: those of `to_bytes`, or of its file.
     #[classmethod]
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 passes it so")]
     fn from_bytes(_: &Bound<'_, PyType>, data: PyBackedBytes) -> PyResult<PyPolicySet> {
-        in_memory(&*data)
+        PyPolicySet::in_memory(&*data)
     }
 
     /// Returns the bytes of the set: those of its file.
@@ -257,7 +191,10 @@ impl PyPolicySet {
         let inputs = portcullis_captures::expand(inputs, None).map_err(Error::of)?.inputs;
         let inputs = inputs.into_iter().map(|input| input.path);
         let (sets, archives): (Vec<_>, Vec<_>) = inputs.partition(|path| is_set(path));
-        let sets = sets.into_iter().map(|path| open(path, true)).collect::<PyResult<Vec<_>>>()?;
+        let sets = sets
+            .into_iter()
+            .map(|path| PyPolicySet::open(path, true))
+            .collect::<PyResult<Vec<_>>>()?;
         let sets: Vec<&PolicySet> = sets.iter().map(|set| &*set.set).collect();
         if !sets.is_empty() {
             let merged = MergeSettings::of(&sets, &SettleChoice::default());
@@ -326,8 +263,8 @@ impl PyPolicySet {
         if history && time.is_some() {
             return Err(PyValueError::new_err("history has all periods; leave out @TIME"));
         }
-        if history && !set.has_history() {
-            return Err(no_history(set, "history=True"));
+        if history {
+            self.need_history("history=True")?;
         }
         Ok(PySurvey::new(
             Arc::clone(set),
@@ -337,15 +274,9 @@ impl PyPolicySet {
     }
 
     /// Returns the provenance of the set: hash, dialect, counts, and the result of each input.
-    pub fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let provenance = self.set.provenance().map_err(Error::of)?.to_vec();
-        self.set.is_whole().map_err(Error::of)?;
-        let found = of_json(py, &provenance)?;
-        found.set_item("set_hash", self.hash())?;
-        found.set_item("dialect", self.dialect())?;
-        found.set_item("hosts", self.hosts())?;
-        found.set_item("origins", self.origins())?;
-        Ok(found)
+    #[pyo3(name = "provenance")]
+    fn py_provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.provenance(py)
     }
 
     /// Verifies the set: checksums, structure, and that the compiled rules match the stored text.
@@ -421,7 +352,8 @@ impl PyPolicySet {
         hash: &str,
         time: Option<u64>,
     ) -> PyResult<PyPolicySet> {
-        let opened = PyPolicySet { time: time.map(UnixSeconds), ..open(path, mapped)? };
+        let opened =
+            PyPolicySet { time: time.map(UnixSeconds), ..PyPolicySet::open(path, mapped)? };
         match opened.hash() == hash {
             true => Ok(opened),
             false => Err(Error::new_err(format!(
