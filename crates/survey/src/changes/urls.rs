@@ -8,7 +8,7 @@
 //! A record that keeps its verdict for a different reason or by a different rule is not reported.
 //! Neither is a preference that is stated in a different place.
 //!
-//! Memory of the changes by rule: for each group, its rules and [`EXAMPLES`] URLs, up to
+//! Memory of the changes by rule: for each group, its rules and two example URLs, up to
 //! [`CHANGE_GROUPS_MAX`]. Groups are found in input order, so they are the same for any number of threads.
 
 use std::collections::HashMap;
