@@ -532,4 +532,17 @@ mod tests {
         let many: Vec<Line> = (0..9).map(|_| line("a", &[1])).collect();
         assert_eq!(lines("t", "x", ["", ""], &many).0.matches("<polyline").count(), LINES_MAX);
     }
+
+    #[test]
+    fn each_rule_of_the_style_ends() {
+        let mut depth = 0;
+        for line in STYLE.lines() {
+            for byte in line.bytes() {
+                depth += i32::from(byte == b'{') - i32::from(byte == b'}');
+            }
+            assert!((0..=1).contains(&depth), "{line}");
+            assert!(!line.contains(", }"), "{line}");
+        }
+        assert_eq!(depth, 0);
+    }
 }
