@@ -25,14 +25,14 @@ use portcullis_set::batch::{AgentKind, BeforeFirst, Classifier, Freshness, Sessi
 
 use super::agents::{self, AgentValue, Asked};
 use super::args::{
-    AgentArgs, BesideArgs, FreshnessArgs, InputArgs, ListTimeArgs, MaxAge, NowArgs, PolicyArgs,
+    AgentArgs, BesideArgs, FreshnessArgs, InputArgs, ListTimeArgs, NowArgs, PolicyArgs,
     QuestionArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
 };
 use super::limits::{CHUNK_AGENTS, CHUNK_BYTES_MIN, RECORD_OUTPUT_BYTES_MAX};
 use super::lists;
 use super::message::Notes;
 use super::output::{OutputFile, SummaryForm, SummaryTo, is_standard_output};
-use super::values::Format;
+use super::values::{Format, MaxAge};
 
 /// The agents, and how records and policies are judged.
 #[derive(Default)]

@@ -12,7 +12,6 @@ use portcullis_dialect::{Label, LabelError, words};
 use portcullis_robots::access::UnixSeconds;
 
 use super::agents::AgentValue;
-use super::args::MaxAge;
 use super::limits::{MEMORY_IN_BYTES_MIN, PROCESSOR_THREADS_MAX};
 use super::output::ParserOf;
 
@@ -191,6 +190,14 @@ pub fn duration(text: &str) -> Result<u64, String> {
     let product = seconds.zip(number.parse::<u64>().ok());
     let product = product.and_then(|(seconds, number)| number.checked_mul(seconds));
     product.ok_or_else(|| "expected a number and a unit s, m, h, d or w, such as 24h or 30d".into())
+}
+
+/// The value of `--max-age`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxAge {
+    Seconds(u64),
+    /// As the headers of the response say.
+    Headers,
 }
 
 /// Parses the value of `--max-age`.

@@ -15,7 +15,7 @@ use portcullis_set::batch::{AgentKind, BeforeFirst};
 
 use super::super::agents::AgentValue;
 use super::super::output::{OutputFile, OutputFolder, SummaryTo};
-use super::super::values::{self, BytesMax, SetAt};
+use super::super::values::{self, BytesMax, MaxAge, SetAt};
 use super::texts;
 
 /// The agents.
@@ -269,14 +269,6 @@ pub struct FreshnessArgs {
     /// then, as its headers and the dialect say, or was captured later.
     #[arg(long, value_name = "TIME", value_parser = values::time, hide_short_help = true)]
     pub now: Option<UnixSeconds>,
-}
-
-/// The value of `--max-age`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MaxAge {
-    Seconds(u64),
-    /// As the headers of the response say.
-    Headers,
 }
 
 /// The time as of which policies are asked.

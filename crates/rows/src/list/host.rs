@@ -4,7 +4,6 @@
 //! is given for all. Clients choose the hosts that servers log, so a host with more than a name and a
 //! port is none: it could put another path before that of the record.
 
-use super::values::joined;
 use super::{Arena, Problem};
 
 /// The hosts of URLs that are paths.
@@ -66,6 +65,17 @@ pub fn given_host(text: &str) -> Result<String, &'static str> {
         Some(_) => Ok(text.to_owned()),
         None => Err("expected a host such as example.com, http://example.com or example.com:8080"),
     }
+}
+
+/// Returns one text of several.
+pub(super) fn joined<'c>(parts: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
+    let text = arena.alloc_slice_fill_copy(parts.iter().map(|part| part.len()).sum(), 0);
+    let mut start = 0;
+    for part in parts {
+        text[start..start + part.len()].copy_from_slice(part);
+        start += part.len();
+    }
+    text
 }
 
 #[cfg(test)]

@@ -60,17 +60,6 @@ pub(super) fn kept<'c>(text: Cow<'c, [u8]>, arena: &'c Arena) -> &'c [u8] {
     }
 }
 
-/// Returns one text of several.
-pub(super) fn joined<'c>(parts: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
-    let text = arena.alloc_slice_fill_copy(parts.iter().map(|part| part.len()).sum(), 0);
-    let mut start = 0;
-    for part in parts {
-        text[start..start + part.len()].copy_from_slice(part);
-        start += part.len();
-    }
-    text
-}
-
 /// Returns the fields at these places, which are counted from 0, and the number of all fields.
 #[inline(always)]
 pub(super) fn at_places<F: Copy, const PLACES: usize>(
