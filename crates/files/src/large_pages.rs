@@ -8,17 +8,31 @@
 use std::ops::{Deref, DerefMut};
 
 use memmap2::MmapMut;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Bytes, initially zero and aligned to a page.
+/// Bytes, initially zero and aligned to 64 (a cache line).
 #[derive(Debug)]
 pub struct ZeroedMemory {
-    mapping: MmapMut,
+    kind: Kind,
     bytes: usize,
 }
 
-/// The size from which large pages are requested, in bytes: half of one of x86-64 and ARM64.
-#[cfg(target_os = "linux")]
-const LARGE_BYTES_MIN: usize = 1 << 20;
+#[derive(Debug)]
+enum Kind {
+    Mapped(MmapMut),
+    /// Small memory, and all memory where mapping fails.
+    Allocated(Vec<Line>),
+}
+
+/// A cache line.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C, align(64))]
+struct Line([u8; LINE_BYTES]);
+
+const LINE_BYTES: usize = 64;
+
+/// The size from which memory is mapped, in bytes: half of a large page of x86-64 and ARM64.
+const MAPPED_BYTES_MIN: usize = 1 << 20;
 
 impl ZeroedMemory {
     /// Allocates `bytes` zeroed bytes.
@@ -27,13 +41,17 @@ impl ZeroedMemory {
     ///
     /// If there is not enough memory, as for any allocation.
     pub fn new(bytes: usize) -> ZeroedMemory {
-        let mapping = MmapMut::map_anon(bytes).expect("there is enough memory");
+        let mapped = (bytes >= MAPPED_BYTES_MIN).then(|| MmapMut::map_anon(bytes));
+        let Some(Ok(memory)) = mapped else { return ZeroedMemory::allocated(bytes) };
         // Best effort: systems without large pages work too.
         #[cfg(target_os = "linux")]
-        if bytes >= LARGE_BYTES_MIN {
-            let _ = mapping.advise(memmap2::Advice::HugePage);
-        }
-        ZeroedMemory { mapping, bytes }
+        let _ = memory.advise(memmap2::Advice::HugePage);
+        ZeroedMemory { kind: Kind::Mapped(memory), bytes }
+    }
+
+    fn allocated(bytes: usize) -> ZeroedMemory {
+        let lines = vec![Line([0; LINE_BYTES]); bytes.div_ceil(LINE_BYTES)];
+        ZeroedMemory { kind: Kind::Allocated(lines), bytes }
     }
 
     /// Shortens the memory to its first `bytes` bytes.
@@ -55,14 +73,22 @@ impl Deref for ZeroedMemory {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.mapping[..self.bytes]
+        let bytes: &[u8] = match &self.kind {
+            Kind::Mapped(memory) => memory,
+            Kind::Allocated(lines) => lines.as_bytes(),
+        };
+        &bytes[..self.bytes]
     }
 }
 
 impl DerefMut for ZeroedMemory {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.mapping[..self.bytes]
+        let bytes: &mut [u8] = match &mut self.kind {
+            Kind::Mapped(memory) => memory,
+            Kind::Allocated(lines) => lines.as_mut_bytes(),
+        };
+        &mut bytes[..self.bytes]
     }
 }
 
@@ -71,10 +97,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_zero_and_begin_a_cache_line() {
-        for bytes in [0, 1, 13, 64, (1 << 20) - 1, 1 << 20, 3 << 20] {
+    fn bytes_are_zero_and_begin_a_line() {
+        for bytes in [0, 1, 13, 64, MAPPED_BYTES_MIN - 1, MAPPED_BYTES_MIN, 3 << 20] {
             let mut memory = ZeroedMemory::new(bytes);
-            assert_eq!((memory.len(), memory.as_ptr().addr() % 64), (bytes, 0));
+            assert_eq!((memory.len(), memory.as_ptr().addr() % LINE_BYTES), (bytes, 0));
             assert!(memory.iter().all(|&byte| byte == 0));
             memory.fill(7);
             memory.truncate(13);
