@@ -101,11 +101,6 @@ codes! {
 }
 
 impl Code {
-    /// Returns the number after `PC`.
-    pub fn number(self) -> u16 {
-        self as u16
-    }
-
     /// Returns the code with this number (`PC012`, in any case) or this name.
     ///
     /// ```
@@ -124,6 +119,6 @@ impl Code {
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PC{:03}", self.number())
+        write!(f, "PC{:03}", *self as u16)
     }
 }

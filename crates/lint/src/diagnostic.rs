@@ -135,12 +135,6 @@ impl<'t> LineIndex<'t> {
         (number.unwrap_or(LineNumber::FIRST), span)
     }
 
-    /// Returns the line and the column, in characters from 1, of the byte at `position`.
-    pub fn position(&self, position: u32) -> (LineNumber, u32) {
-        let (number, line) = self.line_at(position);
-        (number, 1 + self.characters(Span { end: position.max(line.start), ..line }))
-    }
-
     /// Returns the place of `span`.
     pub fn place(&self, span: Span) -> Place {
         let (line, line_span) = self.line_at(span.start);
@@ -186,6 +180,6 @@ mod tests {
         let index = LineIndex::new(b"a\r\nb\rc\n\nd");
         let line = |position| index.line_at(position).0.get();
         assert_eq!([0, 1, 2, 3, 4, 5, 6, 7, 8].map(line), [1, 1, 1, 2, 2, 3, 3, 4, 5]);
-        assert_eq!(index.position(8), (LineNumber::new(5).unwrap(), 1));
+        assert_eq!(index.place(Span { start: 8, end: 8 }).column, 1);
     }
 }

@@ -188,7 +188,7 @@ impl<'d> JsonEntry<'d> {
 
 impl<'d> JsonEdit<'d> {
     fn new(edit: &'d Edit, index: &LineIndex<'_>) -> JsonEdit<'d> {
-        let (line, column) = index.position(edit.span.start);
+        let Place { line, column, .. } = index.place(edit.span);
         let text = std::str::from_utf8(&edit.replacement).ok();
         JsonEdit {
             line: line.get(),
