@@ -155,8 +155,7 @@ impl<'t> Prover<'t> {
     fn compare(&mut self, edited: &[u8]) -> Result<(), String> {
         self.readings.iter().try_for_each(|old| {
             compare(old, edited, self.bytes_max, &mut self.budget)
-                .unwrap_or_else(|bound| Some(bound.to_string()))
-                .map_or(Ok(()), |change| Err(format!("in {} {change}", old.dialect.name)))
+                .map_err(|change| format!("in {} {change}", old.dialect.name))
         })
     }
 }
@@ -164,37 +163,41 @@ impl<'t> Prover<'t> {
 /// Bytes of a text that are parsed for the cost of one position.
 const READ_BYTES: u64 = 4;
 
-/// Returns what changes from the `old` file to `edited` in a dialect; `None` if it is proved that no verdict
-/// does.
+/// Proves that no verdict changes from the `old` file to `edited` in a dialect.
+///
+/// # Errors
+///
+/// What changes, or the limit that ended the proof, in words.
 fn compare(
     old: &Grouped<'_>,
     edited: &[u8],
     bytes_max: Option<usize>,
     budget: &mut Budget,
-) -> Result<Option<String>, Bound> {
-    budget.take(edited.len() as u64 / READ_BYTES)?;
+) -> Result<(), String> {
+    let in_words = |bound: Bound| bound.to_string();
+    budget.take(edited.len() as u64 / READ_BYTES).map_err(in_words)?;
     let dialect = old.dialect;
     let file = RobotsTxt::parse(edited, dialect, bytes_max);
     let new = &Grouped::new(&file, dialect);
     if dialect.groups.names_agent == NamesAgent::OccursInName && !names(old).eq(names(new)) {
         // An agent follows the first name that its own contains. The same names in the same order
         // give the same group for every agent.
-        return Ok(Some("the file names other robots".into()));
+        return Err("the file names other robots".into());
     }
     if Attached::of(old) != Attached::of(new) {
         const MOVED: &str =
             "a record of another convention (Content-Usage, License) moves to another group";
-        return Ok(Some(MOVED.into()));
+        return Err(MOVED.into());
     }
     let mut comparison = FileComparison::new([old, new], budget);
     for robot in iter::once(None).chain(names(old).chain(names(new)).map(Some)) {
         let groups = [old, new].map(|side| side.audience.groups_of(robot));
-        if let Some(path) = comparison.difference(groups)? {
+        if let Some(path) = comparison.difference(groups).map_err(in_words)? {
             let robot = robot.map_or("a robot".into(), |name| name.to_str_lossy());
-            return Ok(Some(format!("{robot} gets another verdict on {}", quoted(&path))));
+            return Err(format!("{robot} gets another verdict on {}", quoted(&path)));
         }
     }
-    Ok(None)
+    Ok(())
 }
 
 /// Returns the names of robots, in the order of the file.
