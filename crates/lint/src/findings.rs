@@ -34,29 +34,78 @@ impl<'e, 't> Findings<'e, 't> {
         }
     }
 
-    /// Reports a code at `span`, with the readings of that line as effects.
+    /// Reports a code at `span`, with the readings of that line as effects. Details are added to the
+    /// diagnostic that was reported last.
     pub(super) fn report(
         &mut self,
         code: Code,
         span: Span,
         message: impl Into<String>,
-    ) -> Finding<'_, 'e, 't> {
+    ) -> &mut Self {
         self.settle_last();
         let count = self.counts.entry(code).or_default();
         *count += 1;
         self.is_last_past_max = *count > LINT_FINDINGS_PER_CODE_MAX;
-        let examination = self.examination;
-        let place = examination.index.place(span);
-        let effects = match self.is_last_past_max {
-            true => Vec::new(),
-            false => examination.effects(|reading| reading.words(index(place.line))),
-        };
+        let place = self.examination.index.place(span);
+        let (effects, related, fix) = (Vec::new(), Vec::new(), None);
         let message = message.into();
-        let (related, fix) = (Vec::new(), None);
-        let diagnostics = &mut self.report.diagnostics;
-        diagnostics.push(Diagnostic { code, message, effects, place, related, fix });
-        let diagnostic = diagnostics.last_mut().expect("it has just been pushed");
-        Finding { examination, diagnostic, is_past_max: self.is_last_past_max }
+        self.report.diagnostics.push(Diagnostic { code, message, effects, place, related, fix });
+        self.effects(|reading| reading.words(index(place.line)))
+    }
+
+    /// Returns the last diagnostic, unless it is beyond the maximum.
+    fn last_shown(&mut self) -> Option<&mut Diagnostic> {
+        self.report.diagnostics.last_mut().filter(|_| !self.is_last_past_max)
+    }
+
+    /// Adds a related place.
+    pub(super) fn related(&mut self, span: Span, message: impl Into<String>) -> &mut Self {
+        let index = &self.examination.index;
+        if let Some(last) = self.last_shown() {
+            let place = index.place(span);
+            last.related.push(Related { place, message: message.into() });
+            last.related.sort_by_key(|related| related.place.span.start);
+        }
+        self
+    }
+
+    /// Replaces the effects by those that `describe` computes.
+    pub(super) fn effects(&mut self, describe: impl Fn(&Reading<'t>) -> String) -> &mut Self {
+        let examination = self.examination;
+        if let Some(last) = self.last_shown() {
+            last.effects = examination.effects(describe);
+        }
+        self
+    }
+
+    /// Adds an edit that changes verdicts to what was probably meant.
+    pub(super) fn suggest(&mut self, title: impl Into<String>, edits: Vec<Edit>) {
+        self.propose(title.into(), Safety::Suggestion, edits);
+    }
+
+    /// Adds an edit that should change no verdict.
+    pub(super) fn fix(&mut self, title: impl Into<String>, edits: Vec<Edit>) {
+        self.propose(title.into(), Safety::ToBeProved, edits);
+    }
+
+    /// Adds an edit that should change no verdict: it removes the record on `line`, and the whole line
+    /// unless it has a comment.
+    pub(super) fn remove(&mut self, title: &str, line: LineNumber) {
+        let index = index(line);
+        let span = self.chosen.lines[index].span;
+        let edit = match memchr::memchr(b'#', self.examination.bytes(span)) {
+            Some(comment) => replace(Span { end: span.start + comment as u32, ..span }, []),
+            None => remove_line(self.examination, index),
+        };
+        self.fix(title, vec![edit]);
+    }
+
+    fn propose(&mut self, title: String, safety: Safety, edits: Vec<Edit>) {
+        if let Some(last) = self.report.diagnostics.last_mut()
+            && edits.len() <= LINT_EDITS_PER_FINDING_MAX
+        {
+            last.fix = Some(Fix { title, safety, edits });
+        }
     }
 
     /// Drops the last finding if it is beyond the maximum and has no fix.
@@ -85,63 +134,6 @@ impl<'e, 't> Findings<'e, 't> {
         let key = |d: &Diagnostic| (d.place.line, d.place.span.start, d.code);
         self.report.diagnostics.sort_by_key(key);
         self.report
-    }
-}
-
-/// The diagnostic that was reported last, to add details to.
-pub(super) struct Finding<'f, 'e, 't> {
-    examination: &'e Examination<'t>,
-    diagnostic: &'f mut Diagnostic,
-    is_past_max: bool,
-}
-
-impl<'e, 't> Finding<'_, 'e, 't> {
-    /// Adds a related place.
-    pub(super) fn related(self, span: Span, message: impl Into<String>) -> Self {
-        if self.is_past_max {
-            return self;
-        }
-        let place = self.examination.index.place(span);
-        self.diagnostic.related.push(Related { place, message: message.into() });
-        self.diagnostic.related.sort_by_key(|related| related.place.span.start);
-        self
-    }
-
-    /// Replaces the effects by those that `describe` computes.
-    pub(super) fn effects(self, describe: impl Fn(&Reading<'t>) -> String) -> Self {
-        if !self.is_past_max {
-            self.diagnostic.effects = self.examination.effects(describe);
-        }
-        self
-    }
-
-    /// Adds an edit that changes verdicts to what was probably meant.
-    pub(super) fn suggest(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
-        self.propose(title, Safety::Suggestion, edits)
-    }
-
-    /// Adds an edit that should change no verdict.
-    pub(super) fn fix(self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
-        self.propose(title, Safety::ToBeProved, edits)
-    }
-
-    /// Adds an edit that should change no verdict: it removes the record on `line`, and the whole line
-    /// unless it has a comment.
-    pub(super) fn remove(self, title: &str, line: LineNumber) -> Self {
-        let index = index(line);
-        let span = self.examination.chosen().lines[index].span;
-        let edit = match memchr::memchr(b'#', self.examination.bytes(span)) {
-            Some(comment) => replace(Span { end: span.start + comment as u32, ..span }, []),
-            None => remove_line(self.examination, index),
-        };
-        self.fix(title, vec![edit])
-    }
-
-    fn propose(self, title: impl Into<String>, safety: Safety, edits: Vec<Edit>) -> Self {
-        if edits.len() <= LINT_EDITS_PER_FINDING_MAX {
-            self.diagnostic.fix = Some(Fix { title: title.into(), safety, edits });
-        }
-        self
     }
 }
 

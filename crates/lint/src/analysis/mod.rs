@@ -68,7 +68,7 @@ pub use product::{Product, Visit};
 pub use reach::{Reach, Relation, machine, reach, relation};
 pub use rules::{Grouped, Rules, robots_named};
 pub(crate) use rules::{key, numbers};
-pub(crate) use status::Winners;
+pub(crate) use status::Analysis;
 pub use status::{RuleStatus, statuses};
 
 /// The limit that ended an analysis: a number of pattern positions. An analysis that reaches it gives an

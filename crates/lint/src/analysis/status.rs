@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use portcullis_dialect::id::RuleID;
+use portcullis_dialect::{RuleID, Verdict};
 use portcullis_engine::pattern::Pattern;
 use portcullis_engine::{Cache, RuleSetBuf, Settings};
 use portcullis_robots::policy::OrderedRules;
@@ -48,7 +48,7 @@ pub enum RuleStatus {
 /// ```
 /// use portcullis_lint::analysis::{Budget, Rules, RuleStatus, statuses};
 /// use portcullis_dialect::dialect::RFC_9309;
-/// use portcullis_dialect::id::RuleID;
+/// use portcullis_dialect::{RuleID, Verdict};
 /// use portcullis_robots::policy::OrderedRules;
 /// use portcullis_robots::syntax::RobotsTxt;
 ///
@@ -61,16 +61,18 @@ pub enum RuleStatus {
 /// assert_eq!(statuses[3].1, RuleStatus::Decides(b"/b/c".to_vec()));
 /// ```
 pub fn statuses(rules: Rules<'_>, budget: &mut Budget) -> Vec<(RuleID, RuleStatus)> {
-    let mut analysis = Analysis::new(rules, budget);
-    let of_rules = analysis.of_rules.clone();
-    let mut status = |own: &[usize]| analysis.status(own).unwrap_or_else(RuleStatus::Unknown);
-    of_rules.into_iter().map(|(rule, own)| (rule, status(&own))).collect()
+    Analysis::new(rules, budget).statuses()
 }
 
 /// A search for an example may spend one part in this many of the remaining budget.
 const SEARCHES: u64 = 16;
 
-struct Analysis<'r, 'b> {
+/// Steps of a scan that cost as much as a position of an analysis. Measured: a scan takes one to two
+/// nanoseconds a step, an analysis twelve a position.
+const SCAN_STEPS: u64 = 8;
+
+/// The patterns of a rule set, and the rules compiled to decide paths.
+pub(crate) struct Analysis<'r, 'b> {
     patterns: Ruled<'r>,
     /// How many of them, the first ones, are the dialect's.
     of_dialect: usize,
@@ -81,12 +83,14 @@ struct Analysis<'r, 'b> {
     language: &'static Language,
     rules: Rules<'r>,
     /// The rules without that of the dialect, to find winners.
-    winners: Winners,
+    compiled: RuleSetBuf,
+    settings: Settings,
+    cache: Cache,
     budget: &'b mut Budget,
 }
 
 impl<'r, 'b> Analysis<'r, 'b> {
-    fn new(rules: Rules<'r>, budget: &'b mut Budget) -> Analysis<'r, 'b> {
+    pub(crate) fn new(rules: Rules<'r>, budget: &'b mut Budget) -> Analysis<'r, 'b> {
         let patterns = rules.ruled();
         let of_dialect = patterns.len() - rules.ordered.patterns.len();
         let (mut of_rules, mut first_equal) = (BTreeMap::<_, Vec<usize>>::new(), HashMap::new());
@@ -103,9 +107,32 @@ impl<'r, 'b> Analysis<'r, 'b> {
             first_equal,
             language: Language::of(rules.paths.escapes),
             rules,
-            winners: Winners::new(rules.ordered),
+            compiled: rules.ordered.compile(),
+            settings: Settings::default(),
+            cache: Cache::default(),
             budget,
         }
+    }
+
+    /// Returns the status of each rule.
+    pub(crate) fn statuses(&mut self) -> Vec<(RuleID, RuleStatus)> {
+        let of_rules = self.of_rules.clone();
+        let mut status = |own: &[usize]| self.status(own).unwrap_or_else(RuleStatus::Unknown);
+        of_rules.into_iter().map(|(rule, own)| (rule, status(&own))).collect()
+    }
+
+    /// Returns the path that `rule` is written with, and the rule that disallows it, if one does.
+    ///
+    /// # Errors
+    ///
+    /// If the budget does not suffice.
+    pub(crate) fn defeat(&mut self, rule: RuleID) -> Result<Option<(RuleID, Vec<u8>)>, Bound> {
+        let OrderedRules { directories, verdicts, rules, .. } = self.rules.ordered;
+        let is_written = |&&index: &&usize| !directories[index - self.of_dialect];
+        let Some(&own) = self.of_rules[&rule].iter().find(is_written) else { return Ok(None) };
+        let path = plain_path(&self.patterns[own].0);
+        let winner = self.decide(&path)?.filter(|&winner| verdicts[winner] != Verdict::Allow);
+        Ok(winner.map(|winner| (rules[winner], path)))
     }
 
     /// Returns the rule of a pattern; `None` for the dialect, which always allows the URL of robots.txt.
@@ -166,8 +193,17 @@ impl<'r, 'b> Analysis<'r, 'b> {
         if self.rules.paths.always_allows(path) {
             return Ok(0);
         }
-        let own = self.winners.winner(path, self.budget)?.expect("a pattern matches the path");
-        Ok(own + self.of_dialect)
+        Ok(self.decide(path)?.expect("a pattern matches the path") + self.of_dialect)
+    }
+
+    /// Returns the position of the rule that decides `path`, if one does. That of the dialect is not asked.
+    fn decide(&mut self, path: &[u8]) -> Result<Option<usize>, Bound> {
+        let steps = |cache: &Cache| cache.work().scan_steps + cache.work().rule_bytes;
+        self.budget.take(path.len() as u64)?;
+        let before = steps(&self.cache);
+        let outcome = self.compiled.as_rule_set().decide(path, &self.settings, &mut self.cache);
+        self.budget.take((steps(&self.cache) - before) / SCAN_STEPS)?;
+        Ok(outcome.pattern())
     }
 
     /// Returns the status of a rule with the patterns `own` that loses to one of the patterns
@@ -222,45 +258,5 @@ impl<'r, 'b> Analysis<'r, 'b> {
         let product = Product::new([&[one][..], avoided].map(machine), self.language);
         let [found] = self.budget.find(SEARCHES, product, [[false, true]], 1);
         found
-    }
-}
-
-/// Steps of a scan that cost as much as a position of an analysis. Measured: a scan takes one to two
-/// nanoseconds a step, an analysis twelve a position.
-const SCAN_STEPS: u64 = 8;
-
-/// Rules, compiled to decide paths.
-pub(crate) struct Winners {
-    rules: RuleSetBuf,
-    settings: Settings,
-    cache: Cache,
-}
-
-impl Winners {
-    pub(crate) fn new(ordered: &OrderedRules) -> Winners {
-        let rules = ordered.compile();
-        Winners { rules, settings: Settings::default(), cache: Cache::default() }
-    }
-
-    /// Returns the position of the pattern that decides `path`; `None` if no pattern matches.
-    ///
-    /// # Errors
-    ///
-    /// If the budget does not suffice.
-    pub(crate) fn winner(
-        &mut self,
-        path: &[u8],
-        budget: &mut Budget,
-    ) -> Result<Option<usize>, Bound> {
-        budget.take(path.len() as u64)?;
-        let before = self.steps();
-        let outcome = self.rules.as_rule_set().decide(path, &self.settings, &mut self.cache);
-        budget.take((self.steps() - before) / SCAN_STEPS)?;
-        Ok(outcome.pattern())
-    }
-
-    fn steps(&self) -> u64 {
-        let work = self.cache.work();
-        work.scan_steps + work.rule_bytes
     }
 }

@@ -5,7 +5,7 @@
 //! another.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::super::examination::{Reading, quoted};
@@ -13,13 +13,11 @@ use super::super::findings::Findings;
 use super::super::{Code, LintConfig};
 use crate::Map;
 use crate::analysis::{
-    Bound, Budget, Grouped, RuleStatus, Rules, Winners, difference, key, numbers, plain_path,
-    statuses,
+    Analysis, Bound, Budget, Grouped, RuleStatus, Rules, difference, key, numbers,
 };
 use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
-use portcullis_engine::pattern::Pattern;
 use portcullis_robots::policy::{Crawler, OrderedRules};
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 
@@ -61,32 +59,27 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     let [numbers] = numbers([file]);
     let budget = Budget::default();
     let mut analyst = Analyst { grouped: Grouped::new(file, dialect), numbers, budget };
-    let mut tallies = vec![Tally::default(); file.rules().len()];
-    let leave_out = |group: usize, tallies: &mut [Tally]| {
-        let rules = file.groups()[group].rule_ids();
-        rules.for_each(|rule| tallies[rule.index()].may_decide = true);
-    };
-    let (selections, left_out) = selections(&analyst.grouped, &config.agents);
-    if !left_out.is_empty() {
+    let (selections, mut not_compared) = selections(&analyst.grouped, &config.agents);
+    if !not_compared.is_empty() {
         findings.unknown(format!(
             "not all groups were compared: their combinations have more than {POLICY_PATTERNS_MAX} \
             rules"
         ));
     }
-    left_out.into_iter().for_each(|group| leave_out(group, &mut tallies));
-    let mut known: Map<_, Rc<Problems>> = Map::default();
-    for (number, groups) in selections.iter().enumerate() {
+    // Rules that may decide in some selection: they have no problem there, or were not analysed.
+    let mut may_decide = vec![false; file.rules().len()];
+    // The problem of each rule that has the last code, and the selection that it is of.
+    let mut mildest: BTreeMap<RuleID, (Rc<Fault>, &[usize])> = BTreeMap::new();
+    let mut known: Map<_, Result<Problems, Bound>> = Map::default();
+    for groups in &selections {
         let key = key(&analyst.numbers, groups);
-        let problems = match known.get(&key) {
-            Some(problems) => Rc::clone(problems),
-            None => match analyst.problems_of(groups) {
-                Ok(problems) => Rc::clone(known.entry(key).or_insert(Rc::new(problems))),
-                Err(bound) => {
-                    findings.unknown(format!("not all groups were compared: {bound}"));
-                    groups.iter().for_each(|&group| leave_out(group, &mut tallies));
-                    continue;
-                }
-            },
+        let problems = match known.entry(key).or_insert_with(|| analyst.problems_of(groups)) {
+            Ok(problems) => problems,
+            Err(bound) => {
+                findings.unknown(format!("not all groups were compared: {bound}"));
+                not_compared.extend(groups);
+                continue;
+            }
         };
         if let Some(bound) = problems.bound {
             let agent = &file.user_agents_of(&file.groups()[groups[0]])[0];
@@ -95,12 +88,22 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
         }
         let rules = analyst.grouped.rules(groups);
         for (place, fault) in &problems.rules {
-            tallies[rules[place.index()].index()].add(fault.as_ref(), number);
+            let rule = rules[place.index()];
+            let Some(fault) = fault else {
+                may_decide[rule.index()] = true;
+                continue;
+            };
+            if mildest.get(&rule).is_none_or(|(known, _)| known.code <= fault.code) {
+                mildest.insert(rule, (Rc::clone(fault), groups));
+            }
         }
     }
-    for (rule, tally) in (0..).map(RuleID).zip(tallies) {
-        if let Tally { may_decide: false, mildest: Some((fault, selection)) } = tally {
-            report(findings, rule, &fault, &analyst.grouped, &selections[selection]);
+    for rule in not_compared.into_iter().flat_map(|group| file.groups()[group].rule_ids()) {
+        may_decide[rule.index()] = true;
+    }
+    for (rule, (fault, groups)) in mildest {
+        if !may_decide[rule.index()] {
+            report(findings, rule, &fault, &analyst.grouped, groups);
         }
     }
     everything_disallowed(findings, config, &mut analyst);
@@ -129,29 +132,6 @@ fn selections(grouped: &Grouped<'_>, agents: &[Crawler]) -> (Vec<Vec<usize>>, BT
     (selections, left_out.into_iter().flatten().collect())
 }
 
-/// What was found about a rule so far.
-#[derive(Clone, Default)]
-struct Tally {
-    /// Whether it may decide in some selection: it has no problem there, or was not analysed.
-    may_decide: bool,
-    /// The problem of the last code, and the selection that it is of.
-    mildest: Option<(Rc<Fault>, usize)>,
-}
-
-impl Tally {
-    /// Adds the problem of the rule in a selection, if it has one.
-    fn add(&mut self, fault: Option<&Rc<Fault>>, selection: usize) {
-        match fault {
-            None => self.may_decide = true,
-            Some(fault) => {
-                if self.mildest.as_ref().is_none_or(|(known, _)| known.code <= fault.code) {
-                    self.mildest = Some((Rc::clone(fault), selection));
-                }
-            }
-        }
-    }
-}
-
 impl Analyst<'_> {
     /// Finds the problems of the rules of one selection.
     ///
@@ -162,10 +142,10 @@ impl Analyst<'_> {
         let Grouped { file, dialect, .. } = self.grouped;
         let ordered = self.grouped.ordered(groups, &mut self.budget)?;
         let in_order = Rules { ordered: &ordered, paths: &dialect.paths };
-        let statuses = statuses(in_order, &mut self.budget);
+        let mut analysis = Analysis::new(in_order, &mut self.budget);
+        let statuses = analysis.statuses();
         let rules = self.grouped.rules(groups);
         let contradictions = contradictions(&ordered);
-        let mut defeats = Defeats::new(&ordered);
         let mut problems = Problems { rules: Vec::with_capacity(statuses.len()), bound: None };
         for (place, status) in statuses {
             let own = &file.rules()[rules[place.index()].index()];
@@ -175,7 +155,7 @@ impl Analyst<'_> {
             let fault = match contradictions.get(&place) {
                 Some(fault) => Some(fault.clone()),
                 None if own.verdict == Verdict::Allow => {
-                    defeats.fault(place, &mut self.budget).unwrap_or_else(|bound| {
+                    analysis.defeat(place).map(|it| it.map(defeated)).unwrap_or_else(|bound| {
                         problems.bound = Some(bound);
                         None
                     })
@@ -271,15 +251,21 @@ fn report(
     let code = fault.code;
     let [before, after] = &fault.words;
     let first = others.first().map_or(String::new(), |rule| written(rule));
-    let mut finding = findings.report(code, own.span, format!("{before}{first}{after}"));
+    findings.report(code, own.span, format!("{before}{first}{after}"));
     for other in others {
-        finding = finding.related(other.span, "this rule");
+        findings.related(other.span, "this rule");
     }
     let is_needless =
         matches!(code, Code::DuplicateRule | Code::ShadowedRule | Code::NeverMatchingPattern);
     if is_needless {
-        finding.remove("remove the rule", own.line);
+        findings.remove("remove the rule", own.line);
     }
+}
+
+/// Returns the problem of an Allow rule that loses to `winner` on the path that it is written with.
+fn defeated((winner, path): (RuleID, Vec<u8>)) -> Fault {
+    let words = format!(" wins and disallows {}", quoted(&path));
+    Fault::new(Code::DefeatedAllow, vec![winner], words)
 }
 
 /// Returns the rules with the positions of their patterns, without those that only a directory adds.
@@ -308,44 +294,6 @@ fn contradictions(ordered: &OrderedRules) -> Map<RuleID, Fault> {
         known[side].get_or_insert(rule);
     }
     contradictions
-}
-
-/// Allow rules that lose on the path that they are written with.
-struct Defeats<'d> {
-    ordered: &'d OrderedRules,
-    /// The position of the pattern of each rule.
-    positions: Map<RuleID, usize>,
-    winners: Option<Winners>,
-    /// The Disallow rule that wins over each pattern, if one does.
-    known: Map<Pattern<'d>, Option<RuleID>>,
-}
-
-impl<'d> Defeats<'d> {
-    fn new(ordered: &'d OrderedRules) -> Defeats<'d> {
-        let positions = as_written(ordered).map(|(position, rule)| (rule, position)).collect();
-        Defeats { ordered, positions, winners: None, known: Map::default() }
-    }
-
-    /// Returns the problem of an Allow rule, if it has one.
-    fn fault(&mut self, rule: RuleID, budget: &mut Budget) -> Result<Option<Fault>, Bound> {
-        let Some(&position) = self.positions.get(&rule) else { return Ok(None) };
-        let pattern = self.ordered.patterns.get(position);
-        let path = || plain_path(&pattern);
-        let winner = match self.known.get(&pattern) {
-            Some(winner) => *winner,
-            None => {
-                let winners = self.winners.get_or_insert_with(|| Winners::new(self.ordered));
-                let winner = winners.winner(&path(), budget)?;
-                let disallows =
-                    |position: &usize| self.ordered.verdicts[*position] != Verdict::Allow;
-                let winner = winner.filter(disallows).map(|position| self.ordered.rules[position]);
-                self.known.insert(pattern, winner);
-                winner
-            }
-        };
-        let words = || format!(" wins and disallows {}", quoted(&path()));
-        Ok(winner.map(|winner| Fault::new(Code::DefeatedAllow, vec![winner], words())))
-    }
 }
 
 /// Reports that everything is disallowed, for robots that no group names or for one of the agents.
