@@ -23,9 +23,9 @@
 //! assert!(!machine.allows_at_end(state) && machine.is_settled(state));
 //! ```
 
-use std::hash::BuildHasher;
-
-use hashbrown::HashTable;
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 
 use portcullis_engine::pattern::Pattern;
 
@@ -91,9 +91,9 @@ struct Patterns {
     stand_ins: [[u32; 2]; 2],
 }
 
+/// What is known about a state.
 #[derive(Debug)]
 struct Node {
-    set: Set,
     allows_at_end: bool,
     /// The target of each byte that some position asks for, ascending by byte.
     arcs: Vec<(u8, State)>,
@@ -107,9 +107,8 @@ struct Node {
 #[derive(Debug)]
 pub struct Machine {
     patterns: Patterns,
-    nodes: Vec<Node>,
-    known: HashTable<State>,
-    hasher: foldhash::fast::RandomState,
+    /// By the number of the state.
+    nodes: IndexMap<Set, Node, RandomState>,
     start: State,
     work: u64,
 }
@@ -118,16 +117,9 @@ impl Machine {
     /// Returns the automaton of `patterns`, which are in order of precedence.
     pub fn new<'l>(patterns: impl IntoIterator<Item = (Pattern<'l>, Owner)>) -> Machine {
         let patterns = Patterns::new(patterns);
+        let work = patterns.kinds.len() as u64 / BUILT_BYTES;
         let start = patterns.start();
-        let mut new = Machine {
-            patterns,
-            nodes: Vec::new(),
-            known: HashTable::new(),
-            hasher: foldhash::fast::RandomState::default(),
-            start: UNBUILT,
-            work: 0,
-        };
-        new.work = new.patterns.kinds.len() as u64 / BUILT_BYTES;
+        let mut new = Machine { patterns, nodes: IndexMap::default(), start: UNBUILT, work };
         new.start = new.state_of(start);
         new
     }
@@ -146,7 +138,7 @@ impl Machine {
 
     /// Returns whether no further byte changes the result.
     pub fn is_settled(&self, state: State) -> bool {
-        self.nodes[state as usize].set.positions.is_empty()
+        self.set(state).positions.is_empty()
     }
 
     /// Returns whether a rule of interest has matched, or may match.
@@ -167,8 +159,10 @@ impl Machine {
         if target != UNBUILT {
             return target;
         }
-        self.work += node.set.positions.len() as u64;
-        let next = self.patterns.step(&node.set, arc.is_ok().then_some(byte));
+        let set = self.set(state);
+        let (work, next) =
+            (set.positions.len(), self.patterns.step(set, arc.is_ok().then_some(byte)));
+        self.work += work as u64;
         let target = self.state_of(next);
         let node = &mut self.nodes[state as usize];
         match arc {
@@ -183,29 +177,32 @@ impl Machine {
         bytes.iter().fold(self.start, |state, &byte| self.step(state, byte))
     }
 
+    fn set(&self, state: State) -> &Set {
+        self.nodes.get_index(state as usize).expect("it is a state").0
+    }
+
     /// Returns the state of `set`: a known one or a new one.
     fn state_of(&mut self, set: Set) -> State {
-        let Machine { patterns, nodes, known, hasher, .. } = self;
-        let hash = hasher.hash_one(&set);
-        if let Some(&state) = known.find(hash, |&state| nodes[state as usize].set == set) {
-            return state;
-        }
+        let patterns = &self.patterns;
+        let new = match self.nodes.entry(set) {
+            Entry::Occupied(known) => return known.index() as State,
+            Entry::Vacant(new) => new,
+        };
+        let (set, state) = (new.key(), new.index() as State);
         self.work += STATE_WORK + set.positions.len() as u64;
         let mut bytes: Vec<u8> =
             set.positions.iter().filter_map(|&position| patterns.byte(position)).collect();
         bytes.sort_unstable();
         bytes.dedup();
         let counts = |pattern: u32| patterns.owners[pattern as usize].counts;
-        let state = nodes.len() as State;
-        nodes.push(Node {
-            allows_at_end: patterns.allows_at_end(&set),
+        let node = Node {
+            allows_at_end: patterns.allows_at_end(set),
             arcs: bytes.into_iter().map(|byte| (byte, UNBUILT)).collect(),
             other: if set.positions.is_empty() { state } else { UNBUILT },
             counts: (set.best != NO_PATTERN && counts(set.best))
                 || set.positions.iter().any(|&it| counts(patterns.patterns[it as usize])),
-            set,
-        });
-        known.insert_unique(hash, state, |&state| hasher.hash_one(&nodes[state as usize].set));
+        };
+        new.insert(node);
         state
     }
 }

@@ -6,7 +6,8 @@
 
 use std::array;
 
-use hashbrown::HashSet;
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
 
 use super::Bound;
 use super::language::{FREE, Language, Mark};
@@ -20,21 +21,13 @@ const PLACE_WORK: u64 = 8;
 pub struct Product<'l, const N: usize> {
     machines: [Machine; N],
     language: &'l Language,
-    /// The places that were reached, in order, each once.
-    met: Vec<Met<N>>,
-    known: HashSet<Place<N>, foldhash::fast::RandomState>,
+    /// The places that were reached, in order: for each the number of its parent, and the byte that leads
+    /// here from there.
+    met: IndexMap<Place<N>, (u32, u8), RandomState>,
 }
 
 /// The states after a path, and a mark for what may follow.
 type Place<const N: usize> = ([State; N], Mark);
-
-#[derive(Debug)]
-struct Met<const N: usize> {
-    place: Place<N>,
-    parent: u32,
-    /// The byte that leads here from the parent.
-    byte: u8,
-}
 
 /// How a search continues after a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +43,7 @@ pub enum Visit {
 impl<'l, const N: usize> Product<'l, N> {
     /// Returns a search through `machines`, which read the paths of `language`.
     pub fn new(machines: [Machine; N], language: &'l Language) -> Product<'l, N> {
-        Product { machines, language, met: Vec::new(), known: HashSet::default() }
+        Product { machines, language, met: IndexMap::default() }
     }
 
     /// Returns the work so far: the positions that the machines read, and a charge per state and place.
@@ -94,10 +87,10 @@ impl<'l, const N: usize> Product<'l, N> {
         mut visit: impl FnMut(&Product<'l, N>, usize, [State; N]) -> Visit,
     ) -> Result<(), Bound> {
         let start = array::from_fn(|side| self.machines[side].walk(b"/"));
-        self.add((start, FREE), u32::MAX, b'/');
+        self.met.entry((start, FREE)).or_insert((u32::MAX, b'/'));
         let mut moves: Vec<(u8, Mark)> = Vec::new();
         let mut index = 0;
-        while let Some(&Met { place: (states, mark), .. }) = self.met.get(index) {
+        while let Some((&(states, mark), _)) = self.met.get_index(index) {
             match visit(self, index, states) {
                 Visit::Stop => return Ok(()),
                 Visit::Skip => {}
@@ -109,7 +102,7 @@ impl<'l, const N: usize> Product<'l, N> {
                     for &(byte, mark) in &moves {
                         let next =
                             array::from_fn(|side| self.machines[side].step(states[side], byte));
-                        self.add((next, mark), index as u32, byte);
+                        self.met.entry((next, mark)).or_insert((index as u32, byte));
                     }
                 }
             }
@@ -152,16 +145,11 @@ impl<'l, const N: usize> Product<'l, N> {
         found.map(|path| if path.is_some() { Ok(path) } else { ended.map(|()| None) })
     }
 
-    fn add(&mut self, place: Place<N>, parent: u32, byte: u8) {
-        if self.known.insert(place) {
-            self.met.push(Met { place, parent, byte });
-        }
-    }
-
     /// Returns the path of the place at `index`.
     fn path(&self, index: usize) -> Vec<u8> {
-        let all = std::iter::successors(self.met.get(index), |it| self.met.get(it.parent as usize));
-        let mut path: Vec<u8> = all.map(|met| met.byte).collect();
+        let met = |index: usize| Some(*self.met.get_index(index)?.1);
+        let all = std::iter::successors(met(index), |&(parent, _)| met(parent as usize));
+        let mut path: Vec<u8> = all.map(|(_, byte)| byte).collect();
         path.reverse();
         path
     }
