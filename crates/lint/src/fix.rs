@@ -55,10 +55,9 @@ pub fn fix(
     let files: Vec<RobotsTxt<'_>> = dialects.iter().map(parse).collect();
     let sides = files.iter().zip(dialects).map(|(file, dialect)| Grouped::new(file, dialect));
     let candidates = candidates(&report.diagnostics);
-    let mut accepted = Vec::new();
     let mut prover = Prover::new(text, sides.collect(), bytes_max);
-    prover.settle(&candidates, &mut accepted);
-    let mut left = prover.left;
+    prover.settle(&candidates);
+    let Prover { accepted, mut left, .. } = prover;
     left.sort_by_key(|&(diagnostic, _)| diagnostic);
     let mut fixed: Vec<usize> = accepted.iter().flat_map(|it| it.diagnostics.clone()).collect();
     fixed.sort_unstable();
@@ -98,8 +97,8 @@ fn overlaps(taken: &BTreeMap<u32, (u32, usize)>, edit: &Edit) -> bool {
     before.is_some_and(|(_, &(end, _))| end > edit.span.start)
 }
 
-/// The original file, with which edited files are compared.
-struct Prover<'t> {
+/// The original file, with which edited files are compared, and what was proved.
+struct Prover<'t, 'c> {
     text: &'t [u8],
     bytes_max: Option<usize>,
     /// The file as each dialect reads it.
@@ -107,39 +106,37 @@ struct Prover<'t> {
     /// The remaining budget of all comparisons.
     budget: Budget,
     proofs: usize,
+    accepted: Vec<&'c Candidate<'c>>,
     left: Vec<(usize, String)>,
 }
 
-impl<'t> Prover<'t> {
-    fn new(text: &'t [u8], readings: Vec<Grouped<'t>>, bytes_max: Option<usize>) -> Prover<'t> {
+impl<'t, 'c> Prover<'t, 'c> {
+    fn new(text: &'t [u8], readings: Vec<Grouped<'t>>, bytes_max: Option<usize>) -> Self {
         let budget = Budget::new(ANALYSIS_POSITIONS_MAX * FIX_ANALYSES, FIX_ANALYSES);
-        Prover { text, bytes_max, readings, budget, proofs: 0, left: Vec::new() }
+        let (accepted, left) = (Vec::new(), Vec::new());
+        Prover { text, bytes_max, readings, budget, proofs: 0, accepted, left }
     }
 
     /// Accepts candidates: all at once if that can be proved, otherwise each half in turn.
-    fn settle<'c>(
-        &mut self,
-        candidates: &'c [Candidate<'c>],
-        accepted: &mut Vec<&'c Candidate<'c>>,
-    ) {
+    fn settle(&mut self, candidates: &'c [Candidate<'c>]) {
         if candidates.is_empty() {
             return;
         }
-        let before = accepted.len();
-        accepted.extend(candidates);
-        let Err(unproved) = self.prove(accepted) else { return };
-        accepted.truncate(before);
+        let before = self.accepted.len();
+        self.accepted.extend(candidates);
+        let Err(unproved) = self.prove() else { return };
+        self.accepted.truncate(before);
         if let [Candidate { diagnostics, .. }] = candidates {
             self.left.extend(diagnostics.iter().map(|&it| (it, unproved.clone())));
             return;
         }
         let (first, second) = candidates.split_at(candidates.len() / 2);
-        self.settle(first, accepted);
-        self.settle(second, accepted);
+        self.settle(first);
+        self.settle(second);
     }
 
-    /// Proves that these edits change no verdict; otherwise returns what one changes, or may change.
-    fn prove(&mut self, accepted: &[&Candidate<'_>]) -> Result<(), String> {
+    /// Proves that the accepted edits change no verdict; otherwise returns what one changes, or may change.
+    fn prove(&mut self) -> Result<(), String> {
         if self.proofs == FIX_PROOFS_MAX {
             return Err("too many other edits of this file could not be proved".into());
         }
@@ -148,7 +145,7 @@ impl<'t> Prover<'t> {
             self.budget.check().map_err(|bound| format!("in {} {bound}", dialect.name))?;
         }
         self.proofs += 1;
-        self.compare(&apply(self.text, accepted.iter().flat_map(|it| it.edits)))
+        self.compare(&apply(self.text, self.accepted.iter().flat_map(|it| it.edits)))
     }
 
     /// Proves that `edited` gives the same verdicts.
