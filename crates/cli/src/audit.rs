@@ -103,8 +103,8 @@ fn problems(PolicyArgs { robots, text, .. }: &PolicyArgs) -> anyhow::Result<Vec<
     let (text, _) = read_text(path, &config)?;
     let found = lint(&text, &LintConfig { bytes_max, ..LintConfig::new(dialect) });
     let mut found = found.diagnostics;
-    found.retain(|it| it.severity() > Severity::Info);
-    found.sort_by_key(|it| Reverse(it.severity()));
+    found.retain(|it| it.code.severity() > Severity::Info);
+    found.sort_by_key(|it| Reverse(it.code.severity()));
     let problem = |it: Diagnostic| Problem { line: it.place.line.get(), what: it.message };
     Ok(found.into_iter().map(problem).collect())
 }

@@ -3,10 +3,8 @@
 
 use bstr::ByteSlice as _;
 
-use super::{Code, Severity};
-use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::id::LineNumber;
-use portcullis_dialect::words;
+use super::Code;
+use portcullis_dialect::{Dialect, LineNumber, words};
 use portcullis_robots::syntax::Span;
 
 /// A problem in a file.
@@ -24,13 +22,6 @@ pub struct Diagnostic {
     pub effects: Vec<Effect>,
     /// An edit that fixes the problem, if there is one.
     pub fix: Option<Fix>,
-}
-
-impl Diagnostic {
-    /// Returns the severity of the code.
-    pub fn severity(&self) -> Severity {
-        self.code.severity()
-    }
 }
 
 /// A span of bytes, with lines and columns.

@@ -173,7 +173,7 @@ impl<'d> JsonEntry<'d> {
             bytes: span.bytes(),
             code: found.code.to_string(),
             name: found.code.name(),
-            severity: found.severity(),
+            severity: found.code.severity(),
             message: &found.message,
             dialects: found.effects.iter().map(|it| (it.dialect.name, it.text.as_str())).collect(),
             related: related.collect(),
@@ -210,7 +210,7 @@ pub(super) struct Github;
 impl ReportFormat for Github {
     fn entries(&self, linted: &Linted<'_>) -> String {
         let command = |found: &Diagnostic| {
-            let command = match found.severity() {
+            let command = match found.code.severity() {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
                 Severity::Info => "notice",

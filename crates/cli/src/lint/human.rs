@@ -49,7 +49,7 @@ impl Human {
             .iter()
             .map(|related| (Shown::new(linted, &related.place), related.message.as_str()))
             .collect();
-        let mut group = level(diagnostic.severity())
+        let mut group = level(diagnostic.code.severity())
             .primary_title(diagnostic.message.as_str())
             .id(code.as_str())
             .element(shown.element(&name, AnnotationKind::Primary, None));
