@@ -6,7 +6,6 @@ use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_lint::analysis::{Budget, Rules, equivalence};
 use portcullis_oracle as oracle;
-use portcullis_robots::policy::OrderedRules;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_testkit::{Random, words};
 use rayon::prelude::*;
@@ -24,12 +23,10 @@ pub fn file(rules: &[(bool, &[u8])]) -> Vec<u8> {
 }
 
 /// Returns the rules of a file with one group.
-pub fn ordered(text: &[u8], dialect: &Dialect) -> OrderedRules {
+pub fn rules(text: &[u8], dialect: &'static Dialect) -> Rules {
     let file = RobotsTxt::parse(text, dialect, None);
-    match file.groups().is_empty() {
-        true => OrderedRules::default(),
-        false => OrderedRules::new(&file, &[0], &dialect.paths),
-    }
+    let groups: &[usize] = if file.groups().is_empty() { &[] } else { &[0] };
+    Rules::new(&file, groups, &dialect.paths)
 }
 
 fn judged(dialect: &Dialect, text: &[u8], url: &[u8]) -> Verdict {
@@ -51,7 +48,7 @@ struct Side<'s> {
     /// The verdict on each URL.
     verdicts: Vec<Verdict>,
     path_bytes: Vec<usize>,
-    ordered: OrderedRules,
+    rules: Rules,
     urls: &'s [Vec<u8>],
 }
 
@@ -60,19 +57,15 @@ impl<'s> Side<'s> {
         let judge = oracle::Judge::new(dialect, &text, None, &[AGENT]);
         let verdicts = urls.iter().map(|url| judge.decide(url).verdict).collect();
         let path_bytes = urls.iter().map(|url| path_bytes(dialect, url)).collect();
-        let ordered = ordered(&text, dialect);
-        Side { dialect, text, verdicts, path_bytes, ordered, urls }
-    }
-
-    fn rules(&self) -> Rules<'_> {
-        Rules { ordered: &self.ordered, paths: &self.dialect.paths }
+        let rules = rules(&text, dialect);
+        Side { dialect, text, verdicts, path_bytes, rules, urls }
     }
 }
 
 /// Compares the answer for two files with the verdicts on all small URLs.
 #[track_caller]
 fn compare(one: &Side<'_>, two: &Side<'_>) {
-    let answer = equivalence(one.rules(), two.rules(), &mut Budget::default());
+    let answer = equivalence(&one.rules, &two.rules, &mut Budget::default());
     let shown = || {
         format!(
             "{} {}\n{}\n{}\n{answer:?}",

@@ -3,13 +3,13 @@
 use bstr::ByteSlice;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
-use portcullis_lint::analysis::{Budget, RuleStatus, Rules, statuses};
+use portcullis_lint::analysis::{Budget, RuleStatus, statuses};
 use portcullis_oracle as oracle;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_testkit::{Random, words};
 use rayon::prelude::*;
 
-use crate::analysis::{AGENT, file, ordered, url_of, urls};
+use crate::analysis::{AGENT, file, rules, url_of, urls};
 
 /// Patterns and URLs, and which patterns match which URLs.
 struct World {
@@ -82,9 +82,8 @@ impl<'w> RuleSet<'w> {
     }
 
     fn check(&mut self) {
-        let ordered = ordered(&self.text, self.world.dialect);
-        let rules = Rules { ordered: &ordered, paths: &self.world.dialect.paths };
-        let found = statuses(rules, &mut Budget::default());
+        let rules = rules(&self.text, self.world.dialect);
+        let found = statuses(&rules, &mut Budget::default());
         for (rule, status) in &found {
             let problem = self.problem(rule.index(), status);
             assert_eq!(

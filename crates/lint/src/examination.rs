@@ -7,10 +7,7 @@ use std::cell::OnceCell;
 
 use super::LineIndex;
 use super::diagnostic::Effect;
-use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::dialect::{Dialect, Field};
-use portcullis_dialect::id::LineNumber;
-use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::{Dialect, Field, Label, LineNumber, Preference, Verdict};
 use portcullis_engine::bytes::trim;
 use portcullis_robots::policy::{Audience, pattern_of, robot_name, robot_named};
 use portcullis_robots::syntax::{
@@ -23,8 +20,6 @@ use portcullis_text::visible::visible;
 pub(super) struct Examination<'t> {
     /// The file.
     pub(super) text: &'t [u8],
-    /// The number of bytes that are read; `None` for all.
-    pub(super) bytes_max: Option<usize>,
     /// One reading for each of [`Dialect::ALL`], in that order, and one for the chosen dialect if
     /// it is another.
     pub(super) readings: Vec<Reading<'t>>,
@@ -165,7 +160,7 @@ impl<'t> Examination<'t> {
             audience: OnceCell::new(),
         };
         let readings = dialects.into_iter().map(reading).collect();
-        Examination { text, bytes_max, readings, chosen, index: LineIndex::new(text) }
+        Examination { text, readings, chosen, index: LineIndex::new(text) }
     }
 
     /// Returns the reading of the chosen dialect.

@@ -14,7 +14,7 @@ pub(super) struct Findings<'e, 't> {
     pub(super) examination: &'e Examination<'t>,
     /// The reading of the chosen dialect.
     pub(super) chosen: &'e Reading<'t>,
-    keeps_fixes: bool,
+    pub(super) config: &'e LintConfig,
     report: Report,
     /// The number of findings of each code.
     counts: BTreeMap<Code, usize>,
@@ -23,11 +23,14 @@ pub(super) struct Findings<'e, 't> {
 }
 
 impl<'e, 't> Findings<'e, 't> {
-    pub(super) fn new(examination: &'e Examination<'t>, config: &LintConfig) -> Findings<'e, 't> {
+    pub(super) fn new(
+        examination: &'e Examination<'t>,
+        config: &'e LintConfig,
+    ) -> Findings<'e, 't> {
         Findings {
             examination,
             chosen: examination.chosen(),
-            keeps_fixes: config.keeps_fixes,
+            config,
             report: Report::default(),
             counts: BTreeMap::new(),
             is_last_past_max: false,
@@ -113,7 +116,7 @@ impl<'e, 't> Findings<'e, 't> {
         let diagnostics = &mut self.report.diagnostics;
         let Some(last) = diagnostics.last().filter(|_| self.is_last_past_max) else { return };
         let is_fixed = |fix: &Fix| fix.safety == Safety::ToBeProved;
-        if !(self.keeps_fixes && last.fix.as_ref().is_some_and(is_fixed)) {
+        if !(self.config.keeps_fixes && last.fix.as_ref().is_some_and(is_fixed)) {
             *self.report.omitted.entry(last.code).or_default() += 1;
             diagnostics.pop();
         }

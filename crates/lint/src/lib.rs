@@ -93,6 +93,6 @@ pub struct Report {
 pub fn lint(text: &[u8], config: &LintConfig) -> Report {
     let examination = Examination::new(text, config.dialect, config.bytes_max);
     let mut findings = Findings::new(&examination, config);
-    checks::run(&mut findings, config);
+    checks::run(&mut findings);
     findings.finish()
 }

@@ -4,7 +4,7 @@ use std::array;
 use std::rc::Rc;
 
 use portcullis_dialect::decision::Decision;
-use portcullis_robots::policy::{Crawler, OrderedRules, Selection};
+use portcullis_robots::policy::{Crawler, Selection};
 use portcullis_robots::url::compared_path;
 
 use super::equivalence::{difference, either, equivalence};
@@ -102,9 +102,8 @@ impl<'c> FileComparison<'c> {
 
     /// Compares two combinations of groups. In the result, a rule goes by its place.
     fn compare(&mut self, selections: &[Selection; 2]) -> Result<RobotComparison, Bound> {
-        let ordered = self.ordered(selections.each_ref().map(|selection| &*selection.groups))?;
-        let rules = self.rules(&ordered);
-        let differences = equivalence(rules[0], rules[1], self.budget);
+        let rules = self.rules(selections.each_ref().map(|selection| &*selection.groups))?;
+        let differences = equivalence(&rules[0], &rules[1], self.budget);
         let decide = |search: &Search| {
             let (path, mut scratch) = (search.as_ref().ok()?.as_ref()?, Vec::new());
             let path = compared_path(path, rules[0].paths.escapes, &mut scratch);
@@ -123,9 +122,8 @@ impl<'c> FileComparison<'c> {
         if let Some(known) = self.known.get(&pair) {
             return either((*known.differences).clone());
         }
-        let ordered = self.ordered(groups)?;
-        let [old, new] = self.rules(&ordered);
-        let found = difference(old, new, self.budget)?;
+        let [old, new] = self.rules(groups)?;
+        let found = difference(&old, &new, self.budget)?;
         if found.is_none() {
             self.known.insert(pair, RobotComparison::of(Ok(None)));
         }
@@ -138,13 +136,9 @@ impl<'c> FileComparison<'c> {
         (pair[0] != pair[1]).then_some(pair)
     }
 
-    fn ordered(&mut self, groups: [&[usize]; 2]) -> Result<[OrderedRules; 2], Bound> {
+    fn rules(&mut self, groups: [&[usize]; 2]) -> Result<[Rules; 2], Bound> {
         let [old, new] = self.sides;
         Ok([old.ordered(groups[0], self.budget)?, new.ordered(groups[1], self.budget)?])
-    }
-
-    fn rules<'r>(&self, ordered: &'r [OrderedRules; 2]) -> [Rules<'r>; 2] {
-        ordered.each_ref().map(|ordered| Rules { ordered, paths: &self.sides[0].dialect.paths })
     }
 }
 

@@ -29,23 +29,21 @@ pub type Search = Result<Option<Vec<u8>>, Bound>;
 /// ```
 /// use portcullis_lint::analysis::{Budget, Rules, equivalence};
 /// use portcullis_dialect::dialect::RFC_9309;
-/// use portcullis_robots::policy::OrderedRules;
 /// use portcullis_robots::syntax::RobotsTxt;
 ///
 /// let rules = |text: &'static str| {
 ///     let file = RobotsTxt::parse(text.as_bytes(), &RFC_9309, None);
-///     OrderedRules::new(&file, &[0], &RFC_9309.paths)
+///     Rules::new(&file, &[0], &RFC_9309.paths)
 /// };
 /// let one = rules("User-agent: *\nDisallow: /a\nDisallow: /a/b\n");
 /// let two = rules("User-agent: *\nDisallow: /a\nAllow: /a/b$\n");
-/// let [one, two] = [&one, &two].map(|ordered| Rules { ordered, paths: &RFC_9309.paths });
 /// let mut budget = Budget::default();
-/// assert_eq!(equivalence(one, one, &mut budget), [Ok(None), Ok(None)]);
-/// let [first_allows, second_allows] = equivalence(one, two, &mut budget);
+/// assert_eq!(equivalence(&one, &one, &mut budget), [Ok(None), Ok(None)]);
+/// let [first_allows, second_allows] = equivalence(&one, &two, &mut budget);
 /// assert_eq!(first_allows, Ok(None));
 /// assert_eq!(second_allows.unwrap().unwrap(), b"/a/b");
 /// ```
-pub fn equivalence(first: Rules<'_>, second: Rules<'_>, budget: &mut Budget) -> [Search; 2] {
+pub fn equivalence(first: &Rules, second: &Rules, budget: &mut Budget) -> [Search; 2] {
     of_rules([first, second], budget, 2)
 }
 
@@ -59,7 +57,7 @@ pub fn equivalence(first: Rules<'_>, second: Rules<'_>, budget: &mut Budget) -> 
 /// # Panics
 ///
 /// As [`equivalence`].
-pub(crate) fn difference(first: Rules<'_>, second: Rules<'_>, budget: &mut Budget) -> Search {
+pub(crate) fn difference(first: &Rules, second: &Rules, budget: &mut Budget) -> Search {
     either(of_rules([first, second], budget, 1))
 }
 
@@ -68,7 +66,7 @@ pub(super) fn either([one, other]: [Search; 2]) -> Search {
     if let Ok(Some(_)) = one { one } else { other }
 }
 
-fn of_rules(sides: [Rules<'_>; 2], budget: &mut Budget, enough: usize) -> [Search; 2] {
+fn of_rules(sides: [&Rules; 2], budget: &mut Budget, enough: usize) -> [Search; 2] {
     let [escapes, of_second] = sides.map(|side| side.paths.escapes);
     assert_eq!(escapes, of_second, "both compare paths in one normal form");
     differences(sides.map(Rules::ruled), escapes, budget, enough)
@@ -85,12 +83,13 @@ pub(super) fn differences(
     if sides[0] == sides[1] {
         return [Ok(None), Ok(None)];
     }
-    let counts = counts(sides.each_ref().map(Vec::as_slice));
-    let mut counts = counts.into_iter();
-    let machines = sides.map(|own| {
-        let counts = counts.next().unwrap_or_default();
-        let owners = own.into_iter().zip(counts);
-        Machine::new(owners.map(|((pattern, allows), counts)| (pattern, Owner { allows, counts })))
+    let [first, second] = sides.each_ref();
+    let counts = counts(first, second);
+    let machines = std::array::from_fn(|side| {
+        let owners = sides[side].iter().zip(&counts[side]);
+        Machine::new(
+            owners.map(|(&(pattern, allows), &counts)| (pattern, Owner { allows, counts })),
+        )
     });
     let language = Language::of(escapes);
     let wanted = [[true, false], [false, true]];
@@ -104,7 +103,7 @@ pub(super) fn differences(
 /// If the verdicts on a path differ, so do the deciding rules. If both deciding rules were on both
 /// sides in the same order, the same rule would decide on both sides. So at least one of the two
 /// counts.
-fn counts([first, second]: [&[(Pattern<'_>, bool)]; 2]) -> [Vec<bool>; 2] {
+fn counts(first: &[(Pattern<'_>, bool)], second: &[(Pattern<'_>, bool)]) -> [Vec<bool>; 2] {
     let mut counts = [first, second].map(|side| vec![true; side.len()]);
     // The rank and verdict of each pattern of the second side. Of equal patterns only the first counts.
     let mut ranks = HashMap::new();

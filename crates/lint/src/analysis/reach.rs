@@ -9,9 +9,7 @@
 //! `/robots.txt` is no part of a site, whatever the rules or the dialect say about it. A search gives
 //! it the verdict of another path, so that it adds nothing to what is found.
 
-use portcullis_dialect::dialect::{Escapes, ROBOTS_TXT_PATH};
-use portcullis_dialect::words;
-
+use portcullis_dialect::{Escapes, ROBOTS_TXT_PATH, words};
 use portcullis_engine::{Cache, RuleSet, Settings};
 
 use super::Budget;

@@ -7,9 +7,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use portcullis_dialect::decision::{Decision, Reason, Verdict};
-use portcullis_dialect::dialect::{Dialect, PathRules, ROBOTS_TXT_PATH, RobotsTxtUrl};
-use portcullis_dialect::id::RuleID;
+use portcullis_dialect::{
+    Decision, Dialect, PathRules, ROBOTS_TXT_PATH, Reason, RobotsTxtUrl, RuleID, Verdict,
+};
 use portcullis_engine::pattern::Pattern;
 use portcullis_robots::policy::{Audience, Crawler, OrderedRules, robot_name};
 use portcullis_robots::syntax::RobotsTxt;
@@ -18,12 +18,12 @@ use super::{Bound, Budget};
 use crate::Map;
 
 /// The rules that apply to one agent, and the dialect that reads them.
-#[derive(Clone, Copy, Debug)]
-pub struct Rules<'r> {
+#[derive(Clone, Debug)]
+pub struct Rules {
     /// The rules, ordered by `paths`.
-    pub ordered: &'r OrderedRules,
+    pub ordered: OrderedRules,
     /// The dialect's path rules.
-    pub paths: &'r PathRules,
+    pub paths: &'static PathRules,
 }
 
 /// Returns the pattern that matches `/robots.txt` alone.
@@ -32,23 +32,28 @@ pub(super) fn robots_txt_pattern() -> Pattern<'static> {
     Pattern::from_text(&TEXT, true)
 }
 
-impl<'r> Rules<'r> {
+impl Rules {
+    /// Returns the rules of a combination of groups of `file`.
+    pub fn new(file: &RobotsTxt<'_>, groups: &[usize], paths: &'static PathRules) -> Rules {
+        Rules { ordered: OrderedRules::new(file, groups, paths), paths }
+    }
+
     /// Returns all patterns in order of precedence, with what they decide. A dialect that always allows
     /// the URL of robots.txt has a pattern for it before all others.
-    pub(super) fn ruled(self) -> Ruled<'r> {
+    pub(super) fn ruled(&self) -> Ruled<'_> {
         let always = self.paths.robots_txt == RobotsTxtUrl::AlwaysAllowed;
         let of_dialect = always.then(|| (robots_txt_pattern(), true));
-        let OrderedRules { patterns, verdicts, .. } = self.ordered;
+        let OrderedRules { patterns, verdicts, .. } = &self.ordered;
         let allows = verdicts.iter().map(|&verdict| verdict == Verdict::Allow);
         of_dialect.into_iter().chain(patterns.iter().zip(allows)).collect()
     }
 
     /// Decides a path by a scan of the rules; `otherwise` is the reason if none matches.
-    pub(crate) fn decide(self, path: &[u8], otherwise: Reason) -> Decision {
+    pub(crate) fn decide(&self, path: &[u8], otherwise: Reason) -> Decision {
         if self.paths.always_allows(path) {
             return Decision::ROBOTS_TXT;
         }
-        let OrderedRules { patterns, verdicts, rules, .. } = self.ordered;
+        let OrderedRules { patterns, verdicts, rules, .. } = &self.ordered;
         match patterns.iter().position(|pattern| pattern.matches(path)) {
             None => Decision::without_rule(Verdict::Allow, otherwise),
             Some(index) => {
@@ -120,11 +125,7 @@ impl<'f> Grouped<'f> {
     /// # Errors
     ///
     /// If the budget does not suffice.
-    pub(crate) fn ordered(
-        &self,
-        groups: &[usize],
-        budget: &mut Budget,
-    ) -> Result<OrderedRules, Bound> {
+    pub(crate) fn ordered(&self, groups: &[usize], budget: &mut Budget) -> Result<Rules, Bound> {
         /// Bytes of rules that are ordered for the cost of one position, and the charge for a rule.
         const BYTES: usize = 4;
         const RULE: usize = 8;
@@ -132,13 +133,13 @@ impl<'f> Grouped<'f> {
         let own = groups.iter().flat_map(|&group| self.file.rules_of(&self.file.groups()[group]));
         let bytes: usize = own.map(|rule| RULE + rule.value.len()).sum();
         budget.take((bytes / BYTES) as u64)?;
-        let mut ordered = OrderedRules::new(self.file, groups, &self.dialect.paths);
+        let mut new = Rules::new(self.file, groups, &self.dialect.paths);
         let rules = self.rules(groups);
-        for rule in &mut ordered.rules {
+        for rule in &mut new.ordered.rules {
             let place = rules.binary_search(rule).expect("it is a rule of these groups");
             *rule = RuleID(place as u32);
         }
-        Ok(ordered)
+        Ok(new)
     }
 
     /// Returns the rules of a combination of groups, in file order.

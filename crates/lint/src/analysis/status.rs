@@ -49,18 +49,16 @@ pub enum RuleStatus {
 /// use portcullis_lint::analysis::{Budget, Rules, RuleStatus, statuses};
 /// use portcullis_dialect::dialect::RFC_9309;
 /// use portcullis_dialect::{RuleID, Verdict};
-/// use portcullis_robots::policy::OrderedRules;
 /// use portcullis_robots::syntax::RobotsTxt;
 ///
 /// let text = b"User-agent: *\nDisallow: /a\nAllow: /a\nDisallow: /b\nDisallow: /b/c\n";
 /// let file = RobotsTxt::parse(text, &RFC_9309, None);
-/// let ordered = OrderedRules::new(&file, &[0], &RFC_9309.paths);
-/// let rules = Rules { ordered: &ordered, paths: &RFC_9309.paths };
-/// let statuses = statuses(rules, &mut Budget::default());
+/// let rules = Rules::new(&file, &[0], &RFC_9309.paths);
+/// let statuses = statuses(&rules, &mut Budget::default());
 /// assert_eq!(statuses[0].1, RuleStatus::Shadowed { by: vec![Some(RuleID(1))] });
 /// assert_eq!(statuses[3].1, RuleStatus::Decides(b"/b/c".to_vec()));
 /// ```
-pub fn statuses(rules: Rules<'_>, budget: &mut Budget) -> Vec<(RuleID, RuleStatus)> {
+pub fn statuses(rules: &Rules, budget: &mut Budget) -> Vec<(RuleID, RuleStatus)> {
     Analysis::new(rules, budget).statuses()
 }
 
@@ -81,16 +79,15 @@ pub(crate) struct Analysis<'r, 'b> {
     /// For each pattern: the first equal one.
     first_equal: HashMap<Pattern<'r>, usize>,
     language: &'static Language,
-    rules: Rules<'r>,
+    rules: &'r Rules,
     /// The rules without that of the dialect, to find winners.
     compiled: RuleSetBuf,
-    settings: Settings,
     cache: Cache,
     budget: &'b mut Budget,
 }
 
 impl<'r, 'b> Analysis<'r, 'b> {
-    pub(crate) fn new(rules: Rules<'r>, budget: &'b mut Budget) -> Analysis<'r, 'b> {
+    pub(crate) fn new(rules: &'r Rules, budget: &'b mut Budget) -> Analysis<'r, 'b> {
         let patterns = rules.ruled();
         let of_dialect = patterns.len() - rules.ordered.patterns.len();
         let (mut of_rules, mut first_equal) = (BTreeMap::<_, Vec<usize>>::new(), HashMap::new());
@@ -108,7 +105,6 @@ impl<'r, 'b> Analysis<'r, 'b> {
             language: Language::of(rules.paths.escapes),
             rules,
             compiled: rules.ordered.compile(),
-            settings: Settings::default(),
             cache: Cache::default(),
             budget,
         }
@@ -127,7 +123,7 @@ impl<'r, 'b> Analysis<'r, 'b> {
     ///
     /// If the budget does not suffice.
     pub(crate) fn defeat(&mut self, rule: RuleID) -> Result<Option<(RuleID, Vec<u8>)>, Bound> {
-        let OrderedRules { directories, verdicts, rules, .. } = self.rules.ordered;
+        let OrderedRules { directories, verdicts, rules, .. } = &self.rules.ordered;
         let is_written = |&&index: &&usize| !directories[index - self.of_dialect];
         let Some(&own) = self.of_rules[&rule].iter().find(is_written) else { return Ok(None) };
         let path = plain_path(&self.patterns[own].0);
@@ -201,7 +197,8 @@ impl<'r, 'b> Analysis<'r, 'b> {
         let steps = |cache: &Cache| cache.work().scan_steps + cache.work().rule_bytes;
         self.budget.take(path.len() as u64)?;
         let before = steps(&self.cache);
-        let outcome = self.compiled.as_rule_set().decide(path, &self.settings, &mut self.cache);
+        let rules = self.compiled.as_rule_set();
+        let outcome = rules.decide(path, &Settings::default(), &mut self.cache);
         self.budget.take((steps(&self.cache) - before) / SCAN_STEPS)?;
         Ok(outcome.pattern())
     }

@@ -1,11 +1,9 @@
 //! Checks of user-agent lines and groups.
 
-use super::super::Code;
-use super::super::examination::{Reading, quoted};
-use super::super::findings::{Findings, index, insert, remove_line, replace};
-use crate::Map;
-use portcullis_dialect::dialect::{Dialect, FileToken, TokenAlphabet};
-use portcullis_dialect::id::LineNumber;
+use crate::examination::{Reading, quoted};
+use crate::findings::{Findings, index, insert, remove_line, replace};
+use crate::{Code, Map};
+use portcullis_dialect::{Dialect, FileToken, LineNumber, TokenAlphabet};
 use portcullis_robots::policy::{robot_name, robot_named};
 use portcullis_robots::syntax::{Content, Group, NoteKind, Rule, Span, UserAgentLine};
 use portcullis_text::figures::counted;
@@ -61,12 +59,9 @@ fn blank_line_in_group(findings: &mut Findings<'_, '_>) {
             let blanks = blank_lines_before(chosen, rule.line);
             let edits = blanks.into_iter().map(|line| remove_line(examination, line)).collect();
             let agents = chosen.file.user_agents_of(&chosen.file.groups()[group]);
+            let message = "a blank line is between this rule and its user-agent line";
             findings
-                .report(
-                    Code::BlankLineInGroup,
-                    rule.span,
-                    "a blank line is between this rule and its user-agent line",
-                )
+                .report(Code::BlankLineInGroup, rule.span, message)
                 .related(agents[agents.len() - 1].span, "the user-agent line")
                 .suggest("remove the blank lines", edits);
         }

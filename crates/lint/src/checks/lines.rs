@@ -2,10 +2,10 @@
 
 use bstr::ByteSlice as _;
 
-use super::super::examination::{Examination, quoted};
-use super::super::findings::{Findings, insert, replace};
-use super::super::{Code, Edit};
-use portcullis_dialect::dialect::{Dialect, Field, FieldSpelling};
+use crate::examination::{Examination, quoted};
+use crate::findings::{Findings, insert, replace};
+use crate::{Code, Edit};
+use portcullis_dialect::{Dialect, Field, FieldSpelling};
 use portcullis_engine::bytes::trim;
 use portcullis_robots::syntax::{EXTENSIONS, NoteKind, NoteSet, Record, Span, is_extension};
 
@@ -135,20 +135,15 @@ fn field(findings: &mut Findings<'_, '_>, record: &Record<'_>) {
         findings.report(Code::UnknownField, span, message);
         return;
     }
-    let by_prefix = record.field.map(usual);
-    let found = meant(name).or(by_prefix);
-    match found {
-        Some(spelling) => {
-            findings
-                .report(
-                    Code::MisspeltField,
-                    span,
-                    format!("{} is a misspelling of `{spelling}`", quoted(name)),
-                )
-                .suggest(format!("write `{spelling}`"), vec![replace(span, spelling)]);
-        }
-        None => unknown_field(findings, record, span),
-    }
+    // A dialect may read a field by its prefix.
+    let Some(spelling) = meant(name).or(record.field.map(usual)) else {
+        unknown_field(findings, record, span);
+        return;
+    };
+    let message = format!("{} is a misspelling of `{spelling}`", quoted(name));
+    findings
+        .report(Code::MisspeltField, span, message)
+        .suggest(format!("write `{spelling}`"), vec![replace(span, spelling)]);
 }
 
 fn unknown_field(findings: &mut Findings<'_, '_>, record: &Record<'_>, name: Span) {

@@ -7,9 +7,9 @@ mod patterns;
 mod rules;
 mod usage;
 
-use super::examination::{Reading, quoted};
-use super::findings::{Findings, replace, value_span};
-use super::{Code, LintConfig};
+use crate::Code;
+use crate::examination::{Reading, quoted};
+use crate::findings::{Findings, replace, value_span};
 use crate::limits::CRAWL_DELAY_SECONDS_MAX;
 use portcullis_dialect::dialect::Field;
 use portcullis_robots::policy::delay_seconds;
@@ -18,7 +18,7 @@ use portcullis_robots::url::split;
 use portcullis_text::figures::counted;
 
 /// Runs all checks.
-pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {
+pub(super) fn run(findings: &mut Findings<'_, '_>) {
     byte_order_mark(findings);
     appearance(findings);
     size(findings);
@@ -29,7 +29,7 @@ pub(super) fn run(findings: &mut Findings<'_, '_>, config: &LintConfig) {
     lines::check(findings);
     groups::check(findings);
     patterns::check(findings);
-    rules::check(findings, config);
+    rules::check(findings);
     check_others(findings);
     usage::check(findings);
 }
@@ -75,7 +75,7 @@ fn size(findings: &mut Findings<'_, '_>) {
         // Only the end of the last line is lost.
         return;
     }
-    let bytes = match findings.examination.bytes_max {
+    let bytes = match findings.config.bytes_max {
         Some(bytes_max) => format!("only the first {bytes_max} bytes of the file are read"),
         None => "the file is too long".into(),
     };
@@ -102,8 +102,7 @@ fn check_others(findings: &mut Findings<'_, '_>) {
 }
 
 fn sitemap(findings: &mut Findings<'_, '_>, record: &OtherRecord<'_>) {
-    let path_start = findings.chosen.dialect.paths.path_start;
-    if split(record.value, path_start).is_ok() {
+    if split(record.value, findings.chosen.dialect.paths.path_start).is_ok() {
         return;
     }
     let message = match record.value {

@@ -2,13 +2,11 @@
 
 use bstr::ByteSlice as _;
 
-use super::super::Code;
-use super::super::Edit;
-use super::super::examination::{Reading, quoted};
-use super::super::findings::{Findings, index, insert, replace};
 use crate::analysis::triplet;
-use portcullis_dialect::decision::Verdict;
-use portcullis_dialect::dialect::Escapes;
+use crate::examination::{Reading, quoted};
+use crate::findings::{Findings, index, insert, replace};
+use crate::{Code, Edit};
+use portcullis_dialect::{Escapes, Verdict};
 use portcullis_robots::syntax::{Rule, Span};
 use portcullis_robots::url::{normal_text, normalise};
 
@@ -102,11 +100,8 @@ fn dollar(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let body = &rule.value[..rule.value.len() - 1];
     if let Some(position) = body.find_byte(b'$') {
         let message = "this `$` is a literal character: it matches the end of the path only at the end of the pattern";
-        findings.report(
-            Code::DollarInsidePattern,
-            findings.examination.span_of(&body[position..=position]),
-            message,
-        );
+        let dollar = findings.examination.span_of(&body[position..=position]);
+        findings.report(Code::DollarInsidePattern, dollar, message);
     }
 }
 

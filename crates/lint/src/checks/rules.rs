@@ -8,16 +8,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::super::examination::{Reading, quoted};
-use super::super::findings::Findings;
-use super::super::{Code, LintConfig};
-use crate::Map;
 use crate::analysis::{
     Analysis, Bound, Budget, Grouped, RuleStatus, Rules, difference, key, numbers,
 };
-use portcullis_dialect::decision::{Reason, Verdict};
-use portcullis_dialect::id::RuleID;
+use crate::examination::{Reading, quoted};
+use crate::findings::Findings;
+use crate::{Code, Map};
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
+use portcullis_dialect::{Reason, RuleID, Verdict};
 use portcullis_robots::policy::{Crawler, OrderedRules};
 use portcullis_robots::syntax::{RobotsTxt, Rule};
 
@@ -54,12 +52,12 @@ struct Analyst<'e> {
     budget: Budget,
 }
 
-pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
+pub(super) fn check(findings: &mut Findings<'_, '_>) {
     let Reading { file, dialect, .. } = findings.chosen;
     let [numbers] = numbers([file]);
     let budget = Budget::default();
     let mut analyst = Analyst { grouped: Grouped::new(file, dialect), numbers, budget };
-    let (selections, mut not_compared) = selections(&analyst.grouped, &config.agents);
+    let (selections, mut not_compared) = selections(&analyst.grouped, &findings.config.agents);
     if !not_compared.is_empty() {
         findings.unknown(format!(
             "not all groups were compared: their combinations have more than {POLICY_PATTERNS_MAX} \
@@ -106,7 +104,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>, config: &LintConfig) {
             report(findings, rule, &fault, &analyst.grouped, groups);
         }
     }
-    everything_disallowed(findings, config, &mut analyst);
+    everything_disallowed(findings, &mut analyst);
 }
 
 /// Returns the combinations of groups that apply to `agents`, each once; if there are no agents, to each
@@ -139,29 +137,25 @@ impl Analyst<'_> {
     ///
     /// If nothing of the budget was left.
     fn problems_of(&mut self, groups: &[usize]) -> Result<Problems, Bound> {
-        let Grouped { file, dialect, .. } = self.grouped;
-        let ordered = self.grouped.ordered(groups, &mut self.budget)?;
-        let in_order = Rules { ordered: &ordered, paths: &dialect.paths };
-        let mut analysis = Analysis::new(in_order, &mut self.budget);
+        let file = self.grouped.file;
+        let in_order = self.grouped.ordered(groups, &mut self.budget)?;
+        let mut analysis = Analysis::new(&in_order, &mut self.budget);
         let statuses = analysis.statuses();
         let rules = self.grouped.rules(groups);
-        let contradictions = contradictions(&ordered);
+        let contradictions = contradictions(&in_order.ordered);
         let mut problems = Problems { rules: Vec::with_capacity(statuses.len()), bound: None };
         for (place, status) in statuses {
             let own = &file.rules()[rules[place.index()].index()];
             if let RuleStatus::Unknown(bound) = status {
                 problems.bound = Some(bound);
             }
-            let fault = match contradictions.get(&place) {
-                Some(fault) => Some(fault.clone()),
-                None if own.verdict == Verdict::Allow => {
-                    analysis.defeat(place).map(|it| it.map(defeated)).unwrap_or_else(|bound| {
-                        problems.bound = Some(bound);
-                        None
-                    })
+            let mut fault = contradictions.get(&place).cloned();
+            if fault.is_none() && own.verdict == Verdict::Allow {
+                match analysis.defeat(place) {
+                    Ok(defeat) => fault = defeat.map(defeated),
+                    Err(bound) => problems.bound = Some(bound),
                 }
-                None => None,
-            };
+            }
             let fault = fault.or_else(|| fault_of(file, &rules, own, status));
             problems.rules.push((place, fault.map(Rc::new)));
         }
@@ -175,18 +169,15 @@ impl Analyst<'_> {
     ///
     /// If the budget does not suffice.
     fn disallowing_all(&mut self, groups: &[usize]) -> Result<Option<RuleID>, Bound> {
-        let ordered = self.grouped.ordered(groups, &mut self.budget)?;
+        let own = self.grouped.ordered(groups, &mut self.budget)?;
         let dialect = self.grouped.dialect;
-        let paths = &dialect.paths;
-        let own = Rules { ordered: &ordered, paths };
         let decision = own.decide(b"/", Reason::NoRule);
         let Some(rule) = decision.rule.filter(|_| decision.verdict != Verdict::Allow) else {
             return Ok(None);
         };
         let nothing = RobotsTxt::parse(b"User-agent: *\nDisallow: /\n", dialect, None);
-        let nothing = OrderedRules::new(&nothing, &[0], paths);
-        let nothing = Rules { ordered: &nothing, paths };
-        let found = difference(own, nothing, &mut self.budget)?;
+        let nothing = Rules::new(&nothing, &[0], &dialect.paths);
+        let found = difference(&own, &nothing, &mut self.budget)?;
         Ok(found.is_none().then_some(rule))
     }
 }
@@ -268,18 +259,16 @@ fn defeated((winner, path): (RuleID, Vec<u8>)) -> Fault {
     Fault::new(Code::DefeatedAllow, vec![winner], words)
 }
 
-/// Returns the rules with the positions of their patterns, without those that only a directory adds.
-fn as_written(ordered: &OrderedRules) -> impl Iterator<Item = (usize, RuleID)> {
-    let all = ordered.rules.iter().copied().enumerate();
-    all.filter(|&(position, _)| !ordered.directories[position])
-}
-
 /// Returns the problems of rules with the same pattern in normal form as an earlier one of the selection
 /// with the opposite verdict.
 fn contradictions(ordered: &OrderedRules) -> Map<RuleID, Fault> {
     let mut first: Map<_, [Option<RuleID>; 2]> = Map::default();
     let mut contradictions = Map::default();
-    for (position, rule) in as_written(ordered) {
+    for (position, &rule) in ordered.rules.iter().enumerate() {
+        if ordered.directories[position] {
+            // It is not written, only a directory adds it.
+            continue;
+        }
         let known = first.entry(ordered.patterns.get(position)).or_default();
         let side = usize::from(ordered.verdicts[position] == Verdict::Allow);
         if let Some(other) = known[1 - side] {
@@ -297,15 +286,11 @@ fn contradictions(ordered: &OrderedRules) -> Map<RuleID, Fault> {
 }
 
 /// Reports that everything is disallowed, for robots that no group names or for one of the agents.
-fn everything_disallowed(
-    findings: &mut Findings<'_, '_>,
-    config: &LintConfig,
-    analyst: &mut Analyst<'_>,
-) {
-    let file = analyst.grouped.file;
-    let unnamed = config.agents.is_empty().then_some(None);
+fn everything_disallowed(findings: &mut Findings<'_, '_>, analyst: &mut Analyst<'_>) {
+    let (file, agents) = (analyst.grouped.file, &findings.config.agents);
+    let unnamed = agents.is_empty().then_some(None);
     let mut known: Map<_, _> = Map::default();
-    for agent in config.agents.iter().map(Some).chain(unnamed) {
+    for agent in agents.iter().map(Some).chain(unnamed) {
         let whom = match agent {
             Some(agent) => quoted(agent.name().as_bytes()),
             None => "robots that no group names".into(),

@@ -5,10 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::Code;
-use super::super::examination::{Reading, quoted};
-use super::super::findings::{Findings, insert, replace, value_span};
-use crate::Map;
+use crate::examination::{Reading, quoted};
+use crate::findings::{Findings, insert, replace, value_span};
+use crate::{Code, Map};
 use portcullis_dialect::dialect::{Field, PathRules};
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{
@@ -98,15 +97,14 @@ fn dictionary(
 fn signal(findings: &mut Findings<'_, '_>, statement: &Statement<'_>) {
     for (key, value) in signals(statement.text) {
         let is = |known: &&str| value.eq_ignore_ascii_case(known.as_bytes());
-        if !key.eq_ignore_ascii_case(SIGNAL_USE.0.as_bytes()) {
-            if !member(findings, (key, Some(value)), statement.source) && !key.is_empty() {
-                let message = format!("Content-Signal does not have the label {}", quoted(key));
-                findings.report(Code::OddPreference, findings.examination.span_of(key), message);
-            }
-        } else if !SIGNAL_USE.1.iter().any(is) {
-            let message = format!("`use` has the values `{}`", SIGNAL_USE.1.join("`, `"));
-            findings.report(Code::OddPreference, findings.examination.span_of(key), message);
-        }
+        let message = match key.eq_ignore_ascii_case(SIGNAL_USE.0.as_bytes()) {
+            true if SIGNAL_USE.1.iter().any(is) => continue,
+            true => format!("`use` has the values `{}`", SIGNAL_USE.1.join("`, `")),
+            false if key.is_empty() => continue,
+            false if member(findings, (key, Some(value)), statement.source) => continue,
+            false => format!("Content-Signal does not have the label {}", quoted(key)),
+        };
+        findings.report(Code::OddPreference, findings.examination.span_of(key), message);
     }
 }
 
