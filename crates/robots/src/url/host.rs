@@ -2,18 +2,15 @@
 
 use std::fmt;
 use std::io::Write;
-use std::net::{Ipv4Addr, Ipv6Addr};
 
-use idna::AsciiDenyList;
+use ::url::Host;
 
-use super::plain::ends_in_number;
 use super::split::{BadUrl, HostForm, SplitUrl, split};
 use portcullis_dialect::limits::HOST_BYTES_MAX;
-use portcullis_engine::bytes::percent_triplet;
 
-/// ASCII that no name may contain after mapping. `_` is allowed: real hosts have it, and it is not
-/// ambiguous.
-const DENIED: AsciiDenyList = AsciiDenyList::new(true, "%#/:<>?@[\\]^|\"{}`");
+/// Characters that no name may contain, in addition to those that the URL Standard forbids. `_` is allowed:
+/// real hosts have it, and it is not ambiguous.
+const DENIED: &[char] = &['"', '{', '}', '`'];
 
 /// Returns the key of the URL's server: `host`, or `host:port` if the port is not the scheme's
 /// default.
@@ -54,9 +51,7 @@ fn write_host(url: &SplitUrl<'_>, out: &mut Vec<u8>) -> Result<(), BadUrl> {
     match url.host_form {
         HostForm::Key => out.extend_from_slice(url.host),
         HostForm::UpperCase => out.extend(url.host.iter().map(u8::to_ascii_lowercase)),
-        HostForm::Ipv4 => write_ipv4(url.host, out)?,
-        HostForm::Ipv6 => write_ipv6(url.host, out)?,
-        HostForm::International => write_international(url.host, out)?,
+        HostForm::Parsed => write_parsed(url.host, out)?,
     }
     if out.len() > HOST_BYTES_MAX {
         return Err(BadUrl::TooLong);
@@ -64,85 +59,21 @@ fn write_host(url: &SplitUrl<'_>, out: &mut Vec<u8>) -> Result<(), BadUrl> {
     Ok(())
 }
 
-fn write_ipv4(host: &[u8], out: &mut Vec<u8>) -> Result<(), BadUrl> {
-    let address = parse_ipv4(host).ok_or(BadUrl::BadHost)?;
-    write_to(out, format_args!("{address}"));
-    Ok(())
-}
-
-fn write_ipv6(host: &[u8], out: &mut Vec<u8>) -> Result<(), BadUrl> {
-    let text = str::from_utf8(&host[1..host.len() - 1]).map_err(|_| BadUrl::BadHost)?;
-    let address: Ipv6Addr = text.parse().map_err(|_| BadUrl::BadHost)?;
-    write_to(out, format_args!("[{address}]"));
-    Ok(())
-}
-
-/// Decodes the escapes of `host` and writes its name in ASCII.
-fn write_international(host: &[u8], out: &mut Vec<u8>) -> Result<(), BadUrl> {
-    let decoded = decode(host);
-    let name = idna::domain_to_ascii_cow(&decoded, DENIED).map_err(|_| BadUrl::BadHost)?;
-    if name.is_empty() {
-        return Err(BadUrl::BadHost);
+/// Parses a host that is an address, has escapes or bytes outside ASCII, and writes its canonical form
+/// (URL Standard, section 3.5).
+fn write_parsed(host: &[u8], out: &mut Vec<u8>) -> Result<(), BadUrl> {
+    let host = str::from_utf8(host).ok().and_then(|host| Host::parse(host).ok());
+    match host.ok_or(BadUrl::BadHost)? {
+        Host::Domain(name) if name.contains(DENIED) => return Err(BadUrl::BadHost),
+        Host::Domain(name) => out.extend_from_slice(name.as_bytes()),
+        Host::Ipv4(address) => write_to(out, format_args!("{address}")),
+        Host::Ipv6(address) => write_to(out, format_args!("[{address}]")),
     }
-    // Full-width and escaped digits form addresses too.
-    if ends_in_number(name.as_bytes()) {
-        return write_ipv4(name.as_bytes(), out);
-    }
-    out.extend_from_slice(name.as_bytes());
     Ok(())
-}
-
-/// Decodes the percent triplets of `host`. Any other `%` stays, and is denied later.
-fn decode(host: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(host.len());
-    let mut rest = host;
-    while let Some(&byte) = rest.first() {
-        let triplet = percent_triplet(rest);
-        out.push(triplet.unwrap_or(byte));
-        rest = &rest[if triplet.is_some() { 3 } else { 1 }..];
-    }
-    out
 }
 
 fn write_to(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a vector takes all bytes");
-}
-
-/// Parses an IPv4 address: one to four numbers between dots, decimal, octal (`0…`) or hexadecimal
-/// (`0x…`), the last of which fills the remaining bytes (URL Standard, section 3.5, "IPv4 parser").
-/// Ignores one final dot.
-fn parse_ipv4(host: &[u8]) -> Option<Ipv4Addr> {
-    let host = host.strip_suffix(b".").unwrap_or(host);
-    let mut address = 0_u32;
-    let mut bytes_left = 4_u32;
-    let mut parts = host.split(|&byte| byte == b'.').peekable();
-    while let Some(part) = parts.next() {
-        let number = number(part)?;
-        let last = parts.peek().is_none();
-        // Each number before the last fills one byte, and leaves at least one for the last.
-        let width = if last { bytes_left } else { 1 };
-        if width == 0 || (!last && bytes_left == 1) || number >> (8 * width) != 0 {
-            return None;
-        }
-        bytes_left -= width;
-        address |= u32::try_from(number << (8 * bytes_left)).ok()?;
-    }
-    Some(Ipv4Addr::from(address))
-}
-
-/// Parses a 32-bit number. `0x` alone is zero, as in browsers; an empty text is invalid.
-fn number(text: &[u8]) -> Option<u64> {
-    let (digits, base) = match text {
-        [] => return None,
-        [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
-        [b'0', digits @ ..] => (digits, 8),
-        digits => (digits, 10),
-    };
-    digits.iter().try_fold(0_u64, |number, &digit| {
-        let digit = char::from(digit).to_digit(base)?;
-        let number = number * u64::from(base) + u64::from(digit);
-        (number <= u64::from(u32::MAX)).then_some(number)
-    })
 }
 
 pub use portcullis_dialect::ROBOTS_TXT_PATH;

@@ -173,12 +173,9 @@ pub(super) enum HostForm {
     Key,
     /// Lower case: it is a name with ASCII letters in upper case.
     UpperCase,
-    /// Decoding and IDNA: it has escapes or bytes outside ASCII.
-    International,
-    /// Its last part is a number, so it must be an IPv4 address.
-    Ipv4,
-    /// It is in brackets, so it must be an IPv6 address.
-    Ipv6,
+    /// Parsing: it has escapes or bytes outside ASCII, its last part is a number, so that it must be an
+    /// IPv4 address, or it is in brackets, so that it must be an IPv6 address.
+    Parsed,
 }
 
 /// The classes of the bytes of an authority: a set, with a bit for each class.
@@ -316,7 +313,7 @@ fn port(text: &[u8]) -> Result<Option<u16>, BadUrl> {
 fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
     if seen & OPEN_BRACKET != 0 {
         return match host {
-            [b'[', .., b']'] => Ok(HostForm::Ipv6),
+            [b'[', .., b']'] => Ok(HostForm::Parsed),
             _ => Err(BadUrl::BadHost),
         };
     }
@@ -326,13 +323,13 @@ fn host_form(host: &[u8], seen: Classes) -> Result<HostForm, BadUrl> {
         return Err(BadUrl::BadHost);
     }
     if seen & INTERNATIONAL != 0 {
-        return Ok(HostForm::International);
+        return Ok(HostForm::Parsed);
     }
     if host.len() > HOST_BYTES_MAX {
         return Err(BadUrl::TooLong);
     }
     if ends_in_number(host) {
-        return Ok(HostForm::Ipv4);
+        return Ok(HostForm::Parsed);
     }
     Ok(if seen & UPPER != 0 { HostForm::UpperCase } else { HostForm::Key })
 }
