@@ -205,7 +205,10 @@ mod tests {
             unreadable: 0,
             status_assumed: 1,
             undated: 0,
-            captured: Some((UnixSeconds(86_400), UnixSeconds(1_700_000_000)).into()),
+            captured: Some(DateSpan {
+                first: UnixSeconds(86_400),
+                last: UnixSeconds(1_700_000_000),
+            }),
             broken_named: vec![BrokenRecord::unreadable("record at byte 7", "cut short")],
             failure: Some("the disk is gone".into()),
         };

@@ -4,10 +4,8 @@ use std::fmt;
 use std::time::UNIX_EPOCH;
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use portcullis_dialect::words;
-
-/// The seconds of a day.
-const DAY: i64 = 24 * 60 * 60;
 
 /// The last second of the year 9999. A number beyond it has another unit than was named.
 const SECONDS_MAX: i64 = 253_402_300_799;
@@ -170,8 +168,8 @@ fn digits_of_cdx(text: &[u8]) -> Option<i64> {
         14 => text.split_at(8),
         _ => return None,
     };
-    let day = day(&date[..4], &date[4..6], &date[6..])?;
-    Some(day * DAY + second(&clock[..2], &clock[2..4], &clock[4..])?)
+    let midnight = midnight(number(&date[..4])?, number(&date[4..6])?, number(&date[6..])?)?;
+    Some(midnight + second(&clock[..2], &clock[2..4], &clock[4..])?)
 }
 
 /// Parses `YYYY-MM-DD`, or that with a time of day, a fraction and `Z`, `+hh:mm` or no zone.
@@ -180,7 +178,7 @@ fn usual_form(text: &[u8]) -> Option<i64> {
     if [date[4], date[7]] != *b"--" {
         return None;
     }
-    let midnight = day(&date[..4], &date[5..7], &date[8..])? * DAY;
+    let midnight = midnight(number(&date[..4])?, number(&date[5..7])?, number(&date[8..])?)?;
     let Some((b'T' | b't' | b' ', rest)) = rest.split_first() else {
         return rest.is_empty().then_some(midnight);
     };
@@ -189,16 +187,9 @@ fn usual_form(text: &[u8]) -> Option<i64> {
         return None;
     }
     let second = second(&clock[..2], &clock[3..5], &clock[6..])?;
-    let fraction = rest.strip_prefix(b".").map(|rest| {
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        (digits > 0).then(|| &rest[digits..])
-    });
-    let ahead = match fraction.unwrap_or(Some(rest))? {
+    let ahead = match after_fraction(rest)? {
         b"" | b"Z" | b"z" => 0,
-        [sign @ (b'+' | b'-'), zone @ ..] if zone.len() == 5 && zone[2] == b':' => {
-            let ahead = self::second(&zone[..2], &zone[3..], b"00")?;
-            if *sign == b'+' { ahead } else { -ahead }
-        }
+        &[sign @ (b'+' | b'-'), h, hh, b':', m, mm] => ahead(sign, [h, hh], [m, mm])?,
         _ => return None,
     };
     Some(midnight + second - ahead)
@@ -212,38 +203,34 @@ fn log_form(text: &[u8]) -> Option<i64> {
     if [2, 6, 11, 14, 17].map(|place| text[place]) != *b"//:::" {
         return None;
     }
-    let fraction = rest.strip_prefix(b".").unwrap_or_default();
-    let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let ahead = match if digits > 0 { &fraction[digits..] } else { rest } {
-        [] => 0,
-        [b' ', b'+', zone @ ..] if zone.len() == 4 => second(&zone[..2], &zone[2..], b"00")?,
-        [b' ', b'-', zone @ ..] if zone.len() == 4 => -second(&zone[..2], &zone[2..], b"00")?,
+    let ahead = match after_fraction(rest)? {
+        b"" => 0,
+        &[b' ', sign @ (b'+' | b'-'), h, hh, m, mm] => ahead(sign, [h, hh], [m, mm])?,
         _ => return None,
     };
-    let month = MONTHS.chunks_exact(3).position(|month| *month == text[3..6])?;
-    let month = [b'0' + ((month + 1) / 10) as u8, b'0' + ((month + 1) % 10) as u8];
-    let midnight = day(&text[7..11], &month, &text[..2])? * DAY;
+    let month = MONTHS.chunks_exact(3).position(|month| *month == text[3..6])? as i64 + 1;
+    let midnight = midnight(number(&text[7..11])?, month, number(&text[..2])?)?;
     let second = second(&text[12..14], &text[15..17], &text[18..20])?;
     Some(midnight + second - ahead)
 }
 
-/// Returns the days from 1970-01-01 to a day; `None` if there is no such day.
-fn day(year: &[u8], month: &[u8], day: &[u8]) -> Option<i64> {
-    let (year, month, day) = (number(year)?, number(month)?, number(day)?);
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 => 28 + i64::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    if !(1..=days).contains(&day) {
-        return None;
-    }
-    // Years begin in March, so that the leap day is their last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    Some(365 * year + leap_days + (153 * month + 2) / 5 + day - 719_469)
+/// Returns the text after the fraction of a second that may begin it; `None` if it is a point alone.
+fn after_fraction(text: &[u8]) -> Option<&[u8]> {
+    let Some(fraction) = text.strip_prefix(b".") else { return Some(text) };
+    let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (digits > 0).then(|| &fraction[digits..])
+}
+
+/// Returns the seconds that a zone is ahead of UTC.
+fn ahead(sign: u8, hours: [u8; 2], minutes: [u8; 2]) -> Option<i64> {
+    let ahead = second(&hours, &minutes, b"00")?;
+    Some(if sign == b'-' { -ahead } else { ahead })
+}
+
+/// Returns the seconds from 1970 to the beginning of a day; `None` if there is no such day.
+fn midnight(year: i64, month: i64, day: i64) -> Option<i64> {
+    let date = Date::new(year as i16, month as i8, day as i8).ok()?;
+    Some(date.duration_since(Date::constant(1970, 1, 1)).as_secs())
 }
 
 /// Returns the seconds since midnight; `None` if there is no such time.
@@ -296,12 +283,6 @@ impl fmt::Display for DateSpan {
     }
 }
 
-impl From<(UnixSeconds, UnixSeconds)> for DateSpan {
-    fn from((first, last): (UnixSeconds, UnixSeconds)) -> DateSpan {
-        DateSpan { first, last }
-    }
-}
-
 #[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for UnixSeconds {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -328,6 +309,9 @@ impl fmt::Display for UnixSeconds {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The seconds of a day.
+    const DAY: i64 = 24 * 60 * 60;
 
     #[test]
     fn dates_in_three_forms_and_none() {

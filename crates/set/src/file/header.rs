@@ -137,7 +137,7 @@ impl SetCounts {
     /// Returns the dates of the earliest and the latest capture; `None` if none is dated.
     pub fn captured(&self) -> Option<DateSpan> {
         let [first, last] = self.dates.map(UnixSeconds);
-        (self.dates != [0; 2]).then(|| (first, last).into())
+        (self.dates != [0; 2]).then_some(DateSpan { first, last })
     }
 }
 

@@ -36,12 +36,12 @@ pub struct CaptureFacts {
 impl CaptureFacts {
     /// Returns the dates of the oldest and the newest response behind the policy, if it has a date.
     pub fn dates(&self) -> Option<DateSpan> {
-        let oldest = self.captured_at?;
-        let newest = match self.span_seconds {
+        let first = self.captured_at?;
+        let last = match self.span_seconds {
             u32::MAX => UnixSeconds(u64::MAX),
-            seconds => oldest.after(seconds.into()),
+            seconds => first.after(seconds.into()),
         };
-        Some((oldest, newest).into())
+        Some(DateSpan { first, last })
     }
 
     /// Returns for how many seconds after its date the response is valid, capped at what a set can

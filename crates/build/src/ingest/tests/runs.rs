@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use portcullis_files::input::InputError;
 use portcullis_files::scratch::Scratch;
+use portcullis_robots::access::DateSpan;
 use portcullis_set::PolicySet;
 
 use super::*;
@@ -178,7 +179,10 @@ fn broken_records_are_named_in_order_and_skipped() {
         let nowhere = "the capture of the host \"a b\"";
         assert_eq!(places, ["line 1", "line 3", nobody, nowhere, "line 9"]);
         assert!(first.broken_named[2].problem.contains("no scheme"));
-        assert_eq!(first.captured, Some((UnixSeconds(20), UnixSeconds(50)).into()));
+        assert_eq!(
+            first.captured,
+            Some(DateSpan { first: UnixSeconds(20), last: UnixSeconds(50) })
+        );
         assert_eq!(first.failure, None);
         assert!(second.failure.as_ref().is_some_and(|text| text.ends_with("no more bytes")));
         assert_eq!((second.captures, second.broken), (1, 0));

@@ -348,6 +348,6 @@ fn a_page_instead_of_a_file_states_nothing_and_is_counted_apart() {
     assert_eq!(counts.with_file_note(NoteKind::LooksLikeHtml), 1);
     assert_eq!(counts.with_file_note(NoteKind::LooksBinary), 1);
     assert_eq!(counts.with_capture_note(CaptureNote::HtmlContentType), 1);
-    assert_eq!(counts.captured, Some((UnixSeconds(1), UnixSeconds(1)).into()));
+    assert_eq!(counts.captured, Some(UnixSeconds(1).into()));
     assert_eq!(found.find("https://d.example").unwrap().facts.file_bytes, 14);
 }
