@@ -23,8 +23,7 @@
 
 use std::time::Duration;
 
-use super::select::Selection;
-use super::{Crawler, divided};
+use super::{Crawler, Selection};
 use crate::syntax::RobotsTxt;
 use portcullis_dialect::{Dialect, LineNumber};
 
@@ -43,15 +42,10 @@ pub struct RecordGroups<'t> {
 impl<'t> RecordGroups<'t> {
     /// Groups the records of one field, which are on these lines of `file`.
     pub fn new(file: &RobotsTxt<'t>, lines: &[LineNumber]) -> RecordGroups<'t> {
-        let user_agents = file.user_agents();
-        let naming = |line: &LineNumber| {
-            let before = user_agents.partition_point(|it| it.line < *line);
-            Some(before.checked_sub(1)? as u32)
-        };
-        let ended: Vec<u32> = lines.iter().filter_map(naming).collect();
-        let file = divided(file, &ended);
-        let group = |line| file.groups().partition_point(|it| it.user_agents.end <= line);
-        let groups = lines.iter().map(|line| naming(line).map(group)).collect();
+        let naming: Vec<_> = lines.iter().map(|&line| file.user_agent_before(line)).collect();
+        let ended: Vec<u32> = naming.iter().flatten().copied().collect();
+        let file = file.divided(&ended);
+        let groups = naming.iter().map(|line| Some(file.group_of((*line)?))).collect();
         RecordGroups { file, groups }
     }
 

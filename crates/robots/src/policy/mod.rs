@@ -36,6 +36,5 @@ pub use explain::{
 };
 pub use rules::OrderedRules;
 pub(crate) use rules::{AskedRules, RuleText};
-use select::divided;
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};
 pub use usage::{LabelRules, UsageGroups, UsageRules, combined, pattern_of, stated};

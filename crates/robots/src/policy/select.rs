@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::syntax::{Group, RobotsTxt, UserAgentLine};
+use crate::syntax::{RobotsTxt, UserAgentLine};
 use portcullis_dialect::{DefaultName, Dialect, FileToken, NamesAgent, Reason, SeveralGroups};
 
 use super::Crawler;
@@ -72,23 +72,6 @@ impl Selection {
             false => Reason::NoRule,
         }
     }
-}
-
-/// Returns the user-agent lines of `file` in the groups of records that end a run of user-agent lines
-/// where access does not. `ended` has the last user-agent line before each such record, ascending.
-pub(super) fn divided<'t>(file: &RobotsTxt<'t>, ended: &[u32]) -> RobotsTxt<'t> {
-    let mut groups = Vec::new();
-    for group in file.groups() {
-        let mut start = group.user_agents.start;
-        for line in group.user_agents.clone() {
-            let end = line + 1;
-            if end == group.user_agents.end || ended.binary_search(&line).is_ok() {
-                groups.push(Group { user_agents: start..end, rules: 0..0 });
-                start = end;
-            }
-        }
-    }
-    file.regrouped(groups)
 }
 
 /// Returns the first line of `group` that names `token`, or the default group if there is no token.

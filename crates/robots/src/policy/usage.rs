@@ -23,8 +23,8 @@ use std::cmp::Reverse;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Crawler, Selection, divided};
-use crate::syntax::{Group, RobotsTxt, Statement};
+use super::{Crawler, Selection};
+use crate::syntax::{RobotsTxt, Statement};
 use crate::url::normal_text;
 use portcullis_dialect::usage::UsageSource;
 use portcullis_dialect::{Dialect, Field, Label, LineNumber, PathRules, Preference, Stated};
@@ -51,26 +51,19 @@ impl<'t> UsageGroups<'t> {
         let usage = all.iter().filter(|record| record.field == Field::ContentUsage);
         // Ascending, as records are.
         let ended: Vec<u32> = usage.filter_map(|record| record.user_agent).collect();
-        let file = divided(file, &ended);
-        let mut groups = UsageGroups {
-            records: vec![Vec::new(); file.groups().len()],
-            fields: all.iter().map(|record| record.field).collect(),
-            ..UsageGroups::default()
-        };
+        let file = file.divided(&ended);
+        let mut records = vec![Vec::new(); file.groups().len()];
+        let mut outside = Vec::new();
         for (number, record) in (0..).zip(all) {
-            if record.field == Field::License && !record.is_license() {
-                continue;
-            }
-            match record.user_agent {
-                None if record.field == Field::ContentUsage => {}
-                None => groups.outside.push(number),
-                Some(line) => {
-                    let is_before = |group: &Group| group.user_agents.end <= line;
-                    groups.records[file.groups().partition_point(is_before)].push(number);
-                }
+            match (record.field, record.user_agent) {
+                (Field::License, _) if !record.is_license() => {}
+                (_, Some(line)) => records[file.group_of(line)].push(number),
+                (Field::ContentUsage, None) => {}
+                (_, None) => outside.push(number),
             }
         }
-        UsageGroups { file, ..groups }
+        let fields = all.iter().map(|record| record.field).collect();
+        UsageGroups { file, records, outside, fields }
     }
 
     /// Returns the file's user-agent lines, in the groups of usage records. Which groups apply to an

@@ -137,9 +137,32 @@ pub struct OtherRecord<'t> {
 }
 
 impl<'t> RobotsTxt<'t> {
-    /// Returns a file of the same user-agent lines in other groups, without anything else.
-    pub(crate) fn regrouped(&self, groups: Vec<Group>) -> RobotsTxt<'t> {
+    /// Returns a file of the same user-agent lines, without anything else, in the groups of records that
+    /// end a run of user-agent lines where access does not. `ended` has the last user-agent line before
+    /// each such record, ascending.
+    pub(crate) fn divided(&self, ended: &[u32]) -> RobotsTxt<'t> {
+        let mut groups = Vec::new();
+        for group in &self.groups {
+            let mut start = group.user_agents.start;
+            for line in group.user_agents.clone() {
+                let end = line + 1;
+                if end == group.user_agents.end || ended.binary_search(&line).is_ok() {
+                    groups.push(Group { user_agents: start..end, rules: 0..0 });
+                    start = end;
+                }
+            }
+        }
         RobotsTxt { groups, user_agents: self.user_agents.clone(), ..RobotsTxt::default() }
+    }
+
+    /// Returns the position of the group that has a user-agent line.
+    pub(crate) fn group_of(&self, user_agent: u32) -> usize {
+        self.groups.partition_point(|group| group.user_agents.end <= user_agent)
+    }
+
+    /// Returns the position of the last user-agent line before `line`; `None` if there is none.
+    pub(crate) fn user_agent_before(&self, line: LineNumber) -> Option<u32> {
+        (self.user_agents.partition_point(|it| it.line < line) as u32).checked_sub(1)
     }
 
     /// Adds a user-agent line, which starts a group or extends the last one.
@@ -251,8 +274,7 @@ impl<'t> ExtractedFile<'t> {
         in_group: bool,
     ) -> Option<()> {
         let ExtractedRecord { value, line, span } = record;
-        let before = self.0.user_agents.partition_point(|agent| agent.line < line) as u32;
-        let user_agent = if in_group { Some(before.checked_sub(1)?) } else { None };
+        let user_agent = if in_group { Some(self.0.user_agent_before(line)?) } else { None };
         self.0.usage_records.push(UsageRecord { field, value, line, span, user_agent });
         Some(())
     }
