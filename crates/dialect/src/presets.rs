@@ -176,26 +176,23 @@ pub const RFC_9309: Dialect = Dialect {
         unrooted: UnrootedPattern::NeverMatches,
         precedence: Precedence::MostBytes,
         robots_txt: RobotsTxtUrl::AlwaysAllowed,
-        index_page: IndexPage::NoMeaning,
-        path_start: b"/?",
         escapes: Escapes::Uri,
+        ..KOSTER_1996.paths
     },
     access: AccessRules {
-        redirects_max: REDIRECTS_MAX,
         too_many_redirects: UNAVAILABLE,
         forbidden: UNAVAILABLE,
-        not_found: UNAVAILABLE,
         too_many_requests: UNAVAILABLE,
-        other_client_error: UNAVAILABLE,
         server_error: UNREACHABLE,
         other_status: UNREACHABLE,
         long_unreachable: LongUnreachable::OnRequest,
         freshness: Freshness {
             default_seconds: DAY_SECONDS,
-            no_cache_directives: true,
             expires_header: false,
             seconds_max: Some(DAY_SECONDS),
+            ..KOSTER_1996.access.freshness
         },
+        ..KOSTER_1996.access
     },
 };
 
@@ -232,11 +229,10 @@ pub const GOOGLE: Dialect = Dialect {
         too_many_requests: UNREACHABLE,
         long_unreachable: LongUnreachable::LastGoodCopy,
         freshness: Freshness {
-            default_seconds: DAY_SECONDS,
             // On Google's page only max-age lengthens or shortens the time.
             no_cache_directives: false,
-            expires_header: false,
             seconds_max: None,
+            ..RFC_9309.access.freshness
         },
         ..RFC_9309.access
     },
