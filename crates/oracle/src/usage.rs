@@ -9,6 +9,7 @@ use crate::pattern;
 
 /// A line of a usage group. Content-Usage ends a run of user-agent lines, and so do access rules,
 /// which state no preference.
+#[derive(Clone, Copy)]
 struct UsageLine<'t> {
     field: Field,
     value: &'t [u8],
@@ -127,29 +128,24 @@ fn lines_in_force<'t>(
         counts.then_some(UsageLine { field, value, line })
     });
     let applying = applying(dialect, &groups, agents);
-    let own = |field: Field| {
-        applying.iter().flat_map(|group| &group.rules).any(|line| line.field == field)
-    };
+    let own: Vec<_> = applying.iter().flat_map(|group| &group.rules).copied().collect();
     outside.retain(|line| match line.field {
-        Field::ContentSignal | Field::License => !own(line.field),
+        Field::ContentSignal | Field::License => own.iter().all(|it| it.field != line.field),
         _ => false,
     });
-    let own = applying.iter().flat_map(|group| &group.rules);
-    let own = own.map(|line| UsageLine { ..*line });
-    let mut lines: Vec<UsageLine<'t>> = outside.into_iter().chain(own).collect();
+    let mut lines = [outside, own].concat();
     lines.sort_by_key(|line| line.line);
     lines
 }
 
 /// Returns whether some record is about usage, wherever it stands.
 pub(super) fn has_records(records: &[Record<'_>]) -> bool {
-    let is_usage = |record: &Record<'_>| {
-        matches!(
-            record,
-            Record::Field(Field::ContentUsage | Field::ContentSignal | Field::License, ..)
-        )
-    };
-    records.iter().any(is_usage)
+    records.iter().any(|record| match record {
+        Record::Field(field, ..) => {
+            matches!(field, Field::ContentUsage | Field::ContentSignal | Field::License)
+        }
+        Record::Blank | Record::CrawlDelay(_) => false,
+    })
 }
 
 /// Returns whether a licence is a scheme, a colon, and visible characters.
@@ -237,7 +233,7 @@ pub(super) fn dictionary(text: &[u8]) -> Option<Vec<(String, String)>> {
 // after it.
 
 fn spaces(text: &[char], from: usize, set: &str) -> usize {
-    (from..text.len()).find(|&at| !set.contains(text[at])).unwrap_or(text.len())
+    run(text, from, |c| set.contains(c))
 }
 
 fn run(text: &[char], from: usize, belongs: impl Fn(char) -> bool) -> usize {
