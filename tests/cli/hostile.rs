@@ -17,7 +17,7 @@ use super::{Folder, portcullis};
 /// take minutes.
 const SECONDS_MAX: u32 = 8;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "check --explain --robots robots.txt -a a1 https://a.example/ https://a.example/zz/1",
     "classify --robots robots.txt -a a1,b urls",
     "lint robots.txt",
@@ -30,7 +30,11 @@ const COMMANDS: [&str; 12] = [
     "compile --history -o set captures.jsonl",
     "inspect set --verify",
     "inspect set a.example",
+    "classify -p set -a a1,a4000,b --usage search --columns verdict,line,rule,group many",
 ];
+
+/// The URLs of one list: as many as show that a record does not cost a look at the whole file.
+const MANY: usize = 2_000;
 
 /// Runs all commands on a file, and on the pair of it and one with another rule at `changed`.
 #[track_caller]
@@ -57,6 +61,8 @@ fn check(robots: &str, changed: (&str, &str)) {
     let urls =
         (0..30).map(|number| format!("https://a.example/a{number}/{}\n", "a".repeat(number)));
     folder.write("urls", urls.collect::<String>());
+    let many = (0..MANY).map(|number| format!("https://a.example/{number}x\n"));
+    folder.write("many", many.collect::<String>());
     let program = portcullis().get_program().to_owned();
     for command in COMMANDS {
         let limited = format!("ulimit -t {SECONDS_MAX}; exec \"$0\" \"$@\"");

@@ -224,7 +224,7 @@ pub(super) struct Questions<'b> {
 pub(super) struct Asked {
     starts: Vec<Start>,
     block: BlockMemory,
-    unstored: Unstored,
+    unstored: UnstoredRuleSets,
 }
 
 impl Asked {
@@ -241,7 +241,7 @@ impl Asked {
         table: Table<'_>,
         questions: Questions<'_>,
         resolve: impl FnOnce() -> Result<(), Damage>,
-        build: impl FnMut(usize) -> Result<RuleSetBuf, Damage>,
+        build: impl FnMut(usize) -> Result<Unstored, Damage>,
     ) -> Result<(), Damage> {
         let Table { lines, starts, columns, settings } = table;
         let Questions { policies, paths } = questions;
@@ -269,7 +269,7 @@ impl Asked {
         &mut self,
         Table { columns, settings, .. }: Table<'_>,
         Questions { policies, paths }: Questions<'_>,
-        mut build: impl FnMut(usize) -> Result<RuleSetBuf, Damage>,
+        mut build: impl FnMut(usize) -> Result<Unstored, Damage>,
     ) -> Result<(), Damage> {
         let Asked { starts, block, unstored } = self;
         for (answer, start) in starts.iter().enumerate() {
@@ -296,6 +296,25 @@ impl Asked {
         self.block.outcomes()
     }
 
+    /// Returns the record of a pattern that decides an answer of the last block, by the entry and the number
+    /// of columns. `None` if the rule set is stored, or was forgotten because of the memory.
+    pub fn unstored_record(
+        &self,
+        mut answer: usize,
+        (mut entry, columns): (usize, usize),
+        pattern: usize,
+    ) -> Option<u32> {
+        loop {
+            let special = self.starts[answer].as_opaque()?;
+            if special == UNSTORED {
+                let (built, _) = self.unstored.rule_sets.get(&entry)?;
+                return built.records.get(pattern).copied();
+            }
+            let back = (answer % columns).checked_sub(special.checked_sub(SHARED)? as usize)?;
+            (answer, entry) = (answer.checked_sub(back).filter(|_| back > 0)?, entry - back);
+        }
+    }
+
     /// Returns the bytes held by automata and rule sets. The lists of one block are not counted.
     pub fn memory_bytes(&self) -> usize {
         self.block.memory_bytes() + self.unstored.memory_bytes
@@ -309,27 +328,37 @@ impl Asked {
     }
 }
 
+/// A rule set that is not stored.
+#[derive(Clone, Debug)]
+pub(super) struct Unstored {
+    pub rules: RuleSetBuf,
+    /// The record of each pattern. Kept, because to find them the whole file is read.
+    pub records: Vec<u32>,
+}
+
 /// Rule sets that are not stored, by entry, as far as they were built. An entry is one policy and one
 /// column; nothing else has its number.
 #[derive(Clone, Debug, Default)]
-struct Unstored {
-    rule_sets: HashMap<usize, (RuleSetBuf, Cache), RandomState>,
+struct UnstoredRuleSets {
+    rule_sets: HashMap<usize, (Unstored, Cache), RandomState>,
     memory_bytes: usize,
 }
 
-impl Unstored {
+impl UnstoredRuleSets {
     fn decide(
         &mut self,
         entry: usize,
         path: &[u8],
         settings: &Settings,
-        build: impl FnOnce() -> Result<RuleSetBuf, Damage>,
+        build: impl FnOnce() -> Result<Unstored, Damage>,
     ) -> Result<Outcome, Damage> {
-        let (rules, cache) = match self.rule_sets.entry(entry) {
+        let (Unstored { rules, .. }, cache) = match self.rule_sets.entry(entry) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let built = (build()?, Cache::default());
-                self.memory_bytes += 2 * size_of_val(&built) + built.0.as_bytes().len();
+                let Unstored { rules, records } = &built.0;
+                self.memory_bytes +=
+                    2 * size_of_val(&built) + rules.as_bytes().len() + size_of_val(&**records);
                 place.insert(built)
             }
         };
@@ -343,7 +372,7 @@ impl Unstored {
     /// Forgets all rule sets if they take more memory than allowed beside `others`.
     fn keep_within(&mut self, bytes_max: usize, others: usize) {
         if self.memory_bytes > bytes_max.saturating_sub(others) {
-            *self = Unstored::default();
+            *self = UnstoredRuleSets::default();
         }
     }
 }

@@ -17,13 +17,13 @@ use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
 use portcullis_dialect::usage::Label;
 use portcullis_engine::block::Start;
 use portcullis_engine::vectors::Vectors;
-use portcullis_engine::{Limits, RuleSetBuf, Settings};
+use portcullis_engine::{Limits, Settings};
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::policy::{Crawler, Explanation, OrderedRules};
 use portcullis_robots::syntax::NoteSet;
 
 use super::asking::{
-    self, Asked, NO_POLICY, NO_URL, Numbers, Questions, Starts, Table, decision_of,
+    self, Asked, NO_POLICY, NO_URL, Numbers, Questions, Starts, Table, Unstored, decision_of,
 };
 use super::freshness::Freshness;
 use super::pieces::{Host, Pieces, Written};
@@ -495,11 +495,11 @@ impl Classifier {
 
     /// Builds the rule set of an entry, which is not stored.
     #[cold]
-    pub(super) fn build_rule_set(&self, entry: usize) -> Result<RuleSetBuf, Damage> {
+    pub(super) fn build_rule_set(&self, entry: usize) -> Result<Unstored, Damage> {
         // The entry had rules when its policy was resolved.
         let lost = || self.set.malformed_host("a policy has lost its rules");
-        let (rules, _) = ordered(&self.set, &self.rules_of(entry)?.ok_or_else(lost)?)?;
-        Ok(rules.compile())
+        let (rules, records) = ordered(&self.set, &self.rules_of(entry)?.ok_or_else(lost)?)?;
+        Ok(Unstored { rules: rules.compile(), records })
     }
 
     /// Returns whether it is known where the answers of a policy begin.
@@ -544,6 +544,11 @@ impl Classifier {
         })
     }
 
+    /// Returns the entry of a policy and an agent.
+    pub(super) fn entry(&self, policy: PolicyNumber, agent: usize) -> usize {
+        policy.index() * self.agents.len() + agent
+    }
+
     /// Returns the rules of an entry's policy that apply to its agent.
     pub(super) fn rules_of(&self, entry: usize) -> Result<Option<SelectedRules>, Damage> {
         let (policy, agent) = (entry / self.agents.len(), entry % self.agents.len());
@@ -557,7 +562,7 @@ impl Classifier {
         policy: PolicyNumber,
         agent: usize,
     ) -> Result<OrderedRules, Damage> {
-        match self.rules_of(policy.index() * self.agents.len() + agent)? {
+        match self.rules_of(self.entry(policy, agent))? {
             None => Ok(OrderedRules::default()),
             Some(rules) => ordered(&self.set, &rules).map(|(rules, _)| rules),
         }

@@ -35,6 +35,14 @@ impl From<Decision> for FullDecision<'_> {
     }
 }
 
+/// The rules that were asked for an answer.
+struct AskedRules {
+    policy: PolicyNumber,
+    agent: usize,
+    /// The pattern that decides, if one does, and the record of its rule if that was kept.
+    pattern: Option<(usize, Option<u32>)>,
+}
+
 /// The rules behind a decision, and the deciding one.
 struct Found<'s> {
     policy: StoredPolicy<'s>,
@@ -59,14 +67,12 @@ impl Answers<'_> {
         let asked = self.asked(answer);
         let Session { classifier, block, rule, group, .. } = &mut *self.session;
         let mut full = FullDecision::from(block.decisions[answer]);
-        let Some((policy, agent, pattern)) = asked else { return Ok(full) };
-        let Some(found) = classifier.origin_of(policy, agent, pattern)? else {
-            return Ok(full);
-        };
+        let Some(asked) = asked else { return Ok(full) };
+        let Some(found) = classifier.origin_of(&asked)? else { return Ok(full) };
         let records = found.policy.record_list()?;
         match &found.rule {
             Some(RulePlace { group: number @ 1.., .. }) => {
-                classifier.read_group(&found, *number, agent, group)?;
+                classifier.read_group(&found, *number, asked.agent, group)?;
             }
             _ => read_value(&records, found.rules.naming_line, group)?,
         }
@@ -84,7 +90,7 @@ impl Answers<'_> {
         let classifier = &self.session.classifier;
         let with_rule = |(answer, &decision): (usize, &Decision)| {
             let found = match self.asked(answer) {
-                Some((policy, agent, pattern)) => classifier.origin_of(policy, agent, pattern)?,
+                Some(asked) => classifier.origin_of(&asked)?,
                 None => None,
             };
             let place = found.and_then(|found| found.rule);
@@ -96,44 +102,44 @@ impl Answers<'_> {
         decisions
     }
 
-    /// Returns the policy and the agent whose rules were asked for an answer, and the pattern that
-    /// decides, if one does; `None` if no rules were asked.
-    fn asked(&self, answer: usize) -> Option<(PolicyNumber, usize, Option<usize>)> {
-        let Session { block, policies, .. } = &*self.session;
+    /// Returns whose rules were asked for an answer; `None` if no rules were.
+    fn asked(&self, answer: usize) -> Option<AskedRules> {
+        let Session { block, policies, classifier, .. } = &*self.session;
         let is_asked = matches!(block.decisions[answer].reason, Reason::Rule | Reason::NoRule);
         let agent = self.agent(answer).filter(|_| is_asked)?;
-        let policy = PolicyNumber(policies[answer / self.per_record()]);
-        Some((policy, agent, block.asked.outcomes()[answer].pattern()))
+        let columns = self.per_record();
+        let policy = PolicyNumber(policies[answer / columns]);
+        let entry = classifier.entry(policy, agent);
+        let record =
+            |pattern| (pattern, block.asked.unstored_record(answer, (entry, columns), pattern));
+        let pattern = block.asked.outcomes()[answer].pattern().map(record);
+        Some(AskedRules { policy, agent, pattern })
     }
 }
 
 impl Classifier {
-    /// Returns the rules of a policy for `agent`, and the place of the one with a pattern; `None` if no
-    /// group applies.
-    fn origin_of(
-        &self,
-        policy: PolicyNumber,
-        agent: usize,
-        pattern: Option<usize>,
-    ) -> Result<Option<Found<'_>>, Damage> {
-        let entry = policy.index() * self.agents.len() + agent;
+    /// Returns the rules that were asked, and the place of the one that decides; `None` if no group
+    /// applies.
+    fn origin_of(&self, asked: &AskedRules) -> Result<Option<Found<'_>>, Damage> {
+        let entry = self.entry(asked.policy, asked.agent);
         let Some(rules) = self.rules_of(entry)? else { return Ok(None) };
-        let policy = self.set.policy(policy)?;
-        let place = |pattern| self.place_of(&policy, &rules, pattern as u32);
-        let rule = pattern.map(place).transpose()?;
+        let policy = self.set.policy(asked.policy)?;
+        let rule =
+            asked.pattern.map(|pattern| self.place_of(&policy, &rules, pattern)).transpose()?;
         Ok(Some(Found { policy, rules, rule }))
     }
 
-    /// Returns the place of the rule of a pattern.
+    /// Returns the place of the rule of a pattern, whose record is known if its rule set was built.
     fn place_of(
         &self,
         policy: &StoredPolicy<'_>,
         rules: &SelectedRules,
-        pattern: u32,
+        (pattern, record): (usize, Option<u32>),
     ) -> Result<RulePlace, Damage> {
-        let offset = match rules.order {
-            NONE => ordered(&self.set, rules)?.1.get(pattern as usize).copied().unwrap_or(NONE),
-            order => self.set.record_of(order, pattern)?,
+        let offset = match (rules.order, record) {
+            (NONE, Some(record)) => record,
+            (NONE, None) => ordered(&self.set, rules)?.1.get(pattern).copied().unwrap_or(NONE),
+            (order, _) => self.set.record_of(order, pattern as u32)?,
         };
         let malformed = || policy.malformed("a rule is in none of its groups");
         let groups = policy.groups(rules.entry)?;

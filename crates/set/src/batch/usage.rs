@@ -14,7 +14,7 @@ use portcullis_dialect::usage::{Preference, UsageSource};
 use portcullis_engine::RuleSetBuf;
 use portcullis_robots::policy::{LabelRules, UsageRules};
 
-use super::asking::{self, Asked, NO_POLICY, NO_URL, Questions};
+use super::asking::{self, Asked, NO_POLICY, NO_URL, Questions, Unstored};
 use super::classifier::{Classifier, UsageQuestions};
 use crate::Damage;
 use crate::layout::NONE;
@@ -90,11 +90,12 @@ impl Classifier {
             return Ok(());
         }
         let paths: Vec<&[u8]> = asked.iter().map(|(it, _)| paths[*it as usize]).collect();
-        let table = self.table(&asking.starts, agents * columns);
+        let entries = agents * columns;
+        let table = self.table(&asking.starts, entries);
         let questions = Questions { policies: asked_policies, paths: &paths };
         let build = |entry| {
-            let rules = self.statements_of(asking, entry)?;
-            Ok(RuleSetBuf::new(&rules.patterns, |_| true))
+            let LabelRules { patterns, records, .. } = self.statements_of(asking, entry)?;
+            Ok(Unstored { rules: RuleSetBuf::new(&patterns, |_| true), records })
         };
         block.ask(table, questions, || Err(lost(self)()), build)?;
         for (number, &(question, usage)) in asked.iter().enumerate() {
@@ -111,9 +112,12 @@ impl Classifier {
                         return Err(self.set.malformed_host("a policy has lost its statements"));
                     }
                     let Some(pattern) = outcome.pattern() else { continue };
-                    let entry = (policy as usize * agents + agent) * columns + column;
+                    let entry = policy as usize * entries + asked % entries;
                     let record = match asking.orders.get(entry) {
-                        NONE => self.statement_of(asking, entry, pattern)?,
+                        NONE => match block.unstored_record(asked, (entry, entries), pattern) {
+                            Some(record) => record,
+                            None => self.statement_of(asking, entry, pattern)?,
+                        },
                         order => self.set.record_of(order, pattern as u32)?,
                     };
                     let preference = match usage.preference(record, label)? {
