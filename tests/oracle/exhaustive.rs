@@ -174,12 +174,11 @@ impl<'m> SmallWorld<'m> {
             let is_singly = (number / engines.len()).is_multiple_of(ASKED_SINGLY_ONE_IN);
             let size = if is_singly { 1 } else { RECORDS_AT_ONCE };
             let mut memory = engine.memory();
-            let mixed = files.chunks(FILES_MIXED).enumerate().map(|(mixed, files)| {
+            let order = files.chunks(FILES_MIXED).enumerate().flat_map(|(mixed, files)| {
                 let first = (number * FILES_AT_ONCE + mixed * FILES_MIXED) * paths;
-                let order = scattered(files.len() * paths).map(|at| first + at);
-                agree(engine, &mut memory, self, order, size)
+                scattered(files.len() * paths).map(move |at| first + at)
             });
-            mixed.fold(Agreement::default(), Agreement::and)
+            agree(engine, &mut memory, self, order, size)
         };
         let shares = self.files.par_chunks(FILES_AT_ONCE).enumerate().map(share);
         shares.reduce(Agreement::default, Agreement::and).whole()

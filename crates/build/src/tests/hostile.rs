@@ -271,10 +271,10 @@ fn merged_alone(set: &PolicySet) -> PolicySet {
 #[test]
 fn no_content_does_harm() {
     for (dialect, seed) in [&RFC_9309, &GOOGLE, &KOSTER_1996, &ORIGINAL_1994].into_iter().zip(1..) {
-        let outcomes = attack(sample::small(dialect), &sample::AGENTS, seed, 500);
+        let outcomes = attack(sample::small(dialect), &sample::AGENTS, seed, 250);
         let Outcomes { damaged, same, other, sound, .. } = outcomes;
-        assert!(damaged > 50 && same > 50 && other > 10 && sound > 5, "{outcomes:?}");
-        assert!(sound < 100, "{outcomes:?}");
+        assert!(damaged > 25 && same > 25 && other > 5 && sound > 2, "{outcomes:?}");
+        assert!(sound < 50, "{outcomes:?}");
     }
 }
 
