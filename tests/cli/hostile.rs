@@ -17,11 +17,10 @@ use super::{Folder, portcullis};
 /// take minutes.
 const SECONDS_MAX: u32 = 8;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 12] = [
     "check --explain --robots robots.txt -a a1 https://a.example/ https://a.example/zz/1",
     "classify --robots robots.txt -a a1,b urls",
     "lint robots.txt",
-    "lint --format json robots.txt",
     "lint --diff robots.txt",
     "diff robots.txt robots.txt",
     "diff robots.txt changed.txt",
