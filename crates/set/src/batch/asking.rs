@@ -17,11 +17,13 @@ use hashbrown::hash_map::Entry;
 use zerocopy::FromZeros;
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
-use portcullis_dialect::dialect::AccessOutcome;
+use portcullis_dialect::dialect::{AccessOutcome, PathRules};
 use portcullis_engine::block::{Block, BlockMemory, Start};
+use portcullis_engine::pattern::Pattern;
 use portcullis_engine::{Cache, Line, Outcome, RuleSetBuf, Settings, StepCounts};
 
 use crate::Damage;
+use crate::stored::may_be_directory;
 
 /// Replaces a policy number: no policy is known.
 pub const NO_POLICY: u32 = u32::MAX;
@@ -296,19 +298,18 @@ impl Asked {
         self.block.outcomes()
     }
 
-    /// Returns the record of a pattern that decides an answer of the last block, by the entry and the number
-    /// of columns. `None` if the rule set is stored, or was forgotten because of the memory.
-    pub fn unstored_record(
+    /// Returns the rule set of the last block that an answer is from, by the entry of the answer and the number
+    /// of columns. `None` if it is stored, or was forgotten because of the memory.
+    pub fn unstored(
         &self,
         mut answer: usize,
-        (mut entry, columns): (usize, usize),
-        pattern: usize,
-    ) -> Option<u32> {
+        mut entry: usize,
+        columns: usize,
+    ) -> Option<&Unstored> {
         loop {
             let special = self.starts[answer].as_opaque()?;
             if special == UNSTORED {
-                let (built, _) = self.unstored.rule_sets.get(&entry)?;
-                return built.records.get(pattern).copied();
+                return self.unstored.rule_sets.get(&entry).map(|(unstored, _)| unstored);
             }
             let back = (answer % columns).checked_sub(special.checked_sub(SHARED)? as usize)?;
             (answer, entry) = (answer.checked_sub(back).filter(|_| back > 0)?, entry - back);
@@ -334,6 +335,20 @@ pub(super) struct Unstored {
     pub rules: RuleSetBuf,
     /// The record of each pattern. Kept, because to find them the whole file is read.
     pub records: Vec<u32>,
+}
+
+impl Unstored {
+    /// Returns the pattern that is the text of a deciding rule: `pattern`, or the one of the index page whose
+    /// directory it is.
+    pub fn pattern_of_rule(&self, pattern: usize, paths: &PathRules) -> Option<Pattern<'_>> {
+        let (rules, record) = (self.rules.as_rule_set(), self.records[pattern]);
+        let (_, text) = rules.get(pattern)?;
+        let first = match may_be_directory(text, paths) {
+            true => self.records.iter().position(|it| *it == record)?,
+            false => pattern,
+        };
+        rules.get(first).map(|(_, text)| text)
+    }
 }
 
 /// Rule sets that are not stored, by entry, as far as they were built. An entry is one policy and one

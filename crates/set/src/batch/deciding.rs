@@ -39,8 +39,11 @@ impl From<Decision> for FullDecision<'_> {
 struct AskedRules {
     policy: PolicyNumber,
     agent: usize,
-    /// The pattern that decides, if one does, and the record of its rule if that was kept.
-    pattern: Option<(usize, Option<u32>)>,
+    entry: usize,
+    /// The pattern that decides, if one does.
+    pattern: Option<usize>,
+    /// The record of its rule, if that was kept.
+    record: Option<u32>,
 }
 
 /// The rules behind a decision, and the deciding one.
@@ -64,12 +67,12 @@ impl Answers<'_> {
     /// Returns the decision of an answer with its rule and line, the text of the rule, and that of the
     /// user-agent value.
     pub fn rule(&mut self, answer: usize) -> Result<FullDecision<'_>, Damage> {
-        let asked = self.asked(answer);
+        let (asked, columns) = (self.asked(answer), self.per_record());
         let Session { classifier, block, rule, group, .. } = &mut *self.session;
         let mut full = FullDecision::from(block.decisions[answer]);
         let Some(asked) = asked else { return Ok(full) };
         let Some(found) = classifier.origin_of(&asked)? else { return Ok(full) };
-        let records = found.policy.record_list()?;
+        let mut records = found.policy.record_list()?;
         match &found.rule {
             Some(RulePlace { group: number @ 1.., .. }) => {
                 classifier.read_group(&found, *number, asked.agent, group)?;
@@ -77,8 +80,16 @@ impl Answers<'_> {
             _ => read_value(&records, found.rules.naming_line, group)?,
         }
         full.group = Some(&**group);
-        if let Some(place) = found.rule {
-            read_value(&records, place.record, rule)?;
+        if let (Some(place), Some(pattern)) = (found.rule, asked.pattern) {
+            let pattern = match block.asked.unstored(answer, asked.entry, columns) {
+                Some(unstored) => unstored.pattern_of_rule(pattern, &classifier.dialect().paths),
+                None => classifier.set.pattern_of_rule(&found.rules, pattern)?,
+            };
+            if pattern.is_none() {
+                records.find_patterns(&found.policy)?;
+            }
+            let start = records.read_rule(place.record, pattern, rule)?;
+            rule.drain(..start);
             full.rule = Some(&**rule);
             (full.decision.rule, full.decision.line) = (Some(place.rule), Some(place.line));
         }
@@ -110,10 +121,10 @@ impl Answers<'_> {
         let columns = self.per_record();
         let policy = PolicyNumber(policies[answer / columns]);
         let entry = classifier.entry(policy, agent);
-        let record =
-            |pattern| (pattern, block.asked.unstored_record(answer, (entry, columns), pattern));
-        let pattern = block.asked.outcomes()[answer].pattern().map(record);
-        Some(AskedRules { policy, agent, pattern })
+        let pattern = block.asked.outcomes()[answer].pattern();
+        let unstored = block.asked.unstored(answer, entry, columns);
+        let record = unstored.zip(pattern).map(|(unstored, pattern)| unstored.records[pattern]);
+        Some(AskedRules { policy, agent, entry, pattern, record })
     }
 }
 
@@ -121,11 +132,10 @@ impl Classifier {
     /// Returns the rules that were asked, and the place of the one that decides; `None` if no group
     /// applies.
     fn origin_of(&self, asked: &AskedRules) -> Result<Option<Found<'_>>, Damage> {
-        let entry = self.entry(asked.policy, asked.agent);
-        let Some(rules) = self.rules_of(entry)? else { return Ok(None) };
+        let Some(rules) = self.rules_of(asked.entry)? else { return Ok(None) };
         let policy = self.set.policy(asked.policy)?;
-        let rule =
-            asked.pattern.map(|pattern| self.place_of(&policy, &rules, pattern)).transpose()?;
+        let place = |pattern| self.place_of(&policy, &rules, (pattern, asked.record));
+        let rule = asked.pattern.map(place).transpose()?;
         Ok(Some(Found { policy, rules, rule }))
     }
 

@@ -114,8 +114,8 @@ impl Classifier {
                     let Some(pattern) = outcome.pattern() else { continue };
                     let entry = policy as usize * entries + asked % entries;
                     let record = match asking.orders.get(entry) {
-                        NONE => match block.unstored_record(asked, (entry, entries), pattern) {
-                            Some(record) => record,
+                        NONE => match block.unstored(asked, entry, entries) {
+                            Some(unstored) => unstored.records[pattern],
                             None => self.statement_of(asking, entry, pattern)?,
                         },
                         order => self.set.record_of(order, pattern as u32)?,

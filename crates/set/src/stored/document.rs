@@ -45,12 +45,10 @@ pub(crate) struct RecordList<'s> {
     position: u32,
     records: u32,
     runs: u32,
-    /// The policy whose patterns are texts of records.
-    policy: Option<StoredPolicy<'s>>,
     /// A record and the number of strings before it: the next record to read mostly follows.
     strings_before: Cell<(u32, u32)>,
-    /// The patterns of all records, if all are read.
-    patterns: Option<Vec<Option<Pattern<'s>>>>,
+    /// The patterns of all records, if they were found.
+    patterns: Vec<Option<Pattern<'s>>>,
 }
 
 impl<'s> RecordList<'s> {
@@ -169,9 +167,8 @@ impl<'s> RecordList<'s> {
         Ok(Some(StringID(self.words(at, 1)?[0].get())))
     }
 
-    /// Finds the patterns of all records, for callers that read all.
-    pub(super) fn find_patterns(&mut self) -> Result<(), Damage> {
-        let Some(policy) = &self.policy else { return Ok(()) };
+    /// Finds the patterns of all records of a policy's list, for callers that read all.
+    pub(crate) fn find_patterns(&mut self, policy: &StoredPolicy<'s>) -> Result<(), Damage> {
         let mut patterns = vec![None; self.records as usize];
         for entry in policy.ordered_entries()? {
             let Ordered { first, order, rules } = entry?;
@@ -182,28 +179,23 @@ impl<'s> RecordList<'s> {
                 }
             }
         }
-        self.patterns = Some(patterns);
+        self.patterns = patterns;
         Ok(())
     }
 
-    /// Returns the pattern of the rule of a record.
-    fn pattern(&self, index: u32) -> Result<Option<Pattern<'s>>, Damage> {
-        if let Some(patterns) = &self.patterns {
-            return Ok(patterns[index as usize]);
-        }
-        let Some(policy) = &self.policy else { return Ok(None) };
-        for entry in policy.ordered_entries()? {
-            let Ordered { first, order, rules } = entry?;
-            let number = index.checked_sub(first);
-            if let Some(found) = number.and_then(|number| order.find(number)) {
-                return Ok(rules.get(found).map(|(_, pattern)| pattern));
-            }
-        }
-        Ok(None)
+    /// Reads a record into `text`, and returns the offset of its value. Rules are read if their patterns
+    /// [were found](Self::find_patterns).
+    pub(crate) fn read(&self, index: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
+        self.read_rule(index, None, text)
     }
 
-    /// Reads a record into `text`, and returns the offset of its value.
-    pub(crate) fn read(&self, index: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
+    /// Like [`RecordList::read`], for a rule whose pattern may be known.
+    pub(crate) fn read_rule(
+        &self,
+        index: u32,
+        pattern: Option<Pattern<'_>>,
+        text: &mut Vec<u8>,
+    ) -> Result<usize, Damage> {
         if let Some(string) = self.string(index)? {
             let sections = &self.set.sections;
             let strings = match self.place {
@@ -225,7 +217,8 @@ impl<'s> RecordList<'s> {
             _ => return Err(malformed()),
         };
         let field = self.role(index)?.rule_field().ok_or_else(malformed)?;
-        let pattern = self.pattern(index)?.ok_or_else(malformed)?;
+        let found = || self.patterns.get(index as usize).copied().flatten();
+        let pattern = pattern.or_else(found).ok_or_else(malformed)?;
         text.clear();
         text.extend_from_slice(field);
         text.extend_from_slice(pattern.bytes());
@@ -252,9 +245,8 @@ impl PolicySet {
             position,
             records,
             runs,
-            policy: None,
             strings_before: Cell::default(),
-            patterns: None,
+            patterns: Vec::new(),
         };
         if position == NONE {
             return Ok(list(0, 0));
@@ -331,8 +323,7 @@ impl RecordList<'_> {
 impl<'s> StoredPolicy<'s> {
     /// Returns the list of the file's user-agent lines and rules.
     pub(crate) fn record_list(&self) -> Result<RecordList<'s>, Damage> {
-        let list = self.set.record_list(In::Documents, self.document())?;
-        Ok(RecordList { policy: Some(*self), ..list })
+        self.set.record_list(In::Documents, self.document())
     }
 
     /// Returns the number of the file's user-agent lines and rules.
@@ -344,7 +335,7 @@ impl<'s> StoredPolicy<'s> {
     /// [`read_extract`] read; empty if there is no file.
     pub fn extract(&self) -> Result<Vec<u8>, Damage> {
         let (mut list, mut records) = (ListWriter::default(), self.record_list()?);
-        records.find_patterns()?;
+        records.find_patterns(self)?;
         records.append_to(&mut list, |_| true)?;
         if let Some(usage) = self.usage()? {
             let records = self.set.record_list(In::Usage, usage.record_list())?;

@@ -1,9 +1,11 @@
 //! Rule sets: where each is stored, and a view of it; and the rules of an agent, read from its
 //! policy, for rule sets that are not stored and for comparing sets.
 
+use portcullis_dialect::dialect::{IndexPage, PathRules};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_engine::block::Start;
+use portcullis_engine::pattern::Pattern;
 use portcullis_engine::{Line, RuleSet};
 use portcullis_robots::policy::OrderedRules;
 use portcullis_robots::syntax::{Group, RobotsTxt};
@@ -88,6 +90,13 @@ impl PolicySet {
     }
 }
 
+/// Returns whether a pattern may be the second one of a rule: the directory of the index page that it names.
+pub(crate) fn may_be_directory(pattern: Pattern<'_>, paths: &PathRules) -> bool {
+    paths.index_page == IndexPage::AllowsDirectory
+        && pattern.is_anchored()
+        && pattern.bytes().ends_with(b"/")
+}
+
 /// Orders the rules of some groups. Also returns the record of each pattern's rule, counted from
 /// the first rule of the first group.
 pub(crate) fn ordered(
@@ -160,21 +169,22 @@ pub(super) struct Order<'s> {
 }
 
 impl<'s> Order<'s> {
+    /// Returns the first pattern with the record of a pattern.
+    fn first(&self, pattern: usize) -> Option<usize> {
+        let record = self.bytes.chunks_exact(self.width).nth(pattern)?;
+        match self.width {
+            // A width that the compiler knows makes it fifteen times as fast.
+            2 => self.bytes.as_chunks::<2>().0.iter().position(|it| it == record),
+            width => self.bytes.chunks_exact(width).position(|it| it == record),
+        }
+    }
+
     pub fn numbers(&self) -> impl Iterator<Item = u32> + use<'s> {
         self.bytes.chunks_exact(self.width).map(|bytes| {
             let mut number = [0; size_of::<u32>()];
             number[..bytes.len()].copy_from_slice(bytes);
             u32::from_le_bytes(number)
         })
-    }
-
-    /// Returns the first pattern with a record.
-    pub fn find(&self, record: u32) -> Option<usize> {
-        match (self.width, u8::try_from(record)) {
-            (1, Ok(record)) => memchr::memchr(record, self.bytes),
-            (1, Err(_)) => None,
-            _ => self.numbers().position(|number| number == record),
-        }
     }
 }
 
@@ -191,10 +201,7 @@ impl<'s> StoredPolicy<'s> {
                 return Ok(None);
             }
             let set = policy.set;
-            let (line, lines) = set.rule_set_lines(policy.rule_set(entry)?)?;
-            let rules = set.file.items(set.sections.rule_sets, line.into(), lines.into())?;
-            let odd = || set.malformed_rule_set(line, "its parts are longer than it is");
-            let rules = RuleSet::view(rules).ok_or_else(odd)?;
+            let rules = set.view(set.rule_set_lines(policy.rule_set(entry)?)?)?;
             let too_many = || policy.malformed("a policy has more patterns than one may have");
             patterns_left = patterns_left.checked_sub(rules.len()).ok_or_else(too_many)?;
             let first = policy.first_record(entry)?;
@@ -205,6 +212,34 @@ impl<'s> StoredPolicy<'s> {
 }
 
 impl PolicySet {
+    /// Returns a rule set, of whose form only the lengths of its parts are compared.
+    fn view(&self, (line, lines): (u32, u32)) -> Result<RuleSet<'_>, Damage> {
+        let rules = self.file.items(self.sections.rule_sets, line.into(), lines.into())?;
+        let odd = || self.malformed_rule_set(line, "its parts are longer than it is");
+        RuleSet::view(rules).ok_or_else(odd)
+    }
+
+    /// Returns the pattern that is the text of a deciding rule: `pattern`, or the one of the index page whose
+    /// directory it is. `None` if the rule set is not stored.
+    pub(crate) fn pattern_of_rule(
+        &self,
+        selected: &SelectedRules,
+        pattern: usize,
+    ) -> Result<Option<Pattern<'_>>, Damage> {
+        if selected.order == NONE {
+            return Ok(None);
+        }
+        let rules = self.view(self.rule_set_lines(selected.rule_set)?)?;
+        let order = self.order(selected.order, rules.len())?;
+        let first = match rules.get(pattern) {
+            Some((_, text)) if may_be_directory(text, &self.dialect().paths) => {
+                order.first(pattern)
+            }
+            _ => Some(pattern),
+        };
+        Ok(first.and_then(|first| rules.get(first)).map(|(_, text)| text))
+    }
+
     /// Returns the order of so many patterns at a position.
     fn order(&self, position: u32, patterns: usize) -> Result<Order<'_>, Damage> {
         let section = self.sections.orders;
