@@ -1,16 +1,6 @@
-//! The catalogue of `lint` is the page of the documentation.
+//! Files that `lint` fixes in place.
 
 use super::*;
-
-#[test]
-fn the_catalogue_is_the_page() {
-    let page = project("docs/lint.md");
-    let described = Folder::new().ok("lint --describe all");
-    if writes() {
-        fs::write(&page, &described.stdout).unwrap();
-    }
-    assert_stdout(&described, fs::read(page).unwrap());
-}
 
 /// A web server that may no longer read its robots.txt answers 403, which allows everything.
 #[cfg(unix)]

@@ -10,8 +10,8 @@ use super::texts;
 /// Report problems in robots.txt files, line by line
 ///
 /// Each diagnostic has a code, shows how each dialect reads the line, and says how to fix it. The
-/// codes are listed in docs/lint.md; --describe prints one entry. With -a, only the rules for these
-/// crawlers are compared; problems of single lines and patterns are reported in any case.
+/// page of all codes is that of --describe all. With -a, only the rules for these crawlers are
+/// compared; problems of single lines and patterns are reported in any case.
 #[derive(Args)]
 pub struct LintArgs {
     /// Files, or folders for all files in them; `-` is standard input
@@ -83,6 +83,6 @@ fn explained(text: &str) -> Result<Explained, String> {
 
 fn code(text: &str) -> Result<Code, String> {
     Code::parse(text).ok_or_else(|| {
-        "unknown code; docs/lint.md lists all, such as PC013 or misspelt-field".into()
+        "unknown code; --describe all lists them, such as PC013 or misspelt-field".into()
     })
 }

@@ -10,7 +10,7 @@ use annotate_snippets::{
 use portcullis_lint::{Diagnostic, Edit, Place, Safety, Severity};
 use portcullis_text::visible::{is_hidden, visible};
 
-use super::catalogue::entry;
+use super::codes::remedy;
 use super::format::{Linted, Omitted, ReportFormat};
 
 /// The width of a line in columns. It does not depend on the terminal, so that output is
@@ -121,7 +121,7 @@ fn effects(diagnostic: &Diagnostic) -> Vec<String> {
 
 fn help(diagnostic: &Diagnostic) -> String {
     match &diagnostic.fix {
-        None => entry(diagnostic.code).remedy.clone(),
+        None => remedy(diagnostic.code).to_owned(),
         Some(fix) if fix.safety == Safety::Suggestion => format!("{}?", fix.title),
         Some(fix) => fix.title.clone(),
     }

@@ -2,7 +2,7 @@
 //!
 //! Files are checked in parallel, one batch at a time, and reported in their order.
 
-mod catalogue;
+mod codes;
 mod fix;
 mod format;
 mod human;
@@ -32,8 +32,8 @@ use super::values::Format;
 pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
     if let Some(explained) = args.describe {
         let text = match explained {
-            Explained::All => catalogue::page(),
-            Explained::Code(code) => catalogue::explanation(code),
+            Explained::All => codes::PAGE.to_owned(),
+            Explained::Code(code) => codes::explanation(code),
         };
         output::print(text.as_bytes())?;
         return Ok(ExitStatus::Done);
