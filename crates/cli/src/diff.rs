@@ -22,7 +22,7 @@ use portcullis_set::batch::Classifier;
 use portcullis_set::{PolicySet, SetError};
 use portcullis_survey::changes::urls::{Kept, UrlCounts, compare_chunk};
 use portcullis_survey::changes::{self, Answer, Compared};
-use portcullis_survey::difference::{ChangeCounts, Difference};
+use portcullis_survey::difference::{self, ChangeCounts, Difference};
 use portcullis_text::figures;
 use portcullis_text::json::to_json;
 use portcullis_text::visible::visible;
@@ -249,13 +249,12 @@ impl Diff {
         old: &Arc<PolicySet>,
         new: &Arc<PolicySet>,
     ) -> anyhow::Result<(Found, Outputs)> {
-        let chains = |set: &PolicySet| self.questions.agents(set.dialect());
-        let difference = match agents.is_empty() {
-            true => Difference::new(old, new),
-            false => Difference::for_agents((old, chains(old)?), (new, chains(new)?))?
-                .with_usage(&self.labels)?,
+        let side = |set: &Arc<PolicySet>, time| {
+            let agents = self.questions.agents(set.dialect())?;
+            anyhow::Ok(difference::Side::new(set, agents, &self.labels, time)?)
         };
-        let difference = difference.as_of(self.times);
+        let [from, to] = self.times;
+        let difference = Difference::new([side(old, from)?, side(new, to)?]);
         let has_labels = !self.labels.is_empty();
         let mut rows = self.rows(changes::origin_fields(!agents.is_empty(), has_labels))?;
         let counts = difference.each(|change| {

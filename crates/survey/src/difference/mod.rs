@@ -13,14 +13,14 @@
 //!   cannot change it. Rules that never decide do count. An agent to which no group applies has no
 //!   rules.
 //!
-//! [`Difference::with_usage`] also compares what files state about the uses of pages, for agents and
-//! labels; see [`UsageChange`]. Two policies state the same about a label for an agent if the statements
+//! With labels, it also compares what files state about the uses of pages, for agents and labels; see
+//! [`UsageChange`]. Two policies state the same about a label for an agent if the statements
 //! of each field have the same paths in normal form with the same preferences, by precedence. The order
 //! and number of adjacent statements with one preference do not count, nor do statements at the end that
 //! say nothing about the label, nor which of the two fields has which statements.
 //!
-//! [`Difference::as_of`] compares a set with history at two times. Origins that had not been captured at
-//! a time are not there.
+//! A set with history can be compared at two times. Origins that had not been captured at a time are not
+//! there.
 //!
 //! Each set is read in its own dialect, so equal rules may still give different verdicts.
 //!
@@ -32,13 +32,14 @@
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_build::compile::{self, CompileConfig};
 //! use portcullis_set::PolicySet;
-//! use portcullis_survey::difference::Difference;
+//! use portcullis_survey::difference::{Difference, Side};
 //! use portcullis_build::Standings;
 //!
 //! let empty = compile::to_vec(&Standings::default(), &CompileConfig::new(&RFC_9309, None))?;
 //! let old = PolicySet::from_bytes("old", &empty)?.into();
 //! let new = PolicySet::from_bytes("new", &empty)?.into();
-//! let difference = Difference::new(&old, &new);
+//! let side = |set| Side::new(set, Vec::new(), &[], None);
+//! let difference = Difference::new([side(&old)?, side(&new)?]);
 //! let counts = difference.each(|change| {
 //!     println!("{}: {}", String::from_utf8_lossy(&change.origin), change.kind.as_str());
 //!     Ok::<(), Box<dyn std::error::Error>>(())
@@ -77,12 +78,39 @@ pub struct Difference([Side; 2]);
 
 /// One of two sets.
 #[derive(Debug)]
-struct Side {
+pub struct Side {
     set: Arc<PolicySet>,
     /// The agents in the set, if any were given.
     asked: Option<Classifier>,
     /// The time as of which the set is compared; `None` for after all captures.
     at: Option<UnixSeconds>,
+}
+
+impl Side {
+    /// A set for agents, given in its dialect, and for what files state about these labels to them; by
+    /// the records of its files without agents. It is compared as of a time, which needs history;
+    /// `None` for after all captures.
+    ///
+    /// # Errors
+    ///
+    /// If the set's names of robots are damaged, or it was compiled for other agents; as for
+    /// [`Classifier::with_usage`].
+    pub fn new(
+        set: &Arc<PolicySet>,
+        agents: Vec<Crawler>,
+        labels: &[Label],
+        at: Option<UnixSeconds>,
+    ) -> Result<Side, AskError> {
+        let asked = match agents.is_empty() {
+            true => None,
+            false => Some(Classifier::new(Arc::clone(set), agents)?.with_usage(labels)?),
+        };
+        Ok(Side { set: Arc::clone(set), asked, at })
+    }
+
+    fn agents(&self) -> usize {
+        self.asked.as_ref().map_or(0, |asked| asked.agents().len())
+    }
 }
 
 /// A changed origin.
@@ -208,57 +236,15 @@ impl ChangeCounts {
 }
 
 impl Difference {
-    /// Compares two sets by the records of their files.
-    pub fn new(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> Difference {
-        let side = |set| Side { set: Arc::clone(set), asked: None, at: None };
-        Difference([old, new].map(side))
-    }
-
-    /// Compares two sets for agents, given in the dialect of the old and of the new set.
-    ///
-    /// # Errors
-    ///
-    /// If a set's names of robots are damaged, or it was compiled for other agents.
+    /// Compares an old and a new side, which may be of one set.
     ///
     /// # Panics
     ///
     /// If the two do not have the same number of agents.
-    pub fn for_agents(
-        old: (&Arc<PolicySet>, Vec<Crawler>),
-        new: (&Arc<PolicySet>, Vec<Crawler>),
-    ) -> Result<Difference, AskError> {
-        assert_eq!(old.1.len(), new.1.len(), "the same agents ask both sets");
-        let side = |(set, agents): (&Arc<PolicySet>, Vec<Crawler>)| {
-            let asked = Classifier::new(Arc::clone(set), agents);
-            asked.map(|asked| Side { set: Arc::clone(set), asked: Some(asked), at: None })
-        };
-        Ok(Difference([side(old)?, side(new)?]))
-    }
-
-    /// Also compares what files state about these labels, for the agents. An empty list changes
-    /// nothing.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Classifier::with_usage`].
-    ///
-    /// # Panics
-    ///
-    /// If no agent was given.
-    pub fn with_usage(mut self, labels: &[Label]) -> Result<Difference, AskError> {
-        for side in self.0.iter_mut().filter(|_| !labels.is_empty()) {
-            let asked = side.asked.take().expect("preferences are those of agents");
-            side.asked = Some(asked.with_usage(labels)?);
-        }
-        Ok(self)
-    }
-
-    /// Compares the old and the new set, which may be one, as of two times; `None` for after all
-    /// captures. A set that is compared as of a time must have history.
-    #[must_use]
-    pub fn as_of(mut self, times: [Option<UnixSeconds>; 2]) -> Difference {
-        self.0.iter_mut().zip(times).for_each(|(side, time)| side.at = time);
-        self
+    pub fn new(sides: [Side; 2]) -> Difference {
+        let [old, new] = sides.each_ref().map(Side::agents);
+        assert_eq!(old, new, "the same agents ask both sets");
+        Difference(sides)
     }
 
     /// Returns the labels whose preferences are compared.
@@ -275,7 +261,7 @@ impl Difference {
         &self,
         mut with: impl FnMut(OriginChange) -> Result<(), E>,
     ) -> Result<ChangeCounts, E> {
-        let agents = self.0[0].asked.as_ref().map_or(0, |old| old.agents().len());
+        let agents = self.0[0].agents();
         let mut counts = ChangeCounts {
             rules_by_agent: vec![0; agents],
             usage_by_agent: vec![[0; Label::ALL.len()]; agents],

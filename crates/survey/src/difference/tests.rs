@@ -16,7 +16,7 @@ use portcullis_set::lists::lists;
 use portcullis_set::stored::{CaptureFacts, PolicySet};
 use portcullis_testkit::Random;
 
-use super::{Change, ChangeCounts, Difference, OriginChange, OriginState, UsageChange};
+use super::{Change, ChangeCounts, Difference, OriginChange, OriginState, Side, UsageChange};
 
 use portcullis_oracle as oracle;
 
@@ -201,6 +201,11 @@ fn later(random: &mut Random, earlier: &World) -> World {
     later
 }
 
+/// Compares two sets without agents.
+fn by_records(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> Difference {
+    Difference::new([old, new].map(|set| Side::new(set, Vec::new(), &[], None).unwrap()))
+}
+
 #[test]
 fn the_records_of_sets_are_compared_as_if_one_by_one() {
     let mut random = Random::new(1);
@@ -210,7 +215,7 @@ fn the_records_of_sets_are_compared_as_if_one_by_one() {
         let old = world(&mut random);
         let new = later(&mut random, &old);
         let sets = (set(&old, dialect), set(&new, dialect));
-        let (found, counts) = changes(&Difference::new(&sets.0, &sets.1));
+        let (found, counts) = changes(&by_records(&sets.0, &sets.1));
         assert_eq!(found, naive(&old, &new, dialect), "{old:#?} {new:#?}");
         assert_eq!(counts.changed(), found.len() as u64);
         assert_eq!(counts.gone + counts.state + counts.rules + counts.unchanged, old.len() as u64);
@@ -219,7 +224,7 @@ fn the_records_of_sets_are_compared_as_if_one_by_one() {
         seen.gone += counts.gone;
         seen.state += counts.state;
         seen.rules += counts.rules;
-        let (none, _) = changes(&Difference::new(&sets.1, &sets.1));
+        let (none, _) = changes(&by_records(&sets.1, &sets.1));
         assert_eq!(none, []);
     }
     assert!([seen.added, seen.gone, seen.state, seen.rules].iter().all(|&count| count > 30));
@@ -239,8 +244,8 @@ fn the_same_rules_give_the_same_verdicts() {
             set(&World::from([(("h.example".to_owned(), true), file)]), dialect)
         };
         let sets = (world(&old), world(&new));
-        let agents = || chains(&names, dialect);
-        let difference = Difference::for_agents((&sets.0, agents()), (&sets.1, agents())).unwrap();
+        let side = |set| Side::new(set, chains(&names, dialect), &[], None).unwrap();
+        let difference = Difference::new([side(&sets.0), side(&sets.1)]);
         let (found, _) = changes(&difference);
         for (agent, name) in names.iter().enumerate() {
             let changed =
@@ -269,11 +274,9 @@ fn changed_for(
     let world = |text: &str| World::from([(("h".into(), true), Known::File(text.into()))]);
     let sets = (set(&world(old), old_dialect), set(&world(new), new_dialect));
     let names = ["ABot", "Other"];
-    let difference = Difference::for_agents(
-        (&sets.0, chains(&names, old_dialect)),
-        (&sets.1, chains(&names, new_dialect)),
-    );
-    let (found, counts) = changes(&difference.unwrap());
+    let sides = [(&sets.0, old_dialect), (&sets.1, new_dialect)]
+        .map(|(set, dialect)| Side::new(set, chains(&names, dialect), &[], None).unwrap());
+    let (found, counts) = changes(&Difference::new(sides));
     match found.as_slice() {
         [] => vec![],
         [OriginChange { kind: Change::Rules { agents }, .. }] => {
@@ -357,7 +360,7 @@ fn hosts_out_of_order_are_damage_and_end_it() {
     for keys in [&["b", "a", "c"][..], &["a", "a"]] {
         let odd = set(keys);
         for (old, new) in [(&sound, &odd), (&odd, &sound)] {
-            let damage = Difference::new(old, new).each(|_| Ok::<(), Damage>(())).unwrap_err();
+            let damage = by_records(old, new).each(|_| Ok::<(), Damage>(())).unwrap_err();
             assert!(damage.to_string().contains("hosts are not in order"), "{damage}");
         }
         assert!(portcullis_build::settled(&odd, &Scratch::in_memory()).is_err());
@@ -392,10 +395,9 @@ fn preferences_that_are_not_reported_are_the_same() {
     };
     let names = ["One", "Other"];
     let sets = [set(&world(|it| it.0), &RFC_9309), set(&world(|it| it.1), &RFC_9309)];
-    let asked = sets.each_ref().map(|set| (set, chains(&names, &RFC_9309)));
-    let [old, new] = asked;
-    let difference = Difference::for_agents(old, new).unwrap().with_usage(&Label::ALL).unwrap();
-    let (found, counts) = changes(&difference);
+    let agents = || chains(&names, &RFC_9309);
+    let sides = sets.each_ref().map(|set| Side::new(set, agents(), &Label::ALL, None).unwrap());
+    let (found, counts) = changes(&Difference::new(sides));
     let mut reported = BTreeSet::new();
     for OriginChange { origin, kind } in found {
         if let Change::Usage(UsageChange { label, agents, before, after }) = kind {
