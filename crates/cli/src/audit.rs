@@ -11,7 +11,7 @@ use portcullis_robots::access::UnixSeconds;
 use portcullis_survey::page::{self, Problem};
 use portcullis_survey::{Audit, Findings};
 
-use super::args::{AUDIT_FORMATS, AuditArgs, NowArgs, PolicyArgs};
+use super::args::{AUDIT_FORMATS, AuditArgs, PolicyArgs};
 use super::engine::{self, thread_pool};
 use super::exit::ExitStatus;
 use super::output::{CompleteOutput, Output, OutputFile};
@@ -33,7 +33,7 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let summary = plan::summary(&args.run)?;
     let questions = plan::questions(args.questions, policy_args.dialect())?;
     let beside = plan::beside(args.beside)?;
-    let times = plan::times(args.times, NowArgs::default(), None, &policy_args)?;
+    let times = plan::times(args.times, false, None, &policy_args)?;
     let questions = QuestionPlan { usage: true, all_robots: true, times, ..questions };
     let strictness = policy_args.strictness();
     let mut stream =

@@ -24,7 +24,7 @@ const NOTED_BYTES: u64 = 1 << 30;
 
 pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let labels = plan::labels(args.usage)?;
-    let has_now = args.records.now.and_now;
+    let has_now = args.records.and_now;
     let mut request = Request::new(args.records, labels, true)?;
     let format = plan::format(args.format, &request.output, Format::TABLES)?;
     ensure!(

@@ -56,8 +56,8 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
         check_flags(&args, &sets.paths[0], archives.is_empty())?;
     }
     let choice = SettleChoice {
-        as_of: args.outages.as_of,
-        long_outage: args.outages.long_outage,
+        as_of: args.as_of,
+        long_outage: args.long_outage,
         join_schemes: args.join_schemes,
     };
     let mut settings = match sets.settings(&choice)? {

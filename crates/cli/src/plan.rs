@@ -25,8 +25,8 @@ use portcullis_set::batch::{AgentKind, BeforeFirst, Classifier, Freshness, Sessi
 
 use super::agents::{self, AgentValue, Asked};
 use super::args::{
-    AgentArgs, BesideArgs, FreshnessArgs, InputArgs, ListTimeArgs, NowArgs, PolicyArgs,
-    QuestionArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
+    AgentArgs, BesideArgs, InputArgs, ListTimeArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs,
+    TimeArgs, UsageArgs,
 };
 use super::limits::{CHUNK_AGENTS, CHUNK_BYTES_MIN, RECORD_OUTPUT_BYTES_MAX};
 use super::lists;
@@ -220,7 +220,8 @@ pub fn beside(BesideArgs { beside }: BesideArgs) -> anyhow::Result<Option<Questi
 /// Makes `questions` ask about the agent of each record, if a flag requests it. Without -a, the agents
 /// of the built-in lists are known.
 pub fn record_agents(
-    RecordAgentArgs { agent_field, agent_kind }: RecordAgentArgs,
+    agent_field: Vec<String>,
+    agent_kind: Option<AgentKind>,
     questions: &mut QuestionPlan,
 ) -> anyhow::Result<()> {
     let place = Place::named(agent_field);
@@ -262,18 +263,14 @@ pub fn no_history(set: &PolicySet) -> String {
 }
 
 /// Returns how the age of captures is judged, or `None` if no flag requests it.
-pub fn freshness(args: &FreshnessArgs) -> Option<Freshness> {
-    let FreshnessArgs { max_age, now } = args;
+pub fn freshness(max_age: Option<MaxAge>, now: Option<UnixSeconds>) -> Option<Freshness> {
     let clock = || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         UnixSeconds(now.map_or(0, |now| now.as_secs()))
     };
     (now.is_some() || max_age.is_some()).then(|| Freshness {
         as_of: now.unwrap_or_else(clock),
-        seconds_max: match max_age {
-            Some(MaxAge::Seconds(seconds)) => Some(*seconds),
-            Some(MaxAge::Headers) | None => None,
-        },
+        seconds_max: max_age.and_then(|age| age.0),
         withdraws: max_age.is_some(),
     })
 }
@@ -281,14 +278,14 @@ pub fn freshness(args: &FreshnessArgs) -> Option<Freshness> {
 /// Returns the time of `--at`, or `None` if no flag requests one.
 pub fn time(time: TimeArgs, policies: &PolicyArgs) -> anyhow::Result<Option<TimePlan>> {
     let times = ListTimeArgs { time, ..ListTimeArgs::default() };
-    self::times(times, NowArgs::default(), None, policies)
+    self::times(times, false, None, policies)
 }
 
 /// Returns the times as of which records are decided, or `None` if no flag requests them.
 pub fn times(
     args: ListTimeArgs,
-    NowArgs { and_now }: NowArgs,
-    freshness: Option<&FreshnessArgs>,
+    and_now: bool,
+    now: Option<UnixSeconds>,
     policies: &PolicyArgs,
 ) -> anyhow::Result<Option<TimePlan>> {
     let ListTimeArgs { time: TimeArgs { at, before_first }, time_field, unit } = args;
@@ -306,7 +303,7 @@ pub fn times(
         return Ok(None);
     }
     ensure!(
-        freshness.is_none_or(|freshness| freshness.now.is_none()),
+        now.is_none(),
         "--now judges the age of captures at one time, and --at and --time-field at the time asked \
          about; omit --now"
     );

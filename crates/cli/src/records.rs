@@ -52,12 +52,12 @@ impl Request {
         let summary = plan::summary(&args.run)?;
         let policies = args.policies;
         let mut questions = plan::questions(args.questions, policies.dialect())?;
-        questions.freshness = plan::freshness(&args.freshness);
-        questions.times = plan::times(args.times, args.now, Some(&args.freshness), &policies)?;
+        questions.freshness = plan::freshness(args.max_age, args.now);
+        questions.times = plan::times(args.times, args.and_now, args.now, &policies)?;
         questions.usage = !labels.is_empty();
-        plan::record_agents(args.agent, &mut questions)?;
-        let output = args.output.joined.output.unwrap_or_default();
-        let folder = args.output.out_dir;
+        plan::record_agents(args.agent_field, args.agent_kind, &mut questions)?;
+        let output = args.output.output.unwrap_or_default();
+        let folder = args.out_dir;
         let prints = output.is_dash() && writes && folder.is_none();
         let strictness = policies.strictness();
         let (input, rejects) = (args.input, args.rejects);
@@ -71,8 +71,8 @@ impl Request {
             stream,
             output,
             folder,
-            shards: args.output.shards,
-            unknown_hosts: args.output.unknown_hosts,
+            shards: args.shards,
+            unknown_hosts: args.unknown_hosts,
         })
     }
 

@@ -192,19 +192,18 @@ pub fn duration(text: &str) -> Result<u64, String> {
     product.ok_or_else(|| "expected a number and a unit s, m, h, d or w, such as 24h or 30d".into())
 }
 
-/// The value of `--max-age`.
+/// The value of `--max-age` in seconds; `None` for what the headers of the response say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MaxAge {
-    Seconds(u64),
-    /// As the headers of the response say.
-    Headers,
-}
+pub struct MaxAge(pub Option<u64>);
 
 /// Parses the value of `--max-age`.
 pub fn max_age(text: &str) -> Result<MaxAge, String> {
     match text {
-        "headers" => Ok(MaxAge::Headers),
-        text => duration(text).map(MaxAge::Seconds).map_err(|error| format!("{error}, or headers")),
+        "headers" => Ok(MaxAge(None)),
+        text => match duration(text) {
+            Ok(seconds) => Ok(MaxAge(Some(seconds))),
+            Err(error) => Err(format!("{error}, or headers")),
+        },
     }
 }
 

@@ -11,11 +11,11 @@ use portcullis_dialect::usage::Label;
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 use portcullis_rows::list::{ListFormat, given_host};
-use portcullis_set::batch::{AgentKind, BeforeFirst};
+use portcullis_set::batch::BeforeFirst;
 
 use super::super::agents::AgentValue;
-use super::super::output::{OutputFile, OutputFolder, SummaryTo};
-use super::super::values::{self, BytesMax, MaxAge, SetAt};
+use super::super::output::{OutputFile, SummaryTo};
+use super::super::values::{self, BytesMax, SetAt};
 use super::texts;
 
 /// The agents.
@@ -48,33 +48,6 @@ pub struct AgentArgs {
     #[arg(long = "user-agent", value_name = "HEADER", hide_short_help = true)]
     pub user_agents: Vec<String>,
 }
-
-/// The agent of each record in lists.
-#[derive(Args)]
-#[command(next_help_heading = "Questions")]
-pub struct RecordAgentArgs {
-    /// The agent of each record: a column or field NAME, or `record`
-    ///
-    /// `record` is the header that an access log has.
-    /// NAME is the name or the number of a column, or a path with dots. Each record gets one verdict.
-    /// `classify` adds `agent`, the agent as -a names it or `*`, and `verdict`. Agents that -a names are
-    /// known, by default those of the built-in lists. The groups for `*` apply to an agent that neither
-    /// -a nor any file names. A record without an agent, or with one that only files name, is unknown,
-    /// with the reason `no-agent`.
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub agent_field: Vec<String>,
-
-    /// How the agent of each record is written: as a product token, or as a User-Agent header
-    ///
-    /// token or header; by default token, and header for `--agent-field record`. The agent of a header is
-    /// the one whose product token in it the file names first, longest first, as for --user-agent.
-    #[arg(long, value_parser = values::one_of(AGENT_KINDS), value_name = "KIND", hide_possible_values = true, hide_short_help = true)]
-    pub agent_kind: Option<AgentKind>,
-}
-
-/// How the agent of a record is written.
-const AGENT_KINDS: &[(&str, AgentKind)] =
-    &[("token", AgentKind::Token), ("header", AgentKind::Header)];
 
 /// How records are read as URLs.
 #[derive(Args)]
@@ -249,28 +222,6 @@ impl PolicyArgs {
     }
 }
 
-/// How the age of captures is judged.
-#[derive(Args)]
-#[command(next_help_heading = "Time")]
-pub struct FreshnessArgs {
-    /// Make URLs unknown whose robots.txt is older, such as 24h or 30d
-    ///
-    /// Or has no date.
-    /// Their reason is `expired`, or `before-first` if the file was captured after --now. With `headers`,
-    /// a capture expires as the headers of its response and the dialect say: after 24 hours by default
-    /// (RFC 9309, section 2.4). An answer without a file has the age of its capture; behind redirects,
-    /// the oldest answer counts.
-    #[arg(long, value_name = "DURATION", value_parser = values::max_age)]
-    pub max_age: Option<MaxAge>,
-
-    /// The time at which ages are judged [default: the clock's]
-    ///
-    /// Without --max-age, no verdict changes: the summary counts the URLs whose robots.txt had expired
-    /// then, as its headers and the dialect say, or was captured later.
-    #[arg(long, value_name = "TIME", value_parser = values::time, hide_short_help = true)]
-    pub now: Option<UnixSeconds>,
-}
-
 /// The time as of which policies are asked.
 #[derive(Args, Default)]
 #[command(next_help_heading = "Time")]
@@ -321,20 +272,6 @@ pub struct TimeUnitArgs {
     /// The unit of times that are numbers: s, ms, us or ns since 1970
     #[arg(long, value_name = "UNIT", value_parser = values::named(&TimeUnit::ALL, TimeUnit::as_str), hide_short_help = true)]
     pub time_unit: Option<TimeUnit>,
-}
-
-/// Whether records with times are also decided as of now.
-#[derive(Args, Default)]
-#[command(next_help_heading = "Time")]
-pub struct NowArgs {
-    /// Also decide by the newest policies: `filter` keeps what was allowed then and is allowed now,
-    /// `classify` adds the verdict as of now
-    ///
-    /// The column follows the verdict of each agent, and has its name with `_now`; so does one for each
-    /// use of --usage. In `filter`, an agent must be allowed at both times, and have the use for
-    /// --purpose at both. It is disallowed if it is at either time, whatever is unknown about the other.
-    #[arg(long, hide_short_help = true)]
-    pub and_now: bool,
 }
 
 /// A list of URLs, a folder of lists, or a pattern. Standard input is `-`.
@@ -425,32 +362,6 @@ pub struct RejectArgs {
 pub struct OutputArgs {
     #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "OUTPUT", value_hint = ValueHint::FilePath)]
     pub output: Option<OutputFile>,
-}
-
-/// The output of records, for all lists or for each.
-#[derive(Args)]
-#[command(next_help_heading = "Output")]
-pub struct ListOutputArgs {
-    #[command(flatten)]
-    pub joined: OutputArgs,
-
-    /// Write one output for each list to DIR, named after the list
-    ///
-    /// It has the extension of its format.
-    /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`, or with `filter` keeps its name. All files appear
-    /// together, once they are complete, unless --skip-existing or --keep-going is given.
-    #[arg(long, value_name = "DIR", conflicts_with = "output", value_hint = ValueHint::DirPath)]
-    pub out_dir: Option<OutputFolder>,
-
-    #[command(flatten)]
-    pub shards: ShardArgs,
-
-    /// Write each host without a policy, TAB, and the number of its URLs to FILE
-    ///
-    /// The lines are sorted by host; .gz and .zst compress them. Any number of hosts is counted: what
-    /// memory does not hold goes to temporary files beside FILE.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
-    pub unknown_hosts: Option<OutputFile>,
 }
 
 /// Lists with an output each, one after the other.

@@ -4,13 +4,15 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueHint};
 use portcullis_dialect::usage::Label;
+use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::output::columns::Columns;
+use portcullis_set::batch::AgentKind;
 
-use super::super::output::RecordsTo;
-use super::super::values::{self, Format};
+use super::super::output::{OutputFile, OutputFolder, RecordsTo};
+use super::super::values::{self, Format, MaxAge};
 use super::groups::{
-    ColorArgs, FailArgs, FreshnessArgs, InputArgs, ListOutputArgs, ListTimeArgs, NowArgs,
-    PolicyArgs, QuestionArgs, RecordAgentArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
+    ColorArgs, FailArgs, InputArgs, ListTimeArgs, OutputArgs, PolicyArgs, QuestionArgs, RejectArgs,
+    RunArgs, ShardArgs, TimeArgs, UsageArgs,
 };
 use super::texts;
 
@@ -131,26 +133,89 @@ pub struct FilterArgs {
     pub fail: FailArgs,
 }
 
+/// How the agent of a record is written.
+const AGENT_KINDS: &[(&str, AgentKind)] =
+    &[("token", AgentKind::Token), ("header", AgentKind::Header)];
+
 /// What `classify` and `filter` have in common: a run over the records of lists.
 #[derive(Args)]
 #[command(mut_arg("agents", |agents| agents.required_unless_present_any([AGENT_OF_RECORD])))]
 pub struct RecordsArgs {
     #[command(flatten)]
     pub questions: QuestionArgs,
-    #[command(flatten)]
-    pub agent: RecordAgentArgs,
+
+    /// The agent of each record: a column or field NAME, or `record`
+    ///
+    /// `record` is the header that an access log has.
+    /// NAME is the name or the number of a column, or a path with dots. Each record gets one verdict.
+    /// `classify` adds `agent`, the agent as -a names it or `*`, and `verdict`. Agents that -a names are
+    /// known, by default those of the built-in lists. The groups for `*` apply to an agent that neither
+    /// -a nor any file names. A record without an agent, or with one that only files name, is unknown,
+    /// with the reason `no-agent`.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Questions")]
+    pub agent_field: Vec<String>,
+
+    /// How the agent of each record is written: as a product token, or as a User-Agent header
+    ///
+    /// token or header; by default token, and header for `--agent-field record`. The agent of a header is
+    /// the one whose product token in it the file names first, longest first, as for --user-agent.
+    #[arg(long, value_parser = values::one_of(AGENT_KINDS), value_name = "KIND", hide_possible_values = true, hide_short_help = true, help_heading = "Questions")]
+    pub agent_kind: Option<AgentKind>,
+
     #[command(flatten)]
     pub policies: PolicyArgs,
     #[command(flatten)]
     pub times: ListTimeArgs,
-    #[command(flatten)]
-    pub now: NowArgs,
-    #[command(flatten)]
-    pub freshness: FreshnessArgs,
+
+    /// Also decide by the newest policies: `filter` keeps what was allowed then and is allowed now,
+    /// `classify` adds the verdict as of now
+    ///
+    /// The column follows the verdict of each agent, and has its name with `_now`; so does one for each
+    /// use of --usage. In `filter`, an agent must be allowed at both times, and have the use for
+    /// --purpose at both. It is disallowed if it is at either time, whatever is unknown about the other.
+    #[arg(long, hide_short_help = true, help_heading = "Time")]
+    pub and_now: bool,
+
+    /// Make URLs unknown whose robots.txt is older, such as 24h or 30d
+    ///
+    /// Or has no date.
+    /// Their reason is `expired`, or `before-first` if the file was captured after --now. With `headers`,
+    /// a capture expires as the headers of its response and the dialect say: after 24 hours by default
+    /// (RFC 9309, section 2.4). An answer without a file has the age of its capture; behind redirects,
+    /// the oldest answer counts.
+    #[arg(long, value_name = "DURATION", value_parser = values::max_age, help_heading = "Time")]
+    pub max_age: Option<MaxAge>,
+
+    /// The time at which ages are judged [default: the clock's]
+    ///
+    /// Without --max-age, no verdict changes: the summary counts the URLs whose robots.txt had expired
+    /// then, as its headers and the dialect say, or was captured later.
+    #[arg(long, value_name = "TIME", value_parser = values::time, hide_short_help = true, help_heading = "Time")]
+    pub now: Option<UnixSeconds>,
+
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
-    pub output: ListOutputArgs,
+    pub output: OutputArgs,
+
+    /// Write one output for each list to DIR, named after the list
+    ///
+    /// It has the extension of its format.
+    /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`, or with `filter` keeps its name. All files appear
+    /// together, once they are complete, unless --skip-existing or --keep-going is given.
+    #[arg(long, value_name = "DIR", conflicts_with = "output", value_hint = ValueHint::DirPath, help_heading = "Output")]
+    pub out_dir: Option<OutputFolder>,
+
+    #[command(flatten)]
+    pub shards: ShardArgs,
+
+    /// Write each host without a policy, TAB, and the number of its URLs to FILE
+    ///
+    /// The lines are sorted by host; .gz and .zst compress them. Any number of hosts is counted: what
+    /// memory does not hold goes to temporary files beside FILE.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true, help_heading = "Output")]
+    pub unknown_hosts: Option<OutputFile>,
+
     #[command(flatten)]
     pub rejects: RejectArgs,
     #[command(flatten)]

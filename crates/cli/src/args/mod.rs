@@ -22,9 +22,8 @@ use super::{exit, values};
 
 pub use self::audit::{AUDIT_FORMATS, AuditArgs};
 pub use self::groups::{
-    AgentArgs, BesideArgs, CapturePath, FreshnessArgs, InputArgs, ListPath, ListTimeArgs, NowArgs,
-    PolicyArgs, QuestionArgs, ReadingArgs, RecordAgentArgs, RejectArgs, RunArgs, ShardArgs,
-    TimeArgs, UsageArgs,
+    AgentArgs, BesideArgs, CapturePath, InputArgs, ListPath, ListTimeArgs, PolicyArgs,
+    QuestionArgs, ReadingArgs, RejectArgs, RunArgs, ShardArgs, TimeArgs, UsageArgs,
 };
 pub use self::lint::{Explained, LintArgs};
 pub use self::lists::{CheckArgs, ClassifyArgs, FilterArgs, RecordsArgs, SelectionArgs};

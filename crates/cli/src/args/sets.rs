@@ -67,8 +67,24 @@ pub struct CompileArgs {
     pub text: TextArgs,
     #[command(flatten)]
     pub faults: FaultArgs,
-    #[command(flatten)]
-    pub outages: OutageArgs,
+
+    /// The date or time (RFC 3339) as of which the set is made: later captures are left out
+    ///
+    /// A host whose last capture failed counts as unreachable from its first failure until TIME, or
+    /// by default until its last captured failure. A note counts the captures after TIME. By
+    /// default, the TIME of the policy sets among the inputs holds, if they agree. Sets that have
+    /// captures after TIME, or lack some before, are an error.
+    #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Outages")]
+    pub as_of: Option<UnixSeconds>,
+
+    /// The effect of an outage of more than 30 days [default: no-change]
+    ///
+    /// no-change: the host stays unreachable, and everything is disallowed. unavailable: everything
+    /// is allowed. last-good-copy: the newest captured file applies; without one, no change. This
+    /// flag is for rfc9309 and draft2019, which leave the choice; google uses the last good copy,
+    /// and without one allows everything.
+    #[arg(long, value_name = "CHANGE", value_parser = values::named(&LongOutage::ALL, LongOutage::as_str), help_heading = "Outages", hide_short_help = true)]
+    pub long_outage: Option<LongOutage>,
 
     #[arg(long, help = texts::HISTORY, long_help = texts::HISTORY_LONG, help_heading = "History")]
     pub history: bool,
@@ -96,28 +112,6 @@ pub struct CompileArgs {
     pub run: RunArgs,
     #[command(flatten)]
     pub memory: CompileMemoryArgs,
-}
-
-/// The time of a set, and how outages are judged.
-#[derive(Args)]
-pub struct OutageArgs {
-    /// The date or time (RFC 3339) as of which the set is made: later captures are left out
-    ///
-    /// A host whose last capture failed counts as unreachable from its first failure until TIME, or
-    /// by default until its last captured failure. A note counts the captures after TIME. By
-    /// default, the TIME of the policy sets among the inputs holds, if they agree. Sets that have
-    /// captures after TIME, or lack some before, are an error.
-    #[arg(long, value_name = "TIME", value_parser = values::time, help_heading = "Outages")]
-    pub as_of: Option<UnixSeconds>,
-
-    /// The effect of an outage of more than 30 days [default: no-change]
-    ///
-    /// no-change: the host stays unreachable, and everything is disallowed. unavailable: everything
-    /// is allowed. last-good-copy: the newest captured file applies; without one, no change. This
-    /// flag is for rfc9309 and draft2019, which leave the choice; google uses the last good copy,
-    /// and without one allows everything.
-    #[arg(long, value_name = "CHANGE", value_parser = values::named(&LongOutage::ALL, LongOutage::as_str), help_heading = "Outages", hide_short_help = true)]
-    pub long_outage: Option<LongOutage>,
 }
 
 /// Compare two policy sets, or two robots.txt files
