@@ -52,17 +52,16 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let top = args.top.top.unwrap_or(TOP);
     let audit = pool.install(|| Audit::new(classifier, beside, top, &scratch))?;
     let clock = Clock::loaded(started);
-    let mut rejects = stream.rejects.as_ref().map(Output::create).transpose()?;
     let mut findings = Findings::default();
     let assumed_scheme = questions.assumed_scheme.as_deref();
-    let invalid = stream::run(
+    let (invalid, rejected) = stream::run(
         &mut stream,
         &questions,
         || audit.worker(assumed_scheme),
         |worker, piece, found: &mut Findings| Ok(worker.work(piece, found)?),
-        |_, lines, found| {
+        |_, found| {
             findings.add(found);
-            rejects.as_mut().map_or(Ok(()), |rejects| Ok(rejects.write(lines)?))
+            Ok(())
         },
     )?;
     let tally = Tally { counts: findings.counts.clone(), invalid, ..Tally::default() };
@@ -86,7 +85,7 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
         output.write(text.as_bytes())?;
         complete.push(output.complete()?);
     }
-    complete.extend(rejects.map(Output::complete).transpose()?);
+    complete.extend(rejected);
     CompleteOutput::publish_all(complete)?;
     summary::write(&summary, &Account { time, ..report.account })?;
     Ok(ExitStatus::Done)

@@ -169,7 +169,7 @@ struct Changed {
 /// The outputs of a comparison, complete but for the account of a Parquet file.
 struct Outputs {
     table: Option<TableFile>,
-    others: Vec<Output>,
+    others: Vec<CompleteOutput>,
 }
 
 impl Diff {
@@ -215,9 +215,7 @@ impl Diff {
         // Equal inputs make equal files, which have no time.
         let account = to_json(&summary);
         let table = outputs.table.map(|table| table.complete(account));
-        let others = outputs.others.into_iter().map(|output| Ok(output.complete()?));
-        let complete = table.into_iter().chain(others).collect::<anyhow::Result<Vec<_>>>()?;
-        CompleteOutput::publish_all(complete)?;
+        CompleteOutput::publish_all(table.transpose()?.into_iter().chain(outputs.others))?;
         let (compared, changed) = summary.found.counts(&summary.old);
         let time = Time::new(Duration::ZERO, self.started.elapsed(), compared, None);
         summary.account.time = Some(time);
@@ -291,8 +289,7 @@ impl Diff {
             }
         };
         let (encoder, mut file) = table.unzip();
-        let mut rejects = stream.rejects.as_ref().map(Output::create).transpose()?;
-        let invalid = stream::run(
+        let (invalid, rejected) = stream::run(
             stream,
             &self.questions,
             || (session(&old), session(&new)),
@@ -309,9 +306,8 @@ impl Diff {
                 changed.block = encoder.encode_all(&mut added)?;
                 Ok(())
             },
-            |_, lines, changed| {
+            |_, changed| {
                 counts.merge(&changed.counts);
-                rejects.as_mut().map_or(Ok(()), |rejects| rejects.write(lines))?;
                 match &mut file {
                     Some(file) => file.write(std::mem::take(&mut changed.block)),
                     None => Ok(()),
@@ -322,7 +318,8 @@ impl Diff {
             let names = self.names.each_ref().map(String::as_str);
             page.write(changes::page(names, agents, &counts).as_bytes())?;
         }
-        let outputs = Outputs { table: file, others: page.into_iter().chain(rejects).collect() };
+        let page = page.map(Output::complete).transpose()?;
+        let outputs = Outputs { table: file, others: page.into_iter().chain(rejected).collect() };
         Ok((Found::Urls { counts, invalid: invalid.into() }, outputs))
     }
 

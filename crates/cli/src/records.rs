@@ -17,7 +17,7 @@ use super::engine::{self, Policies, thread_pool};
 use super::exit::ExitStatus;
 use super::files::Files;
 use super::lists;
-use super::output::{CompleteOutput, Compressor, Output, OutputFile, OutputFolder, SummaryForm};
+use super::output::{CompleteOutput, Compressor, OutputFile, OutputFolder, SummaryForm};
 use super::outputs::{Destinations, Outputs};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::rows::RowOutput;
@@ -101,7 +101,6 @@ impl Request {
             || self.unknown_hosts.is_some()
             || aside.iter().any(Option::is_some);
         let shards = Shards::of(stream.clone(), destinations, self.shards, sets_aside)?;
-        let rejects = stream.rejects.as_ref().map(Output::create).transpose()?;
         let hosts = self.unknown_hosts.as_ref().map(HostCounts::create).transpose()?;
         let aside = (1..).zip(aside).filter_map(|(place, path)| Some((place, (*path)?.clone())));
         let aside =
@@ -112,7 +111,7 @@ impl Request {
         let classifier =
             engine::classifier(&policies.set, questions)?.with_usage(&self.labels)?.into();
         let clock = Clock::loaded(self.started);
-        Ok(Opened { request: self, shards, rejects, hosts, aside, policies, classifier, clock })
+        Ok(Opened { request: self, shards, hosts, aside, policies, classifier, clock })
     }
 }
 
@@ -121,7 +120,6 @@ pub struct Opened {
     pub request: Request,
     pub policies: Policies,
     shards: Shards,
-    rejects: Option<Output>,
     hosts: Option<HostCounts>,
     /// The outputs for records that are set aside, by their places in [`Written`].
     aside: Vec<(usize, Outputs)>,
@@ -156,13 +154,11 @@ struct Sinks<'w> {
     /// The outputs of the records and of those that are set aside, by their places in
     /// [`Written`].
     records: Vec<(usize, RowOutput<'w>)>,
-    rejects: Option<Output>,
     hosts: Option<HostCounts>,
 }
 
 impl Sinks<'_> {
-    /// `lines` are the records of the piece that are not URLs, as lines of JSON.
-    fn add(&mut self, part: &Part<'_>, lines: &[u8], done: &mut Done) -> anyhow::Result<()> {
+    fn add(&mut self, part: &Part<'_>, done: &mut Done) -> anyhow::Result<()> {
         let Done { written, counts, .. } = done;
         for (place, output) in &mut self.records {
             if part.is_first {
@@ -170,7 +166,6 @@ impl Sinks<'_> {
             }
             output.write(part.list, &mut written[*place], counts)?;
         }
-        self.rejects.as_mut().map_or(Ok(()), |rejects| rejects.write(lines))?;
         Ok(self.hosts.as_mut().map_or(Ok(()), |hosts| hosts.add(counts.unknown_hosts()))?)
     }
 
@@ -180,7 +175,6 @@ impl Sinks<'_> {
         for (_, output) in self.records {
             complete.extend(output.complete()?);
         }
-        complete.extend(self.rejects.map(Output::complete).transpose()?);
         complete.extend(self.hosts.map(HostCounts::complete).transpose()?);
         Ok(complete)
     }
@@ -194,7 +188,7 @@ impl Opened {
     /// If a list cannot be read, the set is damaged, or an output cannot be written.
     pub fn run(self, writing: &Writing<'_>) -> anyhow::Result<(Tally, ExitStatus)> {
         let Opened { request, policies, shards, classifier, clock, .. } = self;
-        let (mut rejects, mut hosts, mut aside) = (self.rejects, self.hosts, self.aside);
+        let (mut hosts, mut aside) = (self.hosts, self.aside);
         let Request { summary, questions, labels, .. } = &request;
         let agents = policies.agents.agents().len();
         let counts_all = summary.counts_all();
@@ -211,10 +205,9 @@ impl Opened {
                 opened.iter().map(|(place, it)| (*place, it.destinations.clone())).collect();
             let records = opened.into_iter();
             let records = records.map(|(place, it)| (place, (writing.output)(it, place == 0)));
-            let (records, rejects, hosts) = (records.collect(), rejects.take(), hosts.take());
-            let mut sinks = Sinks { records, rejects, hosts };
+            let mut sinks = Sinks { records: records.collect(), hosts: hosts.take() };
             let mut tally = Tally::new(agents, selection);
-            let invalid = stream::run(
+            let (invalid, rejected) = stream::run(
                 stream,
                 questions,
                 || questions.session(&classifier),
@@ -233,10 +226,10 @@ impl Opened {
                     }
                     Ok(())
                 },
-                |part, lines, done| {
+                |part, done| {
                     policies.check_ages(&done.counts, questions)?;
                     tally.counts.merge(&done.counts);
-                    sinks.add(part, lines, done)
+                    sinks.add(part, done)
                 },
             )?;
             policies.set.is_whole()?;
@@ -244,7 +237,7 @@ impl Opened {
                 let kept = tally.counts.kept.unwrap_or(0);
                 sinks.records[0].1.write_text(format!("{kept}\n").as_bytes())?;
             }
-            CompleteOutput::publish_all(sinks.complete()?)?;
+            CompleteOutput::publish_all(sinks.complete()?.into_iter().chain(rejected))?;
             Ok(Tally { invalid, ..tally })
         })?;
         let run = summary::run(&policies, questions);

@@ -13,6 +13,7 @@ use portcullis_rows::runner::{self, Config};
 
 use super::limits::PAUSE;
 use super::mapped;
+use super::output::{CompleteOutput, Output};
 use super::plan::{QuestionPlan, StreamPlan};
 use super::progress::Progress;
 
@@ -23,9 +24,8 @@ struct Done<O> {
     rejects: Rejects,
 }
 
-/// Calls `work` for every piece of the lists and `sink` for every output, in input order. `sink` gets the
-/// records of the piece for `--rejects` too, as lines of JSON. Returns the records that are not URLs; the
-/// notes on how lists were read are in `plan`.
+/// Calls `work` for every piece of the lists and `sink` for every output, in input order. Returns the
+/// records that are not URLs, and the file of `--rejects`; the notes on how lists were read are in `plan`.
 ///
 /// Each thread has a `session`. Every list has at least one piece, which may be empty. Outputs are
 /// reused, so `work` receives an output that still holds its previous content.
@@ -39,11 +39,12 @@ pub fn run<S: Send, O: Default + Send + 'static>(
     questions: &QuestionPlan,
     session: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, Piece<'_, '_>, &mut O) -> anyhow::Result<()> + Sync,
-    mut sink: impl FnMut(&Part<'_>, &[u8], &mut O) -> anyhow::Result<()>,
-) -> anyhow::Result<InvalidRecords> {
+    mut sink: impl FnMut(&Part<'_>, &mut O) -> anyhow::Result<()>,
+) -> anyhow::Result<(InvalidRecords, Option<CompleteOutput>)> {
     let assumes_scheme = questions.assumed_scheme.is_some();
     let keeps_all = plan.rejects.is_some();
-    let mut rejects = Vec::new();
+    let mut rejects = plan.rejects.as_ref().map(Output::create).transpose()?;
+    let mut lines = Vec::new();
     let mut watch = Watch::new(keeps_all, assumes_scheme).strict(plan.is_strict);
     let (notes, noted) = (&mut plan.notes, &mut plan.noted);
     let prints_to_terminal = plan.prints && io::stdout().is_terminal();
@@ -73,18 +74,19 @@ pub fn run<S: Send, O: Default + Send + 'static>(
             }
             new.clone_into(noted);
         }
-        rejects.clear();
+        lines.clear();
         watch.see(part.list, &done.rejects, part.is_last, |record| {
-            record.write_json(&mut rejects);
+            record.write_json(&mut lines);
             anyhow::Ok(())
         })?;
+        rejects.as_mut().map_or(Ok(()), |rejects| rejects.write(&lines))?;
         if part.is_last {
             for damage in part.list.take_damages() {
                 notes.add(format!("{damage}; only what came before it was read"));
             }
         }
         progress.draw(Some(watch.all_records()));
-        sink(part, &rejects, &mut done.output)
+        sink(part, &mut done.output)
     })?;
-    Ok(watch.finish())
+    Ok((watch.finish(), rejects.map(Output::complete).transpose()?))
 }
