@@ -42,6 +42,7 @@ impl Notes {
 const TIPS: &[(&str, &str)] = &[
     ("bench", "the benchmark is a program of its own: portcullis-bench run"),
     ("synth", "made-up corpora are by portcullis-bench synth"),
+    ("--format bits", "every format has the verdicts as words; tsv is the shortest"),
     ("--html", "-o FILE.html writes a page"),
     ("--list", "lists are arguments: portcullis classify … FILE"),
     ("--no-summary", "--summary none prints no summary"),
@@ -82,12 +83,19 @@ const TIPS: &[(&str, &str)] = &[
     ("version", "portcullis --version prints the version"),
 ];
 
-/// Replaces the suggestions of an error about an argument that [`TIPS`] has.
+/// Replaces the suggestions of an error about an argument, or its value, that [`TIPS`] has.
 fn add_tip(error: &mut clap::Error) {
     let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     let typed = kinds.iter().find_map(|kind| error.get(*kind));
     let Some(ContextValue::String(typed)) = typed else { return };
-    let Some((_, tip)) = TIPS.iter().find(|(name, _)| name == typed) else { return };
+    let typed = match error.get(ContextKind::InvalidValue) {
+        // The flag is shown with the name of its value.
+        Some(ContextValue::String(value)) => {
+            format!("{} {value}", typed.split(' ').next().unwrap_or_default())
+        }
+        _ => typed.clone(),
+    };
+    let Some((_, tip)) = TIPS.iter().find(|(name, _)| *name == typed) else { return };
     // The usage line has the flag that was suggested.
     for other in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::Usage] {
         error.remove(other);

@@ -59,6 +59,7 @@ pub struct Page<'a> {
 }
 
 /// A section of a page. All members except the first two may be empty.
+#[derive(Default)]
 pub struct Section {
     /// The id of the heading.
     pub id: &'static str,
@@ -72,13 +73,6 @@ pub struct Section {
     pub advice: &'static str,
     /// Tables and charts.
     pub body: Markup,
-}
-
-impl Default for Section {
-    fn default() -> Section {
-        let none = || PreEscaped(String::new());
-        Section { id: "", title: "", finding: none(), meaning: "", advice: "", body: none() }
-    }
 }
 
 impl Page<'_> {

@@ -36,7 +36,7 @@ use portcullis_robots::access::{CaptureNote, KnownOutage, UnixSeconds};
 use portcullis_robots::policy::{Audience, Crawler};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 use portcullis_robots::url::{BadUrl, Origin};
-use portcullis_set::lists::{ListReader, RecordKind, Role, read_extract};
+use portcullis_set::lists::{ListReader, RecordKind, Role};
 use portcullis_set::stored::{
     AgentTokens, CaptureFacts, PolicyNumber, StoredCapture, StoredMoment, StoredPolicy,
     StoredRuleSet, StoredTimeline,
@@ -228,10 +228,10 @@ impl HostDetail {
                 continue;
             }
             let policy = set.policy(number)?;
-            let extract = policy.extract()?;
-            let file = read_extract(&extract);
-            let file = file.ok_or_else(|| set.malformed_host("its records are not a file"))?;
-            detail.policies.push(HostPolicy::of(set, origin, &policy, &file, &capture)?);
+            let read = |file: &RobotsTxt<'_>, _: &[u8]| {
+                HostPolicy::of(set, origin, &policy, file, &capture)
+            };
+            detail.policies.push(policy.with_file(read)??);
         }
         Ok(detail)
     }
@@ -517,10 +517,10 @@ fn periods(
             Ok((applied.reach, applied.groups.map(|it| it.rule_set().index() as u32)))
         };
         let access: Vec<Access> = asked.iter().map(&mut access).collect::<Result<_, Damage>>()?;
-        let extract = policy.extract()?;
-        let file = read_extract(&extract);
-        let file = file.ok_or_else(|| set.malformed_host("its records are not a file"))?;
-        let usage = HostUsage::of(&file, set.dialect());
+        let read = |file: &RobotsTxt<'_>, _: &[u8]| {
+            (HostUsage::of(file, set.dialect()), file.rules().len())
+        };
+        let (usage, rules) = policy.with_file(read)?;
         let since = Some(moments[0].since).filter(|since| since.0 > 0);
         if let Some(last) = periods.last_mut() {
             last.until = since;
@@ -535,7 +535,7 @@ fn periods(
             captures: moments.iter().filter(|it| it.begins_at_capture()).count(),
             state: outcome.state,
             verdict: (outcome.state != PolicyState::Rules).then_some(outcome.verdict),
-            rules: file.rules().len(),
+            rules,
             changes,
             other_rules,
             usage: has_other_usage.then(|| usage.clone()),
