@@ -45,7 +45,7 @@ pub fn run<S: Send, O: Default + Send + 'static>(
     let keeps_all = plan.rejects.is_some();
     let mut rejects = plan.rejects.as_ref().map(Output::create).transpose()?;
     let mut lines = Vec::new();
-    let mut watch = Watch::new(keeps_all, assumes_scheme).strict(plan.is_strict);
+    let mut watch = Watch::new(keeps_all, assumes_scheme, plan.is_strict);
     let (notes, noted) = (&mut plan.notes, &mut plan.noted);
     let prints_to_terminal = plan.prints && io::stdout().is_terminal();
     let paths: Vec<&Path> = plan.inputs.iter().map(|input| &*input.path).collect();
@@ -75,10 +75,7 @@ pub fn run<S: Send, O: Default + Send + 'static>(
             new.clone_into(noted);
         }
         lines.clear();
-        watch.see(part.list, &done.rejects, part.is_last, |record| {
-            record.write_json(&mut lines);
-            anyhow::Ok(())
-        })?;
+        watch.see(part.list, &done.rejects, part.is_last, &mut lines)?;
         rejects.as_mut().map_or(Ok(()), |rejects| rejects.write(&lines))?;
         if part.is_last {
             for damage in part.list.take_damages() {

@@ -309,15 +309,10 @@ pub struct Watch {
 
 impl Watch {
     /// Returns the watch of a run. With `keeps_all`, every reject is passed on, not only the first
-    /// few. With `assumes_scheme`, the advice is not to assume one.
-    pub fn new(keeps_all: bool, assumes_scheme: bool) -> Watch {
-        Watch { keeps_all, assumes_scheme, ..Watch::default() }
-    }
-
-    /// Returns the same watch, for which a line that holds more than a URL is an error if `is_strict`.
-    #[must_use]
-    pub fn strict(self, is_strict: bool) -> Watch {
-        Watch { is_strict, ..self }
+    /// few. With `assumes_scheme`, the advice is not to assume one. If `is_strict`, a line that holds
+    /// more than a URL is an error.
+    pub fn new(keeps_all: bool, assumes_scheme: bool, is_strict: bool) -> Watch {
+        Watch { keeps_all, assumes_scheme, is_strict, ..Watch::default() }
     }
 
     /// Returns the number of records in all lists so far.
@@ -335,20 +330,20 @@ impl Watch {
         (self.records, self.urls, self.leading, self.first) = (0, 0, 0, None);
     }
 
-    /// Adds the rejects of a chunk, and passes them to `write` if all are kept. `is_last` marks the
-    /// last chunk of the list.
+    /// Adds the rejects of a chunk, and writes them to `out` as lines of JSON if all are kept. `is_last`
+    /// marks the last chunk of the list.
     ///
     /// # Errors
     ///
     /// If the list begins with too many records that are not URLs, or an unclosed quoted field runs
-    /// to its end; the error of `write`.
-    pub fn see<E: From<InputError>>(
+    /// to its end.
+    pub fn see(
         &mut self,
         list: &List,
         rejects: &Rejects,
         is_last: bool,
-        mut write: impl FnMut(&InvalidRecord) -> Result<(), E>,
-    ) -> Result<(), E> {
+        out: &mut Vec<u8>,
+    ) -> Result<(), InputError> {
         let wrong = |problem| InputError::List { name: list.name().to_owned(), problem };
         if let Some((record, problem)) = rejects.broken {
             let place = list.place(self.records + record);
@@ -362,8 +357,7 @@ impl Watch {
                     "{place}: a quoted field is not closed, so every row behind it is part of it; close \
                      it, or pass --input-format lines if quotes mean nothing"
                 ),
-            })
-            .into());
+            }));
         }
         if let Some(first) = &rejects.first_more {
             let first = InvalidRecord::new(list, self.records, first);
@@ -373,14 +367,13 @@ impl Watch {
                     "{place}: more than a URL (`{}`); remove what does not belong to it, or omit \
                      --strict",
                     shortened(&record)
-                ))
-                .into());
+                )));
             }
             let more = Box::new(LinesWithMore { records: 0, first });
             self.invalid.more_than_url.get_or_insert(more).records += rejects.more;
         }
         for reject in &rejects.found {
-            self.keep(list, reject, &mut write)?;
+            self.keep(list, reject, out);
         }
         self.invalid.add_counts(rejects);
         self.records += rejects.records;
@@ -390,30 +383,25 @@ impl Watch {
         let has_none = is_last && self.urls == 0;
         match &self.first {
             Some(first) if has_none || self.leading >= RECORDS_WITHOUT_URL_MAX => {
-                Err(wrong(self.without_urls(list, first)).into())
+                Err(wrong(self.without_urls(list, first)))
             }
             _ => Ok(()),
         }
     }
 
-    fn keep<E>(
-        &mut self,
-        list: &List,
-        reject: &Reject,
-        write: &mut impl FnMut(&InvalidRecord) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn keep(&mut self, list: &List, reject: &Reject, out: &mut Vec<u8>) {
         let is_sample = self.invalid.samples.len() < REJECTS_SHOWN && reject.is_sample;
         let is_first = self.first.is_none() && reject.is_sample;
         let is_shown = is_sample || is_first;
         if !is_shown && !self.keeps_all {
-            return Ok(());
+            return;
         }
         let mut record = InvalidRecord::new(list, self.records, reject);
         if self.keeps_all {
-            write(&record)?;
+            record.write_json(out);
         }
         if !is_shown {
-            return Ok(());
+            return;
         }
         let shown = cut_to_show(record.record.as_bytes()).into_owned();
         record.record = String::from_utf8_lossy(&shown).into_owned();
@@ -423,7 +411,6 @@ impl Watch {
         if is_first {
             self.first = Some(record);
         }
-        Ok(())
     }
 
     /// Returns the problem of the current list if it has no URL.
