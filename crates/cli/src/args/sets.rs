@@ -89,7 +89,14 @@ pub struct CompileArgs {
     #[arg(long, help = texts::HISTORY, long_help = texts::HISTORY_LONG, help_heading = "History")]
     pub history: bool,
 
-    #[arg(long, help = texts::JOIN_SCHEMES, long_help = texts::JOIN_SCHEMES_LONG, help_heading = "Schemes", hide_short_help = true)]
+    /// Give an origin without a capture the file of the other scheme of its host
+    ///
+    /// By RFC 9309, http://a.example and https://a.example have a robots.txt each, and without a capture
+    /// of its own an origin is unknown. With this flag, http takes the policy of https, or https that of
+    /// http, and the note `other-scheme` says so for each origin and counts them. A captured origin keeps
+    /// its own answer, whatever it is. The set remembers the flag, and sets that differ in it are merged
+    /// only with it.
+    #[arg(long, help_heading = "Schemes", hide_short_help = true)]
     pub join_schemes: bool,
 
     #[arg(long, help = texts::INPUT_FORMAT, long_help = texts::INPUT_FORMAT_LONG, value_name = "FORMAT", value_parser = values::named(&CaptureFormat::ALL, CaptureFormat::as_str), help_heading = "Input")]

@@ -20,17 +20,6 @@ time: a capture takes 16 bytes more in SET, and a file that differs from all oth
 without a date is older than all others; --strict refuses it. `survey` writes a row for each; the totals are \
 those of the newest policies.";
 
-pub const JOIN_SCHEMES: &str =
-    "Give an origin without a capture the file of the other scheme of its host";
-
-pub const JOIN_SCHEMES_LONG: &str = "\
-Give an origin without a capture the file of the other scheme of its host
-
-By RFC 9309, http://a.example and https://a.example have a robots.txt each, and without a capture of its own \
-an origin is unknown. With this flag, http takes the policy of https, or https that of http, and the note \
-`other-scheme` says so for each origin and counts them. A captured origin keeps its own answer, whatever it is. \
-The set remembers the flag, and sets that differ in it are merged only with it.";
-
 pub const INPUT_FORMAT: &str = "The format of the inputs; detected for each by default";
 
 pub const INPUT_FORMAT_LONG: &str = "\
