@@ -493,7 +493,7 @@ impl Found {
 
 impl summary::Summary for Summary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let (version, time) = (self.account.run.version, self.account.time.unwrap_or_default());
+        let (version, time) = (self.account.version, self.account.time.unwrap_or_default());
         writeln!(out, "portcullis {version}, {}", figures::seconds(time.seconds))?;
         for (side, Side { policies, at }) in [("old", &self.old), ("new", &self.new)] {
             let at = at.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));

@@ -112,9 +112,10 @@ fn sitemaps(
         rows.write_many()?;
     }
     set.is_whole()?;
-    let complete = rows.end()?.complete(serde_json::to_string(&run)?)?;
+    let account = Account { run, records: counts, ..Account::default() };
+    let complete = rows.end()?.complete(to_json(&account))?;
     CompleteOutput::publish_all([complete])?;
-    summary::write(summary, &Account { run, records: counts, ..Account::default() })?;
+    summary::write(summary, &account)?;
     Ok(ExitStatus::Done)
 }
 

@@ -119,11 +119,9 @@ impl Display for PolicyFacts {
     }
 }
 
-/// The program, the policies and the agents.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The policies and the agents.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Run {
-    pub program: &'static str,
-    pub version: &'static str,
     /// `None` if a run compares policies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policies: Option<PolicyFacts>,
@@ -140,22 +138,6 @@ pub struct Run {
     pub at: Option<String>,
     /// How the age of captures was judged, if it was.
     pub judged_age: Option<JudgedAge>,
-}
-
-impl Default for Run {
-    fn default() -> Run {
-        Run {
-            program: "portcullis",
-            version: env!("CARGO_PKG_VERSION"),
-            policies: None,
-            agents: Vec::new(),
-            record_agents: Vec::new(),
-            agent_lists: Vec::new(),
-            unnamed_agents: Vec::new(),
-            at: None,
-            judged_age: None,
-        }
-    }
 }
 
 /// A list that agents were taken from.
@@ -225,6 +207,8 @@ impl Tally {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Account<R = RecordFigures> {
     pub format: &'static str,
+    pub program: &'static str,
+    pub version: &'static str,
     #[serde(flatten)]
     pub run: Run,
     #[serde(flatten)]
@@ -240,6 +224,8 @@ impl<R: Default> Default for Account<R> {
     fn default() -> Account<R> {
         Account {
             format: format::ACCOUNT,
+            program: "portcullis",
+            version: env!("CARGO_PKG_VERSION"),
             run: Run::default(),
             records: R::default(),
             notes: Vec::new(),
@@ -400,8 +386,8 @@ impl<R> Account<R> {
     ///
     /// If `out` cannot be written.
     pub fn write_run(&self, out: &mut impl Write) -> io::Result<()> {
-        let Run { program, version, policies, at, agent_lists, .. } = &self.run;
-        write!(out, "{program} {version}")?;
+        let Run { policies, at, agent_lists, .. } = &self.run;
+        write!(out, "{} {}", self.program, self.version)?;
         match policies {
             Some(facts) => writeln!(out, ", {facts}")?,
             None => writeln!(out)?,
@@ -579,8 +565,7 @@ impl Counts {
 
 impl Run {
     fn write_markdown(&self, out: &mut impl Write) -> io::Result<()> {
-        let Run { program, version, policies, agents, agent_lists, at, judged_age, .. } = self;
-        writeln!(out, "# robots.txt\n\n- Program: {program} {version}")?;
+        let Run { policies, agents, agent_lists, at, judged_age, .. } = self;
         if let Some(facts) = policies {
             writeln!(out, "- Policies: {facts}")?;
         }
@@ -608,6 +593,7 @@ impl Account {
     /// If `out` cannot be written.
     pub fn write_markdown(&self, out: &mut impl Write) -> io::Result<()> {
         let RecordFigures { records, selection, dropped, dropped_hosts, .. } = &self.records;
+        writeln!(out, "# robots.txt\n\n- Program: {} {}", self.program, self.version)?;
         self.run.write_markdown(out)?;
         let usage = self.records.per_agent.iter().any(|agent| agent.usage.is_some());
         let read =

@@ -126,7 +126,7 @@ impl<'r> View<'r> {
         let footer = format!(
             "Made by portcullis {}. Nothing on this page was fetched from a site; it shows \
              what the files contained when they were captured.",
-            account.run.version
+            account.version
         );
         let (facts, sheet) = (self.facts(), self.sheet(problems));
         let (sheet, sections) = (&sheet[..], &sections[..]);
