@@ -32,14 +32,11 @@ use super::engine::thread_pool;
 use super::exit::ExitStatus;
 use super::lists;
 use super::mapped;
-use super::message::{Notes, counted, say};
+use super::message::{Notes, counted, say, show_first};
 use super::output::SummaryForm;
 use super::plan;
 use super::progress::Progress;
 use super::summary;
-
-/// The most unreadable inputs and records that are reported one by one.
-const PROBLEMS_SHOWN_MAX: usize = 10;
 
 pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
@@ -305,15 +302,15 @@ impl IngestObserver for Progress {
 
 fn show_problems(inputs: &[InputReport]) {
     let failed = inputs.iter().filter_map(|input| Some((input, input.failure.as_deref()?)));
-    let failed =
-        failed.map(|(input, why)| format!("{why} ({} read)", counted(input.captures, "capture")));
+    let failed = failed
+        .map(|(input, why)| format!("note: {why} ({} read)", counted(input.captures, "capture")));
     let failures = failed.clone().count() as u64;
     show_first(failed, failures, |rest| {
         format!("{} not read to the end", counted(rest, "more input"))
     });
     let broken = inputs.iter().flat_map(|input| {
         let named = input.broken_named.iter();
-        named.map(move |it| format!("{}: {}: left out: {}", input.name, it.place, it.problem))
+        named.map(move |it| format!("note: {}: {}: left out: {}", input.name, it.place, it.problem))
     });
     let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum::<u64>();
     show_first(broken, sum(|input| input.broken), |rest| {
@@ -333,18 +330,6 @@ fn show_problems(inputs: &[InputReport]) {
         if count > 0 {
             say(format_args!("note: {} {what}", counted(count, "capture")));
         }
-    }
-}
-
-/// Shows the first of `all` problems, and how many more there are.
-fn show_first(problems: impl Iterator<Item = String>, all: u64, more: impl Fn(u64) -> String) {
-    let mut shown = 0;
-    for problem in problems.take(PROBLEMS_SHOWN_MAX) {
-        say(format_args!("note: {problem}"));
-        shown += 1;
-    }
-    if all > shown {
-        say(format_args!("note: {}", more(all - shown)));
     }
 }
 

@@ -17,13 +17,10 @@ use rayon::ThreadPool;
 use super::agents::AgentNotes;
 use super::args::PolicyArgs;
 use super::mapped;
-use super::message::say;
+use super::message::show_first;
 use super::output::SummaryForm;
 use super::plan::{self, QuestionPlan};
 use super::values::SetAt;
-
-/// The most notes on files that are shown one by one. A folder may have thousands.
-const NOTES_SHOWN_MAX: usize = 10;
 
 /// The number of threads of a command without `-j`: one per CPU.
 pub const THREADS: usize = 0;
@@ -206,18 +203,14 @@ fn needs_set(error: SetError) -> anyhow::Error {
 
 /// Shows the first few of `count` notes on standard error.
 pub fn show_notes(notes: &[LoadNote], count: u64) {
-    let shown = notes.iter().take(NOTES_SHOWN_MAX);
-    for note in shown.clone() {
+    let line = |note: &LoadNote| {
         let weight = match note.kind {
             LoadNoteKind::LeftOut(_)
             | LoadNoteKind::EmptyInput
             | LoadNoteKind::File(NoteKind::FileCut) => "note",
             _ => "warning",
         };
-        say(format_args!("{weight}: {note}"));
-    }
-    let rest = count - shown.len() as u64;
-    if rest > 0 {
-        say(format_args!("note: and {rest} more"));
-    }
+        format!("{weight}: {note}")
+    };
+    show_first(notes.iter().map(line), count, |rest| format!("and {rest} more"));
 }

@@ -16,6 +16,21 @@ pub fn say(message: impl Display) {
     let _ = writeln!(io::stderr(), "{}", visible(&message.to_string()));
 }
 
+/// The number of notes of one kind that are shown.
+const SHOWN_MAX: usize = 10;
+
+/// Shows the first of `all` notes, and how many more there are.
+pub fn show_first(notes: impl Iterator<Item = String>, all: u64, more: impl Fn(u64) -> String) {
+    let mut shown = 0;
+    for note in notes.take(SHOWN_MAX) {
+        say(note);
+        shown += 1;
+    }
+    if all > shown {
+        say(format_args!("note: {}", more(all - shown)));
+    }
+}
+
 /// Notes on how lists are read, for the summary. They are shown at once too, unless the summary on
 /// standard error is JSON.
 #[derive(Clone, Default)]
