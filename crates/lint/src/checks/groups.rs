@@ -27,15 +27,14 @@ fn outside_group(findings: &mut Findings<'_, '_>) {
     let (examination, file) = (findings.examination, &findings.chosen.file);
     let notes = file.notes().iter().filter(|note| note.kind == NoteKind::RuleOutsideGroup);
     let lines: Vec<LineNumber> = notes.map(|note| note.line).collect();
-    let groups_before =
-        |line: &LineNumber| file.user_agents().partition_point(|agent| agent.line < *line);
-    for run in lines.chunk_by(|one, other| groups_before(one) == groups_before(other)) {
+    let agent_before = |line: &LineNumber| file.user_agent_before(*line);
+    for run in lines.chunk_by(|one, other| agent_before(one) == agent_before(other)) {
         let span = examination.written(index(run[0]));
         let (rules, apply) = match run.len() {
             1 => ("the rule is".to_owned(), "applies"),
             count => (format!("{} are", counted(count as u64, "rule")), "apply"),
         };
-        let is_first = groups_before(&run[0]) == 0;
+        let is_first = agent_before(&run[0]).is_none();
         let message = match is_first {
             true => format!("{rules} before any user-agent line, and {apply} to no robot"),
             false => format!("{rules} after a blank line that ends the record"),
@@ -116,7 +115,7 @@ fn in_one_group(reading: &Reading<'_>, one: LineNumber, other: LineNumber) -> bo
     let file = &reading.file;
     let group_of = |line| {
         let agent = file.user_agents().binary_search_by_key(&line, |agent| agent.line).ok()?;
-        Some(file.groups().partition_point(|group| group.user_agents.end as usize <= agent))
+        Some(file.group_of(agent as u32))
     };
     let group = group_of(one);
     group.is_some() && group == group_of(other)
@@ -235,8 +234,7 @@ fn groups_applied(reading: &Reading<'_>, value: &[u8]) -> usize {
     if name == b"*" {
         return audience.default_groups.len();
     }
-    let robot = audience.robots.iter().find(|robot| robot.name == name);
-    robot.map_or(0, |robot| robot.groups.len())
+    audience.with_name(&name).map_or(0, |robot| robot.groups.len())
 }
 
 #[cfg(test)]

@@ -181,9 +181,8 @@ fn splits_group(findings: &mut Findings<'_, '_>) {
     let mut reported = None;
     for record in file.usage_records() {
         let (Field::ContentUsage, Some(line)) = (record.field, record.user_agent) else { continue };
-        let group = file.groups().partition_point(|group| group.user_agents.end <= line);
-        let group = file.groups().get(group);
-        let is_last = group.is_none_or(|group| group.user_agents.end == line + 1);
+        let group = &file.groups()[file.group_of(line)];
+        let is_last = group.user_agents.end == line + 1;
         if is_last || reported == Some(line) {
             continue;
         }

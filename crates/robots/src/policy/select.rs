@@ -186,7 +186,7 @@ impl Audience {
     }
 
     /// Returns the robot with this name, in lower case.
-    fn with_name(&self, name: &[u8]) -> Option<&NamedRobot> {
+    pub fn with_name(&self, name: &[u8]) -> Option<&NamedRobot> {
         self.by_name.get(name).map(|&robot| &self.robots[robot])
     }
 

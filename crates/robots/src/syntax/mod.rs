@@ -156,12 +156,14 @@ impl<'t> RobotsTxt<'t> {
     }
 
     /// Returns the position of the group that has a user-agent line.
-    pub(crate) fn group_of(&self, user_agent: u32) -> usize {
+    #[doc(hidden)]
+    pub fn group_of(&self, user_agent: u32) -> usize {
         self.groups.partition_point(|group| group.user_agents.end <= user_agent)
     }
 
     /// Returns the position of the last user-agent line before `line`; `None` if there is none.
-    pub(crate) fn user_agent_before(&self, line: LineNumber) -> Option<u32> {
+    #[doc(hidden)]
+    pub fn user_agent_before(&self, line: LineNumber) -> Option<u32> {
         (self.user_agents.partition_point(|it| it.line < line) as u32).checked_sub(1)
     }
 
