@@ -1,10 +1,6 @@
-//! What several modules share: the unit of a rule set, and helpers on bytes: hex digits, percent triplets, varints, a seeded
-//! hash, and the first bytes of a text as one number.
+//! What several modules share: the unit of a rule set, and helpers on bytes: hex digits, percent
+//! triplets, varints, and the first bytes of a text as one number.
 
-use std::hash::BuildHasher;
-use std::sync::LazyLock;
-
-use foldhash::quality::RandomState;
 use wide::u32x8;
 use zerocopy::little_endian::{U32, U64};
 
@@ -47,13 +43,6 @@ pub fn percent_triplet(text: &[u8]) -> Option<u8> {
 pub fn push_percent_triplet(out: &mut Vec<u8>, byte: u8) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     out.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
-}
-
-/// Returns a hash of `bytes` for tables in memory. The seed differs per process, so nobody can
-/// choose colliding keys; the hash must not reach any output.
-pub fn seeded_hash(bytes: &[u8]) -> u64 {
-    static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
-    HASHER.hash_one(bytes)
 }
 
 /// Returns whether two short texts, such as host names, are equal; faster than a call of `memcmp`.

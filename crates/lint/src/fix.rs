@@ -10,13 +10,12 @@ use std::iter;
 
 use bstr::ByteSlice as _;
 
-use super::Report;
 use super::diagnostic::{Diagnostic, Edit, Fix, Safety};
 use super::examination::quoted;
+use super::{Map, Report};
 use crate::analysis::{Bound, Budget, FileComparison, Grouped};
 use crate::limits::{ANALYSIS_POSITIONS_MAX, FIX_ANALYSES, FIX_PROOFS_MAX};
 use portcullis_dialect::dialect::{Dialect, Field, NamesAgent};
-use portcullis_engine::bytes::seeded_hash;
 use portcullis_robots::policy::{UsageGroups, robot_name};
 use portcullis_robots::syntax::{Group, OtherRecord, RobotsTxt, UsageRecord, is_extension};
 
@@ -181,7 +180,8 @@ fn compare(
         // give the same group for every agent.
         return Err("the file names other robots".into());
     }
-    if Attached::of(old) != Attached::of(new) {
+    let mut known = Map::default();
+    if Attached::of(old, &mut known) != Attached::of(new, &mut known) {
         const MOVED: &str =
             "a record of another convention (Content-Usage, License) moves to another group";
         return Err(MOVED.into());
@@ -207,49 +207,49 @@ fn names<'g>(side: &'g Grouped<'_>) -> impl Iterator<Item = &'g [u8]> {
 #[derive(PartialEq)]
 struct Attached<'t> {
     /// The name and value of records of other conventions, with the robots named above.
-    extensions: Vec<(Vec<u8>, &'t [u8], Option<u64>)>,
+    extensions: Vec<(Vec<u8>, &'t [u8], Option<usize>)>,
     /// The robots of each group of usage records; `None` if there are no such records.
-    usage_groups: Option<Vec<u64>>,
+    usage_groups: Option<Vec<usize>>,
     /// The usage records, with their groups.
     usage: Vec<(Field, &'t [u8], Option<usize>)>,
 }
 
 impl<'t> Attached<'t> {
-    fn of(side: &Grouped<'t>) -> Attached<'t> {
+    fn of(side: &Grouped<'t>, known: &mut KnownNames) -> Attached<'t> {
         let (file, dialect, usage) = (side.file, side.dialect, UsageGroups::new(side.file));
-        let names = names_of_groups(file, dialect);
+        let names = names_of_groups(file, dialect, known);
         let extensions = file.other_records().iter().filter(|record| is_extension(record.name));
         let extension = |record: &OtherRecord<'t>| {
-            let line = file.user_agents().partition_point(|agent| agent.line < record.line);
-            let above = |group: &Group| (group.user_agents.start as usize) < line;
-            let group = file.groups().partition_point(above).checked_sub(1);
-            (record.name.to_ascii_lowercase(), record.value, group.map(|group| names[group]))
+            let above = file.user_agent_before(record.line);
+            let names = above.map(|line| names[file.group_of(line)]);
+            (record.name.to_ascii_lowercase(), record.value, names)
         };
         let of_usage = |record: &UsageRecord<'t>| {
-            let above =
-                |line| usage.file().groups().partition_point(|it| it.user_agents.end <= line);
-            (record.field, record.value, record.user_agent.map(above))
+            let group = record.user_agent.map(|line| usage.file().group_of(line));
+            (record.field, record.value, group)
         };
         let records: Vec<_> = file.usage_records().iter().map(of_usage).collect();
         let has_usage = !records.is_empty();
         Attached {
             extensions: extensions.map(extension).collect(),
-            usage_groups: has_usage.then(|| names_of_groups(usage.file(), dialect)),
+            usage_groups: has_usage.then(|| names_of_groups(usage.file(), dialect, known)),
             usage: records,
         }
     }
 }
 
-/// Returns a hash of the robots that each group names.
-fn names_of_groups(file: &RobotsTxt<'_>, dialect: &Dialect) -> Vec<u64> {
-    let names = |group: &Group| {
+/// The robots that a group names, with a number.
+type KnownNames = Map<BTreeSet<Vec<u8>>, usize>;
+
+/// Returns the number of the robots that each group names.
+fn names_of_groups(file: &RobotsTxt<'_>, dialect: &Dialect, known: &mut KnownNames) -> Vec<usize> {
+    let number = |group: &Group| {
         let lines = file.user_agents_of(group).iter();
-        let names = lines.filter_map(|line| robot_name(line.value, dialect).or(Some(b"*")));
-        let names: BTreeSet<Vec<u8>> = names.map(<[u8]>::to_ascii_lowercase).collect();
-        // Names have no line ends.
-        seeded_hash(&names.into_iter().collect::<Vec<_>>().join(&b'\n'))
+        let names = lines.map(|line| robot_name(line.value, dialect).unwrap_or(b"*"));
+        let next = known.len();
+        *known.entry(names.map(<[u8]>::to_ascii_lowercase).collect()).or_insert(next)
     };
-    file.groups().iter().map(names).collect()
+    file.groups().iter().map(number).collect()
 }
 
 /// Applies `edits`, which do not overlap, to `text`.
