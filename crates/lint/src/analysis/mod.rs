@@ -54,8 +54,6 @@ mod reach;
 mod rules;
 mod status;
 
-use std::fmt;
-
 use crate::limits::ANALYSIS_POSITIONS_MAX;
 
 pub use comparison::{FileComparison, RobotComparison};
@@ -73,14 +71,9 @@ pub use status::{RuleStatus, statuses};
 
 /// The limit that ended an analysis: a number of pattern positions. An analysis that reaches it gives an
 /// answer that says so, never a wrong answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("the limit of {0} pattern positions was reached")]
 pub struct Bound(pub u64);
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the limit of {} pattern positions was reached", self.0)
-    }
-}
 
 /// The shared budget of several searches, in pattern positions.
 #[derive(Clone, Copy, Debug)]
