@@ -123,10 +123,8 @@ impl<'r, 'b> Analysis<'r, 'b> {
     ///
     /// If the budget does not suffice.
     pub(crate) fn defeat(&mut self, rule: RuleID) -> Result<Option<(RuleID, Vec<u8>)>, Bound> {
-        let OrderedRules { directories, verdicts, rules, .. } = &self.rules.ordered;
-        let is_written = |&&index: &&usize| !directories[index - self.of_dialect];
-        let Some(&own) = self.of_rules[&rule].iter().find(is_written) else { return Ok(None) };
-        let path = plain_path(&self.patterns[own].0);
+        let OrderedRules { verdicts, rules, .. } = &self.rules.ordered;
+        let path = plain_path(&self.patterns[self.of_rules[&rule][0]].0);
         let winner = self.decide(&path)?.filter(|&winner| verdicts[winner] != Verdict::Allow);
         Ok(winner.map(|winner| (rules[winner], path)))
     }

@@ -263,10 +263,10 @@ fn defeated((winner, path): (RuleID, Vec<u8>)) -> Fault {
 /// with the opposite verdict.
 fn contradictions(ordered: &OrderedRules) -> Map<RuleID, Fault> {
     let mut first: Map<_, [Option<RuleID>; 2]> = Map::default();
-    let mut contradictions = Map::default();
+    let (mut contradictions, mut written) = (Map::default(), BTreeSet::new());
     for (position, &rule) in ordered.rules.iter().enumerate() {
-        if ordered.directories[position] {
-            // It is not written, only a directory adds it.
+        if !written.insert(rule) {
+            // The second pattern of a rule is not written, only a directory adds it.
             continue;
         }
         let known = first.entry(ordered.patterns.get(position)).or_default();

@@ -30,10 +30,9 @@ pub struct OrderedRules {
     pub patterns: PatternList,
     /// The verdict of each pattern.
     pub verdicts: Vec<Verdict>,
-    /// The rule of each pattern in the file. A rule may have two patterns.
+    /// The rule of each pattern in the file. A rule may have two patterns: first the one that is written,
+    /// then the directory of the index page that it names.
     pub rules: Vec<RuleID>,
-    /// For each pattern: whether it is the directory of the index page that the rule names.
-    pub directories: Vec<bool>,
 }
 
 impl OrderedRules {
@@ -73,7 +72,6 @@ pub(crate) struct RuleText {
     pub(super) rule: RuleID,
     line: LineNumber,
     pub(super) verdict: Verdict,
-    directory: bool,
 }
 
 impl RuleText {
@@ -129,24 +127,24 @@ impl RuleTexts {
                 continue;
             }
             anchors += usize::from(rule.value.ends_with(b"$"));
-            self.push_last(start, rule, id, false);
+            self.push_last(start, rule, id);
             if rule.verdict == Verdict::Allow
                 && let Some(directory) = index_page_text(&self.texts[start..], paths)
             {
                 let start = self.texts.len();
                 self.texts.extend_from_slice(&directory);
                 anchors += 1;
-                self.push_last(start, rule, id, true);
+                self.push_last(start, rule, id);
             }
         }
         anchors
     }
 
     /// Appends the pattern of `rule` whose text is the last, from `start` on.
-    fn push_last(&mut self, start: usize, rule: &Rule<'_>, id: RuleID, directory: bool) {
+    fn push_last(&mut self, start: usize, rule: &Rule<'_>, id: RuleID) {
         let (end, Rule { verdict, line, .. }) = (self.texts.len(), *rule);
         let (head, mask) = (0, 0);
-        self.entries.push(RuleText { start, end, head, mask, rule: id, line, verdict, directory });
+        self.entries.push(RuleText { start, end, head, mask, rule: id, line, verdict });
     }
 
     pub(super) fn text(&self, entry: &RuleText) -> &[u8] {
@@ -194,7 +192,6 @@ impl RuleTexts {
             patterns,
             verdicts: entries.iter().map(|entry| entry.verdict).collect(),
             rules: entries.iter().map(|entry| entry.rule).collect(),
-            directories: entries.iter().map(|entry| entry.directory).collect(),
         };
         (entries, ordered)
     }
@@ -336,7 +333,6 @@ mod tests {
             let ordered = order(&file, &[0], &dialect.paths);
             assert_eq!(ordered.patterns.len(), ordered.rules.len());
             assert_eq!(ordered.verdicts.len(), ordered.rules.len());
-            assert_eq!(ordered.directories.len(), ordered.rules.len());
             let verdict = |(rule, verdict): (&RuleID, _)| {
                 assert_eq!(file.rules()[rule.index()].verdict, verdict);
                 file.rules()[rule.index()].line.get()
