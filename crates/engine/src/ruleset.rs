@@ -39,7 +39,7 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::bytes::Line;
 use crate::filter::{self, Filter};
 use crate::outcome::Outcome;
-use crate::pattern::{Pattern, PatternList, end_of, ends_in_star, pattern_at, read_pattern};
+use crate::pattern::{Pattern, PatternList, end_of, ends_in_star, read_pattern};
 
 /// A rule set, owned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,17 +55,10 @@ pub struct RuleSet<'a> {
     texts: &'a [U16],
 }
 
-/// Bytes that are no rule set.
+/// Bytes that are no rule set: what is wrong with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct MalformedRuleSet(&'static str);
-
-impl MalformedRuleSet {
-    /// Returns the message.
-    pub fn what(&self) -> &'static str {
-        self.0
-    }
-}
+pub struct MalformedRuleSet(pub &'static str);
 
 impl RuleSetBuf {
     /// Builds the rule set of patterns in order of precedence. `allows` says what each decides, by its
@@ -187,7 +180,7 @@ impl<'a> RuleSet<'a> {
     pub fn get(&self, index: usize) -> Option<(Outcome, Pattern<'a>)> {
         let word = self.table.get(index)?.get();
         let number = u32::try_from(index + 1).ok().filter(|&it| it <= Outcome::NUMBER_MAX)?;
-        let pattern = pattern_at(self.texts, (word >> 1) as usize)?;
+        let (pattern, _) = read_pattern(self.texts, (word >> 1) as usize)?;
         Some((Outcome::new(number, word & 1 != 0), pattern))
     }
 
@@ -202,8 +195,7 @@ impl<'a> RuleSet<'a> {
     pub(crate) fn first_match(&self, path: &[u8]) -> Option<usize> {
         let mut next = 0;
         (0..self.len()).find(|_| {
-            let units_at = |at, count| self.texts.get(at..)?.get(..count);
-            let Some((pattern, end)) = read_pattern(next, units_at) else { return false };
+            let Some((pattern, end)) = read_pattern(self.texts, next) else { return false };
             next = end;
             pattern.matches(path)
         })

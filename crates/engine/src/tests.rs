@@ -373,7 +373,7 @@ fn a_final_star_is_refused() {
         let at = bytes.windows(text.len()).rposition(|it| it == text.as_bytes()).unwrap();
         bytes[at + text.len() - 1] = b'*';
         let error = RuleSet::from_bytes(&bytes).err().expect(text);
-        assert!(error.what().contains("star"), "{error}");
+        assert!(error.0.contains("star"), "{error}");
     }
     let mut patterns = PatternList::new();
     patterns.push(b"/ab*", false);

@@ -63,7 +63,8 @@ impl PatternList {
     /// If `index` is not below [`PatternList::len`].
     #[inline]
     pub fn get(&self, index: usize) -> Pattern<'_> {
-        pattern_at(&self.units, self.starts[index] as usize).expect("a pattern that was pushed")
+        let read = read_pattern(&self.units, self.starts[index] as usize);
+        read.expect("a pattern that was pushed").0
     }
 
     /// Iterates over the patterns in order.
@@ -109,19 +110,10 @@ impl PatternList {
 /// The exclusive limit of where a pattern begins: a rule set has 31 bits for it.
 const START_MAX: u32 = 1 << 31;
 
-/// Reads the pattern at `at`; `None` if it is out of bounds.
+/// Reads the pattern at `at`, and returns where the next one begins; `None` if it is out of bounds.
 #[inline]
-pub fn pattern_at(units: &[U16], at: usize) -> Option<Pattern<'_>> {
-    read_pattern(at, |at, count| units.get(at..)?.get(..count)).map(|(pattern, _)| pattern)
-}
-
-/// Reads the pattern at `at` by means of `units_at`, which returns so many units from a position on.
-/// Also returns where the next pattern begins.
-#[inline]
-pub fn read_pattern<'u>(
-    at: usize,
-    units_at: impl Fn(usize, usize) -> Option<&'u [U16]>,
-) -> Option<(Pattern<'u>, usize)> {
+pub(crate) fn read_pattern(units: &[U16], at: usize) -> Option<(Pattern<'_>, usize)> {
+    let units_at = |at: usize, count: usize| units.get(at..)?.get(..count);
     let shape = units_at(at, 1)?[0].get();
     let (start, length) = match usize::from(shape >> COUNT_SHIFT) {
         LONG => {
@@ -142,7 +134,7 @@ pub fn read_pattern<'u>(
 pub(crate) fn end_of(units: &[U16], at: usize) -> Option<usize> {
     let shape = units.get(at)?.get();
     let end = match usize::from(shape >> COUNT_SHIFT) {
-        LONG => read_pattern(at, |at, count| units.get(at..)?.get(..count))?.1,
+        LONG => read_pattern(units, at)?.1,
         length => at + 1 + length.div_ceil(size_of::<U16>()),
     };
     (end <= units.len()).then_some(end)

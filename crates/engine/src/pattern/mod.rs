@@ -23,8 +23,7 @@ use wide::u8x16;
 use crate::bytes::{CHUNK_BYTES, bits, first_bytes};
 
 pub use list::PatternList;
-pub(crate) use list::{end_of, ends_in_star};
-pub use list::{pattern_at, read_pattern};
+pub(crate) use list::{end_of, ends_in_star, read_pattern};
 
 /// A pattern. No star is at its end, where it would say nothing.
 ///

@@ -55,7 +55,7 @@ impl PolicySet {
         let lines: &[Line] = self.file.items(section, first.into(), count.into())?;
         match RuleSet::from_lines(lines) {
             Ok(rules) => Ok(StoredRuleSet::Compiled(rules)),
-            Err(error) => Err(self.malformed_rule_set(first, error.what())),
+            Err(error) => Err(self.malformed_rule_set(first, error.0)),
         }
     }
 
