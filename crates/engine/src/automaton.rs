@@ -97,32 +97,11 @@ impl Cache {
 /// What a thread has built for one rule set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Automaton {
-    dfa: Dfa,
+    dfa: Option<Box<LazyDfa>>,
+    /// The bytes of paths that are asked before a DFA is built; 0 for the usual number.
+    dfa_from: u64,
     scanner: Option<Box<Scanner>>,
     work: Work,
-}
-
-#[derive(Debug)]
-enum Dfa {
-    /// Not built before so many bytes of paths were asked; 0 for the usual number.
-    From(u64),
-    Built(Box<LazyDfa>),
-}
-
-impl Default for Dfa {
-    fn default() -> Dfa {
-        Dfa::From(0)
-    }
-}
-
-impl Clone for Dfa {
-    /// The copy is built when it is asked: states are a thread's own.
-    fn clone(&self) -> Dfa {
-        match self {
-            Dfa::From(bytes) => Dfa::From(*bytes),
-            Dfa::Built(_) => Dfa::From(0),
-        }
-    }
 }
 
 /// Counters of an automaton's work.
@@ -169,17 +148,16 @@ impl Automaton {
             let is_rare = asked.saturating_mul(SCAN_BYTES_ASKED_PART) < bytes as u64;
             return if is_rare { self.try_each(rules, path) } else { self.scan(rules, path) };
         }
-        if let Dfa::From(first) = self.dfa
-            && asked >= first
-        {
+        if self.dfa.is_none() && asked >= self.dfa_from {
             self.build(rules, bytes <= limits.dfa_pattern_bytes_max);
         }
-        if let Dfa::Built(built) = &mut self.dfa {
-            if let Ok(found) = built.first_match(path) {
+        if let Some(dfa) = &mut self.dfa {
+            if let Ok(found) = dfa.first_match(path) {
                 return rules.outcome(found);
             }
             self.work.retreats += 1;
-            self.dfa = Dfa::From(asked.saturating_mul(DFA_RETRY_FACTOR));
+            self.dfa = None;
+            self.dfa_from = asked.saturating_mul(DFA_RETRY_FACTOR);
         }
         self.scan(rules, path)
     }
@@ -187,12 +165,13 @@ impl Automaton {
     #[cold]
     fn build(&mut self, rules: RuleSet<'_>, is_small: bool) {
         let patterns = rules.iter().map(|(_, pattern)| pattern);
-        let built = if is_small { LazyDfa::new(patterns) } else { None };
-        self.dfa = built.map_or(Dfa::From(u64::MAX), |built| {
-            self.work.dfas += 1;
-            self.work.rule_bytes += rules.pattern_bytes() as u64;
-            Dfa::Built(Box::new(built))
-        });
+        self.dfa = is_small.then(|| LazyDfa::new(patterns)).flatten().map(Box::new);
+        if self.dfa.is_none() {
+            self.dfa_from = u64::MAX;
+            return;
+        }
+        self.work.dfas += 1;
+        self.work.rule_bytes += rules.pattern_bytes() as u64;
     }
 
     fn try_each(&mut self, rules: RuleSet<'_>, path: &[u8]) -> Outcome {
@@ -216,16 +195,13 @@ impl Automaton {
 
     /// Returns the memory held, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
-        let dfa = match &self.dfa {
-            Dfa::From(_) => 0,
-            Dfa::Built(built) => built.memory_bytes(),
-        };
+        let dfa = self.dfa.as_ref().map_or(0, |it| it.memory_bytes());
         size_of::<Automaton>() + dfa + self.scanner.as_ref().map_or(0, |it| it.memory_bytes())
     }
 }
 
 /// A lazy DFA over a list of patterns, with the states of one thread.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LazyDfa {
     dfa: dfa::DFA,
     cache: dfa::Cache,

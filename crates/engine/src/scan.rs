@@ -565,7 +565,8 @@ impl Scanner {
             let Literal { text, slot, first_slot, .. } = self.literals[number as usize];
             let (first, mut end) = (first_slot as usize, slot as usize + 1);
             if text.length as usize > common {
-                let fits = |number: &u32| self.length(*number) <= common;
+                let length = |number: u32| self.literals[number as usize].text.length;
+                let fits = |&number: &u32| length(number) as usize <= common;
                 end = first + self.of_slots[first..end].partition_point(fits);
             }
             while let Some(slot) = self.last_waiting(first, end, pass) {
@@ -574,10 +575,6 @@ impl Scanner {
             }
             number = self.literals[self.of_slots[first] as usize].text.parent;
         }
-    }
-
-    fn length(&self, literal: u32) -> usize {
-        self.literals[literal as usize].text.length as usize
     }
 
     /// Returns the last literal that is not above `rest`, among those that start with the same byte,
