@@ -24,7 +24,7 @@ use crate::filter::head::{Open, first_probe};
 use crate::limits::{Limits, Settings};
 use crate::outcome::Outcome;
 use crate::ruleset::{RuleSet, RuleSetBuf};
-use crate::vectors::{Kernels, Kind, Vectors, Work};
+use crate::vectors::{Kernels, Kind, Work};
 
 impl RuleSet<'_> {
     /// Returns the outcome of the first pattern that matches `path`, a path in normal form. `cache`
@@ -37,7 +37,8 @@ impl RuleSet<'_> {
         let limits = &settings.limits;
         let question = Question { lines: self.lines(), path, limits };
         let automaton = |rules: RuleSet<'_>| cache.decide(0, rules, path, limits);
-        decide_if(Always, question, settings.vectors, automaton).unwrap_or(Outcome::LOST)
+        let decide = DecideIf { condition: Always, question, automaton };
+        settings.vectors.run(decide).unwrap_or(Outcome::LOST)
     }
 }
 
@@ -80,16 +81,6 @@ impl std::ops::AddAssign for StepCounts {
 }
 
 impl Question<'_> {
-    /// Answers by all steps. `automaton` takes the last two.
-    #[inline(always)]
-    fn decide(self, kind: impl Kind, automaton: impl FnOnce(RuleSet<'_>) -> Outcome) -> Outcome {
-        let (otherwise, open) = first_probe(self.lines, 0, self.path);
-        match self.limits.candidates_tried_max {
-            Some(_) if !open.any() => otherwise,
-            _ => self.rest(open, otherwise, kind, &mut StepCounts::default(), automaton),
-        }
-    }
-
     /// Answers what step 1 left open, by the other steps. It is `otherwise` if the path has nothing that a
     /// pattern requires.
     #[inline(always)]
@@ -118,39 +109,28 @@ impl Question<'_> {
     }
 }
 
-/// Returns the outcome of a question if `condition` holds, otherwise `None`.
-///
-/// Inlined into its callers, so that they hand the question to the vectors as they made it: a copy would
-/// wait until it is written.
-#[inline(always)]
-pub(crate) fn decide_if(
-    condition: impl Work<Output = bool>,
-    question: Question<'_>,
-    vectors: Vectors,
-    automaton: impl FnOnce(RuleSet<'_>) -> Outcome,
-) -> Option<Outcome> {
-    vectors.run(DecideIf { condition, question, automaton })
-}
-
+/// Answers a question by all steps if `condition` holds, otherwise `None`. `automaton` takes the last
+/// two.
 struct DecideIf<'q, C, A> {
     condition: C,
     question: Question<'q>,
     automaton: A,
 }
 
-impl<C, A> Work for DecideIf<'_, C, A>
-where
-    C: Work<Output = bool>,
-    A: FnOnce(RuleSet<'_>) -> Outcome,
-{
+impl<C: Work<Output = bool>, A: FnOnce(RuleSet<'_>) -> Outcome> Work for DecideIf<'_, C, A> {
     type Output = Option<Outcome>;
 
     #[inline(always)]
     fn with(self, kind: impl Kind) -> Option<Outcome> {
-        match self.condition.with(kind) {
-            true => Some(self.question.decide(kind, self.automaton)),
-            false => None,
+        let DecideIf { condition, question, automaton } = self;
+        if !condition.with(kind) {
+            return None;
         }
+        let (otherwise, open) = first_probe(question.lines, 0, question.path);
+        Some(match question.limits.candidates_tried_max {
+            Some(_) if !open.any() => otherwise,
+            _ => question.rest(open, otherwise, kind, &mut StepCounts::default(), automaton),
+        })
     }
 }
 
@@ -195,7 +175,7 @@ impl SharedRuleSet {
         let question =
             Question { lines: self.rules.as_lines(), path, limits: &self.settings.limits };
         let automaton = |rules: RuleSet<'_>| self.ask_automaton(rules, path);
-        decide_if(condition, question, self.settings.vectors, automaton)
+        self.settings.vectors.run(DecideIf { condition, question, automaton })
     }
 
     #[inline(never)]
