@@ -12,8 +12,8 @@ use crate::filter::bloom::{FACTOR, HIGH_FACTOR, MASKS, SHIFTS};
 use crate::filter::head::{HEAD_WORDS, Open, beginning};
 use crate::outcome::{OPAQUE, Outcome};
 
-use super::portable::{self, POSITIONS, WINDOW, valid_positions};
-use super::{FOUR, Work};
+use super::portable::{POSITIONS, WINDOW, valid_positions};
+use super::{FOUR, Kernels, Portable, Work};
 
 /// Proof of AVX2 and the bit-manipulation instructions; see [`Kind::avx2`](super::Kind::avx2).
 #[derive(Clone, Copy, Debug)]
@@ -42,38 +42,37 @@ fn run<W: Work>(avx2: Avx2, work: W) -> W::Output {
     work.with(avx2)
 }
 
-/// The most lines for which the arithmetic of [`first_probes`] cannot overflow.
+/// The most lines for which the arithmetic of [`first_probes_at_once`] cannot overflow.
 const LINES_MAX: usize = 1 << 28;
 
-/// See [`portable::first_probes`].
-#[inline(always)]
-pub(super) fn first_probes(
-    _: Avx2,
-    lines: &[Line],
-    starts: &[u32; FOUR],
-    paths: &[&[u8]; FOUR],
-) -> ([Outcome; FOUR], [Open; FOUR]) {
-    match lines.len() {
-        // SAFETY: the target features are the only requirement, and the proof is given.
-        1..=LINES_MAX => unsafe { first_probes_at_once(lines, starts, paths) },
-        _ => portable::first_probes(lines, starts, paths),
+impl Kernels for Avx2 {
+    #[inline(always)]
+    fn first_probes(
+        self,
+        lines: &[Line],
+        starts: &[u32; FOUR],
+        paths: &[&[u8]; FOUR],
+    ) -> ([Outcome; FOUR], [Open; FOUR]) {
+        match lines.len() {
+            // SAFETY: the target features are the only requirement, and `self` proves them.
+            1..=LINES_MAX => unsafe { first_probes_at_once(lines, starts, paths) },
+            _ => Portable.first_probes(lines, starts, paths),
+        }
     }
-}
 
-/// See [`portable::positions`].
-#[inline(always)]
-pub(super) fn positions(_: Avx2, line: &Line, rest: &[u8]) -> u64 {
-    // SAFETY: the target features are the only requirement, and the proof is given.
-    unsafe { positions_by_32(line, rest) }
-}
-
-/// See [`portable::levels_of`].
-#[inline(always)]
-pub(super) fn levels_of(_: Avx2, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
-    match filter {
-        [] => None,
+    #[inline(always)]
+    fn positions(self, line: &Line, rest: &[u8]) -> u64 {
         // SAFETY: as above.
-        _ => Some(unsafe { eight_levels_of(filter, text) } & levels),
+        unsafe { positions_by_32(line, rest) }
+    }
+
+    #[inline(always)]
+    fn levels_of(self, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
+        match filter {
+            [] => None,
+            // SAFETY: as above.
+            _ => Some(unsafe { eight_levels_of(filter, text) } & levels),
+        }
     }
 }
 
@@ -216,7 +215,7 @@ fn eight_levels_of(filter: &[U64], text: &[u8]) -> u8 {
 /// The base-2 logarithm of the words of a line.
 const LINE_SHIFT: i32 = LINE_WORDS.ilog2() as i32;
 
-/// See [`first_probes`]; there are lines.
+/// See [`Kernels::first_probes`]; there are lines.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn first_probes_at_once(

@@ -6,11 +6,10 @@
 //! as a whole, so steps on single bytes are inlined into loops over many texts, and dispatch
 //! happens once per loop.
 //!
-//! There is one file for each kind. `portable` has every kernel and is the definition; `avx2` has
-//! functions of the same names, with the same results, and all `unsafe` code for
-//! instructions of the processor. Nothing can fail: [`Portable`] is always available. A debug build
-//! has nothing else if the environment variable `PORTCULLIS_PORTABLE` is set, so that its tests run
-//! without AVX2 once more.
+//! There is one file for each kind, with its kernels. `portable` is the definition of their results;
+//! `avx2` has all `unsafe` code for instructions of the processor. Nothing can fail: [`Portable`] is
+//! always available. A debug build has nothing else if the environment variable
+//! `PORTCULLIS_PORTABLE` is set, so that its tests run without AVX2 once more.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -35,8 +34,8 @@ pub(crate) use portable::WINDOW;
 pub(crate) const FOUR: usize = 4;
 
 /// A kind of vector instructions.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "there is one kind"))]
-pub trait Kind: Copy {
+#[allow(private_bounds, reason = "no other crate has a kind")]
+pub trait Kind: Kernels {
     /// Returns the proof of 32-byte vectors.
     #[inline(always)]
     fn avx2(self) -> Option<Avx2> {
@@ -50,6 +49,7 @@ pub struct Portable;
 
 impl Kind for Portable {}
 
+#[cfg(target_arch = "x86_64")]
 impl Kind for Avx2 {
     #[inline(always)]
     fn avx2(self) -> Option<Avx2> {
@@ -71,44 +71,24 @@ pub trait Work {
 }
 
 /// The kernels of a [prefilter](crate::filter), with the vectors of a kind.
-pub(crate) trait Kernels: Kind {
-    /// See [`portable::first_probes`].
-    #[inline(always)]
+pub(crate) trait Kernels: Copy {
+    /// Takes [step 1](crate::filter::head::first_probe) for four paths, each by the prefilter at its line
+    /// of `starts`. The outcomes of paths that are left open have no meaning.
     fn first_probes(
         self,
         lines: &[Line],
         starts: &[u32; FOUR],
         paths: &[&[u8]; FOUR],
-    ) -> ([Outcome; FOUR], [Open; FOUR]) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(kind) = self.avx2() {
-            return avx2::first_probes(kind, lines, starts, paths);
-        }
-        portable::first_probes(lines, starts, paths)
-    }
+    ) -> ([Outcome; FOUR], [Open; FOUR]);
 
-    /// See [`portable::positions`].
-    #[inline(always)]
-    fn positions(self, line: &Line, rest: &[u8]) -> u64 {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(kind) = self.avx2() {
-            return avx2::positions(kind, line, rest);
-        }
-        portable::positions(line, rest)
-    }
+    /// Returns a mask of the first [`WINDOW`] positions of `rest` where a byte pair of a
+    /// [line](crate::filter::teddy) may occur.
+    fn positions(self, line: &Line, rest: &[u8]) -> u64;
 
-    /// See [`portable::levels_of`].
-    #[inline(always)]
-    fn levels_of(self, filter: &[U64], text: &[u8], levels: u8) -> Option<u8> {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(kind) = self.avx2() {
-            return avx2::levels_of(kind, filter, text, levels);
-        }
-        portable::levels_of(filter, text, levels)
-    }
+    /// Returns those of `levels` at which a Bloom filter may have the start of `text`; `None` if it has
+    /// no words.
+    fn levels_of(self, filter: &[U64], text: &[u8], levels: u8) -> Option<u8>;
 }
-
-impl<K: Kind> Kernels for K {}
 
 /// The vectors to work with: the widest of this processor, or narrower ones in tests.
 ///
