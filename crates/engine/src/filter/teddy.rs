@@ -16,17 +16,11 @@ const BUCKETS: usize = 8;
 const PAIRS_MAX: usize = 128;
 
 /// Two adjacent bytes of a path.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pair {
     first: u8,
-    second: Second,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Second {
-    Byte(u8),
-    /// Any byte, or the end of the path.
-    Any,
+    /// `None` for any byte, or the end of the path.
+    second: Option<u8>,
 }
 
 /// The byte that is read past the end of a path.
@@ -35,20 +29,16 @@ const END: u8 = 0;
 impl Pair {
     /// Returns the pair at the start of `literal`; the path ends with the literal if `is_whole`.
     pub(crate) fn of(literal: &[u8], is_whole: bool) -> Pair {
-        let end = if is_whole { Second::Byte(END) } else { Second::Any };
-        let second = literal.get(1).map_or(end, |&byte| Second::Byte(byte));
+        let second = literal.get(1).copied().or(is_whole.then_some(END));
         Pair { first: literal.first().copied().unwrap_or(END), second }
     }
 
     /// Returns the relative frequency of the pair in paths.
     pub(crate) fn frequency(self) -> u32 {
-        let second = match self.second {
-            Second::Byte(byte) => FREQUENCIES[usize::from(byte)],
-            Second::Any => 1000,
-        };
+        let second = self.second.map_or(1000, |byte| FREQUENCIES[usize::from(byte)]);
         // File extensions: both bytes occur together.
         let times = match self {
-            Pair { first: b'.', second: Second::Byte(b'h' | b'p') } => 8,
+            Pair { first: b'.', second: Some(b'h' | b'p') } => 8,
             _ => 1,
         };
         u32::from(FREQUENCIES[usize::from(self.first)]) * u32::from(second) * times
@@ -82,10 +72,7 @@ impl Bucket {
     fn of(pair: Pair) -> Bucket {
         let nibbles = |byte: u8| [1 << (byte & 15), 1 << (byte >> 4)];
         let [first_low, first_high] = nibbles(pair.first);
-        let [second_low, second_high] = match pair.second {
-            Second::Byte(byte) => nibbles(byte),
-            Second::Any => [u16::MAX; 2],
-        };
+        let [second_low, second_high] = pair.second.map_or([u16::MAX; 2], nibbles);
         Bucket([first_low, first_high, second_low, second_high])
     }
 
@@ -110,7 +97,8 @@ fn frequency(low: u16, high: u16) -> u32 {
 /// Puts each pair into the bucket where it adds the fewest false positives; `None` if there are too
 /// many pairs.
 fn buckets_of(mut pairs: Vec<Pair>) -> Option<[Bucket; BUCKETS]> {
-    pairs.sort_unstable();
+    // Those with any second byte come last.
+    pairs.sort_unstable_by_key(|pair| (pair.first, pair.second.is_none(), pair.second));
     pairs.dedup();
     if pairs.len() > PAIRS_MAX {
         return None;
