@@ -148,17 +148,12 @@ impl StringTable {
         self.count.into()
     }
 
-    /// Returns the size of the two sections, in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.bytes.len() + self.bucket_starts.spool().len()
-    }
-
     /// Writes the sections of the strings and of their buckets.
-    pub fn write<S: SectionSink>(
+    pub fn write(
         &self,
         [strings, buckets]: [SectionKind; 2],
-        writer: &mut S,
-    ) -> Result<(), S::Error> {
+        writer: &mut impl SectionSink,
+    ) -> Result<(), CompileError> {
         writer.spool(strings, &self.bytes)?;
         writer.spool(buckets, self.bucket_starts.spool())?;
         writer.write(U64::new(self.bytes.len()).as_bytes())
@@ -199,7 +194,7 @@ impl NameTable {
     }
 
     /// Writes the section.
-    pub fn write<S: SectionSink>(&self, writer: &mut S) -> Result<(), S::Error> {
+    pub fn write(&self, writer: &mut impl SectionSink) -> Result<(), CompileError> {
         let Numbered { bytes, strings, .. } = &self.names;
         let mut in_order: Vec<u32> = (0..strings.len() as u32).collect();
         in_order.sort_unstable_by_key(|&number| self.names.at(number));

@@ -18,7 +18,7 @@ use portcullis_files::scratch::Scratch;
 use portcullis_set::file::{Damage, Section, SectionKind, SetCounts, SetError};
 use portcullis_set::stored::PolicySet;
 
-use crate::compile::{CompileConfig, CompileError, Compiled};
+use crate::compile::{CompileConfig, CompileError, Compiled, WHOLE};
 use crate::hosts::Standings;
 use crate::merging::settled;
 use crate::writer::{ContentHasher, SectionSink};
@@ -73,10 +73,8 @@ fn compile_again(
     let config = CompileConfig::like(set, scratch)?;
     let mut comparison =
         Comparison { set, sections: 0, section: None, at: 0, hasher: ContentHasher::default() };
-    comparison.begin(SectionKind::RULE_SETS)?;
-    let take = |rule_sets: &[u8]| comparison.write(rule_sets).map_err(CompileError::Compared);
-    let compiled = Compiled::of(standings, &config, take).map_err(|error| error.of_set(set))?;
-    compiled.write(&mut comparison)?;
+    let compiled = Compiled::to(&mut comparison, standings, &config, WHOLE);
+    let compiled = compiled.map_err(|error| error.of_set(set))?;
     comparison.end()?;
     if std::mem::take(&mut comparison.hasher).finish() != set.hash() {
         let what = "the content hash is that of another content";
@@ -108,37 +106,34 @@ struct Comparison<'s> {
 
 impl Comparison<'_> {
     /// Checks that the set's section has nothing more.
-    fn end(&self) -> Result<(), Damage> {
+    fn end(&self) -> Result<(), SetError> {
         match self.section.filter(|section| section.bytes > self.at) {
             Some(section) => Err(self.differs(section, self.at)),
             None => Ok(()),
         }
     }
 
-    fn differs(&self, section: Section, at: u64) -> Damage {
-        self.set.file().malformed(
-            section,
-            at,
-            "it is not what the content of the set is compiled to",
-        )
+    fn differs(&self, section: Section, at: u64) -> SetError {
+        let what = "it is not what the content of the set is compiled to";
+        self.set.file().malformed(section, at, what).into()
     }
 }
 
 impl SectionSink for Comparison<'_> {
-    type Error = SetError;
-
-    fn begin(&mut self, kind: SectionKind) -> Result<(), SetError> {
+    fn begin(&mut self, kind: SectionKind) -> Result<(), CompileError> {
         self.end()?;
         self.sections += 1;
         self.hasher.begin(kind);
-        (self.section, self.at) = (Some(self.set.file().required(kind)?), 0);
+        let section = self.set.file().required(kind).map_err(SetError::from)?;
+        (self.section, self.at) = (Some(section), 0);
         Ok(())
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), SetError> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), CompileError> {
         let section = self.section.expect("a section is begun before it is written");
         let rest = section.bytes - self.at;
-        let own = self.set.file().bytes(section, self.at, rest.min(bytes.len() as u64))?;
+        let own = self.set.file().bytes(section, self.at, rest.min(bytes.len() as u64));
+        let own = own.map_err(SetError::from)?;
         if own != bytes {
             let differs = own.iter().zip(bytes).position(|(one, other)| one != other);
             let differs = differs.unwrap_or(own.len()) as u64;

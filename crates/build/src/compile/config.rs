@@ -128,7 +128,7 @@ pub enum CompileError {
     CollidingHosts,
     /// The rule sets are not those of the set that they are compared with, or cannot be compared.
     #[error(transparent)]
-    Compared(SetError),
+    Compared(#[from] SetError),
 }
 
 impl CompileError {
@@ -145,3 +145,6 @@ impl CompileError {
 /// The part of each file that is compiled: the agents whose rules are, `None` for all, and whether
 /// usage preferences are.
 pub type Scope<'a> = (Option<&'a CompiledFor>, bool);
+
+/// All of each file.
+pub const WHOLE: Scope<'static> = (None, true);

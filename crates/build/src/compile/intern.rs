@@ -11,6 +11,7 @@ use portcullis_set::layout::{NONE, RuleSetRow};
 use super::config::CompileError;
 use crate::pool::{BlobID, BlobPool, Fingerprint, Fingerprints};
 use crate::standing::{Content, Standing};
+use crate::writer::SectionSink;
 
 /// Appends a number.
 pub fn push(words: &mut Vec<U32>, number: u32) {
@@ -70,8 +71,8 @@ pub struct RuleSets {
     /// The first line and the number of lines of each rule set, by number.
     pub index: Vec<RuleSetRow>,
     /// The number of lines of all rule sets.
-    pub line_count: u64,
-    /// The lines that were not passed on yet.
+    line_count: u64,
+    /// The lines that were not written yet.
     new: Vec<Line>,
     /// The number of rule sets that are built lazily from a policy's groups.
     pub of_groups: u64,
@@ -84,12 +85,9 @@ impl RuleSets {
         RuleSets { index, line_count: 0, new, of_groups: 0, known }
     }
 
-    /// Passes the lines of new rule sets to `take`, in order.
-    pub fn pass(
-        &mut self,
-        mut take: impl FnMut(&[u8]) -> Result<(), CompileError>,
-    ) -> Result<(), CompileError> {
-        take(self.new.as_bytes())?;
+    /// Writes the lines of new rule sets, in order.
+    pub fn pass(&mut self, writer: &mut impl SectionSink) -> Result<(), CompileError> {
+        writer.write(self.new.as_bytes())?;
         self.new.clear();
         Ok(())
     }

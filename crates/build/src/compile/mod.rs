@@ -35,7 +35,6 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_engine::Line;
 use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::{Spool, Table};
 use portcullis_set::file::{HeaderFields, SectionKind, SetCounts};
@@ -53,6 +52,7 @@ use crate::standing::{Content, HostStanding};
 use crate::writer::{SectionSink, SetFileWriter};
 
 use self::config::Scope;
+pub(super) use self::config::WHOLE;
 use self::hosts::{HostSections, Timelines};
 use self::intern::{DistinctPolicies, PolicyOrigin};
 use self::plan::PolicyPlan;
@@ -75,11 +75,8 @@ pub fn write(
     path: &Path,
 ) -> Result<CompiledSet, CompileError> {
     let mut writer = SetFileWriter::create(path)?.within(&config.scratch);
-    writer.begin(SectionKind::RULE_SETS)?;
-    let compiled = Compiled::of(standings, config, |rule_sets| {
-        writer.write(rule_sets).map_err(CompileError::from)
-    })?;
-    compiled.write(&mut writer)?;
+    let compiled = Compiled::to(&mut writer, standings, config, WHOLE)?;
+    compiled.check_lines(writer.position())?;
     let fields = compiled.fields();
     config.scratch.go_on()?;
     let written = writer.finish(&fields)?;
@@ -98,10 +95,10 @@ pub fn write(
 ///
 /// If the content exceeds the limits of a set, or a temporary file fails.
 pub fn to_vec(standings: &Standings, config: &CompileConfig) -> Result<Vec<u8>, CompileError> {
-    let mut rule_sets = Spool::new(&config.scratch);
-    let take = |lines: &[u8]| rule_sets.write(lines).map_err(CompileError::from);
-    let compiled = Compiled::of(standings, config, take)?;
-    Ok(compiled.in_memory(&rule_sets)?.to_vec())
+    let mut writer = SetFileWriter::in_memory()?;
+    let compiled = Compiled::to(&mut writer, standings, config, WHOLE)?;
+    compiled.check_lines(writer.position())?;
+    Ok(writer.finish(&compiled.fields())?.finished.to_vec())
 }
 
 /// Like [`to_vec`], into memory from which a set can be used: only the rules that apply to some of
@@ -111,10 +108,9 @@ pub(super) fn to_memory(
     config: &CompileConfig,
     scope: Scope<'_>,
 ) -> Result<ZeroedMemory, CompileError> {
-    let mut rule_sets = Spool::new(&config.scratch);
-    let take = |lines: &[u8]| rule_sets.write(lines).map_err(CompileError::from);
-    let compiled = Compiled::within(standings, config, scope, take)?;
-    compiled.in_memory(&rule_sets)
+    let mut writer = SetFileWriter::in_memory()?;
+    let compiled = Compiled::to(&mut writer, standings, config, scope)?;
+    Ok(writer.finish(&compiled.fields())?.finished)
 }
 
 /// What a set consists of.
@@ -261,11 +257,11 @@ impl<'c> Sections<'c> {
     }
 
     /// Adds the files of captures that are no origin's policy now, but may become one with later
-    /// captures. Passes new rule sets to `take`.
+    /// captures. Writes new rule sets.
     fn add_other_files(
         &mut self,
         captured: &Captured,
-        mut take: impl FnMut(&[u8]) -> Result<(), CompileError>,
+        writer: &mut impl SectionSink,
     ) -> Result<(), CompileError> {
         let mut unplanned = Vec::new();
         captured.each_file(|extract, others| {
@@ -276,50 +272,48 @@ impl<'c> Sections<'c> {
                 return Ok(());
             }
             self.add_policies(&mut unplanned)?;
-            self.policies.rule_sets.pass(&mut take)
+            self.policies.rule_sets.pass(writer)
         })?;
         self.add_policies(&mut unplanned)?;
-        self.policies.rule_sets.pass(&mut take)
+        self.policies.rule_sets.pass(writer)
     }
 }
 
 impl<'c> Compiled<'c> {
-    /// Compiles everything that a file of a set has. The section of rule sets is passed to `take` piece
-    /// by piece.
-    pub(super) fn of(
-        standings: &'c Standings,
-        config: &'c CompileConfig,
-        take: impl FnMut(&[u8]) -> Result<(), CompileError>,
-    ) -> Result<Compiled<'c>, CompileError> {
-        let compiled = Compiled::within(standings, config, (None, true), take)?;
-        let bytes = compiled.sections.text_bytes + compiled.sections.hosts.other_bytes;
-        let max = text_bytes_max(compiled.bytes());
-        match bytes <= max {
-            true => Ok(compiled),
-            false => Err(CompileError::RepeatedLines { bytes, max }),
-        }
-    }
-
-    fn within(
+    /// Compiles what is in `scope`, and writes all sections.
+    pub(super) fn to(
+        writer: &mut impl SectionSink,
         standings: &'c Standings,
         config: &'c CompileConfig,
         scope: Scope<'c>,
-        mut take: impl FnMut(&[u8]) -> Result<(), CompileError>,
     ) -> Result<Compiled<'c>, CompileError> {
+        writer.begin(SectionKind::RULE_SETS)?;
         let mut sections = Sections::new(standings, config, scope);
         let mut pieces = standings.pieces();
         let mut next = pieces.next_piece()?;
         while let Some(piece) = next {
             sections.add_policies_of(&piece)?;
-            sections.policies.rule_sets.pass(&mut take)?;
+            sections.policies.rule_sets.pass(writer)?;
             let (added, following) = rayon::join(|| sections.add(&piece), || pieces.next_piece());
             added?;
             next = following?;
         }
         if let Some(captured) = standings.log() {
-            sections.add_other_files(captured, take)?;
+            sections.add_other_files(captured, writer)?;
         }
-        Compiled::finished(standings, sections)
+        let compiled = Compiled::finished(standings, sections)?;
+        compiled.write(writer)?;
+        Ok(compiled)
+    }
+
+    /// Checks that the lines of all files are not far longer than a file of this size.
+    fn check_lines(&self, file_bytes: u64) -> Result<(), CompileError> {
+        let bytes = self.sections.text_bytes + self.sections.hosts.other_bytes;
+        let max = text_bytes_max(file_bytes);
+        match bytes <= max {
+            true => Ok(()),
+            false => Err(CompileError::RepeatedLines { bytes, max }),
+        }
     }
 
     /// Makes the table of hosts.
@@ -369,36 +363,8 @@ impl<'c> Compiled<'c> {
         }
     }
 
-    fn in_memory(&self, rule_sets: &Spool) -> Result<ZeroedMemory, CompileError> {
-        let mut writer = SetFileWriter::in_memory(self.bytes() as usize)?;
-        writer.spool(SectionKind::RULE_SETS, rule_sets)?;
-        self.write(&mut writer)?;
-        Ok(writer.finish(&self.fields())?.finished)
-    }
-
-    /// Returns the size of the large sections, in bytes.
-    fn bytes(&self) -> u64 {
-        let Compiled { standings, slots, sections: Sections { policies, hosts, .. }, .. } = self;
-        let texts = &policies.texts;
-        let log = standings.log().map_or(0, Captured::bytes);
-        let spools = [
-            hosts.hosts.spool(),
-            hosts.captures.rows.spool(),
-            texts.lists(In::Others),
-            policies.heads.spool(),
-            policies.words.spool(),
-            &policies.orders.bytes,
-            texts.lists(In::Documents),
-            policies.usage.spool(),
-        ];
-        let strings = texts.strings.bytes() + texts.other_strings.bytes();
-        let in_memory = strings + size_of_val(&*slots.lines) as u64;
-        let rule_sets = policies.rule_sets.line_count * size_of::<Line>() as u64;
-        spools.map(Spool::len).iter().sum::<u64>() + in_memory + rule_sets + log
-    }
-
     /// Writes all sections but the first, that of rule sets.
-    pub(super) fn write<S: SectionSink>(&self, writer: &mut S) -> Result<(), S::Error> {
+    fn write(&self, writer: &mut impl SectionSink) -> Result<(), CompileError> {
         let Compiled { standings, slots, sections, .. } = self;
         let Sections { config, distinct, policies, hosts, .. } = sections;
         let PolicySections { rule_sets, texts, .. } = policies;

@@ -207,11 +207,6 @@ impl Captured {
         Ok(())
     }
 
-    /// Returns the number of bytes of all records.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.records.len()
-    }
-
     /// Passes the extract and the other records of each captured file.
     pub(crate) fn each_file<E: From<WriteError>>(
         &self,

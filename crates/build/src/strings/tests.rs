@@ -21,7 +21,7 @@ fn fields() -> HeaderFields {
 }
 
 fn file_of(table: &StringTable) -> SetFile {
-    let mut writer = SetFileWriter::in_memory(0).unwrap();
+    let mut writer = SetFileWriter::in_memory().unwrap();
     table.write(SectionKind::RECORD_STRINGS, &mut writer).unwrap();
     let bytes = writer.finish(&fields()).unwrap().finished;
     SetFile::open(Storage::owned("a.set", bytes[..].into())).unwrap()
@@ -33,7 +33,7 @@ fn opened(file: &SetFile) -> Strings {
 
 /// Returns a file with these sections, valid or not.
 fn file_with(strings: &[u8], starts: &[u64]) -> SetFile {
-    let mut writer = SetFileWriter::in_memory(0).unwrap();
+    let mut writer = SetFileWriter::in_memory().unwrap();
     writer.begin(SectionKind::STRINGS).unwrap();
     writer.write(strings).unwrap();
     writer.begin(SectionKind::STRING_BUCKETS).unwrap();
@@ -100,7 +100,7 @@ fn names_are_found_by_their_bytes() {
     for (name, number) in [("gptbot", 0), ("ccbot", 1), ("gptbot", 0), ("a", 2)] {
         assert_eq!(names.intern(name.as_bytes()).unwrap(), number);
     }
-    let mut writer = SetFileWriter::in_memory(0).unwrap();
+    let mut writer = SetFileWriter::in_memory().unwrap();
     names.write(&mut writer).unwrap();
     let bytes = writer.finish(&fields()).unwrap().finished;
     let file = SetFile::trusted("a set", bytes).unwrap();
@@ -112,7 +112,7 @@ fn names_are_found_by_their_bytes() {
 
 #[test]
 fn missing_sections_are_damage() {
-    let writer = SetFileWriter::in_memory(0).unwrap();
+    let writer = SetFileWriter::in_memory().unwrap();
     let file = SetFile::trusted("a set", writer.finish(&fields()).unwrap().finished).unwrap();
     let damage = Strings::open(&file, SectionKind::RECORD_STRINGS).unwrap_err();
     assert!(damage.to_string().contains("section 'strings'"), "{damage}");

@@ -70,7 +70,7 @@ impl Parts {
     }
 
     fn sealed(&self) -> Vec<u8> {
-        let mut writer = SetFileWriter::in_memory(0).unwrap();
+        let mut writer = SetFileWriter::in_memory().unwrap();
         for (kind, bytes) in &self.sections {
             writer.begin(*kind).unwrap();
             writer.write(bytes).unwrap();

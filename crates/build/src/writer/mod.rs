@@ -22,31 +22,25 @@ use portcullis_set::file::{
 };
 use portcullis_set::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 
+use crate::compile::CompileError;
+
 /// What the sections of a set are written to, one after another.
 pub trait SectionSink {
-    /// The error of writing.
-    type Error: From<WriteError>;
-
     /// Begins a section, which ends the previous one.
-    fn begin(&mut self, kind: SectionKind) -> Result<(), Self::Error>;
+    fn begin(&mut self, kind: SectionKind) -> Result<(), CompileError>;
 
     /// Appends `bytes` to the current section.
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
+    fn write(&mut self, bytes: &[u8]) -> Result<(), CompileError>;
 
     /// Writes a section.
-    fn section(&mut self, kind: SectionKind, bytes: &[u8]) -> Result<(), Self::Error> {
+    fn section(&mut self, kind: SectionKind, bytes: &[u8]) -> Result<(), CompileError> {
         self.begin(kind)?;
         self.write(bytes)
     }
 
     /// Writes a section of what a spool has.
-    fn spool(&mut self, kind: SectionKind, spool: &Spool) -> Result<(), Self::Error> {
+    fn spool(&mut self, kind: SectionKind, spool: &Spool) -> Result<(), CompileError> {
         self.begin(kind)?;
-        self.copy(spool)
-    }
-
-    /// Appends what a spool has to the current section.
-    fn copy(&mut self, spool: &Spool) -> Result<(), Self::Error> {
         spool.reader().each_piece(|piece| self.write(piece))
     }
 }
@@ -198,24 +192,20 @@ impl SetFileWriter<AtomicFile> {
 }
 
 impl SetFileWriter<MemoryFile> {
-    /// Creates a file in memory, with capacity for `bytes` bytes of sections. It grows if needed.
-    pub fn in_memory(bytes: usize) -> Result<SetFileWriter<MemoryFile>, WriteError> {
-        // The header, and 8 bytes of checksum for each block and for each block of checksums.
-        let all = bytes + bytes / (SET_BLOCK_BYTES / 10) + 4 * SET_BLOCK_BYTES;
-        let file = MemoryFile { memory: ZeroedMemory::new(all), bytes: 0, position: 0 };
+    /// Creates a file in memory.
+    pub fn in_memory() -> Result<SetFileWriter<MemoryFile>, WriteError> {
+        let file = MemoryFile { memory: ZeroedMemory::new(0), bytes: 0, position: 0 };
         SetFileWriter::new(Path::new("the policy set in memory"), file)
     }
 }
 
 impl<D: Destination> SectionSink for SetFileWriter<D> {
-    type Error = WriteError;
-
     /// Begins a section, which ends the previous one.
     ///
     /// # Panics
     ///
     /// If a section of this kind exists, or the file has the maximum number of sections.
-    fn begin(&mut self, kind: SectionKind) -> Result<(), WriteError> {
+    fn begin(&mut self, kind: SectionKind) -> Result<(), CompileError> {
         assert!(self.sections.iter().all(|section| section.kind != kind), "{kind} begins twice");
         assert!(self.sections.len() < SET_SECTIONS_MAX, "{kind} is one section too many");
         self.pad(SECTION_ALIGNMENT)?;
@@ -229,11 +219,11 @@ impl<D: Destination> SectionSink for SetFileWriter<D> {
     /// # Panics
     ///
     /// If no section was begun.
-    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), CompileError> {
         let section = self.sections.last_mut().expect("a section is begun before it is written");
         section.bytes += bytes.len() as u64;
         self.hasher.update(bytes);
-        self.append(bytes)
+        Ok(self.append(bytes)?)
     }
 }
 
@@ -317,7 +307,7 @@ impl<D: Destination> SetFileWriter<D> {
     }
 
     /// Returns the offset of the next byte.
-    fn position(&self) -> u64 {
+    pub fn position(&self) -> u64 {
         self.blocks * BLOCK + self.block.len() as u64
     }
 

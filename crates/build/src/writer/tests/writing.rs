@@ -29,7 +29,7 @@ const GOLDEN: u64 = 4_519_130_398_803_659_665;
 fn the_sizes_of_writes_make_no_difference() {
     let content = noise(20_000, 7);
     let whole = written(&[(TEXT, &content)]);
-    let mut writer = SetFileWriter::in_memory(0).unwrap();
+    let mut writer = SetFileWriter::in_memory().unwrap();
     writer.begin(TEXT).unwrap();
     for piece in content.chunks(7) {
         writer.write(piece).unwrap();
@@ -54,7 +54,7 @@ fn the_content_hash_is_of_the_content() {
     for (at, one) in hashes.iter().enumerate() {
         assert!(!hashes[at + 1..].contains(one), "{at}");
     }
-    let mut writer = SetFileWriter::in_memory(0).unwrap();
+    let mut writer = SetFileWriter::in_memory().unwrap();
     writer.begin(TEXT).unwrap();
     writer.write(b"ab").unwrap();
     let other_fields = HeaderFields { reading_revision: 1, flags: 0, ..fields() };
@@ -162,12 +162,12 @@ fn a_full_disk_is_an_error_wherever_it_happens() {
             failure = writer.begin(kind).err().or(failure);
             failure = writer.write(bytes).err().or(failure);
         }
-        let finished = writer.finish(&fields());
+        let finished = writer.finish(&fields()).map_err(CompileError::from);
         assert!(failure.is_none() || finished.is_err(), "{room}");
         failure.map_or(finished, Err)
     };
     for room in (0..whole.len()).step_by(509) {
-        let error = write(room).unwrap_err();
+        let CompileError::Write(error) = write(room).unwrap_err() else { panic!("it is a disk") };
         assert_eq!(error.kind(), ErrorKind::StorageFull, "{room}");
         let message = "cannot write disk/a.set: no storage space; make room, or write elsewhere";
         assert_eq!(error.to_string(), message);
