@@ -44,14 +44,20 @@ pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// `crates/set/src/FORMAT.md`.
 pub const STRING_GENERATION_BYTES: usize = 4 * 1024 * 1024;
 
-/// Captures, or moments of timelines, that are settled or compiled at once, in whole hosts.
+/// Captures, or hosts and moments of timelines, that are settled or compiled at once, in whole hosts.
 ///
 /// Source: our choice. They take some hundred bytes each, and threads share that many well. A host
 /// with more is alone.
 pub const CAPTURES_AT_ONCE: usize = 16 * 1024;
 
-/// Redirects that are known of an origin while its history is made; then all are forgotten and
-/// followed anew.
+/// Hosts whose histories are made at once: 32. All may have the moments of one resource that they
+/// redirect to.
+///
+/// Source: our choice. Threads share that many well, and a resource has some hundred moments.
+pub const HISTORIES_AT_ONCE: usize = 32;
+
+/// Resources that are known to which the redirects of an origin lead, while its history is made; then
+/// all are forgotten and found anew.
 ///
 /// Source: our choice. An origin has a few, and each takes the bytes of its URL.
 pub const REDIRECTS_KNOWN_MAX: usize = 1024;

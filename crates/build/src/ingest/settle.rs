@@ -25,10 +25,9 @@
 //!
 //! Cost: all captures are read once in the order of their keys, and a block of them per redirect, on
 //! all threads. Memory: [`CAPTURES_AT_ONCE`] captures and as many moments, of some hundred bytes each,
-//! or those of the one host that has more. Temporary files can fail.
+//! and the moments of [`HISTORIES_AT_ONCE`] hosts. Temporary files can fail.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
@@ -47,10 +46,10 @@ use portcullis_set::lists::decide_alike;
 use portcullis_set::stored::CaptureFacts;
 
 use super::captured::{Captured, CapturedReader, Keyed};
-use super::known::{Held, Known, Resources};
+use super::known::{Held, Known};
 use super::place::{self, Place, Slot};
 use super::tracks::{Track, View};
-use crate::limits::{CAPTURES_AT_ONCE, REDIRECTS_KNOWN_MAX};
+use crate::limits::{CAPTURES_AT_ONCE, HISTORIES_AT_ONCE, REDIRECTS_KNOWN_MAX};
 use crate::pool::{BlobID, BlobPool};
 use crate::provenance::SettleConfig;
 use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
@@ -80,7 +79,7 @@ impl Settling {
             recent: Mutex::default(),
         };
         let reader = self.captured.reader();
-        Settler { resolver, reader, waiting: Vec::new(), at_once: CAPTURES_AT_ONCE }
+        Settler { resolver, reader, waiting: Vec::new().into_iter() }
     }
 }
 
@@ -97,58 +96,34 @@ pub(crate) struct Settler<'s> {
     resolver: Resolver<'s>,
     reader: CapturedReader<'s>,
     /// Captures that were read and not settled.
-    waiting: Vec<Keyed>,
-    /// The keys that are settled at once.
-    at_once: usize,
+    waiting: std::vec::IntoIter<Keyed>,
 }
 
 impl Settler<'_> {
     /// Returns the next hosts in the order of their keys; none after the last.
     pub(crate) fn next_piece(&mut self) -> Result<Vec<HostStanding>, WriteError> {
-        let mut hosts = Vec::new();
-        while hosts.is_empty() {
-            if self.waiting.is_empty() {
-                self.waiting = self.reader.next_piece()?;
+        let Settler { resolver, reader, waiting } = self;
+        // Hosts may have many moments of captures that they share.
+        let at_once = match resolver.settling.has_history() {
+            true => HISTORIES_AT_ONCE,
+            false => CAPTURES_AT_ONCE,
+        };
+        let (mut hosts, mut moments) = (Vec::new(), 0);
+        while hosts.len() + moments < CAPTURES_AT_ONCE {
+            if waiting.len() == 0 {
+                *waiting = reader.next_piece()?.into_iter();
             }
-            if self.waiting.is_empty() {
+            let now: Vec<Keyed> = waiting.by_ref().take(at_once).collect();
+            if now.is_empty() {
                 break;
             }
-            hosts = self.settled()?;
+            let settled = now.into_par_iter().map(|keyed| resolver.host(keyed));
+            let settled = settled.collect::<Result<Vec<_>, _>>()?;
+            moments +=
+                settled.iter().flat_map(HostStanding::timelines).map(Vec::len).sum::<usize>();
+            hosts.extend(settled.into_iter().filter(|host| standings(host).next().is_some()));
         }
         Ok(hosts)
-    }
-
-    /// Settles some of the captures that wait. Hosts may have many moments of captures that they share:
-    /// what was read then takes several rounds.
-    fn settled(&mut self) -> Result<Vec<HostStanding>, WriteError> {
-        let Settler { resolver, waiting, at_once, .. } = self;
-        let made = Moments::default();
-        let now = waiting[..waiting.len().min(*at_once)].par_iter().enumerate();
-        let settled = now.map(|(index, (key, resources))| {
-            // The first host is always settled.
-            resolver.host(key, resources, (index > 0).then_some(&made))
-        });
-        let settled = settled.collect::<Result<Vec<_>, _>>()?;
-        let done = settled.iter().position(Option::is_none);
-        let done = done.unwrap_or(settled.len());
-        *at_once = if done < settled.len() { done } else { at_once.saturating_mul(2) };
-        let hosts = waiting.drain(..done).zip(settled.into_iter().flatten());
-        let hosts = hosts.map(|((key, _), host)| HostStanding { key, ..host });
-        Ok(hosts.filter(|host| standings(host).next().is_some()).collect())
-    }
-}
-
-/// The moments of hosts that are settled at once.
-#[derive(Default)]
-struct Moments(AtomicUsize);
-
-impl Moments {
-    fn add(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn is_too_many(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > CAPTURES_AT_ONCE
     }
 }
 
@@ -178,27 +153,6 @@ struct Origin<'o> {
     slot: Slot,
     track: &'o Track,
     found: Vec<(Place, Option<Arc<Track>>)>,
-    links: Vec<Link>,
-    /// The numbers of links, by that of the link to the resource that has them and their location.
-    known: HashMap<(Option<usize>, BlobID), usize, foldhash::fast::RandomState>,
-}
-
-/// A redirect that was followed: the URL that it leads to, and the index of its resource among those
-/// found; `None` if it is not a URL.
-struct Link(Option<(Vec<u8>, usize)>);
-
-impl<'o> Origin<'o> {
-    fn new(key: &'o [u8], slot: Slot, track: &'o Track) -> Origin<'o> {
-        let (found, links, known) = (Vec::new(), Vec::new(), HashMap::default());
-        Origin { key, slot, track, found, links, known }
-    }
-
-    /// Bounds the memory for what is known of redirects.
-    fn forget_if_many(&mut self) {
-        if self.links.len() >= REDIRECTS_KNOWN_MAX {
-            *self = Origin::new(self.key, self.slot, self.track);
-        }
-    }
 }
 
 /// The captures of the last resources that redirects led to: many origins redirect to one of them.
@@ -291,38 +245,26 @@ impl Received {
 }
 
 impl Resolver<'_> {
-    /// Returns the captures under a key, and the host with its standings but without its key. `None`
-    /// if it has to wait, because too many moments were `made` beside it.
-    fn host(
-        &self,
-        key: &[u8],
-        resources: &Resources,
-        made: Option<&Moments>,
-    ) -> Result<Option<HostStanding>, WriteError> {
-        if made.is_some_and(Moments::is_too_many) {
-            return Ok(None);
-        }
+    /// Returns the host with these captures.
+    fn host(&self, (key, resources): Keyed) -> Result<HostStanding, WriteError> {
         let (mut settled, mut timelines) = <([Option<Settled>; 2], [Timeline; 2])>::default();
         let has_timelines = self.settling.has_history();
-        for slot in Slot::BOTH.into_iter().filter(|_| place::is_origin(key)) {
+        for slot in Slot::BOTH.into_iter().filter(|_| place::is_origin(&key)) {
             let captures = &resources[slot as usize];
             if captures.is_empty() {
                 continue;
             }
             let track = &Track::of(captures, self.rules);
-            let mut origin = Origin::new(key, slot, track);
+            let mut origin = Origin { key: &key, slot, track, found: Vec::new() };
             let mut clock = Clock { at: self.time_of(track), next: None };
             let time = clock.at;
             let standing = self.standing_at(&mut origin, &mut clock)?;
             settled[slot as usize] = standing.map(|standing| (time, standing));
             if has_timelines {
-                match self.timeline(&mut origin, made)? {
-                    Some(timeline) => timelines[slot as usize] = timeline,
-                    None => return Ok(None),
-                }
+                timelines[slot as usize] = self.timeline(&mut origin)?;
             }
         }
-        if self.settling.settle.join_schemes && place::has_both_schemes(key) {
+        if self.settling.settle.join_schemes && place::has_both_schemes(&key) {
             settled = [0, 1].map(|slot| joined(settled[slot], settled[1 - slot]));
             let all = timelines.clone();
             timelines = [0, 1].map(|slot| joined_timeline(&all[slot], &all[1 - slot]));
@@ -332,7 +274,7 @@ impl Resolver<'_> {
             Some(if self.settling.at.is_some() { standing.without_span() } else { standing })
         });
         let timelines = has_timelines.then(|| Box::new(timelines));
-        Ok(Some(HostStanding { http, https, timelines, ..HostStanding::default() }))
+        Ok(HostStanding { key, http, https, timelines })
     }
 
     /// Returns the time as of which an origin with these captures is settled; `None` for the end.
@@ -342,12 +284,8 @@ impl Resolver<'_> {
         begin.filter(|&begin| begin > time).or(Some(time))
     }
 
-    /// Returns the history of an origin; `None` if too many moments were made beside it.
-    fn timeline(
-        &self,
-        origin: &mut Origin<'_>,
-        made: Option<&Moments>,
-    ) -> Result<Option<Timeline>, WriteError> {
+    /// Returns the history of an origin.
+    fn timeline(&self, origin: &mut Origin<'_>) -> Result<Timeline, WriteError> {
         let mut moments = Timeline::new();
         let mut next = origin.track.begin();
         while let Some(since) = next.filter(|time| time.0 < TIMELINE_SECONDS_END) {
@@ -356,18 +294,12 @@ impl Resolver<'_> {
             if let Some(standing) = standing
                 && moments.last().is_none_or(|last| last.standing != standing)
             {
-                if let Some(made) = made {
-                    made.add();
-                }
                 moments.push(Moment { since, standing });
-            }
-            if made.is_some_and(Moments::is_too_many) {
-                return Ok(None);
             }
             next = clock.next;
         }
         moments.shrink_to_fit();
-        Ok(Some(moments))
+        Ok(moments)
     }
 
     /// Returns the standing of an origin at the time of `clock`; `None` before its first capture.
@@ -377,12 +309,11 @@ impl Resolver<'_> {
         clock: &mut Clock,
     ) -> Result<Option<Standing>, WriteError> {
         let rules = self.rules;
-        origin.forget_if_many();
         let Some(first) = origin.track.view_at(clock, None) else { return Ok(None) };
         let (followed, copy) = (redirects_within(&first), first.file);
         let received = Received::of(first.newest.facts);
         let mut step = Step { view: first, followed, copy, received };
-        let mut link = None;
+        let mut url = None;
         let standing = loop {
             let newest = step.view.newest;
             match rules.resolve(newest.answer(), step.followed) {
@@ -391,13 +322,11 @@ impl Resolver<'_> {
                 Access::Outcome(outcome) => break self.failed(&step, outcome, clock),
                 Access::Follow => {}
             }
-            let Some(next) = self.follow(origin, link, &newest)? else {
+            let from = url.unwrap_or_else(|| place::robots_txt_url(origin.key, origin.slot));
+            let Some((target, place)) = self.target(&from, &newest)? else {
                 break step.without_end(CaptureNote::RedirectToNowhere, rules);
             };
-            let Link(Some((_, found))) = &origin.links[next] else {
-                break step.without_end(CaptureNote::RedirectToNowhere, rules);
-            };
-            let found = origin.found[*found].1.as_deref();
+            let found = self.find(origin, place)?;
             let Some(view) = found.and_then(|track| track.view_at(clock, Some(step.received)))
             else {
                 break step.without_end(CaptureNote::RedirectTargetMissing, rules);
@@ -407,7 +336,7 @@ impl Resolver<'_> {
             let copy = copy.max_by_key(|file| file.facts.captured_at);
             let received = step.received.and(Received::of(view.newest.facts));
             step = Step { view, followed, copy, received };
-            link = Some(next);
+            url = Some(target);
         };
         let facts = step.received.apply_to(standing.facts);
         let input = first.newest.facts.input;
@@ -451,39 +380,30 @@ impl Resolver<'_> {
         standing
     }
 
-    /// Returns the number of the link of a redirect; `None` if it has no location. `from` is the link
-    /// that led to it.
-    fn follow(
+    /// Returns the URL that a redirect of the resource at `from` leads to, and its place. `None` if it
+    /// has no location, or one that is no URL.
+    fn target(
         &self,
-        origin: &mut Origin<'_>,
-        from: Option<usize>,
+        from: &[u8],
         redirect: &Known<BlobID>,
-    ) -> Result<Option<usize>, WriteError> {
+    ) -> Result<Option<(Vec<u8>, Place)>, WriteError> {
         let Held::Location(location) = redirect.held else { return Ok(None) };
-        if let Some(&known) = origin.known.get(&(from, location)) {
-            return Ok(Some(known));
-        }
-        let base = match from.and_then(|from| origin.links[from].0.as_ref()) {
-            Some((url, _)) => Cow::Borrowed(url),
-            None => Cow::Owned(place::robots_txt_url(origin.key, origin.slot)),
-        };
-        let url = location::resolve(&base, &self.pool.get(location)?);
-        let to = url.and_then(|url| Some((Place::from_url(&url).ok()?, url)));
-        let to = match to {
-            Some((place, url)) => Some((url, self.find(origin, place)?)),
-            None => None,
-        };
-        let link = origin.links.len();
-        origin.links.push(Link(to));
-        origin.known.insert((from, location), link);
-        Ok(Some(link))
+        let url = location::resolve(from, &self.pool.get(location)?);
+        Ok(url.and_then(|url| Place::from_url(&url).ok().map(|place| (url, place))))
     }
 
-    /// Returns the index of the captures at a place.
-    fn find(&self, origin: &mut Origin<'_>, place: Place) -> Result<usize, WriteError> {
+    /// Returns the captures at a place, if there are any.
+    fn find(
+        &self,
+        origin: &mut Origin<'_>,
+        place: Place,
+    ) -> Result<Option<Arc<Track>>, WriteError> {
         let found = &mut origin.found;
-        if let Some(at) = found.iter().position(|(known, _)| *known == place) {
-            return Ok(at);
+        if let Some((_, track)) = found.iter().find(|(known, _)| *known == place) {
+            return Ok(track.clone());
+        }
+        if found.len() == REDIRECTS_KNOWN_MAX {
+            found.clear();
         }
         let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         let by_place = (place.key.as_slice().into(), place.slot);
@@ -500,8 +420,8 @@ impl Resolver<'_> {
                 })
             }
         };
-        found.push((place, track));
-        Ok(found.len() - 1)
+        found.push((place, track.clone()));
+        Ok(track)
     }
 }
 
