@@ -12,6 +12,7 @@ use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::layout::record::{self, In};
 use portcullis_set::layout::{CaptureRow, HostLine, MomentRow, NONE, OutageRow};
+use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 use portcullis_set::lists::ListReader;
 
 use super::config::CompileError;
@@ -192,6 +193,12 @@ impl Timelines {
                 self.captures.push(stored, facts.outage)?;
             }
             let policy = distinct.index(standing);
+            // A number that does not fit would end up in the time beside it, or count from 0 again.
+            let is_numbered = (facts.input as usize) < TIMELINE_INPUTS_MAX
+                && self.moments.len() < u32::MAX.into();
+            if !is_numbered {
+                return Err(CompileError::LongHistory);
+            }
             self.moments.push(&[MomentRow::new(since.0, facts.input, policy, capture)])?;
         }
         Ok(())

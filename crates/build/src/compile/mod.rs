@@ -39,7 +39,6 @@ use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::{Spool, Table};
 use portcullis_set::file::{HeaderFields, SectionKind, SetCounts};
 use portcullis_set::layout::record::In;
-use portcullis_set::limits::TIMELINE_INPUTS_MAX;
 
 use crate::hosts::Standings;
 use crate::ingest::{Captured, Role, StandingCounts};
@@ -183,16 +182,6 @@ fn plan_bytes(file_bytes: usize) -> usize {
     6 * file_bytes + 2 * patterns
 }
 
-/// Checks that the inputs of moments have numbers that fit: one that does not would end up in the
-/// time beside it.
-fn check_moments(hosts: &[HostStanding]) -> Result<(), CompileError> {
-    let mut moments = hosts.iter().flat_map(HostStanding::timelines).flatten();
-    match moments.any(|moment| moment.standing.facts.input as usize >= TIMELINE_INPUTS_MAX) {
-        true => Err(CompileError::LongHistory),
-        false => Ok(()),
-    }
-}
-
 /// The sections that grow while hosts are read.
 struct Sections<'c> {
     pool: &'c BlobPool,
@@ -225,7 +214,6 @@ impl<'c> Sections<'c> {
 
     /// Adds the policies of hosts behind those before them.
     fn add_policies_of(&mut self, hosts: &[HostStanding]) -> Result<(), CompileError> {
-        check_moments(hosts)?;
         let all = hosts.iter().flat_map(HostStanding::all);
         let mut origins = all.filter_map(|it| self.distinct.add(it)).collect();
         self.add_policies(&mut origins)
@@ -322,9 +310,6 @@ impl<'c> Compiled<'c> {
         sections: Sections<'c>,
     ) -> Result<Compiled<'c>, CompileError> {
         let hosts = &sections.hosts;
-        if hosts.timelines.as_ref().is_some_and(|it| it.moments.len() > u32::MAX.into()) {
-            return Err(CompileError::LongHistory);
-        }
         let of_moments = hosts.timelines.as_ref().map(|it| it.captures.rows.spool());
         let captures: Vec<&Spool> =
             std::iter::once(hosts.captures.rows.spool()).chain(of_moments).collect();

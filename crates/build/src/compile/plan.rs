@@ -4,7 +4,6 @@ use hashbrown::HashMap;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, Field};
-use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_engine::RuleSetBuf;
 use portcullis_robots::policy::{
@@ -77,8 +76,6 @@ pub struct PlannedRules {
     pub compiled: RuleSetBuf,
     /// What stands for `compiled`; found here because every thread plans.
     pub fingerprint: Fingerprint,
-    /// The rule of each pattern.
-    pub rules: Vec<RuleID>,
     /// The record of each pattern's rule, counted from the first rule of the first group.
     pub order: Vec<u32>,
 }
@@ -254,7 +251,7 @@ impl<'p> Planner<'_, 'p> {
             let order = record_order(&rules, &positions);
             let compiled = rules.compile();
             let fingerprint = Fingerprint::of(compiled.as_bytes());
-            PlannedRules { compiled, fingerprint, rules: rules.rules, order }
+            PlannedRules { compiled, fingerprint, order }
         });
         let entry = self.entries.len() as u32;
         self.entries.push(PlannedEntry { positions, ordered });
@@ -269,7 +266,7 @@ fn usage_rules(label: LabelRules) -> PlannedRules {
     let LabelRules { patterns, records, .. } = label;
     let compiled = RuleSetBuf::new(&patterns, |_| true);
     let fingerprint = Fingerprint::of(compiled.as_bytes());
-    PlannedRules { compiled, fingerprint, rules: Vec::new(), order: records }
+    PlannedRules { compiled, fingerprint, order: records }
 }
 
 /// Returns the number and the record of each group's first rule.

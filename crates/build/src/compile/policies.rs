@@ -161,7 +161,8 @@ impl PolicySections {
         for entry in entries {
             self.push_rules(words, entry.ordered.as_ref())?;
             if let Some(planned) = entry.ordered {
-                forms.add(&planned.rules, planned.compiled.as_rule_set());
+                let (_, first) = entry.positions[0];
+                forms.add(first, &planned.order, planned.compiled.as_rule_set());
             }
             push(words, groups_at as u32);
             groups_at += 1 + entry.positions.len() * Pairs::words(are_wide);

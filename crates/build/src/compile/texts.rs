@@ -5,7 +5,6 @@
 
 use zerocopy::little_endian::U32;
 
-use portcullis_dialect::RuleID;
 use portcullis_engine::RuleSet;
 use portcullis_engine::bytes::push_varint;
 use portcullis_engine::pattern::Pattern;
@@ -99,23 +98,19 @@ fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32>) {
 /// The form of the text of each record of a file.
 pub struct TextForms<'r, 'f> {
     records: &'r [ListedRecord<'f>],
-    /// The record of each rule.
-    rules: Vec<usize>,
     pub forms: Vec<u32>,
 }
 
 impl<'r, 'f> TextForms<'r, 'f> {
     pub fn new(records: &'r [ListedRecord<'f>]) -> TextForms<'r, 'f> {
-        let is_rule = |record: &usize| records[*record].role.rule_field().is_some();
-        let rules = (0..records.len()).filter(is_rule).collect();
-        TextForms { records, rules, forms: vec![record::STRING; records.len()] }
+        TextForms { records, forms: vec![record::STRING; records.len()] }
     }
 
-    /// Adds the rules of an entry, given the rule of each pattern. A rule has the same pattern in each
-    /// entry.
-    pub fn add(&mut self, rules: &[RuleID], compiled: RuleSet<'_>) {
-        for (index, rule) in rules.iter().enumerate() {
-            let record = self.rules[rule.0 as usize];
+    /// Adds the rules of an entry, given the record of each pattern, counted from `first`. A rule has the
+    /// same pattern in each entry.
+    pub fn add(&mut self, first: u32, order: &[u32], compiled: RuleSet<'_>) {
+        for (index, number) in order.iter().enumerate() {
+            let record = (first + number) as usize;
             if self.forms[record] == record::STRING
                 && let Some((_, pattern)) = compiled.get(index)
             {
