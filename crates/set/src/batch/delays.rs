@@ -5,6 +5,7 @@
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 use portcullis_robots::policy::CrawlDelay;
 
@@ -17,10 +18,13 @@ use crate::stored::{PolicyNumber, StoredCapture};
 /// The delays that a thread has read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DelayMemory {
-    /// Rows of one delay for each agent; the first is that of a file without delays.
-    rows: Vec<CrawlDelay>,
-    /// The start of the row for the number of a policy and the position of other records.
-    known: HashMap<(u32, u32), usize, RandomState>,
+    /// The delay for each agent, or none if all are those of a file without delays, by the number of a
+    /// policy and the position of other records.
+    known: HashMap<(u32, u32), Box<[CrawlDelay]>, RandomState>,
+    /// The number of known delays and of files.
+    count: usize,
+    /// The delays of a file without delays.
+    none: Vec<CrawlDelay>,
 }
 
 impl DelayMemory {
@@ -32,41 +36,26 @@ impl DelayMemory {
         policy: u32,
         capture: Option<StoredCapture<'_>>,
     ) -> Result<&[CrawlDelay], Damage> {
+        let DelayMemory { known, count, none } = self;
         let agents = &classifier.agents;
-        if self.rows.len() + self.known.len() > CRAWL_DELAYS_KEPT_MAX {
-            *self = DelayMemory::default();
-        }
-        if self.rows.is_empty() {
-            self.rows.resize(agents.len(), CrawlDelay::default());
-        }
-        let start = match capture {
-            Some(capture) if capture.others != NONE => {
-                self.start_of(classifier, policy, &capture)?
-            }
-            _ => 0,
+        none.resize(agents.len(), CrawlDelay::default());
+        let Some(capture) = capture.filter(|capture| capture.others != NONE) else {
+            return Ok(none);
         };
-        Ok(&self.rows[start..start + agents.len()])
-    }
-
-    /// Returns the start of the row of a capture with other records.
-    fn start_of(
-        &mut self,
-        classifier: &Classifier,
-        policy: u32,
-        capture: &StoredCapture<'_>,
-    ) -> Result<usize, Damage> {
-        let key = (policy, capture.others);
-        if let Some(&start) = self.known.get(&key) {
-            return Ok(start);
+        if *count > CRAWL_DELAYS_KEPT_MAX {
+            known.clear();
+            *count = 0;
         }
-        let policy = classifier.set.policy(PolicyNumber(policy))?;
-        let row = capture.crawl_delays(&policy, &classifier.agents)?;
-        let has_none = row.iter().all(|delay| *delay == CrawlDelay::default());
-        let start = if has_none { 0 } else { self.rows.len() };
-        if !has_none {
-            self.rows.extend(row);
-        }
-        self.known.insert(key, start);
-        Ok(start)
+        let row = match known.entry((policy, capture.others)) {
+            Entry::Occupied(row) => row.into_mut(),
+            Entry::Vacant(place) => {
+                let policy = classifier.set.policy(PolicyNumber(policy))?;
+                let row = capture.crawl_delays(&policy, agents)?;
+                let row = if row == *none { Vec::new() } else { row };
+                *count += 1 + row.len();
+                place.insert(row.into())
+            }
+        };
+        Ok(if row.is_empty() { none } else { row })
     }
 }
