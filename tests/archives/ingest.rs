@@ -9,7 +9,6 @@ use portcullis_build::compile::{CompileConfig, to_vec};
 use portcullis_build::{
     Content, IngestConfig, IngestError, Ingested, Input, Standing, Strictness, ingest, settled,
 };
-use portcullis_captures::CaptureFormat;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
@@ -172,10 +171,10 @@ fn captures_of_several_formats_are_one_history() {
         assert_eq!(states(&ingested)["http://b.example"], "no-rules");
         let format = |path: &PathBuf| {
             let name = path.display().to_string();
-            ingested.inputs.iter().find(|input| input.name == name).unwrap().format
+            ingested.inputs.iter().find(|input| input.name == name).unwrap().format.as_deref()
         };
-        assert_eq!(format(&robots), Some(CaptureFormat::Folder));
-        assert_eq!(format(&old), Some(CaptureFormat::JsonLines));
+        assert_eq!(format(&robots), Some("folder"));
+        assert_eq!(format(&old), Some("jsonl"));
     }
 }
 

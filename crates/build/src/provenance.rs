@@ -29,9 +29,9 @@ use portcullis_robots::access::{DateSpan, LongOutage, UnixSeconds};
 pub struct InputReport {
     /// The name of the input.
     pub name: String,
-    /// The format, if it was given or follows from the name.
-    #[serde(with = "format")]
-    pub format: Option<CaptureFormat>,
+    /// The [name](portcullis_captures::CaptureFormat::as_str) of the format, if it was given or follows
+    /// from that of the input.
+    pub format: Option<String>,
     /// The number of stored bytes that were read.
     pub bytes: u64,
     /// The number of captures.
@@ -67,6 +67,11 @@ impl InputReport {
     /// Returns whether all bytes could be read, valid or not.
     pub fn is_readable(&self) -> bool {
         self.failure.is_none() && self.unreadable == 0
+    }
+
+    /// Returns whether the input is a folder of files named by host.
+    pub fn is_folder(&self) -> bool {
+        self.format.as_deref() == Some(CaptureFormat::Folder.as_str())
     }
 
     /// Returns whether every record was read and counts, and no status or date was assumed.
@@ -167,37 +172,15 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// The JSON form of a format: its name. An unknown one is none.
-mod format {
-    use portcullis_captures::CaptureFormat;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
-    pub fn serialize<S: Serializer>(
-        format: &Option<CaptureFormat>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        format.map(CaptureFormat::as_str).serialize(to)
-    }
-
-    pub fn deserialize<'d, D: Deserializer<'d>>(
-        from: D,
-    ) -> Result<Option<CaptureFormat>, D::Error> {
-        let name = Option::<String>::deserialize(from)?;
-        Ok(CaptureFormat::ALL.into_iter().find(|it| Some(it.as_str()) == name.as_deref()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_captures::{BrokenRecord, CaptureFormat};
 
     #[test]
     fn provenance_survives_a_round_trip() {
         let whole = InputReport {
             name: "a \"quoted\"\n name".into(),
-            format: Some(CaptureFormat::Warc),
+            format: Some("warc".into()),
             bytes: u64::MAX,
             captures: 3,
             later: 2,
@@ -232,7 +215,8 @@ mod tests {
         let later = br#"{"inputs": [{"name": "x", "format": "tape", "colour": 1}], "more": []}"#;
         let read = Provenance::read(later).expect("it names an input");
         let inputs: Vec<InputReport> = read.inputs().collect();
-        assert_eq!(inputs, [InputReport { name: "x".into(), ..InputReport::default() }]);
+        let (name, format) = ("x".into(), Some("tape".into()));
+        assert_eq!(inputs, [InputReport { name, format, ..InputReport::default() }]);
         for other in [&b"{}"[..], b"", b"[]", b"{\"inputs\": 1}", b"\xff"] {
             assert!(Provenance::read(other).is_none());
         }

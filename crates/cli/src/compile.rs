@@ -13,7 +13,7 @@ use portcullis_build::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings, Merger,
     SettleChoice, SettleConfig, StandingCounts, Strictness,
 };
-use portcullis_captures::{CaptureFormat, FieldMap};
+use portcullis_captures::FieldMap;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::{Dialect, LongUnreachable};
 use portcullis_files::kind::POLICY_SET;
@@ -426,8 +426,8 @@ impl summary::Summary for Summary<'_> {
             writeln!(out, "{}: set {:.16}, {origins}", visible(&set.name), set.set_hash)?;
         }
         // What a folder leaves out are files whose names are not hosts, and such.
-        let of_folders = |input: &&InputReport| input.format == Some(CaptureFormat::Folder);
-        let files: u64 = self.inputs.iter().filter(of_folders).map(|input| input.broken).sum();
+        let folders = self.inputs.iter().filter(|input| input.is_folder());
+        let files: u64 = folders.map(|input| input.broken).sum();
         let parts = [
             Some(counted(self.captures, "capture")),
             (self.superseded > 0).then(|| format!("{} superseded by newer ones", self.superseded)),

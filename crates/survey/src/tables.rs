@@ -151,7 +151,7 @@ fn push_origins(text: &mut Text, origins: &OriginFigures, inputs: &[InputReport]
     text.origins("note on the answer", all, named(&origins.capture_notes));
     text.origins("note on the file", all, named(&origins.file_notes));
     let input = |input: &InputReport| {
-        let format = input.format.map_or("-", |format| format.as_str());
+        let format = input.format.as_deref().unwrap_or("-");
         let counts = [input.captures, input.broken].map(|count| count.to_string());
         [input.name.clone(), format.to_owned()].into_iter().chain(counts).collect()
     };

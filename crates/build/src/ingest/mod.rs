@@ -112,6 +112,7 @@ impl Input {
             true => Some(CaptureFormat::Folder),
             false => CaptureFormat::from_name(&self.path),
         });
+        let format = format.map(|format| format.as_str().to_owned());
         InputReport { name: self.path.display().to_string(), format, ..InputReport::default() }
     }
 }
@@ -302,7 +303,7 @@ fn describe_nothing(inputs: &[InputReport]) -> String {
              host, name it with --fields host=NAME"
         );
     }
-    if inputs.iter().all(|input| input.format == Some(CaptureFormat::Folder)) {
+    if inputs.iter().all(InputReport::is_folder) {
         return format!("{names}: no file is named by a host ({})", folder::NAMES);
     }
     format!("{names}: no captures of robots.txt")
