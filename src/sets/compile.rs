@@ -138,16 +138,13 @@ pub fn compile(
     let ingesting = build::IngestConfig {
         strictness: config.strictness,
         history: config.has_history,
-        scratch: scratch.clone(),
+        scratch,
         ..build::IngestConfig::new(config.dialect, config.bytes_max)
     };
     let inputs: Vec<_> = inputs.iter().map(|path| build::Input::new(path.as_ref())).collect();
     let ingested = build::ingest(&inputs, &ingesting, &()).map_err(SetError::new)?;
-    let compiling = build::compile::CompileConfig {
-        scratch,
-        ..build::compile::CompileConfig::of(&ingested, config.dialect, config.bytes_max)
-    };
-    build::compile::write(&ingested.standings, &compiling, output).map_err(SetError::new)?;
+    let written = build::compile::write(&ingested.standings, &ingested.compiling, output);
+    written.map_err(SetError::new)?;
     let reports = ingested.inputs.iter();
     Ok(Compiled {
         captures: reports.clone().map(|report| report.captures).sum(),

@@ -99,7 +99,7 @@ impl Whole {
         let folder = tempfile::tempdir().unwrap();
         let path = archive().write(folder.path(), "robots.jsonl");
         let ingested = ingested(&[path], &IngestConfig::new(&RFC_9309, None));
-        let bytes = compiled(&ingested, (&RFC_9309, None), "{}");
+        let bytes = compiled(&ingested, "{}");
         let paths = ["/", "/x/a17", "/search?q=1", "/admin/page.php", "/1/x7y2z"];
         let hosts = ingested.standings.to_vec().unwrap();
         let origins = hosts.iter().map(|host| String::from_utf8_lossy(&host.key));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use portcullis_build::compile::{CompileConfig, to_vec};
+use portcullis_build::compile::to_vec;
 use portcullis_build::{
     Content, IngestConfig, IngestError, Ingested, Input, Standing, Strictness, ingest, settled,
 };
@@ -191,8 +191,7 @@ fn the_sample_applies_to_both_schemes() {
     assert_eq!(counts.origins, 2 * files as u64);
     let known = PolicyState::ALL.into_iter().filter(|state| state.is_file());
     assert_eq!(known.map(|state| counts.in_state(state)).sum::<u64>(), 2 * files as u64);
-    let compiled =
-        to_vec(&ingested.standings, &CompileConfig::of(&ingested, config().dialect, None));
+    let compiled = to_vec(&ingested.standings, &ingested.compiling);
     let set = PolicySet::from_bytes("a set", compiled.unwrap()).unwrap();
     let merged = settled(&set, &Scratch::in_memory()).unwrap();
     assert_eq!((states(&merged), merged.standings.counts().unwrap()), (states(&ingested), counts));
@@ -250,10 +249,9 @@ fn many_names_fit_in_little_memory() {
     }
     let path = captures.write(folder.path(), "names.jsonl");
     let compiled = |scratch: Scratch| {
-        let config = IngestConfig { robots_bytes_max: None, scratch: scratch.clone(), ..config() };
+        let config = IngestConfig { robots_bytes_max: None, scratch, ..config() };
         let ingested = ingest_with(&[Input::new(&path)], &config, 2);
-        let compiling = CompileConfig { scratch, ..CompileConfig::of(&ingested, &RFC_9309, None) };
-        to_vec(&ingested.standings, &compiling).unwrap()
+        to_vec(&ingested.standings, &ingested.compiling).unwrap()
     };
     let little = compiled(Scratch::in_folder(folder.path(), COMPILE_MEMORY_MIN));
     assert!(little == compiled(Scratch::in_memory()));

@@ -6,13 +6,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use portcullis_build::{
-    IngestConfig, Ingested, MergeSettings, Provenance, SettleChoice, SettleConfig, compile, settled,
+    IngestConfig, Ingested, Merger, Provenance, SettleChoice, SettleConfig, compile, settled,
 };
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_set::PolicySet;
-use portcullis_testkit::{Captures, Random, random_file};
+use portcullis_testkit::{Captures, Random, compiled, random_file};
 
 const BYTES_MAX: Option<usize> = Some(4_096);
 
@@ -35,10 +35,6 @@ fn archives(folder: &Path, random: &mut Random) -> Vec<PathBuf> {
     paths
 }
 
-fn compiled(ingested: &Ingested, dialect: &'static Dialect, provenance: &str) -> Vec<u8> {
-    portcullis_testkit::compiled(ingested, (dialect, BYTES_MAX), provenance)
-}
-
 fn ingested(paths: &[PathBuf], dialect: &'static Dialect, settle: SettleConfig) -> Ingested {
     let config = IngestConfig { settle, ..IngestConfig::new(dialect, BYTES_MAX) };
     portcullis_testkit::ingested(paths, &config)
@@ -47,7 +43,7 @@ fn ingested(paths: &[PathBuf], dialect: &'static Dialect, settle: SettleConfig) 
 /// Returns the set of some archives.
 fn set(paths: &[PathBuf], dialect: &'static Dialect, settle: SettleConfig) -> Vec<u8> {
     let ingested = ingested(paths, dialect, settle);
-    compiled(&ingested, dialect, &Provenance::of(&ingested.inputs, &settle).to_json())
+    compiled(&ingested, &Provenance::of(&ingested.inputs, &settle).to_json())
 }
 
 fn open(bytes: &[u8]) -> PolicySet {
@@ -57,11 +53,11 @@ fn open(bytes: &[u8]) -> PolicySet {
 /// Merges like `merge` does.
 fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
     let sets: Vec<PolicySet> = sets.into_iter().map(open).collect();
-    let settings =
-        MergeSettings::of(&sets.iter().collect::<Vec<_>>(), &SettleChoice::default()).unwrap();
-    let (merged, config) =
-        settings.merge(&sets.iter().collect::<Vec<_>>(), &Scratch::in_memory()).unwrap();
-    compile::to_vec(&merged.standings, &config).unwrap()
+    let sets: Vec<&PolicySet> = sets.iter().collect();
+    let mut merger = Merger::new(IngestConfig::of_sets(&sets, &SettleChoice::default()).unwrap());
+    merger.add_distinct(&sets).unwrap();
+    let merged = merger.finish().unwrap();
+    compile::to_vec(&merged.standings, &merged.compiling).unwrap()
 }
 
 /// Returns how origins are settled in one round of a test.
@@ -122,7 +118,7 @@ fn a_set_without_inputs_counts_as_one() {
     let folder = tempfile::tempdir().unwrap();
     let paths = archives(folder.path(), &mut Random::new(3));
     let ingested = ingested(&paths[..1], &RFC_9309, SettleConfig::default());
-    let silent = open(&compiled(&ingested, &RFC_9309, "{}"));
+    let silent = open(&compiled(&ingested, "{}"));
     let settled = settled(&silent, &Scratch::in_memory()).unwrap();
     assert_eq!(settled.inputs.len(), 1);
     assert_eq!(settled.inputs[0].name, "a set in memory");
@@ -138,7 +134,7 @@ fn a_capture_of_a_missing_input_is_damage() {
     let paths = archives(folder.path(), &mut Random::new(4));
     let ingested = ingested(&paths, &RFC_9309, SettleConfig::default());
     let lying = Provenance::of(&ingested.inputs[..1], &ingested.settle).to_json();
-    let set = open(&compiled(&ingested, &RFC_9309, &lying));
+    let set = open(&compiled(&ingested, &lying));
     let damage = settled(&set, &Scratch::in_memory()).unwrap_err().to_string();
     assert!(damage.contains("an input that the provenance does not list"), "{damage}");
 }
@@ -154,7 +150,7 @@ fn sets_that_were_compiled_differently_are_not_merged() {
     let compile = |dialect, settle| open(&set(&paths[..1], dialect, settle));
     let first = compile(&RFC_9309, plain);
     let settings =
-        |other: &PolicySet, choice: SettleChoice| MergeSettings::of(&[&first, other], &choice);
+        |other: &PolicySet, choice: SettleChoice| IngestConfig::of_sets(&[&first, other], &choice);
     let unchanged = SettleChoice::default();
     let joining = SettleConfig { join_schemes: true, ..plain };
     for (other, words) in [
@@ -177,5 +173,5 @@ fn sets_that_were_compiled_differently_are_not_merged() {
     let early = SettleChoice { as_of: Some(UnixSeconds(1_710_000_000)), ..unchanged };
     let error = settings(&first, early).unwrap_err().to_string();
     assert!(error.contains("has captures after 2024-03-09T16:"), "{error}");
-    assert!(MergeSettings::of(&[], &unchanged).is_err());
+    assert!(IngestConfig::of_sets(&[], &unchanged).is_err());
 }

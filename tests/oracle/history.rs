@@ -141,8 +141,7 @@ fn set(world: &World, dialect: &'static Dialect, long_outage: LongOutage) -> Pol
     let captures: u64 = ingested.inputs.iter().map(|input| input.captures).sum();
     assert_eq!(captures as usize, world.archived.len());
     let provenance = Provenance::of(&ingested.inputs, &settle).to_json();
-    PolicySet::from_bytes("history", compiled(&ingested, (dialect, None), &provenance))
-        .expect("a set")
+    PolicySet::from_bytes("history", compiled(&ingested, &provenance)).expect("a set")
 }
 
 /// Checks that the policy of `url` is the same in the whole period in which `time` lies, and another

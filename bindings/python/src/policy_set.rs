@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use portcullis_build::compile::{self, CompileConfig, CompileError};
 use portcullis_build::{
-    IngestConfig, IngestError, Input, LoadConfig, MergeError, MergeSettings, Merger, SettleChoice,
-    SettleConfig, Standings, Strictness,
+    IngestConfig, IngestError, Input, LoadConfig, MergeError, Merger, SettleChoice, Standings,
+    Strictness,
 };
 use portcullis_cli::SetAt;
 use portcullis_dialect::RFC_9309;
@@ -84,16 +84,16 @@ fn write(
 /// whole are added to `warnings`.
 fn compiled(
     (sets, archives): (&[&PolicySet], &[Input]),
-    settings: &MergeSettings,
-    config: &IngestConfig,
+    config: IngestConfig,
     output: Option<&Path>,
     warnings: &mut Vec<String>,
 ) -> PyResult<PyPolicySet> {
-    let mut merger = Merger::new(settings.dialect, settings.has_history, &config.scratch);
+    let strictness = config.strictness;
+    let mut merger = Merger::new(config);
     merger.add_distinct(sets).map_err(Error::of)?;
     let of_sets = merger.inputs().len();
     if sets.is_empty() || !archives.is_empty() {
-        let ingested = merger.ingest(archives, config, &());
+        let ingested = merger.ingest(archives, &());
         ingested.map_err(|error| not_ingested(error, archives))?;
     }
     for input in merger.inputs()[of_sets..].iter().filter(|input| !input.is_whole()) {
@@ -102,9 +102,9 @@ fn compiled(
         let broken = counted(input.broken, "record");
         warnings.push(format!("{}: {broken} left out ({what})", input.name));
     }
-    let (ingested, compile) = settings.finish(merger, &config.scratch).map_err(Error::of)?;
-    ingested.check_files(config.strictness).map_err(Error::of)?;
-    write(&ingested.standings, &compile, output)
+    let ingested = merger.finish().map_err(Error::of)?;
+    ingested.check_files(strictness).map_err(Error::of)?;
+    write(&ingested.standings, &ingested.compiling, output)
 }
 
 #[pymethods]
@@ -163,11 +163,9 @@ impl PyPolicySet {
         let asked = dialect.map(arguments::dialect).transpose()?;
         let output = output.as_deref();
         let pool = thread_pool(threads).map_err(Error::of)?;
-        let mut settings = MergeSettings {
-            dialect: asked.unwrap_or(&RFC_9309),
-            robots_bytes_max: Some(max_robots_bytes),
-            settle: SettleConfig::default(),
-            has_history: history,
+        let mut settings = IngestConfig {
+            history,
+            ..IngestConfig::new(asked.unwrap_or(&RFC_9309), Some(max_robots_bytes))
         };
         if let Ok(files) = inputs.cast::<PyDict>() {
             if output.is_some() || history {
@@ -197,7 +195,7 @@ impl PyPolicySet {
             .collect::<PyResult<Vec<_>>>()?;
         let sets: Vec<&PolicySet> = sets.iter().map(|set| &*set.set).collect();
         if !sets.is_empty() {
-            let merged = MergeSettings::of(&sets, &SettleChoice::default());
+            let merged = IngestConfig::of_sets(&sets, &SettleChoice::default());
             settings = merged.map_err(|error| match error {
                 MergeError::Damaged(_) => Error::of(error),
                 _ => value_error(error),
@@ -212,19 +210,17 @@ impl PyPolicySet {
                     "history is about archives, and all inputs are sets",
                 ));
             }
-            settings.has_history |= history;
+            settings.history |= history;
         }
         let archives: Vec<Input> = archives.into_iter().map(Input::new).collect();
         let mut warnings = Vec::new();
         let compiled = in_pool(py, &pool, |stop| {
             let config = IngestConfig {
                 strictness,
-                settle: settings.settle,
-                history: settings.has_history,
                 scratch: scratch(output, memory).until(Arc::clone(stop)),
-                ..IngestConfig::new(settings.dialect, settings.robots_bytes_max)
+                ..settings.clone()
             };
-            compiled((&sets, &archives), &settings, &config, output, &mut warnings)
+            compiled((&sets, &archives), config, output, &mut warnings)
         })?;
         for warning in warnings {
             let warning = CString::new(warning.replace('\0', "\u{fffd}"))?;
@@ -390,7 +386,7 @@ fn texts_of(files: &Bound<'_, PyDict>) -> PyResult<BTreeMap<Origin, Vec<u8>>> {
 /// Compiles texts.
 fn of_texts(
     texts: &BTreeMap<Origin, Vec<u8>>,
-    &MergeSettings { dialect, robots_bytes_max, .. }: &MergeSettings,
+    &IngestConfig { dialect, robots_bytes_max, .. }: &IngestConfig,
     scratch: Scratch,
     stop: &Arc<AtomicBool>,
 ) -> PyResult<PyPolicySet> {

@@ -12,7 +12,7 @@
 //!
 //! - [`load`](fn@load), [`load_text`] and [`load_files`] compile robots.txt files into memory.
 //! - [`ingest`](fn@ingest) and [`compile`] write a file from captures in archives.
-//! - [`MergeSettings`] joins sets; [`as_of`] is a set of the captures up to a time.
+//! - [`Merger`] joins sets; [`as_of`] is a set of the captures up to a time.
 //!
 //! [`verify`](fn@verify) compares a set with what its own content compiles to. `portcullis-set` reads
 //! and asks what this crate writes.
@@ -43,7 +43,7 @@ pub use ingest::{
 pub use load::{
     LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, load, load_files, load_text, read_text,
 };
-pub use merging::{MergeError, MergeSettings, SettleChoice, as_of, set_as_of, settled};
+pub use merging::{MergeError, SettleChoice, as_of, set_as_of, settled};
 pub use pool::{BlobID, BlobPool, Fingerprint};
 pub use provenance::{InputReport, Provenance, SettleConfig};
 pub use standing::{Content, HostStanding, Moment, Standing, Timeline};

@@ -18,8 +18,8 @@ use portcullis_files::scratch::Scratch;
 use portcullis_set::file::{Damage, Section, SectionKind, SetCounts, SetError};
 use portcullis_set::stored::PolicySet;
 
-use crate::compile::{CompileConfig, CompileError, Compiled, WHOLE};
-use crate::hosts::Standings;
+use crate::compile::{CompileError, Compiled, WHOLE};
+use crate::ingest::Ingested;
 use crate::merging::settled;
 use crate::writer::{ContentHasher, SectionSink};
 
@@ -52,7 +52,7 @@ pub fn verify(set: &PolicySet, scratch: &Scratch) -> Result<Verified, SetError> 
 fn verify_content(set: &PolicySet, blocks: u64, scratch: &Scratch) -> Result<Verified, SetError> {
     verify_provenance(set)?;
     let settled = settled(set, scratch)?;
-    compile_again(set, &settled.standings, scratch)?;
+    compile_again(set, &settled)?;
     let records = set.policies().map(|policy| Ok(policy?.record_count()? as u64));
     let records = records.sum::<Result<u64, Damage>>()?;
     Ok(Verified { blocks, records, counts: *set.counts() })
@@ -65,15 +65,10 @@ fn verify_provenance(set: &PolicySet) -> Result<(), Damage> {
 }
 
 /// Compiles the content and compares every section and the counts.
-fn compile_again(
-    set: &PolicySet,
-    standings: &Standings,
-    scratch: &Scratch,
-) -> Result<(), SetError> {
-    let config = CompileConfig::like(set, scratch)?;
+fn compile_again(set: &PolicySet, settled: &Ingested) -> Result<(), SetError> {
     let mut comparison =
         Comparison { set, sections: 0, section: None, at: 0, hasher: ContentHasher::default() };
-    let compiled = Compiled::to(&mut comparison, standings, &config, WHOLE);
+    let compiled = Compiled::to(&mut comparison, &settled.standings, &settled.compiling, WHOLE);
     let compiled = compiled.map_err(|error| error.of_set(set))?;
     comparison.end()?;
     if std::mem::take(&mut comparison.hasher).finish() != set.hash() {

@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{anyhow, bail, ensure};
-use portcullis_build::compile::{self, CompileConfig};
+use portcullis_build::compile;
 use portcullis_build::limits::SETS_AT_ONCE;
 use portcullis_build::{
-    IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, MergeSettings, Merger,
-    SettleChoice, SettleConfig, StandingCounts, Strictness,
+    IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, Merger, SettleChoice,
+    SettleConfig, StandingCounts, Strictness,
 };
 use portcullis_captures::FieldMap;
 use portcullis_dialect::decision::PolicyState;
@@ -59,18 +59,12 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     };
     let mut settings = match sets.settings(&choice)? {
         Some(settings) => settings,
-        None => MergeSettings {
-            dialect: args.text.dialect(),
-            robots_bytes_max: args.text.bytes_max(),
-            settle: SettleConfig {
-                as_of: choice.as_of,
-                long_outage: choice.long_outage.unwrap_or_default(),
-                join_schemes: choice.join_schemes,
-            },
-            has_history: false,
+        None => IngestConfig {
+            settle: choice.or(SettleConfig::default()),
+            ..IngestConfig::new(args.text.dialect(), args.text.bytes_max())
         },
     };
-    settings.has_history |= args.history;
+    settings.history |= args.history;
     ensure!(
         choice.long_outage.is_none()
             || settings.dialect.access.long_unreachable == LongUnreachable::OnRequest,
@@ -80,30 +74,23 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     );
     let fields = FieldMap::new(args.fields).map_err(|error| anyhow!("--fields: {error}"))?;
     let capture = fields.with_unit(args.unit.time_unit);
-    let scratch = args.memory.scratch(Some(&args.output));
-    let config = IngestConfig {
-        capture,
-        strictness: args.faults.strictness(),
-        settle: settings.settle,
-        history: settings.has_history,
-        scratch,
-        ..IngestConfig::new(settings.dialect, settings.robots_bytes_max)
-    };
+    let (strictness, scratch) = (args.faults.strictness(), args.memory.scratch(Some(&args.output)));
     let format = args.input_format;
     let archives: Vec<Input> = archives.into_iter().map(|path| Input { path, format }).collect();
     let pool = thread_pool(args.run.threads.threads)?;
     let shows_progress = !args.run.no_progress;
-    let mut merger = Merger::new(settings.dialect, settings.has_history, &config.scratch);
+    let mut merger = Merger::new(IngestConfig { capture, strictness, scratch, ..settings.clone() });
     sets.join(&mut merger, shows_progress)?;
     // The captures of archives count as later ones.
     if !archives.is_empty() {
-        ingest(&mut merger, &archives, &config, &pool, (shows_progress, summary.form))?;
+        ingest(&mut merger, &archives, strictness, &pool, (shows_progress, summary.form))?;
     }
-    let (ingested, compile) = pool.install(|| settings.finish(merger, &config.scratch))?;
-    ingested.check_files(config.strictness).map_err(|error| nothing_compiled(error, ""))?;
+    let ingested = pool.install(|| merger.finish())?;
+    ingested.check_files(strictness).map_err(|error| nothing_compiled(error, ""))?;
     let ingesting = started.elapsed();
     let output = &args.output;
-    let written = pool.install(|| compile::write(&ingested.standings, &compile, output))?;
+    let written =
+        pool.install(|| compile::write(&ingested.standings, &ingested.compiling, output))?;
     if sets.paths.is_empty() && summary.form != SummaryForm::Json {
         show_file_notes(&written.counts, settings.dialect);
     }
@@ -113,7 +100,7 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
         set_hash: written.hash.to_string(),
         set_bytes: written.bytes,
         dialect: settings.dialect.name,
-        robots_bytes_max: compile.robots_bytes_max.map(|bytes| bytes as u64),
+        robots_bytes_max: settings.robots_bytes_max.map(|bytes| bytes as u64),
         hosts: Some(written.counts.hosts),
         origins: Some(written.counts.origins),
         policies: written.policies,
@@ -128,7 +115,7 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
         time: Some(Time::new(ingesting, compiling, written.counts.origins, None)),
         ..Account::default()
     };
-    let counted = Summary::new(account, &sets.opened, (&ingested, &compile), &written.counts);
+    let counted = Summary::new(account, &sets.opened, &ingested, &written.counts);
     summary::write(&summary, &counted)?;
     Ok(ExitStatus::Done)
 }
@@ -187,7 +174,7 @@ struct Sets {
 
 impl Sets {
     /// Returns how the sets were compiled, which has to be alike; `None` if there are none.
-    fn settings(&mut self, choice: &SettleChoice) -> anyhow::Result<Option<MergeSettings>> {
+    fn settings(&mut self, choice: &SettleChoice) -> anyhow::Result<Option<IngestConfig>> {
         if self.paths.is_empty() {
             return Ok(None);
         }
@@ -197,7 +184,7 @@ impl Sets {
             opened.push(MergedSet::of(&set));
             Ok::<_, anyhow::Error>(set)
         });
-        MergeSettings::from_each(sets, choice).map(Some)
+        IngestConfig::of_each(sets, choice).map(Some)
     }
 
     /// Joins the captures of all sets. Of equal sets, the last one counts.
@@ -234,14 +221,14 @@ impl Sets {
 fn ingest(
     merger: &mut Merger,
     inputs: &[Input],
-    config: &IngestConfig,
+    strictness: Strictness,
     pool: &ThreadPool,
     (shows_progress, summary): (bool, SummaryForm),
 ) -> anyhow::Result<()> {
     let before = merger.inputs().len();
     let paths: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
     let progress = Progress::over(&paths, shows_progress);
-    let ingested = pool.install(|| merger.ingest(inputs, config, &progress));
+    let ingested = pool.install(|| merger.ingest(inputs, &progress));
     drop(progress); // The bar is removed before messages are written.
     // A JSON summary reports the same problems. An error already names the first one.
     let reports = match &ingested {
@@ -260,7 +247,7 @@ fn ingest(
         let reports = error.inputs();
         let is_readable = reports.iter().all(InputReport::is_readable);
         // --lenient is only suggested if there are captures left to compile.
-        let skips = config.strictness == Strictness::Usual && !is_readable;
+        let skips = strictness == Strictness::Usual && !is_readable;
         let advice = match skips && reports.iter().any(|input| input.captures > 0) {
             true => " (--lenient skips unreadable inputs)",
             false => "",
@@ -382,10 +369,10 @@ impl<'r> Summary<'r> {
     fn new(
         account: Account<NoRecords>,
         sets: &'r [MergedSet],
-        (ingested, config): (&'r Ingested, &CompileConfig),
+        ingested: &'r Ingested,
         counts: &StandingCounts,
     ) -> Summary<'r> {
-        let inputs = &ingested.inputs;
+        let (inputs, scratch) = (&ingested.inputs, &ingested.compiling.scratch);
         let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum();
         // A set stores no origin without a policy.
         let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
@@ -410,8 +397,8 @@ impl<'r> Summary<'r> {
             in_outage: counts.in_outage,
             periods: ingested.standings.has_history().then_some(counts.periods),
             as_of: ingested.settle.time().map(UnixSeconds::to_rfc3339),
-            spilled_bytes: config.scratch.spilled_bytes(),
-            memory_bytes: Some(config.scratch.memory()).filter(|&memory| memory < usize::MAX),
+            spilled_bytes: scratch.spilled_bytes(),
+            memory_bytes: Some(scratch.memory()).filter(|&memory| memory < usize::MAX),
         }
     }
 }

@@ -9,15 +9,14 @@
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
-//! use portcullis_build::compile::{CompileConfig, to_vec};
+//! use portcullis_build::compile::to_vec;
 //! use portcullis_set::PolicySet;
 //! use portcullis_build::{IngestConfig, Input, ingest};
 //! use portcullis_survey::{HostHistory, HostQuery};
 //!
 //! let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
 //! let ingested = ingest(&[Input::new("../../corpora/sample/robots")], &config, &())?;
-//! let config = CompileConfig::of(&ingested, &RFC_9309, None);
-//! let set = PolicySet::from_bytes("sample", to_vec(&ingested.standings, &config)?)?;
+//! let set = PolicySet::from_bytes("sample", to_vec(&ingested.standings, &ingested.compiling)?)?;
 //! let history = HostHistory::of(&set, &HostQuery::parse(b"news.example")?, &[])?;
 //! assert_eq!(history.origins[0].periods.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

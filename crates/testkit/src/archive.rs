@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use portcullis_build::compile::{self, CompileConfig};
 use portcullis_build::{IngestConfig, Ingested, Input, ingest};
-use portcullis_dialect::dialect::Dialect;
 use serde_json::{Value, json};
 
 use crate::Random;
@@ -105,13 +104,7 @@ pub fn ingested(paths: &[PathBuf], config: &IngestConfig) -> Ingested {
 }
 
 /// Compiles ingested answers to the bytes of a set with this provenance.
-pub fn compiled(
-    ingested: &Ingested,
-    (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
-    provenance: &str,
-) -> Vec<u8> {
-    let provenance = provenance.to_owned();
-    let config =
-        CompileConfig { provenance, ..CompileConfig::of(ingested, dialect, robots_bytes_max) };
+pub fn compiled(ingested: &Ingested, provenance: &str) -> Vec<u8> {
+    let config = CompileConfig { provenance: provenance.to_owned(), ..ingested.compiling.clone() };
     compile::to_vec(&ingested.standings, &config).expect("memory takes it")
 }

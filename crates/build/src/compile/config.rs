@@ -3,14 +3,13 @@
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Scratch;
-use portcullis_set::file::{ContentHash, Damage, SetError};
+use portcullis_set::file::{ContentHash, SetError};
 use portcullis_set::layout::NONE;
 use portcullis_set::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX, TIMELINE_INPUTS_MAX};
 use portcullis_set::stored::{CompiledFor, PolicySet};
 
-use crate::ingest::{Ingested, StandingCounts};
+use crate::ingest::StandingCounts;
 use crate::limits::SET_HOST_SEEDS_MAX;
-use crate::provenance::Provenance;
 
 /// How to compile a set.
 #[derive(Clone, Debug)]
@@ -34,30 +33,6 @@ impl CompileConfig {
             provenance: "{}".to_owned(),
             scratch: Scratch::in_memory(),
         }
-    }
-
-    /// Creates the configuration for what was ingested, with its provenance.
-    pub fn of(
-        ingested: &Ingested,
-        dialect: &'static Dialect,
-        robots_bytes_max: Option<usize>,
-    ) -> CompileConfig {
-        CompileConfig {
-            provenance: Provenance::of(&ingested.inputs, &ingested.settle).to_json(),
-            ..CompileConfig::new(dialect, robots_bytes_max)
-        }
-    }
-}
-
-impl CompileConfig {
-    /// Creates the configuration with which a set was compiled.
-    pub(crate) fn like(set: &PolicySet, scratch: &Scratch) -> Result<CompileConfig, Damage> {
-        let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        Ok(CompileConfig {
-            provenance: String::from_utf8_lossy(set.provenance()?).into_owned(),
-            scratch: scratch.clone(),
-            ..CompileConfig::new(set.dialect(), set.robots_bytes_max().map(in_memory))
-        })
     }
 }
 

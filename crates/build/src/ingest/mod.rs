@@ -67,6 +67,7 @@ use portcullis_files::scratch::Scratch;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::stored::CaptureFacts;
 
+use crate::compile::CompileConfig;
 use crate::hosts::Standings;
 use crate::provenance::{InputReport, SettleConfig};
 
@@ -117,7 +118,7 @@ impl Input {
     }
 }
 
-/// Settings for ingesting.
+/// How captures are read, settled and compiled.
 #[derive(Clone, Debug)]
 pub struct IngestConfig {
     /// The dialect that policies follow.
@@ -165,6 +166,8 @@ pub struct Ingested {
     /// The number of captures that are not the newest of their origin, and so do not count; 0 if the
     /// history was kept. A capture of both http and https counts for each.
     pub superseded: u64,
+    /// How they are compiled to a set.
+    pub compiling: CompileConfig,
 }
 
 impl Ingested {
@@ -345,9 +348,9 @@ pub fn ingest(
     config: &IngestConfig,
     observer: &dyn IngestObserver,
 ) -> Result<Ingested, IngestError> {
-    let mut merger = Merger::new(config.dialect, config.history, &config.scratch);
-    merger.ingest(inputs, config, observer)?;
-    let ingested = merger.finish(config.settle)?;
+    let mut merger = Merger::new(config.clone());
+    merger.ingest(inputs, observer)?;
+    let ingested = merger.finish()?;
     ingested.check_files(config.strictness)?;
     Ok(ingested)
 }

@@ -17,9 +17,8 @@ use hashbrown::HashMap;
 
 use portcullis_dialect::AccessRules;
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
-use portcullis_files::scratch::{Scratch, Table};
+use portcullis_files::scratch::Table;
 use portcullis_set::file::{Damage, Section, SetError};
 use portcullis_set::lists::{ListReader, read_extract};
 use portcullis_set::stored::{PolicyNumber, PolicySet};
@@ -31,7 +30,7 @@ use super::place::{self, Place, Slot};
 use super::read::{Open, read_all};
 use super::settle::{AsOf, Settling};
 use super::{IngestConfig, IngestError, IngestObserver, Ingested, Input, Strictness};
-use crate::compile::text_bytes_max;
+use crate::compile::{CompileConfig, text_bytes_max};
 use crate::hosts::Standings;
 use crate::pool::{BlobID, BlobPool, Fingerprint};
 use crate::provenance::{InputReport, Provenance, SettleConfig};
@@ -42,8 +41,7 @@ const KEYS_PER_RELEASE: u64 = 1 << 16;
 /// The captures of archives and of sets, joined.
 #[derive(Debug)]
 pub struct Merger {
-    keeps: Keeps,
-    scratch: Scratch,
+    config: IngestConfig,
     pool: BlobPool,
     inputs: Vec<InputReport>,
     parts: Vec<Captured>,
@@ -52,17 +50,20 @@ pub struct Merger {
 }
 
 impl Merger {
-    /// Begins without captures. `has_history` says whether the history of origins is kept; a set that has
-    /// none then counts as the few captures that it has.
-    pub fn new(dialect: &'static Dialect, has_history: bool, scratch: &Scratch) -> Merger {
+    /// Begins without captures. If the history of origins is kept, a set that has none counts as the few
+    /// captures that it has.
+    pub fn new(config: IngestConfig) -> Merger {
         Merger {
-            keeps: (&dialect.access, has_history),
-            scratch: scratch.clone(),
-            pool: BlobPool::new(scratch),
+            pool: BlobPool::new(&config.scratch),
+            config,
             inputs: Vec::new(),
             parts: Vec::new(),
             captures: 0,
         }
+    }
+
+    fn keeps(&self) -> Keeps {
+        (&self.config.dialect.access, self.config.history)
     }
 
     /// Returns a report on each input so far.
@@ -71,8 +72,7 @@ impl Merger {
     }
 
     /// Reads archives, and joins their captures. Of two captures that are equally new (or undated), that
-    /// of the input that was added later counts. `config` has the dialect, the history and the scratch
-    /// of this merger; it says nothing about settling that [`finish`](Merger::finish) does not.
+    /// of the input that was added later counts.
     ///
     /// Runs on the calling thread's rayon pool.
     ///
@@ -82,15 +82,15 @@ impl Merger {
     pub fn ingest(
         &mut self,
         inputs: &[Input],
-        config: &IngestConfig,
         observer: &dyn IngestObserver,
     ) -> Result<(), IngestError> {
         let reports = inputs.iter().map(Input::report).collect();
+        let capture = self.config.capture.clone();
         let open = |input: usize| {
             let Input { path, format } = &inputs[input];
-            portcullis_captures::open(path, *format, &config.capture)
+            portcullis_captures::open(path, *format, &capture)
         };
-        self.read(reports, &open, config, observer)
+        self.read(reports, &open, observer)
     }
 
     /// Like [`Merger::ingest`], for the inputs that `open` opens.
@@ -98,10 +98,10 @@ impl Merger {
         &mut self,
         reports: Vec<InputReport>,
         open: &Open<'_>,
-        config: &IngestConfig,
         observer: &dyn IngestObserver,
     ) -> Result<(), IngestError> {
-        let newest = Newest::new(self.keeps, std::mem::take(&mut self.pool), &self.scratch);
+        let (keeps, config) = (self.keeps(), &self.config);
+        let newest = Newest::new(keeps, std::mem::take(&mut self.pool), &config.scratch);
         let first = u32::try_from(self.inputs.len()).expect("fewer than 2^32 inputs");
         let (newest, inputs) = read_all((newest, first), reports, open, config, observer)?;
         let is_fine = match config.strictness {
@@ -135,7 +135,7 @@ impl Merger {
         }
         let pool = RefCell::new(std::mem::take(&mut self.pool));
         let mut logs = Vec::new();
-        let (mut first_input, (rules, _)) = (self.inputs.len(), self.keeps);
+        let (mut first_input, (rules, _)) = (self.inputs.len(), self.keeps());
         for &set in sets {
             let inputs = inputs(set)?;
             let no_captures = || SetError::NoCaptures { name: set.name().to_owned() };
@@ -154,13 +154,12 @@ impl Merger {
                 pool: &pool,
                 extracts: HashMap::default(),
                 others: HashMap::default(),
-                table: self.scratch.table(),
+                table: self.config.scratch.table(),
             });
             first_input += inputs.len();
             self.inputs.extend(inputs);
         }
-        let merged =
-            Captured::merge(logs.iter_mut().collect(), self.keeps, Form::Sorted, &self.scratch);
+        let merged = self.merged(logs.iter_mut().collect());
         drop(logs);
         self.pool = pool.into_inner();
         self.parts.push(merged?);
@@ -172,28 +171,31 @@ impl Merger {
     /// # Errors
     ///
     /// If a temporary file fails.
-    pub fn finish(self, settle: SettleConfig) -> Result<Ingested, WriteError> {
-        self.settle(settle, None)
+    pub fn finish(self) -> Result<Ingested, WriteError> {
+        self.settle(None)
     }
 
-    pub(crate) fn settle(
-        mut self,
-        settle: SettleConfig,
-        at: Option<AsOf>,
-    ) -> Result<Ingested, WriteError> {
+    pub(crate) fn settle(mut self, at: Option<AsOf>) -> Result<Ingested, WriteError> {
         let captured = match self.parts.len() {
             1 => self.parts.pop().expect("a part"),
-            _ => {
-                let parts = self.parts.iter().map(Captured::reader).collect();
-                Captured::merge(parts, self.keeps, Form::Sorted, &self.scratch)?
-            }
+            _ => self.merged(self.parts.iter().map(Captured::reader).collect())?,
         };
-        let (_, keeps_all) = self.keeps;
+        let Merger { config, pool, inputs, captures, .. } = self;
         let superseded =
-            if keeps_all { 0 } else { self.captures.saturating_sub(captured.resources()) };
-        let settling = Settling { captured, settle, at };
-        let standings = Standings::from_captures(settling, self.pool);
-        Ok(Ingested { standings, inputs: self.inputs, settle, superseded })
+            if config.history { 0 } else { captures.saturating_sub(captured.resources()) };
+        let IngestConfig { dialect, robots_bytes_max, settle, scratch, .. } = config;
+        let provenance = Provenance::of(&inputs, &settle).to_json();
+        let compiling = CompileConfig { dialect, robots_bytes_max, provenance, scratch };
+        let standings = Standings::from_captures(Settling { captured, settle, at }, pool);
+        Ok(Ingested { standings, inputs, settle, superseded, compiling })
+    }
+
+    /// Merges captures that are sorted by key.
+    fn merged<E: From<WriteError>>(
+        &self,
+        sources: Vec<impl Iterator<Item = Result<Keyed, E>>>,
+    ) -> Result<Captured, E> {
+        Captured::merge(sources, self.keeps(), Form::Sorted, &self.config.scratch)
     }
 }
 

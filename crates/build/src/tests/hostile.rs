@@ -11,6 +11,7 @@ use portcullis_testkit::Random;
 
 use super::*;
 use crate::compile::to_vec;
+use crate::ingest::{IngestConfig, Merger};
 
 /// What a set is asked.
 struct Questions<'q> {
@@ -262,9 +263,11 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
 
 /// Merges one set.
 fn merged_alone(set: &PolicySet) -> PolicySet {
-    let settings = crate::MergeSettings::of(&[set], &crate::SettleChoice::default()).unwrap();
-    let (merged, config) = settings.merge(&[set], &Scratch::in_memory()).unwrap();
-    let bytes = to_vec(&merged.standings, &config).unwrap();
+    let config = IngestConfig::of_sets(&[set], &crate::SettleChoice::default()).unwrap();
+    let mut merger = Merger::new(config);
+    merger.add(&[set]).unwrap();
+    let merged = merger.finish().unwrap();
+    let bytes = to_vec(&merged.standings, &merged.compiling).unwrap();
     PolicySet::from_bytes("merged.set", bytes).unwrap()
 }
 

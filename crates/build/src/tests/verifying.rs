@@ -13,7 +13,6 @@ use portcullis_set::lists::RecordKind;
 use portcullis_testkit::Captures;
 
 use super::*;
-use crate::compile::CompileConfig;
 use crate::limits::SET_TEXT_BYTES_FREE;
 
 #[test]
@@ -85,8 +84,7 @@ fn a_set_of_an_older_matching_is_compiled_again() {
     std::fs::write(&path, parts.sealed()).unwrap();
     let old = PolicySet::open_to_compile(&path).unwrap();
     let again = crate::settled(&old, &Scratch::in_memory()).unwrap();
-    let config = CompileConfig::like(&old, &Scratch::in_memory()).unwrap();
-    assert!(crate::compile::to_vec(&again.standings, &config).unwrap() == whole);
+    assert!(crate::compile::to_vec(&again.standings, &again.compiling).unwrap() == whole);
     let agents = vec![Crawler::parse("ExampleBot", &RFC_9309).unwrap()];
     let refused = Classifier::new(old, agents).unwrap_err();
     assert!(matches!(refused, AskError::OtherMatching { .. }), "{refused}");

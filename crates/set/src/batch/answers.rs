@@ -47,14 +47,13 @@ impl Session {
     /// use portcullis_robots::access::UnixSeconds;
     /// use portcullis_robots::policy::Crawler;
     /// use portcullis_set::batch::{Classifier, Records, Session, Times};
-    /// use portcullis_build::compile::{CompileConfig, to_vec};
+    /// use portcullis_build::compile::to_vec;
     /// use portcullis_set::PolicySet;
     /// use portcullis_build::{IngestConfig, Input, ingest};
     ///
     /// let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
     /// let ingested = ingest(&[Input::new("../../corpora/sample/robots")], &config, &())?;
-    /// let config = CompileConfig::of(&ingested, &RFC_9309, None);
-    /// let set = PolicySet::from_bytes("sample", to_vec(&ingested.standings, &config)?)?;
+    /// let set = PolicySet::from_bytes("sample", to_vec(&ingested.standings, &ingested.compiling)?)?;
     /// let agents = vec![Crawler::parse("ExampleBot", &RFC_9309)?];
     /// let mut session = Session::new(Classifier::new(set, agents)?);
     /// let (urls, time) = (["https://anchors.example/"; 2], Some(UnixSeconds(1_700_000_000)));

@@ -15,7 +15,6 @@ use portcullis_dialect::Fetched;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, RFC_9309};
 use portcullis_files::input::InputError;
-use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixSeconds};
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
@@ -24,7 +23,7 @@ use portcullis_set::lists::read_extract;
 use super::read::Open;
 use super::{IngestConfig, IngestError, IngestObserver, Ingested, Input, Merger, StandingCounts};
 use crate::InputReport;
-use crate::compile::{CompileConfig, to_vec};
+use crate::compile::to_vec;
 use crate::ingest::Strictness;
 use crate::pool::BlobPool;
 use crate::provenance::SettleConfig;
@@ -32,12 +31,13 @@ use crate::standing::{Content, HostStanding, Standing};
 
 /// Merges the sets of what was ingested, open at the same time.
 fn merge(parts: &[&Ingested], dialect: &'static Dialect, settle: SettleConfig) -> Ingested {
-    let open = |part: &&Ingested| PolicySet::from_bytes("a part", part.compiled(dialect)).unwrap();
+    let open = |part: &&Ingested| PolicySet::from_bytes("a part", part.compiled()).unwrap();
     let sets: Vec<PolicySet> = parts.iter().map(open).collect();
     let has_history = sets.iter().any(PolicySet::has_history);
-    let mut merger = Merger::new(dialect, has_history, &Scratch::in_memory());
+    let config = IngestConfig { settle, history: has_history, ..IngestConfig::new(dialect, None) };
+    let mut merger = Merger::new(config);
     merger.add(&sets.iter().collect::<Vec<_>>()).unwrap();
-    merger.finish(settle).unwrap()
+    merger.finish().unwrap()
 }
 
 /// A record of an archive.
@@ -220,8 +220,8 @@ impl Ingested {
     }
 
     /// Returns the bytes of the set.
-    fn compiled(&self, dialect: &'static Dialect) -> Vec<u8> {
-        to_vec(&self.standings, &CompileConfig::of(self, dialect, None)).unwrap()
+    fn compiled(&self) -> Vec<u8> {
+        to_vec(&self.standings, &self.compiling).unwrap()
     }
 
     /// Returns the standing of an origin: `-/a` for a file that disallows `/a`, otherwise the state
@@ -298,9 +298,9 @@ fn ingest_from(
     config: &IngestConfig,
     observer: &dyn IngestObserver,
 ) -> Result<Ingested, IngestError> {
-    let mut merger = Merger::new(config.dialect, config.history, &config.scratch);
-    merger.read(reports, open, config, observer)?;
-    let ingested = merger.finish(config.settle)?;
+    let mut merger = Merger::new(config.clone());
+    merger.read(reports, open, observer)?;
+    let ingested = merger.finish()?;
     ingested.check_files(config.strictness)?;
     Ok(ingested)
 }

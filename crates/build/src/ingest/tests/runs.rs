@@ -8,10 +8,9 @@ use portcullis_robots::access::DateSpan;
 use portcullis_set::PolicySet;
 
 use super::*;
-use crate::compile::{CompileConfig, to_vec};
 use crate::ingest::{IngestObserver, Progress};
 use crate::limits::BROKEN_RECORDS_NAMED;
-use crate::merging::{MergeSettings, SettleChoice};
+use crate::merging::SettleChoice;
 use crate::provenance::SettleConfig;
 
 /// Shuffles the items, in the same way for the same seed.
@@ -85,13 +84,13 @@ fn memory_changes_nothing() {
         let compiled = |scratch: Scratch, threads: usize| {
             let config = IngestConfig { history, scratch: scratch.clone(), ..config(dialect) };
             let ingested = ingest_pieces(&inputs, &config, threads).unwrap();
-            let config = CompileConfig { scratch, ..CompileConfig::of(&ingested, dialect, None) };
-            let bytes = to_vec(&ingested.standings, &config).unwrap();
+            let bytes = ingested.compiled();
             let set = PolicySet::from_bytes("a set", bytes.clone()).unwrap();
-            crate::verify(&set, &config.scratch).unwrap();
-            let merging = MergeSettings::of(&[&set], &SettleChoice::default()).unwrap();
-            let (merged, config) = merging.merge(&[&set, &set], &config.scratch).unwrap();
-            (bytes, to_vec(&merged.standings, &config).unwrap(), ingested.superseded)
+            crate::verify(&set, &scratch).unwrap();
+            let merging = IngestConfig::of_sets(&[&set], &SettleChoice::default()).unwrap();
+            let mut merger = Merger::new(IngestConfig { scratch, ..merging });
+            merger.add_distinct(&[&set, &set]).unwrap();
+            (bytes, merger.finish().unwrap().compiled(), ingested.superseded)
         };
         let expected = compiled(Scratch::in_memory(), 1);
         let folder = tempfile::tempdir().unwrap();

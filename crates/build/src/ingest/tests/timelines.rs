@@ -16,7 +16,7 @@ use portcullis_set::stored::Period;
 use portcullis_testkit::Random;
 
 use super::*;
-use crate::compile::{CompileConfig, to_vec};
+use crate::compile::to_vec;
 use crate::hosts::Standings;
 use crate::provenance::SettleConfig;
 use crate::standing::Timeline;
@@ -88,8 +88,8 @@ fn history(config: IngestConfig) -> IngestConfig {
     IngestConfig { history: true, ..config }
 }
 
-fn set_of(ingested: &Ingested, dialect: &'static Dialect) -> PolicySet {
-    PolicySet::from_bytes("the history", ingested.compiled(dialect)).unwrap()
+fn set_of(ingested: &Ingested) -> PolicySet {
+    PolicySet::from_bytes("the history", ingested.compiled()).unwrap()
 }
 
 /// Returns each origin with its standing at a time, by the timelines of `hosts`.
@@ -127,7 +127,7 @@ fn a_timeline_is_what_the_captures_up_to_each_time_give() {
         let settle = SettleConfig { long_outage, join_schemes, ..SettleConfig::default() };
         let config = IngestConfig { settle, ..config(dialect) };
         let Ok(all) = ingest_pieces(&inputs, &history(config.clone()), 2) else { continue };
-        let set = set_of(&all, dialect);
+        let set = set_of(&all);
         crate::verify(&set, &Scratch::in_memory())
             .unwrap_or_else(|error| panic!("{seed}: {error}"));
         let stored = crate::settled(&set, &Scratch::in_memory()).unwrap().standings;
@@ -255,7 +255,7 @@ fn a_session_answers_as_of_each_time_as_the_set_of_that_time() {
         let random = &mut Random::new(seed);
         let inputs = random_inputs(random);
         let Ok(all) = ingest_pieces(&inputs, &history(config(dialect)), 1) else { continue };
-        let mut asked = session(set_of(&all, dialect), dialect);
+        let mut asked = session(set_of(&all), dialect);
         let mut expected: Vec<(UnixSeconds, Vec<Told>)> = Vec::new();
         for time in times(&inputs) {
             let settle = SettleConfig { as_of: Some(time), ..SettleConfig::default() };
@@ -267,7 +267,7 @@ fn a_session_answers_as_of_each_time_as_the_set_of_that_time() {
                 let told = told(&mut session(set, dialect), records, &[urls.len()]);
                 told.into_iter().map(|(told, _)| told).collect::<Vec<_>>()
             };
-            let mut answers = of_set(set_of(&until, dialect), Times::Now);
+            let mut answers = of_set(set_of(&until), Times::Now);
             let at = (time, BeforeFirst::Unknown);
             let compiled = crate::as_of(asked.classifier().set(), at, &Scratch::in_memory());
             let compiled = compiled.unwrap();
@@ -310,7 +310,7 @@ fn a_record_with_an_agent_is_answered_as_for_that_agent_alone() {
         let random = &mut Random::new(seed);
         let inputs = random_inputs(random);
         let Ok(all) = ingest_pieces(&inputs, &history(config(dialect)), 1) else { continue };
-        let set = Arc::new(set_of(&all, dialect));
+        let set = Arc::new(set_of(&all));
         let classifier = |agents: &[&str]| {
             let chain = |name: &&str| Crawler::parse(name, dialect).unwrap();
             let agents: Vec<Crawler> = agents.iter().map(chain).collect();
@@ -377,7 +377,7 @@ fn a_record_without_time_or_before_the_first_capture_is_unknown() {
     let config = history(config(&RFC_9309));
     let all = ingest_pieces(&[(vec![piece], false)], &config, 1).unwrap();
     let agents = || vec![Crawler::parse("a", &RFC_9309).unwrap()];
-    let classifier = || Classifier::new(set_of(&all, &RFC_9309), agents()).unwrap();
+    let classifier = || Classifier::new(set_of(&all), agents()).unwrap();
     let records = ["https://a.example/10", "https://a.example/10", "https://b.example/", "no URL"];
     let mut session = Session::new(classifier());
     let time = |seconds| Some(UnixSeconds(seconds));
@@ -423,7 +423,7 @@ fn captures_of_an_unchanged_file_begin_no_moment_of_those_behind_it() {
         let moments: usize =
             all.hosts().iter().flat_map(HostStanding::timelines).map(Vec::len).sum();
         assert!(moments as u64 <= 5 * HOSTS + DAYS, "{moments}");
-        let set = all.compiled(&RFC_9309);
+        let set = all.compiled();
         assert!(set.len() < 600 * HOSTS as usize, "{}", set.len());
     }
 }
@@ -440,7 +440,7 @@ fn a_period_lasts_as_long_as_the_policy() {
     let piece = captures.map(Record::Capture).to_vec();
     let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
     assert_eq!(all.counts().periods, 4);
-    let mut session = session(set_of(&all, &RFC_9309), &RFC_9309);
+    let mut session = session(set_of(&all), &RFC_9309);
     let periods = [(10, Some(30)), (30, Some(50)), (50, Some(60)), (60, None)];
     for time in 10..70 {
         let records = Records::from(&["https://a.example/"]).at(Times::At(UnixSeconds(time)));
@@ -488,9 +488,8 @@ fn a_merge_is_what_all_captures_at_once_give() {
         }
         assert_eq!(merged.all(), all.all(), "{seed}");
         // Each part has an input of its own name.
-        let inputs = all.inputs.clone();
-        let merged = Ingested { inputs, ..merged };
-        assert!(merged.compiled(dialect) == all.compiled(dialect), "{seed}");
+        let merged = Ingested { compiling: all.compiling.clone(), ..merged };
+        assert!(merged.compiled() == all.compiled(), "{seed}");
     }
 }
 
@@ -512,7 +511,7 @@ fn moments_with_equal_captures_take_sixteen_bytes() {
     let lines = (0..moments).map(|date| made(&format!("a {} 200 /{}", date * 60, date / 50)));
     let piece = lines.map(Record::Capture).collect();
     let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
-    let set = set_of(&all, &RFC_9309);
+    let set = set_of(&all);
     let bytes = |name: &str| set.section_bytes().find(|(it, _)| it == name).unwrap().1;
     assert_eq!((set.moments(), bytes("moments")), (moments, 16 * moments));
     assert!(bytes("log") <= 16 * moments, "{}", bytes("log"));
@@ -529,7 +528,7 @@ fn a_redirect_is_not_confirmed_by_each_capture_of_its_target() {
     let last = made(&format!("t {} 200 /y", (CAPTURES + 1) * DAY));
     let piece = redirects.chain(captures).chain([last]).map(Record::Capture).collect();
     let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 2).unwrap();
-    let set = set_of(&all, &RFC_9309);
+    let set = set_of(&all);
     // The target is missing, has a file, and has another one.
     assert_eq!(set.moments(), 3 * REDIRECTS + CAPTURES + 1);
     crate::verify(&set, &Scratch::in_memory()).unwrap();
@@ -563,7 +562,7 @@ fn hosts_with_more_moments_than_fit_at_once_are_settled_in_rounds() {
         let hosts = all.hosts();
         let timelines = hosts.iter().flat_map(HostStanding::timelines);
         assert_eq!(timelines.map(Vec::len).max(), Some(1_001));
-        (set_of(&all, &RFC_9309).moments(), all.compiled(&RFC_9309))
+        (set_of(&all).moments(), all.compiled())
     };
     assert!(moments(1) == moments(3) && moments(2).0 > 60_000);
 }
@@ -577,7 +576,7 @@ fn a_time_before_the_first_capture_is_not_fresh() {
     let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
     let agents = vec![Crawler::parse("a", &RFC_9309).unwrap()];
     let freshness = Freshness { as_of: UnixSeconds(0), seconds_max: Some(100), withdraws: true };
-    let classifier = Classifier::new(set_of(&all, &RFC_9309), agents).unwrap();
+    let classifier = Classifier::new(set_of(&all), agents).unwrap();
     let classifier = classifier.with_before_first(BeforeFirst::Oldest);
     let mut session = Session::new(classifier.with_freshness(Some(freshness)));
     let url = ["https://a.example/x"];
@@ -594,11 +593,10 @@ fn an_input_that_a_moment_cannot_number_is_an_error() {
     let config = history(config(&RFC_9309));
     for (input, is_fine) in [((1 << 24) - 1, true), (1 << 24, false)] {
         let all = ingest_pieces(&[(vec![piece.clone()], false)], &config, 1).unwrap();
-        let config = CompileConfig::of(&all, &RFC_9309, None);
         let mut hosts = all.hosts();
         let [_, https] = &mut **hosts[0].timelines.as_mut().unwrap();
         https[0].standing.facts.input = input;
         let standings = Standings::in_memory(hosts, all.standings.pool);
-        assert_eq!(to_vec(&standings, &config).is_ok(), is_fine, "{input}");
+        assert_eq!(to_vec(&standings, &all.compiling).is_ok(), is_fine, "{input}");
     }
 }
