@@ -5,9 +5,7 @@ use std::io::Cursor;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use portcullis_captures::{
-    BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject, warc,
-};
+use portcullis_captures::{BatchReader, BrokenRecord, Capture, ReadConfig, Subject, warc};
 use portcullis_dialect::Fetched;
 use portcullis_files::input::{InputError, Source};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
@@ -32,8 +30,12 @@ struct Found {
     error: Option<InputError>,
 }
 
-impl CaptureSink for Found {
-    fn capture(&mut self, capture: Capture<'_>) {
+impl Found {
+    fn add(&mut self, read: Result<Capture<'_>, BrokenRecord>) {
+        let capture = match read {
+            Ok(capture) => capture,
+            Err(broken) => return self.broken.push(broken),
+        };
         let Subject::Url(url) = capture.subject else { panic!("{capture:?}") };
         let answer = match capture.answer {
             Fetched::Status(status) => status.to_string(),
@@ -52,10 +54,6 @@ impl CaptureSink for Found {
             notes.join(",")
         ));
     }
-
-    fn broken(&mut self, broken: BrokenRecord) {
-        self.broken.push(broken);
-    }
 }
 
 fn read(source: Source) -> Found {
@@ -64,7 +62,8 @@ fn read(source: Source) -> Found {
     loop {
         match reader.next_batch() {
             Ok(Some(batch)) => {
-                batch.read(&ReadConfig { robots_bytes_max: Some(100_000) }, &mut found);
+                let config = ReadConfig { robots_bytes_max: Some(100_000) };
+                batch.read(&config, &mut |read| found.add(read));
             }
             Ok(None) => return found,
             Err(error) => {

@@ -11,9 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use portcullis_build::{LoadConfig, LoadError, load, read_text};
-use portcullis_captures::{
-    BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject, folder,
-};
+use portcullis_captures::{BatchReader, Capture, ReadConfig, Subject, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::input::InputError;
@@ -174,7 +172,7 @@ impl Originals {
         let mut folder = folder::open(path).map_err(failed)?;
         let reading = ReadConfig { robots_bytes_max: config.robots_bytes_max };
         while let Some(batch) = folder.next_batch().map_err(failed)? {
-            batch.read(&reading, &mut originals);
+            batch.read(&reading, &mut |read| read.into_iter().for_each(|it| originals.add(it)));
         }
         originals.known = HashMap::new();
         Ok(originals)
@@ -198,10 +196,10 @@ impl Originals {
     }
 }
 
-impl CaptureSink for Originals {
-    fn capture(&mut self, capture: Capture<'_>) {
+impl Originals {
+    fn add(&mut self, capture: Capture<'_>) {
         let Subject::Host(host) = capture.subject else { return };
-        let Some(keys) = folder::host_keys(host) else { return };
+        let Some(keys) = folder::host_keys(&host) else { return };
         let text: Box<[u8]> = capture.body.into_owned().into();
         let texts = &mut self.texts;
         let number = *self.known.entry(text.clone()).or_insert_with(|| {
@@ -219,8 +217,6 @@ impl CaptureSink for Originals {
             });
         }
     }
-
-    fn broken(&mut self, _: BrokenRecord) {}
 }
 
 #[cfg(test)]

@@ -30,14 +30,14 @@ pub struct Capture<'c> {
 }
 
 /// The resource that a capture is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Subject<'c> {
     /// The resource with this URL, as spelled in the archive. It may be the target of a redirect
     /// instead of a robots.txt.
-    Url(&'c [u8]),
+    Url(Cow<'c, [u8]>),
     /// The robots.txt of this host. It applies to http and https on their default ports, unless a
     /// port follows the host.
-    Host(&'c [u8]),
+    Host(Cow<'c, [u8]>),
 }
 
 /// A record that could not be read and was skipped.
@@ -97,13 +97,8 @@ impl ReadConfig {
     }
 }
 
-/// Receives captures and broken records.
-pub trait CaptureSink {
-    /// Receives a capture.
-    fn capture(&mut self, capture: Capture<'_>);
-    /// Receives a record that could not be read.
-    fn broken(&mut self, broken: BrokenRecord);
-}
+/// Receives captures, and records that could not be read.
+pub type CaptureSink<'s> = dyn FnMut(Result<Capture<'_>, BrokenRecord>) + 's;
 
 /// Cuts one file into batches.
 pub trait BatchReader: Send {
@@ -120,6 +115,6 @@ pub trait Batch: Send {
     /// Returns the bytes of the stored file that the batch covers, for progress.
     fn stored_bytes(&self) -> u64;
 
-    /// Reads the captures and passes them to `sink`, in order.
-    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink);
+    /// Passes the captures and the broken records to `sink`, in order.
+    fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>);
 }

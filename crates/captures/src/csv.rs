@@ -17,7 +17,7 @@ use portcullis_files::input::{
     first_row,
 };
 
-use super::capture::{Capture, CaptureSink, ReadConfig};
+use super::capture::{CaptureSink, ReadConfig};
 use super::json_path::{FieldPath, FieldValue};
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap, FoundColumn};
@@ -141,14 +141,13 @@ impl RecordReader for Schema {
         &self,
         record: &[u8],
         config: &ReadConfig,
-        sink: &mut dyn CaptureSink,
+        sink: &mut CaptureSink<'_>,
     ) -> Result<(), String> {
         // A blank line is no row.
         if let b"\n" | b"\r\n" = record {
             return Ok(());
         }
-        let (subject, capture) = self.record(record)?.capture(&self.fields, config)?;
-        sink.capture(Capture { subject: subject.get(), ..capture });
+        sink(Ok(self.record(record)?.capture(&self.fields, config)?));
         Ok(())
     }
 }

@@ -187,21 +187,17 @@ impl Batch for Files {
         0
     }
 
-    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
+    fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>) {
         let mut text = Vec::new();
         for (path, problem) in &self.entries {
             let read = match problem {
                 Some(problem) => Err(BrokenRecord::senseless(place(path), *problem)),
                 None => self.read_file(path, config, &mut text),
             };
-            match read {
-                Ok(()) => {
-                    let host = Subject::Host(host_of(path));
-                    let settled = settle(200, Some(Cow::Borrowed(&text)), true, config);
-                    sink.capture(settled.capture(host, None));
-                }
-                Err(broken) => sink.broken(broken),
-            }
+            sink(read.map(|()| {
+                let host = Subject::Host(Cow::Borrowed(host_of(path)));
+                settle(200, Some(Cow::Borrowed(&text)), true, config).capture(host, None)
+            }));
         }
     }
 }

@@ -96,7 +96,7 @@ impl RecordReader for Schema {
         &self,
         line: &[u8],
         config: &ReadConfig,
-        sink: &mut dyn CaptureSink,
+        sink: &mut CaptureSink<'_>,
     ) -> Result<(), String> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         match trim(text, WHITE_SPACE) {
@@ -120,7 +120,7 @@ impl RecordReader for Schema {
         }
         let headers: Headers<'_> = within(text, record.take(CaptureField::Headers))?;
         let redirects: Vec<Redirect<'_>> = within(text, record.take(CaptureField::Redirects))?;
-        let (subject, mut capture) = match record.capture(&self.fields, config) {
+        let mut capture = match record.capture(&self.fields, config) {
             Ok(read) => read,
             Err(problem) => return self.read_history(text, config, sink).ok_or(problem),
         };
@@ -129,13 +129,12 @@ impl RecordReader for Schema {
         }
         let is_redirect = matches!(capture.answer, Fetched::Status(300..=399));
         let fields = headers.0.iter().map(|(name, value)| (*name, value.as_bytes()));
-        sink.capture(Capture {
-            subject: subject.get(),
+        sink(Ok(Capture {
             redirects_followed: redirects.len() as u32,
             location: headers.first("location").filter(|_| is_redirect).map(Cow::Borrowed),
             caching: CachingHeaders::read(fields),
             ..capture
-        });
+        }));
         Ok(())
     }
 }
@@ -151,7 +150,7 @@ impl Schema {
         &self,
         text: &[u8],
         config: &ReadConfig,
-        sink: &mut dyn CaptureSink,
+        sink: &mut CaptureSink<'_>,
     ) -> Option<()> {
         let history: History<'_> = serde_json::from_slice(text).ok()?;
         let mut dates = history.values().flat_map(BTreeMap::keys);
@@ -176,8 +175,7 @@ impl Schema {
                     answer,
                 ];
                 values.into_iter().for_each(|(field, value)| record.set(field, 0, value));
-                let (subject, capture) = record.capture(&self.fields, config).ok()?;
-                sink.capture(Capture { subject: subject.get(), ..capture });
+                sink(Ok(record.capture(&self.fields, config).ok()?));
             }
         }
         Some(())

@@ -22,29 +22,20 @@
 //! [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody), because the missing part may hold rules that disallow.
 //!
 //! ```
-//! use portcullis_captures::{BrokenRecord, Capture, CaptureSink, FieldMap, ReadConfig};
-//!
-//! #[derive(Default)]
-//! struct Bodies(Vec<Vec<u8>>);
-//!
-//! impl CaptureSink for Bodies {
-//!     fn capture(&mut self, capture: Capture<'_>) {
-//!         self.0.push(capture.body.into_owned());
-//!     }
-//!     fn broken(&mut self, broken: BrokenRecord) {
-//!         panic!("{}: {}", broken.place, broken.problem);
-//!     }
-//! }
+//! use portcullis_captures::{FieldMap, ReadConfig};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let file = folder.path().join("captures.jsonl");
 //! std::fs::write(&file, r#"{"url": "https://a.example/robots.txt", "status": 200, "body": "Allow: /"}"#)?;
 //! let mut reader = portcullis_captures::open(&file, None, &FieldMap::default())?;
-//! let mut bodies = Bodies::default();
+//! let mut bodies = Vec::new();
 //! while let Some(batch) = reader.next_batch()? {
-//!     batch.read(&ReadConfig { robots_bytes_max: None }, &mut bodies);
+//!     batch.read(&ReadConfig { robots_bytes_max: None }, &mut |read| match read {
+//!         Ok(capture) => bodies.push(capture.body.into_owned()),
+//!         Err(broken) => panic!("{}: {}", broken.place, broken.problem),
+//!     });
 //! }
-//! assert_eq!(bodies.0, [b"Allow: /"]);
+//! assert_eq!(bodies, [b"Allow: /"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

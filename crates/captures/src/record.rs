@@ -68,13 +68,12 @@ impl<'r> Record<'r> {
         self.values[field as usize].value.is_set()
     }
 
-    /// Returns the capture and its subject. The subject is separate, because it may not be borrowed
-    /// from the record.
+    /// Returns the capture.
     pub fn capture(
         mut self,
         fields: &FieldMap,
         config: &ReadConfig,
-    ) -> Result<(RecordSubject<'r>, Capture<'r>), String> {
+    ) -> Result<Capture<'r>, String> {
         let subject = self.subject(fields)?;
         let captured_at = self.time(fields.unit())?;
         let (has_error, is_truncated) =
@@ -104,15 +103,15 @@ impl<'r> Record<'r> {
             (CaptureNote::Truncated, is_truncated),
             (CaptureNote::StatusAssumed, is_assumed),
         ]));
-        Ok((subject, settled.capture(Subject::Url(b""), captured_at)))
+        Ok(settled.capture(subject, captured_at))
     }
 
-    fn subject(&mut self, fields: &FieldMap) -> Result<RecordSubject<'r>, String> {
+    fn subject(&mut self, fields: &FieldMap) -> Result<Subject<'r>, String> {
         if let Some(url) = self.text(CaptureField::Url)? {
-            return Ok(RecordSubject::Url(url));
+            return Ok(Subject::Url(url));
         }
         if let Some(host) = self.text(CaptureField::Host)? {
-            return Ok(robots_txt_of(&host).unwrap_or(RecordSubject::Host(host)));
+            return Ok(robots_txt_of(&host).unwrap_or(Subject::Host(host)));
         }
         let names = fields.names(&[CaptureField::Url, CaptureField::Host]);
         Err(format!("no URL and no host ({names}); name the field with --fields url=NAME"))
@@ -187,28 +186,12 @@ fn since_1970(seconds: i64) -> Result<Option<UnixSeconds>, String> {
         .map_err(|_| format!("its time is {} s before 1970", seconds.unsigned_abs()))
 }
 
-/// The subject of a record.
-pub(super) enum RecordSubject<'r> {
-    Url(Cow<'r, [u8]>),
-    Host(Cow<'r, [u8]>),
-}
-
-impl RecordSubject<'_> {
-    /// Returns the subject for a capture.
-    pub fn get(&self) -> Subject<'_> {
-        match self {
-            RecordSubject::Url(url) => Subject::Url(url),
-            RecordSubject::Host(host) => Subject::Host(host),
-        }
-    }
-}
-
 /// Returns the robots.txt of the site with this URL, or `None` if it is no URL.
-fn robots_txt_of(site: &[u8]) -> Option<RecordSubject<'static>> {
+fn robots_txt_of(site: &[u8]) -> Option<Subject<'static>> {
     let authority = memchr::memmem::find(site, b"://")? + "://".len();
     let end = site[authority..].iter().position(|byte| b"/?#".contains(byte));
     let origin = &site[..end.map_or(site.len(), |end| authority + end)];
-    Some(RecordSubject::Url(Cow::Owned([origin, b"/robots.txt"].concat())))
+    Some(Subject::Url(Cow::Owned([origin, b"/robots.txt"].concat())))
 }
 
 /// Decodes `text` up to the size limit, and at least one byte more if there is one.

@@ -17,7 +17,7 @@ pub(super) trait RecordReader: Send + Sync {
         &self,
         record: &[u8],
         config: &ReadConfig,
-        sink: &mut dyn CaptureSink,
+        sink: &mut CaptureSink<'_>,
     ) -> Result<(), String>;
 }
 
@@ -67,13 +67,13 @@ impl Batch for Records {
         self.chunk.stored_bytes()
     }
 
-    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
+    fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>) {
         let (mut rest, mut line) = (&self.chunk[..], self.lines_before + 1);
         let framing = self.records.framing();
         while !rest.is_empty() {
             let (record, after) = rest.split_at(framing.first_end(rest).unwrap_or(rest.len()));
             if let Err(problem) = self.records.read(record, config, sink) {
-                sink.broken(BrokenRecord::senseless(format!("line {line}"), problem));
+                sink(Err(BrokenRecord::senseless(format!("line {line}"), problem)));
             }
             line += lines_in(record);
             rest = after;

@@ -235,17 +235,16 @@ impl Batch for WarcBatch {
         self.stored_bytes
     }
 
-    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
+    fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>) {
         for (position, record) in &self.records {
-            let mut broken = |problem: String| {
-                let place = format!("record at byte {position}");
-                sink.broken(BrokenRecord::senseless(place, problem));
+            let broken = |problem: String| {
+                Err(BrokenRecord::senseless(format!("record at byte {position}"), problem))
             };
             match record {
-                Err(problem) => broken(problem.clone()),
+                Err(problem) => sink(broken(problem.clone())),
                 Ok((kept, block)) => match kept.message(block) {
-                    Ok(message) => sink.capture(kept.capture(message.as_ref(), block, config)),
-                    Err(problem) => broken(problem.to_string()),
+                    Ok(message) => sink(Ok(kept.capture(message.as_ref(), block, config))),
+                    Err(problem) => sink(broken(problem.to_string())),
                 },
             }
         }

@@ -219,7 +219,7 @@ impl Kept {
             caching: message
                 .map(|message| CachingHeaders::read(message.fields()))
                 .unwrap_or_default(),
-            ..settled.capture(Subject::Url(&self.url), self.captured_at)
+            ..settled.capture(Subject::Url(Cow::Borrowed(&self.url)), self.captured_at)
         }
     }
 

@@ -38,7 +38,7 @@ pub(super) type Places = (Place, Option<Place>);
 
 impl Place {
     /// Returns the places of a capture.
-    pub(super) fn of(subject: Subject<'_>) -> Result<Places, BadUrl> {
+    pub(super) fn of(subject: &Subject<'_>) -> Result<Places, BadUrl> {
         match subject {
             Subject::Url(url) => Ok((Place::from_url(url)?, None)),
             // The keys differ if the host has one scheme's default port.
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     fn keys(subject: Subject<'_>) -> Result<Vec<(String, Slot)>, BadUrl> {
-        let (first, second) = Place::of(subject)?;
+        let (first, second) = Place::of(&subject)?;
         let text = |place: Place| (String::from_utf8(place.key).unwrap(), place.slot);
         Ok([Some(first), second].into_iter().flatten().map(text).collect())
     }
@@ -139,16 +139,16 @@ mod tests {
         ];
         for (rows, origin) in [(&origins[..], true), (&others[..], false)] {
             for &(url, key, slot) in rows {
-                let found = keys(Subject::Url(url.as_bytes()));
+                let found = keys(Subject::Url(url.as_bytes().into()));
                 assert_eq!(found, Ok(vec![(key.into(), slot)]), "{url}");
                 assert_eq!(is_origin(key.as_bytes()), origin, "{key}");
                 if origin {
                     let url = robots_txt_url(key.as_bytes(), slot);
-                    assert_eq!(keys(Subject::Url(&url)), Ok(vec![(key.into(), slot)]));
+                    assert_eq!(keys(Subject::Url((&url).into())), Ok(vec![(key.into(), slot)]));
                 }
             }
         }
-        assert_eq!(keys(Subject::Url(b"a.example/robots.txt")), Err(BadUrl::NoScheme));
+        assert_eq!(keys(Subject::Url(b"a.example/robots.txt".into())), Err(BadUrl::NoScheme));
     }
 
     #[test]
@@ -160,10 +160,10 @@ mod tests {
             ("a.example:80", "a.example", "a.example:80"),
         ] {
             let both = vec![(http.to_owned(), Slot::Http), (https.to_owned(), Slot::Https)];
-            assert_eq!(keys(Subject::Host(host.as_bytes())), Ok(both));
+            assert_eq!(keys(Subject::Host(host.as_bytes().into())), Ok(both));
         }
         for host in ["u@a.example", "a.example/x", "a.example?", "a b", "", "a.example#"] {
-            assert!(keys(Subject::Host(host.as_bytes())).is_err(), "{host}");
+            assert!(keys(Subject::Host(host.as_bytes().into())).is_err(), "{host}");
         }
     }
 }

@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 use rayon::Scope;
 
 use portcullis_captures::{
-    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject,
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, ReadConfig, Subject,
 };
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Access, Fetched};
@@ -134,7 +134,8 @@ impl Reading<'_> {
 
     fn digest(&self, input: u32, piece: u32, batch: &dyn Batch) {
         let mut digest = Digest::new(self, input, piece);
-        batch.read(&ReadConfig { robots_bytes_max: self.config.robots_bytes_max }, &mut digest);
+        let reading = ReadConfig { robots_bytes_max: self.config.robots_bytes_max };
+        batch.read(&reading, &mut |read| digest.take(read));
         digest.report.bytes = batch.stored_bytes();
         let InputReport { bytes, captures, broken, .. } = digest.report;
         let mut ingested = self.ingested();
@@ -352,25 +353,30 @@ impl Digest<'_> {
     }
 }
 
-impl CaptureSink for Digest<'_> {
-    fn capture(&mut self, capture: Capture<'_>) {
+impl Digest<'_> {
+    /// Adds what was read next.
+    fn take(&mut self, read: Result<Capture<'_>, BrokenRecord>) {
         let position = self.next();
+        let capture = match read {
+            Ok(capture) => capture,
+            Err(broken) => return self.push_broken(position, broken),
+        };
         let as_of = self.config.settle.time();
         if as_of.is_some_and(|as_of| capture.captured_at > Some(as_of)) {
             self.report.captures += 1;
             self.report.later += 1;
             return;
         }
-        match Place::of(capture.subject) {
+        match Place::of(&capture.subject) {
             Ok(places) => self.push((places, self.known(&capture, position))),
             Err(problem) => {
-                let (kind, name) = match capture.subject {
+                let (kind, name) = match &capture.subject {
                     Subject::Url(url) => ("URL", url),
                     Subject::Host(host) => ("host", host),
                 };
                 let name = String::from_utf8_lossy(name);
                 let place = format!("the capture of the {kind} {name:?}");
-                let problem = match (capture.subject, problem) {
+                let problem = match (&capture.subject, problem) {
                     (Subject::Url(_), BadUrl::NoScheme) => {
                         "no scheme; if the field holds a host, say so with --fields host=NAME"
                             .into()
@@ -380,11 +386,6 @@ impl CaptureSink for Digest<'_> {
                 self.push_broken(position, BrokenRecord::senseless(place, problem));
             }
         }
-    }
-
-    fn broken(&mut self, broken: BrokenRecord) {
-        let position = self.next();
-        self.push_broken(position, broken);
     }
 }
 

@@ -39,7 +39,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::Length;
 
-use crate::capture::{Batch, BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig};
+use crate::capture::{Batch, BatchReader, BrokenRecord, CaptureSink, ReadConfig};
 use crate::limits::PARQUET_BATCH_ROWS;
 use crate::record::Record;
 use crate::schema::{CaptureField, FieldMap};
@@ -207,7 +207,7 @@ impl Batch for Rows {
         self.stored_bytes
     }
 
-    fn read(&self, config: &ReadConfig, sink: &mut dyn CaptureSink) {
+    fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>) {
         let Schema { columns, fields } = &*self.schema;
         let values = |(field, rank, leaf): &(CaptureField, usize, Leaf)| {
             let is_time = *field == CaptureField::FetchedAt;
@@ -221,15 +221,10 @@ impl Batch for Rows {
             for (field, rank, values) in &columns {
                 record.set(*field, *rank, values.at(row));
             }
-            match record.capture(fields, config) {
-                Ok((subject, capture)) => {
-                    sink.capture(Capture { subject: subject.get(), ..capture });
-                }
-                Err(problem) => {
-                    let number = self.rows_before + row as u64 + 1;
-                    sink.broken(BrokenRecord::senseless(format!("row {number}"), problem));
-                }
-            }
+            sink(record.capture(fields, config).map_err(|problem| {
+                let number = self.rows_before + row as u64 + 1;
+                BrokenRecord::senseless(format!("row {number}"), problem)
+            }));
         }
     }
 }

@@ -3,9 +3,9 @@
 use portcullis_dialect::Fetched;
 use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
-use super::{Keeper, Kept, fields, notes, read_all};
+use super::{Keeper, Kept, NO_SUBJECT, fields, notes, read_all};
 use crate::json_lines::{WHITE_SPACE, open};
-use crate::{BatchReader, BrokenKind, Capture, FieldMap, Subject};
+use crate::{BatchReader, BrokenKind, Capture, FieldMap};
 use portcullis_files::input::Source;
 use portcullis_robots::access::CaptureNote;
 use portcullis_testkit::files::zstd;
@@ -60,7 +60,7 @@ fn every_member_is_read() {
     assert_eq!(found.captures[0].subject, "https://a.example/robots.txt");
     let noon = UnixSeconds(1_714_564_800);
     let expected = Capture {
-        subject: Subject::Url(b""),
+        subject: NO_SUBJECT,
         captured_at: Some(noon),
         redirects_followed: 2,
         answer: Fetched::Status(200),

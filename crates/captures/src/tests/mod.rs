@@ -8,7 +8,7 @@ mod warc;
 
 use std::borrow::Cow;
 
-use super::{BatchReader, BrokenRecord, Capture, CaptureSink, FieldMap, ReadConfig, Subject};
+use super::{BatchReader, BrokenRecord, Capture, FieldMap, ReadConfig, Subject};
 use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
 /// Returns a set of notes.
@@ -33,26 +33,29 @@ pub(crate) struct Keeper {
     pub stored_bytes: u64,
 }
 
-impl CaptureSink for Keeper {
-    fn capture(&mut self, capture: Capture<'_>) {
+/// A subject without a name.
+pub(crate) const NO_SUBJECT: Subject<'static> = Subject::Url(Cow::Borrowed(b""));
+
+impl Keeper {
+    fn keep(&mut self, read: Result<Capture<'_>, BrokenRecord>) {
+        let capture = match read {
+            Ok(capture) => capture,
+            Err(broken) => return self.broken.push(broken),
+        };
         let (subject, is_host) = match capture.subject {
             Subject::Url(url) => (url, false),
             Subject::Host(host) => (host, true),
         };
         self.captures.push(Kept {
-            subject: String::from_utf8_lossy(subject).into_owned(),
+            subject: String::from_utf8_lossy(&subject).into_owned(),
             is_host,
             capture: Capture {
-                subject: Subject::Url(b""),
+                subject: NO_SUBJECT,
                 location: capture.location.map(|location| Cow::Owned(location.into_owned())),
                 body: Cow::Owned(capture.body.into_owned()),
                 ..capture
             },
         });
-    }
-
-    fn broken(&mut self, broken: BrokenRecord) {
-        self.broken.push(broken);
     }
 }
 
@@ -67,7 +70,7 @@ pub(crate) fn read_all(reader: &mut dyn BatchReader, robots_bytes_max: Option<us
     let mut keeper = Keeper::default();
     while let Some(batch) = reader.next_batch().unwrap() {
         keeper.stored_bytes += batch.stored_bytes();
-        batch.read(&ReadConfig { robots_bytes_max }, &mut keeper);
+        batch.read(&ReadConfig { robots_bytes_max }, &mut |read| keeper.keep(read));
     }
     keeper
 }

@@ -433,7 +433,7 @@ fn survives_flipped_bytes(stride: usize) {
         let mut reader = open(&path, &FieldMap::default()).ok()?;
         let mut keeper = Keeper::default();
         while let Some(batch) = reader.next_batch().ok()? {
-            batch.read(&ReadConfig { robots_bytes_max: None }, &mut keeper);
+            batch.read(&ReadConfig { robots_bytes_max: None }, &mut |read| keeper.keep(read));
         }
         Some(keeper.captures.len() + keeper.broken.len())
     };

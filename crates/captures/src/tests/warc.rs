@@ -42,7 +42,7 @@ fn read_to_error(mut reader: WarcReader) -> (Keeper, Option<InputError>) {
         match reader.next_batch() {
             Ok(Some(batch)) => {
                 keeper.stored_bytes += batch.stored_bytes();
-                batch.read(&ReadConfig { robots_bytes_max: None }, &mut keeper);
+                batch.read(&ReadConfig { robots_bytes_max: None }, &mut |read| keeper.keep(read));
             }
             Ok(None) => return (keeper, None),
             Err(error) => {
@@ -334,7 +334,7 @@ fn batches_are_of_bounded_size_and_come_on_the_way() {
     let mut batches = 0;
     while let Some(batch) = reader.next_batch().unwrap() {
         let mut keeper = Keeper::default();
-        batch.read(&ReadConfig { robots_bytes_max: None }, &mut keeper);
+        batch.read(&ReadConfig { robots_bytes_max: None }, &mut |read| keeper.keep(read));
         assert!(keeper.captures.len() <= 4);
         batches += 1;
     }

@@ -143,11 +143,11 @@ impl Batch for MadeBatch {
         100
     }
 
-    fn read(&self, _: &ReadConfig, sink: &mut dyn CaptureSink) {
+    fn read(&self, _: &ReadConfig, sink: &mut CaptureSink<'_>) {
         for record in &self.0 {
             match record {
-                Record::Capture(made) => sink.capture(made.capture()),
-                Record::Broken(place) => sink.broken(BrokenRecord::senseless(*place, "is odd")),
+                Record::Capture(made) => sink(Ok(made.capture())),
+                Record::Broken(place) => sink(Err(BrokenRecord::senseless(*place, "is odd"))),
             }
         }
     }
@@ -156,8 +156,8 @@ impl Batch for MadeBatch {
 impl Made {
     fn capture(&self) -> Capture<'_> {
         let subject = match self.subject.strip_prefix('*') {
-            Some(host) => Subject::Host(host.as_bytes()),
-            None => Subject::Url(self.subject.as_bytes()),
+            Some(host) => Subject::Host(host.as_bytes().into()),
+            None => Subject::Url(self.subject.as_bytes().into()),
         };
         Capture {
             subject,
