@@ -22,11 +22,13 @@ use super::framing::Terminator;
 use super::mapping::Mapping;
 use crate::compression::Coding;
 use crate::kind::{FileKind, Wanted, WrongKind};
-use crate::limits::CHUNK_BYTES;
+use crate::limits::{CHUNK_BYTES, COMPRESSED_READ_BYTES};
 
-/// The size of the buffer unless a record is longer: a chunk and one byte, which shows that more
-/// follows.
-const USUAL_BYTES: usize = CHUNK_BYTES + 1;
+/// Bytes per read.
+const READ_BYTES: usize = COMPRESSED_READ_BYTES;
+
+/// The size of the buffer unless a record is longer: a chunk, and what is read beyond it.
+const USUAL_BYTES: usize = CHUNK_BYTES + READ_BYTES;
 
 /// The name of standard input in messages.
 pub const STANDARD_INPUT: &str = "standard input";
@@ -57,12 +59,12 @@ pub struct Source {
     /// The compression of the stored bytes, if known.
     coding: Option<Coding>,
     gauge: Arc<Gauge>,
-    /// Always initialized. The buffered bytes are in `start..end`.
+    /// The buffered bytes, after those that were consumed.
     buffer: Vec<u8>,
-    /// The whole file, whose bytes in `start..end` are then those of the buffer.
+    /// The whole file, which then takes the place of the buffer.
     mapping: Option<Arc<Mapping>>,
+    /// The number of bytes of the buffer or the file that were consumed.
     start: usize,
-    end: usize,
     /// The position of the buffered bytes, after decompression.
     position: u64,
     /// The error that ends the input, until it is taken.
@@ -165,7 +167,6 @@ impl Source {
             buffer: Vec::new(),
             mapping: None,
             start: 0,
-            end: 0,
             position: 0,
             failure: None,
         }
@@ -217,8 +218,7 @@ impl Source {
         let mapping = unsafe { Mapping::new(&self.name, file) }?;
         // A file that became shorter since it was opened is read, which reports it.
         if mapping.len() as u64 >= range.end {
-            (self.start, self.end) = (start, mapping.len());
-            self.buffer = Vec::new();
+            self.start = start;
             self.state = State::AtEnd;
             self.mapping = Some(Arc::new(mapping));
         }
@@ -264,7 +264,7 @@ impl Source {
     /// Returns the buffered bytes.
     pub fn bytes(&self) -> &[u8] {
         let buffer: &[u8] = self.mapping.as_ref().map_or(&self.buffer, |mapping| mapping);
-        &buffer[self.start..self.end]
+        &buffer[self.start..]
     }
 
     /// Returns the compression of the input, or `None` if it is not compressed. Reads the first few
@@ -334,7 +334,7 @@ impl Source {
             if is_enough(self) {
                 return Filled::Enough;
             }
-            if !self.read_some(wanted) {
+            if !self.read_some() {
                 break;
             }
         }
@@ -343,7 +343,7 @@ impl Source {
 
     /// Drops `count` of the buffered bytes.
     pub fn consume(&mut self, count: usize) {
-        debug_assert!(count <= self.end - self.start);
+        debug_assert!(count <= self.bytes().len());
         self.start += count;
         self.position += count as u64;
     }
@@ -368,29 +368,25 @@ impl Source {
 
     /// Drops all buffered bytes after the first `count`.
     pub(super) fn truncate(&mut self, count: usize) {
-        self.end = self.end.min(self.start + count);
+        self.buffer.truncate(self.start + count);
     }
 
-    /// Consumes `count` of the buffered bytes and returns them as a range of the buffer, which is
-    /// replaced by `next`.
-    pub(super) fn split_off(&mut self, count: usize, mut next: Vec<u8>) -> (Bytes, Range<usize>) {
+    /// Consumes `count` of the buffered bytes and returns them as a range. They take the buffer with
+    /// them, unless they are a small part of it.
+    pub(super) fn split_off(&mut self, count: usize) -> (Bytes, Range<usize>) {
         self.consume(count);
         let range = self.start - count..self.start;
         if let Some(mapping) = &self.mapping {
             return (Bytes::Mapped(Arc::clone(mapping)), range);
         }
-        let rest = self.bytes();
-        if next.len() < rest.len() {
-            next = vec![0; rest.len().max(USUAL_BYTES)];
+        if 2 * count < self.buffer.len() {
+            return (Bytes::Owned(self.buffer[range].to_vec()), 0..count);
         }
-        next[..rest.len()].copy_from_slice(rest);
-        (self.start, self.end) = (0, self.end - self.start);
+        let rest = self.bytes();
+        let mut next = Vec::with_capacity(rest.len().max(USUAL_BYTES));
+        next.extend_from_slice(rest);
+        self.start = 0;
         (Bytes::Owned(std::mem::replace(&mut self.buffer, next)), range)
-    }
-
-    /// Returns the size of the buffer.
-    pub(super) fn buffer_bytes(&self) -> usize {
-        self.buffer.capacity()
     }
 
     /// Whether the buffered bytes are followed by a failure instead of the end.
@@ -414,23 +410,27 @@ impl Source {
         failure.or_else(|| mapping.and_then(|mapping| mapping.check().err()))
     }
 
-    /// Reads once, into a buffer with room for `wanted` bytes. Returns whether there is more to
-    /// read.
-    fn read_some(&mut self, wanted: usize) -> bool {
+    /// Reads once. Returns whether there is more to read.
+    fn read_some(&mut self) -> bool {
         self.begin();
-        if !matches!(self.state, State::Reading(_)) {
-            return false;
-        }
-        self.make_room(wanted);
         let State::Reading(decoded) = &mut self.state else { return false };
-        match decoded.read(&mut self.buffer[self.end..]) {
+        if 2 * self.start >= self.buffer.len() {
+            self.buffer.drain(..std::mem::take(&mut self.start));
+            // Without the memory of a long record.
+            self.buffer.shrink_to(2 * USUAL_BYTES);
+        }
+        let end = self.buffer.len();
+        self.buffer.resize(end + READ_BYTES, 0);
+        let read = decoded.read(&mut self.buffer[end..]);
+        self.buffer.truncate(end + read.as_ref().map_or(0, |count| *count));
+        match read {
             // The end of compressed data shows itself.
             Ok(0) if self.coding.is_none() && self.is_cut_short() => {
                 let name = self.name.clone();
                 self.fail(io::Error::other(InputError::Shrunk { name }));
             }
             Ok(0) => self.state = State::AtEnd,
-            Ok(count) => self.end += count,
+            Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => self.fail(error),
         }
@@ -442,27 +442,6 @@ impl Source {
     fn is_cut_short(&self) -> bool {
         let range = self.range.as_ref();
         range.is_some_and(|range| range.start + self.stored_bytes() < range.end)
-    }
-
-    /// Makes room for `wanted` buffered bytes: moves the buffered bytes to the front if needed, and
-    /// resizes the buffer if it is too small, or too large because of an earlier long record.
-    fn make_room(&mut self, wanted: usize) {
-        if self.start + wanted > self.buffer.len() || self.end == self.buffer.len() {
-            self.buffer.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
-        }
-        // A long record doubles the buffer step by step, so that a large limit alone takes no
-        // memory.
-        let doubled = (2 * self.end).max(USUAL_BYTES);
-        let bytes = wanted.clamp(USUAL_BYTES, doubled);
-        if self.buffer.is_empty() {
-            self.buffer = vec![0; bytes];
-        } else if self.buffer.len() < bytes {
-            self.buffer.resize(bytes, 0);
-        } else if self.start == 0 && self.buffer.len() > 2 * bytes {
-            self.buffer.truncate(bytes);
-            self.buffer.shrink_to_fit();
-        }
     }
 
     /// On the first call, detects the compression by the first bytes and inserts the decompressor.

@@ -9,8 +9,8 @@
 //! A regular uncompressed file can be mapped ([`Source::mapped`]): its format is detected in what was
 //! read, and its chunks are parts of the mapping.
 //!
-//! Cost for plain lines: one `memrchr` per chunk, and for a stream a copy of the record that its
-//! boundary cuts. An error is returned after the whole records before it.
+//! Cost for plain lines: one `memrchr` per chunk, and for a stream a copy of what was read beyond it.
+//! An error is returned after the whole records before it.
 
 use std::io::{self, Read};
 use std::ops::{Deref, Range};
@@ -146,8 +146,6 @@ pub struct TextChunks {
     is_first: bool,
     /// Whether the chunk before was cut at a pause, so that it did not know whether it was the last.
     owes_last: bool,
-    /// The buffers of recycled chunks.
-    spare: Vec<Vec<u8>>,
     /// The bytes returned so far, before decompression.
     stored_bytes: u64,
 }
@@ -161,7 +159,6 @@ impl TextChunks {
             source,
             is_first: true,
             owes_last: false,
-            spare: Vec::new(),
             stored_bytes: 0,
         }
     }
@@ -219,16 +216,6 @@ impl TextChunks {
         self.source = std::mem::replace(&mut self.source, nothing).through(stage);
     }
 
-    /// Takes back a finished chunk, so that a later chunk can reuse its memory.
-    pub fn recycle(&mut self, chunk: TextChunk) {
-        // The memory of a long record is freed.
-        if let Bytes::Owned(buffer) = chunk.bytes
-            && buffer.capacity() <= 2 * self.config.wanted_bytes()
-        {
-            self.spare.push(buffer);
-        }
-    }
-
     /// Returns the error for a record that is too long.
     fn too_long(&self) -> InputError {
         InputError::RecordTooLong {
@@ -253,17 +240,7 @@ impl TextChunks {
             Some(Err(error)) => return Some(Err(error)),
             None => return None,
         };
-        let mut spare = self.spare.pop().unwrap_or_default();
-        let is_oversized = source.buffer_bytes() > 2 * config.wanted_bytes();
-        let (bytes, range) = if count <= config.chunk_bytes && is_oversized {
-            // A small chunk must not keep the memory of a long record before it.
-            spare.clear();
-            spare.extend_from_slice(&source.bytes()[..count]);
-            source.consume(count);
-            (Bytes::Owned(spare), 0..count)
-        } else {
-            source.split_off(count, spare)
-        };
+        let (bytes, range) = source.split_off(count);
         let is_last = source.is_at_end() && source.bytes().is_empty();
         let before = std::mem::replace(&mut self.stored_bytes, source.stored_bytes());
         let stored_bytes = self.stored_bytes - before;

@@ -119,11 +119,6 @@ impl Chunks {
         self.text.source().plain_file().is_some()
     }
 
-    /// Takes back a finished chunk, so that a later chunk can reuse its memory.
-    pub fn recycle(&mut self, chunk: Chunk) {
-        self.text.recycle(chunk.text);
-    }
-
     /// Returns how the input is read. The first call detects the format and skips the bytes before
     /// the first record.
     fn list(&mut self) -> Result<Arc<List>, InputError> {

@@ -75,12 +75,9 @@ fn cut_at(
     let mut chunks = Chunks::new(source, config, plain_lists(terminator));
     let mut whole = Vec::new();
     let mut failure = None;
-    while let Some(chunk) = chunks.next() {
+    for chunk in chunks.by_ref() {
         match chunk {
-            Ok(chunk) => {
-                whole.push(chunk.to_vec());
-                chunks.recycle(chunk);
-            }
+            Ok(chunk) => whole.push(chunk.to_vec()),
             Err(error) => failure = Some(error),
         }
     }

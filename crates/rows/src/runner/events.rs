@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::jobs::{Done, Event, Job, Rest};
-use super::reader::StreamReader;
+use super::reader::{self, Read};
 use super::{Config, Part, RunError, thread_count};
 use crate::input::{Chunk, Chunks, InputError, Source};
 use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
@@ -20,7 +20,8 @@ use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
 enum Input {
     /// A regular file, which this thread cuts.
     Plain(Box<Chunks>),
-    Stream(StreamReader),
+    /// What the thread of a stream has read.
+    Stream(Receiver<Read>),
     Failed(Option<InputError>),
 }
 
@@ -51,8 +52,6 @@ pub(super) struct EventLoop<'run, Sources, Sink, O, E> {
     sink: Sink,
     /// Outputs that the sink has returned.
     outputs: Vec<O>,
-    /// Written chunks, whose memory readers can reuse.
-    spare: Vec<Chunk>,
     sender: Sender<Event<O, E>>,
     receiver: Receiver<Event<O, E>>,
 }
@@ -86,7 +85,6 @@ where
             next: (0, 0),
             sink,
             outputs: Vec::new(),
-            spare: Vec::new(),
             sender,
             receiver,
         }
@@ -168,13 +166,9 @@ where
         loop {
             self.open_ahead();
             let read = match self.inputs.front_mut()? {
-                Input::Plain(chunks) => {
-                    if let Some(used) = self.spare.pop() {
-                        chunks.recycle(used);
-                    }
-                    chunks.next()
-                }
-                Input::Stream(reader) => reader.next(&mut self.spare)?,
+                Input::Plain(chunks) => chunks.next(),
+                // If nothing is there yet, an event will follow.
+                Input::Stream(read) => read.try_recv().ok()?,
                 Input::Failed(error) => error.take().map(Err),
             };
             match read {
@@ -216,8 +210,8 @@ where
         if chunks.is_plain_file() {
             return Input::Plain(Box::new(chunks));
         }
-        match StreamReader::start(chunks, self.sender.clone()) {
-            Ok(reader) => Input::Stream(reader),
+        match reader::start(chunks, self.sender.clone()) {
+            Ok(read) => Input::Stream(read),
             Err(error) => Input::Failed(Some(InputError::Open { name, error })),
         }
     }
@@ -233,8 +227,7 @@ where
         let is_last = chunk.is_last() && rest.is_none();
         (self.sink)(&Part { list, number, is_first, is_last }, &mut output)?;
         // Free the memory of a long record and its output. Whole pages may exceed the bound.
-        let is_usual = chunk.memory_bytes() <= 2 * self.usual_bytes();
-        if is_usual {
+        if chunk.memory_bytes() <= 2 * self.usual_bytes() {
             self.outputs.push(output);
         }
         if rest.is_some() {
@@ -244,10 +237,6 @@ where
         self.in_flight -= self.weight(&chunk);
         if let Some(progress) = self.config.progress {
             progress.fetch_add(chunk.stored_bytes(), Ordering::Relaxed);
-        }
-        if is_usual && !self.inputs.is_empty() {
-            // No other part of the chunk is left.
-            self.spare.extend(Arc::into_inner(chunk));
         }
         Ok(())
     }

@@ -10,52 +10,25 @@ use crate::input::{Chunk, Chunks, InputError};
 use crate::limits::READ_AHEAD_CHUNKS;
 
 /// A chunk; `None` at the end.
-type Read = Option<Result<Chunk, InputError>>;
+pub(super) type Read = Option<Result<Chunk, InputError>>;
 
-/// The event loop's side of a stream that is being read.
-pub(super) struct StreamReader {
-    read: Receiver<Read>,
-    /// Chunks whose memory can be reused.
-    used: Sender<Chunk>,
+/// Starts a thread that reads every chunk, and tells `events` of each.
+///
+/// The thread is never joined: a pipe that delivers nothing may block it, and must not block a run
+/// that has failed. It ends with its first read after the loop is gone.
+pub(super) fn start<O: Send + 'static, E: Send + 'static>(
+    chunks: Chunks,
+    events: Sender<Event<O, E>>,
+) -> io::Result<Receiver<Read>> {
+    // The thread holds one more.
+    let (out, read) = mpsc::sync_channel(READ_AHEAD_CHUNKS - 1);
+    let name = "read".to_owned();
+    thread::Builder::new().name(name).spawn(move || read_ahead(chunks, &out, &events))?;
+    Ok(read)
 }
 
-impl StreamReader {
-    /// Starts a thread that reads every chunk, and tells `events` of each.
-    ///
-    /// The thread is never joined: a pipe that delivers nothing may block it, and must not block a
-    /// run that has failed. It ends with its first read after the loop is gone.
-    pub(super) fn start<O: Send + 'static, E: Send + 'static>(
-        chunks: Chunks,
-        events: Sender<Event<O, E>>,
-    ) -> io::Result<StreamReader> {
-        // The thread holds one more.
-        let (out, read) = mpsc::sync_channel(READ_AHEAD_CHUNKS - 1);
-        let (used, reused) = mpsc::channel();
-        thread::Builder::new()
-            .name("read".to_owned())
-            .spawn(move || read_ahead(chunks, &reused, &out, &events))?;
-        Ok(StreamReader { read, used })
-    }
-
-    /// Returns what was read next; `None` if nothing is there yet, and an event will follow.
-    pub(super) fn next(&mut self, spare: &mut Vec<Chunk>) -> Option<Read> {
-        let read = self.read.try_recv().ok()?;
-        if let Some(used) = spare.pop() {
-            // A thread that has ended needs none.
-            self.used.send(used).ok();
-        }
-        Some(read)
-    }
-}
-
-fn read_ahead<O, E>(
-    mut chunks: Chunks,
-    reused: &Receiver<Chunk>,
-    out: &SyncSender<Read>,
-    events: &Sender<Event<O, E>>,
-) {
+fn read_ahead<O, E>(mut chunks: Chunks, out: &SyncSender<Read>, events: &Sender<Event<O, E>>) {
     loop {
-        reused.try_iter().for_each(|chunk| chunks.recycle(chunk));
         // The chunks are not used again after a panic.
         let read = match catch_unwind(AssertUnwindSafe(|| chunks.next())) {
             Ok(read) => read,
