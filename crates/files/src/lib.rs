@@ -7,6 +7,7 @@
 //! | [`kind`] | file kinds by first bytes |
 //! | [`large_pages`] | zeroed memory for large tables |
 //! | [`error`] | what a failed read or write says |
+//! | [`read_at`] | files that several threads read |
 //! | `expand` | the files that arguments name: folders, patterns, `@FILE` |
 //! | `input` | inputs: opened, mapped or read, decompressed; chunks that end at records |
 //! | `compression` | gzip and zstd of files, codings of HTTP bodies |
@@ -29,6 +30,7 @@ pub mod input;
 pub mod kind;
 pub mod large_pages;
 pub mod limits;
+pub mod read_at;
 #[cfg(feature = "write")]
 pub mod runs;
 #[cfg(feature = "write")]

@@ -25,6 +25,7 @@ use zerocopy::{Immutable, IntoBytes};
 
 use crate::error::WriteError;
 use crate::limits::{COMPILE_MEMORY_MIN, SORT_RUN_BYTES_MAX, SPOOL_BUFFER_BYTES};
+use crate::read_at::ReadAt;
 
 /// The size of a reader's buffer, in bytes.
 const READ_BYTES: usize = 64 * 1024;
@@ -210,13 +211,8 @@ fn memory_of_groups(groups: &str, root: &Path) -> Option<u64> {
 }
 
 /// A hash of bytes so far.
+#[derive(Default)]
 struct Hash(XxHash3_64);
-
-impl Default for Hash {
-    fn default() -> Hash {
-        Hash(XxHash3_64::new())
-    }
-}
 
 impl fmt::Debug for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -297,7 +293,8 @@ impl Spool {
         let in_file = bytes.min((self.filed - start) as usize);
         let (of_file, of_tail) = found.split_at_mut(in_file);
         let file = self.file.as_ref().expect("bytes are in it");
-        read_exact_at(file, of_file, start).map_err(|error| self.scratch.failed(error))?;
+        let mut read = ReadAt::new(file, start);
+        read.read_exact(of_file).map_err(|error| self.scratch.failed(error))?;
         of_tail.copy_from_slice(&self.tail[..of_tail.len()]);
         Ok(Cow::Owned(found))
     }
@@ -420,7 +417,7 @@ impl Read for Source<'_> {
         let Some(in_tail) = self.position.checked_sub(*filed) else {
             let count = out.len().min((filed - self.position) as usize);
             let file = file.as_ref().expect("bytes are in it");
-            read_exact_at(file, &mut out[..count], self.position)?;
+            ReadAt::new(file, self.position).read_exact(&mut out[..count])?;
             self.hash.0.write(&out[..count]);
             self.position += count as u64;
             if self.position == *filed && self.hash.0.finish() != hash.0.finish() {
@@ -433,22 +430,6 @@ impl Read for Source<'_> {
         self.position += count as u64;
         Ok(count)
     }
-}
-
-#[cfg(unix)]
-fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
-}
-
-#[cfg(windows)]
-fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, bytes, at)? {
-            0 => return Err(ErrorKind::UnexpectedEof.into()),
-            count => (bytes, at) = (&mut bytes[count..], at + count as u64),
-        }
-    }
-    Ok(())
 }
 
 /// A spool of items of one size.

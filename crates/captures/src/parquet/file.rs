@@ -11,7 +11,7 @@
 //! damaged files; [`guarded`] turns these panics into errors.
 
 use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::io::{BufReader, ErrorKind, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use crate::limits::PARQUET_READ_BYTES;
 use portcullis_files::input::InputError;
 use portcullis_files::kind::{PARQUET, PARQUET_ENCRYPTED};
+use portcullis_files::read_at::ReadAt;
 
 /// An opened Parquet file.
 #[derive(Debug)]
@@ -176,8 +177,8 @@ impl StoredFile {
         Ok(())
     }
 
-    fn at(&self, position: u64) -> At {
-        At { file: Arc::clone(&self.file), position }
+    fn at(&self, position: u64) -> ReadAt<Arc<File>> {
+        ReadAt::new(Arc::clone(&self.file), position)
     }
 }
 
@@ -188,9 +189,9 @@ impl Length for StoredFile {
 }
 
 impl ChunkReader for StoredFile {
-    type T = BufReader<At>;
+    type T = BufReader<ReadAt<Arc<File>>>;
 
-    fn get_read(&self, start: u64) -> Result<BufReader<At>, ParquetError> {
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
         Ok(BufReader::with_capacity(PARQUET_READ_BYTES, self.at(start)))
     }
 
@@ -208,29 +209,4 @@ impl ChunkReader for StoredFile {
         }
         Ok(bytes.into())
     }
-}
-
-/// The bytes of a file from a position on.
-#[derive(Debug)]
-pub struct At {
-    file: Arc<File>,
-    position: u64,
-}
-
-impl Read for At {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = read_at(&self.file, out, self.position)?;
-        self.position += count as u64;
-        Ok(count)
-    }
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, out: &mut [u8], position: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, out, position)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, out: &mut [u8], position: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, out, position)
 }

@@ -10,13 +10,13 @@
 //!
 //! Cost: one read of some dozen bytes per page. Memory: none that grows with the file.
 
-use std::io::{self, BufReader, Read, Take};
+use std::io::{self, Read, Take};
 use std::sync::Arc;
 
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader;
 
-use super::file::{At, StoredFile, text_of};
+use super::file::{StoredFile, text_of};
 
 /// The header of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +124,7 @@ fn header(thrift: &mut Thrift) -> Option<(u64, Option<PageHeader>)> {
 
 /// Reads Thrift's compact protocol. Each method returns `None` if the bytes are not of the expected
 /// form.
-struct Thrift(Take<BufReader<At>>);
+struct Thrift(Take<<StoredFile as ChunkReader>::T>);
 
 impl Thrift {
     fn byte(&mut self) -> Option<u8> {
