@@ -248,17 +248,12 @@ fn names_robots_txt(url: &[u8]) -> bool {
 /// Parses a `WARC-Date`. Version 1.1 allows its end to be omitted; the date is then the first
 /// moment of the given period.
 fn date(value: &[u8]) -> Option<UnixSeconds> {
-    const REST: &[u8] = b"0000-01-01T00:00:00Z";
-    let is_short = match value.len() {
-        4 | 7 | 10 => true,
-        17 => value.ends_with(b"Z"),
-        _ => false,
+    let rest: &[u8] = match value.len() {
+        4 => b"-01-01",
+        7 => b"-01",
+        _ => b"",
     };
-    if !is_short {
-        return UnixSeconds::from_rfc3339(value);
-    }
-    let said = value.strip_suffix(b"Z").unwrap_or(value);
-    UnixSeconds::from_rfc3339(&[said, &REST[said.len()..]].concat())
+    UnixSeconds::from_text(&[value, rest].concat(), None)
 }
 
 #[cfg(test)]
@@ -387,7 +382,8 @@ mod tests {
             ("2016-09-01", Some(1_472_688_000)),
             ("2016-09", Some(1_472_688_000)),
             ("1970", Some(0)),
-            ("20160901000000", None),
+            ("2016-09-01 00:00:00", Some(1_472_688_000)),
+            ("20160901000000", Some(1_472_688_000)),
             ("2016-09-01T00:00+", None),
             ("2016-9-1", None),
             ("", None),
