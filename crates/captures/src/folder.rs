@@ -23,7 +23,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf, is_separator};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::limits::FOLDER_BATCH_FILES;
@@ -103,19 +103,12 @@ fn list(path: &Path) -> io::Result<Vec<Entry>> {
             Some(_) | None => found.push((name, None)),
         }
     }
-    found.sort_unstable_by(|(one, _), (other, _)| in_order(one).cmp(in_order(other)));
+    found.sort_unstable();
     let mut origins = HashSet::default();
     for (path, problem) in &mut found {
         *problem = problem.or_else(|| check_name(path, &mut origins).err());
     }
     Ok(found)
-}
-
-/// Returns bytes that sort like the path does, component by component, at a tenth of the cost.
-fn in_order(path: &Path) -> impl Iterator<Item = u8> + '_ {
-    let bytes = path.as_os_str().as_encoded_bytes().iter();
-    // Names cannot contain NUL.
-    bytes.map(|&byte| if is_separator(byte.into()) { 0 } else { byte })
 }
 
 /// Adds the files of the subfolder `name`, or the reason why it has none.
