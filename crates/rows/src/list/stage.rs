@@ -5,17 +5,21 @@
 //!
 //! **WARC, WAT and WET** become the target URIs of their captures ([`Targets`]).
 //!
-//! **An array of JSON** becomes its items, in which line ends become blanks.
+//! **An array of JSON** becomes its items, in which line ends become blanks. It may be as long as a
+//! record ([`RECORD_BYTES_MAX`]).
 
 use std::io::{self, Read};
 use std::mem;
 use std::sync::{Arc, Mutex};
 
 use memchr::memmem;
+use serde_json::value::RawValue;
 
+use super::advice;
 use crate::input::{InputError, Source};
 use crate::limits::STAGE_READ_BYTES;
 use portcullis_captures::warc::Targets;
+use portcullis_files::limits::RECORD_BYTES_MAX;
 
 /// A source of lines.
 pub(crate) trait Stage: Send + 'static {
@@ -97,80 +101,38 @@ impl Stage for Targets {
     }
 }
 
-/// The items of a JSON array.
-pub(super) struct JsonItems {
-    stream: Source,
-    scan: Scan,
-}
-
-/// Where the scan of an array is.
-#[derive(Default)]
-struct Scan {
-    /// The number of open brackets, that of the array included.
-    depth: usize,
-    in_text: bool,
-    in_escape: bool,
-    is_over: bool,
-}
+/// The items of a JSON array, which is read whole.
+pub(super) struct JsonItems(Option<Source>);
 
 impl JsonItems {
     pub(super) fn new(stream: Source) -> JsonItems {
-        JsonItems { stream, scan: Scan::default() }
-    }
-
-    fn problem(&self, problem: &str) -> InputError {
-        self.stream.problem(format!("after byte {}: {problem}", self.stream.position()))
+        JsonItems(Some(stream))
     }
 }
 
 impl Stage for JsonItems {
     fn next_lines(&mut self, lines: &mut Vec<u8>) -> Result<(), InputError> {
-        while lines.is_empty() {
-            if !self.stream.fill(1) {
-                return match self.stream.take_failure() {
-                    Some(failure) => Err(failure),
-                    None if self.scan.is_over => Ok(()),
-                    None => Err(self.problem("the JSON array has no end; fetch it again")),
-                };
-            }
-            let bytes = self.stream.bytes();
-            let count = bytes.len();
-            let scanned = bytes.iter().try_for_each(|&byte| self.scan.add(byte, lines));
-            scanned.map_err(|problem| self.problem(problem))?;
-            self.stream.consume(count);
+        let Some(mut stream) = self.0.take() else { return Ok(()) };
+        let is_longer = stream.fill(RECORD_BYTES_MAX + 1);
+        let text = stream.bytes();
+        if is_longer {
+            return Err(stream.problem(advice::json_array(stream.name(), text)));
         }
-        Ok(())
-    }
-}
-
-impl Scan {
-    /// Adds the next byte of the array to `lines`.
-    #[inline]
-    fn add(&mut self, byte: u8, lines: &mut Vec<u8>) -> Result<(), &'static str> {
-        if self.in_text {
-            self.in_text = self.in_escape || byte != b'"';
-            self.in_escape = !self.in_escape && byte == b'\\';
-            lines.push(byte);
-            return Ok(());
-        }
-        match (byte, self.depth) {
-            (b' ' | b'\t' | b'\r' | b'\n', 0 | 1) => return Ok(()),
-            (b'[', 0) if !self.is_over => self.depth = 1,
-            (_, 0) => return Err("text behind the JSON array; remove it"),
-            (b',', 1) => lines.push(b'\n'),
-            (b']', 1) => {
-                (self.depth, self.is_over) = (0, true);
-                lines.push(b'\n');
+        let items: Result<Vec<&RawValue>, _> = serde_json::from_slice(text);
+        let items = match (items, stream.has_failed()) {
+            (Ok(items), false) => items,
+            (Err(error), false) if !error.is_eof() => {
+                return Err(stream.problem(format!("not a JSON array: {error}; fetch it again")));
             }
-            (b'\r' | b'\n', _) => lines.push(b' '),
             _ => {
-                match byte {
-                    b'[' | b'{' => self.depth += 1,
-                    b']' | b'}' => self.depth -= 1,
-                    _ => self.in_text = byte == b'"',
-                }
-                lines.push(byte);
+                let no_end = stream.problem("the JSON array has no end; fetch it again");
+                return Err(stream.take_failure().unwrap_or(no_end));
             }
+        };
+        for item in items {
+            let bytes = item.get().bytes();
+            lines.extend(bytes.map(|byte| if b"\r\n".contains(&byte) { b' ' } else { byte }));
+            lines.push(b'\n');
         }
         Ok(())
     }
