@@ -179,8 +179,7 @@ fn read_statements(
     }
     let place = columns.per_agent().iter().position(|column| *column == Column::Licenses);
     let place = first + place.expect("the licences are asked about");
-    let list = added.share_list(place, &licenses);
-    added.push_shared(place, std::iter::once(list));
+    added.push_list(place, &licenses);
     Ok(())
 }
 

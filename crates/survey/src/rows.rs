@@ -49,18 +49,15 @@ const LISTS: [&str; 2] = ["license_values", "sitemap_values"];
 /// The columns that compare agents with another, if there is one.
 const COMPARISON: [&str; 2] = ["relation", "witness"];
 
-/// The column whose texts are shared by all rows.
-const AGENT: &str = "agent";
-
 /// The columns in the order of the output.
 const COLUMNS: [Column; 24] = {
-    use ValueType::{Double, Flag, List, Number, Repeated, Time};
+    use ValueType::{Double, Flag, List, Number, Text, Time};
     [
-        Column::new("origin", Repeated, |it, at, to| it.share(at, Some(&it.origin), to)),
-        Column::new("host", Repeated, |it, at, to| it.share(at, Some(it.host), to)),
-        Column::new("domain", Repeated, |it, at, to| it.share(at, domain(it.host), to)).gaps(),
-        Column::new(AGENT, Repeated, |it, at, to| {
-            to.push_shared(at, it.agent_names.iter().copied());
+        Column::new("origin", Text, |it, at, to| it.push_text(at, Some(&it.origin), to)),
+        Column::new("host", Text, |it, at, to| it.push_text(at, Some(it.host), to)),
+        Column::new("domain", Text, |it, at, to| it.push_text(at, domain(it.host), to)).gaps(),
+        Column::new("agent", Text, |it, at, to| {
+            it.agents.iter().for_each(|agent| to.push_text(at, Some(agent.name().as_bytes())));
         }),
         Column::words("state", &PolicyState::WORDS, |it, at, to| {
             to.push_words(at, it.each(|_| it.reading.state as u8));
@@ -72,11 +69,11 @@ const COLUMNS: [Column; 24] = {
         Column::words("root", &Verdict::WORDS, |it, at, to| {
             to.push_words(at, it.each(|of| of.root as u8));
         }),
-        Column::new("group", Repeated, |it, at, to| {
-            let share = |to: &mut Added, group: Option<&Vec<u8>>| {
-                to.share_text(at, group.map(|it| cut_to_show(it)).as_deref())
-            };
-            it.push_numbered(at, &it.reading.groups, |of| of.group, share, to);
+        Column::new("group", Text, |it, at, to| {
+            it.each(|of| of.group).for_each(|group| {
+                let group = group.map(|group| cut_to_show(&it.reading.groups[group as usize]));
+                to.push_text(at, group.as_deref());
+            });
         })
         .gaps(),
         Column::new("named", Flag, |it, at, to| {
@@ -99,25 +96,20 @@ const COLUMNS: [Column; 24] = {
             to.push_numbers(at, it.each(|_| Some(it.row.sitemaps.len() as u32)));
         }),
         Column::new(LISTS[0], List, |it, at, to| {
-            let share = |to: &mut Added, list: Option<&Vec<Vec<u8>>>| {
-                to.share_list(at, list.map_or(&[], Vec::as_slice))
-            };
-            it.push_numbered(at, &it.reading.licenses, |of| of.licenses, share, to);
+            it.each(|of| it.reading.licenses_of(of)).for_each(|list| to.push_list(at, list));
         }),
         Column::new(LISTS[1], List, |it, at, to| {
-            let list = to.share_list(at, &it.row.sitemaps);
-            to.push_shared(at, it.each(|_| list));
+            it.each(|_| ()).for_each(|()| to.push_list(at, &it.row.sitemaps));
         }),
         Column::words(COMPARISON[0], &Relation::WORDS, |it, at, to| {
             let relation = |of: &AgentFacts| Some(it.reading.relation_of(of)?.0 as u8);
             it.each(relation).for_each(|relation| to.push_word(at, relation));
         }),
-        Column::new(COMPARISON[1], Repeated, |it, at, to| {
-            let share = |to: &mut Added, found: Option<&(Relation, Option<Vec<u8>>)>| {
+        Column::new(COMPARISON[1], Text, |it, at, to| {
+            it.each(|of| it.reading.relation_of(of)).for_each(|found| {
                 let path = found.and_then(|(_, path)| path.as_deref());
-                to.share_text(at, path.map(cut_to_show).as_deref())
-            };
-            it.push_numbered(at, &it.reading.relations, |of| of.relation, share, to);
+                to.push_text(at, path.map(cut_to_show).as_deref());
+            });
         })
         .gaps(),
         Column::new("shared", Number, |it, at, to| to.push_numbers(at, it.each(|_| it.row.shared)))
@@ -379,10 +371,6 @@ impl<'s> RowWorker<'_, 's> {
         added: &mut Added,
     ) -> Result<(), Damage> {
         added.clear();
-        let place = self.rows.columns.iter().position(|column| column.name == AGENT);
-        let place = place.expect("every survey names its agents");
-        let names = self.rows.facts.agents.iter().map(|it| it.name().as_bytes());
-        let agents: Vec<u32> = names.map(|name| added.share_text(place, Some(name))).collect();
         let mut list_bytes = 0;
         while added.rows() < SURVEY_BATCH_ROWS && list_bytes < SURVEY_LIST_BYTES {
             if self.pending.is_empty() {
@@ -391,7 +379,7 @@ impl<'s> RowWorker<'_, 's> {
                 continue;
             }
             let row = self.pending.pop_front().expect("it was just seen");
-            list_bytes += self.push(&row, &agents, added)?;
+            list_bytes += self.push(&row, added)?;
         }
         self.totals.rows += added.rows() as u64;
         self.rows.set.is_whole()
@@ -513,19 +501,15 @@ impl<'s> RowWorker<'_, 's> {
 
     /// Appends the rows of an origin in a period: one for each agent. Returns the bytes of their lists,
     /// with a charge for each value.
-    fn push(
-        &mut self,
-        row: &PeriodRow<'s>,
-        agent_names: &[u32],
-        added: &mut Added,
-    ) -> Result<u64, Damage> {
+    fn push(&mut self, row: &PeriodRow<'s>, added: &mut Added) -> Result<u64, Damage> {
         let rows = self.rows;
         let reading = &self.known(row.policy)?.reading;
         let (origin, host) = match rows.set.is_universal() {
             true => (EVERYWHERE.to_vec(), EVERYWHERE),
             false => (row.host.origin(row.https), host_of(row.host.key())),
         };
-        let origin = OriginRows { row, reading, origin, host, agent_names };
+        let agents = &*rows.facts.agents;
+        let origin = OriginRows { row, reading, origin, host, agents };
         for (place, column) in rows.columns.iter().enumerate() {
             (column.push)(&origin, place, added);
         }
@@ -539,8 +523,7 @@ struct OriginRows<'a> {
     reading: &'a PolicyReading,
     origin: Vec<u8>,
     host: &'a [u8],
-    /// The shared names of the agents.
-    agent_names: &'a [u32],
+    agents: &'a [Crawler],
 }
 
 impl OriginRows<'_> {
@@ -550,9 +533,8 @@ impl OriginRows<'_> {
     }
 
     /// Appends a text, or none, for each agent.
-    fn share(&self, place: usize, text: Option<&[u8]>, added: &mut Added) {
-        let number = added.share_text(place, text);
-        added.push_shared(place, self.each(|_| number));
+    fn push_text(&self, place: usize, text: Option<&[u8]>, added: &mut Added) {
+        self.each(|_| text).for_each(|text| added.push_text(place, text));
     }
 
     fn push_times(&self, place: usize, time: Option<UnixSeconds>, added: &mut Added) {
@@ -562,25 +544,6 @@ impl OriginRows<'_> {
     fn push_stances(&self, place: usize, label: Label, added: &mut Added) {
         let stance = |it: &AgentFacts| it.stances[label as usize].map(|stance| stance as u8);
         self.each(stance).for_each(|stance| added.push_word(place, stance));
-    }
-
-    /// Appends values that agents share, by their numbers. `share` stores one of them, or none.
-    fn push_numbered<T>(
-        &self,
-        place: usize,
-        values: &[T],
-        number: impl Fn(&AgentFacts) -> Option<u32>,
-        share: impl Fn(&mut Added, Option<&T>) -> u32,
-        added: &mut Added,
-    ) {
-        let shared: Vec<u32> = values.iter().map(|value| share(added, Some(value))).collect();
-        let mut none = None;
-        let numbers = self.each(number).map(|number| match number {
-            Some(number) => shared[number as usize],
-            None => *none.get_or_insert_with(|| share(added, None)),
-        });
-        let numbers: Vec<u32> = numbers.collect();
-        added.push_shared(place, numbers.into_iter());
     }
 
     /// Returns the bytes of the lists, with a charge for each value.

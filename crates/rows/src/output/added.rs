@@ -4,8 +4,6 @@
 //! Writers read the values row by row, or a column at once. A word is one byte, its number among
 //! [`FieldKind::words`](super::columns::FieldKind::words).
 
-use std::ops::Range;
-
 use portcullis_robots::access::UnixSeconds;
 use portcullis_text::json::write_json;
 
@@ -47,13 +45,11 @@ pub enum Values {
     Texts(Texts),
     /// Times.
     Times(Vec<Option<UnixSeconds>>),
-    /// Texts that rows share.
-    Repeated(Repeated),
     /// Whether something holds.
     Flags(Vec<bool>),
     /// Numbers with fractions. `None` for a row without one.
     Doubles(Vec<Option<f64>>),
-    /// Lists of texts, which rows share.
+    /// Lists of texts.
     Lists(Lists),
 }
 
@@ -145,57 +141,24 @@ impl Texts {
     }
 }
 
-/// Texts that rows share, each stored once.
-#[derive(Clone, Debug, Default)]
-pub struct Repeated {
-    texts: Texts,
-    /// The number of each row's text.
-    numbers: Vec<u32>,
-}
-
-impl Repeated {
-    /// Returns the texts, by number. A missing one stands for rows without a text.
-    pub fn texts(&self) -> impl ExactSizeIterator<Item = Option<&[u8]>> {
-        (0..self.texts.ends.len()).map(|number| self.texts.get(number))
-    }
-
-    /// Returns the number of each row's text.
-    pub fn numbers(&self) -> &[u32] {
-        &self.numbers
-    }
-}
-
-/// Lists of texts that rows share, each stored once.
+/// Lists of texts.
 #[derive(Clone, Debug, Default)]
 pub struct Lists {
     texts: Texts,
-    /// The end of each list in `texts`.
-    ends: Vec<u32>,
-    /// The number of each row's list.
-    numbers: Vec<u32>,
+    /// The end of each row's list in `texts`.
+    ends: Vec<usize>,
 }
 
 impl Lists {
-    /// Returns the texts of all lists.
-    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
-        self.texts.iter().map(Option::unwrap_or_default)
-    }
-
-    /// Returns the places of a row's texts among those of all lists.
-    pub fn places(&self, row: usize) -> Range<usize> {
-        let number = self.numbers[row] as usize;
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
-        start..self.ends[number] as usize
-    }
-
     /// Returns the texts of a row.
     pub fn get(&self, row: usize) -> impl ExactSizeIterator<Item = &[u8]> {
-        self.places(row).map(|place| self.texts.get(place).unwrap_or_default())
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        (start..self.ends[row]).map(|place| self.texts.get(place).unwrap_or_default())
     }
 
     /// Returns the number of rows.
     pub fn rows(&self) -> usize {
-        self.numbers.len()
+        self.ends.len()
     }
 }
 
@@ -207,7 +170,6 @@ impl Values {
             Values::Numbers(numbers) => numbers.len(),
             Values::Texts(texts) => texts.ends.len(),
             Values::Times(times) => times.len(),
-            Values::Repeated(repeated) => repeated.numbers.len(),
             Values::Flags(flags) => flags.len(),
             Values::Doubles(doubles) => doubles.len(),
             Values::Lists(lists) => lists.rows(),
@@ -219,9 +181,6 @@ impl Values {
         let written = match self {
             Values::Words(words) => return with(words.text(row)),
             Values::Texts(texts) => return with(texts.get(row)),
-            Values::Repeated(Repeated { texts, numbers }) => {
-                return with(texts.get(numbers[row] as usize));
-            }
             Values::Flags(flags) => {
                 return with(Some([&b"false"[..], b"true"][usize::from(flags[row])]));
             }
@@ -257,7 +216,6 @@ impl Added {
             ValueType::Number => Values::Numbers(Vec::new()),
             ValueType::Text => Values::Texts(Texts::default()),
             ValueType::Time => Values::Times(Vec::new()),
-            ValueType::Repeated => Values::Repeated(Repeated::default()),
             ValueType::Flag => Values::Flags(Vec::new()),
             ValueType::Double => Values::Doubles(Vec::new()),
             ValueType::List => Values::Lists(Lists::default()),
@@ -285,14 +243,9 @@ impl Added {
                 Values::Times(times) => times.clear(),
                 Values::Flags(flags) => flags.clear(),
                 Values::Doubles(doubles) => doubles.clear(),
-                Values::Repeated(Repeated { texts, numbers }) => {
-                    texts.clear();
-                    numbers.clear();
-                }
-                Values::Lists(Lists { texts, ends, numbers }) => {
+                Values::Lists(Lists { texts, ends }) => {
                     texts.clear();
                     ends.clear();
-                    numbers.clear();
                 }
             }
         }
@@ -341,35 +294,13 @@ impl Added {
         }
     }
 
-    /// Adds a text to a column of shared texts, or the absence of one, and returns its number. It is
-    /// valid until the column is cleared.
-    pub fn share_text(&mut self, column: usize, text: Option<&[u8]>) -> u32 {
-        let Values::Repeated(Repeated { texts, .. }) = &mut self.columns[column] else {
-            panic!("a column of shared texts")
-        };
-        texts.push(text);
-        texts.ends.len() as u32 - 1
-    }
-
-    /// Adds a list to a column of lists, and returns its number. It is valid until the column is
-    /// cleared.
-    pub fn share_list(&mut self, column: usize, list: &[impl AsRef<[u8]>]) -> u32 {
-        let Values::Lists(Lists { texts, ends, .. }) = &mut self.columns[column] else {
+    /// Appends a list to a column.
+    pub fn push_list(&mut self, column: usize, list: &[impl AsRef<[u8]>]) {
+        let Values::Lists(Lists { texts, ends }) = &mut self.columns[column] else {
             panic!("a column of lists")
         };
         list.iter().for_each(|text| texts.push(Some(text.as_ref())));
-        ends.push(texts.ends.len() as u32);
-        ends.len() as u32 - 1
-    }
-
-    /// Appends shared texts or lists to a column, by their numbers.
-    pub fn push_shared(&mut self, column: usize, shared: impl Iterator<Item = u32>) {
-        match &mut self.columns[column] {
-            Values::Repeated(Repeated { numbers, .. }) | Values::Lists(Lists { numbers, .. }) => {
-                numbers.extend(shared);
-            }
-            _ => panic!("a column of shared values"),
-        }
+        ends.push(texts.ends.len());
     }
 
     /// Appends numbers to a column, or none.

@@ -1,12 +1,11 @@
 //! The values of columns as Arrow arrays, for Parquet and for Python.
 //!
-//! Words are dictionaries with keys of one byte, and texts that rows share are stored once. Bytes that
-//! are not UTF-8 become U+FFFD.
+//! Words are dictionaries with keys of one byte. Bytes that are not UTF-8 become U+FFFD.
 
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
-use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::types::Int8Type;
 use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array, StringArray,
     TimestampMillisecondArray,
@@ -48,7 +47,6 @@ impl Arrays {
 
 /// Returns the values of a column, which may have `words`.
 fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
-    let text = |it: Option<&'_ [u8]>| it.map(|it| String::from_utf8_lossy(it).into_owned());
     match values {
         Values::Words(numbers) => {
             let codes: Int8Array = match numbers.all() {
@@ -63,15 +61,10 @@ fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
             let number = |it: &Option<u32>| it.and_then(|it| it.try_into().ok());
             Arc::new(numbers.iter().map(number).collect::<Int32Array>())
         }
-        Values::Texts(texts) => Arc::new(texts.iter().map(text).collect::<StringArray>()),
-        Values::Repeated(repeated) => {
-            let texts: Vec<Option<String>> = repeated.texts().map(text).collect();
-            let keys = repeated.numbers().iter();
-            let key = |&number: &u32| texts[number as usize].is_some().then_some(number as i32);
-            let keys: Int32Array = keys.map(key).collect();
-            let texts: ArrayRef = Arc::new(texts.into_iter().collect::<StringArray>());
-            let shared = DictionaryArray::<Int32Type>::try_new(keys, texts);
-            Arc::new(shared.expect("numbers are places in the list of all texts"))
+        Values::Texts(texts) => {
+            let mut builder = StringBuilder::new();
+            texts.iter().for_each(|it| builder.append_option(it.map(String::from_utf8_lossy)));
+            Arc::new(builder.finish())
         }
         Values::Flags(flags) => Arc::new(BooleanArray::from(flags.clone())),
         Values::Doubles(doubles) => Arc::new(Float64Array::from(doubles.clone())),

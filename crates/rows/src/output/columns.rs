@@ -180,9 +180,6 @@ impl Field {
             ValueType::Number => DataType::Int32,
             ValueType::Text => DataType::Utf8,
             ValueType::Time => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
-            ValueType::Repeated => {
-                DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
-            }
             ValueType::Flag => DataType::Boolean,
             ValueType::Double => DataType::Float64,
             ValueType::List => {
@@ -229,8 +226,6 @@ pub enum ValueType {
     Text,
     /// A time in UTC.
     Time,
-    /// Text that many rows share, as for `Text`.
-    Repeated,
     /// Whether something holds.
     Flag,
     /// A number with a fraction.

@@ -11,7 +11,6 @@
 //! | numbers | `INT32` | `int32` |
 //! | texts | `BYTE_ARRAY`, String | `string` |
 //! | times | `INT64`, Timestamp in milliseconds | `timestamp[ms, UTC]` |
-//! | shared texts | `BYTE_ARRAY`, String | `dictionary<int32, string>` |
 //! | flags | `BOOLEAN` | `bool` |
 //! | doubles | `DOUBLE` | `double` |
 //! | lists | `LIST` of `BYTE_ARRAY`, String | `list<string>` |
@@ -203,7 +202,7 @@ fn spark_with(text: &str, added: &[Field]) -> Option<String> {
     for field in added {
         let (value_type, nullable) = field.kind.value_type();
         let data_type = match value_type {
-            ValueType::Word | ValueType::Text | ValueType::Repeated => "string",
+            ValueType::Word | ValueType::Text => "string",
             ValueType::List => {
                 fields.push(json!({
                     "name": field.name, "nullable": nullable, "metadata": {},
