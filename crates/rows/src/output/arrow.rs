@@ -14,7 +14,7 @@ use arrow_schema::{DataType, Field as ArrowField, Fields};
 use portcullis_robots::access::UnixSeconds;
 
 use super::added::{Added, Values};
-use super::columns::{Field, LIST_ELEMENT};
+use super::columns::{Field, FieldKind};
 
 /// How the values of columns become arrays.
 #[derive(Clone, Debug)]
@@ -27,10 +27,9 @@ pub struct Arrays {
 impl Arrays {
     /// Returns the arrays of these columns.
     pub fn new(fields: &[Field]) -> Arrays {
-        let words = |field: &Field| -> ArrayRef { Arc::new(StringArray::from(field.kind.words())) };
         Arrays {
             fields: fields.iter().map(|field| field.arrow(DataType::Int8)).collect(),
-            words: fields.iter().map(words).collect(),
+            words: fields.iter().map(|field| words(field.kind)).collect(),
         }
     }
 
@@ -44,6 +43,26 @@ impl Arrays {
         added.columns().iter().zip(&self.words).map(|(values, words)| array(values, words))
     }
 }
+
+impl Field {
+    /// Returns the column's type in Arrow, which is that of no values. Words are a dictionary whose keys
+    /// have the type `keys`.
+    pub fn arrow(&self, keys: DataType) -> ArrowField {
+        let none = Added::of(std::iter::once(self.kind));
+        let data_type = match array(&none.columns()[0], &words(self.kind)).data_type() {
+            DataType::Dictionary(_, words) => DataType::Dictionary(keys.into(), words.clone()),
+            other => other.clone(),
+        };
+        ArrowField::new(self.name.as_str(), data_type, self.kind.value_type().1)
+    }
+}
+
+fn words(kind: FieldKind) -> ArrayRef {
+    Arc::new(StringArray::from(kind.words()))
+}
+
+/// The name of the elements of a list in the schemas of Parquet and Arrow.
+const LIST_ELEMENT: &str = "element";
 
 /// Returns the values of a column, which may have `words`.
 fn array(values: &Values, words: &ArrayRef) -> ArrayRef {

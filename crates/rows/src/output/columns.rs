@@ -1,7 +1,7 @@
 //! The columns that a run adds to each record, for every output that has columns.
 //!
 //! This module defines the columns ([`Columns`]), their names ([`Columns::fields`]) and their types
-//! ([`FieldKind`], [`Field::arrow`]). [`Added`](super::Added) has their values. TSV, CSV,
+//! ([`FieldKind`]). [`Added`](super::Added) has their values. TSV, CSV,
 //! JSON Lines, Parquet and Arrow write the same values in their own form.
 //!
 //! Each agent has a column for each requested [`Column`], in the requested order, followed by the
@@ -30,7 +30,6 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::str::FromStr;
 
-use arrow_schema::{DataType, Field as ArrowField, TimeUnit};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 
@@ -171,27 +170,7 @@ impl Field {
     pub fn name_bytes(&self) -> &[u8] {
         self.name.as_bytes()
     }
-
-    /// Returns the column's type in Arrow. Words are a dictionary whose keys have the type `keys`.
-    pub fn arrow(&self, keys: DataType) -> ArrowField {
-        let (value_type, nullable) = self.kind.value_type();
-        let data_type = match value_type {
-            ValueType::Word => DataType::Dictionary(Box::new(keys), Box::new(DataType::Utf8)),
-            ValueType::Number => DataType::Int32,
-            ValueType::Text => DataType::Utf8,
-            ValueType::Time => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
-            ValueType::Flag => DataType::Boolean,
-            ValueType::Double => DataType::Float64,
-            ValueType::List => {
-                DataType::List(ArrowField::new(LIST_ELEMENT, DataType::Utf8, false).into())
-            }
-        };
-        ArrowField::new(self.name.as_str(), data_type, nullable)
-    }
 }
-
-/// The name of the elements of a list in the schemas of Parquet and Arrow.
-pub const LIST_ELEMENT: &str = "element";
 
 /// The values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
