@@ -2,13 +2,11 @@
 //! Python's datetimes, dates or texts.
 //!
 //! A row whose time is null or cannot be read has none, and its URL is unknown. One time for all rows
-//! that cannot be read is an error. Times are read as far as URLs are: columns may be streams with
-//! chunks of different lengths.
+//! that cannot be read is an error. A column is read whole, which takes 16 bytes for each row.
 //!
 //! Python's objects are read through `isoformat`, and NumPy's through their text, so that there is one
 //! reader of texts.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
@@ -21,38 +19,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::arrow::{self, Arrays};
+use crate::arrow;
 use crate::texts::{Argument, Texts, bytes_of, is_missing, is_named, only_column, with_bytes};
 
 /// The times of all rows of a call.
 pub enum At {
     /// One time; `None` for now.
     One(Option<UnixSeconds>),
-    Each(TimeColumn),
-}
-
-/// A column of times.
-pub struct TimeColumn {
-    /// The times that were read and not yet taken.
-    read: VecDeque<Option<UnixSeconds>>,
-    /// The rest of the column.
-    rest: Arrays,
-    taken: usize,
-}
-
-/// The times of some rows.
-pub enum RowTimes {
-    One(Option<UnixSeconds>),
     Each(Vec<Option<UnixSeconds>>),
-}
-
-impl RowTimes {
-    pub fn of(&self, rows: Range<usize>) -> Times<'_> {
-        match self {
-            RowTimes::One(time) => time.map_or(Times::Now, Times::At),
-            RowTimes::Each(times) => Times::Each(&times[rows]),
-        }
-    }
 }
 
 impl At {
@@ -60,11 +34,14 @@ impl At {
     ///
     /// # Errors
     ///
-    /// If it has another type, or is one time that cannot be read.
+    /// If it has another type, is one time that cannot be read, or is a column that cannot be read.
     pub fn new(at: &Bound<'_, PyAny>) -> PyResult<At> {
-        let column = |read, rest| At::Each(TimeColumn { read, rest, taken: 0 });
-        if let Some(arrays) = arrow::import(at)? {
-            return Ok(column(VecDeque::new(), arrays));
+        if let Some(mut arrays) = arrow::import(at)? {
+            let mut times = Vec::new();
+            while let Some(array) = at.py().detach(|| arrays.next()) {
+                times.extend(times_of(&array.map_err(arrow::value_error)?)?);
+            }
+            return Ok(At::Each(times));
         }
         if text_of(at)?.is_some() {
             return time_of(at).map(|time| At::One(Some(time)));
@@ -76,7 +53,7 @@ impl At {
             ))
         };
         let times = at.try_iter().map_err(wrong)?.map(|item| read_time(&item?));
-        Ok(column(times.collect::<PyResult<_>>()?, Box::new(std::iter::empty())))
+        times.collect::<PyResult<_>>().map(At::Each)
     }
 
     /// Returns the time of all rows; `None` for now.
@@ -91,55 +68,31 @@ impl At {
         }
     }
 
-    /// Returns the times of the next `rows` rows.
+    /// Returns the times of some rows.
+    pub fn of(&self, rows: Range<usize>) -> Times<'_> {
+        match self {
+            At::One(time) => time.map_or(Times::Now, Times::At),
+            At::Each(times) => Times::Each(&times[rows]),
+        }
+    }
+
+    /// Checks that there is a time for each of the first `rows` rows, and no other if they are all.
     ///
     /// # Errors
     ///
-    /// If there are fewer, or the column cannot be read.
-    pub fn take(&mut self, py: Python<'_>, rows: usize) -> PyResult<RowTimes> {
-        let column = match self {
-            At::One(time) => return Ok(RowTimes::One(*time)),
-            At::Each(column) => column,
+    /// If one is missing or left.
+    pub fn check(&self, rows: usize, are_all: bool) -> PyResult<()> {
+        let At::Each(times) = self else { return Ok(()) };
+        let problem = match times.len() {
+            found if found < rows => {
+                format!("at has {}, and urls has more rows", counted(found as u64, "time"))
+            }
+            found if are_all && found > rows => {
+                format!("at has more times than urls has rows, {rows}")
+            }
+            _ => return Ok(()),
         };
-        column.read_up_to(py, rows)?;
-        let found = column.read.len();
-        if found < rows {
-            let times = counted((column.taken + found) as u64, "time");
-            return Err(PyValueError::new_err(format!(
-                "at has {times}, and urls has more rows; pass one time for each URL"
-            )));
-        }
-        column.taken += rows;
-        Ok(RowTimes::Each(column.read.drain(..rows).collect()))
-    }
-
-    /// Checks that no time is left.
-    ///
-    /// # Errors
-    ///
-    /// If one is left, or the column cannot be read.
-    pub fn end(&mut self, py: Python<'_>) -> PyResult<()> {
-        let At::Each(column) = self else { return Ok(()) };
-        column.read_up_to(py, 1)?;
-        if column.read.is_empty() {
-            return Ok(());
-        }
-        let rows = column.taken;
-        Err(PyValueError::new_err(format!(
-            "at has more times than urls has rows, {rows}; pass one time for each URL"
-        )))
-    }
-}
-
-impl TimeColumn {
-    /// Reads until there are times for `rows` rows, or the column ends.
-    fn read_up_to(&mut self, py: Python<'_>, rows: usize) -> PyResult<()> {
-        while self.read.len() < rows
-            && let Some(array) = py.detach(|| self.rest.next())
-        {
-            self.read.extend(times_of(&array.map_err(arrow::value_error)?)?);
-        }
-        Ok(())
+        Err(PyValueError::new_err(format!("{problem}; pass one time for each URL")))
     }
 }
 

@@ -35,7 +35,7 @@ use rayon::prelude::*;
 use crate::account::{Counted, PyAccount};
 use crate::arguments::{Asked, Names, label, word};
 use crate::arrow::{self, PyColumn, PyTable};
-use crate::at::{At, RowTimes};
+use crate::at::At;
 use crate::columns::{Collect, Table};
 use crate::fault::in_pool;
 use crate::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, QUESTIONS_KEPT};
@@ -71,10 +71,11 @@ pub struct Given {
     pub assume_scheme: Option<String>,
 }
 
-/// Rows that are decided together, and their times.
+/// Rows that are decided together.
 struct Chunk {
     urls: Texts,
-    times: RowTimes,
+    /// The number of rows before them.
+    before: usize,
 }
 
 impl Question {
@@ -111,7 +112,7 @@ impl Question {
     fn run<C: Collect>(
         &self,
         py: Python<'_>,
-        (urls, mut at): (&Bound<'_, PyAny>, At),
+        (urls, at): (&Bound<'_, PyAny>, At),
         threads: usize,
         collect: &C,
         sink: &mut impl FnMut(C::Piece),
@@ -121,6 +122,7 @@ impl Question {
             Some(arrays) => arrays,
             None => Box::new(std::iter::once(Ok(Texts::from_strings(urls)?))),
         };
+        let mut before = 0;
         loop {
             // Small chunks are collected until there are enough for every thread.
             let (mut chunks, mut rows) = (Vec::new(), 0);
@@ -128,22 +130,24 @@ impl Question {
                 && let Some(array) = py.detach(|| arrays.next())
             {
                 let urls = Texts::of(&array.map_err(arrow::value_error)?, &Argument::URLS)?;
-                rows += urls.len();
-                chunks.push(Chunk { times: at.take(py, urls.len())?, urls });
+                let chunk = Chunk { before: before + rows, urls };
+                rows += chunk.urls.len();
+                chunks.push(chunk);
             }
+            before += rows;
+            at.check(before, chunks.is_empty())?;
             if chunks.is_empty() {
                 break;
             }
-            self.decide(py, &chunks, threads, collect, sink)?;
+            self.decide(py, (&chunks, &at), threads, collect, sink)?;
         }
-        at.end(py)?;
         self.classifier.set().is_whole().map_err(Error::of)
     }
 
     fn decide<C: Collect>(
         &self,
         py: Python<'_>,
-        chunks: &[Chunk],
+        (chunks, at): (&[Chunk], &At),
         threads: usize,
         collect: &C,
         sink: &mut impl FnMut(C::Piece),
@@ -156,7 +160,7 @@ impl Question {
         let ranges: Vec<(&Chunk, Range<usize>)> = ranges.collect();
         let decide = |&(chunk, ref rows): &(&Chunk, Range<usize>), stop: &AtomicBool| {
             let mut session = self.session();
-            let piece = decide_rows(chunk, rows.clone(), &mut session, collect, stop);
+            let piece = decide_rows((chunk, at), rows.clone(), &mut session, collect, stop);
             self.keep(session);
             piece
         };
@@ -255,7 +259,7 @@ impl PyClassifier {
 
 /// Decides rows, or as many as are decided before `stop` becomes true.
 fn decide_rows<C: Collect>(
-    Chunk { urls, times }: &Chunk,
+    (Chunk { urls, before }, at): (&Chunk, &At),
     rows: Range<usize>,
     session: &mut Session,
     collect: &C,
@@ -269,7 +273,8 @@ fn decide_rows<C: Collect>(
             break;
         }
         let part = start..views.len().min(start + RECORDS_AT_ONCE);
-        let times = times.of(rows.start + part.start..rows.start + part.end);
+        let first = before + rows.start;
+        let times = at.of(first + part.start..first + part.end);
         block.clear();
         block.extend(part.map(|row| bytes_of(&views, row)));
         let mut answers = session.decide(Records::from(&block).at(times))?;
