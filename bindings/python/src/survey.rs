@@ -1,27 +1,26 @@
 //! `Survey`: rows of each origin and agent, as a stream of Arrow batches.
 //!
-//! The rows are those of `portcullis survey`, from the same [`SurveyRows`]. Memory: one batch of about
-//! [`SURVEY_BATCH_ROWS`] rows, and what [`RowWorker`] keeps. The importer reads one batch at a time, on
-//! its thread and without Python's lock.
+//! The rows are those of `portcullis survey`, from the same [`SurveyRows`]. A thread computes them one
+//! batch ahead of the importer. Memory: batches of about [`SURVEY_BATCH_ROWS`] rows, and what a worker
+//! keeps.
 //!
 //! Errors: a damaged set ends the stream with an error, which importers raise as their own, and so does
 //! a handler of a signal that raises an exception.
 
 use std::sync::Arc;
-use std::vec;
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::thread;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use portcullis_robots::policy::Crawler;
 use portcullis_rows::output::Added;
-use portcullis_set::stored::StoredHost;
 use portcullis_set::{Damage, PolicySet};
 use portcullis_survey::limits::SURVEY_BATCH_ROWS;
-use portcullis_survey::{HostBlock, RowConfig, RowWorker, SurveyRows};
+use portcullis_survey::{RowConfig, SurveyRows};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use self_cell::self_cell;
 
 use crate::Error;
 use crate::arrow::{export_schema, export_stream, names, rows_field};
@@ -37,96 +36,65 @@ pub struct PySurvey {
     arrays: Arc<RowArrays>,
 }
 
-self_cell!(
-    /// The model of a survey, and the set that it reads.
-    struct OwnedRows {
-        owner: Arc<PolicySet>,
-        #[covariant]
-        dependent: SurveyRows,
-    }
-);
+/// What a thread sends: batches, with an empty answer before and after them.
+type Sent = Result<Option<RecordBatch>, Damage>;
 
-self_cell!(
-    /// A model and how far it was read.
-    struct Cursor {
-        owner: OwnedRows,
-        #[not_covariant]
-        dependent: Unread,
-    }
-);
-
-type Blocks<'s> = Box<dyn Iterator<Item = Result<HostBlock<'s>, Damage>> + Send + 's>;
-
-/// The rows that were not read yet.
-struct Unread<'s> {
-    worker: RowWorker<'s, 's>,
-    blocks: Blocks<'s>,
-    /// The hosts of the last block without rows.
-    hosts: vec::IntoIter<StoredHost<'s>>,
-    added: Added,
-}
-
-impl<'s> Unread<'s> {
-    fn new(rows: &'s SurveyRows<'s>) -> Unread<'s> {
-        Unread {
-            worker: rows.worker(),
-            blocks: Box::new(rows.blocks(SURVEY_BATCH_ROWS, u64::MAX)),
-            hosts: Vec::new().into_iter(),
-            added: Added::of(rows.fields().iter().map(|field| field.kind)),
-        }
-    }
-
-    /// Returns the next rows; `None` if there are no more.
-    fn next(&mut self) -> Result<Option<&Added>, Damage> {
-        loop {
-            self.worker.fill(&mut self.hosts, &mut self.added)?;
-            if self.added.rows() > 0 {
-                return Ok(Some(&self.added));
-            }
-            match self.blocks.next() {
-                Some(block) => self.hosts = block?.hosts.into_iter(),
-                None => return Ok(None),
-            }
-        }
-    }
-}
-
-/// The batches of one export.
+/// The batches of one export, which a thread computes. It ends when nobody receives them any more.
 struct Batches {
-    /// `None` after the end or an error.
-    cursor: Option<Cursor>,
-    arrays: Arc<RowArrays>,
+    batches: Receiver<Sent>,
+    schema: SchemaRef,
+    is_over: bool,
+}
+
+/// Sends the rows of a survey, until there are no more or nobody receives them.
+fn send_rows(
+    rows: &SurveyRows<'_>,
+    arrays: &RowArrays,
+    out: &SyncSender<Sent>,
+) -> Result<(), Damage> {
+    let is_sent = |batch| out.send(Ok(batch)).is_ok();
+    is_sent(None);
+    let mut worker = rows.worker();
+    let mut added = Added::of(rows.fields().iter().map(|field| field.kind));
+    for block in rows.blocks(SURVEY_BATCH_ROWS, u64::MAX) {
+        let mut hosts = block?.hosts.into_iter();
+        worker.fill(&mut hosts, &mut added)?;
+        while added.rows() > 0 {
+            if !is_sent(Some(arrays.rows(&added))) {
+                return Ok(());
+            }
+            worker.fill(&mut hosts, &mut added)?;
+        }
+    }
+    Ok(())
 }
 
 impl Iterator for Batches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Batches { cursor, arrays } = self;
-        if cursor.is_some()
-            && let Err(raised) = Python::attach(|py| py.check_signals())
-        {
-            *cursor = None;
+        if self.is_over {
+            return None;
+        }
+        if let Err(raised) = Python::attach(|py| py.check_signals()) {
+            self.is_over = true;
             // The importer raises an exception of its own, for the text of this one.
             if Python::attach(|py| raised.is_instance_of::<PyKeyboardInterrupt>(py)) {
                 interrupt_again();
             }
             return Some(Err(ArrowError::ExternalError(raised.into())));
         }
-        let batch = cursor.as_mut()?.with_dependent_mut(|_, unread| {
-            let added = unread.next()?;
-            Ok(added.map(|added| arrays.rows(added)))
-        });
-        if !matches!(batch, Ok(Some(_))) {
-            *cursor = None;
-        }
-        batch.map_err(|damage: Damage| ArrowError::ExternalError(damage.into())).transpose()
+        // A thread that has panicked sends no end.
+        let sent = self.batches.recv().map_err(|gone| ArrowError::ExternalError(gone.into()));
+        let sent = sent.and_then(|it| it.map_err(|it| ArrowError::ExternalError(it.into())));
+        self.is_over = !matches!(sent, Ok(Some(_)));
+        sent.transpose()
     }
 }
 
 impl RecordBatchReader for Batches {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(self.arrays.schema())
+        Arc::clone(&self.schema)
     }
 }
 
@@ -163,11 +131,17 @@ impl PySurvey {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let rows = OwnedRows::try_new(Arc::clone(&self.set), |set| {
-            SurveyRows::new(set, &self.agents, self.config)
-        });
-        let cursor =
-            Cursor::new(rows.map_err(Error::of)?, |rows| Unread::new(rows.borrow_dependent()));
-        export_stream(py, Batches { cursor: Some(cursor), arrays: Arc::clone(&self.arrays) })
+        let (set, agents, config) = (Arc::clone(&self.set), self.agents.clone(), self.config);
+        let (arrays, schema) = (Arc::clone(&self.arrays), Arc::clone(self.arrays.schema()));
+        let (out, batches) = mpsc::sync_channel(1);
+        thread::Builder::new().name("survey".to_owned()).spawn(move || {
+            let rows = SurveyRows::new(&set, &agents, config);
+            let end = rows.and_then(|rows| send_rows(&rows, &arrays, &out)).map(|()| None);
+            // Nobody may be left to receive it.
+            let _ = out.send(end);
+        })?;
+        let (begun, batches) = py.detach(move || (batches.recv(), batches));
+        begun.map_err(Error::of)?.map_err(Error::of)?;
+        export_stream(py, Batches { batches, schema, is_over: false })
     }
 }
