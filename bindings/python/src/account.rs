@@ -13,7 +13,6 @@ use portcullis_set::batch::Answers;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 
-use crate::columns::Collect;
 use crate::of_json;
 
 /// Members of the account that only a run of the command line has.
@@ -27,11 +26,8 @@ pub struct Counted {
     pub label: Option<Label>,
 }
 
-impl Collect for Counted {
-    type Rows = Tally;
-    type Piece = Tally;
-
-    fn begin(&self) -> Tally {
+impl Counted {
+    pub fn begin(&self) -> Tally {
         let mut counts = Counts::new(self.agents);
         counts.ask_preferences(self.label.as_slice());
         counts.ask_kept(&self.plan);
@@ -40,20 +36,17 @@ impl Collect for Counted {
         Tally { counts, selection, ..Tally::default() }
     }
 
-    fn add(
+    /// Adds the answers on a block, whose URLs are `urls`.
+    pub fn add(
         &self,
         urls: &[&[u8]],
         answers: &mut Answers<'_>,
-        rows: &mut Tally,
+        tally: &mut Tally,
     ) -> Result<(), Damage> {
-        rows.counts.add_block(urls, 0, answers)?;
-        rows.counts.add_preferences(answers);
-        rows.counts.add_kept(&self.plan, urls, answers);
+        tally.counts.add_block(urls, 0, answers)?;
+        tally.counts.add_preferences(answers);
+        tally.counts.add_kept(&self.plan, urls, answers);
         Ok(())
-    }
-
-    fn finish(&self, rows: Tally) -> Tally {
-        rows
     }
 }
 

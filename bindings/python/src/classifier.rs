@@ -36,7 +36,7 @@ use crate::account::{Counted, PyAccount};
 use crate::arguments::{Asked, Names, label, word};
 use crate::arrow::{self, PyColumn, PyTable};
 use crate::at::At;
-use crate::columns::{Collect, Table};
+use crate::columns::RowArrays;
 use crate::fault::in_pool;
 use crate::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, QUESTIONS_KEPT};
 use crate::opened::PyPolicySet;
@@ -50,6 +50,9 @@ struct Question {
     assumed_scheme: Option<String>,
     idle: Mutex<Vec<Session>>,
 }
+
+/// Reads the values of a block.
+type Read<'r> = dyn Fn(&mut Answers<'_>, &mut Added) -> Result<(), Damage> + Sync + 'r;
 
 /// Decides for a policy set and some agents.
 #[pyclass(frozen, name = "Classifier", module = "portcullis_robots")]
@@ -78,6 +81,43 @@ struct Chunk {
     before: usize,
 }
 
+/// Rows that one thread decides.
+struct Piece<'c> {
+    chunk: &'c Chunk,
+    rows: Range<usize>,
+    at: &'c At,
+    session: Session,
+}
+
+impl Piece<'_> {
+    /// Calls `add` for the URLs and the answers of each block, or of those that are decided before
+    /// `stop` becomes true.
+    fn each_block(
+        &mut self,
+        stop: &AtomicBool,
+        mut add: impl FnMut(&[&[u8]], &mut Answers<'_>) -> Result<(), Damage>,
+    ) -> Result<(), Damage> {
+        let Piece { chunk: Chunk { urls, before }, rows, at, session } = self;
+        let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
+        let views = urls.views(rows.clone());
+        for start in (0..views.len()).step_by(RECORDS_AT_ONCE) {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let part = start..views.len().min(start + RECORDS_AT_ONCE);
+            let first = *before + rows.start;
+            let times = at.of(first + part.start..first + part.end);
+            block.clear();
+            block.extend(part.map(|row| bytes_of(&views, row)));
+            add(&block, &mut session.decide(Records::from(&block).at(times))?)?;
+        }
+        session.classifier().set().is_whole()
+    }
+}
+
+/// What a thread makes of its rows, until a flag is true.
+type Collect<'c, P> = dyn Fn(&mut Piece<'_>, &AtomicBool) -> Result<P, Damage> + Sync + 'c;
+
 impl Question {
     fn session(&self) -> Session {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -97,25 +137,33 @@ impl Question {
         py: Python<'_>,
         asked: (&Bound<'_, PyAny>, At),
         threads: usize,
-        table: &Table<'_>,
+        fields: &[Field],
+        read: &Read<'_>,
     ) -> PyResult<PyTable> {
+        let arrays = RowArrays::new(fields);
+        let none = || Added::of(fields.iter().map(|field| field.kind));
+        let collect = |piece: &mut Piece<'_>, stop: &AtomicBool| {
+            let mut added = none();
+            piece.each_block(stop, |_, answers| read(answers, &mut added))?;
+            Ok(arrays.rows(&added))
+        };
         let mut batches = Vec::new();
-        self.run(py, asked, threads, table, &mut |batch| batches.push(batch))?;
+        self.run(py, asked, threads, &collect, &mut |batch| batches.push(batch))?;
         if batches.is_empty() {
-            batches.push(table.finish(table.begin()));
+            batches.push(arrays.rows(&none()));
         }
         Ok(PyTable { schema: batches[0].schema(), batches })
     }
 
     /// Decides all of `urls`, as of the times in `at`, one stretch of rows at a time, and passes the
     /// pieces to `sink` in the order of the rows.
-    fn run<C: Collect>(
+    fn run<P: Send>(
         &self,
         py: Python<'_>,
         (urls, at): (&Bound<'_, PyAny>, At),
         threads: usize,
-        collect: &C,
-        sink: &mut impl FnMut(C::Piece),
+        collect: &Collect<'_, P>,
+        sink: &mut impl FnMut(P),
     ) -> PyResult<()> {
         let threads = thread_count(threads);
         let mut arrays = match arrow::import(urls)? {
@@ -144,13 +192,13 @@ impl Question {
         self.classifier.set().is_whole().map_err(Error::of)
     }
 
-    fn decide<C: Collect>(
+    fn decide<P: Send>(
         &self,
         py: Python<'_>,
         (chunks, at): (&[Chunk], &At),
         threads: usize,
-        collect: &C,
-        sink: &mut impl FnMut(C::Piece),
+        collect: &Collect<'_, P>,
+        sink: &mut impl FnMut(P),
     ) -> PyResult<()> {
         let ranges = chunks.iter().flat_map(|chunk| {
             let rows = chunk.urls.len();
@@ -159,10 +207,10 @@ impl Question {
         });
         let ranges: Vec<(&Chunk, Range<usize>)> = ranges.collect();
         let decide = |&(chunk, ref rows): &(&Chunk, Range<usize>), stop: &AtomicBool| {
-            let mut session = self.session();
-            let piece = decide_rows((chunk, at), rows.clone(), &mut session, collect, stop);
-            self.keep(session);
-            piece
+            let mut piece = Piece { chunk, rows: rows.clone(), at, session: self.session() };
+            let collected = collect(&mut piece, stop);
+            self.keep(piece.session);
+            collected
         };
         for stretch in ranges.chunks(ARROW_STRETCH_PIECES) {
             py.check_signals()?;
@@ -257,33 +305,6 @@ impl PyClassifier {
     }
 }
 
-/// Decides rows, or as many as are decided before `stop` becomes true.
-fn decide_rows<C: Collect>(
-    (Chunk { urls, before }, at): (&Chunk, &At),
-    rows: Range<usize>,
-    session: &mut Session,
-    collect: &C,
-    stop: &AtomicBool,
-) -> Result<C::Piece, Damage> {
-    let mut collected = collect.begin();
-    let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
-    let views = urls.views(rows.clone());
-    for start in (0..views.len()).step_by(RECORDS_AT_ONCE) {
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-        let part = start..views.len().min(start + RECORDS_AT_ONCE);
-        let first = before + rows.start;
-        let times = at.of(first + part.start..first + part.end);
-        block.clear();
-        block.extend(part.map(|row| bytes_of(&views, row)));
-        let mut answers = session.decide(Records::from(&block).at(times))?;
-        collect.add(&block, &mut answers, &mut collected)?;
-    }
-    session.classifier().set().is_whole()?;
-    Ok(collect.finish(collected))
-}
-
 #[pymethods]
 impl PyClassifier {
     /// Returns the agents, as they were given.
@@ -359,9 +380,8 @@ impl PyClassifier {
         let read = |answers: &mut Answers<'_>, rows: &mut Added| {
             columns::read(&columns, answers, rows).map(|_| ())
         };
-        let table = Table::new(&fields, &read);
         let (question, at) = self.ask(&labels, at, before_first)?;
-        question.table(py, (urls, at), threads, &table)
+        question.table(py, (urls, at), threads, &fields, &read)
     }
 
     /// Decides a column of URLs. Returns true for URLs that all agents, or any agent, may fetch.
@@ -390,8 +410,7 @@ impl PyClassifier {
             rows.push_flags(0, classes.iter().map(|class| plan.fate(*class) == Fate::Keep));
             Ok(())
         };
-        let table = Table::new(&fields, &read);
-        question.table(py, (urls, at), threads, &table).map(PyColumn)
+        question.table(py, (urls, at), threads, &fields, &read).map(PyColumn)
     }
 
     /// Counts what [`PyClassifier::allowed`] keeps and drops of a column of URLs, and why: the account of
@@ -419,8 +438,13 @@ impl PyClassifier {
         };
         let agents = self.names.len();
         let counted = Counted { plan, agents, label };
+        let collect = |piece: &mut Piece<'_>, stop: &AtomicBool| {
+            let mut tally = counted.begin();
+            piece.each_block(stop, |urls, answers| counted.add(urls, answers, &mut tally))?;
+            Ok(tally)
+        };
         let mut all = counted.begin();
-        question.run(py, (urls, times), threads, &counted, &mut |piece| all.merge(piece))?;
+        question.run(py, (urls, times), threads, &collect, &mut |tally| all.merge(tally))?;
         let run = self.set.get().run(&self.names, &self.lists, at);
         PyAccount::new(&all, run)
     }

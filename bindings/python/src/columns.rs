@@ -10,29 +10,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use portcullis_rows::output::Added;
 use portcullis_rows::output::arrow::Arrays;
-use portcullis_rows::output::columns::{Field as AddedField, FieldKind};
-use portcullis_set::Damage;
-use portcullis_set::batch::Answers;
-
-/// Collects the decisions on blocks of URLs.
-pub trait Collect: Sync {
-    /// The values of a range of rows that are being decided.
-    type Rows;
-    /// The values of a range of rows.
-    type Piece: Send;
-
-    fn begin(&self) -> Self::Rows;
-
-    /// Adds the answers on a block, whose URLs are `urls`.
-    fn add(
-        &self,
-        urls: &[&[u8]],
-        answers: &mut Answers<'_>,
-        rows: &mut Self::Rows,
-    ) -> Result<(), Damage>;
-
-    fn finish(&self, rows: Self::Rows) -> Self::Piece;
-}
+use portcullis_rows::output::columns::Field as AddedField;
 
 /// The columns of rows in Arrow.
 pub struct RowArrays {
@@ -55,39 +33,5 @@ impl RowArrays {
         let columns = self.arrays.of(added).collect();
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns);
         rows.expect("columns have their declared types")
-    }
-}
-
-/// Reads the values of a block.
-pub type Read<'r> = dyn Fn(&mut Answers<'_>, &mut Added) -> Result<(), Damage> + Sync + 'r;
-
-/// A table of columns, and what reads a block's values.
-pub struct Table<'r> {
-    kinds: Vec<FieldKind>,
-    arrays: RowArrays,
-    read: &'r Read<'r>,
-}
-
-impl<'r> Table<'r> {
-    pub fn new(added: &[AddedField], read: &'r Read<'r>) -> Table<'r> {
-        let kinds = added.iter().map(|field| field.kind).collect();
-        Table { kinds, arrays: RowArrays::new(added), read }
-    }
-}
-
-impl Collect for Table<'_> {
-    type Rows = Added;
-    type Piece = RecordBatch;
-
-    fn begin(&self) -> Added {
-        Added::of(self.kinds.iter().copied())
-    }
-
-    fn add(&self, _: &[&[u8]], answers: &mut Answers<'_>, rows: &mut Added) -> Result<(), Damage> {
-        (self.read)(answers, rows)
-    }
-
-    fn finish(&self, rows: Added) -> RecordBatch {
-        self.arrays.rows(&rows)
     }
 }
