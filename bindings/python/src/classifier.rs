@@ -23,7 +23,7 @@ use portcullis_report::{AgentList, columns, explanation_json};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::Crawler;
 use portcullis_rows::output::Added;
-use portcullis_rows::output::columns::{Columns, Field, ValueType};
+use portcullis_rows::output::columns::{Columns, Field, FieldKind};
 use portcullis_rows::runner::{thread_count, thread_pool};
 use portcullis_set::Damage;
 use portcullis_set::batch::{self, Answers, BeforeFirst, Records, Session, Times};
@@ -404,7 +404,7 @@ impl PyClassifier {
     ) -> PyResult<PyColumn> {
         let (plan, label) = plan(mode, purpose, unstated)?;
         let (question, at) = self.ask(label.as_slice(), at, before_first)?;
-        let fields = [Field::declared("allowed", ValueType::Flag, false, &[])];
+        let fields = [Field::declared("allowed", FieldKind::Flag, false)];
         let read = |answers: &mut Answers<'_>, rows: &mut Added| {
             let classes = plan.classes(answers);
             rows.push_flags(0, classes.iter().map(|class| plan.fate(*class) == Fate::Keep));

@@ -16,7 +16,7 @@ use portcullis_robots::syntax::NoteSet;
 use portcullis_robots::url::split;
 use portcullis_rows::output::Added;
 use portcullis_rows::output::added::Cell;
-use portcullis_rows::output::columns::{Field, ValueType};
+use portcullis_rows::output::columns::{Field, FieldKind};
 use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use serde::Serialize;
@@ -115,7 +115,7 @@ fn key(policy: PolicyNumber, capture: &StoredCapture<'_>) -> FileKey {
 /// value is not an absolute URL, if so.
 pub fn sitemap_fields() -> Vec<Field> {
     [("origin", false), ("sitemap", false), ("problem", true)]
-        .map(|(name, has_gaps)| Field::declared(name, ValueType::Text, has_gaps, &[]))
+        .map(|(name, has_gaps)| Field::declared(name, FieldKind::Text, has_gaps))
         .into()
 }
 

@@ -19,7 +19,7 @@ use portcullis_lint::analysis::{Reach, Relation};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{CrawlDelay, Crawler};
 use portcullis_rows::output::Added;
-use portcullis_rows::output::columns::{Field, ValueType};
+use portcullis_rows::output::columns::{Field, FieldKind};
 use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use portcullis_text::visible::cut_to_show;
@@ -32,13 +32,12 @@ use crate::origins::{Map, PolicyUse, SharedFigures, SharedFiles, captured};
 /// The name of the origin and the host of a policy that applies to every URL.
 const EVERYWHERE: &[u8] = b"*";
 
-/// A column of a survey: its name, the type and the words of its values, whether some rows have none,
-/// and what appends the values of an origin, one for each agent.
+/// A column of a survey: its name, its values, whether some rows have none, and what appends the values
+/// of an origin, one for each agent.
 #[derive(Clone, Copy, Debug)]
 struct Column {
     name: &'static str,
-    value_type: ValueType,
-    words: &'static [&'static str],
+    kind: FieldKind,
     has_gaps: bool,
     push: Push,
 }
@@ -51,7 +50,7 @@ const COMPARISON: [&str; 2] = ["relation", "witness"];
 
 /// The columns in the order of the output.
 const COLUMNS: [Column; 24] = {
-    use ValueType::{Double, Flag, List, Number, Text, Time};
+    use FieldKind::{Double, Flag, List, Number, Text, Time, Word};
     [
         Column::new("origin", Text, |it, at, to| it.push_text(at, Some(&it.origin), to)),
         Column::new("host", Text, |it, at, to| it.push_text(at, Some(it.host), to)),
@@ -59,14 +58,14 @@ const COLUMNS: [Column; 24] = {
         Column::new("agent", Text, |it, at, to| {
             it.agents.iter().for_each(|agent| to.push_text(at, Some(agent.name().as_bytes())));
         }),
-        Column::words("state", &PolicyState::WORDS, |it, at, to| {
+        Column::new("state", Word(&PolicyState::WORDS), |it, at, to| {
             to.push_words(at, it.each(|_| it.reading.state as u8));
         }),
-        Column::words("access", &Reach::WORDS, |it, at, to| {
+        Column::new("access", Word(&Reach::WORDS), |it, at, to| {
             it.each(|of| of.access).for_each(|access| to.push_word(at, access.map(|it| it as u8)));
         })
         .gaps(),
-        Column::words("root", &Verdict::WORDS, |it, at, to| {
+        Column::new("root", Word(&Verdict::WORDS), |it, at, to| {
             to.push_words(at, it.each(|of| of.root as u8));
         }),
         Column::new("group", Text, |it, at, to| {
@@ -101,7 +100,7 @@ const COLUMNS: [Column; 24] = {
         Column::new(LISTS[1], List, |it, at, to| {
             it.each(|_| ()).for_each(|()| to.push_list(at, &it.row.sitemaps));
         }),
-        Column::words(COMPARISON[0], &Relation::WORDS, |it, at, to| {
+        Column::new(COMPARISON[0], Word(&Relation::WORDS), |it, at, to| {
             let relation = |of: &AgentFacts| Some(it.reading.relation_of(of)?.0 as u8);
             it.each(relation).for_each(|relation| to.push_word(at, relation));
         }),
@@ -124,17 +123,13 @@ const COLUMNS: [Column; 24] = {
 type Push = fn(&OriginRows<'_>, usize, &mut Added);
 
 impl Column {
-    const fn new(name: &'static str, value_type: ValueType, push: Push) -> Column {
-        Column { name, value_type, words: &[], has_gaps: false, push }
-    }
-
-    const fn words(name: &'static str, words: &'static [&'static str], push: Push) -> Column {
-        Column { words, ..Column::new(name, ValueType::Word, push) }
+    const fn new(name: &'static str, kind: FieldKind, push: Push) -> Column {
+        Column { name, kind, has_gaps: false, push }
     }
 
     /// Returns the column of the use about which `push` appends what is stated.
     const fn usage(name: &'static str, push: Push) -> Column {
-        Column::words(name, &Stance::WORDS, push).gaps()
+        Column::new(name, FieldKind::Word(&Stance::WORDS), push).gaps()
     }
 
     const fn gaps(self) -> Column {
@@ -142,7 +137,7 @@ impl Column {
     }
 
     fn field(self) -> Field {
-        Field::declared(self.name, self.value_type, self.has_gaps, self.words)
+        Field::declared(self.name, self.kind, self.has_gaps)
     }
 }
 

@@ -7,7 +7,7 @@
 use portcullis_robots::access::UnixSeconds;
 use portcullis_text::json::write_json;
 
-use super::columns::{Columns, FieldKind, ValueType};
+use super::columns::{Columns, FieldKind};
 
 /// The number of a missing word.
 const NO_WORD: u8 = u8::MAX;
@@ -211,14 +211,14 @@ impl Added {
 
     /// Returns columns of these kinds without rows.
     pub fn of(kinds: impl Iterator<Item = FieldKind>) -> Added {
-        let values = |kind: FieldKind| match kind.value_type().0 {
-            ValueType::Word => Values::Words(Words::new(&kind.words())),
-            ValueType::Number => Values::Numbers(Vec::new()),
-            ValueType::Text => Values::Texts(Texts::default()),
-            ValueType::Time => Values::Times(Vec::new()),
-            ValueType::Flag => Values::Flags(Vec::new()),
-            ValueType::Double => Values::Doubles(Vec::new()),
-            ValueType::List => Values::Lists(Lists::default()),
+        let values = |kind: FieldKind| match kind {
+            FieldKind::Word(words) => Values::Words(Words::new(words)),
+            FieldKind::Number => Values::Numbers(Vec::new()),
+            FieldKind::Text => Values::Texts(Texts::default()),
+            FieldKind::Time => Values::Times(Vec::new()),
+            FieldKind::Flag => Values::Flags(Vec::new()),
+            FieldKind::Double => Values::Doubles(Vec::new()),
+            FieldKind::List => Values::Lists(Lists::default()),
         };
         Added { columns: kinds.map(values).collect() }
     }

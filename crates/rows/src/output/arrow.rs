@@ -53,12 +53,12 @@ impl Field {
             DataType::Dictionary(_, words) => DataType::Dictionary(keys.into(), words.clone()),
             other => other.clone(),
         };
-        ArrowField::new(self.name.as_str(), data_type, self.kind.value_type().1)
+        ArrowField::new(self.name.as_str(), data_type, self.has_gaps)
     }
 }
 
 fn words(kind: FieldKind) -> ArrayRef {
-    Arc::new(StringArray::from(kind.words()))
+    Arc::new(StringArray::from(kind.words().to_vec()))
 }
 
 /// The name of the elements of a list in the schemas of Parquet and Arrow.

@@ -82,35 +82,30 @@ impl Column {
         [Agent, Verdict, Reason, Line, Rule, Group, Delay, State, Captured, Since, Until]
     };
 
-    /// Returns the word of `--columns`, which follows the agent in names, and the values.
-    fn described(self) -> (Cow<'static, str>, FieldKind) {
-        use ValueType::{Double, List, Number, Text, Time};
-        let words = |words| FieldKind { value_type: ValueType::Word, has_gaps: false, words };
-        let gaps = |value_type| FieldKind { value_type, has_gaps: true, words: &[] };
+    /// Returns the word of `--columns`, which follows the agent in names, the values, and whether some
+    /// rows have none.
+    fn described(self) -> (Cow<'static, str>, FieldKind, bool) {
+        use FieldKind::{Double, List, Number, Text, Time, Word};
         let of = |label: Label, part| Cow::from(format!("{}_{part}", label.as_str()));
         match self {
-            Column::Agent => ("agent".into(), gaps(Text)),
-            Column::Verdict => ("verdict".into(), words(&Verdict::WORDS)),
-            Column::Now => ("now".into(), words(&Verdict::WORDS)),
-            Column::Reason => ("reason".into(), words(&Reason::WORDS)),
-            Column::Line => ("line".into(), gaps(Number)),
-            Column::Rule => ("rule".into(), gaps(Text)),
-            Column::Group => ("group".into(), gaps(Text)),
-            Column::Delay => ("delay".into(), gaps(Double)),
-            Column::Usage(label) => (label.as_str().into(), words(&Preference::WORDS)),
-            Column::UsageNow(label) => (of(label, "now"), words(&Preference::WORDS)),
-            Column::UsageLine(label) => (of(label, "line"), gaps(Number)),
-            Column::UsageRule(label) => (of(label, "rule"), gaps(Text)),
-            Column::UsageSource(label) => {
-                (of(label, "source"), FieldKind { has_gaps: true, ..words(&UsageSource::WORDS) })
-            }
-            Column::Licenses => ("licenses".into(), FieldKind { has_gaps: false, ..gaps(List) }),
-            Column::State => {
-                ("state".into(), FieldKind { has_gaps: true, ..words(&PolicyState::WORDS) })
-            }
-            Column::Captured => ("captured".into(), gaps(Time)),
-            Column::Since => ("since".into(), gaps(Time)),
-            Column::Until => ("until".into(), gaps(Time)),
+            Column::Agent => ("agent".into(), Text, true),
+            Column::Verdict => ("verdict".into(), Word(&Verdict::WORDS), false),
+            Column::Now => ("now".into(), Word(&Verdict::WORDS), false),
+            Column::Reason => ("reason".into(), Word(&Reason::WORDS), false),
+            Column::Line => ("line".into(), Number, true),
+            Column::Rule => ("rule".into(), Text, true),
+            Column::Group => ("group".into(), Text, true),
+            Column::Delay => ("delay".into(), Double, true),
+            Column::Usage(label) => (label.as_str().into(), Word(&Preference::WORDS), false),
+            Column::UsageNow(label) => (of(label, "now"), Word(&Preference::WORDS), false),
+            Column::UsageLine(label) => (of(label, "line"), Number, true),
+            Column::UsageRule(label) => (of(label, "rule"), Text, true),
+            Column::UsageSource(label) => (of(label, "source"), Word(&UsageSource::WORDS), true),
+            Column::Licenses => ("licenses".into(), List, false),
+            Column::State => ("state".into(), Word(&PolicyState::WORDS), true),
+            Column::Captured => ("captured".into(), Time, true),
+            Column::Since => ("since".into(), Time, true),
+            Column::Until => ("until".into(), Time, true),
         }
     }
 
@@ -153,17 +148,14 @@ pub struct Field {
     pub name: String,
     /// The values in it.
     pub kind: FieldKind,
+    /// Whether some rows have no value.
+    pub has_gaps: bool,
 }
 
 impl Field {
-    /// Returns a column of rows that have no record. `words` are those of a column of words.
-    pub fn declared(
-        name: &str,
-        value_type: ValueType,
-        has_gaps: bool,
-        words: &'static [&'static str],
-    ) -> Field {
-        Field { name: name.to_owned(), kind: FieldKind { value_type, has_gaps, words } }
+    /// Returns a column of rows that have no record.
+    pub fn declared(name: &str, kind: FieldKind, has_gaps: bool) -> Field {
+        Field { name: name.to_owned(), kind, has_gaps }
     }
 
     /// Returns the name as bytes.
@@ -172,16 +164,7 @@ impl Field {
     }
 }
 
-/// The values of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FieldKind {
-    value_type: ValueType,
-    has_gaps: bool,
-    /// All words, in the order of their numbers. Empty if the values are not words.
-    words: &'static [&'static str],
-}
-
-/// The type of the values of a column, for outputs that have types.
+/// The values of a column, which have a type in some outputs.
 ///
 /// | column | type | records without a value |
 /// |---|---|---|
@@ -196,9 +179,9 @@ pub struct FieldKind {
 ///
 /// Rows that have no record declare theirs ([`Field::declared`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueType {
-    /// One of [`FieldKind::words`].
-    Word,
+pub enum FieldKind {
+    /// One of these words, in the order of their numbers.
+    Word(&'static [&'static str]),
     /// A number of 32 bits.
     Number,
     /// Text. Bytes that are not UTF-8 become U+FFFD.
@@ -214,15 +197,13 @@ pub enum ValueType {
 }
 
 impl FieldKind {
-    /// Returns the type of the values, and whether some records have no value.
-    pub fn value_type(self) -> (ValueType, bool) {
-        (self.value_type, self.has_gaps)
-    }
-
     /// Returns all words of the column, in the order of their numbers. Empty if its values are not
     /// words.
-    pub fn words(self) -> Vec<&'static str> {
-        self.words.to_vec()
+    pub fn words(self) -> &'static [&'static str] {
+        match self {
+            FieldKind::Word(words) => words,
+            _ => &[],
+        }
     }
 }
 
@@ -426,13 +407,13 @@ impl Columns {
         prefix: &str,
     ) -> Result<Vec<Field>, ColumnsError> {
         let field = |(agent, column): (usize, Column)| {
-            let (word, kind) = column.described();
+            let (word, kind, has_gaps) = column.described();
             let name = match column {
                 _ if self.has_agent() || column.is_of_record() => word.into_owned(),
                 Column::Verdict => agents[agent].as_ref().to_owned(),
                 _ => format!("{}_{word}", agents[agent].as_ref()),
             };
-            Field { name: format!("{prefix}{name}"), kind }
+            Field { name: format!("{prefix}{name}"), kind, has_gaps }
         };
         let fields: Vec<Field> = self.of_agents(agents.len()).map(field).collect();
         let mut seen = HashSet::new();
@@ -516,15 +497,9 @@ mod tests {
 
     #[test]
     fn only_columns_of_words_have_words() {
-        let columns = "verdict,reason,line,rule,group,state".parse::<Columns>().unwrap();
-        let labels = [Label::Search];
-        let columns = columns.with_usage(&labels).with_statements(&labels);
-        for Field { name, kind } in columns.fields(&["A"], "").unwrap() {
-            let is_word = kind.value_type().0 == ValueType::Word;
-            assert_eq!(is_word, !kind.words().is_empty(), "{name}");
-        }
         let preference = Column::Usage(Label::Search).kind();
         assert_eq!(preference.words()[Preference::Unstated as usize], "?");
+        assert!(Column::Line.kind().words().is_empty());
     }
 
     #[test]

@@ -51,8 +51,8 @@ impl JsonLines {
     pub fn new(fields: &[Field]) -> JsonLines {
         let member = |field: &Field| {
             let name = quoted_name(field.name_bytes());
-            let word = |word: &str| [&*name, b"\"", word.as_bytes(), b"\""].concat();
-            Member { words: field.kind.words().into_iter().map(word).collect(), name }
+            let word = |word: &&str| [&*name, b"\"", word.as_bytes(), b"\""].concat();
+            Member { words: field.kind.words().iter().map(word).collect(), name }
         };
         let names = Names::new(fields.iter().map(|field| &*field.name));
         JsonLines { members: fields.iter().map(member).collect(), names }

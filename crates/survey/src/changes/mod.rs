@@ -18,28 +18,28 @@ use portcullis_lint::analysis::{RobotComparison, Search};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_rows::output::Added;
 use portcullis_rows::output::added::Cell;
-use portcullis_rows::output::columns::{Field, ValueType};
+use portcullis_rows::output::columns::{Field, FieldKind};
 use portcullis_text::visible::cut_to_show;
 
 use crate::difference::{Change, OriginChange, OriginState, UsageChange};
 
 /// The columns of what decides: the reason of a verdict, and the line and value of the rule or the
 /// statement.
-const DECIDING: [(&str, ValueType); 6] = [
-    ("old_reason", ValueType::Text),
-    ("old_line", ValueType::Number),
-    ("old_rule", ValueType::Text),
-    ("new_reason", ValueType::Text),
-    ("new_line", ValueType::Number),
-    ("new_rule", ValueType::Text),
+const DECIDING: [(&str, FieldKind); 6] = [
+    ("old_reason", FieldKind::Text),
+    ("old_line", FieldKind::Number),
+    ("old_rule", FieldKind::Text),
+    ("new_reason", FieldKind::Text),
+    ("new_line", FieldKind::Number),
+    ("new_rule", FieldKind::Text),
 ];
 
 fn texts(names: &[&str]) -> Vec<Field> {
-    names.iter().map(|name| Field::declared(name, ValueType::Text, true, &[])).collect()
+    names.iter().map(|name| Field::declared(name, FieldKind::Text, true)).collect()
 }
 
 fn with_deciding(mut fields: Vec<Field>) -> Vec<Field> {
-    fields.extend(DECIDING.map(|(name, of)| Field::declared(name, of, true, &[])));
+    fields.extend(DECIDING.map(|(name, of)| Field::declared(name, of, true)));
     fields
 }
 

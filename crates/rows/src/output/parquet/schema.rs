@@ -15,7 +15,7 @@
 //! | doubles | `DOUBLE` | `double` |
 //! | lists | `LIST` of `BYTE_ARRAY`, String | `list<string>` |
 //!
-//! See [`ValueType`] for the values of each column and whether they may be null.
+//! See [`FieldKind`] for the values of each column and whether they may be null.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use serde_json::json;
 
 use crate::list::parquet::ParquetList;
 
-use super::super::columns::{ColumnsError, Field, ValueType, no_collision};
+use super::super::columns::{ColumnsError, Field, FieldKind, no_collision};
 
 /// The key in a file's metadata for the account of a run.
 pub const ACCOUNT_KEY: &str = "portcullis";
@@ -200,20 +200,20 @@ fn spark_with(text: &str, added: &[Field]) -> Option<String> {
     let mut schema: serde_json::Value = serde_json::from_str(text).ok()?;
     let fields = schema.get_mut("fields")?.as_array_mut()?;
     for field in added {
-        let (value_type, nullable) = field.kind.value_type();
-        let data_type = match value_type {
-            ValueType::Word | ValueType::Text => "string",
-            ValueType::List => {
+        let nullable = field.has_gaps;
+        let data_type = match field.kind {
+            FieldKind::Word(_) | FieldKind::Text => "string",
+            FieldKind::List => {
                 fields.push(json!({
                     "name": field.name, "nullable": nullable, "metadata": {},
                     "type": {"type": "array", "elementType": "string", "containsNull": false},
                 }));
                 continue;
             }
-            ValueType::Flag => "boolean",
-            ValueType::Double => "double",
-            ValueType::Number => "integer",
-            ValueType::Time => "timestamp",
+            FieldKind::Flag => "boolean",
+            FieldKind::Double => "double",
+            FieldKind::Number => "integer",
+            FieldKind::Time => "timestamp",
         };
         fields.push(json!({
             "name": field.name, "type": data_type, "nullable": nullable, "metadata": {},
