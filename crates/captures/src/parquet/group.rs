@@ -5,7 +5,7 @@
 //! [`PARQUET_PAGE_BYTES_MAX`] bytes is an error that takes no memory, and
 //! [`ColumnPages::rows_at_once`] bounds what a batch of rows holds.
 //!
-//! Problems are texts that say what to do. The caller adds the file, the row group and the column.
+//! Errors name the file, the row group and the column.
 //!
 //! Cost: one read of some dozen bytes for each page, of which as many are kept.
 
@@ -20,6 +20,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use super::file::{ParquetSource, StoredFile, guarded, supported_compression};
 use super::pages::{PageHeader, PageHeaders};
 use crate::limits::PARQUET_PAGE_BYTES_MAX;
+use portcullis_files::input::InputError;
 
 /// The headers of the pages of a column in a row group.
 #[derive(Clone, Debug)]
@@ -56,9 +57,24 @@ impl ColumnPages {
 }
 
 impl ParquetSource {
+    /// Returns the error for a column of a row group, both of which are counted from 0.
+    pub fn unreadable(&self, row_group: usize, column: usize, problem: &str) -> InputError {
+        let path = self.metadata.row_group(row_group).column(column).column_path().string();
+        let problem = format!("row group {}, column {path}: {problem}", row_group + 1);
+        InputError::List { name: self.name.clone(), problem }
+    }
+
     /// Returns the headers of the pages of a column in a row group, before any page is decompressed.
-    /// Long pages are an error.
-    pub fn page_headers(&self, row_group: usize, column: usize) -> Result<ColumnPages, String> {
+    ///
+    /// # Errors
+    ///
+    /// If a page is too long, or the column is damaged or compressed in a way that is not supported.
+    pub fn page_headers(&self, row_group: usize, column: usize) -> Result<ColumnPages, InputError> {
+        let headers = self.headers(row_group, column);
+        headers.map_err(|problem| self.unreadable(row_group, column, &problem))
+    }
+
+    fn headers(&self, row_group: usize, column: usize) -> Result<ColumnPages, String> {
         let chunk = self.metadata.row_group(row_group).column(column);
         supported_compression(chunk)?;
         // The crate asserts that the metadata is not negative.

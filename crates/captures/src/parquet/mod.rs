@@ -81,6 +81,12 @@ pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, InputError> {
     let source = ParquetSource::open(&name(), file, PageIndexPolicy::Skip)?;
     let (schema, columns) = guarded(|| start(&source, fields))
         .map_err(|problem| InputError::List { name: name(), problem })?;
+    for (row_group, group) in source.metadata.row_groups().iter().enumerate() {
+        for &place in columns.places() {
+            supported_compression(group.column(place))
+                .map_err(|problem| source.unreadable(row_group, place, &problem))?;
+        }
+    }
     Ok(ParquetFile {
         source,
         columns,
@@ -100,14 +106,6 @@ fn start(source: &ParquetSource, fields: &FieldMap) -> Result<(Schema, Projectio
         Ok(found.map(|leaf| check(field, &leaf, fields).map(|()| leaf)))
     })?;
     let read = Projection::new(source, columns.iter().map(|(_, _, leaf)| leaf))?;
-    for (number, group) in (1..).zip(source.metadata.row_groups()) {
-        for &place in read.places() {
-            let chunk = group.column(place);
-            supported_compression(chunk).map_err(|problem| {
-                format!("row group {number}, column {}: {problem}", chunk.column_path().string())
-            })?;
-        }
-    }
     Ok((Schema { columns, fields: fields.clone() }, read))
 }
 
@@ -135,19 +133,21 @@ impl BatchReader for ParquetFile {
         }
         let next = self.next_rows();
         self.has_failed = next.is_err();
-        let rows =
-            next.map_err(|problem| InputError::List { name: self.source.name.clone(), problem })?;
-        Ok(rows.map(|batch| Box::new(self.hand_out(batch)) as Box<dyn Batch>))
+        Ok(next?.map(|batch| Box::new(self.hand_out(batch)) as Box<dyn Batch>))
     }
 }
 
 impl ParquetFile {
-    /// Returns the next rows, or `None` after the last. The error says what is wrong.
-    fn next_rows(&mut self) -> Result<Option<RecordBatch>, String> {
+    fn problem(&self, problem: String) -> InputError {
+        InputError::List { name: self.source.name.clone(), problem }
+    }
+
+    /// Returns the next rows, or `None` after the last.
+    fn next_rows(&mut self) -> Result<Option<RecordBatch>, InputError> {
         loop {
             if let Some(mut reader) = self.reader.take() {
                 let read = || reader.next().transpose().map_err(|error| error.to_string());
-                if let Some(batch) = guarded(read)? {
+                if let Some(batch) = guarded(read).map_err(|problem| self.problem(problem))? {
                     self.reader = Some(reader);
                     return Ok(Some(batch));
                 }
@@ -156,7 +156,7 @@ impl ParquetFile {
                 let (done, rows) = (self.rows_done, self.source.rows);
                 return match done == rows {
                     true => Ok(None),
-                    false => Err(format!("{done} of {rows} rows are there")),
+                    false => Err(self.problem(format!("{done} of {rows} rows are there"))),
                 };
             }
             self.reader = Some(self.open_group(self.row_group)?);
@@ -165,17 +165,13 @@ impl ParquetFile {
     }
 
     /// Opens a row group, after checking the sizes of its pages.
-    fn open_group(&self, row_group: usize) -> Result<ParquetRecordBatchReader, String> {
+    fn open_group(&self, row_group: usize) -> Result<ParquetRecordBatchReader, InputError> {
         let mut batch_rows = PARQUET_BATCH_ROWS;
         for &leaf in self.columns.places() {
-            let pages = self.source.page_headers(row_group, leaf).map_err(|problem| {
-                let chunk = self.source.metadata.row_group(row_group).column(leaf);
-                let (number, column) = (row_group + 1, chunk.column_path().string());
-                format!("row group {number}, column {column}: {problem}")
-            })?;
-            batch_rows = pages.rows_at_once(batch_rows);
+            batch_rows = self.source.page_headers(row_group, leaf)?.rows_at_once(batch_rows);
         }
-        self.columns.read(&self.source, row_group, batch_rows, None)
+        let rows = self.columns.read(&self.source, row_group, batch_rows, None);
+        rows.map_err(|problem| self.problem(problem))
     }
 
     fn hand_out(&mut self, batch: RecordBatch) -> Rows {

@@ -228,27 +228,9 @@ impl ParquetList {
         self.row_group(row_group).column(self.columns.urls.place)
     }
 
-    /// Returns the headers of the pages of a column in a row group.
-    fn page_headers(&self, row_group: usize, leaf: &Leaf) -> Result<ColumnPages, InputError> {
-        let pages = self.source.page_headers(row_group, leaf.place);
-        pages.map_err(|problem| self.unreadable(row_group, &leaf.name, &problem))
-    }
-
-    /// Returns the error for a column of a row group, which is counted from 0.
-    fn unreadable(&self, row_group: usize, column: &str, problem: &str) -> InputError {
-        let number = row_group + 1;
-        let problem = format!("row group {number}, column {column}: {problem}");
-        InputError::List { name: self.source.name().to_owned(), problem }
-    }
-
-    /// Returns the error for damage in a column of a row group, which is counted from 0.
-    fn damaged(&self, row_group: usize, column: &str, problem: &str) -> InputError {
-        self.unreadable(row_group, column, &damage(problem))
-    }
-
     /// Returns the error for damage in the column with the URLs.
     fn damaged_urls(&self, row_group: usize, problem: &str) -> InputError {
-        self.damaged(row_group, &self.columns.urls.name, problem)
+        self.source.unreadable(row_group, self.columns.urls.place, &damage(problem))
     }
 }
 
@@ -290,7 +272,8 @@ impl Parts {
                 continue;
             }
             if self.columns.is_empty() {
-                let pages = |leaf| self.list.page_headers(self.row_group, leaf);
+                let source = &self.list.source;
+                let pages = |leaf: &Leaf| source.page_headers(self.row_group, leaf.place);
                 self.columns = self.list.columns.all().map(pages).collect::<Result<_, _>>()?;
                 self.taken = (0, 0);
             }
@@ -433,11 +416,7 @@ impl Part {
     ///
     /// [`InputError::List`] if a page is too long, or the column is damaged.
     pub(crate) fn rows_at_once(&self, column: usize, rows_max: usize) -> Result<usize, InputError> {
-        let pages = self.list.source.page_headers(self.row_group, column);
-        let pages = pages.map_err(|problem| {
-            let chunk = self.list.row_group(self.row_group).column(column);
-            self.list.unreadable(self.row_group, &chunk.column_path().string(), &problem)
-        })?;
+        let pages = self.list.source.page_headers(self.row_group, column)?;
         Ok(pages.rows_at_once(rows_max))
     }
 
@@ -453,14 +432,13 @@ impl Part {
         column: usize,
         read: impl FnOnce(Box<dyn PageReader>) -> Result<T, ParquetError>,
     ) -> Result<T, InputError> {
-        let chunk = self.list.row_group(self.row_group).column(column);
-        let path = || chunk.column_path().string();
-        supported_compression(chunk)
-            .map_err(|problem| self.list.unreadable(self.row_group, &path(), &problem))?;
-        let pages = || self.list.source.pages(self.row_group, column);
-        let read = || read(Box::new(pages()?));
+        let source = &self.list.source;
+        let unreadable = |problem: &str| source.unreadable(self.row_group, column, problem);
+        supported_compression(self.list.row_group(self.row_group).column(column))
+            .map_err(|problem| unreadable(&problem))?;
+        let read = || read(Box::new(source.pages(self.row_group, column)?));
         guarded(|| read().map_err(|error| text_of(&error)))
-            .map_err(|problem| self.list.damaged(self.row_group, &path(), &problem))
+            .map_err(|problem| unreadable(&damage(&problem)))
     }
 
     /// Returns the URLs in batches, without those of the first `skipped` rows.
