@@ -134,19 +134,4 @@ impl InputError {
         use InputError::{Damaged, List, Truncated};
         matches!(self, Truncated { .. } | Damaged { .. } | List { .. })
     }
-
-    /// Returns the name of the input: its path, or `standard input`.
-    pub fn name(&self) -> &str {
-        match self {
-            InputError::Open { name, .. }
-            | InputError::Read { name, .. }
-            | InputError::Truncated { name, .. }
-            | InputError::Damaged { name, .. }
-            | InputError::Shrunk { name }
-            | InputError::List { name, .. }
-            | InputError::TooLong { name, .. }
-            | InputError::WrongKind(WrongKind { name, .. })
-            | InputError::RecordTooLong { name, .. } => name,
-        }
-    }
 }

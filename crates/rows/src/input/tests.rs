@@ -238,7 +238,7 @@ fn what_cannot_be_opened() {
             panic!("{} was opened", path.display());
         };
         assert!(matches!(error, InputError::Open { .. } | InputError::WrongKind(_)));
-        assert_eq!(Path::new(error.name()), path);
+        assert!(error.to_string().starts_with(&path.display().to_string()), "{error}");
     }
 }
 
@@ -513,7 +513,7 @@ fn a_name_that_promises_compression_is_held_to_its_first_bytes() {
         assert!(chunks.is_empty());
         let failure = failure.unwrap();
         assert!(matches!(failure, InputError::Truncated { .. }), "{name}");
-        assert_eq!(Path::new(failure.name()), path);
+        assert!(failure.to_string().starts_with(&path.display().to_string()), "{failure}");
     }
     // Plain text under such a name is a plain list, and compressed bytes need no such name.
     let path = write_file(&folder, "list.gz", b"one\n");
