@@ -124,7 +124,9 @@ fn written(batch: &RecordBatch, properties: WriterProperties) -> (TempDir, Arc<P
 }
 
 fn opened(path: &Path) -> Arc<ParquetList> {
-    Arc::new(ParquetList::open(path, &ListConfig::default()).unwrap())
+    let file = File::open(path).unwrap();
+    let name = path.display().to_string();
+    Arc::new(ParquetList::open(&name, file, &ListConfig::default()).unwrap())
 }
 
 /// Returns the row groups of a file.

@@ -144,7 +144,7 @@ impl Chunks {
     fn open_parquet(&mut self, list: List, config: &ListConfig) -> Result<List, InputError> {
         let file = self.text.source().plain_file().and_then(|file| file.try_clone().ok());
         if let Some(file) = file {
-            let rows = ParquetList::open_file(list.name(), file, config)?;
+            let rows = ParquetList::open(list.name(), file, config)?;
             let rows = Arc::new(rows);
             self.parts = Some(Arc::clone(&rows).parts(self.text.config().by_row_group));
             return Ok(list.of_rows(&rows));

@@ -20,7 +20,6 @@
 //! returned first.
 
 use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{Array, BinaryViewArray, RecordBatch};
@@ -154,31 +153,14 @@ fn leaf_names(source: &ParquetSource) -> Vec<String> {
 }
 
 impl ParquetList {
-    /// Opens the file at `path`. The columns are those of `config`; the URLs are by default in the
-    /// first column with a usual name.
+    /// Opens a file, which errors call `name`. The columns are those of `config`; the URLs are by
+    /// default in the first column with a usual name.
     ///
     /// # Errors
     ///
-    /// [`InputError::Open`] if the system cannot open it; [`InputError::List`] if it is not a
+    /// [`InputError::Open`] if the system cannot read it; [`InputError::List`] if it is not a
     /// complete Parquet file, or a column is missing or cannot hold the values.
-    pub fn open(path: &Path, config: &ListConfig) -> Result<ParquetList, InputError> {
-        let name = path.display().to_string();
-        match File::open(path) {
-            Ok(file) => ParquetList::open_file(&name, file, config),
-            Err(error) => Err(InputError::Open { name, error }),
-        }
-    }
-
-    /// Like [`ParquetList::open`], for a file that is already open. Errors call the file `name`.
-    ///
-    /// # Errors
-    ///
-    /// As [`ParquetList::open`].
-    pub fn open_file(
-        name: &str,
-        file: File,
-        config: &ListConfig,
-    ) -> Result<ParquetList, InputError> {
+    pub fn open(name: &str, file: File, config: &ListConfig) -> Result<ParquetList, InputError> {
         let source = ParquetSource::open(name, file, PageIndexPolicy::Optional)?;
         let found = guarded(|| {
             let columns = Leaves::find(&source, config)?;
