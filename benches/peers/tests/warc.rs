@@ -10,9 +10,7 @@ use fastwarc::warc::iter::{ArchiveIterator, ArchiveIteratorOptions};
 use fastwarc::warc::record::{AutoDecode, WarcRecord, WarcRecordType};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
-use portcullis_captures::{
-    BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject, warc,
-};
+use portcullis_captures::{BatchReader, Capture, ReadConfig, Subject, warc};
 use portcullis_dialect::Fetched;
 use portcullis_files::input::Source;
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
@@ -131,35 +129,27 @@ fn record(draw: &mut SplitMix64, number: u32) -> Vec<u8> {
     [header.as_bytes(), &block, b"\r\n\r\n"].concat()
 }
 
-#[derive(Default)]
-struct Ours(Vec<Entry>);
-
-impl CaptureSink for Ours {
-    fn capture(&mut self, capture: Capture<'_>) {
-        let Subject::Url(url) = capture.subject else { panic!("{capture:?}") };
-        let Fetched::Status(status) = capture.answer else { panic!("{capture:?}") };
-        assert!(capture.notes.iter().all(|note| note == CaptureNote::Revisit), "{capture:?}");
-        self.0.push(Entry {
-            url: String::from_utf8(url.to_vec()).unwrap(),
-            captured_at: capture.captured_at.unwrap().0,
-            status,
-            body: capture.body.into_owned(),
-        });
-    }
-
-    fn broken(&mut self, broken: BrokenRecord) {
-        panic!("{broken:?}");
+fn entry(capture: Capture<'_>) -> Entry {
+    let Subject::Url(url) = &capture.subject else { panic!("{capture:?}") };
+    let Fetched::Status(status) = capture.answer else { panic!("{capture:?}") };
+    assert!(capture.notes.iter().all(|note| note == CaptureNote::Revisit), "{capture:?}");
+    Entry {
+        url: String::from_utf8(url.to_vec()).unwrap(),
+        captured_at: capture.captured_at.unwrap().0,
+        status,
+        body: capture.body.into_owned(),
     }
 }
 
 fn read_here(file: &[u8]) -> Vec<Entry> {
     let source = Source::from_reader("a.warc", Cursor::new(file.to_vec()));
     let mut reader = warc::open(source);
-    let mut ours = Ours::default();
+    let mut ours = Vec::new();
     while let Some(batch) = reader.next_batch().unwrap() {
-        batch.read(&ReadConfig { robots_bytes_max: None }, &mut ours);
+        let config = ReadConfig { robots_bytes_max: None };
+        batch.read(&config, &mut |read| ours.push(entry(read.unwrap())));
     }
-    ours.0
+    ours
 }
 
 fn read_there(file: &[u8], decode_http_payload: AutoDecode) -> Vec<Entry> {
