@@ -420,6 +420,10 @@ impl Source {
             self.buffer.shrink_to(2 * USUAL_BYTES);
         }
         let end = self.buffer.len();
+        if end > 0 && self.buffer.capacity() < USUAL_BYTES {
+            // Most inputs are read at once; the buffer of another grows to its size in one step.
+            self.buffer.reserve_exact(USUAL_BYTES - end);
+        }
         self.buffer.resize(end + READ_BYTES, 0);
         let read = decoded.read(&mut self.buffer[end..]);
         self.buffer.truncate(end + read.as_ref().map_or(0, |count| *count));
