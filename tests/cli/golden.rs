@@ -25,8 +25,8 @@ use twox_hash::XxHash3_64;
 
 use super::{Folder, gzip, project, writes};
 
-/// The records of each list: enough for two chunks.
-const RECORDS: usize = 20_000;
+/// The records of each list: with URLs of 150 bytes, enough for two chunks.
+const RECORDS: usize = 7_500;
 
 const RULES: &str = "License: https://l.example/all\n\nUser-agent: *\nDisallow: /private/\n\
     Allow: /private/open\nDisallow: /*?session=\nContent-Usage: search=y, train-ai=n\n\
@@ -53,7 +53,7 @@ fn captures() -> String {
 fn url(record: usize) -> Option<String> {
     let host = ["a", "a", "b", "c", "d", "e", "u"][record % 7];
     let path = ["private/x", "open/y", "", "private/open", "p?session=1", "x\u{e9}"][record % 6];
-    let tail = "0123456789abcdef".repeat(record % 5);
+    let tail = "0123456789abcdef".repeat(record % 17);
     match record % 101 {
         3 => None,
         7 => Some("nothing".to_owned()),
@@ -172,8 +172,8 @@ fn rows() -> Vec<u8> {
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
-        .set_max_row_group_row_count(Some(4_500))
-        .set_data_page_row_count_limit(700)
+        .set_max_row_group_row_count(Some(1_700))
+        .set_data_page_row_count_limit(260)
         .set_write_batch_size(64)
         .build();
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();

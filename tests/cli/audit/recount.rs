@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::*;
 
 /// The counts of decisions.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Recount {
     pub records: u64,
     /// By agent and word.
@@ -23,14 +23,14 @@ pub struct Recount {
     pub unknown: BTreeMap<String, u64>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct CountedHost {
     pub urls: u64,
     /// Disallowed.
     pub by_agent: Vec<u64>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct CountedRule {
     pub urls: u64,
     pub by_agent: Vec<u64>,
