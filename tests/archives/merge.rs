@@ -6,7 +6,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use portcullis_build::{
-    IngestConfig, Ingested, Merger, Provenance, SettleChoice, SettleConfig, compile, settled,
+    IngestConfig, Ingested, MergeError, Merger, Provenance, SettleChoice, SettleConfig, compile,
+    settled,
 };
 use portcullis_dialect::dialect::{Dialect, GOOGLE, RFC_9309};
 use portcullis_files::scratch::Scratch;
@@ -50,12 +51,16 @@ fn open(bytes: &[u8]) -> PolicySet {
     PolicySet::from_bytes("a set in memory", bytes).unwrap()
 }
 
-/// Merges like `merge` does.
+fn config(sets: &[&PolicySet], choice: SettleChoice) -> Result<IngestConfig, MergeError> {
+    IngestConfig::of_sets(sets.iter().map(|&set| Ok(set)), &choice)
+}
+
+/// Merges sets.
 fn merged<'o>(sets: impl IntoIterator<Item = &'o [u8]>) -> Vec<u8> {
     let sets: Vec<PolicySet> = sets.into_iter().map(open).collect();
     let sets: Vec<&PolicySet> = sets.iter().collect();
-    let mut merger = Merger::new(IngestConfig::of_sets(&sets, &SettleChoice::default()).unwrap());
-    merger.add_distinct(&sets).unwrap();
+    let mut merger = Merger::new(config(&sets, SettleChoice::default()).unwrap());
+    merger.add(&sets).unwrap();
     let merged = merger.finish().unwrap();
     compile::to_vec(&merged.standings, &merged.compiling).unwrap()
 }
@@ -149,8 +154,7 @@ fn sets_that_were_compiled_differently_are_not_merged() {
     let lasting = SettleConfig { long_outage: LongOutage::LastGoodCopy, ..plain };
     let compile = |dialect, settle| open(&set(&paths[..1], dialect, settle));
     let first = compile(&RFC_9309, plain);
-    let settings =
-        |other: &PolicySet, choice: SettleChoice| IngestConfig::of_sets(&[&first, other], &choice);
+    let settings = |other: &PolicySet, choice: SettleChoice| config(&[&first, other], choice);
     let unchanged = SettleChoice::default();
     let joining = SettleConfig { join_schemes: true, ..plain };
     for (other, words) in [
@@ -173,5 +177,5 @@ fn sets_that_were_compiled_differently_are_not_merged() {
     let early = SettleChoice { as_of: Some(UnixSeconds(1_710_000_000)), ..unchanged };
     let error = settings(&first, early).unwrap_err().to_string();
     assert!(error.contains("has captures after 2024-03-09T16:"), "{error}");
-    assert!(IngestConfig::of_sets(&[], &unchanged).is_err());
+    assert!(config(&[], unchanged).is_err());
 }

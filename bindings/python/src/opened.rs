@@ -8,7 +8,7 @@
 #![allow(unsafe_code, reason = "maps the sets that the caller names")]
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use portcullis_report::{AgentList, PolicyFacts, Run};
@@ -38,6 +38,13 @@ pub fn set_error(error: SetError) -> PyErr {
         }
         _ => Error::of(error),
     }
+}
+
+/// Maps a set to compile its captures again; it may be of an older version.
+pub fn map_set(path: &Path) -> Result<PolicySet, SetError> {
+    guard_mapped_sets();
+    // SAFETY: the documentation of the package requires callers not to change the file in place.
+    unsafe { PolicySet::map_to_compile(path) }
 }
 
 impl PyPolicySet {

@@ -8,25 +8,22 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use portcullis_build::compile::{self, CompileConfig, CompileError};
 use portcullis_build::{
-    IngestConfig, IngestError, Input, LoadConfig, MergeError, Merger, SettleChoice, Standings,
-    Strictness,
+    IngestConfig, Input, InputReport, LoadConfig, MergeError, SettleChoice, SourceError, Sources,
+    Standings, Strictness,
 };
 use portcullis_cli::SetAt;
 use portcullis_dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
-use portcullis_files::kind::POLICY_SET;
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::url::Origin;
 use portcullis_rows::runner::thread_pool;
-use portcullis_set::PolicySet;
 use portcullis_survey::RowConfig;
 use portcullis_text::figures::counted;
 use pyo3::exceptions::{PyUserWarning, PyValueError};
@@ -37,14 +34,22 @@ use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use crate::arguments::{self, Asked, Names, word};
 use crate::classifier::{Given, PyClassifier};
 use crate::fault::in_pool;
-use crate::opened::{PyPolicySet, set_error};
+use crate::opened::{PyPolicySet, map_set, set_error};
 use crate::survey::PySurvey;
 use crate::texts::with_bytes;
 use crate::{Error, value_error};
 
 /// Returns the exception for inputs that cannot be ingested: the system's, if it refuses one of them.
-fn not_ingested(error: IngestError, inputs: &[Input]) -> PyErr {
-    let failed = inputs.iter().zip(error.inputs()).filter(|(_, report)| report.failure.is_some());
+fn not_ingested(error: SourceError, archives: &[Input]) -> PyErr {
+    let error = match error {
+        SourceError::Set(error) => return set_error(error),
+        SourceError::Ingest(error) => error,
+        SourceError::Merge(MergeError::Damaged(_)) | SourceError::Replaced { .. } => {
+            return Error::of(error);
+        }
+        error => return value_error(error),
+    };
+    let failed = archives.iter().zip(error.inputs()).filter(|(_, report)| report.failure.is_some());
     let refused = failed.into_iter().find_map(|(input, _)| File::open(&input.path).err());
     match refused {
         Some(refused) => std::io::Error::new(refused.kind(), error.to_string()).into(),
@@ -80,31 +85,17 @@ fn write(
     }
 }
 
-/// Joins the captures of sets and archives, and writes the set. Notes on archives that were not read
-/// whole are added to `warnings`.
-fn compiled(
-    (sets, archives): (&[&PolicySet], &[Input]),
-    config: IngestConfig,
-    output: Option<&Path>,
-    warnings: &mut Vec<String>,
-) -> PyResult<PyPolicySet> {
-    let strictness = config.strictness;
-    let mut merger = Merger::new(config);
-    merger.add_distinct(sets).map_err(Error::of)?;
-    let of_sets = merger.inputs().len();
-    if sets.is_empty() || !archives.is_empty() {
-        let ingested = merger.ingest(archives, &());
-        ingested.map_err(|error| not_ingested(error, archives))?;
-    }
-    for input in merger.inputs()[of_sets..].iter().filter(|input| !input.is_whole()) {
+/// Warns of archives that were not read whole.
+fn warn(py: Python<'_>, archives: &[InputReport]) -> PyResult<()> {
+    for input in archives.iter().filter(|input| !input.is_whole()) {
         let first = input.broken_named.first().map(|it| format!("{}: {}", it.place, it.problem));
         let what = input.failure.clone().or(first).unwrap_or_default();
         let broken = counted(input.broken, "record");
-        warnings.push(format!("{}: {broken} left out ({what})", input.name));
+        let warning = format!("{}: {broken} left out ({what})", input.name);
+        let warning = CString::new(warning.replace('\0', "\u{fffd}"))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 1)?;
     }
-    let ingested = merger.finish().map_err(Error::of)?;
-    ingested.check_files(strictness).map_err(Error::of)?;
-    write(&ingested.standings, &ingested.compiling, output)
+    Ok(())
 }
 
 #[pymethods]
@@ -163,8 +154,9 @@ impl PyPolicySet {
         let asked = dialect.map(arguments::dialect).transpose()?;
         let output = output.as_deref();
         let pool = thread_pool(threads).map_err(Error::of)?;
-        let mut settings = IngestConfig {
+        let settings = IngestConfig {
             history,
+            strictness,
             ..IngestConfig::new(asked.unwrap_or(&RFC_9309), Some(max_robots_bytes))
         };
         if let Ok(files) = inputs.cast::<PyDict>() {
@@ -187,45 +179,27 @@ impl PyPolicySet {
         }
         let inputs = inputs.iter().map(PathBuf::as_path);
         let inputs = portcullis_captures::expand(inputs, None).map_err(Error::of)?.inputs;
-        let inputs = inputs.into_iter().map(|input| input.path);
-        let (sets, archives): (Vec<_>, Vec<_>) = inputs.partition(|path| is_set(path));
-        let sets = sets
-            .into_iter()
-            .map(|path| PyPolicySet::open(path, true))
-            .collect::<PyResult<Vec<_>>>()?;
-        let sets: Vec<&PolicySet> = sets.iter().map(|set| &*set.set).collect();
-        if !sets.is_empty() {
-            let merged = IngestConfig::of_sets(&sets, &SettleChoice::default());
-            settings = merged.map_err(|error| match error {
-                MergeError::Damaged(_) => Error::of(error),
-                _ => value_error(error),
-            })?;
-            if asked.is_some_and(|asked| asked != settings.dialect) {
-                let own = settings.dialect.name;
-                let text = format!("{}: compiled for the dialect {own}", sets[0].name());
-                return Err(PyValueError::new_err(text));
-            }
-            if history && archives.is_empty() {
-                return Err(PyValueError::new_err(
-                    "history is about archives, and all inputs are sets",
-                ));
-            }
-            settings.history |= history;
+        let mut sources = Sources::new(inputs.into_iter().map(|it| Input::new(it.path)), map_set);
+        let settings = sources.config(&SettleChoice::default(), settings);
+        let settings = settings.map_err(|error| not_ingested(error, &[]))?;
+        if asked.is_some_and(|asked| asked != settings.dialect) {
+            let (set, own) = (&sources.sets()[0].name, settings.dialect.name);
+            return Err(PyValueError::new_err(format!("{set}: compiled for the dialect {own}")));
         }
-        let archives: Vec<Input> = archives.into_iter().map(Input::new).collect();
-        let mut warnings = Vec::new();
-        let compiled = in_pool(py, &pool, |stop| {
-            let config = IngestConfig {
-                strictness,
-                scratch: scratch(output, memory).until(Arc::clone(stop)),
-                ..settings.clone()
-            };
-            compiled((&sets, &archives), config, output, &mut warnings)
+        let archives = sources.archives();
+        if history && archives.is_empty() {
+            return Err(PyValueError::new_err(
+                "history is about archives, and all inputs are sets",
+            ));
+        }
+        let (compiled, reports) = in_pool(py, &pool, |stop| {
+            let scratch = scratch(output, memory).until(Arc::clone(stop));
+            let ingested = sources.ingest(IngestConfig { scratch, ..settings.clone() }, &());
+            let ingested = ingested.map_err(|error| not_ingested(error, archives))?;
+            let compiled = write(&ingested.standings, &ingested.compiling, output)?;
+            Ok((compiled, ingested.inputs))
         })?;
-        for warning in warnings {
-            let warning = CString::new(warning.replace('\0', "\u{fffd}"))?;
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 1)?;
-        }
+        warn(py, &reports[reports.len() - archives.len()..])?;
         Ok(compiled)
     }
 
@@ -359,13 +333,6 @@ impl PyPolicySet {
             ))),
         }
     }
-}
-
-/// Whether a file begins as a policy set does.
-fn is_set(path: &Path) -> bool {
-    let mut first = [0; POLICY_SET.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
-    read.is_ok() && first == *POLICY_SET
 }
 
 /// Returns the texts by the origin of their robots.txt.

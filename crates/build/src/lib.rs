@@ -12,7 +12,7 @@
 //!
 //! - [`load`](fn@load), [`load_text`] and [`load_files`] compile robots.txt files into memory.
 //! - [`ingest`](fn@ingest) and [`compile`] write a file from captures in archives.
-//! - [`Merger`] joins sets; [`as_of`] is a set of the captures up to a time.
+//! - [`Sources`] joins sets and archives; [`as_of`] is a set of the captures up to a time.
 //!
 //! [`verify`](fn@verify) compares a set with what its own content compiles to. `portcullis-set` reads
 //! and asks what this crate writes.
@@ -28,6 +28,7 @@ mod load;
 mod merging;
 mod pool;
 mod provenance;
+mod sources;
 mod standing;
 mod strings;
 #[cfg(test)]
@@ -46,5 +47,6 @@ pub use load::{
 pub use merging::{MergeError, SettleChoice, as_of, set_as_of, settled};
 pub use pool::{BlobID, BlobPool, Fingerprint};
 pub use provenance::{InputReport, Provenance, SettleConfig};
+pub use sources::{OpenSet, SourceError, SourceSet, Sources};
 pub use standing::{Content, HostStanding, Moment, Standing, Timeline};
 pub use verify::{Verified, verify};

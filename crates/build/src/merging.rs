@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use portcullis_build::compile::to_vec;
-//! use portcullis_build::{IngestConfig, Input, Merger, SettleChoice, ingest};
+//! use portcullis_build::{IngestConfig, Input, MergeError, Merger, SettleChoice, ingest};
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_set::PolicySet;
 //!
@@ -13,8 +13,9 @@
 //! let ingested = ingest(&inputs, &IngestConfig::new(&RFC_9309, None), &())?;
 //! let compiled = to_vec(&ingested.standings, &ingested.compiling)?;
 //! let set = PolicySet::from_bytes("sample", &compiled)?;
-//! let mut merger = Merger::new(IngestConfig::of_sets(&[&set], &SettleChoice::default())?);
-//! merger.add_distinct(&[&set])?;
+//! let sets = [&set].map(Ok::<_, MergeError>);
+//! let mut merger = Merger::new(IngestConfig::of_sets(sets, &SettleChoice::default())?);
+//! merger.add(&[&set])?;
 //! let merged = merger.finish()?;
 //! assert!(to_vec(&merged.standings, &merged.compiling)? == compiled);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -30,7 +31,6 @@ use portcullis_set::stored::PolicySet;
 
 use crate::compile::{WHOLE, to_memory};
 use crate::ingest::{AsOf, IngestConfig, Ingested, Merger, inputs, settle_of};
-use crate::limits::SETS_AT_ONCE;
 use crate::provenance::SettleConfig;
 
 /// How sets are settled, as far as it is not as they were compiled.
@@ -98,23 +98,13 @@ impl IngestConfig {
 
     /// Returns the configuration with which `sets` were compiled, which has to be one. What `choice`
     /// gives may differ: a time, if each set has all captures up to it and no others. There is a history
-    /// if some set has one.
+    /// if some set has one. Each set is dropped before the next one is taken.
     ///
     /// # Errors
     ///
-    /// If there are no sets, two of them were compiled with different settings, one has other
-    /// captures than those up to its time, or one is damaged.
-    pub fn of_sets(sets: &[&PolicySet], choice: &SettleChoice) -> Result<IngestConfig, MergeError> {
-        IngestConfig::of_each(sets.iter().map(|&set| Ok(set)), choice)
-    }
-
-    /// Like [`IngestConfig::of_sets`], for sets that are opened one after another. Each is dropped before
-    /// the next one is opened.
-    ///
-    /// # Errors
-    ///
-    /// As [`IngestConfig::of_sets`], and the first error of `sets`.
-    pub fn of_each<S: Borrow<PolicySet>, E: From<MergeError>>(
+    /// The first error of `sets`; and if there are none, two of them were compiled with different
+    /// settings, one has other captures than those up to its time, or one is damaged.
+    pub fn of_sets<S: Borrow<PolicySet>, E: From<MergeError>>(
         sets: impl IntoIterator<Item = Result<S, E>>,
         choice: &SettleChoice,
     ) -> Result<IngestConfig, E> {
@@ -155,25 +145,6 @@ impl SettleChoice {
             long_outage: self.long_outage.unwrap_or(compiled.long_outage),
             join_schemes: self.join_schemes || compiled.join_schemes,
         }
-    }
-}
-
-impl Merger {
-    /// Adds the captures of sets. Of equal sets, the last one counts.
-    ///
-    /// Runs on the calling thread's rayon pool.
-    ///
-    /// # Errors
-    ///
-    /// If a set is damaged or has no captures, and if it is mapped from a file that was written to.
-    pub fn add_distinct(&mut self, sets: &[&PolicySet]) -> Result<(), SetError> {
-        let mut counting = Vec::new();
-        for (index, &set) in sets.iter().enumerate() {
-            if sets[index + 1..].iter().all(|later| later.hash() != set.hash()) {
-                counting.push(set);
-            }
-        }
-        counting.chunks(SETS_AT_ONCE).try_for_each(|sets| self.add(sets))
     }
 }
 

@@ -1,30 +1,25 @@
 //! `portcullis compile`: policy sets from archives and from other sets.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{anyhow, bail, ensure};
 use portcullis_build::compile;
-use portcullis_build::limits::SETS_AT_ONCE;
 use portcullis_build::{
-    IngestConfig, IngestError, IngestObserver, Ingested, Input, InputReport, Merger, SettleChoice,
-    SettleConfig, StandingCounts, Strictness,
+    IngestConfig, IngestObserver, Ingested, Input, InputReport, SettleChoice, SourceError,
+    SourceSet, Sources, StandingCounts, Strictness,
 };
 use portcullis_captures::FieldMap;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::{Dialect, LongUnreachable};
-use portcullis_files::kind::POLICY_SET;
 use portcullis_report::account::format;
 use portcullis_report::{Account, Figures, NoRecords, PolicyFacts, Run, Time};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
-use portcullis_set::{PolicySet, SetError};
 use portcullis_text::figures::seconds;
 use portcullis_text::visible::visible;
-use rayon::ThreadPool;
 use serde::Serialize;
 
 use super::args::CompileArgs;
@@ -46,25 +41,26 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let paths = args.inputs.iter().map(|input| &*input.0);
     let inputs = portcullis_captures::expand(paths, args.input_format)?;
     let inputs = lists::noted(inputs, &mut notes).into_iter();
-    let (sets, archives): (Vec<PathBuf>, Vec<PathBuf>) =
-        inputs.map(|input| input.path).partition(|path| starts_like_a_set(path));
-    let mut sets = Sets { paths: sets, opened: Vec::new() };
-    if !sets.paths.is_empty() {
-        check_flags(&args, &sets.paths[0], archives.is_empty())?;
-    }
+    let format = args.input_format;
+    let inputs: Vec<Input> = inputs.map(|input| Input { path: input.path, format }).collect();
+    let paths: Vec<PathBuf> = inputs.iter().map(|input| input.path.clone()).collect();
+    let mut sources = Sources::new(inputs, mapped::set_to_compile);
     let choice = SettleChoice {
         as_of: args.as_of,
         long_outage: args.long_outage,
         join_schemes: args.join_schemes,
     };
-    let mut settings = match sets.settings(&choice)? {
-        Some(settings) => settings,
-        None => IngestConfig {
-            settle: choice.or(SettleConfig::default()),
-            ..IngestConfig::new(args.text.dialect(), args.text.bytes_max())
-        },
+    let fields =
+        FieldMap::new(args.fields.clone()).map_err(|error| anyhow!("--fields: {error}"))?;
+    let settings = IngestConfig {
+        capture: fields.with_unit(args.unit.time_unit),
+        strictness: args.faults.strictness(),
+        scratch: args.memory.scratch(Some(&args.output)),
+        history: args.history,
+        ..IngestConfig::new(args.text.dialect(), args.text.bytes_max())
     };
-    settings.history |= args.history;
+    let settings = sources.config(&choice, settings)?;
+    check_flags(&args, &sources, &settings)?;
     ensure!(
         choice.long_outage.is_none()
             || settings.dialect.access.long_unreachable == LongUnreachable::OnRequest,
@@ -72,26 +68,17 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
          omit the flag",
         settings.dialect.name
     );
-    let fields = FieldMap::new(args.fields).map_err(|error| anyhow!("--fields: {error}"))?;
-    let capture = fields.with_unit(args.unit.time_unit);
-    let (strictness, scratch) = (args.faults.strictness(), args.memory.scratch(Some(&args.output)));
-    let format = args.input_format;
-    let archives: Vec<Input> = archives.into_iter().map(|path| Input { path, format }).collect();
     let pool = thread_pool(args.run.threads.threads)?;
-    let shows_progress = !args.run.no_progress;
-    let mut merger = Merger::new(IngestConfig { capture, strictness, scratch, ..settings.clone() });
-    sets.join(&mut merger, shows_progress)?;
-    // The captures of archives count as later ones.
-    if !archives.is_empty() {
-        ingest(&mut merger, &archives, strictness, &pool, (shows_progress, summary.form))?;
-    }
-    let ingested = pool.install(|| merger.finish())?;
-    ingested.check_files(strictness).map_err(|error| nothing_compiled(error, ""))?;
+    let progress = Progress::over(&paths, !args.run.no_progress);
+    let ingested = pool.install(|| sources.ingest(settings.clone(), &progress));
+    drop(progress); // The bar is removed before messages are written.
+    let archives = sources.archives().len();
+    let ingested = shown(ingested, archives, settings.strictness, summary.form)?;
     let ingesting = started.elapsed();
     let output = &args.output;
     let written =
         pool.install(|| compile::write(&ingested.standings, &ingested.compiling, output))?;
-    if sets.paths.is_empty() && summary.form != SummaryForm::Json {
+    if sources.sets().is_empty() && summary.form != SummaryForm::Json {
         show_file_notes(&written.counts, settings.dialect);
     }
     let policies = PolicyFacts {
@@ -115,14 +102,19 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
         time: Some(Time::new(ingesting, compiling, written.counts.origins, None)),
         ..Account::default()
     };
-    let counted = Summary::new(account, &sets.opened, &ingested, &written.counts);
+    let counted = Summary::new(account, sources.sets(), &ingested, &written.counts);
     summary::write(&summary, &counted)?;
     Ok(ExitStatus::Done)
 }
 
 /// Checks the flags of `compile` beside policy sets: those about archives need one, and archives are
 /// read as those of the sets were.
-fn check_flags(args: &CompileArgs, set: &Path, are_all_sets: bool) -> anyhow::Result<()> {
+fn check_flags(
+    args: &CompileArgs,
+    sources: &Sources,
+    settings: &IngestConfig,
+) -> anyhow::Result<()> {
+    let Some(SourceSet { name, .. }) = sources.sets().first() else { return Ok(()) };
     let CompileArgs { text, history, input_format, fields, unit, faults, .. } = args;
     let of_archives = [
         ("--max-robots-size", text.max_robots_size.is_some()),
@@ -134,131 +126,57 @@ fn check_flags(args: &CompileArgs, set: &Path, are_all_sets: bool) -> anyhow::Re
         ("--lenient", faults.lenient),
     ];
     let given = of_archives.into_iter().find(|&(_, is_given)| is_given);
-    let name = set.display();
-    if let Some((flag, _)) = given.filter(|_| are_all_sets) {
+    if let Some((flag, _)) = given.filter(|_| sources.archives().is_empty()) {
         bail!("{flag} is about archives, and {name} is a policy set; leave it out");
     }
-    let first = mapped::set_to_compile(set)?;
-    if let Some(dialect) = text.dialect
-        && first.dialect() != dialect
-    {
+    if let Some(dialect) = text.dialect.filter(|&dialect| dialect != settings.dialect) {
         bail!(
             "{name} was compiled with --dialect {}: compile its captures again for {}",
-            first.dialect().name,
+            settings.dialect.name,
             dialect.name
         );
     }
-    let own = first.robots_bytes_max().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     ensure!(
-        text.max_robots_size.is_none() || text.bytes_max() == own,
+        text.max_robots_size.is_none() || text.bytes_max() == settings.robots_bytes_max,
         "{name} was compiled with another --max-robots-size; leave it out, or compile its captures again"
     );
     Ok(())
 }
 
-/// Returns whether a file begins like a policy set. One that cannot be read does not; reading it as an
-/// archive says why.
-fn starts_like_a_set(path: &Path) -> bool {
-    let mut first = [0; POLICY_SET.len()];
-    let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
-    let mut read = || File::open(path).and_then(|mut file| file.read_exact(&mut first));
-    is_file && read().is_ok() && first == *POLICY_SET
-}
-
-/// The policy sets among the inputs, and what was seen of each. Few are open at a time, so that any
-/// number can be merged.
-struct Sets {
-    paths: Vec<PathBuf>,
-    opened: Vec<MergedSet>,
-}
-
-impl Sets {
-    /// Returns how the sets were compiled, which has to be alike; `None` if there are none.
-    fn settings(&mut self, choice: &SettleChoice) -> anyhow::Result<Option<IngestConfig>> {
-        if self.paths.is_empty() {
-            return Ok(None);
-        }
-        let Sets { paths, opened } = self;
-        let sets = paths.iter().map(|path| {
-            let set = mapped::set_to_compile(path)?;
-            opened.push(MergedSet::of(&set));
-            Ok::<_, anyhow::Error>(set)
-        });
-        IngestConfig::of_each(sets, choice).map(Some)
-    }
-
-    /// Joins the captures of all sets. Of equal sets, the last one counts.
-    fn join(&self, merger: &mut Merger, shows_progress: bool) -> anyhow::Result<()> {
-        let progress = Progress::over(&self.paths, shows_progress);
-        let mut join = |sets: &mut Vec<PolicySet>| {
-            merger.add(&sets.iter().collect::<Vec<_>>())?;
-            for set in sets.drain(..) {
-                progress.bytes_done().fetch_add(set.bytes(), Ordering::Relaxed);
-                progress.draw(None);
-            }
-            Ok::<_, SetError>(())
-        };
-        let mut open = Vec::new();
-        for (index, (path, before)) in self.paths.iter().zip(&self.opened).enumerate() {
-            let set = mapped::set_to_compile(path)?;
-            ensure!(
-                MergedSet::of(&set) == *before,
-                "{}: replaced while it was merged; run again",
-                set.name()
-            );
-            let mut later = self.opened[index + 1..].iter();
-            if later.all(|later| later.set_hash != before.set_hash) {
-                open.push(set);
-            }
-            if open.len() == SETS_AT_ONCE {
-                join(&mut open)?;
-            }
-        }
-        Ok(join(&mut open)?)
-    }
-}
-
-fn ingest(
-    merger: &mut Merger,
-    inputs: &[Input],
+/// Shows what was wrong with the archives of a run, and returns what was ingested.
+fn shown(
+    ingested: Result<Ingested, SourceError>,
+    archives: usize,
     strictness: Strictness,
-    pool: &ThreadPool,
-    (shows_progress, summary): (bool, SummaryForm),
-) -> anyhow::Result<()> {
-    let before = merger.inputs().len();
-    let paths: Vec<&Path> = inputs.iter().map(|input| input.path.as_path()).collect();
-    let progress = Progress::over(&paths, shows_progress);
-    let ingested = pool.install(|| merger.ingest(inputs, &progress));
-    drop(progress); // The bar is removed before messages are written.
-    // A JSON summary reports the same problems. An error already names the first one.
+    summary: SummaryForm,
+) -> anyhow::Result<Ingested> {
     let reports = match &ingested {
-        Ok(()) => &merger.inputs()[before..],
-        Err(error) => error.inputs(),
+        Ok(ingested) => &ingested.inputs,
+        Err(SourceError::Ingest(error)) => error.inputs(),
+        Err(_) => &[],
     };
+    // Those of sets come first.
+    let reports = &reports[reports.len().saturating_sub(archives)..];
     let problems = |input: &InputReport| input.broken + u64::from(input.failure.is_some());
+    // A JSON summary reports the same problems. An error already names the first one.
     let shows = match &ingested {
-        Ok(()) => summary != SummaryForm::Json,
+        Ok(_) => summary != SummaryForm::Json,
         Err(_) => reports.iter().map(problems).sum::<u64>() > 1,
     };
     if shows {
         show_problems(reports);
     }
-    ingested.map_err(|error| {
-        let reports = error.inputs();
-        let is_readable = reports.iter().all(InputReport::is_readable);
-        // --lenient is only suggested if there are captures left to compile.
-        let skips = strictness == Strictness::Usual && !is_readable;
-        let advice = match skips && reports.iter().any(|input| input.captures > 0) {
-            true => " (--lenient skips unreadable inputs)",
-            false => "",
-        };
-        nothing_compiled(error, advice)
+    // --lenient is only suggested if there are captures left to compile.
+    let skips = strictness == Strictness::Usual
+        && !reports.iter().all(InputReport::is_readable)
+        && reports.iter().any(|input| input.captures > 0);
+    let advice = if skips { " (--lenient skips unreadable inputs)" } else { "" };
+    ingested.map_err(|error| match error {
+        SourceError::Ingest(error) => {
+            anyhow!("{:#}; nothing was compiled{advice}", anyhow!(error))
+        }
+        error => error.into(),
     })
-}
-
-fn nothing_compiled(error: IngestError, advice: &str) -> anyhow::Error {
-    let error = anyhow!(error);
-    anyhow!("{error:#}; nothing was compiled{advice}")
 }
 
 /// Shows how many origins have a file whose rules are in doubt.
@@ -320,24 +238,6 @@ fn show_problems(inputs: &[InputReport]) {
     }
 }
 
-/// A set that was merged.
-#[derive(PartialEq, Eq, Serialize)]
-struct MergedSet {
-    name: String,
-    set_hash: String,
-    origins: u64,
-}
-
-impl MergedSet {
-    fn of(set: &PolicySet) -> MergedSet {
-        MergedSet {
-            name: set.name().to_owned(),
-            set_hash: set.hash().to_string(),
-            origins: set.counts().origins,
-        }
-    }
-}
-
 /// The summary of reading and writing.
 #[derive(Serialize)]
 struct Summary<'r> {
@@ -345,7 +245,7 @@ struct Summary<'r> {
     /// The set that was written, and the notes on the inputs.
     account: Account<NoRecords>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    sets: &'r [MergedSet],
+    sets: &'r [SourceSet],
     inputs: &'r [InputReport],
     bytes: u64,
     captures: u64,
@@ -368,7 +268,7 @@ struct Summary<'r> {
 impl<'r> Summary<'r> {
     fn new(
         account: Account<NoRecords>,
-        sets: &'r [MergedSet],
+        sets: &'r [SourceSet],
         ingested: &'r Ingested,
         counts: &StandingCounts,
     ) -> Summary<'r> {

@@ -170,21 +170,6 @@ pub struct Ingested {
     pub compiling: CompileConfig,
 }
 
-impl Ingested {
-    /// Checks that no file has a note of [`NoteKind::OF_FILES`], if that is an error.
-    ///
-    /// # Errors
-    ///
-    /// If strictness makes such a note an error, or a temporary file cannot be read.
-    pub fn check_files(&self, strictness: Strictness) -> Result<(), IngestError> {
-        let is_strict = strictness == Strictness::Strict;
-        let noted = if is_strict { noted(&self.standings)? } else { None };
-        noted.map_or(Ok(()), |(host, note, origins)| {
-            Err(IngestError::Noted { host, note, origins, inputs: self.inputs.clone() })
-        })
-    }
-}
-
 /// An error of ingesting.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
@@ -350,9 +335,7 @@ pub fn ingest(
 ) -> Result<Ingested, IngestError> {
     let mut merger = Merger::new(config.clone());
     merger.ingest(inputs, observer)?;
-    let ingested = merger.finish()?;
-    ingested.check_files(config.strictness)?;
-    Ok(ingested)
+    merger.finish()
 }
 
 /// Returns the error about files with a note of [`NoteKind::OF_FILES`]: the first host with one, and

@@ -29,7 +29,7 @@ use super::log::{Fields, Form, Reference, take_key};
 use super::place::{self, Place, Slot};
 use super::read::{Open, read_all};
 use super::settle::{AsOf, Settling};
-use super::{IngestConfig, IngestError, IngestObserver, Ingested, Input, Strictness};
+use super::{IngestConfig, IngestError, IngestObserver, Ingested, Input, Strictness, noted};
 use crate::compile::{CompileConfig, text_bytes_max};
 use crate::hosts::Standings;
 use crate::pool::{BlobID, BlobPool, Fingerprint};
@@ -64,11 +64,6 @@ impl Merger {
 
     fn keeps(&self) -> Keeps {
         (&self.config.dialect.access, self.config.history)
-    }
-
-    /// Returns a report on each input so far.
-    pub fn inputs(&self) -> &[InputReport] {
-        &self.inputs
     }
 
     /// Reads archives, and joins their captures. Of two captures that are equally new (or undated), that
@@ -170,9 +165,19 @@ impl Merger {
     ///
     /// # Errors
     ///
-    /// If a temporary file fails.
-    pub fn finish(self) -> Result<Ingested, WriteError> {
-        self.settle(None)
+    /// If a file has a note of [`NoteKind::OF_FILES`] and strictness makes that an error, or a temporary
+    /// file fails.
+    ///
+    /// [`NoteKind::OF_FILES`]: portcullis_robots::syntax::NoteKind::OF_FILES
+    pub fn finish(self) -> Result<Ingested, IngestError> {
+        let is_strict = self.config.strictness == Strictness::Strict;
+        let ingested = self.settle(None)?;
+        match if is_strict { noted(&ingested.standings)? } else { None } {
+            None => Ok(ingested),
+            Some((host, note, origins)) => {
+                Err(IngestError::Noted { host, note, origins, inputs: ingested.inputs })
+            }
+        }
     }
 
     pub(crate) fn settle(mut self, at: Option<AsOf>) -> Result<Ingested, WriteError> {

@@ -263,8 +263,9 @@ fn attack(bytes: Vec<u8>, names: &[&str], seed: u64, changes: usize) -> Outcomes
 
 /// Merges one set.
 fn merged_alone(set: &PolicySet) -> PolicySet {
-    let config = IngestConfig::of_sets(&[set], &crate::SettleChoice::default()).unwrap();
-    let mut merger = Merger::new(config);
+    let sets = [Ok::<_, crate::MergeError>(set)];
+    let config = IngestConfig::of_sets(sets, &crate::SettleChoice::default());
+    let mut merger = Merger::new(config.unwrap());
     merger.add(&[set]).unwrap();
     let merged = merger.finish().unwrap();
     let bytes = to_vec(&merged.standings, &merged.compiling).unwrap();

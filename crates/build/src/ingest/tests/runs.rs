@@ -10,7 +10,7 @@ use portcullis_set::PolicySet;
 use super::*;
 use crate::ingest::{IngestObserver, Progress};
 use crate::limits::BROKEN_RECORDS_NAMED;
-use crate::merging::SettleChoice;
+use crate::merging::{MergeError, SettleChoice};
 use crate::provenance::SettleConfig;
 
 /// Shuffles the items, in the same way for the same seed.
@@ -87,9 +87,10 @@ fn memory_changes_nothing() {
             let bytes = ingested.compiled();
             let set = PolicySet::from_bytes("a set", bytes.clone()).unwrap();
             crate::verify(&set, &scratch).unwrap();
-            let merging = IngestConfig::of_sets(&[&set], &SettleChoice::default()).unwrap();
-            let mut merger = Merger::new(IngestConfig { scratch, ..merging });
-            merger.add_distinct(&[&set, &set]).unwrap();
+            let merging =
+                IngestConfig::of_sets([Ok::<_, MergeError>(&set)], &SettleChoice::default());
+            let mut merger = Merger::new(IngestConfig { scratch, ..merging.unwrap() });
+            merger.add(&[&set]).unwrap();
             (bytes, merger.finish().unwrap().compiled(), ingested.superseded)
         };
         let expected = compiled(Scratch::in_memory(), 1);

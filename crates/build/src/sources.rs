@@ -1,0 +1,179 @@
+//! What is compiled to one set: policy sets, whose captures are joined, and archives.
+//!
+//! Sets are recognized by their first bytes. Few are open at a time, so that any number can be joined.
+//! Each is opened twice: once for the settings that all have to share, and once for its captures.
+//!
+//! Errors name the set or the archive that they are about: [`SourceError`].
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use portcullis_files::kind::POLICY_SET;
+use portcullis_set::file::SetError;
+use portcullis_set::stored::PolicySet;
+use serde::Serialize;
+
+use crate::ingest::{IngestConfig, IngestError, IngestObserver, Ingested, Input, Merger, Progress};
+use crate::limits::SETS_AT_ONCE;
+use crate::merging::{MergeError, SettleChoice};
+
+/// Policy sets and archives that are compiled to one set.
+#[derive(Debug)]
+pub struct Sources {
+    sets: Vec<PathBuf>,
+    archives: Vec<Input>,
+    open: OpenSet,
+    seen: Vec<SourceSet>,
+}
+
+/// Opens a policy set to compile its captures again, as [`PolicySet::map_to_compile`].
+pub type OpenSet = fn(&Path) -> Result<PolicySet, SetError>;
+
+/// What was seen of a policy set. Its JSON form is part of summaries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SourceSet {
+    /// The name of the set.
+    pub name: String,
+    /// The hash of its content.
+    pub set_hash: String,
+    /// The number of its origins.
+    pub origins: u64,
+}
+
+impl SourceSet {
+    fn of(set: &PolicySet) -> SourceSet {
+        SourceSet {
+            name: set.name().to_owned(),
+            set_hash: set.hash().to_string(),
+            origins: set.counts().origins,
+        }
+    }
+}
+
+/// An error of reading sets and archives.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// The sets cannot be joined.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    /// A set cannot be read.
+    #[error(transparent)]
+    Set(#[from] SetError),
+    /// Another file has the path of a set since its settings were read.
+    #[error("{name}: replaced while it was merged; run again")]
+    Replaced {
+        /// The set.
+        name: String,
+    },
+    /// An archive cannot be read, or the captures cannot be used.
+    #[error(transparent)]
+    Ingest(#[from] IngestError),
+}
+
+impl Sources {
+    /// Tells sets from archives. No set is opened.
+    pub fn new(inputs: impl IntoIterator<Item = Input>, open: OpenSet) -> Sources {
+        let (sets, archives): (Vec<Input>, _) =
+            inputs.into_iter().partition(|input| starts_like_a_set(&input.path));
+        let sets = sets.into_iter().map(|input| input.path).collect();
+        Sources { sets, archives, open, seen: Vec::new() }
+    }
+
+    /// Returns the archives.
+    pub fn archives(&self) -> &[Input] {
+        &self.archives
+    }
+
+    /// Returns what was seen of the sets, which is nothing before [`Sources::config`].
+    pub fn sets(&self) -> &[SourceSet] {
+        &self.seen
+    }
+
+    /// Returns `config` with what the sets were compiled with, which has to be one, and with `choice`. There
+    /// is a history if `config` or some set has one.
+    ///
+    /// # Errors
+    ///
+    /// As [`IngestConfig::of_sets`], and if a set cannot be opened.
+    pub fn config(
+        &mut self,
+        choice: &SettleChoice,
+        config: IngestConfig,
+    ) -> Result<IngestConfig, SourceError> {
+        if self.sets.is_empty() {
+            return Ok(IngestConfig { settle: choice.or(config.settle), ..config });
+        }
+        self.seen.clear();
+        let sets = self.sets.iter().map(|path| {
+            let set = (self.open)(path)?;
+            self.seen.push(SourceSet::of(&set));
+            Ok::<_, SourceError>(set)
+        });
+        let of_sets = IngestConfig::of_sets(sets, choice)?;
+        let IngestConfig { dialect, robots_bytes_max, settle, .. } = of_sets;
+        let history = config.history || of_sets.history;
+        Ok(IngestConfig { dialect, robots_bytes_max, settle, history, ..config })
+    }
+
+    /// Joins the captures of all sets and archives; `config` is that of [`Sources::config`]. The captures of
+    /// archives count as later ones. The reports on archives are the last ones of the result.
+    ///
+    /// Runs on the calling thread's rayon pool.
+    ///
+    /// # Errors
+    ///
+    /// As [`ingest`](fn@crate::ingest), and if a set is damaged, has no captures or was replaced.
+    pub fn ingest(
+        &self,
+        config: IngestConfig,
+        observer: &dyn IngestObserver,
+    ) -> Result<Ingested, SourceError> {
+        let mut merger = Merger::new(config);
+        self.add_sets(&mut merger, observer)?;
+        if self.sets.is_empty() || !self.archives.is_empty() {
+            merger.ingest(&self.archives, observer)?;
+        }
+        Ok(merger.finish()?)
+    }
+
+    /// Joins the captures of all sets. Of equal sets, the last one counts.
+    fn add_sets(
+        &self,
+        merger: &mut Merger,
+        observer: &dyn IngestObserver,
+    ) -> Result<(), SourceError> {
+        let mut join = |sets: &mut Vec<PolicySet>| {
+            merger.add(&sets.iter().collect::<Vec<_>>())?;
+            for set in sets.drain(..) {
+                observer.progressed(&Progress { bytes: set.bytes(), captures: 0, broken: 0 });
+            }
+            Ok::<_, SourceError>(())
+        };
+        let mut open = Vec::new();
+        for (index, (path, before)) in self.sets.iter().zip(&self.seen).enumerate() {
+            let set = (self.open)(path)?;
+            if SourceSet::of(&set) != *before {
+                return Err(SourceError::Replaced { name: set.name().to_owned() });
+            }
+            let mut later = self.seen[index + 1..].iter();
+            if later.all(|later| later.set_hash != before.set_hash) {
+                open.push(set);
+            }
+            if open.len() == SETS_AT_ONCE {
+                join(&mut open)?;
+            }
+        }
+        join(&mut open)
+    }
+}
+
+/// Returns whether a file begins like a policy set. One that cannot be read does not; reading it as an
+/// archive says why.
+fn starts_like_a_set(path: &Path) -> bool {
+    let mut first = [0; POLICY_SET.len()];
+    let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
+    let mut read = || File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    is_file && read().is_ok() && first == *POLICY_SET
+}
