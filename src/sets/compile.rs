@@ -134,7 +134,7 @@ pub fn compile(
     config: &CompileConfig,
 ) -> Result<Compiled, SetError> {
     let output = output.as_ref();
-    let scratch = Scratch::beside(output, Scratch::default_memory());
+    let scratch = Scratch::new(Some(output), None);
     let ingesting = build::IngestConfig {
         strictness: config.strictness,
         history: config.has_history,

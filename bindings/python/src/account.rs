@@ -18,36 +18,25 @@ use crate::of_json;
 /// Members of the account that only a run of the command line has.
 const MEMBERS_OF_RUNS: [&str; 4] = ["bytes", "invalid", "notes", "unnamed_agents"];
 
-/// Counts what a plan keeps and drops.
-pub struct Counted {
-    pub plan: Plan,
-    pub agents: usize,
-    /// The label of the purpose.
-    pub label: Option<Label>,
+/// Begins to count what a plan keeps and drops for some agents. `purpose` is its label.
+pub fn begin(agents: usize, plan: &Plan, purpose: Option<Label>) -> Tally {
+    let mut tally = Tally::new(agents, Some(Selection::of(plan, purpose)));
+    tally.counts.ask_preferences(purpose.as_slice());
+    tally.counts.ask_kept(plan);
+    tally
 }
 
-impl Counted {
-    pub fn begin(&self) -> Tally {
-        let mut counts = Counts::new(self.agents);
-        counts.ask_preferences(self.label.as_slice());
-        counts.ask_kept(&self.plan);
-        counts.ask_drops();
-        let selection = Some(Selection::of(&self.plan, self.label));
-        Tally { counts, selection, ..Tally::default() }
-    }
-
-    /// Adds the answers on a block, whose URLs are `urls`.
-    pub fn add(
-        &self,
-        urls: &[&[u8]],
-        answers: &mut Answers<'_>,
-        tally: &mut Tally,
-    ) -> Result<(), Damage> {
-        tally.counts.add_block(urls, 0, answers)?;
-        tally.counts.add_preferences(answers);
-        tally.counts.add_kept(&self.plan, urls, answers);
-        Ok(())
-    }
+/// Adds the answers on a block, whose URLs are `urls`.
+pub fn add(
+    counts: &mut Counts,
+    plan: &Plan,
+    urls: &[&[u8]],
+    answers: &mut Answers<'_>,
+) -> Result<(), Damage> {
+    counts.add_block(urls, 0, answers)?;
+    counts.add_preferences(answers);
+    counts.add_kept(plan, urls, answers);
+    Ok(())
 }
 
 /// The account of a filter: its JSON and its Markdown.

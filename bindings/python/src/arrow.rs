@@ -204,29 +204,26 @@ impl PyColumn {
         if copy == Some(false) {
             return Err(PyValueError::new_err("a column is converted to NumPy by a copy"));
         }
-        let nulls: usize = self.pieces().map(|piece| piece.null_count()).sum();
+        let numpy = py.import("numpy")?;
+        let values = || self.to_pylist(py).map(Bound::into_any);
+        let has_nulls = self.pieces().any(|piece| piece.null_count() > 0);
         let (values, own) = match self.field().data_type() {
-            DataType::Boolean if nulls == 0 => {
+            DataType::Boolean if !has_nulls => {
                 let pieces = self.pieces().map(AsArray::as_boolean);
                 let bytes: Vec<u8> = pieces.flat_map(BooleanArray::values).map(u8::from).collect();
                 let bytes = PyByteArray::new(py, &bytes);
-                (py.import("numpy")?.call_method1("frombuffer", (bytes, "bool"))?, "bool")
+                (numpy.call_method1("frombuffer", (bytes, "bool"))?, "bool")
             }
             DataType::Timestamp(TimeUnit::Millisecond, _) => {
                 let pieces = self.pieces().map(|it| it.as_primitive::<TimestampMillisecondType>());
                 let times: Vec<Option<i64>> = pieces.flatten().collect();
                 (PyList::new(py, times)?.into_any(), "datetime64[ms]")
             }
-            other => {
-                let own = match other {
-                    DataType::Int32 if nulls == 0 => "int32",
-                    DataType::Int32 | DataType::Float64 => "float64",
-                    _ => "object",
-                };
-                (self.to_pylist(py)?.into_any(), own)
-            }
+            DataType::Int32 if !has_nulls => (values()?, "int32"),
+            DataType::Int32 | DataType::Float64 => (values()?, "float64"),
+            _ => (values()?, "object"),
         };
-        let array = py.import("numpy")?.call_method1("asarray", (values, own))?;
+        let array = numpy.call_method1("asarray", (values, own))?;
         dtype.map_or(Ok(array.clone()), |dtype| array.call_method1("astype", (dtype,)))
     }
 

@@ -17,7 +17,7 @@ use portcullis_set::batch::Times;
 use portcullis_text::figures::counted;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDate, PyString};
 
 use crate::arrow;
 use crate::texts::{Argument, Texts, bytes_of, is_missing, is_named, only_column, with_bytes};
@@ -43,16 +43,22 @@ impl At {
             }
             return Ok(At::Each(times));
         }
-        if text_of(at)?.is_some() {
-            return time_of(at).map(|time| At::One(Some(time)));
+        if let Some(text) = text_of(at)? {
+            let time = with_bytes(&text, |text| UnixSeconds::from_text(text, None))?;
+            let wrong = || {
+                PyValueError::new_err(format!(
+                    "at: '{at}' is not a time; use a datetime, or a text such as 2024-03-10, \
+                     2024-03-10T12:00:00Z or 20240310120000"
+                ))
+            };
+            return time.map(|time| At::One(Some(time))).ok_or_else(wrong);
         }
-        let wrong = |_| {
-            PyTypeError::new_err(format!(
-                "at has the type {}; pass a datetime, a text such as 2024-03-10, or one for each row",
-                at.get_type()
-            ))
-        };
-        let times = at.try_iter().map_err(wrong)?.map(|item| read_time(&item?));
+        let times = at
+            .try_iter()
+            .map_err(|_| {
+                wrong_type(at, "a datetime, a text such as 2024-03-10, or one for each row")
+            })?
+            .map(|item| read_time(&item?));
         times.collect::<PyResult<_>>().map(At::Each)
     }
 
@@ -104,24 +110,9 @@ fn times_of(array: &ArrayRef) -> PyResult<Vec<Option<UnixSeconds>>> {
     if matches!(array.data_type(), DataType::Struct(_)) {
         return times_of(only_column(array, &Argument::AT)?);
     }
-    let texts = Texts::of(array, &Argument::AT)?;
-    let views = texts.views(0..texts.len());
+    let views = Texts::of(array, &Argument::AT)?.views();
     let time = |row| UnixSeconds::from_text(bytes_of(&views, row), None);
     Ok((0..views.len()).map(time).collect())
-}
-
-/// Returns one time.
-///
-/// # Errors
-///
-/// If it cannot be read.
-fn time_of(time: &Bound<'_, PyAny>) -> PyResult<UnixSeconds> {
-    read_time(time)?.ok_or_else(|| {
-        PyValueError::new_err(format!(
-            "at: '{time}' is not a time; use a datetime, or a text such as 2024-03-10, \
-             2024-03-10T12:00:00Z or 20240310120000"
-        ))
-    })
 }
 
 /// Returns the text of one time: a text, or a time of Python or NumPy. `None` if an object is none.
@@ -134,8 +125,11 @@ fn text_of<'py>(time: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>
         return seconds.call_method0("__str__").map(Some);
     }
     // A datetime is a date too.
-    let is_date = time.is_instance(&time.py().import("datetime")?.getattr("date")?)?;
-    is_date.then(|| time.call_method0("isoformat")).transpose()
+    time.is_instance_of::<PyDate>().then(|| time.call_method0("isoformat")).transpose()
+}
+
+fn wrong_type(at: &Bound<'_, PyAny>, times: &str) -> PyErr {
+    PyTypeError::new_err(format!("at has the type {}; pass {times}", at.get_type()))
 }
 
 /// Reads one time. `None` if it is missing or cannot be read.
@@ -143,11 +137,9 @@ fn read_time(time: &Bound<'_, PyAny>) -> PyResult<Option<UnixSeconds>> {
     if is_missing(time) {
         return Ok(None);
     }
-    let wrong = || {
-        PyTypeError::new_err(format!(
-            "at has the type {}; pass a datetime or a text such as 2024-03-10",
-            time.get_type()
-        ))
-    };
-    with_bytes(&text_of(time)?.ok_or_else(wrong)?, |text| UnixSeconds::from_text(text, None))
+    with_bytes(
+        &text_of(time)?
+            .ok_or_else(|| wrong_type(time, "a datetime or a text such as 2024-03-10"))?,
+        |text| UnixSeconds::from_text(text, None),
+    )
 }

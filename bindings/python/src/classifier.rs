@@ -11,7 +11,6 @@
 //!
 //! Errors: a damaged set, or invalid arguments. A bad URL is a row with the verdict `invalid`.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,10 +18,11 @@ use arrow_array::Array;
 use portcullis_dialect::Label;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
-use portcullis_report::{AgentList, columns, explanation_json};
+use portcullis_report::{AgentList, PolicyFacts, Run, columns, explanation, explanation_json};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::Crawler;
 use portcullis_rows::output::Added;
+use portcullis_rows::output::arrow::Arrays;
 use portcullis_rows::output::columns::{Columns, Field, FieldKind};
 use portcullis_rows::runner::{thread_count, thread_pool};
 use portcullis_set::Damage;
@@ -32,11 +32,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 
-use crate::account::{Counted, PyAccount};
+use crate::account::{self, PyAccount};
 use crate::arguments::{Asked, Names, label, word};
 use crate::arrow::{self, PyColumn, PyTable};
 use crate::at::At;
-use crate::columns::RowArrays;
 use crate::fault::in_pool;
 use crate::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, QUESTIONS_KEPT};
 use crate::opened::PyPolicySet;
@@ -61,7 +60,6 @@ pub struct PyClassifier {
     agents: Vec<Crawler>,
     /// The lists that agents were taken from.
     lists: Vec<AgentList>,
-    names: Vec<String>,
     given: Given,
     /// The last questions that were asked, the newest first. They share the set.
     questions: Mutex<Vec<Arc<Question>>>,
@@ -74,17 +72,16 @@ pub struct Given {
     pub assume_scheme: Option<String>,
 }
 
-/// Rows that are decided together.
-struct Chunk {
+/// Rows that one thread decides.
+struct Rows {
     urls: Texts,
     /// The number of rows before them.
     before: usize,
 }
 
-/// Rows that one thread decides.
+/// Rows, and what a thread decides them with.
 struct Piece<'c> {
-    chunk: &'c Chunk,
-    rows: Range<usize>,
+    rows: &'c Rows,
     at: &'c At,
     session: Session,
 }
@@ -97,16 +94,15 @@ impl Piece<'_> {
         stop: &AtomicBool,
         mut add: impl FnMut(&[&[u8]], &mut Answers<'_>) -> Result<(), Damage>,
     ) -> Result<(), Damage> {
-        let Piece { chunk: Chunk { urls, before }, rows, at, session } = self;
+        let Piece { rows: Rows { urls, before }, at, session } = self;
         let mut block = Vec::with_capacity(RECORDS_AT_ONCE);
-        let views = urls.views(rows.clone());
+        let views = urls.views();
         for start in (0..views.len()).step_by(RECORDS_AT_ONCE) {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
             let part = start..views.len().min(start + RECORDS_AT_ONCE);
-            let first = *before + rows.start;
-            let times = at.of(first + part.start..first + part.end);
+            let times = at.of(before + part.start..before + part.end);
             block.clear();
             block.extend(part.map(|row| bytes_of(&views, row)));
             add(&block, &mut session.decide(Records::from(&block).at(times))?)?;
@@ -140,17 +136,17 @@ impl Question {
         fields: &[Field],
         read: &Read<'_>,
     ) -> PyResult<PyTable> {
-        let arrays = RowArrays::new(fields);
+        let arrays = Arrays::new(fields);
         let none = || Added::of(fields.iter().map(|field| field.kind));
         let collect = |piece: &mut Piece<'_>, stop: &AtomicBool| {
             let mut added = none();
             piece.each_block(stop, |_, answers| read(answers, &mut added))?;
-            Ok(arrays.rows(&added))
+            Ok(arrays.batch(&added))
         };
         let mut batches = Vec::new();
         self.run(py, asked, threads, &collect, &mut |batch| batches.push(batch))?;
         if batches.is_empty() {
-            batches.push(arrays.rows(&none()));
+            batches.push(arrays.batch(&none()));
         }
         Ok(PyTable { schema: batches[0].schema(), batches })
     }
@@ -172,22 +168,23 @@ impl Question {
         };
         let mut before = 0;
         loop {
-            // Small chunks are collected until there are enough for every thread.
-            let (mut chunks, mut rows) = (Vec::new(), 0);
-            while rows < threads.saturating_mul(ARROW_PIECE_ROWS)
+            // Small arrays are collected until there are enough rows for every thread.
+            let (mut pieces, first) = (Vec::new(), before);
+            while before - first < threads.saturating_mul(ARROW_PIECE_ROWS)
                 && let Some(array) = py.detach(|| arrays.next())
             {
                 let urls = Texts::of(&array.map_err(arrow::value_error)?, &Argument::URLS)?;
-                let chunk = Chunk { before: before + rows, urls };
-                rows += chunk.urls.len();
-                chunks.push(chunk);
+                for urls in urls.pieces(ARROW_PIECE_ROWS) {
+                    let rows = urls.len();
+                    pieces.push(Rows { urls, before });
+                    before += rows;
+                }
             }
-            before += rows;
-            at.check(before, chunks.is_empty())?;
-            if chunks.is_empty() {
+            at.check(before, pieces.is_empty())?;
+            if pieces.is_empty() {
                 break;
             }
-            self.decide(py, (&chunks, &at), threads, collect, sink)?;
+            self.decide(py, (&pieces, &at), threads, collect, sink)?;
         }
         self.classifier.set().is_whole().map_err(Error::of)
     }
@@ -195,26 +192,20 @@ impl Question {
     fn decide<P: Send>(
         &self,
         py: Python<'_>,
-        (chunks, at): (&[Chunk], &At),
+        (pieces, at): (&[Rows], &At),
         threads: usize,
         collect: &Collect<'_, P>,
         sink: &mut impl FnMut(P),
     ) -> PyResult<()> {
-        let ranges = chunks.iter().flat_map(|chunk| {
-            let rows = chunk.urls.len();
-            let starts = (0..rows).step_by(ARROW_PIECE_ROWS);
-            starts.map(move |start| (chunk, start..rows.min(start + ARROW_PIECE_ROWS)))
-        });
-        let ranges: Vec<(&Chunk, Range<usize>)> = ranges.collect();
-        let decide = |&(chunk, ref rows): &(&Chunk, Range<usize>), stop: &AtomicBool| {
-            let mut piece = Piece { chunk, rows: rows.clone(), at, session: self.session() };
+        let decide = |rows: &Rows, stop: &AtomicBool| {
+            let mut piece = Piece { rows, at, session: self.session() };
             let collected = collect(&mut piece, stop);
             self.keep(piece.session);
             collected
         };
-        for stretch in ranges.chunks(ARROW_STRETCH_PIECES) {
+        for stretch in pieces.chunks(ARROW_STRETCH_PIECES) {
             py.check_signals()?;
-            let rows: usize = stretch.iter().map(|(_, rows)| rows.len()).sum();
+            let rows: usize = stretch.iter().map(|rows| rows.urls.len()).sum();
             let decided: Result<Vec<_>, Damage> =
                 match rows.saturating_mul(self.classifier.agents().len()) {
                     // Some milliseconds, for which no thread is worth its start.
@@ -245,9 +236,8 @@ impl PyClassifier {
         let dialect = set.get().set.dialect();
         let Asked { chains: agents, lists } =
             Asked::new(&given.agents, &given.user_agents, dialect)?;
-        let names = agents.iter().map(|agent| agent.name().to_owned()).collect();
         let questions = Mutex::default();
-        let classifier = PyClassifier { set, agents, lists, names, given, questions };
+        let classifier = PyClassifier { set, agents, lists, given, questions };
         classifier.question(&[], BeforeFirst::Unknown)?;
         Ok(classifier)
     }
@@ -310,7 +300,7 @@ impl PyClassifier {
     /// Returns the agents, as they were given.
     #[getter]
     fn agents(&self) -> Vec<String> {
-        self.names.clone()
+        self.agents.iter().map(|agent| agent.name().to_owned()).collect()
     }
 
     /// Returns the policy set.
@@ -341,7 +331,7 @@ impl PyClassifier {
 
     fn __repr__(&self) -> String {
         let set = &self.set.get().set;
-        format!("<Classifier of {} for {}>", set.name(), self.names.join(", "))
+        format!("<Classifier of {} for {}>", set.name(), self.agents().join(", "))
     }
 
     /// Decides a column of URLs. Returns a table with the requested columns for each agent. `usage`
@@ -376,7 +366,7 @@ impl PyClassifier {
             let text = "the columns captured, since and until need times; pass at too";
             return Err(PyValueError::new_err(text));
         }
-        let fields = columns.fields(&self.names, prefix).map_err(value_error)?;
+        let fields = columns.fields(&self.agents(), prefix).map_err(value_error)?;
         let read = |answers: &mut Answers<'_>, rows: &mut Added| {
             columns::read(&columns, answers, rows).map(|_| ())
         };
@@ -436,16 +426,23 @@ impl PyClassifier {
             At::One(time) => time.or(self.set.get().time).map(UnixSeconds::to_rfc3339),
             At::Each(_) => Some("a column".to_owned()),
         };
-        let agents = self.names.len();
-        let counted = Counted { plan, agents, label };
+        let begin = || account::begin(self.agents.len(), &plan, label);
         let collect = |piece: &mut Piece<'_>, stop: &AtomicBool| {
-            let mut tally = counted.begin();
-            piece.each_block(stop, |urls, answers| counted.add(urls, answers, &mut tally))?;
+            let mut tally = begin();
+            piece.each_block(stop, |urls, answers| {
+                account::add(&mut tally.counts, &plan, urls, answers)
+            })?;
             Ok(tally)
         };
-        let mut all = counted.begin();
+        let mut all = begin();
         question.run(py, (urls, times), threads, &collect, &mut |tally| all.merge(tally))?;
-        let run = self.set.get().run(&self.names, &self.lists, at);
+        let run = Run {
+            policies: Some(PolicyFacts::of(&self.set.get().set)),
+            agents: self.agents(),
+            agent_lists: self.lists.clone(),
+            at,
+            ..Run::default()
+        };
         PyAccount::new(&all, run)
     }
 
@@ -460,12 +457,12 @@ impl PyClassifier {
         before_first: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let place = match agent {
-            None if self.names.len() == 1 => Some(0),
+            None if self.agents.len() == 1 => Some(0),
             None => None,
-            Some(agent) => self.names.iter().position(|name| name == agent),
+            Some(agent) => self.agents.iter().position(|it| it.name() == agent),
         };
         let place = place.ok_or_else(|| {
-            PyValueError::new_err(format!("agent must be one of {}", self.names.join(", ")))
+            PyValueError::new_err(format!("agent must be one of {}", self.agents().join(", ")))
         })?;
         let (question, at) = self.ask(&[], at, before_first)?;
         let at = at.one()?;
@@ -505,18 +502,12 @@ fn explain(
 ) -> Result<Vec<u8>, Damage> {
     let urls = [url];
     let records = Records::from(&urls).at(at.map_or(Times::Now, Times::At));
-    let mut answers = session.decide(records)?;
-    let (explained, problem) = match answers.session().explain(url, agent, at)? {
-        Ok(explained) => (explained, None),
-        Err(problem) => (None, Some(problem.to_string())),
-    };
-    let classifier = Arc::clone(answers.session().classifier());
-    let (explained, problem) = (explained.as_ref(), problem.as_deref());
-    let (dialect, labels) = (classifier.dialect(), classifier.labels());
-    let facts = explanation_json::Facts { explained, problem, dialect, labels };
-    let name = classifier.agents()[agent].name();
     let mut json = Vec::new();
-    explanation_json::write(url, name, answers.rule(agent)?, facts, &mut json);
-    classifier.set().is_whole()?;
+    let mut answers = session.decide(records)?;
+    explanation::explain(&mut answers, (url, agent, at), |answers, name, facts| {
+        explanation_json::write(url, name, answers.rule(agent)?, facts, &mut json);
+        Ok(())
+    })?;
+    answers.session().classifier().set().is_whole()?;
     Ok(json)
 }

@@ -10,7 +10,6 @@
 //! | `arrow` | import and export of arrays through the Arrow C data interface |
 //! | `texts` | the bytes of each row |
 //! | `at` | the time of each row |
-//! | `columns` | decisions and surveys as Arrow columns |
 //! | `fault` | signals: long calls that Ctrl-C ends, truncated sets |
 //! | `classifier` | bulk decisions: threads, memory from call to call |
 //! | `opened` | opened sets |
@@ -31,7 +30,6 @@ mod arguments;
 mod arrow;
 mod at;
 mod classifier;
-mod columns;
 mod fault;
 mod limits;
 mod opened;

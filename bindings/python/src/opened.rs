@@ -7,18 +7,16 @@
 
 #![allow(unsafe_code, reason = "maps the sets that the caller names")]
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use portcullis_report::{AgentList, PolicyFacts, Run};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::{PolicySet, SetError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::Error;
 use crate::fault::guard_mapped_sets;
-use crate::{Error, of_json};
 
 /// The policies of many origins.
 #[pyclass(frozen, name = "PolicySet", module = "portcullis_robots")]
@@ -33,30 +31,26 @@ pub struct PyPolicySet {
 /// Returns the exception for a set that cannot be opened: FileNotFoundError, PermissionError, …
 pub fn set_error(error: SetError) -> PyErr {
     match &error {
-        SetError::Open { error: cause, .. } => {
-            io::Error::new(cause.kind(), error.to_string()).into()
-        }
+        SetError::Open { error: cause, .. } => Error::refused(cause.kind(), error.to_string()),
         _ => Error::of(error),
     }
 }
 
-/// Maps a set to compile its captures again; it may be of an older version.
-pub fn map_set(path: &Path) -> Result<PolicySet, SetError> {
+/// A function that maps a set.
+type Map = unsafe fn(&Path) -> Result<PolicySet, SetError>;
+
+/// Maps a set by one of the functions of [`PolicySet`].
+pub fn mapped(path: &Path, map: Map) -> Result<PolicySet, SetError> {
     guard_mapped_sets();
     // SAFETY: the documentation of the package requires callers not to change the file in place.
-    unsafe { PolicySet::map_to_compile(path) }
+    unsafe { map(path) }
 }
 
 impl PyPolicySet {
     /// Opens a file.
     pub fn open(path: PathBuf, mapped: bool) -> PyResult<PyPolicySet> {
         let set = match mapped {
-            true => {
-                guard_mapped_sets();
-                // SAFETY: the documentation of the package requires callers not to change the file in
-                // place.
-                unsafe { PolicySet::map(&path) }
-            }
+            true => self::mapped(&path, PolicySet::map),
             false => PolicySet::open(&path),
         };
         let file = Some((std::path::absolute(&path)?, mapped));
@@ -83,29 +77,5 @@ impl PyPolicySet {
              history=True, or with portcullis compile --history",
             self.set.name()
         )))
-    }
-
-    /// Returns the provenance of the set: hash, dialect, counts, and the result of each input.
-    pub fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let set = &self.set;
-        let provenance = set.provenance().map_err(Error::of)?.to_vec();
-        set.is_whole().map_err(Error::of)?;
-        let found = of_json(py, &provenance)?;
-        found.set_item("set_hash", set.hash().to_string())?;
-        found.set_item("dialect", set.dialect().name)?;
-        found.set_item("hosts", set.counts().hosts)?;
-        found.set_item("origins", set.counts().origins)?;
-        Ok(found)
-    }
-
-    /// Describes a run for these agents, as the command line does.
-    pub fn run(&self, agents: &[String], lists: &[AgentList], at: Option<String>) -> Run {
-        Run {
-            policies: Some(PolicyFacts::of(&self.set)),
-            agents: agents.to_vec(),
-            agent_lists: lists.to_vec(),
-            at,
-            ..Run::default()
-        }
     }
 }

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +23,7 @@ use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::url::Origin;
 use portcullis_rows::runner::thread_pool;
+use portcullis_set::PolicySet;
 use portcullis_survey::RowConfig;
 use portcullis_text::figures::counted;
 use pyo3::exceptions::{PyUserWarning, PyValueError};
@@ -34,36 +34,21 @@ use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use crate::arguments::{self, Asked, Names, word};
 use crate::classifier::{Given, PyClassifier};
 use crate::fault::in_pool;
-use crate::opened::{PyPolicySet, map_set, set_error};
+use crate::opened::{self, PyPolicySet, set_error};
 use crate::survey::PySurvey;
 use crate::texts::with_bytes;
-use crate::{Error, value_error};
+use crate::{Error, of_json, value_error};
 
-/// Returns the exception for inputs that cannot be ingested: the system's, if it refuses one of them.
-fn not_ingested(error: SourceError, archives: &[Input]) -> PyErr {
-    let error = match error {
-        SourceError::Set(error) => return set_error(error),
-        SourceError::Ingest(error) => error,
-        SourceError::Merge(MergeError::Damaged(_)) | SourceError::Replaced { .. } => {
-            return Error::of(error);
-        }
-        error => return value_error(error),
-    };
-    let failed = archives.iter().zip(error.inputs()).filter(|(_, report)| report.failure.is_some());
-    let refused = failed.into_iter().find_map(|(input, _)| File::open(&input.path).err());
-    match refused {
-        Some(refused) => std::io::Error::new(refused.kind(), error.to_string()).into(),
-        None => Error::of(error),
-    }
-}
-
-/// Returns the memory of a compiler, by default a quarter of this machine's, and where its temporary
-/// files are: beside an output.
-fn scratch(output: Option<&Path>, memory: Option<usize>) -> Scratch {
-    let memory = memory.unwrap_or_else(Scratch::default_memory);
-    match output {
-        Some(output) => Scratch::beside(output, memory),
-        None => Scratch::in_folder(std::env::temp_dir(), memory),
+/// Returns the exception for inputs that cannot be ingested: the system's, if it refused one of them.
+fn not_ingested(error: SourceError) -> PyErr {
+    match error {
+        SourceError::Set(error) => set_error(error),
+        SourceError::Merge(error) if !matches!(error, MergeError::Damaged(_)) => value_error(error),
+        SourceError::Ingest(error) => match error.inputs().iter().find_map(|it| it.refused) {
+            Some(kind) => Error::refused(kind, error.to_string()),
+            None => Error::of(error),
+        },
+        error => Error::of(error),
     }
 }
 
@@ -167,7 +152,7 @@ impl PyPolicySet {
             }
             let texts = texts_of(files)?;
             return in_pool(py, &pool, |stop| {
-                of_texts(&texts, &settings, scratch(None, memory), stop)
+                of_texts(&texts, &settings, Scratch::new(None, memory), stop)
             });
         }
         let inputs = match inputs.extract::<PathBuf>() {
@@ -179,27 +164,27 @@ impl PyPolicySet {
         }
         let inputs = inputs.iter().map(PathBuf::as_path);
         let inputs = portcullis_captures::expand(inputs, None).map_err(Error::of)?.inputs;
-        let mut sources = Sources::new(inputs.into_iter().map(|it| Input::new(it.path)), map_set);
-        let settings = sources.config(&SettleChoice::default(), settings);
-        let settings = settings.map_err(|error| not_ingested(error, &[]))?;
+        let inputs = inputs.into_iter().map(|input| Input::new(input.path));
+        let mut sources =
+            Sources::new(inputs, |path| opened::mapped(path, PolicySet::map_to_compile));
+        let settings = sources.config(&SettleChoice::default(), settings).map_err(not_ingested)?;
         if asked.is_some_and(|asked| asked != settings.dialect) {
             let (set, own) = (&sources.sets()[0].name, settings.dialect.name);
             return Err(PyValueError::new_err(format!("{set}: compiled for the dialect {own}")));
         }
-        let archives = sources.archives();
-        if history && archives.is_empty() {
-            return Err(PyValueError::new_err(
-                "history is about archives, and all inputs are sets",
-            ));
+        let archives = sources.archives().len();
+        if history && archives == 0 {
+            let text = "history is about archives, and all inputs are sets";
+            return Err(PyValueError::new_err(text));
         }
         let (compiled, reports) = in_pool(py, &pool, |stop| {
-            let scratch = scratch(output, memory).until(Arc::clone(stop));
+            let scratch = Scratch::new(output, memory).until(Arc::clone(stop));
             let ingested = sources.ingest(IngestConfig { scratch, ..settings.clone() }, &());
-            let ingested = ingested.map_err(|error| not_ingested(error, archives))?;
+            let ingested = ingested.map_err(not_ingested)?;
             let compiled = write(&ingested.standings, &ingested.compiling, output)?;
             Ok((compiled, ingested.inputs))
         })?;
-        warn(py, &reports[reports.len() - archives.len()..])?;
+        warn(py, &reports[reports.len() - archives..])?;
         Ok(compiled)
     }
 
@@ -212,15 +197,11 @@ impl PyPolicySet {
         user_agents: Vec<String>,
         assume_scheme: Option<String>,
     ) -> PyResult<PyClassifier> {
-        let is_scheme_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-        if let Some(scheme) = &assume_scheme
-            && !(scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-                && scheme.bytes().all(is_scheme_byte))
-        {
-            let text = format!("no scheme '{scheme}'; give it without colon, such as https");
-            return Err(PyValueError::new_err(text));
-        }
-        let assume_scheme = assume_scheme.map(|scheme| scheme.to_ascii_lowercase());
+        let scheme = |text: String| {
+            let wrong = |why| PyValueError::new_err(format!("no scheme '{text}': {why}"));
+            portcullis_cli::scheme(&text).map_err(wrong)
+        };
+        let assume_scheme = assume_scheme.map(scheme).transpose()?;
         PyClassifier::new(self_.clone().unbind(), Given { agents, user_agents, assume_scheme })
     }
 
@@ -236,24 +217,28 @@ impl PyPolicySet {
         if history {
             self.need_history("history=True")?;
         }
-        Ok(PySurvey::new(
-            Arc::clone(set),
-            chains,
-            RowConfig { history, lists, beside: None, at: *time },
-        ))
+        let config = RowConfig { history, lists, beside: None, at: *time };
+        Ok(PySurvey::new(Arc::clone(set), chains, config))
     }
 
     /// Returns the provenance of the set: hash, dialect, counts, and the result of each input.
-    #[pyo3(name = "provenance")]
-    fn py_provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.provenance(py)
+    pub fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let set = &self.set;
+        let provenance = set.provenance().map_err(Error::of)?.to_vec();
+        set.is_whole().map_err(Error::of)?;
+        let found = of_json(py, &provenance)?;
+        found.set_item("set_hash", set.hash().to_string())?;
+        found.set_item("dialect", set.dialect().name)?;
+        found.set_item("hosts", set.counts().hosts)?;
+        found.set_item("origins", set.counts().origins)?;
+        Ok(found)
     }
 
     /// Verifies the set: checksums, structure, and that the compiled rules match the stored text.
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
         let pool = thread_pool(0).map_err(Error::of)?;
         in_pool(py, &pool, |stop| {
-            let scratch = scratch(None, None).until(Arc::clone(stop));
+            let scratch = Scratch::new(None, None).until(Arc::clone(stop));
             portcullis_build::verify(&self.set, &scratch).map(|_| ()).map_err(set_error)
         })
     }

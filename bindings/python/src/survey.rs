@@ -11,10 +11,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::ArrowError;
 use portcullis_robots::policy::Crawler;
 use portcullis_rows::output::Added;
+use portcullis_rows::output::arrow::Arrays;
 use portcullis_set::{Damage, PolicySet};
 use portcullis_survey::limits::SURVEY_BATCH_ROWS;
 use portcullis_survey::{RowConfig, SurveyRows};
@@ -24,7 +25,6 @@ use pyo3::types::PyCapsule;
 
 use crate::Error;
 use crate::arrow::{export_schema, export_stream, names, rows_field};
-use crate::columns::RowArrays;
 use crate::fault::interrupt_again;
 
 /// The rows of a policy set for some agents. Each export begins with the first row.
@@ -33,7 +33,7 @@ pub struct PySurvey {
     set: Arc<PolicySet>,
     agents: Vec<Crawler>,
     config: RowConfig<'static>,
-    arrays: Arc<RowArrays>,
+    arrays: Arc<Arrays>,
 }
 
 /// What a thread sends: batches, with an empty answer before and after them.
@@ -42,16 +42,11 @@ type Sent = Result<Option<RecordBatch>, Damage>;
 /// The batches of one export, which a thread computes. It ends when nobody receives them any more.
 struct Batches {
     batches: Receiver<Sent>,
-    schema: SchemaRef,
     is_over: bool,
 }
 
 /// Sends the rows of a survey, until there are no more or nobody receives them.
-fn send_rows(
-    rows: &SurveyRows<'_>,
-    arrays: &RowArrays,
-    out: &SyncSender<Sent>,
-) -> Result<(), Damage> {
+fn send_rows(rows: &SurveyRows<'_>, arrays: &Arrays, out: &SyncSender<Sent>) -> Result<(), Damage> {
     let is_sent = |batch| out.send(Ok(batch)).is_ok();
     is_sent(None);
     let mut worker = rows.worker();
@@ -60,7 +55,7 @@ fn send_rows(
         let mut hosts = block?.hosts.into_iter();
         worker.fill(&mut hosts, &mut added)?;
         while added.rows() > 0 {
-            if !is_sent(Some(arrays.rows(&added))) {
+            if !is_sent(Some(arrays.batch(&added))) {
                 return Ok(());
             }
             worker.fill(&mut hosts, &mut added)?;
@@ -92,17 +87,11 @@ impl Iterator for Batches {
     }
 }
 
-impl RecordBatchReader for Batches {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-}
-
 impl PySurvey {
     /// Returns the survey of `set` for `agents`, of which there is at least one. The set has history
     /// if `config` asks for it.
     pub fn new(set: Arc<PolicySet>, agents: Vec<Crawler>, config: RowConfig<'static>) -> PySurvey {
-        PySurvey { set, agents, config, arrays: RowArrays::new(&config.fields()).into() }
+        PySurvey { set, agents, config, arrays: Arrays::new(&config.fields()).into() }
     }
 }
 
@@ -142,6 +131,6 @@ impl PySurvey {
         })?;
         let (begun, batches) = py.detach(move || (batches.recv(), batches));
         begun.map_err(Error::of)?.map_err(Error::of)?;
-        export_stream(py, Batches { batches, schema, is_over: false })
+        export_stream(py, RecordBatchIterator::new(Batches { batches, is_over: false }, schema))
     }
 }

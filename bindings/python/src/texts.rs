@@ -8,7 +8,6 @@
 //! without a check. [`Texts::of`] checks them all before the first row is read, in time linear in the
 //! rows. Bytes are not checked.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::LargeBinaryBuilder;
@@ -52,8 +51,7 @@ impl Texts {
             DataType::Dictionary(..) => {
                 array.to_data().validate_values().map_err(invalid)?;
                 let dictionary = array.as_any_dictionary();
-                let values = Texts::of(dictionary.values(), argument)?;
-                let values = values.views(0..values.len());
+                let values = Texts::of(dictionary.values(), argument)?.views();
                 return take(&values, dictionary.keys(), None).map(Texts).map_err(invalid);
             }
             DataType::Utf8 => Arc::new(BinaryArray::from(array.as_string().clone())),
@@ -108,14 +106,19 @@ impl Texts {
         self.0.len()
     }
 
-    /// Returns views of the bytes of `rows`.
-    pub fn views(&self, rows: Range<usize>) -> BinaryViewArray {
-        let array = self.0.slice(rows.start, rows.len());
-        match array.data_type() {
-            DataType::Binary => array.as_binary::<i32>().into(),
-            DataType::LargeBinary => array.as_binary::<i64>().into(),
-            DataType::BinaryView => array.as_binary_view().clone(),
-            _ => BinaryViewArray::new_null(array.len()),
+    /// Returns the texts in pieces of this number of rows, of which the last may have fewer.
+    pub fn pieces(&self, rows: usize) -> impl Iterator<Item = Texts> {
+        let starts = (0..self.len()).step_by(rows);
+        starts.map(move |start| Texts(self.0.slice(start, rows.min(self.len() - start))))
+    }
+
+    /// Returns views of the bytes of the rows.
+    pub fn views(&self) -> BinaryViewArray {
+        match self.0.data_type() {
+            DataType::Binary => self.0.as_binary::<i32>().into(),
+            DataType::LargeBinary => self.0.as_binary::<i64>().into(),
+            DataType::BinaryView => self.0.as_binary_view().clone(),
+            _ => BinaryViewArray::new_null(self.len()),
         }
     }
 }

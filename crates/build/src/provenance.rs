@@ -17,6 +17,7 @@
 //! the set.
 
 use std::borrow::Cow;
+use std::io::ErrorKind;
 
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,9 @@ pub struct InputReport {
     pub captured: Option<DateSpan>,
     /// Why the input could not be read to its end; `None` if it was.
     pub failure: Option<String>,
+    /// What the system refused, if it did not let the input be opened.
+    #[serde(skip)]
+    pub refused: Option<ErrorKind>,
     /// The first broken records, at most
     /// [`BROKEN_RECORDS_NAMED`](crate::limits::BROKEN_RECORDS_NAMED).
     #[serde(rename = "broken_records")]
@@ -194,6 +198,7 @@ mod tests {
             }),
             broken_named: vec![BrokenRecord::unreadable("record at byte 7", "cut short")],
             failure: Some("the disk is gone".into()),
+            refused: None,
         };
         let inputs = [whole, InputReport { name: "-".into(), ..InputReport::default() }];
         let given = SettleConfig {

@@ -46,7 +46,7 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let policies = engine::load(&pool, &policy_args, &questions)?;
     policies.show_notes(summary.form);
     let classifier = engine::classifier(&policies.set, &questions)?;
-    let scratch = Scratch::in_folder(std::env::temp_dir(), Scratch::default_memory());
+    let scratch = Scratch::new(None, None);
     let beside = beside.map(|it| it.agents(classifier.dialect())).transpose()?;
     let beside = beside.as_deref().and_then(<[_]>::first);
     let top = args.top.top.unwrap_or(TOP);

@@ -2,12 +2,10 @@
 
 use std::env;
 use std::io::{self, IsTerminal};
-use std::sync::Arc;
 
 use clap::ColorChoice;
-use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::decision::Verdict;
 use portcullis_report::{explanation, explanation_json};
-use portcullis_set::batch::Answers;
 use portcullis_text::visible::visible;
 
 use super::args::CheckArgs;
@@ -53,7 +51,13 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
         }
         if args.explain || json {
             for (agent, decision) in decisions.iter().enumerate() {
-                explain(&mut answers, (url, agent, decision), json, &mut out)?;
+                explanation::explain(&mut answers, (url, agent, None), |answers, name, facts| {
+                    if json {
+                        explanation_json::write(url, name, answers.rule(agent)?, facts, &mut out);
+                        return Ok(());
+                    }
+                    Ok::<_, anyhow::Error>(explanation::write(name, decision, facts, &mut out)?)
+                })?;
             }
         }
     }
@@ -62,30 +66,6 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
         output::print(&out)?;
     }
     Ok(if all_allowed { ExitStatus::Done } else { ExitStatus::Negative })
-}
-
-/// Appends the explanation for one agent as text or as a JSON object.
-fn explain(
-    answers: &mut Answers<'_>,
-    (url, agent, decision): (&[u8], usize, &Decision),
-    json: bool,
-    out: &mut Vec<u8>,
-) -> anyhow::Result<()> {
-    let classifier = Arc::clone(answers.session().classifier());
-    let name = classifier.agents()[agent].name();
-    let dialect = classifier.dialect();
-    let (explained, problem) = match answers.session().explain(url, agent, None)? {
-        Ok(explained) => (explained, None),
-        Err(problem) => (None, Some(problem.to_string())),
-    };
-    let (explained, problem) = (explained.as_ref(), problem.as_deref());
-    let labels = classifier.labels();
-    let found = explanation_json::Facts { explained, problem, dialect, labels };
-    if json {
-        explanation_json::write(url, name, answers.rule(agent)?, found, out);
-        return Ok(());
-    }
-    Ok(explanation::write(name, decision, found, out)?)
 }
 
 /// Whether output is coloured. The flag overrides NO_COLOR. An empty NO_COLOR is ignored.

@@ -11,7 +11,7 @@
 //!
 //! Every failure is an [`anyhow::Error`] that [`run`] prints as one line, with exit status 2. The
 //! Python package calls [`run`] too: it handles the signals of the process, and ends the process on
-//! wrong usage. It reads names of agents ([`agents`]) and of sets ([`SetAt`]) as the program does.
+//! wrong usage. It reads names of agents ([`agents`]), of sets ([`SetAt`]) and of schemes ([`scheme`]) as the program does.
 
 pub mod agents;
 mod args;
@@ -54,7 +54,7 @@ use clap::{CommandFactory, FromArgMatches};
 use self::args::{Arguments, Command};
 pub use self::exit::ExitStatus;
 use self::files::Files;
-pub use self::values::SetAt;
+pub use self::values::{SetAt, scheme};
 
 /// Runs the program with `arguments`, of which the first is its name, and prints the error if it
 /// fails.

@@ -224,6 +224,10 @@ fn threads_on(processors: usize, asked: usize) -> usize {
 }
 
 /// Parses a scheme (RFC 3986, section 3.1) without its colon.
+///
+/// # Errors
+///
+/// If it has characters that a scheme has not.
 pub fn scheme(text: &str) -> Result<String, String> {
     let starts = text.starts_with(|first: char| first.is_ascii_alphabetic());
     let goes_on = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);

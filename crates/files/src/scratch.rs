@@ -56,6 +56,17 @@ impl Scratch {
         Scratch::default()
     }
 
+    /// Uses at most about `memory` bytes, by default [`Scratch::default_memory`], and for the rest
+    /// temporary files beside an output, or else where the system has them. [`usize::MAX`] bytes keep
+    /// everything in memory.
+    pub fn new(output: Option<&Path>, memory: Option<usize>) -> Scratch {
+        match (output, memory.unwrap_or_else(Scratch::default_memory)) {
+            (_, usize::MAX) => Scratch::in_memory(),
+            (Some(output), memory) => Scratch::beside(output, memory),
+            (None, memory) => Scratch::in_folder(std::env::temp_dir(), memory),
+        }
+    }
+
     /// Uses at most about `memory` bytes, and temporary files in `folder` for the rest. Less than
     /// [`COMPILE_MEMORY_MIN`] counts as that.
     pub fn in_folder(folder: impl Into<PathBuf>, memory: usize) -> Scratch {

@@ -5,15 +5,18 @@
 //! [`explanation_json`](super::explanation_json).
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{
     DRAFT_2019, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309,
 };
 use portcullis_dialect::usage::{Label, Preference};
+use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{ExplainedRecord, Explanation, Loss, UsageExplanation};
 use portcullis_robots::syntax::NoteKind;
-use portcullis_set::batch::Explained;
+use portcullis_set::Damage;
+use portcullis_set::batch::{Answers, Explained};
 use portcullis_text::visible::{cut_to_show, visible};
 
 /// Where preferences are attached to paths and groups, for explanations.
@@ -31,6 +34,31 @@ pub struct Facts<'a> {
     pub dialect: &'a Dialect,
     /// The requested labels.
     pub labels: &'a [Label],
+}
+
+/// Explains the answer on `url` for an agent, as of a time if it was asked so: calls `write` with the
+/// name of the agent and the facts.
+///
+/// # Errors
+///
+/// If the set is damaged, and those of `write`.
+pub fn explain<E: From<Damage>>(
+    answers: &mut Answers<'_>,
+    (url, agent, at): (&[u8], usize, Option<UnixSeconds>),
+    write: impl FnOnce(&mut Answers<'_>, &str, Facts<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let classifier = Arc::clone(answers.session().classifier());
+    let (explained, problem) = match answers.session().explain(url, agent, at)? {
+        Ok(explained) => (explained, None),
+        Err(problem) => (None, Some(problem.to_string())),
+    };
+    let facts = Facts {
+        explained: explained.as_ref(),
+        problem: problem.as_deref(),
+        dialect: classifier.dialect(),
+        labels: classifier.labels(),
+    };
+    write(answers, classifier.agents()[agent].name(), facts)
 }
 
 /// Returns the clause of the dialect's specification on which a decision for `reason` is based.

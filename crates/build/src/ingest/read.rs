@@ -149,7 +149,12 @@ impl Reading<'_> {
     }
 
     fn fail(&self, input: u32, error: &InputError) {
-        self.ingested().reports[input as usize].report.failure = Some(error.to_string());
+        let mut ingested = self.ingested();
+        let report = &mut ingested.reports[input as usize].report;
+        report.failure = Some(error.to_string());
+        if let InputError::Open { error, .. } = error {
+            report.refused = Some(error.kind());
+        }
     }
 
     fn ingested(&self) -> MutexGuard<'_, Ingesting> {

@@ -400,12 +400,7 @@ pub struct CompileMemoryArgs {
 impl CompileMemoryArgs {
     /// Returns the memory and where temporary files are: beside an output, if there is one.
     pub fn scratch(&self, output: Option<&Path>) -> Scratch {
-        let memory = self.memory.unwrap_or_else(Scratch::default_memory);
-        match output {
-            _ if memory == usize::MAX => Scratch::in_memory(),
-            Some(output) => Scratch::beside(output, memory),
-            None => Scratch::in_folder(std::env::temp_dir(), memory),
-        }
+        Scratch::new(output, self.memory)
     }
 }
 

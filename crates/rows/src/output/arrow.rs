@@ -7,10 +7,10 @@ use std::sync::Arc;
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::types::Int8Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array, StringArray,
-    TimestampMillisecondArray,
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int8Array, Int32Array, RecordBatch,
+    StringArray, TimestampMillisecondArray,
 };
-use arrow_schema::{DataType, Field as ArrowField, Fields};
+use arrow_schema::{DataType, Field as ArrowField, Fields, Schema, SchemaRef};
 use portcullis_robots::access::UnixSeconds;
 
 use super::added::{Added, Values};
@@ -19,7 +19,7 @@ use super::columns::{Field, FieldKind};
 /// How the values of columns become arrays.
 #[derive(Clone, Debug)]
 pub struct Arrays {
-    fields: Fields,
+    schema: SchemaRef,
     /// The words of each column.
     words: Vec<ArrayRef>,
 }
@@ -27,15 +27,22 @@ pub struct Arrays {
 impl Arrays {
     /// Returns the arrays of these columns.
     pub fn new(fields: &[Field]) -> Arrays {
+        let types = fields.iter().map(|field| field.arrow(DataType::Int8));
         Arrays {
-            fields: fields.iter().map(|field| field.arrow(DataType::Int8)).collect(),
+            schema: Schema::new(types.collect::<Fields>()).into(),
             words: fields.iter().map(|field| words(field.kind)).collect(),
         }
     }
 
     /// Returns the types of the columns.
-    pub fn fields(&self) -> &Fields {
-        &self.fields
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Returns the columns as one batch.
+    pub fn batch(&self, added: &Added) -> RecordBatch {
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), self.of(added).collect());
+        batch.expect("columns have their declared types")
     }
 
     /// Returns the values of the columns, in order.

@@ -85,7 +85,7 @@ impl AddedColumns {
         let url = (self.has_records && part.is_none()).then(url_field);
         let urls = url.as_ref().map(|_| StringBuilder::new());
         let fields: Vec<FieldRef> =
-            url.into_iter().chain(self.arrays.fields().iter().cloned()).collect();
+            url.into_iter().chain(self.arrays.schema().fields().iter().cloned()).collect();
         // URLs rarely repeat.
         let properties = properties(version, compression)
             .set_column_dictionary_enabled(ColumnPath::from(URL_COLUMN), urls.is_none());
