@@ -8,6 +8,7 @@
 //! once; bytes are borrowed, and never checked to be text.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -18,16 +19,16 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrowPrimitiveType, BinaryViewArray, BooleanArray, RecordBatch};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{DataType, Field, Fields, TimeUnit as ArrowUnit};
+use arrow_schema::{ArrowError, DataType, Field, Fields, TimeUnit as ArrowUnit};
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowSelection,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowSelection, RowSelector,
 };
 use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::basic::Type as PhysicalType;
 use parquet::errors::ParquetError;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
-use super::file::{ParquetSource, guarded, no_parquet, text_of};
+use super::file::{ParquetSource, guarded, no_parquet, plain_text, text_of};
 use super::group::GroupColumns;
 use crate::json_path::{FieldPath, FieldValue};
 use portcullis_robots::access::{TimeUnit, UnixSeconds, in_range};
@@ -192,7 +193,7 @@ impl Projection {
         &self.places
     }
 
-    /// Returns the batches of a row group.
+    /// Returns some rows of a row group, in batches of `batch_rows`.
     ///
     /// # Errors
     ///
@@ -202,18 +203,52 @@ impl Projection {
         source: &ParquetSource,
         row_group: usize,
         batch_rows: usize,
-        rows: Option<RowSelection>,
-    ) -> Result<ParquetRecordBatchReader, String> {
+        rows: Range<usize>,
+    ) -> Result<GroupRows, String> {
+        let selected = [RowSelector::skip(rows.start), RowSelector::select(rows.len())];
         let start = || {
             let columns = GroupColumns::new(source, row_group, self.places.iter().copied())?;
             ParquetRecordBatchReader::try_new_with_row_groups(
                 &self.levels,
                 &columns,
                 batch_rows,
-                rows,
+                Some(RowSelection::from(selected.to_vec())),
             )
         };
-        guarded(|| start().map_err(|error| text_of(&error)))
+        let reader = guarded(|| start().map_err(|error| text_of(&error)))?;
+        Ok(GroupRows { reader, left: rows.len() })
+    }
+}
+
+/// Rows of a row group, batch by batch.
+pub struct GroupRows {
+    reader: ParquetRecordBatchReader,
+    left: usize,
+}
+
+impl GroupRows {
+    /// Returns the next batch, or `None` after the last row.
+    ///
+    /// # Errors
+    ///
+    /// If the columns are damaged.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, String> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let reader = &mut self.reader;
+        let read = guarded(|| match reader.next().transpose() {
+            Ok(batch) => Ok(batch),
+            Err(ArrowError::ParquetError(problem)) => Err(plain_text(&problem)),
+            Err(error) => Err(error.to_string()),
+        });
+        match read? {
+            Some(batch) if batch.num_rows() <= self.left => {
+                self.left -= batch.num_rows();
+                Ok(Some(batch))
+            }
+            _ => Err(format!("{} rows are missing", self.left)),
+        }
     }
 }
 

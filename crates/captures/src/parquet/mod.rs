@@ -35,7 +35,6 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::reader::Length;
 
@@ -44,7 +43,8 @@ use crate::limits::PARQUET_BATCH_ROWS;
 use crate::record::Record;
 use crate::schema::{CaptureField, FieldMap};
 use columns::{
-    Columns, Leaf, Projection, TwoColumns, Values, holds_bytes, holds_numbers, holds_times, is_flag,
+    Columns, GroupRows, Leaf, Projection, TwoColumns, Values, holds_bytes, holds_numbers,
+    holds_times, is_flag,
 };
 use file::{ParquetSource, guarded, supported_compression};
 use portcullis_files::input::InputError;
@@ -57,7 +57,7 @@ pub struct ParquetFile {
     /// The next row group.
     row_group: usize,
     /// The rows of the row group before it; `None` if they were all read.
-    reader: Option<ParquetRecordBatchReader>,
+    rows: Option<GroupRows>,
     rows_done: u64,
     /// Whether there was an error, after which nothing is read.
     has_failed: bool,
@@ -92,7 +92,7 @@ pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, InputError> {
         columns,
         schema: Arc::new(schema),
         row_group: 0,
-        reader: None,
+        rows: None,
         rows_done: 0,
         has_failed: false,
     })
@@ -145,32 +145,27 @@ impl ParquetFile {
     /// Returns the next rows, or `None` after the last.
     fn next_rows(&mut self) -> Result<Option<RecordBatch>, InputError> {
         loop {
-            if let Some(mut reader) = self.reader.take() {
-                let read = || reader.next().transpose().map_err(|error| error.to_string());
-                if let Some(batch) = guarded(read).map_err(|problem| self.problem(problem))? {
-                    self.reader = Some(reader);
-                    return Ok(Some(batch));
-                }
+            if let Some(rows) = &mut self.rows
+                && let Some(batch) = rows.next_batch().map_err(|it| self.problem(it))?
+            {
+                return Ok(Some(batch));
             }
             if self.row_group == self.source.metadata.num_row_groups() {
-                let (done, rows) = (self.rows_done, self.source.rows);
-                return match done == rows {
-                    true => Ok(None),
-                    false => Err(self.problem(format!("{done} of {rows} rows are there"))),
-                };
+                return Ok(None);
             }
-            self.reader = Some(self.open_group(self.row_group)?);
+            self.rows = Some(self.open_group(self.row_group)?);
             self.row_group += 1;
         }
     }
 
     /// Opens a row group, after checking the sizes of its pages.
-    fn open_group(&self, row_group: usize) -> Result<ParquetRecordBatchReader, InputError> {
+    fn open_group(&self, row_group: usize) -> Result<GroupRows, InputError> {
         let mut batch_rows = PARQUET_BATCH_ROWS;
         for &leaf in self.columns.places() {
             batch_rows = self.source.page_headers(row_group, leaf)?.rows_at_once(batch_rows);
         }
-        let rows = self.columns.read(&self.source, row_group, batch_rows, None);
+        let rows = self.source.metadata.row_group(row_group).num_rows() as usize;
+        let rows = self.columns.read(&self.source, row_group, batch_rows, 0..rows);
         rows.map_err(|problem| self.problem(problem))
     }
 

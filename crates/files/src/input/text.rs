@@ -105,6 +105,11 @@ impl TextChunk {
         TextChunk { bytes: Bytes::Owned(text), range, stored_bytes, is_last: true }
     }
 
+    /// Returns a chunk without bytes, for what is not cut as text.
+    pub fn empty(stored_bytes: u64, is_last: bool) -> TextChunk {
+        TextChunk { stored_bytes, is_last, ..TextChunk::whole(Vec::new()) }
+    }
+
     /// Returns the bytes that were read from the file or pipe since the previous chunk, before
     /// decompression. The sum over all chunks of an input is its stored size.
     pub fn stored_bytes(&self) -> u64 {

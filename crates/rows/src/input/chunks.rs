@@ -12,7 +12,7 @@ use portcullis_files::input::{ChunkConfig, InputError, Source, TextChunk, TextCh
 use crate::list::parquet::{ParquetList, Part, Parts};
 use crate::list::{List, ListConfig, ListFormat, detect};
 
-/// A sequence of whole records. Dereferences to their bytes; rows of a Parquet file have none.
+/// A sequence of whole records. Dereferences to their text; rows of a Parquet file have none.
 ///
 /// The last record lacks its terminator if the input does; the next input does not continue it.
 /// Use [`Rows`](crate::list::Rows) for its records.
@@ -24,20 +24,13 @@ pub struct Chunk {
     part: Option<Part>,
     list: Arc<List>,
     is_first: bool,
-    is_last: bool,
 }
 
 impl Chunk {
     /// Returns a whole list in memory, which begins with its first record.
     pub fn from_text(list: List, text: impl Into<Vec<u8>>) -> Chunk {
         let (text, list) = (TextChunk::whole(text.into()), Arc::new(list));
-        Chunk { text, part: None, list, is_first: true, is_last: true }
-    }
-
-    /// Returns the bytes that were read from the file or pipe since the previous chunk, before
-    /// decompression. The sum over all chunks of an input is its stored size.
-    pub fn stored_bytes(&self) -> u64 {
-        self.part.as_ref().map_or(self.text.stored_bytes(), Part::stored_bytes)
+        Chunk { text, part: None, list, is_first: true }
     }
 
     /// Returns the list to which the chunk belongs.
@@ -48,11 +41,6 @@ impl Chunk {
     /// Whether the chunk is the first of its list.
     pub fn is_first(&self) -> bool {
         self.is_first
-    }
-
-    /// Whether the chunk is the last of a list that was read to its end.
-    pub fn is_last(&self) -> bool {
-        self.is_last
     }
 
     /// Returns the size of the chunk for bounds on memory: the bytes of its records, or of the pages
@@ -66,23 +54,13 @@ impl Chunk {
     pub fn part(&self) -> Option<&Part> {
         self.part.as_ref()
     }
-
-    /// Checks that the bytes are still the ones that were cut. Call it after the work on the chunk,
-    /// before its results are used.
-    ///
-    /// # Errors
-    ///
-    /// [`InputError::Shrunk`] if the chunk comes from a mapped file that became shorter.
-    pub fn check(&self) -> Result<(), InputError> {
-        self.text.check()
-    }
 }
 
 impl Deref for Chunk {
-    type Target = [u8];
+    type Target = TextChunk;
 
     #[inline]
-    fn deref(&self) -> &[u8] {
+    fn deref(&self) -> &TextChunk {
         &self.text
     }
 }
@@ -162,15 +140,13 @@ impl Chunks {
         let is_first = std::mem::replace(&mut self.is_first, false);
         if let Some(parts) = &mut self.parts {
             let part = parts.next().transpose()?;
-            let (text, is_last) = (TextChunk::whole(Vec::new()), parts.is_at_end());
+            let stored_bytes = part.as_ref().map_or(0, Part::stored_bytes);
+            let text = TextChunk::empty(stored_bytes, parts.is_at_end());
             let has_rows = part.is_some() || is_first;
-            return Ok(has_rows.then_some(Chunk { text, part, list, is_first, is_last }));
+            return Ok(has_rows.then_some(Chunk { text, part, list, is_first }));
         }
         let text = self.text.next(list.framing()).transpose()?;
-        Ok(text.map(|text| {
-            let is_last = text.is_last();
-            Chunk { text, part: None, list, is_first, is_last }
-        }))
+        Ok(text.map(|text| Chunk { text, part: None, list, is_first }))
     }
 }
 

@@ -317,13 +317,13 @@ fn a_pipe_that_pauses_gives_what_it_has() {
         writer.write_all(written.as_bytes()).unwrap();
         let found = chunks.next().unwrap().unwrap();
         assert_eq!(
-            (&*found, found.is_first(), found.is_last()),
+            (&**found, found.is_first(), found.is_last()),
             (chunk.as_bytes(), is_first, false)
         );
     }
     drop(writer);
     let last = chunks.next().unwrap().unwrap();
-    assert_eq!((&*last, last.is_last()), (&b"e"[..], true));
+    assert_eq!((&**last, last.is_last()), (&b"e"[..], true));
     assert!(chunks.next().is_none());
 
     // The end of a list comes after its last record.

@@ -23,8 +23,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use arrow_array::{Array, BinaryViewArray, RecordBatch};
-use arrow_schema::{ArrowError, DataType};
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowSelection, RowSelector};
+use arrow_schema::DataType;
 use parquet::basic::Compression;
 use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
@@ -34,10 +33,10 @@ use super::host::Hosts;
 use super::place::{TableColumn, Value};
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem};
 use portcullis_captures::parquet::columns::{
-    Columns, Leaf, Projection, TwoColumns, holds_bytes, holds_numbers, holds_times,
+    Columns, GroupRows, Leaf, Projection, TwoColumns, holds_bytes, holds_numbers, holds_times,
 };
 pub use portcullis_captures::parquet::file::{ParquetSource, StoredFile};
-use portcullis_captures::parquet::file::{guarded, plain_text, supported_compression, text_of};
+use portcullis_captures::parquet::file::{guarded, supported_compression, text_of};
 use portcullis_captures::parquet::group::{ColumnPages, damage};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_files::limits::CHUNK_BYTES;
@@ -429,22 +428,19 @@ impl Part {
     ///
     /// [`InputError::List`] if the column is damaged.
     pub fn batches(&self, skipped: usize) -> Result<UrlBatches<'_>, InputError> {
-        let left = self.rows() - skipped;
-        let rows = [RowSelector::skip(self.first + skipped), RowSelector::select(left)];
-        let rows = Some(RowSelection::from(rows.to_vec()));
+        let rows = self.first + skipped..self.first + self.rows();
         let ParquetList { source, projection, .. } = &*self.list;
-        let reader = projection
+        let rows = projection
             .read(source, self.row_group, self.batch_rows(), rows)
             .map_err(|problem| self.list.damaged_urls(self.row_group, &problem))?;
-        Ok(UrlBatches { part: self, reader, left })
+        Ok(UrlBatches { part: self, rows })
     }
 }
 
 /// The URLs of a part, batch by batch.
 pub struct UrlBatches<'p> {
     part: &'p Part,
-    reader: ParquetRecordBatchReader,
-    left: usize,
+    rows: GroupRows,
 }
 
 impl UrlBatches<'_> {
@@ -454,25 +450,11 @@ impl UrlBatches<'_> {
     ///
     /// [`InputError::List`] if the column is damaged.
     pub fn next_batch(&mut self) -> Result<Option<Urls>, InputError> {
-        if self.left == 0 {
-            return Ok(None);
-        }
-        let (reader, list) = (&mut self.reader, &self.part.list);
-        let read = guarded(|| match reader.next() {
-            Some(Ok(batch)) => Ok(Urls::of(&batch, list)),
-            Some(Err(ArrowError::ParquetError(problem))) => Err(plain_text(&problem)),
-            Some(Err(error)) => Err(error.to_string()),
-            None => Ok(None),
-        });
-        let urls = match read {
-            Ok(Some(urls)) if urls.len() <= self.left => Ok(urls),
-            Ok(_) => Err(format!("{} rows are missing", self.left)),
-            Err(problem) => Err(problem),
-        };
-        let urls =
-            urls.map_err(|problem| self.part.list.damaged_urls(self.part.row_group, &problem))?;
-        self.left -= urls.len();
-        Ok(Some(urls))
+        let Part { list, row_group, .. } = self.part;
+        let damaged = |problem: String| list.damaged_urls(*row_group, &problem);
+        let Some(batch) = self.rows.next_batch().map_err(damaged)? else { return Ok(None) };
+        let other_types = || damaged("its values have other types than its metadata".to_owned());
+        Urls::of(&batch, list).ok_or_else(other_types).map(Some)
     }
 }
 
