@@ -165,11 +165,12 @@ impl PyPolicySet {
         let inputs = inputs.iter().map(PathBuf::as_path);
         let inputs = portcullis_captures::expand(inputs, None).map_err(Error::of)?.inputs;
         let inputs = inputs.into_iter().map(|input| Input::new(input.path));
-        let mut sources =
-            Sources::new(inputs, |path| opened::mapped(path, PolicySet::map_to_compile));
-        let settings = sources.config(&SettleChoice::default(), settings).map_err(not_ingested)?;
-        if asked.is_some_and(|asked| asked != settings.dialect) {
-            let (set, own) = (&sources.sets()[0].name, settings.dialect.name);
+        let open = |path: &Path| opened::mapped(path, PolicySet::map_to_compile);
+        let sources = Sources::new(inputs, open, &SettleChoice::default(), settings);
+        let sources = sources.map_err(not_ingested)?;
+        let own = sources.config().dialect;
+        if asked.is_some_and(|asked| asked != own) {
+            let (set, own) = (&sources.sets()[0].name, own.name);
             return Err(PyValueError::new_err(format!("{set}: compiled for the dialect {own}")));
         }
         let archives = sources.archives().len();
@@ -179,8 +180,7 @@ impl PyPolicySet {
         }
         let (compiled, reports) = in_pool(py, &pool, |stop| {
             let scratch = Scratch::new(output, memory).until(Arc::clone(stop));
-            let ingested = sources.ingest(IngestConfig { scratch, ..settings.clone() }, &());
-            let ingested = ingested.map_err(not_ingested)?;
+            let ingested = sources.ingest(scratch, &()).map_err(not_ingested)?;
             let compiled = write(&ingested.standings, &ingested.compiling, output)?;
             Ok((compiled, ingested.inputs))
         })?;

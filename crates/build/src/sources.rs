@@ -10,6 +10,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use portcullis_files::kind::POLICY_SET;
+use portcullis_files::scratch::Scratch;
 use portcullis_set::file::SetError;
 use portcullis_set::stored::PolicySet;
 use serde::Serialize;
@@ -24,7 +25,9 @@ pub struct Sources {
     sets: Vec<PathBuf>,
     archives: Vec<Input>,
     open: OpenSet,
+    /// For each set.
     seen: Vec<SourceSet>,
+    config: IngestConfig,
 }
 
 /// Opens a policy set to compile its captures again, as [`PolicySet::map_to_compile`].
@@ -73,12 +76,37 @@ pub enum SourceError {
 }
 
 impl Sources {
-    /// Tells sets from archives. No set is opened.
-    pub fn new(inputs: impl IntoIterator<Item = Input>, open: OpenSet) -> Sources {
+    /// Tells sets from archives, and opens each set for what it was compiled with, which has to be one.
+    /// Archives are read by that and by `choice`; the rest is that of `config`. There is a history if
+    /// `config` or some set has one.
+    ///
+    /// # Errors
+    ///
+    /// As [`IngestConfig::of_sets`], and if a set cannot be opened.
+    pub fn new(
+        inputs: impl IntoIterator<Item = Input>,
+        open: OpenSet,
+        choice: &SettleChoice,
+        config: IngestConfig,
+    ) -> Result<Sources, SourceError> {
         let (sets, archives): (Vec<Input>, _) =
             inputs.into_iter().partition(|input| starts_like_a_set(&input.path));
-        let sets = sets.into_iter().map(|input| input.path).collect();
-        Sources { sets, archives, open, seen: Vec::new() }
+        let sets: Vec<PathBuf> = sets.into_iter().map(|input| input.path).collect();
+        let mut seen = Vec::with_capacity(sets.len());
+        let config = if sets.is_empty() {
+            IngestConfig { settle: choice.or(config.settle), ..config }
+        } else {
+            let opened = sets.iter().map(|path| {
+                let set = open(path)?;
+                seen.push(SourceSet::of(&set));
+                Ok::<_, SourceError>(set)
+            });
+            let of_sets = IngestConfig::of_sets(opened, choice)?;
+            let IngestConfig { dialect, robots_bytes_max, settle, .. } = of_sets;
+            let history = config.history || of_sets.history;
+            IngestConfig { dialect, robots_bytes_max, settle, history, ..config }
+        };
+        Ok(Sources { sets, archives, open, seen, config })
     }
 
     /// Returns the archives.
@@ -86,39 +114,18 @@ impl Sources {
         &self.archives
     }
 
-    /// Returns what was seen of the sets, which is nothing before [`Sources::config`].
+    /// Returns what was seen of the sets.
     pub fn sets(&self) -> &[SourceSet] {
         &self.seen
     }
 
-    /// Returns `config` with what the sets were compiled with, which has to be one, and with `choice`. There
-    /// is a history if `config` or some set has one.
-    ///
-    /// # Errors
-    ///
-    /// As [`IngestConfig::of_sets`], and if a set cannot be opened.
-    pub fn config(
-        &mut self,
-        choice: &SettleChoice,
-        config: IngestConfig,
-    ) -> Result<IngestConfig, SourceError> {
-        if self.sets.is_empty() {
-            return Ok(IngestConfig { settle: choice.or(config.settle), ..config });
-        }
-        self.seen.clear();
-        let sets = self.sets.iter().map(|path| {
-            let set = (self.open)(path)?;
-            self.seen.push(SourceSet::of(&set));
-            Ok::<_, SourceError>(set)
-        });
-        let of_sets = IngestConfig::of_sets(sets, choice)?;
-        let IngestConfig { dialect, robots_bytes_max, settle, .. } = of_sets;
-        let history = config.history || of_sets.history;
-        Ok(IngestConfig { dialect, robots_bytes_max, settle, history, ..config })
+    /// Returns how all of them are read and settled.
+    pub fn config(&self) -> &IngestConfig {
+        &self.config
     }
 
-    /// Joins the captures of all sets and archives; `config` is that of [`Sources::config`]. The captures of
-    /// archives count as later ones. The reports on archives are the last ones of the result.
+    /// Joins the captures of all sets and archives within the memory of `scratch`. The captures of archives
+    /// count as later ones. The reports on archives are the last ones of the result.
     ///
     /// Runs on the calling thread's rayon pool.
     ///
@@ -127,10 +134,10 @@ impl Sources {
     /// As [`ingest`](fn@crate::ingest), and if a set is damaged, has no captures or was replaced.
     pub fn ingest(
         &self,
-        config: IngestConfig,
+        scratch: Scratch,
         observer: &dyn IngestObserver,
     ) -> Result<Ingested, SourceError> {
-        let mut merger = Merger::new(config);
+        let mut merger = Merger::new(IngestConfig { scratch, ..self.config.clone() });
         self.add_sets(&mut merger, observer)?;
         if self.sets.is_empty() || !self.archives.is_empty() {
             merger.ingest(&self.archives, observer)?;

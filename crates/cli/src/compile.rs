@@ -44,7 +44,6 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let format = args.input_format;
     let inputs: Vec<Input> = inputs.map(|input| Input { path: input.path, format }).collect();
     let paths: Vec<PathBuf> = inputs.iter().map(|input| input.path.clone()).collect();
-    let mut sources = Sources::new(inputs, mapped::set_to_compile);
     let choice = SettleChoice {
         as_of: args.as_of,
         long_outage: args.long_outage,
@@ -52,15 +51,15 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     };
     let fields =
         FieldMap::new(args.fields.clone()).map_err(|error| anyhow!("--fields: {error}"))?;
-    let settings = IngestConfig {
+    let config = IngestConfig {
         capture: fields.with_unit(args.unit.time_unit),
         strictness: args.faults.strictness(),
-        scratch: args.memory.scratch(Some(&args.output)),
         history: args.history,
         ..IngestConfig::new(args.text.dialect(), args.text.bytes_max())
     };
-    let settings = sources.config(&choice, settings)?;
-    check_flags(&args, &sources, &settings)?;
+    let sources = Sources::new(inputs, mapped::set_to_compile, &choice, config)?;
+    let settings = sources.config();
+    check_flags(&args, &sources)?;
     ensure!(
         choice.long_outage.is_none()
             || settings.dialect.access.long_unreachable == LongUnreachable::OnRequest,
@@ -70,7 +69,8 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     );
     let pool = thread_pool(args.run.threads.threads)?;
     let progress = Progress::over(&paths, !args.run.no_progress);
-    let ingested = pool.install(|| sources.ingest(settings.clone(), &progress));
+    let scratch = args.memory.scratch(Some(&args.output));
+    let ingested = pool.install(|| sources.ingest(scratch, &progress));
     drop(progress); // The bar is removed before messages are written.
     let archives = sources.archives().len();
     let ingested = shown(ingested, archives, settings.strictness, summary.form)?;
@@ -109,11 +109,8 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
 
 /// Checks the flags of `compile` beside policy sets: those about archives need one, and archives are
 /// read as those of the sets were.
-fn check_flags(
-    args: &CompileArgs,
-    sources: &Sources,
-    settings: &IngestConfig,
-) -> anyhow::Result<()> {
+fn check_flags(args: &CompileArgs, sources: &Sources) -> anyhow::Result<()> {
+    let settings = sources.config();
     let Some(SourceSet { name, .. }) = sources.sets().first() else { return Ok(()) };
     let CompileArgs { text, history, input_format, fields, unit, faults, .. } = args;
     let of_archives = [
