@@ -17,12 +17,10 @@ use super::{Folder, portcullis};
 /// take minutes.
 const SECONDS_MAX: u32 = 8;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 10] = [
     "check --explain --robots robots.txt -a a1 https://a.example/ https://a.example/zz/1",
     "classify --robots robots.txt -a a1,b urls",
-    "lint robots.txt",
     "lint --diff robots.txt",
-    "diff robots.txt robots.txt",
     "diff robots.txt changed.txt",
     "audit --robots robots.txt -a a1,b -o page.html urls",
     "survey --robots robots.txt -a a1,b",

@@ -11,7 +11,7 @@ use portcullis_set::file::ContentHash;
 use super::*;
 
 /// The number of times the program is killed during a run.
-const MOMENTS: u32 = 50;
+const MOMENTS: u32 = 20;
 
 /// The number of times the program is killed while it writes the set.
 const MOMENTS_OF_WRITING: u32 = 10;

@@ -252,7 +252,7 @@ fn compare_single_patterns(pattern_bytes_max: usize, path_bytes_max: usize) -> u
 fn pairs_of_patterns() {
     let usual = &configurations()[..1];
     // A `%` matters to single patterns, so the longer ones have none.
-    assert!(compare_pairs_of_patterns((b"a/*$", 3), 3, usual) >= 5_000_000);
+    assert!(compare_pairs_of_patterns((b"a/*$", 3), 2, usual) >= 1_500_000);
     assert!(compare_pairs_of_patterns((PATTERN_ALPHABET, 2), 3, usual) >= 1_000_000);
 }
 

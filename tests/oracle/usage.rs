@@ -101,7 +101,7 @@ fn files(lines: &[&str], length: usize) -> Vec<Vec<u8>> {
 
 #[test]
 fn every_small_file_is_read_as_the_oracle_reads_it() {
-    compare_files(&LINES[..9], 4);
+    compare_files(&LINES[..8], 4);
     compare_files(&LINES, 3);
 }
 
@@ -186,17 +186,17 @@ fn the_deciding_statement_is_that_of_the_oracle() {
 
 #[test]
 fn every_pair_of_small_patterns_decides_as_the_oracle_says() {
-    compare_pairs_of_patterns(2);
+    compare_pairs_of_patterns(b"a*$", 2);
 }
 
 #[test]
 #[ignore = "takes half a minute; scripts/check --full runs it"]
 fn every_pair_of_small_patterns_on_longer_paths() {
-    compare_pairs_of_patterns(3);
+    compare_pairs_of_patterns(b"a/*$", 3);
 }
 
-/// Compares every pair of patterns of up to two bytes on all paths up to a length.
-fn compare_pairs_of_patterns(path_bytes_max: usize) {
+/// Compares every pair of patterns of up to two of these bytes on all paths up to a length.
+fn compare_pairs_of_patterns(alphabet: &[u8], path_bytes_max: usize) {
     let paths: Vec<String> = words(b"ab/", path_bytes_max)
         .into_iter()
         .chain(words(b"a%4", 2))
@@ -204,7 +204,7 @@ fn compare_pairs_of_patterns(path_bytes_max: usize) {
         .collect();
     let urls = urls(&paths.iter().map(String::as_str).collect::<Vec<_>>());
     let patterns: Vec<Vec<u8>> =
-        words(b"a/*$", 2).into_iter().map(|it| [b"/", &it[..]].concat()).collect();
+        words(alphabet, 2).into_iter().map(|it| [b"/", &it[..]].concat()).collect();
     // The second statement covers, for each kind of record, every pair of values for one label and
     // other pairs for the others.
     let kinds = [
@@ -235,8 +235,8 @@ fn compare_pairs_of_patterns(path_bytes_max: usize) {
         }
     });
     println!("{} comparisons: {:?}", tally.compared(), tally.counts());
-    assert!(tally.counts()[Preference::No as usize] > 100_000, "{:?}", tally.counts());
-    assert!(tally.counts()[Preference::Yes as usize] > 100_000, "{:?}", tally.counts());
+    assert!(tally.counts()[Preference::No as usize] > 50_000, "{:?}", tally.counts());
+    assert!(tally.counts()[Preference::Yes as usize] > 50_000, "{:?}", tally.counts());
 }
 
 /// Returns a line of a random file.

@@ -92,7 +92,7 @@ fn no_verdict_changes_on_any_small_path() {
 
 #[test]
 fn made_up_files_keep_their_verdicts() {
-    let corpus = Corpus::new(7, 100);
+    let corpus = Corpus::new(7, 30);
     let mut urls: Vec<Vec<u8>> = Vec::new();
     for position in 0..40 {
         let mut url = Vec::new();

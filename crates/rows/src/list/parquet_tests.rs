@@ -472,11 +472,11 @@ fn a_file_that_shrinks_is_an_error() {
 /// After any damage to the bytes, a file is read to its end or is an error, and no row is lost.
 #[test]
 fn flipped_bytes_never_end_the_process() {
-    survives_flipped_bytes(5);
+    survives_flipped_bytes(13);
 }
 
 #[test]
-#[ignore = "takes five times as long; scripts/check --full runs it"]
+#[ignore = "takes 13 times as long; scripts/check --full runs it"]
 fn every_flipped_byte_never_ends_the_process() {
     survives_flipped_bytes(1);
 }
