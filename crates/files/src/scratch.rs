@@ -27,7 +27,7 @@ use crate::error::WriteError;
 use crate::limits::{COMPILE_MEMORY_MIN, SORT_RUN_BYTES_MAX, SPOOL_BUFFER_BYTES};
 use crate::read_at::ReadAt;
 
-/// The size of a reader's buffer, in bytes.
+/// The size of a reader's buffer, in bytes, unless all that it reads is less: what is small is read often.
 const READ_BYTES: usize = 64 * 1024;
 
 /// Where and when temporary files are written. Clones count what they write together.
@@ -315,10 +315,15 @@ impl Spool {
         self.scratch.failed(ErrorKind::InvalidData.into())
     }
 
+    /// Returns the most bytes that are read at once.
+    fn piece_bytes(&self) -> usize {
+        self.len().min(READ_BYTES as u64) as usize
+    }
+
     /// Reads everything from the beginning.
     pub fn reader(&self) -> SpoolReader<'_> {
         let source = Source { spool: self, position: 0, hash: Hash::default() };
-        SpoolReader { source: BufReader::with_capacity(READ_BYTES, source) }
+        SpoolReader { source: BufReader::with_capacity(self.piece_bytes(), source) }
     }
 }
 
@@ -383,10 +388,10 @@ impl<'s> SpoolReader<'s> {
         mut self,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut piece = vec![0; READ_BYTES];
+        let mut piece = vec![0; self.spool().piece_bytes()];
         let mut rest = self.rest();
         while rest > 0 {
-            let now = rest.min(READ_BYTES as u64) as usize;
+            let now = rest.min(piece.len() as u64) as usize;
             self.read(&mut piece[..now])?;
             take(&piece[..now])?;
             rest -= now as u64;
