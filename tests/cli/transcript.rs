@@ -34,25 +34,29 @@ fn run_folder(name: &str) {
     pages.sort();
     assert!(!pages.is_empty(), "{name} has no transcript");
     for page in pages {
-        run_page(&page, &[&project("tests/cli/files")], Scripts::Run);
+        run_page(&page, &project("tests/cli/files"), Scripts::Run);
     }
 }
 
 /// Runs a page in a copy of `files`.
 #[track_caller]
-fn run_page(path: &Path, files: &[&Path], scripts: Scripts) {
+fn run_page(path: &Path, files: &Path, scripts: Scripts) {
     let folder = tempfile::tempdir().unwrap();
-    files.iter().for_each(|files| copy(files, folder.path()));
+    copy(files, folder.path());
     let text = fs::read_to_string(path).unwrap();
     let page = Page { folder: folder.path(), lines: text.lines(), scripts, script: None };
-    let setup = folder.path().join("setup.sh");
-    if setup.exists() {
-        assert_status(&page.shell("sh -eu setup.sh"), 0);
-    }
     let printed = page.run();
     let shown = Data::read_from(path, None);
     let action = if writes() { Action::Overwrite } else { Action::Verify };
     Assert::new().action(action).normalize_paths(false).eq(printed, shown);
+}
+
+/// Returns a copy of a folder in which its `setup.sh` has run.
+fn set_up(files: &Path) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    copy(files, folder.path());
+    assert_status(&shell(folder.path(), "sh -eu setup.sh"), 0);
+    folder
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -158,14 +162,18 @@ impl<'p> Page<'p> {
     }
 
     fn shell(&self, script: &str) -> Output {
-        let program = Path::new(env!("CARGO_BIN_EXE_portcullis")).parent().unwrap();
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = [program.to_owned()].into_iter().chain(std::env::split_paths(&path));
-        let mut shell = Command::new("sh");
-        shell.args(["-c", script]).current_dir(self.folder);
-        shell.env("PATH", std::env::join_paths(path).unwrap()).env_remove("NO_COLOR");
-        shell.env("LC_ALL", "C").env("TZ", "UTC").stdin(Stdio::null()).output().unwrap()
+        shell(self.folder, script)
     }
+}
+
+fn shell(folder: &Path, script: &str) -> Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_portcullis")).parent().unwrap();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = [program.to_owned()].into_iter().chain(std::env::split_paths(&path));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).current_dir(folder);
+    shell.env("PATH", std::env::join_paths(path).unwrap()).env_remove("NO_COLOR");
+    shell.env("LC_ALL", "C").env("TZ", "UTC").stdin(Stdio::null()).output().unwrap()
 }
 
 /// Returns an output as lines of a page, which do not show CR.
@@ -248,14 +256,14 @@ transcripts! {
 fn the_readme() {
     let folder = tempfile::tempdir().unwrap();
     copy(&project("corpora"), &folder.path().join("corpora"));
-    run_page(&project("README.md"), &[folder.path()], Scripts::Shown);
+    run_page(&project("README.md"), folder.path(), Scripts::Shown);
 }
 
 #[test]
 fn the_first_hour() {
     let folder = tempfile::tempdir().unwrap();
     copy(&project("corpora"), &folder.path().join("corpora"));
-    run_page(&project("docs/first-hour.md"), &[folder.path()], Scripts::Shown);
+    run_page(&project("docs/first-hour.md"), folder.path(), Scripts::Shown);
 }
 
 #[test]
@@ -264,14 +272,15 @@ fn the_guide() {
         fs::read_dir(project("docs/guide")).unwrap().map(|entry| entry.unwrap().path()).collect();
     pages.sort();
     assert!(pages.len() > 5);
+    let files = set_up(&project("tests/cli/docs/guide"));
     for page in pages {
-        run_page(&page, &[&project("tests/cli/docs/guide")], Scripts::Run);
+        run_page(&page, files.path(), Scripts::Run);
     }
 }
 
 #[test]
 fn the_recipes() {
-    run_page(&project("docs/recipes.md"), &[&project("tests/cli/docs/recipes")], Scripts::Run);
+    run_page(&project("docs/recipes.md"), &project("tests/cli/docs/recipes"), Scripts::Run);
 }
 
 /// The links between pages, and to sections of pages.
