@@ -20,7 +20,7 @@ use portcullis_robots::syntax::RobotsTxt;
 use portcullis_rows::output::columns::Field;
 use portcullis_set::batch::Classifier;
 use portcullis_set::{PolicySet, SetError};
-use portcullis_survey::changes::urls::{Kept, UrlCounts, compare_chunk};
+use portcullis_survey::changes::urls::{UrlCounts, compare_chunk};
 use portcullis_survey::changes::{self, Answer, Compared};
 use portcullis_survey::difference::{self, ChangeCounts, Difference};
 use portcullis_text::figures;
@@ -29,11 +29,11 @@ use portcullis_text::visible::visible;
 use serde::Serialize;
 
 use super::agents::AgentNotes;
-use super::args::{DIFF_FORMATS, DiffArgs, InputArgs, QuestionArgs, ReadingArgs};
+use super::args::{DiffArgs, InputArgs, QuestionArgs, ReadingArgs};
 use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
 use super::mapped;
-use super::output::{CompleteOutput, Output, OutputFile};
+use super::output::{CompleteOutput, OutputFile};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::rows::ROW_GROUPS;
 use super::stream;
@@ -46,8 +46,7 @@ const UNNAMED: &str = "*";
 
 /// A comparison to make.
 struct Diff {
-    /// The names of both sides in a page, and the times as of which they are compared.
-    names: [String; 2],
+    /// The times as of which both sides are compared.
     times: [Option<UnixSeconds>; 2],
     questions: QuestionPlan,
     labels: Vec<Label>,
@@ -67,7 +66,7 @@ pub fn run(args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
     let DiffArgs { old, new, agents, urls, usage, text, strict, files, reading, run, .. } = args;
     let output = args.output.output.unwrap_or_default();
-    let format = plan::format(args.format, &output, DIFF_FORMATS)?;
+    let format = plan::format(args.format, &output, Format::TABLES)?;
     let questions = plan::questions(QuestionArgs { agents, urls }, None)?;
     let has_urls = !files.is_empty();
     ensure!(!has_urls || !questions.names_nobody(), "comparing URLs requires -a AGENT");
@@ -76,10 +75,6 @@ pub fn run(args: DiffArgs) -> anyhow::Result<ExitStatus> {
     ensure!(
         has_urls || reading == ReadingArgs::default() && args.rejects.rejects.is_none(),
         "flags about lists require FILE"
-    );
-    ensure!(
-        has_urls || format != Format::Html,
-        "a page requires FILE, a list of URLs; without one, write a table"
     );
     let strictness = strict.strictness();
     let mut stream = None;
@@ -93,7 +88,6 @@ pub fn run(args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let robots_bytes_max = text.bytes_max();
     let config = LoadConfig { robots_bytes_max, strictness, ..LoadConfig::new(text.dialect()) };
     let diff = Diff {
-        names: [&old, &new].map(SetAt::to_string),
         times: [old.time, new.time],
         questions,
         labels,
@@ -111,11 +105,11 @@ pub fn run(args: DiffArgs) -> anyhow::Result<ExitStatus> {
                 text.dialect.is_none() && text.max_robots_size.is_none(),
                 "a policy set has its own dialect and size limit; omit --dialect and --max-robots-size"
             );
-            diff.sets(&old, &new, false)
+            diff.sets(&old, &new)
         }
         // Each file applies to every URL of the lists.
         (None, None) if diff.stream.is_some() => {
-            diff.sets(&diff.load(&old.path)?, &diff.load(&new.path)?, true)
+            diff.sets(&diff.load(&old.path)?, &diff.load(&new.path)?)
         }
         (None, None) => {
             ensure!(
@@ -168,18 +162,13 @@ struct Changed {
 
 /// The outputs of a comparison, complete but for the account of a Parquet file.
 struct Outputs {
-    table: Option<TableFile>,
-    others: Vec<CompleteOutput>,
+    table: TableFile,
+    rejects: Option<CompleteOutput>,
 }
 
 impl Diff {
-    /// Compares two sets, each of one file if `are_files`.
-    fn sets(
-        &self,
-        old: &Arc<PolicySet>,
-        new: &Arc<PolicySet>,
-        are_files: bool,
-    ) -> anyhow::Result<ExitStatus> {
+    /// Compares two sets.
+    fn sets(&self, old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> anyhow::Result<ExitStatus> {
         let notes = AgentNotes::of(&self.questions, new)?;
         notes.show(self.summary.form);
         let agents = notes.agents();
@@ -192,7 +181,7 @@ impl Diff {
         let (found, outputs) = match self.stream.clone() {
             None => self.origins(agents, old, new)?,
             Some(mut stream) => {
-                let found = self.urls(agents, &mut stream, (old, new), are_files)?;
+                let found = self.urls(agents, &mut stream, (old, new))?;
                 notes = stream.notes.kept;
                 found
             }
@@ -213,9 +202,8 @@ impl Diff {
     /// Completes the outputs, and writes the summary.
     fn finish(&self, mut summary: Summary, outputs: Outputs) -> anyhow::Result<ExitStatus> {
         // Equal inputs make equal files, which have no time.
-        let account = to_json(&summary);
-        let table = outputs.table.map(|table| table.complete(account));
-        CompleteOutput::publish_all(table.transpose()?.into_iter().chain(outputs.others))?;
+        let table = outputs.table.complete(to_json(&summary))?;
+        CompleteOutput::publish_all(std::iter::once(table).chain(outputs.rejects))?;
         let (compared, changed) = summary.found.counts(&summary.old);
         let time = Time::new(Duration::ZERO, self.started.elapsed(), compared, None);
         summary.account.time = Some(time);
@@ -260,7 +248,7 @@ impl Diff {
             rows.write_many()
         })?;
         let found = Found::origins(&counts, agents, &self.labels);
-        Ok((found, Outputs { table: Some(rows.end()?), others: Vec::new() }))
+        Ok((found, Outputs { table: rows.end()?, rejects: None }))
     }
 
     /// Writes the URLs whose verdict changed.
@@ -269,7 +257,6 @@ impl Diff {
         agents: &[String],
         stream: &mut StreamPlan,
         (old, new): (&Arc<PolicySet>, &Arc<PolicySet>),
-        has_lines: bool,
     ) -> anyhow::Result<(Found, Outputs)> {
         let classifier = |set, time| -> anyhow::Result<Arc<Classifier>> {
             let classifier = classifier(set, &self.questions)?;
@@ -280,47 +267,29 @@ impl Diff {
         let session = |classifier| self.questions.session(classifier);
         let none = UrlCounts::new(agents, &self.labels);
         let mut counts = none.clone();
-        let (mut page, table) = match self.format {
-            Format::Html => (Some(Output::create(&self.output)?), None),
-            format => {
-                let fields = changes::url_fields(!self.labels.is_empty());
-                let output = table::open(format, &self.output)?;
-                (None, Some(table::begin(output, format, fields, stream.lists.terminator)?))
-            }
-        };
-        let (encoder, mut file) = table.unzip();
-        let (invalid, rejected) = stream::run(
+        let fields = changes::url_fields(!self.labels.is_empty());
+        let output = table::open(self.format, &self.output)?;
+        let terminator = stream.lists.terminator;
+        let (encoder, mut table) = table::begin(output, self.format, fields, terminator)?;
+        let (invalid, rejects) = stream::run(
             stream,
             &self.questions,
             || (session(&old), session(&new)),
             |(old, new), piece, changed: &mut Changed| {
                 changed.counts = none.clone();
                 let counts = &mut changed.counts;
-                let Some(encoder) = &encoder else {
-                    let mut kept = Kept::Groups { has_lines };
-                    return Ok(compare_chunk(piece, agents, (old, new), counts, &mut kept)?);
-                };
                 let mut added = encoder.none();
-                let mut kept = Kept::Rows(&mut added);
-                compare_chunk(piece, agents, (old, new), counts, &mut kept)?;
+                compare_chunk(piece, agents, (old, new), counts, &mut added)?;
                 changed.block = encoder.encode_all(&mut added)?;
                 Ok(())
             },
             |_, changed| {
                 counts.merge(&changed.counts);
-                match &mut file {
-                    Some(file) => file.write(std::mem::take(&mut changed.block)),
-                    None => Ok(()),
-                }
+                table.write(std::mem::take(&mut changed.block))
             },
         )?;
-        if let Some(page) = &mut page {
-            let names = self.names.each_ref().map(String::as_str);
-            page.write(changes::page(names, agents, &counts).as_bytes())?;
-        }
-        let page = page.map(Output::complete).transpose()?;
-        let outputs = Outputs { table: file, others: page.into_iter().chain(rejected).collect() };
-        Ok((Found::Urls { counts, invalid: invalid.into() }, outputs))
+        let found = Found::Urls { counts, invalid: invalid.into() };
+        Ok((found, Outputs { table, rejects }))
     }
 
     /// Compares two robots.txt files for the given agents, or for every robot.
@@ -374,7 +343,7 @@ impl Diff {
             new,
             found: Found::Files { answers },
         };
-        let outputs = Outputs { table: Some(rows.end()?), others: Vec::new() };
+        let outputs = Outputs { table: rows.end()?, rejects: None };
         let status = self.finish(summary, outputs)?;
         match limited {
             Some(first) if !is_different => bail!(

@@ -57,8 +57,9 @@ impl Notes {
 const TIPS: &[(&str, &str)] = &[
     ("bench", "the benchmark is a program of its own: portcullis-bench run"),
     ("synth", "made-up corpora are by portcullis-bench synth"),
+    ("--format html", "audit -o FILE.html writes the page about a list of URLs"),
     ("--format bits", "every format has the verdicts as words; tsv is the shortest"),
-    ("--html", "-o FILE.html writes a page"),
+    ("--html", "audit -o FILE.html writes the page about a list of URLs"),
     ("--list", "lists are arguments: portcullis classify … FILE"),
     ("--no-summary", "--summary none prints no summary"),
     ("--out", "-o names the output, and --out-dir a folder of outputs"),

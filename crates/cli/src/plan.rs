@@ -415,11 +415,14 @@ pub fn format(
     }
     let extensions: Vec<String> =
         formats.iter().map(|format| format!(".{}", format.as_str())).collect();
+    let is_page = extension.eq_ignore_ascii_case(Format::Html.as_str());
+    let page = "; the page about a list is `portcullis audit -o FILE.html`";
     ensure!(
         output.is_special(),
-        "{}: unknown format; use the extension {} (and .gz or .zst), or --format",
+        "{}: unknown format; use the extension {} (and .gz or .zst), or --format{}",
         output.display(),
-        extensions.join(" or ")
+        extensions.join(" or "),
+        if is_page { page } else { "" }
     );
     Ok(formats[0])
 }

@@ -1,7 +1,6 @@
 //! Parsers of flag values. Their errors say which values are accepted.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
@@ -155,15 +154,6 @@ impl ValueParserFactory for SetAt {
 
     fn value_parser() -> Self::Parser {
         OsStringValueParser::new().try_map(SetAt::parse)
-    }
-}
-
-impl fmt::Display for SetAt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.time {
-            Some(time) => write!(f, "{} as of {}", self.path.display(), time.to_rfc3339()),
-            None => write!(f, "{}", self.path.display()),
-        }
     }
 }
 

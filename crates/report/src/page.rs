@@ -105,11 +105,9 @@ impl Page<'_> {
                         @if !self.sheet.is_empty() {
                             div.page.brief { @for section in self.sheet { (section.html()) } }
                         }
-                        @if !self.sections.is_empty() {
-                            div.page.rest {
-                                (self.contents())
-                                div { @for section in self.sections { (section.html()) } }
-                            }
+                        div.page.rest {
+                            (self.contents())
+                            div { @for section in self.sections { (section.html()) } }
                         }
                     }
                     footer { p { (self.footer) } }

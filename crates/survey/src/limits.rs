@@ -88,9 +88,3 @@ pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
 ///
 /// Source: our choice. On average, it has room for the changes of a few groups and paths per pair.
 pub const DIFFERENCE_BYTES_KEPT: usize = 1024 * DIFFERENCE_PAIRS_KEPT;
-
-/// Kinds of changes that `diff` groups URLs by for its page: 4,096. Changes of further kinds are
-/// counted.
-///
-/// Source: our choice. The page shows ten; a kind takes some hundred bytes.
-pub const CHANGE_GROUPS_MAX: usize = 4 * 1024;

@@ -27,7 +27,7 @@ pub use self::groups::{
 };
 pub use self::lint::{Explained, LintArgs};
 pub use self::lists::{CheckArgs, ClassifyArgs, FilterArgs, RecordsArgs, SelectionArgs};
-pub use self::sets::{CompileArgs, DIFF_FORMATS, DiffArgs, InspectArgs};
+pub use self::sets::{CompileArgs, DiffArgs, InspectArgs};
 pub use self::survey::SurveyArgs;
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.

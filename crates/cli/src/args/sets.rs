@@ -171,7 +171,7 @@ pub struct DiffArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", value_parser = values::format(DIFF_FORMATS), help_heading = "Output")]
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", value_parser = values::format(Format::TABLES), help_heading = "Output")]
     pub format: Option<Format>,
 
     #[command(flatten)]
@@ -183,10 +183,6 @@ pub struct DiffArgs {
     #[command(flatten)]
     pub run: RunArgs,
 }
-
-/// The output formats of `diff`: tables, and with FILE a page about the rules that make the difference.
-pub const DIFF_FORMATS: &[Format] =
-    &[Format::Tsv, Format::Csv, Format::Jsonl, Format::Parquet, Format::Html];
 
 /// Show statistics of a policy set, or the policies of one host
 ///

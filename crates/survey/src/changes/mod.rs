@@ -2,13 +2,9 @@
 //! on a list of [`urls`]. For two robots.txt files, compares the verdicts on all possible URLs.
 //!
 //! Each report is a table whose columns are declared here ([`origin_fields`], [`url_fields`],
-//! [`file_fields`]). Changes of URLs also have a [`page()`]. A value that a side does not have is missing.
-//! Rules longer than [`SHOWN_BYTES_MAX`](portcullis_text::visible::SHOWN_BYTES_MAX) are cut.
+//! [`file_fields`]). A value that a side does not have is missing. Rules longer than [`SHOWN_BYTES_MAX`](portcullis_text::visible::SHOWN_BYTES_MAX) are cut.
 
-mod page;
 pub mod urls;
-
-pub use page::page;
 
 use std::borrow::Cow;
 
