@@ -91,7 +91,7 @@ mod usage;
 pub use portcullis_set::Damage;
 
 pub use agents::{
-    AddressCounts, AgentFigures, DelayCounts, DelayFigures, Exclusions, REACH_WORDS, ReachCounts,
+    AddressCounts, AgentFigures, DelayCounts, DelayFigures, REACH_WORDS, ReachCounts,
     ReachFigures, RelationCounts,
 };
 pub use audit::{Audit, AuditError, DecidingRule, HostFigures, HostRow, List, Report, RuleFigures};

@@ -10,11 +10,6 @@ pub const ROBOTS_NAMED_MAX: usize = 8;
 /// Source: our choice. Policies that many hosts share are mostly kept.
 pub const SURVEY_FACTS_KEPT: usize = 64 * 1024;
 
-/// Times at which hosts that exclude an agent are counted: 60, from the first capture to the last.
-///
-/// Source: our choice, one or two for each point of a small chart.
-pub const EXCLUSION_TIMES: usize = 60;
-
 /// Distinct crawl delays of an agent that a survey counts: 4,096. With more, the median is not known.
 ///
 /// Source: our choice. Files of the web have some hundred.

@@ -22,14 +22,13 @@ use maud::{Markup, html};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::Preference;
 use portcullis_report::page::{
-    Bar, LINES_MAX, Line, Page, Part, Section, bars, code, count, facts, folded, lines, table, text,
+    Bar, Page, Part, Section, bars, code, count, facts, folded, table, text,
 };
 use portcullis_report::{AgentRecords, Figures, PolicyFacts};
-use portcullis_robots::access::UnixSeconds;
 use portcullis_text::figures::{bytes, few, grouped, plural, share};
 use portcullis_text::visible::cut_characters;
 
-use crate::agents::{AgentFigures, DelayFigures, Exclusions};
+use crate::agents::{AgentFigures, DelayFigures};
 use crate::audit::{List, Report};
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
 use crate::tables::delay_seconds;
@@ -43,8 +42,6 @@ pub use sheet::Problem;
 const ROWS_MIN: usize = 10;
 /// The most agents with their own columns in the table of hosts. More would not fit side by side.
 const AGENT_COLUMNS_MAX: usize = 6;
-/// The number of times with their own columns in a table.
-const TIME_COLUMNS: usize = 6;
 /// The most characters of an agent's name, which occurs in many places.
 const AGENT_CHARACTERS: usize = 40;
 /// The items of a list that are named before the others unfold.
@@ -353,45 +350,9 @@ impl<'r> View<'r> {
             body: html! {
                 (bars(title, "reach-table", &SHARES, true, charted.into_iter().map(bar)))
                 (table("reach-table", title, &columns, rows.iter().map(cells)))
-                (self.exclusions())
                 (self.delays())
             },
             ..Section::default()
-        }
-    }
-
-    /// Returns the hosts that exclude each agent over time; empty without history.
-    fn exclusions(self) -> Markup {
-        let survey = &self.report.survey;
-        let Some(Exclusions { times, hosts, excluding }) = &survey.exclusions else {
-            return html! {};
-        };
-        let named = survey.reach.iter().zip(excluding);
-        let mut agents: Vec<(&str, &Vec<u64>)> =
-            named.map(|(row, counts)| (&*row.agent, counts)).collect();
-        // The lines that are drawn are the highest at the end.
-        agents.sort_by_key(|(_, counts)| Reverse(counts.last().copied()));
-        let line = |(agent, counts): &(&str, &Vec<u64>)| Line {
-            label: cut_characters(agent, AGENT_CHARACTERS).into_owned(),
-            values: counts.to_vec(),
-        };
-        let charted: Vec<Line> = agents.iter().take(LINES_MAX).map(line).collect();
-        let day = |time: &UnixSeconds| time.to_rfc3339().chars().take(10).collect::<String>();
-        let days: Vec<String> = times.iter().map(day).collect();
-        let steps = days.len().saturating_sub(1);
-        let mut places: Vec<usize> =
-            (0..TIME_COLUMNS).map(|it| it * steps / (TIME_COLUMNS - 1)).collect();
-        places.dedup();
-        let heads: Vec<String> = places.iter().map(|it| format!("#{}", days[*it])).collect();
-        let cells = |name, counts: &[u64]| row(name, places.iter().map(|place| counts[*place]));
-        let known = cells(html! { "(hosts known)" }, hosts);
-        let rows = agents.iter().map(|(agent, counts)| cells(agent_name(agent), counts));
-        let title = "Hosts that exclude each agent from everything, over time";
-        let ends = [days.first(), days.last()].map(|day| day.map_or("", String::as_str));
-        html! {
-            h3 { "Over time" }
-            (lines(title, "exclusions-table", ends, &charted))
-            (table("exclusions-table", title, &numbered("agent", &heads), once(known).chain(rows)))
         }
     }
 

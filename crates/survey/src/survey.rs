@@ -4,8 +4,8 @@
 //! policy each uses. The pass over the policies, in parallel, reads what each says about each agent and
 //! robot from the stored rule sets.
 //!
-//! Memory: 16 bytes for each policy, with history and agents 240 more ([`PolicyTimes`]); the policies that
-//! are read at once; 8 bytes for each rule set; figures by distinct robot name and licence.
+//! Memory: 16 bytes for each policy; the policies that are read at once; 8 bytes for each rule set; figures
+//! by distinct robot name and licence.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use portcullis_text::figures::largest;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::agents::{AgentFigures, Exclusions, KnownReach, PolicyTimes, ReachFigures};
+use crate::agents::{AgentFigures, KnownReach, ReachFigures};
 use crate::facts::{FactReader, PolicyReading};
 use crate::origins::{PolicyUse, captured};
 use crate::reaches::Applied;
@@ -51,9 +51,6 @@ pub struct Survey {
     /// What each agent may fetch. Empty if no agent was named.
     #[serde(rename = "per_agent", skip_serializing_if = "Vec::is_empty")]
     pub reach: Vec<AgentFigures>,
-    /// How many hosts exclude each agent over time, if the set has history.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exclusions: Option<Exclusions>,
 }
 
 impl Survey {
@@ -74,17 +71,15 @@ impl Survey {
         keep: impl FnMut(PolicyRules),
     ) -> Result<Survey, Damage> {
         let set = facts.set;
-        let times = if facts.agents.is_empty() { None } else { PolicyTimes::of(set) };
         let survey = Survey {
             origins: OriginFigures::none(),
             problems: NoteKind::ALL.map(NoteFigures::none).into(),
             reach: AgentFigures::of_agents(&facts),
-            exclusions: times.as_ref().map(|times| times.exclusions(facts.agents.len())),
             ..Survey::default()
         };
         let uses = vec![PolicyUse::default(); set.policy_count() as usize];
         let (named, usage) = Default::default();
-        let mut passes = Passes { facts, survey, uses, times, named, usage, hosts_max };
+        let mut passes = Passes { facts, survey, uses, named, usage, hosts_max };
         for host in set.hosts() {
             passes.add_host(&host?)?;
         }
@@ -260,8 +255,6 @@ struct Passes<'s> {
     survey: Survey,
     /// The uses of each policy, by number.
     uses: Vec<PolicyUse>,
-    /// The uses of policies over time, if that is asked.
-    times: Option<PolicyTimes>,
     /// The names of robots, and the policies that name each.
     named: Vec<(&'s [u8], ReachFigures)>,
     usage: UsageSums,
@@ -272,7 +265,7 @@ struct Passes<'s> {
 impl<'s> Passes<'s> {
     /// Adds the newest captures of the origins of a host.
     fn add_host(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
-        let Passes { facts: FactReader { set, agents, .. }, survey, uses, times, .. } = self;
+        let Passes { facts: FactReader { set, agents, .. }, survey, uses, .. } = self;
         survey.hosts += 1;
         let mut before = None;
         for https in host.schemes() {
@@ -307,7 +300,7 @@ impl<'s> Passes<'s> {
             reach.for_each(|(figures, delay)| figures.crawl_delay.add(delay));
             before = Some((number, delays));
         }
-        times.as_mut().map_or(Ok(()), |times| times.add(set, host))
+        Ok(())
     }
 
     /// Reads all policies, and calls `keep` with the rules of each, by number.
@@ -328,10 +321,6 @@ impl<'s> Passes<'s> {
                 numbers.par_iter().with_min_len(16).map(read).collect();
             for (number, reading) in numbers.iter().zip(read) {
                 let reading = reading?;
-                if let (Some(times), Some(exclusions)) = (&self.times, &mut self.survey.exclusions)
-                {
-                    times.count(*number, &reading.facts.agents, exclusions);
-                }
                 keep(reading.rules);
                 self.add(reading, self.uses[number.index()])?;
             }
