@@ -184,16 +184,6 @@ fn rows_add_up_to_the_figures_of_audit_and_inspect() {
                 assert_eq!(rows, number(&figures["preferences"][label][value]), "{agent} {column}");
             }
         }
-        let mut delays: Vec<f64> =
-            of_agent().filter_map(|row| row["crawl_delay"].as_f64()).collect();
-        delays.sort_by(f64::total_cmp);
-        let delay = &figures["crawl_delay"];
-        assert_eq!(delays.len() as u64, number(&delay["origins"]));
-        let middle = delays.len().div_ceil(2).saturating_sub(1);
-        let expected = [delays.first(), delays.get(middle), delays.last()];
-        for (member, expected) in ["least", "median", "greatest"].into_iter().zip(expected) {
-            assert_eq!(delay[member].as_f64(), expected.copied(), "{agent} {member}");
-        }
     }
     let states = inspect["survey"]["states"].as_object().unwrap();
     for (state, origins) in states {

@@ -91,8 +91,7 @@ mod usage;
 pub use portcullis_set::Damage;
 
 pub use agents::{
-    AddressCounts, AgentFigures, DelayCounts, DelayFigures, REACH_WORDS, ReachCounts,
-    ReachFigures, RelationCounts,
+    AddressCounts, AgentFigures, REACH_WORDS, ReachCounts, ReachFigures, RelationCounts,
 };
 pub use audit::{Audit, AuditError, DecidingRule, HostFigures, HostRow, List, Report, RuleFigures};
 pub use counting::{Findings, Worker};

@@ -10,11 +10,6 @@ pub const ROBOTS_NAMED_MAX: usize = 8;
 /// Source: our choice. Policies that many hosts share are mostly kept.
 pub const SURVEY_FACTS_KEPT: usize = 64 * 1024;
 
-/// Distinct crawl delays of an agent that a survey counts: 4,096. With more, the median is not known.
-///
-/// Source: our choice. Files of the web have some hundred.
-pub const SURVEY_DELAYS_KEPT: usize = 4 * 1024;
-
 /// Rows of a survey that a thread holds before they are written: 8,192, plus one for each agent.
 ///
 /// Source: our choice, as for [`PARQUET_BATCH_URLS`](portcullis_rows::limits::PARQUET_BATCH_URLS).

@@ -28,10 +28,9 @@ use portcullis_report::{AgentRecords, Figures, PolicyFacts};
 use portcullis_text::figures::{bytes, few, grouped, plural, share};
 use portcullis_text::visible::cut_characters;
 
-use crate::agents::{AgentFigures, DelayFigures};
+use crate::agents::AgentFigures;
 use crate::audit::{List, Report};
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
-use crate::tables::delay_seconds;
 
 mod sheet;
 
@@ -350,26 +349,9 @@ impl<'r> View<'r> {
             body: html! {
                 (bars(title, "reach-table", &SHARES, true, charted.into_iter().map(bar)))
                 (table("reach-table", title, &columns, rows.iter().map(cells)))
-                (self.delays())
             },
             ..Section::default()
         }
-    }
-
-    /// Returns a table of the crawl delays for each agent; empty if there are none.
-    fn delays(self) -> Markup {
-        let cells = |it: &AgentFigures| {
-            let figures = it.crawl_delay.figures();
-            let DelayFigures { origins, least, median, greatest, unreadable } = figures;
-            let mut cells = row(agent_name(&it.agent), [origins]);
-            cells.extend([least, median, greatest].map(|it| html! { (delay_seconds(it)) }));
-            cells.push(count(unreadable));
-            (origins + unreadable > 0).then_some(cells)
-        };
-        let title = "Crawl delays in seconds, by agent";
-        let columns = ["agent", "#origins", "#least", "#median", "#greatest", "#not a number"];
-        let rows = self.report.survey.reach.iter().filter_map(cells);
-        table("delay-table", title, &columns, rows)
     }
 
     /// Returns what URLs may be used for; `None` if nothing is stated about any.

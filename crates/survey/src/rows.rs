@@ -399,8 +399,6 @@ impl<'s> RowWorker<'_, 's> {
                 }
                 return Err(set.malformed_host("an origin has a policy at no time"));
             };
-            let figures = self.totals.per_agent.iter_mut();
-            figures.zip(&*newest.delays).for_each(|(it, delay)| it.crawl_delay.add(delay));
             let policy = newest.policy;
             self.totals.hosts += u64::from(last.is_none());
             self.totals.origins += 1;

@@ -265,15 +265,13 @@ struct Passes<'s> {
 impl<'s> Passes<'s> {
     /// Adds the newest captures of the origins of a host.
     fn add_host(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
-        let Passes { facts: FactReader { set, agents, .. }, survey, uses, .. } = self;
+        let Passes { facts: FactReader { set, .. }, survey, uses, .. } = self;
         survey.hosts += 1;
-        let mut before = None;
         for https in host.schemes() {
             let Some((number, capture)) = captured(set, host, https, None)? else { continue };
             // http comes first, so the capture of https may be counted already.
             let is_new = !(https && host.is_one_capture());
-            let policy = set.policy(number)?;
-            let state = policy.state()?;
+            let state = set.policy(number)?.state()?;
             survey.origins.add(state, &capture.facts, is_new);
             if is_new && state.is_file() {
                 for kind in capture.facts.file_notes.iter() {
@@ -288,17 +286,6 @@ impl<'s> Passes<'s> {
             let used = uses.get_mut(number.index()).ok_or_else(missing)?;
             used.origins += 1;
             used.hosts += u64::from(!(https && host.policy(false) == Some(number)));
-            if agents.is_empty() {
-                continue;
-            }
-            let same = before.take().filter(|(policy, _)| *policy == number && !is_new);
-            let delays = match same {
-                Some((_, delays)) => delays,
-                None => capture.crawl_delays(&policy, agents)?,
-            };
-            let reach = survey.reach.iter_mut().zip(&delays);
-            reach.for_each(|(figures, delay)| figures.crawl_delay.add(delay));
-            before = Some((number, delays));
         }
         Ok(())
     }

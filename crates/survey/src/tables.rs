@@ -13,10 +13,10 @@ use portcullis_report::Figures;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::PolicySet;
-use portcullis_text::figures::{self, counted, share};
+use portcullis_text::figures::{counted, share};
 use portcullis_text::visible::{cut_characters, visible};
 
-use crate::agents::{AgentFigures, DelayFigures, ReachFigures};
+use crate::agents::{AgentFigures, ReachFigures};
 use crate::host::{
     AccessChange, HostDetail, HostGroup, HostHistory, HostPeriod, HostPolicy, OriginHistory, Robot,
 };
@@ -217,7 +217,7 @@ pub fn host(detail: &HostDetail) -> String {
 }
 
 /// Shows the totals of a survey, by agent: hosts, of them those that allow nothing, a part and all,
-/// those that name the agent, the preferences that are stated, and the crawl delays of origins.
+/// those that name the agent, and the preferences that are stated.
 pub fn totals(agents: &[AgentFigures]) -> String {
     let mut text = Text::default();
     let heading = ["agent", "hosts", "none", "part", "all", "not known", "named", "by default"];
@@ -239,16 +239,6 @@ pub fn totals(agents: &[AgentFigures]) -> String {
     });
     let heading = format!("beside {} (hosts)", beside.map_or("", String::as_str));
     text.table(&[&[heading.as_str()][..], &Relation::WORDS].concat(), relations);
-    let delays = agents.iter().filter_map(|AgentFigures { agent, crawl_delay, .. }| {
-        let DelayFigures { origins, least, median, greatest, unreadable } = crawl_delay.figures();
-        let seconds = [least, median, greatest].map(delay_seconds);
-        let cells = [vec![agent.clone(), origins.to_string()], seconds.into()].concat();
-        (origins + unreadable > 0)
-            .then(|| cells.into_iter().chain([unreadable.to_string()]).collect())
-    });
-    let heading =
-        ["crawl delay (seconds)", "origins", "least", "median", "greatest", "not a number"];
-    text.table(&heading, delays);
     text.0
 }
 
@@ -262,11 +252,6 @@ pub fn shared(figures: &[SharedFigures]) -> String {
     });
     text.table(&["files that origins share", "files", "origins"], rows);
     text.0
-}
-
-/// Returns the seconds of a delay.
-pub(crate) fn delay_seconds(seconds: Option<f64>) -> String {
-    seconds.map_or_else(|| figures::NONE.to_owned(), |seconds| seconds.to_string())
 }
 
 /// Shows the periods of a host, and what changed in each for whom.
