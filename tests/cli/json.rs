@@ -252,7 +252,7 @@ const RUNS: &[(&str, Option<&str>)] = &[
     ("inspect n.pcs c.example --format json", None),
     ("survey -p a.pcs -a GPTBot,Bot --beside Bot -o x.tsv --summary json", None),
     ("survey --sitemaps -p a.pcs --summary json -o x.tsv", Some("survey --sitemaps")),
-    ("diff a.pcs n.pcs -a GPTBot,Bot --usage train-ai -o x.tsv --summary json", None),
+    ("diff a.pcs n.pcs -a GPTBot,Bot -o x.tsv --summary json", None),
     ("diff a.pcs n.pcs -a GPTBot,Bot --usage train-ai list.csv -o x.tsv --summary json", None),
     ("diff robots/a.example new/a.example -o x.tsv --summary json", None),
     ("diff h.pcs@2024-01-01 h.pcs@2024-01-02 -a Bot -o x.tsv --summary json", None),

@@ -73,6 +73,11 @@ pub fn run(args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let labels = plan::labels(usage)?;
     ensure!(labels.is_empty() || !questions.names_nobody(), "--usage requires -a AGENT");
     ensure!(
+        labels.is_empty() || has_urls,
+        "--usage compares what may be done with URLs; pass FILE, a list of URLs, or compare what \
+         `portcullis survey -o ROWS` writes about each side"
+    );
+    ensure!(
         has_urls || reading == ReadingArgs::default() && args.rejects.rejects.is_none(),
         "flags about lists require FILE"
     );
@@ -111,14 +116,7 @@ pub fn run(args: DiffArgs) -> anyhow::Result<ExitStatus> {
         (None, None) if diff.stream.is_some() => {
             diff.sets(&diff.load(&old.path)?, &diff.load(&new.path)?)
         }
-        (None, None) => {
-            ensure!(
-                diff.labels.is_empty(),
-                "--usage compares policy sets, or robots.txt files on a list of URLs; pass FILE, or compile \
-                 both (see `portcullis compile`)"
-            );
-            diff.files([&old.path, &new.path])
-        }
+        (None, None) => diff.files([&old.path, &new.path]),
         (one, _) => {
             let (file, set) = if one.is_none() { (old, new) } else { (new, old) };
             bail!(
@@ -237,17 +235,16 @@ impl Diff {
     ) -> anyhow::Result<(Found, Outputs)> {
         let side = |set: &Arc<PolicySet>, time| {
             let agents = self.questions.agents(set.dialect())?;
-            anyhow::Ok(difference::Side::new(set, agents, &self.labels, time)?)
+            anyhow::Ok(difference::Side::new(set, agents, time)?)
         };
         let [from, to] = self.times;
         let difference = Difference::new([side(old, from)?, side(new, to)?]);
-        let has_labels = !self.labels.is_empty();
-        let mut rows = self.rows(changes::origin_fields(!agents.is_empty(), has_labels))?;
+        let mut rows = self.rows(changes::origin_fields(!agents.is_empty()))?;
         let counts = difference.each(|change| {
-            changes::push_origin(&change, agents, has_labels, &mut rows.added);
+            changes::push_origin(&change, agents, &mut rows.added);
             rows.write_many()
         })?;
-        let found = Found::origins(&counts, agents, &self.labels);
+        let found = Found::origins(counts, agents);
         Ok((found, Outputs { table: rows.end()?, rejects: None }))
     }
 
@@ -398,24 +395,14 @@ enum Found {
 struct AgentRulesChanged {
     agent: String,
     rules: u64,
-    /// The changes by compared label.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<Figures>,
 }
 
 impl Found {
-    fn origins(counts: &ChangeCounts, agents: &[String], labels: &[Label]) -> Found {
-        let usage = |agent: usize| {
-            let count = |label: Label| counts.usage_by_agent[agent][label as usize];
-            Figures::of(labels.iter().copied(), Label::as_str, count)
-        };
-        let per_agent = agents.iter().zip(&counts.rules_by_agent).enumerate();
-        let per_agent = per_agent.map(|(number, (agent, &rules))| AgentRulesChanged {
-            agent: agent.clone(),
-            rules,
-            usage: (!labels.is_empty()).then(|| usage(number)),
-        });
-        Found::Origins { changes: counts.clone(), per_agent: per_agent.collect() }
+    fn origins(changes: ChangeCounts, agents: &[String]) -> Found {
+        let changed =
+            |(agent, &rules): (&String, &u64)| AgentRulesChanged { agent: agent.clone(), rules };
+        let per_agent = agents.iter().zip(&changes.rules_by_agent).map(changed).collect();
+        Found::Origins { changes, per_agent }
     }
 
     /// Returns how many records, origins or crawlers were compared, and how many changed.
@@ -435,19 +422,14 @@ impl Found {
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         match self {
             Found::Origins { changes, per_agent } => {
-                let ChangeCounts { added, gone, state, rules, usage, unchanged, .. } = changes;
-                let usage = usage.map_or(String::new(), |usage| format!("usage {usage}, "));
+                let ChangeCounts { added, gone, state, rules, unchanged, .. } = changes;
                 writeln!(
                     out,
                     "origins: added {added}, gone {gone}, state {state}, rules {rules}, \
-                     {usage}unchanged {unchanged}"
+                     unchanged {unchanged}"
                 )?;
-                for AgentRulesChanged { agent, rules, usage } in per_agent {
-                    write!(out, "{}: rules {rules}", visible(agent))?;
-                    for (label, count) in usage.iter().flat_map(|usage| &usage.0) {
-                        write!(out, ", {label} {count}")?;
-                    }
-                    writeln!(out)?;
+                for AgentRulesChanged { agent, rules } in per_agent {
+                    writeln!(out, "{}: rules {rules}", visible(agent))?;
                 }
                 Ok(())
             }

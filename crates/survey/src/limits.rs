@@ -72,9 +72,3 @@ pub const AUDIT_PAGE_BYTES_MAX: usize = 2_000_000;
 /// Source: our choice. Most shared files come from templates, of which there are fewer; if the cache
 /// is full, it is cleared.
 pub const DIFFERENCE_PAIRS_KEPT: usize = 64 * 1024;
-
-/// Bytes of the usage preferences in cached comparisons of policy pairs: 64 MB. One more comparison
-/// is kept, however long it is.
-///
-/// Source: our choice. On average, it has room for the changes of a few groups and paths per pair.
-pub const DIFFERENCE_BYTES_KEPT: usize = 1024 * DIFFERENCE_PAIRS_KEPT;

@@ -139,9 +139,8 @@ pub struct CompileArgs {
 /// rules of its file changed. FILE requires -a. By default, robots.txt files are compared for each
 /// crawler that one of them names, and for `*`, any other crawler.
 ///
-/// With --usage, which requires -a, and policy sets or FILE, also reports what pages may be used
-/// for, in rows with a label. Without FILE, such a row has the change `usage` and the old and the new
-/// statements: `/art/=n y` is n for /art/ and y for all other paths, and ? is no statement.
+/// With --usage, which requires -a and FILE, also reports what pages may be used for, in rows with a
+/// label.
 #[derive(Args)]
 #[command(mut_arg("assume_scheme", |scheme| scheme.requires("files")))]
 pub struct DiffArgs {

@@ -17,7 +17,7 @@ use portcullis_rows::output::added::Cell;
 use portcullis_rows::output::columns::{Field, FieldKind};
 use portcullis_text::visible::cut_to_show;
 
-use crate::difference::{Change, OriginChange, OriginState, UsageChange};
+use crate::difference::{Change, OriginChange, OriginState};
 
 /// The columns of what decides: the reason of a verdict, and the line and value of the rule or the
 /// statement.
@@ -40,13 +40,11 @@ fn with_deciding(mut fields: Vec<Field>) -> Vec<Field> {
 }
 
 /// Returns the columns of changed origins: a row for each change, and if agents were given, for each
-/// agent whose rules or preferences changed. `old` and `new` are the states, each followed by the
-/// verdict on every URL if there is no file (`unreachable disallow`), and for `usage` the statements
-/// about the label, as [`UsageChange`] shows them.
-pub fn origin_fields(has_agents: bool, has_labels: bool) -> Vec<Field> {
+/// agent whose rules changed. `old` and `new` are the states, each followed by the verdict on every URL
+/// if there is no file (`unreachable disallow`).
+pub fn origin_fields(has_agents: bool) -> Vec<Field> {
     let agent: &[&str] = if has_agents { &["agent"] } else { &[] };
-    let label: &[&str] = if has_labels { &["label"] } else { &[] };
-    texts(&[&["origin", "change"][..], agent, label, &["old", "new"]].concat())
+    texts(&[&["origin", "change"][..], agent, &["old", "new"]].concat())
 }
 
 /// Returns the columns of changed URLs: a row for each URL, agent and change. `old` and `new` are
@@ -83,27 +81,19 @@ impl<'a> Decided<'a> {
 }
 
 /// Appends the rows of a changed origin. `agents` are those that were given, if any.
-pub fn push_origin(change: &OriginChange, agents: &[String], has_labels: bool, added: &mut Added) {
+pub fn push_origin(change: &OriginChange, agents: &[String], added: &mut Added) {
     let OriginChange { origin, kind } = change;
-    let rules = || Some(OriginState::RULES.to_string().into_bytes());
-    let state = |state: &Option<OriginState>| state.map(|it| it.to_string().into_bytes());
-    let (old, new, label) = match kind {
-        Change::State([old, new]) => (state(old), state(new), None),
-        Change::Rules { .. } => (rules(), rules(), None),
-        Change::Usage(UsageChange { label, before, after, .. }) => {
-            let shown = |text: &[u8]| Some(cut_to_show(text).into_owned());
-            (shown(before), shown(after), Some(label.as_str().as_bytes()))
-        }
+    let states = match kind {
+        Change::State(states) => *states,
+        Change::Rules { .. } => [Some(OriginState::RULES); 2],
     };
+    let states = states.map(|state| state.map(|it| it.to_string().into_bytes()));
     let mut push = |agent: Option<&String>| {
         let mut cells = vec![Cell::text(origin), Cell::text(kind.as_str())];
         if !agents.is_empty() {
             cells.push(Cell::Text(agent.map(String::as_bytes)));
         }
-        if has_labels {
-            cells.push(Cell::Text(label));
-        }
-        cells.extend([Cell::Text(old.as_deref()), Cell::Text(new.as_deref())]);
+        cells.extend(states.each_ref().map(|state| Cell::Text(state.as_deref())));
         added.push_row(&cells);
     };
     match kind.agents().filter(|_| !agents.is_empty()) {

@@ -1,8 +1,7 @@
-//! The origins that changed between two sets: added, gone, in another state, with other rules, or
-//! with other usage preferences.
+//! The origins that changed between two sets: added, gone, in another state, or with other rules.
 //!
-//! Owns the comparison of two sets. To find the URLs whose verdict changed, query two
-//! [`Classifier`]s. Two policies have other rules if:
+//! Owns the comparison of two sets. To find the URLs whose verdict or usage preference changed, query
+//! two [`Classifier`]s. Two policies have other rules if:
 //!
 //! - without agents, the *records* of their files differ: the user-agent lines and rules, by kind
 //!   and value, byte for byte and in order. Line numbers, comments, the spelling of fields, and
@@ -13,20 +12,14 @@
 //!   cannot change it. Rules that never decide do count. An agent to which no group applies has no
 //!   rules.
 //!
-//! With labels, it also compares what files state about the uses of pages, for agents and labels; see
-//! [`UsageChange`]. Two policies state the same about a label for an agent if the statements
-//! of each field have the same paths in normal form with the same preferences, by precedence. The order
-//! and number of adjacent statements with one preference do not count, nor do statements at the end that
-//! say nothing about the label, nor which of the two fields has which statements.
-//!
 //! A set with history can be compared at two times. Origins that had not been captured at a time are not
 //! there.
 //!
 //! Each set is read in its own dialect, so equal rules may still give different verdicts.
 //!
 //! Cost: both sets are read once, in the order of hosts. Files from one template often change
-//! alike, so the results for pairs of policies are cached, within [`DIFFERENCE_PAIRS_KEPT`] and
-//! [`DIFFERENCE_BYTES_KEPT`]. Every read can fail with a [`Damage`].
+//! alike, so the results for pairs of policies are cached, within [`DIFFERENCE_PAIRS_KEPT`]. Every
+//! read can fail with a [`Damage`].
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -38,7 +31,7 @@
 //! let empty = compile::to_vec(&Standings::default(), &CompileConfig::new(&RFC_9309, None))?;
 //! let old = PolicySet::from_bytes("old", &empty)?.into();
 //! let new = PolicySet::from_bytes("new", &empty)?.into();
-//! let side = |set| Side::new(set, Vec::new(), &[], None);
+//! let side = |set| Side::new(set, Vec::new(), None);
 //! let difference = Difference::new([side(&old)?, side(&new)?]);
 //! let counts = difference.each(|change| {
 //!     println!("{}: {}", String::from_utf8_lossy(&change.origin), change.kind.as_str());
@@ -54,19 +47,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::usage::{Label, Preference};
 use portcullis_engine::pattern::{Pattern, PatternList};
 use portcullis_robots::access::UnixSeconds;
-use portcullis_robots::policy::{
-    Crawler, LabelRules, OrderedRules, Selection, UsageGroups, UsageRules,
-};
-use portcullis_robots::syntax::{RobotsTxt, Statement};
+use portcullis_robots::policy::{Crawler, OrderedRules};
 use portcullis_set::Damage;
 use portcullis_set::batch::{AskError, Classifier};
 use portcullis_set::stored::{PolicyNumber, PolicySet, StoredHost};
-use portcullis_text::visible::SHOWN_BYTES_MAX;
 
-use crate::limits::{DIFFERENCE_BYTES_KEPT, DIFFERENCE_PAIRS_KEPT};
+use crate::limits::DIFFERENCE_PAIRS_KEPT;
 use crate::origins::captured;
 
 #[cfg(test)]
@@ -87,23 +75,20 @@ pub struct Side {
 }
 
 impl Side {
-    /// A set for agents, given in its dialect, and for what files state about these labels to them; by
-    /// the records of its files without agents. It is compared as of a time, which needs history;
-    /// `None` for after all captures.
+    /// A set for agents, given in its dialect; by the records of its files without agents. It is
+    /// compared as of a time, which needs history; `None` for after all captures.
     ///
     /// # Errors
     ///
-    /// If the set's names of robots are damaged, or it was compiled for other agents; as for
-    /// [`Classifier::with_usage`].
+    /// If the set's names of robots are damaged, or it was compiled for other agents.
     pub fn new(
         set: &Arc<PolicySet>,
         agents: Vec<Crawler>,
-        labels: &[Label],
         at: Option<UnixSeconds>,
     ) -> Result<Side, AskError> {
         let asked = match agents.is_empty() {
             true => None,
-            false => Some(Classifier::new(Arc::clone(set), agents)?.with_usage(labels)?),
+            false => Some(Classifier::new(Arc::clone(set), agents)?),
         };
         Ok(Side { set: Arc::clone(set), asked, at })
     }
@@ -132,9 +117,6 @@ pub enum Change {
         /// The agents with other rules, by position; empty if no agent was given.
         agents: Vec<usize>,
     },
-    /// Both have a file, and the files state different preferences for a label. An origin may have
-    /// several of these, after another change.
-    Usage(UsageChange),
 }
 
 /// The state of an origin's policy, and its verdict if there is no file.
@@ -168,15 +150,14 @@ impl Change {
             Change::State([_, None]) => "gone",
             Change::State(_) => "state",
             Change::Rules { .. } => "rules",
-            Change::Usage(_) => "usage",
         }
     }
 
-    /// Returns the agents with other rules or preferences, by position; `None` for other changes.
+    /// Returns the agents with other rules, by position; `None` for other changes.
     pub fn agents(&self) -> Option<&[usize]> {
         match self {
             Change::State(_) => None,
-            Change::Rules { agents } | Change::Usage(UsageChange { agents, .. }) => Some(agents),
+            Change::Rules { agents } => Some(agents),
         }
     }
 }
@@ -192,46 +173,31 @@ pub struct ChangeCounts {
     pub state: u64,
     /// Origins with other rules.
     pub rules: u64,
-    /// Origins with other usage preferences; `None` if these are not compared.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<u64>,
     /// Origins that did not change.
     pub unchanged: u64,
     /// Origins with other rules, by agent.
     #[serde(skip)]
     pub rules_by_agent: Vec<u64>,
-    /// Origins with other usage preferences, by agent, then by label in the order of [`Label::ALL`].
-    #[serde(skip)]
-    pub usage_by_agent: Vec<[u64; Label::ALL.len()]>,
 }
 
 impl ChangeCounts {
-    /// Returns the sum of all kinds of changes. An origin with other rules and other preferences counts
-    /// twice.
+    /// Returns the sum of all kinds of changes.
     pub fn changed(&self) -> u64 {
-        self.added + self.gone + self.state + self.rules + self.usage.unwrap_or(0)
+        self.added + self.gone + self.state + self.rules
     }
 
-    /// Counts an origin with these changes.
-    fn add(&mut self, kinds: &[Change]) {
-        self.unchanged += u64::from(kinds.is_empty());
-        for kind in kinds {
-            match kind {
-                Change::State([None, _]) => self.added += 1,
-                Change::State([_, None]) => self.gone += 1,
-                Change::State(_) => self.state += 1,
-                Change::Rules { agents } => {
-                    self.rules += 1;
-                    agents.iter().for_each(|&agent| self.rules_by_agent[agent] += 1);
-                }
-                Change::Usage(UsageChange { label, agents, .. }) => {
-                    let counts = &mut self.usage_by_agent;
-                    agents.iter().for_each(|&agent| counts[agent][*label as usize] += 1);
-                }
+    /// Counts an origin with this change, if there is one.
+    fn add(&mut self, change: Option<&Change>) {
+        match change {
+            None => self.unchanged += 1,
+            Some(Change::State([None, _])) => self.added += 1,
+            Some(Change::State([_, None])) => self.gone += 1,
+            Some(Change::State(_)) => self.state += 1,
+            Some(Change::Rules { agents }) => {
+                self.rules += 1;
+                agents.iter().for_each(|&agent| self.rules_by_agent[agent] += 1);
             }
         }
-        let has_usage = kinds.iter().any(|kind| matches!(kind, Change::Usage(_)));
-        self.usage = self.usage.map(|origins| origins + u64::from(has_usage));
     }
 }
 
@@ -247,11 +213,6 @@ impl Difference {
         Difference(sides)
     }
 
-    /// Returns the labels whose preferences are compared.
-    fn labels(&self) -> &[Label] {
-        self.0[0].asked.as_ref().map_or(&[], Classifier::labels)
-    }
-
     /// Calls `with` for each change, in the order of hosts, http before https, and returns the counts.
     ///
     /// # Errors
@@ -261,13 +222,8 @@ impl Difference {
         &self,
         mut with: impl FnMut(OriginChange) -> Result<(), E>,
     ) -> Result<ChangeCounts, E> {
-        let agents = self.0[0].agents();
-        let mut counts = ChangeCounts {
-            rules_by_agent: vec![0; agents],
-            usage_by_agent: vec![[0; Label::ALL.len()]; agents],
-            usage: (!self.labels().is_empty()).then_some(0),
-            ..ChangeCounts::default()
-        };
+        let rules_by_agent = vec![0; self.0[0].agents()];
+        let mut counts = ChangeCounts { rules_by_agent, ..ChangeCounts::default() };
         let mut pairs = Pairs::default();
         let [mut old_hosts, mut new_hosts] = self.0.each_ref().map(|side| side.set.hosts());
         let (mut old, mut new) = (old_hosts.next().transpose()?, new_hosts.next().transpose()?);
@@ -285,10 +241,11 @@ impl Difference {
                 else {
                     continue;
                 };
-                let kinds = self.compare(policies, &mut pairs)?;
-                counts.add(&kinds);
-                let change = |kind| with(OriginChange { origin: host.origin(https), kind });
-                kinds.into_iter().try_for_each(change)?;
+                let change = self.compare(policies, &mut pairs)?;
+                counts.add(change.as_ref());
+                if let Some(kind) = change {
+                    with(OriginChange { origin: host.origin(https), kind })?;
+                }
             }
             if order.is_le() {
                 old = old_hosts.next().transpose()?;
@@ -318,25 +275,20 @@ impl Difference {
         &self,
         [old, new]: [Option<PolicyNumber>; 2],
         pairs: &mut Pairs,
-    ) -> Result<Vec<Change>, Damage> {
+    ) -> Result<Option<Change>, Damage> {
         let state_of = |side: &Side, policy: Option<PolicyNumber>| {
             policy.map(|it| state(&side.set, it)).transpose()
         };
         let states = [state_of(&self.0[0], old)?, state_of(&self.0[1], new)?];
-        let mut kinds = Vec::new();
         if states[0] != states[1] {
-            kinds.push(Change::State(states));
+            return Ok(Some(Change::State(states)));
         }
-        let has_rules = states == [Some(OriginState::RULES); 2];
-        let are_files = states.iter().flatten().all(|state| state.verdict.is_none());
-        if let (Some(old), Some(new)) = (old, new)
-            && (has_rules || (are_files && !self.labels().is_empty()))
-        {
-            let changes = pairs.changes(self, (old, new))?.iter();
-            let counts = |it: &&Change| has_rules || matches!(it, Change::Usage(_));
-            kinds.extend(changes.filter(counts).cloned());
+        let (Some(old), Some(new)) = (old, new) else { return Ok(None) };
+        if states[0] != Some(OriginState::RULES) {
+            return Ok(None);
         }
-        Ok(kinds)
+        let agents = pairs.other_rules(self, (old, new))?;
+        Ok(agents.map(|agents| Change::Rules { agents: agents.into() }))
     }
 }
 
@@ -347,38 +299,26 @@ fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage>
     Ok(OriginState { state: outcome.state, verdict })
 }
 
-/// Cached comparisons of policies: for each pair, other rules and other preferences. Cleared when
-/// it is full.
+/// Cached comparisons of policies: for each pair, the agents with other rules; `None` if nothing
+/// differs. Cleared when it is full.
 #[derive(Default)]
-struct Pairs {
-    kept: HashMap<(PolicyNumber, PolicyNumber), Box<[Change]>>,
-    /// The bytes of the kept preferences.
-    bytes: usize,
-}
+struct Pairs(HashMap<(PolicyNumber, PolicyNumber), Option<Box<[usize]>>>);
 
 impl Pairs {
-    /// Returns the changes of rules and preferences from one file to another.
-    fn changes(
+    /// Returns the agents with other rules in the second file; `None` if nothing differs.
+    fn other_rules(
         &mut self,
         difference: &Difference,
         pair: (PolicyNumber, PolicyNumber),
-    ) -> Result<&[Change], Damage> {
-        if !self.kept.contains_key(&pair) {
+    ) -> Result<Option<&[usize]>, Damage> {
+        if !self.0.contains_key(&pair) {
             let agents = compare(difference, pair)?;
-            let rules = agents.map(|agents| Change::Rules { agents: agents.into() });
-            let usage = match difference.0.each_ref().map(|side| side.asked.as_ref()) {
-                [Some(old), Some(new)] => usage_changes((old, pair.0), (new, pair.1))?,
-                _ => Vec::new(),
-            };
-            if self.kept.len() >= DIFFERENCE_PAIRS_KEPT || self.bytes > DIFFERENCE_BYTES_KEPT {
-                self.kept.clear();
-                self.bytes = 0;
+            if self.0.len() >= DIFFERENCE_PAIRS_KEPT {
+                self.0.clear();
             }
-            self.bytes += usage.iter().map(UsageChange::bytes).sum::<usize>();
-            let changes = rules.into_iter().chain(usage.into_iter().map(Change::Usage)).collect();
-            self.kept.insert(pair, changes);
+            self.0.insert(pair, agents);
         }
-        Ok(&self.kept[&pair])
+        Ok(self.0[&pair].as_deref())
     }
 }
 
@@ -415,162 +355,18 @@ fn same_rules(old: &OrderedRules, new: &OrderedRules) -> bool {
         || runs(&old.patterns, &old.verdicts) == runs(&new.patterns, &new.verdicts)
 }
 
-/// Adjacent patterns with one outcome: the outcome and the patterns, each once.
-type Run<'l, T> = (T, HashSet<Pattern<'l>>);
+/// Adjacent patterns with one verdict: the verdict and the patterns, each once.
+type Run<'l> = (Verdict, HashSet<Pattern<'l>>);
 
-fn runs<'l, T: Copy + PartialEq>(patterns: &'l PatternList, outcomes: &[T]) -> Vec<Run<'l, T>> {
-    let mut runs: Vec<Run<'l, T>> = Vec::new();
-    for (pattern, &outcome) in patterns.iter().zip(outcomes) {
+fn runs<'l>(patterns: &'l PatternList, verdicts: &[Verdict]) -> Vec<Run<'l>> {
+    let mut runs: Vec<Run<'l>> = Vec::new();
+    for (pattern, &verdict) in patterns.iter().zip(verdicts) {
         match runs.last_mut() {
-            Some((last, patterns)) if *last == outcome => {
+            Some((last, patterns)) if *last == verdict => {
                 patterns.insert(pattern);
             }
-            _ => runs.push((outcome, HashSet::from([pattern]))),
+            _ => runs.push((verdict, HashSet::from([pattern]))),
         }
     }
     runs
-}
-
-/// A change of the statements about a label, with the agents for which the change is the same.
-///
-/// Statements are shown in order of precedence, separated by spaces: `/art/=n y` is `n` for paths
-/// of `/art/` and `y` for all others. Paths are as written. `?` alone means no statement. If both fields
-/// state preferences, those of Content-Signal follow after `&`.
-/// Statements after [`SHOWN_BYTES_MAX`] are left out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UsageChange {
-    /// The label.
-    pub label: Label,
-    /// The agents, by position.
-    pub agents: Vec<usize>,
-    /// The old statements.
-    pub before: Vec<u8>,
-    /// The new statements.
-    pub after: Vec<u8>,
-}
-
-impl UsageChange {
-    /// Returns the size in bytes of memory.
-    fn bytes(&self) -> usize {
-        let texts = self.before.len() + self.after.len();
-        size_of::<UsageChange>() + size_of_val(&*self.agents) + texts
-    }
-}
-
-/// The statements of a policy about a label, for an agent.
-#[derive(Clone)]
-struct Stated {
-    /// By field: the patterns, and the preference of each.
-    fields: Vec<(PatternList, Vec<Preference>)>,
-    shown: Vec<u8>,
-}
-
-/// Returns what changed for the agents and labels of two classifiers, by label.
-fn usage_changes(
-    old: (&Classifier, PolicyNumber),
-    new: (&Classifier, PolicyNumber),
-) -> Result<Vec<UsageChange>, Damage> {
-    let policies = (old.0.set().policy(old.1)?, new.0.set().policy(new.1)?);
-    let same_dialect = old.0.set().dialect().name == new.0.set().dialect().name;
-    let has_usage = policies.0.has_usage()? || policies.1.has_usage()?;
-    if !has_usage || (same_dialect && policies.0.extract()? == policies.1.extract()?) {
-        return Ok(Vec::new());
-    }
-    let mut changes: Vec<UsageChange> = Vec::new();
-    let (before, after) = (stated(old)?, stated(new)?);
-    for (number, &label) in old.0.labels().iter().enumerate() {
-        let of_label = changes.len();
-        for (agent, (before, after)) in before.iter().zip(&after).enumerate() {
-            let (before, after) = (&before[number], &after[number]);
-            if before.equals(after) {
-                continue;
-            }
-            let alike =
-                |it: &&mut UsageChange| it.before == before.shown && it.after == after.shown;
-            match changes[of_label..].iter_mut().find(alike) {
-                Some(change) => change.agents.push(agent),
-                None => {
-                    let (before, after) = (before.shown.clone(), after.shown.clone());
-                    changes.push(UsageChange { label, agents: vec![agent], before, after });
-                }
-            }
-        }
-    }
-    Ok(changes)
-}
-
-/// Returns the statements by agent, then by label.
-fn stated((asked, policy): (&Classifier, PolicyNumber)) -> Result<Vec<Vec<Stated>>, Damage> {
-    let dialect = asked.set().dialect();
-    asked.set().policy(policy)?.with_file(|file, _| {
-        let groups = UsageGroups::new(file);
-        let mut known: Vec<(Vec<usize>, Vec<Stated>)> = Vec::new();
-        let of_agent = |agent| {
-            let applying = Selection::among_groups(groups.file(), agent, dialect).groups;
-            if let Some((_, stated)) = known.iter().find(|(groups, _)| *groups == applying) {
-                return stated.clone();
-            }
-            let rules = UsageRules::new(file, &groups.in_force(&applying), &dialect.paths);
-            let of_label = |label: &Label| Stated::new(file, &rules.labels[*label as usize]);
-            let stated: Vec<Stated> = asked.labels().iter().map(of_label).collect();
-            known.push((applying, stated.clone()));
-            stated
-        };
-        asked.agents().iter().map(of_agent).collect()
-    })
-}
-
-impl Stated {
-    fn new(file: &RobotsTxt<'_>, by_field: &[LabelRules]) -> Stated {
-        let mut shown = Vec::new();
-        for rules in by_field {
-            let before = shown.len();
-            let last = rules.preferences.iter().rposition(is_stated);
-            let statements = rules.records.iter().zip(&rules.preferences);
-            for (&record, preference) in statements.take(last.map_or(0, |last| last + 1)) {
-                if shown.len() > SHOWN_BYTES_MAX {
-                    break;
-                }
-                if !shown.is_empty() {
-                    let is_first = shown.len() == before;
-                    shown.extend_from_slice(if is_first { b" & " } else { b" " });
-                }
-                let statement = Statement::of(&file.usage_records()[record as usize]);
-                if let Some(path) = statement.and_then(|it| it.path) {
-                    shown.extend_from_slice(path);
-                    shown.push(b'=');
-                }
-                shown.extend_from_slice(preference.as_str().as_bytes());
-            }
-        }
-        if shown.is_empty() {
-            shown.extend_from_slice(Preference::Unstated.as_str().as_bytes());
-        }
-        let fields = by_field.iter().cloned().map(|it| (it.patterns, it.preferences));
-        Stated { fields: fields.collect(), shown }
-    }
-
-    /// Returns whether the fields of both state the same. Combining two fields does not depend on their
-    /// order, and a field combined with itself or with nothing is unchanged.
-    fn equals(&self, other: &Stated) -> bool {
-        let (own, others) = (self.runs(), other.runs());
-        own.iter().all(|runs| others.contains(runs)) && others.iter().all(|it| own.contains(it))
-    }
-
-    /// Returns the runs of each field that states something.
-    fn runs(&self) -> Vec<Vec<Run<'_, Preference>>> {
-        let mut fields = Vec::new();
-        for (patterns, preferences) in &self.fields {
-            let mut runs = runs(patterns, preferences);
-            runs.pop_if(|(preference, _)| *preference == Preference::Unstated);
-            if !runs.is_empty() {
-                fields.push(runs);
-            }
-        }
-        fields
-    }
-}
-
-fn is_stated(preference: &Preference) -> bool {
-    *preference != Preference::Unstated
 }

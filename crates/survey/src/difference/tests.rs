@@ -7,7 +7,6 @@ use portcullis_build::compile::{self, CompileConfig};
 use portcullis_build::{BlobPool, Content, Fingerprint, HostStanding, Standing, Standings};
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, GOOGLE, KOSTER_1996, RFC_9309};
-use portcullis_dialect::usage::{Label, Preference};
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::RobotsTxt;
@@ -16,7 +15,7 @@ use portcullis_set::lists::lists;
 use portcullis_set::stored::{CaptureFacts, PolicySet};
 use portcullis_testkit::Random;
 
-use super::{Change, ChangeCounts, Difference, OriginChange, OriginState, Side, UsageChange};
+use super::{Change, ChangeCounts, Difference, OriginChange, OriginState, Side};
 
 use portcullis_oracle as oracle;
 
@@ -203,7 +202,7 @@ fn later(random: &mut Random, earlier: &World) -> World {
 
 /// Compares two sets without agents.
 fn by_records(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> Difference {
-    Difference::new([old, new].map(|set| Side::new(set, Vec::new(), &[], None).unwrap()))
+    Difference::new([old, new].map(|set| Side::new(set, Vec::new(), None).unwrap()))
 }
 
 #[test]
@@ -244,7 +243,7 @@ fn the_same_rules_give_the_same_verdicts() {
             set(&World::from([(("h.example".to_owned(), true), file)]), dialect)
         };
         let sets = (world(&old), world(&new));
-        let side = |set| Side::new(set, chains(&names, dialect), &[], None).unwrap();
+        let side = |set| Side::new(set, chains(&names, dialect), None).unwrap();
         let difference = Difference::new([side(&sets.0), side(&sets.1)]);
         let (found, _) = changes(&difference);
         for (agent, name) in names.iter().enumerate() {
@@ -275,7 +274,7 @@ fn changed_for(
     let sets = (set(&world(old), old_dialect), set(&world(new), new_dialect));
     let names = ["ABot", "Other"];
     let sides = [(&sets.0, old_dialect), (&sets.1, new_dialect)]
-        .map(|(set, dialect)| Side::new(set, chains(&names, dialect), &[], None).unwrap());
+        .map(|(set, dialect)| Side::new(set, chains(&names, dialect), None).unwrap());
     let (found, counts) = changes(&Difference::new(sides));
     match found.as_slice() {
         [] => vec![],
@@ -364,72 +363,5 @@ fn hosts_out_of_order_are_damage_and_end_it() {
             assert!(damage.to_string().contains("hosts are not in order"), "{damage}");
         }
         assert!(portcullis_build::settled(&odd, &Scratch::in_memory()).is_err());
-    }
-}
-
-/// Unreported preferences are the same on every path, by the oracle; reported ones are written
-/// differently.
-#[test]
-fn preferences_that_are_not_reported_are_the_same() {
-    let files = [
-        "User-agent: *\nDisallow: /never\n",
-        "User-agent: *\nContent-Usage: train-ai=n\n",
-        "User-agent: *\nContent-Signal: ai-train=no, search=yes\nDisallow: /never\n",
-        "# why\nUser-agent: *\nContent-Usage: /%61 train-ai=y\nContent-Usage: train-ai=n\n",
-        "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a train-ai=y\n",
-        "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /a\nContent-Usage: /b* search=y\n",
-        "User-agent: One\nLicense: l\nContent-Usage: ai-use=y\nUser-agent: *\nContent-Usage: train-ai=n\n",
-        "Content-Signal: ai-train=no\nUser-agent: One\nDisallow: /never\n",
-        "User-agent: *\nContent-Usage: /a* train-ai=y\nContent-Usage: /*b train-ai=n\nDisallow:\n",
-        "User-agent: *\nContent-Usage: /*b train-ai=n\nContent-Usage: /a* train-ai=y\nDisallow:\n",
-    ];
-    // Long statements.
-    let paths: String = (0..200).map(|it| format!("Content-Usage: /{it} search=n\n")).collect();
-    let long = format!("User-agent: *\nContent-Usage: train-ai=n\n{paths}");
-    let files = [&files[..], &[long.as_str()]].concat();
-    let host = |old: usize, new: usize| (format!("{old}-{new}.example"), true);
-    let pairs = || (0..files.len()).flat_map(|old| (0..files.len()).map(move |new| (old, new)));
-    let world = |side: fn((usize, usize)) -> usize| -> World {
-        let known = |pair| Known::File(files[side(pair)].to_owned());
-        pairs().map(|pair| (host(pair.0, pair.1), known(pair))).collect()
-    };
-    let names = ["One", "Other"];
-    let sets = [set(&world(|it| it.0), &RFC_9309), set(&world(|it| it.1), &RFC_9309)];
-    let agents = || chains(&names, &RFC_9309);
-    let sides = sets.each_ref().map(|set| Side::new(set, agents(), &Label::ALL, None).unwrap());
-    let (found, counts) = changes(&Difference::new(sides));
-    let mut reported = BTreeSet::new();
-    for OriginChange { origin, kind } in found {
-        if let Change::Usage(UsageChange { label, agents, before, after }) = kind {
-            assert_ne!(before, after, "{}", origin.escape_ascii());
-            reported.extend(agents.iter().map(|&agent| (origin.clone(), label, agent)));
-        }
-    }
-    assert_eq!(counts.usage_by_agent.iter().flatten().sum::<u64>(), reported.len() as u64);
-    let stated = |file: usize, agent: &str, label: Label| -> Vec<Preference> {
-        let judge = |path: &&str| {
-            let url = format!("https://h.example{path}");
-            let text = files[file].as_bytes();
-            oracle::usage(&RFC_9309, text, None, &[agent], url.as_bytes()).0.of(label).preference
-        };
-        ["/", "/a", "/ab", "/b", "/x"].iter().map(judge).collect()
-    };
-    let mut same = 0;
-    for (old, new) in pairs() {
-        for (agent, name) in names.iter().enumerate() {
-            for label in Label::ALL {
-                let (key, _) = host(old, new);
-                if !reported.contains(&(format!("https://{key}").into_bytes(), label, agent)) {
-                    same += 1;
-                    assert_eq!(stated(old, name, label), stated(new, name, label), "{key} {label}");
-                }
-            }
-        }
-    }
-    assert!(same > 100 && reported.len() > 100, "{same} {}", reported.len());
-    let same_files = |(old, new): &(usize, usize)| [(3, 4), (8, 9)].contains(&(*old, *new));
-    for (old, new) in pairs().filter(same_files) {
-        let origin = format!("https://{}", host(old, new).0).into_bytes();
-        assert!(!reported.iter().any(|(other, ..)| *other == origin), "{old} {new}");
     }
 }
