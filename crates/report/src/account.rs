@@ -291,11 +291,6 @@ pub struct RecordFigures {
     /// The records by the agent of each, if each has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_agents: Option<Vec<RecordAgent>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub disallowed_hosts: Option<TopNames>,
-    /// The agents that were not recognised.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub other_agents: Option<TopNames>,
     /// The URLs by the state of their origin. `None` if it was not counted for all URLs.
     pub states: Option<Figures>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -424,7 +419,6 @@ impl RecordFigures {
         let agents = agents.map(|(number, (agent, decided))| {
             AgentRecords::of(agent, decided, counts.usage(number))
         });
-        let by_agent = counts.record_agents();
         RecordFigures {
             records: counts.records,
             bytes: counts.bytes,
@@ -434,10 +428,7 @@ impl RecordFigures {
             dropped: drops.map(Drops::causes),
             dropped_hosts: drops.map(|drops| drops.hosts().top(ACCOUNT_DROPPED_HOSTS_SHOWN)),
             per_agent: agents.collect(),
-            record_agents: by_agent.map(|it| it.by_agent(&run.record_agents)),
-            disallowed_hosts: by_agent
-                .map(|it| it.disallowed_hosts.top(SUMMARY_UNKNOWN_HOSTS_SHOWN)),
-            other_agents: by_agent.map(|it| it.others.top(SUMMARY_UNKNOWN_HOSTS_SHOWN)),
+            record_agents: counts.record_agents().map(|it| it.by_agent(&run.record_agents)),
             states: counts.states(),
             ages: run.judged_age.is_some().then(|| ages(counts)),
             before_first: run.at.is_some().then(|| counts.ages().before_first),
@@ -494,8 +485,7 @@ impl RecordFigures {
         self.invalid.as_ref().map_or(Ok(()), |invalid| invalid.write_text(out))
     }
 
-    /// Writes the records that were not allowed by agent and by host, and the agents that were not
-    /// recognised.
+    /// Writes the records that were not allowed by agent.
     fn write_record_agents(&self, out: &mut impl Write) -> io::Result<()> {
         let Some(agents) = &self.record_agents else { return Ok(()) };
         let disallowed = |it: &RecordAgent| it.verdicts.get(Verdict::Disallow.as_str());
@@ -510,16 +500,6 @@ impl RecordFigures {
         }
         if let rest @ 1.. = agents.len().saturating_sub(SUMMARY_UNKNOWN_HOSTS_SHOWN) {
             writeln!(out, "  and {rest} more agents")?;
-        }
-        if let Some(hosts) = &self.disallowed_hosts {
-            let title = format!("disallowed records by host, {} in all", hosts.names);
-            hosts.write_text(&title, out)?;
-        }
-        if let Some(others) = &self.other_agents {
-            let records = counted(others.records, "record");
-            let title =
-                format!("{records} with an agent that is not known, {} in all", others.names);
-            others.write_text(&title, out)?;
         }
         Ok(())
     }

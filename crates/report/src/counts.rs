@@ -3,19 +3,15 @@
 //! Counting a decision is one addition. Unknown hosts, and states of origins that the reason does
 //! not determine, are looked up only for blocks that have such records.
 //!
-//! If each record has an agent of its own, [`RecordAgentCounts`] counts by agent: verdicts, the hosts that
-//! did not allow what was fetched, and the agents that were not recognised. Cost: an addition per record,
-//! and one look-up for a record that was not allowed or whose agent was not recognised. The tables are
-//! bounded as those of unknown hosts are.
+//! If each record has an agent of its own, [`RecordAgentCounts`] counts verdicts by agent: an addition for
+//! each record.
 
 use std::cmp::Reverse;
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
-use portcullis_rows::list::Block;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Answers, OriginRecords};
-use portcullis_set::limits::RECORD_AGENT_BYTES_CACHED_MAX;
 use serde::Serialize;
 
 use crate::figures::{Figures, NameCounts, add_counts};
@@ -134,9 +130,8 @@ impl Counts {
     }
 
     /// Counts a block by the agent of each record.
-    pub fn add_record_agents(&mut self, block: &Block<'_>, answers: &Answers<'_>) {
-        let counts = self.record_agents.get_or_insert_default();
-        counts.add_block(block, answers, self.hosts_max > 0);
+    pub fn add_record_agents(&mut self, answers: &Answers<'_>) {
+        self.record_agents.get_or_insert_default().add_block(answers);
     }
 
     /// Returns the records by the agent of each; `None` unless they were counted.
@@ -317,41 +312,16 @@ fn add_option(sum: &mut Option<u64>, count: Option<u64>) {
 pub struct RecordAgentCounts {
     /// The records by agent and verdict. The last agent is that of records without a known one.
     verdicts: Vec<[u64; Verdict::ALL.len()]>,
-    /// The hosts of records that were disallowed.
-    pub(crate) disallowed_hosts: NameCounts,
-    /// The texts of agents that were not recognised, which may be cut, of records that are URLs.
-    pub(crate) others: NameCounts,
 }
 
 impl RecordAgentCounts {
-    /// Counts a block. Without `tables`, only verdicts are counted.
-    pub fn add_block(&mut self, block: &Block<'_>, answers: &Answers<'_>, tables: bool) {
+    /// Counts a block.
+    pub fn add_block(&mut self, answers: &Answers<'_>) {
         let agents = answers.session().classifier().agents().len();
         self.verdicts.resize(agents + 1, Default::default());
-        let mut has_disallowed = false;
         for (record, decision) in answers.decisions().iter().enumerate() {
             let agent = answers.agent(record).unwrap_or(agents);
             self.verdicts[agent][decision.verdict as usize] += 1;
-            has_disallowed |= decision.verdict == Verdict::Disallow;
-            // The agent without a name is the last one of the classifier.
-            if tables && agent + 1 >= agents && decision.verdict != Verdict::Invalid {
-                let text = block.agent(record);
-                let text = &text[..text.len().min(RECORD_AGENT_BYTES_CACHED_MAX)];
-                self.others.add(text, 1, SUMMARY_UNKNOWN_HOSTS_MAX);
-            }
-        }
-        if tables && has_disallowed {
-            self.add_hosts(block, answers);
-        }
-    }
-
-    fn add_hosts(&mut self, block: &Block<'_>, answers: &Answers<'_>) {
-        for OriginRecords { records, key, .. } in answers.origins(block) {
-            let decisions = answers.decisions()[records].iter();
-            let urls = decisions.filter(|it| it.verdict == Verdict::Disallow).count();
-            if urls > 0 {
-                self.disallowed_hosts.add(key, urls as u64, SUMMARY_UNKNOWN_HOSTS_MAX);
-            }
         }
     }
 
@@ -361,8 +331,6 @@ impl RecordAgentCounts {
             self.verdicts.resize(next.verdicts.len(), Default::default());
         }
         add_counts(self.verdicts.as_flattened_mut(), next.verdicts.as_flattened());
-        self.disallowed_hosts.merge(&next.disallowed_hosts, SUMMARY_UNKNOWN_HOSTS_MAX);
-        self.others.merge(&next.others, SUMMARY_UNKNOWN_HOSTS_MAX);
     }
 
     /// Returns the agents with records, by their disallowed records and then by name. `names` are those

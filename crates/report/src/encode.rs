@@ -214,7 +214,7 @@ fn decide_block<'s>(
     counts.add_block(block, bytes(block), &answers)?;
     counts.add_preferences(&answers);
     if has_agents {
-        counts.add_record_agents(block, &answers);
+        counts.add_record_agents(&answers);
     }
     rejects.add_counted(block, &answers, counts.invalid() > invalid);
     Ok(answers)
