@@ -35,7 +35,7 @@ pub fn add(
 ) -> Result<(), Damage> {
     counts.add_block(urls, 0, answers)?;
     counts.add_preferences(answers);
-    counts.add_kept(plan, urls, answers);
+    counts.add_kept(plan, answers);
     Ok(())
 }
 

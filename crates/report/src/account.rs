@@ -23,8 +23,8 @@ use portcullis_text::visible::visible;
 use serde::Serialize;
 
 use super::filter::{Cause, Drops, Quantifier, Selection};
-use super::{AgentCounts, Counts, Figures, InvalidRecords, NameRecords, RecordAgent, TopNames};
-use crate::limits::{ACCOUNT_DROPPED_HOSTS_SHOWN, SUMMARY_UNKNOWN_HOSTS_SHOWN};
+use super::{AgentCounts, Counts, Figures, InvalidRecords, RecordAgent, TopNames};
+use crate::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
 
 /// The names and numbers of JSON formats: the first member of each object that the program prints.
 /// An incompatible change increases the number. `docs/json.md` lists the members.
@@ -285,8 +285,6 @@ pub struct RecordFigures {
     /// The records that are not kept, by cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<Figures>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dropped_hosts: Option<TopNames>,
     pub per_agent: Vec<AgentRecords>,
     /// The records by the agent of each, if each has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -414,7 +412,6 @@ impl<R: Serialize> Account<R> {
 
 impl RecordFigures {
     fn of(run: &Run, Tally { counts, invalid, selection }: &Tally) -> RecordFigures {
-        let drops = counts.drops().filter(|_| selection.is_some());
         let agents = run.agents.iter().zip(counts.agents()).enumerate();
         let agents = agents.map(|(number, (agent, decided))| {
             AgentRecords::of(agent, decided, counts.usage(number))
@@ -425,8 +422,7 @@ impl RecordFigures {
             kept: counts.kept,
             unstated: counts.unstated,
             selection: *selection,
-            dropped: drops.map(Drops::causes),
-            dropped_hosts: drops.map(|drops| drops.hosts().top(ACCOUNT_DROPPED_HOSTS_SHOWN)),
+            dropped: counts.drops().filter(|_| selection.is_some()).map(Drops::causes),
             per_agent: agents.collect(),
             record_agents: counts.record_agents().map(|it| it.by_agent(&run.record_agents)),
             states: counts.states(),
@@ -572,7 +568,7 @@ impl Account {
     ///
     /// If `out` cannot be written.
     pub fn write_markdown(&self, out: &mut impl Write) -> io::Result<()> {
-        let RecordFigures { records, selection, dropped, dropped_hosts, .. } = &self.records;
+        let RecordFigures { records, selection, dropped, .. } = &self.records;
         writeln!(out, "# robots.txt\n\n- Program: {} {}", self.program, self.version)?;
         self.run.write_markdown(out)?;
         let usage = self.records.per_agent.iter().any(|agent| agent.usage.is_some());
@@ -584,8 +580,7 @@ impl Account {
             writeln!(out, "- Kept: {}", describe(selection))?;
             write_drops(*records, self.records.kept.unwrap_or(0), dropped, out)?;
         }
-        write_agents(&self.records.per_agent, out)?;
-        dropped_hosts.as_ref().map_or(Ok(()), |hosts| write_hosts(hosts, out))
+        write_agents(&self.records.per_agent, out)
     }
 }
 
@@ -652,28 +647,6 @@ fn write_drops(records: u64, kept: u64, dropped: &Figures, out: &mut impl Write)
     causes
         .filter(|(_, count)| *count > 0)
         .try_for_each(|(cause, count)| row(&format!("dropped: {}", cause.describe()), count))
-}
-
-fn write_hosts(hosts: &TopNames, out: &mut impl Write) -> io::Result<()> {
-    let TopNames { names, records, uncounted_records, largest, .. } = hosts;
-    if largest.is_empty() {
-        return Ok(());
-    }
-    let shown = largest.iter().map(|it| it.records).sum::<u64>();
-    let others = (names - largest.len()) as u64;
-    writeln!(out, "\n## Hosts with the most dropped records\n\n| host | records |\n|---|---:|")?;
-    for NameRecords { name, records } in largest {
-        writeln!(out, "| {} | {} |", escaped(name), grouped(*records))?;
-    }
-    if others > 0 {
-        let rest = grouped(records - uncounted_records - shown);
-        writeln!(out, "| {} other hosts | {rest} |", grouped(others))?;
-    }
-    if *uncounted_records > 0 {
-        let rest = grouped(*uncounted_records);
-        writeln!(out, "| hosts that were not counted one by one | {rest} |")?;
-    }
-    Ok(())
 }
 
 /// Returns a text without characters that Markdown or a terminal would interpret.

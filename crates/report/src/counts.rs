@@ -88,9 +88,9 @@ impl Counts {
     /// hosts without a policy are counted. If that is 0, none is looked up: for a URL without a
     /// policy that costs about 100 ns, more than deciding it.
     pub fn clear(&mut self, agents: usize, hosts_max: usize) {
-        let Counts { mut unknown_hosts, mut drops, .. } = std::mem::take(self);
+        let Counts { mut unknown_hosts, drops, .. } = std::mem::take(self);
         unknown_hosts.clear();
-        drops.iter_mut().for_each(Drops::clear);
+        let drops = drops.map(|_| Drops::default());
         *self = Counts { unknown_hosts, drops, hosts_max, ..Counts::new(agents) };
     }
 
@@ -150,23 +150,18 @@ impl Counts {
         add_option(&mut self.unstated, plan.purpose.map(|_| 0));
     }
 
-    /// Counts why and on which hosts records are not kept.
+    /// Counts why records are not kept.
     pub fn ask_drops(&mut self) {
         self.drops.get_or_insert_default();
     }
 
     /// Counts a block by what `plan` keeps of it, and returns the classes of its records.
-    pub fn add_kept<R: AsRef<[u8]>>(
-        &mut self,
-        plan: &Plan,
-        urls: &[R],
-        answers: &Answers<'_>,
-    ) -> Vec<Class> {
+    pub fn add_kept(&mut self, plan: &Plan, answers: &Answers<'_>) -> Vec<Class> {
         let classes = plan.classes(answers);
         add_option(&mut self.kept, Some(plan.kept(&classes)));
         add_option(&mut self.unstated, plan.purpose.map(|_| plan.unstated(answers)));
         if let Some(drops) = &mut self.drops {
-            drops.add_block(plan, urls, answers);
+            drops.add_block(plan, answers);
         }
         classes
     }

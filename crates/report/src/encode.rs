@@ -253,7 +253,7 @@ impl Filter {
         let plan = &self.plan;
         let writes = !self.counts_only || plan.aside.contains(&Fate::Aside);
         work.decide(0, |block, answers, counts| {
-            let classes = counts.add_kept(plan, block, &answers);
+            let classes = counts.add_kept(plan, &answers);
             for (record, &class) in block.iter().zip(if writes { &classes[..] } else { &[] }) {
                 let end = start + record.whole().len();
                 match (plan.fate(class), joined) {
@@ -292,8 +292,8 @@ impl Filter {
             return Ok(());
         };
         let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
-        work.decide(0, |block, answers, counts| {
-            let classes = counts.add_kept(&self.plan, block, &answers).into_iter();
+        work.decide(0, |_, answers, counts| {
+            let classes = counts.add_kept(&self.plan, &answers).into_iter();
             outputs.extend(classes.map(|class| match (self.plan.fate(class), class.aside()) {
                 (Fate::Keep, _) => 1,
                 (Fate::Aside, Some(aside)) => 2 + aside as u8,

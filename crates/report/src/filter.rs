@@ -5,18 +5,16 @@
 //! the record ([`Quantifier`]), and with it its [`Class`]. A [`Plan`] has the destination for each class. An
 //! empty record is invalid.
 //!
-//! [`Drops`] counts the records that are not kept: why, and on which hosts. Each record has one
-//! [`Cause`], so the causes and the kept records add up to all records. Counting costs a second look at
+//! [`Drops`] counts why records are not kept. Each has one [`Cause`], so the causes and the kept records add up to all records. Counting costs a second look at
 //! the decisions of a block, so it is done only for an account.
 
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_dialect::words;
-use portcullis_set::batch::{Answers, OriginRecords};
+use portcullis_set::batch::Answers;
 use serde::Serialize;
 
-use crate::figures::{Figures, NameCounts, add_counts};
-use crate::limits::ACCOUNT_DROPPED_HOSTS_MAX;
+use crate::figures::{Figures, add_counts};
 
 words! {
     /// The number of agents that must be allowed.
@@ -280,47 +278,25 @@ words! {
     }
 }
 
-/// The records that are not kept.
+/// The records that are not kept, by [`Cause`].
 #[derive(Clone, Debug, Default)]
-pub struct Drops {
-    causes: [u64; Cause::ALL.len()],
-    hosts: NameCounts,
-}
+pub struct Drops([u64; Cause::ALL.len()]);
 
 impl Drops {
-    /// Counts a block, whose URLs are `urls`.
-    pub fn add_block<R: AsRef<[u8]>>(&mut self, plan: &Plan, urls: &[R], answers: &Answers<'_>) {
+    /// Counts a block.
+    pub fn add_block(&mut self, plan: &Plan, answers: &Answers<'_>) {
         let causes = plan.causes(answers);
-        causes.iter().flatten().for_each(|cause| self.causes[*cause as usize] += 1);
-        for OriginRecords { records, key, .. } in answers.origins(urls) {
-            let dropped = causes[records].iter().flatten().count() as u64;
-            // A record that is not a URL has no host.
-            if dropped > 0 && !key.is_empty() {
-                self.hosts.add(key, dropped, ACCOUNT_DROPPED_HOSTS_MAX);
-            }
-        }
+        causes.iter().flatten().for_each(|cause| self.0[*cause as usize] += 1);
     }
 
     /// Adds the counts of the next chunk.
     pub fn merge(&mut self, next: &Drops) {
-        add_counts(&mut self.causes, &next.causes);
-        self.hosts.merge(&next.hosts, ACCOUNT_DROPPED_HOSTS_MAX);
-    }
-
-    /// Clears all counts and keeps the memory.
-    pub fn clear(&mut self) {
-        self.causes = Default::default();
-        self.hosts.clear();
+        add_counts(&mut self.0, &next.0);
     }
 
     /// Returns the number of records by cause.
     pub fn causes(&self) -> Figures {
-        Figures::of(Cause::ALL, Cause::as_str, |cause| self.causes[cause as usize])
-    }
-
-    /// Returns the hosts of the records.
-    pub fn hosts(&self) -> &NameCounts {
-        &self.hosts
+        Figures::of(Cause::ALL, Cause::as_str, |cause| self.0[cause as usize])
     }
 }
 
@@ -382,8 +358,8 @@ mod tests {
         }
     }
 
-    /// Returns the records that are not kept by cause, and those of `a`, `d` and other hosts.
-    fn dropped(plan: &Plan, agents: usize) -> ([u64; Cause::ALL.len()], [u64; 3]) {
+    /// Returns the records that are not kept by cause.
+    fn dropped(plan: &Plan, agents: usize) -> [u64; Cause::ALL.len()] {
         let text = b"a/1\nd/1\nd/2\nx/1\n://\na/2\nd/3\n\n";
         let mut session = Session::new(classifier(&["a"], &["d"], agents)).assume_scheme(SCHEME);
         let mut out = Written::default();
@@ -395,26 +371,19 @@ mod tests {
         })
         .unwrap();
         let drops = counts.drops().unwrap();
-        assert_eq!(drops.causes.iter().sum::<u64>() + counts.kept.unwrap(), counts.records);
-        let hosts = drops.hosts().largest(9);
-        let of =
-            |name: &str| hosts.iter().filter(|it| it.0 == name.as_bytes()).map(|it| it.1).sum();
-        (drops.causes, ["a", "d", "x"].map(of))
+        assert_eq!(drops.0.iter().sum::<u64>() + counts.kept.unwrap(), counts.records);
+        drops.0
     }
 
     #[test]
     fn each_record_that_is_not_kept_has_one_cause() {
         let plan = Plan::of(Quantifier::All);
-        assert_eq!(dropped(&plan, 1), ([3, 0, 0, 1, 2, 0, 0], [0, 3, 1]));
-        assert_eq!(
-            dropped(&plan, 2),
-            ([5, 0, 0, 1, 2, 0, 0], [2, 3, 1]),
-            "one agent is disallowed"
-        );
+        assert_eq!(dropped(&plan, 1), [3, 0, 0, 1, 2, 0, 0]);
+        assert_eq!(dropped(&plan, 2), [5, 0, 0, 1, 2, 0, 0], "one agent is disallowed");
         let any = Plan { quantifier: Quantifier::Any, ..plan };
-        assert_eq!(dropped(&any, 2), ([0, 0, 0, 1, 2, 0, 0], [0, 0, 1]));
+        assert_eq!(dropped(&any, 2), [0, 0, 0, 1, 2, 0, 0]);
         let aside = [Fate::Aside, Fate::Keep, Fate::Keep];
         let inverted = Plan { invert: true, aside, ..plan };
-        assert_eq!(dropped(&inverted, 1), ([0, 0, 0, 1, 0, 0, 2], [2, 0, 1]));
+        assert_eq!(dropped(&inverted, 1), [0, 0, 0, 1, 0, 0, 2]);
     }
 }

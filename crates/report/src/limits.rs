@@ -22,16 +22,6 @@ pub const SUMMARY_UNKNOWN_HOSTS_MAX: usize = 64 * 1024;
 /// Source: our choice.
 pub const SUMMARY_UNKNOWN_HOSTS_SHOWN: usize = 10;
 
-/// Hosts with records that `filter` does not keep which an account counts one by one: 65,536.
-///
-/// Source: our choice, as for [`SUMMARY_UNKNOWN_HOSTS_MAX`].
-pub const ACCOUNT_DROPPED_HOSTS_MAX: usize = 64 * 1024;
-
-/// Hosts with the most records that are not kept which an account shows.
-///
-/// Source: our choice, a table that one reads.
-pub const ACCOUNT_DROPPED_HOSTS_SHOWN: usize = 20;
-
 /// Characters of a rule, host or URL on a page. A longer text ends with `…`; the JSON has up to
 /// [`SHOWN_BYTES_MAX`](portcullis_text::visible::SHOWN_BYTES_MAX) bytes.
 ///

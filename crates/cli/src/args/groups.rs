@@ -460,7 +460,7 @@ pub struct RunArgs {
     /// It has the policies and agents with their dates, the records by agent, verdict and reason, what
     /// was read and how long it took. A file is written beside the summary on standard error, so the
     /// flag may be given several times. FILE.md is for a data card. With json or a file, `filter` also
-    /// counts why records were not kept, and on which hosts. docs/json.md lists the members of JSON.
+    /// counts why records were not kept. docs/json.md lists the members of JSON.
     #[arg(long, value_name = "WHERE")]
     pub summary: Vec<SummaryTo>,
 
