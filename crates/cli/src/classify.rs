@@ -1,26 +1,20 @@
 //! `portcullis classify`: tags every record with its verdicts.
 
 use anyhow::ensure;
-use portcullis_files::expand::Input;
 use portcullis_files::input::ChunkConfig;
 use portcullis_report::{Parquet, Text};
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::parquet::AddedColumns;
-use portcullis_text::figures;
 
 use super::args::ClassifyArgs;
 use super::exit::ExitStatus;
 use super::files::Files;
-use super::message::counted;
-use super::plan::{self, StreamPlan};
+use super::plan;
 use super::records::{Request, Writing};
 use super::rows::{self, Head, RowOutput};
 use super::summary;
 use super::table::text_rows;
 use super::values::Format;
-
-/// The size of a long output above which a note says how large it will be: 1 GiB.
-const NOTED_BYTES: u64 = 1 << 30;
 
 pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let labels = plan::labels(args.usage)?;
@@ -45,9 +39,6 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         rows::not_compressed(&request.output)?;
         request.stream.chunks = row_groups(rows_of_each, request.stream.chunks);
         request.stream.shows_cuts = true;
-    }
-    if is_long {
-        note_size(&mut request.stream, rows_of_each);
     }
     let run = request.open(files, Some(format.as_str()), &[])?;
     let agents = run.policies.agents.agents();
@@ -102,22 +93,6 @@ fn columns(
         "the column agent is the agent of each record: use --agent-field or --long too"
     );
     Ok(if has_own_agents { columns.with_record_agent() } else { columns })
-}
-
-/// Notes the size of a long output if it is large. Each row repeats the record and has about as much
-/// again, so the output is that much larger for each agent. Compressed lists count as they are.
-fn note_size(stream: &mut StreamPlan, agents: usize) {
-    let bytes = |input: &Input| input.path.metadata().map_or(0, |it| it.len());
-    let input: u64 = stream.inputs.iter().map(bytes).sum();
-    let output = input.saturating_mul(agents as u64).saturating_mul(2);
-    if output > NOTED_BYTES {
-        stream.notes.add(format!(
-            "--long writes a row for each record and agent, about {} for these lists and {}; \
-             without it, each record has one row",
-            figures::bytes(output),
-            counted(agents as u64, "agent")
-        ));
-    }
 }
 
 /// Returns how lists are cut for row groups with so many rows for each record.
