@@ -134,4 +134,18 @@ fn what_is_compiled_takes_little_more_than_its_memory() {
         assert!(peak <= KIBIBYTES_MAX, "{name}: {peak} KiB");
     }
     assert!(folder.read("redirects.set").len() < 2_000_000);
+    // Sets of long files, whose mapped pages count too.
+    for set in ["one", "two"] {
+        let line = |file, line| {
+            format!("Sitemap: https://{set}{file}.example/{line}/{}\n", "x".repeat(2_000))
+        };
+        let files = (0..150).map(|file| {
+            let body: String = (0..240).map(|number| line(file, number)).collect();
+            record(format!("{set}{file}"), 0, json!({ "status": 200, "body": body }))
+        });
+        folder.write(&format!("{set}.jsonl"), files.collect::<String>());
+        folder.ok(&format!("compile --memory 64MiB {set}.jsonl -o {set}.set"));
+    }
+    let peak = peak(&folder, "compile --memory 64MiB one.set two.set -o both.set");
+    assert!(peak <= KIBIBYTES_MAX, "sets: {peak} KiB");
 }

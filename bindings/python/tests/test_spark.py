@@ -91,7 +91,7 @@ def test_verdicts_by_two_executors(session, pages, distributed, expected):
 
 def test_the_command_line_says_the_same(session, pages, distributed, program, set_path, tmp_path):
     written = tmp_path / "out.parquet"
-    command = [program, "classify", "-p", set_path, "-a", ",".join(AGENTS), "--summary none",
+    command = [program, "classify", "-p", set_path, "-a", ",".join(AGENTS), "--summary", "none",
                "--url-field", "url", "-o", written, *sorted(pages.iterdir())]
     subprocess.run(command, check=True)
     table = pq.read_table(written)
@@ -421,7 +421,7 @@ def test_compiling_more_than_executors_hold(session, captures, program, gigabyte
 def test_the_jobs_times():
     asked = ["-p", "x", "-a", "CCBot", "-o", "y", "z"]
     assert job._arguments([*asked, "--at", "2024-06-01"]).at == datetime(2024, 6, 1)
-    assert job._arguments([*asked, "--time-field", "day", "--before-first", "oldest"]).at_column == "day"
+    assert job._arguments([*asked, "--time-field", "day", "--before-first", "oldest"]).time_field == "day"
     for wrong in (["--at", "yesterday"], ["--at", "2024-06-01", "--time-field", "x"], ["--before-first", "oldest"]):
         with pytest.raises(SystemExit):
             job._arguments([*asked, *wrong])

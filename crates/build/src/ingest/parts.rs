@@ -35,8 +35,12 @@ use crate::hosts::Standings;
 use crate::pool::{BlobID, BlobPool, Fingerprint};
 use crate::provenance::{InputReport, Provenance, SettleConfig};
 
-/// Keys that are read before the pages that were touched for them are released.
-const KEYS_PER_RELEASE: u64 = 1 << 16;
+/// Bytes that are read of all open sets before their pages are released: mapped pages count as memory of
+/// the process too.
+const MAPPED_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// What reading a text touches besides it: the page where it begins, and that of its policy.
+const PAGES_OF_TEXT: usize = 2 * 4_096;
 
 /// The captures of archives and of sets, joined.
 #[derive(Debug)]
@@ -142,7 +146,8 @@ impl Merger {
                 fields: Fields { rest: set.file().bytes(log, 0, log.bytes)? },
                 key: Vec::new(),
                 last: None,
-                keys: 0,
+                touched: 0,
+                touched_max: MAPPED_BYTES_MAX / sets.len(),
                 inputs: inputs.len(),
                 first_input: u32::try_from(first_input).expect("fewer than 2^32 inputs"),
                 text_bytes_left: text_bytes_max(set.bytes()),
@@ -234,7 +239,9 @@ struct LogReader<'m> {
     fields: Fields<'m>,
     key: Vec<u8>,
     last: Option<Box<[u8]>>,
-    keys: u64,
+    /// The bytes that were read since pages were released.
+    touched: usize,
+    touched_max: usize,
     inputs: usize,
     first_input: u32,
     /// The bytes that the files that were not read yet may have together. A few lines of a damaged set
@@ -269,6 +276,11 @@ impl<'m> LogReader<'m> {
         if self.fields.rest.is_empty() {
             return Ok(None);
         }
+        if self.touched > self.touched_max {
+            self.set.file().release_pages();
+            self.touched = 0;
+        }
+        let bytes_left = self.fields.rest.len();
         let read = take_key(&mut self.fields, &mut self.key);
         let resources = read.and_then(|()| Form::Log.take(&mut self.fields));
         let resources = resources.ok_or_else(|| self.odd("it makes no sense"))?;
@@ -283,10 +295,7 @@ impl<'m> LogReader<'m> {
         };
         let [http, https] = resources;
         let resources = [known(http)?, known(https)?];
-        self.keys += 1;
-        if self.keys.is_multiple_of(KEYS_PER_RELEASE) {
-            self.set.file().release_pages();
-        }
+        self.touched += bytes_left - self.fields.rest.len();
         Ok(Some((key, resources)))
     }
 
@@ -347,6 +356,7 @@ impl<'m> LogReader<'m> {
     }
 
     fn count_text(&mut self, bytes: usize) -> Result<(), SetError> {
+        self.touched += bytes + PAGES_OF_TEXT;
         let left = self.text_bytes_left.checked_sub(bytes as u64);
         let what = "its files are longer together than those of a set of its size";
         self.text_bytes_left = left.ok_or_else(|| self.odd(what))?;
