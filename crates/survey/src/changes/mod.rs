@@ -17,7 +17,7 @@ use portcullis_rows::output::added::Cell;
 use portcullis_rows::output::columns::{Field, FieldKind};
 use portcullis_text::visible::cut_to_show;
 
-use crate::difference::{Change, OriginChange, OriginState};
+use crate::difference::OriginChange;
 
 /// The columns of what decides: the reason of a verdict, and the line and value of the rule or the
 /// statement.
@@ -82,24 +82,19 @@ impl<'a> Decided<'a> {
 
 /// Appends the rows of a changed origin. `agents` are those that were given, if any.
 pub fn push_origin(change: &OriginChange, agents: &[String], added: &mut Added) {
-    let OriginChange { origin, kind } = change;
-    let states = match kind {
-        Change::State(states) => *states,
-        Change::Rules { .. } => [Some(OriginState::RULES); 2],
-    };
-    let states = states.map(|state| state.map(|it| it.to_string().into_bytes()));
+    let states = change.states.map(|state| state.map(|it| it.to_string().into_bytes()));
     let mut push = |agent: Option<&String>| {
-        let mut cells = vec![Cell::text(origin), Cell::text(kind.as_str())];
+        let mut cells = vec![Cell::text(&change.origin), Cell::text(change.as_str())];
         if !agents.is_empty() {
             cells.push(Cell::Text(agent.map(String::as_bytes)));
         }
         cells.extend(states.each_ref().map(|state| Cell::Text(state.as_deref())));
         added.push_row(&cells);
     };
-    match kind.agents().filter(|_| !agents.is_empty()) {
-        Some(changed) => changed.iter().for_each(|&agent| push(Some(&agents[agent]))),
-        None => push(None),
+    if change.agents.is_empty() {
+        push(None);
     }
+    change.agents.iter().for_each(|&agent| push(Some(&agents[agent])));
 }
 
 /// The comparison of a robot's rules in two files.

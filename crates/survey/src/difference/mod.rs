@@ -34,7 +34,7 @@
 //! let side = |set| Side::new(set, Vec::new(), None);
 //! let difference = Difference::new([side(&old)?, side(&new)?]);
 //! let counts = difference.each(|change| {
-//!     println!("{}: {}", String::from_utf8_lossy(&change.origin), change.kind.as_str());
+//!     println!("{}: {}", String::from_utf8_lossy(&change.origin), change.as_str());
 //!     Ok::<(), Box<dyn std::error::Error>>(())
 //! })?;
 //! assert_eq!(counts.changed(), 0);
@@ -98,25 +98,31 @@ impl Side {
     }
 }
 
+/// The old and the new state of an origin. `None` for the set that does not have it.
+type States = [Option<OriginState>; 2];
+
 /// A changed origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginChange {
     /// The origin: `https://a.example:8443`.
     pub origin: Vec<u8>,
-    /// The change.
-    pub kind: Change,
+    /// The old and the new state. `None` for the set that does not have the origin. If they are equal,
+    /// both are [`OriginState::RULES`], and the rules differ.
+    pub states: [Option<OriginState>; 2],
+    /// The agents with other rules, by position; empty if the states differ, or no agent was given.
+    pub agents: Vec<usize>,
 }
 
-/// How an origin changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// The old and the new state differ. `None` for the set that does not have the origin.
-    State([Option<OriginState>; 2]),
-    /// Both have a file with rules, and the rules differ.
-    Rules {
-        /// The agents with other rules, by position; empty if no agent was given.
-        agents: Vec<usize>,
-    },
+impl OriginChange {
+    /// Returns the word used in output.
+    pub fn as_str(&self) -> &'static str {
+        match self.states {
+            [None, _] => "added",
+            [_, None] => "gone",
+            [old, new] if old != new => "state",
+            _ => "rules",
+        }
+    }
 }
 
 /// The state of an origin's policy, and its verdict if there is no file.
@@ -138,26 +144,6 @@ impl fmt::Display for OriginState {
         match self.verdict {
             Some(verdict) => write!(f, "{} {verdict}", self.state),
             None => write!(f, "{}", self.state),
-        }
-    }
-}
-
-impl Change {
-    /// Returns the word used in output.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Change::State([None, _]) => "added",
-            Change::State([_, None]) => "gone",
-            Change::State(_) => "state",
-            Change::Rules { .. } => "rules",
-        }
-    }
-
-    /// Returns the agents with other rules, by position; `None` for other changes.
-    pub fn agents(&self) -> Option<&[usize]> {
-        match self {
-            Change::State(_) => None,
-            Change::Rules { agents } => Some(agents),
         }
     }
 }
@@ -186,18 +172,14 @@ impl ChangeCounts {
         self.added + self.gone + self.state + self.rules
     }
 
-    /// Counts an origin with this change, if there is one.
-    fn add(&mut self, change: Option<&Change>) {
-        match change {
-            None => self.unchanged += 1,
-            Some(Change::State([None, _])) => self.added += 1,
-            Some(Change::State([_, None])) => self.gone += 1,
-            Some(Change::State(_)) => self.state += 1,
-            Some(Change::Rules { agents }) => {
-                self.rules += 1;
-                agents.iter().for_each(|&agent| self.rules_by_agent[agent] += 1);
-            }
+    fn add(&mut self, change: &OriginChange) {
+        match change.states {
+            [None, _] => self.added += 1,
+            [_, None] => self.gone += 1,
+            [old, new] if old != new => self.state += 1,
+            _ => self.rules += 1,
         }
+        change.agents.iter().for_each(|&agent| self.rules_by_agent[agent] += 1);
     }
 }
 
@@ -241,11 +223,13 @@ impl Difference {
                 else {
                     continue;
                 };
-                let change = self.compare(policies, &mut pairs)?;
-                counts.add(change.as_ref());
-                if let Some(kind) = change {
-                    with(OriginChange { origin: host.origin(https), kind })?;
-                }
+                let Some((states, agents)) = self.compare(policies, &mut pairs)? else {
+                    counts.unchanged += 1;
+                    continue;
+                };
+                let change = OriginChange { origin: host.origin(https), states, agents };
+                counts.add(&change);
+                with(change)?;
             }
             if order.is_le() {
                 old = old_hosts.next().transpose()?;
@@ -271,24 +255,25 @@ impl Difference {
         Ok(policies)
     }
 
+    /// Returns the states, and the agents with other rules; `None` if nothing differs.
     fn compare(
         &self,
         [old, new]: [Option<PolicyNumber>; 2],
         pairs: &mut Pairs,
-    ) -> Result<Option<Change>, Damage> {
+    ) -> Result<Option<(States, Vec<usize>)>, Damage> {
         let state_of = |side: &Side, policy: Option<PolicyNumber>| {
             policy.map(|it| state(&side.set, it)).transpose()
         };
         let states = [state_of(&self.0[0], old)?, state_of(&self.0[1], new)?];
         if states[0] != states[1] {
-            return Ok(Some(Change::State(states)));
+            return Ok(Some((states, Vec::new())));
         }
         let (Some(old), Some(new)) = (old, new) else { return Ok(None) };
         if states[0] != Some(OriginState::RULES) {
             return Ok(None);
         }
         let agents = pairs.other_rules(self, (old, new))?;
-        Ok(agents.map(|agents| Change::Rules { agents: agents.into() }))
+        Ok(agents.map(|agents| (states, agents.into())))
     }
 }
 

@@ -15,7 +15,7 @@ use portcullis_set::lists::lists;
 use portcullis_set::stored::{CaptureFacts, PolicySet};
 use portcullis_testkit::Random;
 
-use super::{Change, ChangeCounts, Difference, OriginChange, OriginState, Side};
+use super::{ChangeCounts, Difference, OriginChange, OriginState, Side};
 
 use portcullis_oracle as oracle;
 
@@ -107,30 +107,23 @@ fn state(known: &Known, dialect: &Dialect) -> OriginState {
 fn naive(old: &World, new: &World, dialect: &Dialect) -> Vec<OriginChange> {
     let keys: BTreeSet<&(String, bool)> = old.keys().chain(new.keys()).collect();
     let change = |key: &&(String, bool)| {
-        let kind = match (old.get(key), new.get(key)) {
-            (None, None) => None,
-            (Some(old), None) => Some(Change::State([Some(state(old, dialect)), None])),
-            (None, Some(new)) => Some(Change::State([None, Some(state(new, dialect))])),
-            (Some(old), Some(new)) => {
-                let (before, after) = (state(old, dialect), state(new, dialect));
-                match (old, new) {
-                    _ if before != after => Some(Change::State([Some(before), Some(after)])),
-                    (Known::File(old), Known::File(new))
-                        if records(old, dialect) != records(new, dialect) =>
-                    {
-                        // A file without rules may have groups, which never affect decisions.
-                        (before == OriginState::RULES).then(|| Change::Rules { agents: vec![] })
-                    }
-                    _ => None,
-                }
+        let (before, after) = (old.get(key), new.get(key));
+        let states = [before, after].map(|known| known.map(|it| state(it, dialect)));
+        let is_changed = match (before, after) {
+            _ if states[0] != states[1] => true,
+            // A file without rules may have groups, which never affect decisions.
+            (Some(Known::File(old)), Some(Known::File(new))) => {
+                states[0] == Some(OriginState::RULES)
+                    && records(old, dialect) != records(new, dialect)
             }
+            _ => false,
         };
         let origin = match &key.0 {
             other if other.contains("://") => other.clone(),
             host if key.1 => format!("https://{host}"),
             host => format!("http://{host}"),
         };
-        kind.map(|kind| OriginChange { origin: origin.into(), kind })
+        is_changed.then(|| OriginChange { origin: origin.into(), states, agents: vec![] })
     };
     keys.iter().filter_map(change).collect()
 }
@@ -247,8 +240,7 @@ fn the_same_rules_give_the_same_verdicts() {
         let difference = Difference::new([side(&sets.0), side(&sets.1)]);
         let (found, _) = changes(&difference);
         for (agent, name) in names.iter().enumerate() {
-            let changed =
-                found.iter().any(|it| it.kind.agents().is_none_or(|it| it.contains(&agent)));
+            let changed = found.iter().any(|it| it.agents.is_empty() || it.agents.contains(&agent));
             let tokens: Vec<&str> = name.split('+').collect();
             let verdict = |text: &str, path: &str| {
                 let url = format!("https://h.example/{path}");
@@ -278,7 +270,7 @@ fn changed_for(
     let (found, counts) = changes(&Difference::new(sides));
     match found.as_slice() {
         [] => vec![],
-        [OriginChange { kind: Change::Rules { agents }, .. }] => {
+        [change @ OriginChange { agents, .. }] if change.as_str() == "rules" => {
             let by_agent = [0, 1].map(|agent| u64::from(agents.contains(&agent)));
             assert_eq!(counts.rules_by_agent, by_agent);
             agents.clone()
