@@ -22,7 +22,7 @@ use portcullis_text::json::write_json;
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
-use super::filter::{Cause, Drops, Quantifier, Selection};
+use super::filter::{Cause, Quantifier, Selection};
 use super::{AgentCounts, Counts, Figures, InvalidRecords, RecordAgent, TopNames};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
 
@@ -422,9 +422,11 @@ impl RecordFigures {
             kept: counts.kept,
             unstated: counts.unstated,
             selection: *selection,
-            dropped: counts.drops().filter(|_| selection.is_some()).map(Drops::causes),
+            dropped: selection.and(counts.dropped()).map(|dropped| {
+                Figures::of(Cause::ALL, Cause::as_str, |cause| dropped[cause as usize])
+            }),
             per_agent: agents.collect(),
-            record_agents: counts.record_agents().map(|it| it.by_agent(&run.record_agents)),
+            record_agents: counts.record_agents(&run.record_agents),
             states: counts.states(),
             ages: run.judged_age.is_some().then(|| ages(counts)),
             before_first: run.at.is_some().then(|| counts.ages().before_first),

@@ -3,8 +3,7 @@
 //! Counting a decision is one addition. Unknown hosts, and states of origins that the reason does
 //! not determine, are looked up only for blocks that have such records.
 //!
-//! If each record has an agent of its own, [`RecordAgentCounts`] counts verdicts by agent: an addition for
-//! each record.
+//! If each record has an agent of its own, verdicts are counted by agent too: an addition for each record.
 
 use std::cmp::Reverse;
 
@@ -15,7 +14,7 @@ use portcullis_set::batch::{AgeCounts, Answers, OriginRecords};
 use serde::Serialize;
 
 use crate::figures::{Figures, NameCounts, add_counts};
-use crate::filter::{Class, Drops, Plan};
+use crate::filter::{Cause, Class, Plan};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 
 /// The counts of decisions for one agent.
@@ -63,14 +62,15 @@ pub struct Counts {
     labels: Vec<Label>,
     /// The records by preference, for each agent and label.
     preferences: Vec<[u64; Preference::ALL.len()]>,
-    /// `None` unless each record has an agent of its own.
-    record_agents: Option<Box<RecordAgentCounts>>,
+    /// The records by agent and verdict, if each record has an agent of its own. The last agent is
+    /// that of records without a known one.
+    record_agents: Vec<[u64; Verdict::ALL.len()]>,
     /// The records that a filter keeps; `None` without a filter.
     pub kept: Option<u64>,
     /// The records whose use is not stated; `None` unless a filter has a purpose.
     pub unstated: Option<u64>,
-    /// The records that a filter does not keep, if they are asked for.
-    drops: Option<Drops>,
+    /// The records that a filter does not keep by [`Cause`], if they are asked for.
+    dropped: Option<[u64; Cause::ALL.len()]>,
 }
 
 /// The reasons that do not determine the state of the origin.
@@ -88,10 +88,10 @@ impl Counts {
     /// hosts without a policy are counted. If that is 0, none is looked up: for a URL without a
     /// policy that costs about 100 ns, more than deciding it.
     pub fn clear(&mut self, agents: usize, hosts_max: usize) {
-        let Counts { mut unknown_hosts, drops, .. } = std::mem::take(self);
+        let Counts { mut unknown_hosts, dropped, .. } = std::mem::take(self);
         unknown_hosts.clear();
-        let drops = drops.map(|_| Drops::default());
-        *self = Counts { unknown_hosts, drops, hosts_max, ..Counts::new(agents) };
+        let dropped = dropped.map(|_| Default::default());
+        *self = Counts { unknown_hosts, dropped, hosts_max, ..Counts::new(agents) };
     }
 
     /// Counts a block. Its URLs are `urls`, and its records have `bytes` bytes.
@@ -131,12 +131,28 @@ impl Counts {
 
     /// Counts a block by the agent of each record.
     pub fn add_record_agents(&mut self, answers: &Answers<'_>) {
-        self.record_agents.get_or_insert_default().add_block(answers);
+        let agents = answers.session().classifier().agents().len();
+        self.record_agents.resize(agents + 1, Default::default());
+        for (record, decision) in answers.decisions().iter().enumerate() {
+            let agent = answers.agent(record).unwrap_or(agents);
+            self.record_agents[agent][decision.verdict as usize] += 1;
+        }
     }
 
-    /// Returns the records by the agent of each; `None` unless they were counted.
-    pub fn record_agents(&self) -> Option<&RecordAgentCounts> {
-        self.record_agents.as_deref()
+    /// Returns the agents with records, by their disallowed records and then by name; `None` unless they
+    /// were counted. `names` are those of the agents.
+    pub(crate) fn record_agents(&self, names: &[String]) -> Option<Vec<RecordAgent>> {
+        let of = |(number, counts): (usize, &[u64; 4])| RecordAgent {
+            agent: names.get(number).cloned(),
+            verdicts: Figures::of(Verdict::ALL, Verdict::as_str, |it| counts[it as usize]),
+        };
+        let mut agents: Vec<RecordAgent> = self.record_agents.iter().enumerate().map(of).collect();
+        agents.retain(|it| it.verdicts.sum() > 0);
+        agents.sort_by(|one, next| {
+            let order = |it: &RecordAgent| Reverse(it.verdicts.get(Verdict::Disallow.as_str()));
+            order(one).cmp(&order(next)).then_with(|| one.agent.cmp(&next.agent))
+        });
+        (!self.record_agents.is_empty()).then_some(agents)
     }
 
     /// Counts records with a crawl delay that is not a number; `None` if no delay was read.
@@ -152,7 +168,7 @@ impl Counts {
 
     /// Counts why records are not kept.
     pub fn ask_drops(&mut self) {
-        self.drops.get_or_insert_default();
+        self.dropped.get_or_insert_default();
     }
 
     /// Counts a block by what `plan` keeps of it, and returns the classes of its records.
@@ -160,15 +176,16 @@ impl Counts {
         let classes = plan.classes(answers);
         add_option(&mut self.kept, Some(plan.kept(&classes)));
         add_option(&mut self.unstated, plan.purpose.map(|_| plan.unstated(answers)));
-        if let Some(drops) = &mut self.drops {
-            drops.add_block(plan, answers);
+        if let Some(dropped) = &mut self.dropped {
+            let causes = plan.causes(answers);
+            causes.iter().flatten().for_each(|cause| dropped[*cause as usize] += 1);
         }
         classes
     }
 
-    /// Returns the records that are not kept; `None` unless they were asked for.
-    pub fn drops(&self) -> Option<&Drops> {
-        self.drops.as_ref()
+    /// Returns the records that are not kept, by [`Cause`]; `None` unless they were asked for.
+    pub(crate) fn dropped(&self) -> Option<&[u64; Cause::ALL.len()]> {
+        self.dropped.as_ref()
     }
 
     /// Counts the preferences of the following blocks too: those about `labels`, which are the ones of
@@ -256,13 +273,14 @@ impl Counts {
             add_counts(self.preferences.as_flattened_mut(), next.preferences.as_flattened());
         }
         self.add_delays(next.unreadable_delays);
-        if let Some(next) = &next.record_agents {
-            self.record_agents.get_or_insert_default().merge(next);
+        if self.record_agents.len() < next.record_agents.len() {
+            self.record_agents.resize(next.record_agents.len(), Default::default());
         }
+        add_counts(self.record_agents.as_flattened_mut(), next.record_agents.as_flattened());
         add_option(&mut self.kept, next.kept);
         add_option(&mut self.unstated, next.unstated);
-        if let Some(next) = &next.drops {
-            self.drops.get_or_insert_default().merge(next);
+        if let Some(next) = &next.dropped {
+            add_counts(self.dropped.get_or_insert_default(), next);
         }
     }
 
@@ -299,50 +317,6 @@ impl Counts {
 fn add_option(sum: &mut Option<u64>, count: Option<u64>) {
     if let Some(count) = count {
         *sum.get_or_insert(0) += count;
-    }
-}
-
-/// The records by the agent of each.
-#[derive(Clone, Debug, Default)]
-pub struct RecordAgentCounts {
-    /// The records by agent and verdict. The last agent is that of records without a known one.
-    verdicts: Vec<[u64; Verdict::ALL.len()]>,
-}
-
-impl RecordAgentCounts {
-    /// Counts a block.
-    pub fn add_block(&mut self, answers: &Answers<'_>) {
-        let agents = answers.session().classifier().agents().len();
-        self.verdicts.resize(agents + 1, Default::default());
-        for (record, decision) in answers.decisions().iter().enumerate() {
-            let agent = answers.agent(record).unwrap_or(agents);
-            self.verdicts[agent][decision.verdict as usize] += 1;
-        }
-    }
-
-    /// Adds the counts of the next chunk.
-    pub fn merge(&mut self, next: &RecordAgentCounts) {
-        if self.verdicts.len() < next.verdicts.len() {
-            self.verdicts.resize(next.verdicts.len(), Default::default());
-        }
-        add_counts(self.verdicts.as_flattened_mut(), next.verdicts.as_flattened());
-    }
-
-    /// Returns the agents with records, by their disallowed records and then by name. `names` are those
-    /// of the agents.
-    pub(crate) fn by_agent(&self, names: &[String]) -> Vec<RecordAgent> {
-        let agents = self.verdicts.iter().enumerate().filter(|(_, it)| it.iter().sum::<u64>() > 0);
-        let of = |(number, counts): (usize, &[u64; 4])| RecordAgent {
-            agent: names.get(number).cloned(),
-            verdicts: Figures::of(Verdict::ALL, Verdict::as_str, |it| counts[it as usize]),
-        };
-        let mut agents: Vec<_> = agents.map(of).collect();
-        let disallowed = Verdict::Disallow.as_str();
-        agents.sort_by(|one, next| {
-            let order = |it: &RecordAgent| Reverse(it.verdicts.get(disallowed));
-            order(one).cmp(&order(next)).then_with(|| one.agent.cmp(&next.agent))
-        });
-        agents
     }
 }
 

@@ -5,7 +5,7 @@
 //! the record ([`Quantifier`]), and with it its [`Class`]. A [`Plan`] has the destination for each class. An
 //! empty record is invalid.
 //!
-//! [`Drops`] counts why records are not kept. Each has one [`Cause`], so the causes and the kept records add up to all records. Counting costs a second look at
+//! A record that is not kept has one [`Cause`], so the causes and the kept records add up to all records. Counting costs a second look at
 //! the decisions of a block, so it is done only for an account.
 
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
@@ -13,8 +13,6 @@ use portcullis_dialect::usage::{Label, Preference};
 use portcullis_dialect::words;
 use portcullis_set::batch::Answers;
 use serde::Serialize;
-
-use crate::figures::{Figures, add_counts};
 
 words! {
     /// The number of agents that must be allowed.
@@ -278,28 +276,6 @@ words! {
     }
 }
 
-/// The records that are not kept, by [`Cause`].
-#[derive(Clone, Debug, Default)]
-pub struct Drops([u64; Cause::ALL.len()]);
-
-impl Drops {
-    /// Counts a block.
-    pub fn add_block(&mut self, plan: &Plan, answers: &Answers<'_>) {
-        let causes = plan.causes(answers);
-        causes.iter().flatten().for_each(|cause| self.0[*cause as usize] += 1);
-    }
-
-    /// Adds the counts of the next chunk.
-    pub fn merge(&mut self, next: &Drops) {
-        add_counts(&mut self.0, &next.0);
-    }
-
-    /// Returns the number of records by cause.
-    pub fn causes(&self) -> Figures {
-        Figures::of(Cause::ALL, Cause::as_str, |cause| self.0[cause as usize])
-    }
-}
-
 /// Which records a filter keeps, for its account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Selection {
@@ -370,9 +346,9 @@ mod tests {
             filter.encode(piece.work(&mut session, &mut counts), &mut out)
         })
         .unwrap();
-        let drops = counts.drops().unwrap();
-        assert_eq!(drops.0.iter().sum::<u64>() + counts.kept.unwrap(), counts.records);
-        drops.0
+        let dropped = *counts.dropped().unwrap();
+        assert_eq!(dropped.iter().sum::<u64>() + counts.kept.unwrap(), counts.records);
+        dropped
     }
 
     #[test]

@@ -6,8 +6,7 @@
 //! [`output`](portcullis_rows::output) for the formats of rows. A [`Format`] decides the records of a
 //! piece of a list and encodes them, so threads can encode pieces that are put back in order.
 //! [`filter`] copies kept records instead.
-//! All of them count the records in [`Counts`], and [`Account`] shows the sum; [`Drops`] counts what a
-//! filter does not keep. [`explanation`] and
+//! All of them count the records in [`Counts`], and [`Account`] shows the sum. [`explanation`] and
 //! [`explanation_json`] show one decision in full.
 //!
 //! Cost: text and filter only copy bytes; a run of kept records is one copy. The only errors come from
@@ -59,9 +58,9 @@ pub use account::{
     Account, AgentList, AgentRecords, JudgedAge, NoRecords, PolicyFacts, RecordFigures, Run, Tally,
     Time, UnnamedAgent,
 };
-pub use counts::{AgentCounts, Counts, RecordAgent, RecordAgentCounts};
+pub use counts::{AgentCounts, Counts, RecordAgent};
 pub use encode::{ChunkError, Encoded, Filter, Format, Parquet, Piece, Text, Work, Written, bytes};
 pub use explanation::clause;
 pub use figures::{Figures, NameCounts, NameRecords, TopNames, add_counts};
-pub use filter::{Cause, Drops, Selection};
+pub use filter::{Cause, Selection};
 pub use rejects::{InvalidRecord, InvalidRecords, LinesWithMore, Rejects, Watch};
