@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::ensure;
 use portcullis_domain::LIST;
 use portcullis_report::account::format;
-use portcullis_report::{Account, Run, Time};
+use portcullis_report::{Account, NoRecords, Run, Time};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::input::Terminator;
 use portcullis_set::Damage;
@@ -64,10 +64,11 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     loaded.show_notes(summary.form);
     let set = &*loaded.set;
     ensure!(!args.history && at.is_none() || set.has_history(), plan::no_history(set));
-    let run = summary::run(&loaded, &questions);
+    let mut run = summary::run(&loaded, &questions);
     if args.sitemaps {
         return sitemaps(&loaded, at, run, (output, format), &summary);
     }
+    run.public_suffix_list = Some(LIST);
     let agents = questions.agents(set.dialect())?;
     let beside = beside.map(|it| it.agents(set.dialect())).transpose()?;
     let beside = beside.as_deref().and_then(<[_]>::first);
@@ -88,8 +89,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     CompleteOutput::publish_all([complete])?;
     let RowTotals { hosts, rows, per_agent, .. } = survey.totals();
     let time = Time::new(Duration::ZERO, started.elapsed(), rows, None);
-    let source = Source { public_suffix_list: LIST };
-    let account = Account { run, records: source, time: Some(time), ..Account::default() };
+    let account = Account { run, time: Some(time), ..Account::default() };
     let shared = survey.shared();
     let object = Summary { format: format::SURVEY, account, hosts, rows, shared, per_agent };
     summary::write(&summary, &object)?;
@@ -175,22 +175,15 @@ fn write_rows<'a>(
         }
         draw(hosts_done);
     }
-    let records = Source { public_suffix_list: LIST };
-    let account = Account { run: run.clone(), records, ..Account::default() };
+    let account: Account<NoRecords> = Account { run: run.clone(), ..Account::default() };
     file.complete(to_json(&account))
-}
-
-/// What domains are found by.
-#[derive(Default, Serialize)]
-struct Source {
-    public_suffix_list: &'static str,
 }
 
 /// The summary of a survey.
 #[derive(Serialize)]
 struct Summary {
     format: &'static str,
-    account: Account<Source>,
+    account: Account<NoRecords>,
     hosts: u64,
     rows: u64,
     shared: Vec<SharedFigures>,

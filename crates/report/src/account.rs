@@ -138,6 +138,9 @@ pub struct Run {
     pub at: Option<String>,
     /// How the age of captures was judged, if it was.
     pub judged_age: Option<JudgedAge>,
+    /// The list that registrable domains are found by, if they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public_suffix_list: Option<&'static str>,
 }
 
 /// A list that agents were taken from.
@@ -477,9 +480,7 @@ impl RecordFigures {
         if let (Some(JudgedAge { as_of, .. }), Some(ages)) = (&run.judged_age, &self.ages) {
             writeln!(out, "URLs by the age of their capture, as of {as_of}: {ages}")?;
         }
-        let unknown = &self.unknown_hosts;
-        let hosts = counted(unknown.names as u64, "host");
-        unknown.write_text(&format!("URLs of {hosts} without a policy"), out)?;
+        self.unknown_hosts.write_unknown_hosts(out)?;
         self.invalid.as_ref().map_or(Ok(()), |invalid| invalid.write_text(out))
     }
 

@@ -227,8 +227,8 @@ pub struct NameRecords {
 }
 
 impl TopNames {
-    /// Writes a title and a line for each name, unless there is none.
-    pub(crate) fn write_text(&self, title: &str, out: &mut impl Write) -> io::Result<()> {
+    /// Writes hosts without a policy, unless there is none.
+    pub(crate) fn write_unknown_hosts(&self, out: &mut impl Write) -> io::Result<()> {
         if self.names == 0 {
             return Ok(());
         }
@@ -239,7 +239,8 @@ impl TopNames {
                 format!(", and more ({records} not counted one by one)")
             }
         };
-        writeln!(out, "{title}{rest}:")?;
+        let hosts = counted(self.names as u64, "host");
+        writeln!(out, "URLs of {hosts} without a policy{rest}:")?;
         for NameRecords { name, records } in &self.largest {
             let name = if name.is_empty() { "(none)" } else { name };
             writeln!(out, "  {records} {}", visible(name))?;
