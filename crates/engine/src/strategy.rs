@@ -34,9 +34,20 @@ impl RuleSet<'_> {
     ///
     /// If `cache` was used with another rule set, this may panic or give a wrong answer.
     pub fn decide(&self, path: &[u8], settings: &Settings, cache: &mut Cache) -> Outcome {
+        self.decide_as(0, path, settings, cache)
+    }
+
+    /// Like [`RuleSet::decide`], with a cache that several rule sets share, each by a number of its own.
+    pub fn decide_as(
+        &self,
+        number: u32,
+        path: &[u8],
+        settings: &Settings,
+        cache: &mut Cache,
+    ) -> Outcome {
         let limits = &settings.limits;
         let question = Question { lines: self.lines(), path, limits };
-        let automaton = |rules: RuleSet<'_>| cache.decide(0, rules, path, limits);
+        let automaton = |rules: RuleSet<'_>| cache.decide(number, rules, path, limits);
         let decide = DecideIf { condition: Always, question, automaton };
         settings.vectors.run(decide).unwrap_or(Outcome::LOST)
     }
