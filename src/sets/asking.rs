@@ -78,8 +78,8 @@ impl Classifier {
         if at.is_some() {
             history_of(&set)?;
         }
-        let asked = batch::Classifier::new(set.0, agents).and_then(|it| it.with_usage(labels));
-        Ok(Classifier(Arc::new(asked.map_err(SetError::new)?.as_of(at))))
+        let asked = batch::Classifier::new(set.0, agents).map_err(SetError::new)?;
+        Ok(Classifier(Arc::new(asked.with_usage(labels).as_of(at))))
     }
 
     /// Returns the set.

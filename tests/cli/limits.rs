@@ -144,7 +144,7 @@ fn what_is_compiled_takes_little_more_than_its_memory() {
             record(format!("{set}{file}"), 0, json!({ "status": 200, "body": body }))
         });
         folder.write(&format!("{set}.jsonl"), files.collect::<String>());
-        folder.ok(&format!("compile --memory 64MiB {set}.jsonl -o {set}.set"));
+        folder.ok(format!("compile --memory 64MiB {set}.jsonl -o {set}.set"));
     }
     let peak = peak(&folder, "compile --memory 64MiB one.set two.set -o both.set");
     assert!(peak <= KIBIBYTES_MAX, "sets: {peak} KiB");

@@ -2,6 +2,7 @@
 //! budget.
 
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_dialect::usage::Label;
 use portcullis_engine::Limits;
 use portcullis_engine::limits::CANDIDATES_TRIED_MAX;
 use portcullis_testkit::{Configuration, Form, Question, Random, World, agree, origin, scattered};
@@ -65,4 +66,58 @@ fn a_thread_has_one_budget_for_all_hosts() {
     assert!(counts.automata * 2 > counts.questions, "few come to an automaton: {counts:?}");
     assert!(counts.entries <= counts.questions * CANDIDATES_TRIED_MAX as u64, "{counts:?}");
     assert!(counts.work.clearings > 2, "{counts:?}");
+}
+
+/// Returns a file of statements that require two literals: a group for each agent, and one for all.
+fn file_about_usage(random: &mut Random, agents: &[String]) -> Vec<u8> {
+    let mut file = Vec::new();
+    let all = agents.iter().map(|agent| format!("User-agent: {agent}\n")).collect::<String>();
+    let own = agents.iter().map(|agent| format!("User-agent: {agent}\n"));
+    for names in own.chain([all]) {
+        file.extend(names.bytes());
+        for _ in 0..STATEMENTS {
+            let [one, other] = [0, 1].map(|_| random.word(LETTERS, 2..=3));
+            let value = *random.pick(&["train-ai=n", "train-ai=y, search=n", "search=y"]);
+            file.extend([b"Content-Usage: /*", &one[..], b"*", &other, b"*d "].concat());
+            file.extend([value.as_bytes(), b"\n"].concat());
+        }
+    }
+    file
+}
+
+const STATEMENTS: usize = 30;
+
+#[test]
+fn statements_about_usage_share_the_budget() {
+    let mut random = Random::new(12);
+    let agents: Vec<String> = (b'a'..=b'p').map(|it| format!("agent-{}", it as char)).collect();
+    let names: Vec<&str> = agents.iter().map(String::as_str).collect();
+    let mut world = World::new(DIALECT, None, &names);
+    for host in 0..6 {
+        let file = file_about_usage(&mut random, &agents);
+        let paths = (0..4).map(|_| random.word(LETTERS, PATH_BYTES..=PATH_BYTES));
+        let urls: Vec<_> =
+            paths.map(|path| [origin(host).as_bytes(), b"/d", &path].concat()).collect();
+        world.add(&file, urls);
+    }
+    let set = world.set(Form::Mapped);
+    // The budget of one agent's statements, of one file's, and of all.
+    let held = [32 * 1_024, BUDGET_BYTES, 64 * BUDGET_BYTES].map(|budget| {
+        let limits = Limits { automata_bytes_max: budget, ..Limits::default() };
+        let configuration = Configuration::of("a small budget", limits);
+        let engine = world.engine(&set, &configuration).with_usage(&Label::ALL);
+        let mut memory = engine.memory();
+        // A large block, then small ones.
+        [RECORDS_AT_ONCE, 5].map(|size| {
+            let order = scattered(world.questions.len());
+            let compared = agree(&engine, &mut memory, &world, order, size).whole();
+            // The access and each label.
+            let answers = world.questions.len() * names.len() * (1 + Label::ALL.len());
+            assert_eq!(compared, answers as u64);
+            let held = memory.session().automata_bytes();
+            assert!(held <= budget, "{held} of {budget}");
+            held
+        })
+    });
+    assert!(held[2][0] > 2 * BUDGET_BYTES, "all fits the budget: {held:?}");
 }

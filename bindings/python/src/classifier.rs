@@ -281,8 +281,7 @@ impl PyClassifier {
         }
         let PyPolicySet { set, time, .. } = self.set.get();
         let classifier = batch::Classifier::new(Arc::clone(set), self.agents.clone());
-        let classifier = classifier.and_then(|classifier| classifier.with_usage(labels));
-        let classifier = classifier.map_err(Error::of)?;
+        let classifier = classifier.map_err(Error::of)?.with_usage(labels);
         let question = Arc::new(Question {
             classifier: Arc::new(classifier.with_before_first(before_first).as_of(*time)),
             before_first,

@@ -22,7 +22,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     questions.times = plan::time(args.time, &policies)?;
     let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
     policies.show_notes_of_check(args.quiet);
-    let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels)?;
+    let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels);
     let mut session = questions.session(&classifier.into());
     let json = args.format == Format::Jsonl;
     let colored = is_colored(args.color.color);

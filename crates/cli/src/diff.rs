@@ -257,7 +257,7 @@ impl Diff {
     ) -> anyhow::Result<(Found, Outputs)> {
         let classifier = |set, time| -> anyhow::Result<Arc<Classifier>> {
             let classifier = classifier(set, &self.questions)?;
-            Ok(classifier.with_usage(&self.labels)?.as_of(time).into())
+            Ok(classifier.with_usage(&self.labels).as_of(time).into())
         };
         let [from, to] = self.times;
         let (old, new) = (classifier(old, from)?, classifier(new, to)?);

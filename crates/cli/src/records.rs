@@ -109,7 +109,7 @@ impl Request {
         let policies = engine::load(&thread_pool(stream.threads)?, &self.policies, questions)?;
         policies.show_notes(self.summary.form);
         let classifier =
-            engine::classifier(&policies.set, questions)?.with_usage(&self.labels)?.into();
+            engine::classifier(&policies.set, questions)?.with_usage(&self.labels).into();
         let clock = Clock::loaded(self.started);
         Ok(Opened { request: self, shards, hosts, aside, policies, classifier, clock })
     }

@@ -225,7 +225,8 @@ impl<'t> Robots<'t> {
         let licenses = usage.licenses.iter().map(|&it| records[it as usize].value.to_vec());
         AgentUsage {
             rules: self.rules(&agent),
-            labels: usage.labels.map(|[usage, signal]| {
+            labels: Label::ALL.map(|label| {
+                let [usage, signal] = usage.about(label);
                 [
                     statements(usage, UsageSource::ContentUsage),
                     statements(signal, UsageSource::ContentSignal),
@@ -336,7 +337,7 @@ impl<'t> Robots<'t> {
 #[derive(Debug)]
 pub struct AgentUsage {
     rules: AgentRules,
-    /// By label and field, as in [`UsageRules::labels`].
+    /// By label and field, as [`UsageRules::about`] returns them.
     labels: [[Statements; UsageSource::ALL.len()]; Label::ALL.len()],
     licenses: Vec<Vec<u8>>,
 }

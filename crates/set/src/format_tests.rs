@@ -5,12 +5,11 @@ use std::mem::offset_of;
 use super::file::{SectionKind, SetCounts, StoredHeader};
 use super::layout::{
     CaptureRow, HostLine, LINE_SLOTS, MomentRow, OutageRow, Pairs, PolicyHead, RuleSetRow,
-    SlotLine, line_of, lines_for, partition_point, policy, record, robots_word, usage,
+    SlotLine, line_of, lines_for, partition_point, policy, record, robots_word,
 };
 use crate::layout::record::In;
 use crate::lists::{RecordKind, UsageKind};
 use portcullis_dialect::decision::PolicyState;
-use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_robots::access::CaptureNote;
 use portcullis_robots::syntax::NoteKind;
 use zerocopy::IntoBytes;
@@ -53,11 +52,13 @@ fn tables_are_those_of_the_constants() {
     let counts = |rows: &[(usize, &'static str)]| -> Vec<(usize, &'static str)> {
         rows.iter().map(|&(bytes, words)| (bytes / size_of::<u64>(), words)).collect()
     };
-    let head = words(offsets!(PolicyHead: rest "the rest" document "`documents`" usage "`usage`"
+    let head = words(
+        offsets!(PolicyHead: rest "the rest" document "`documents`" usage_records "`usage records`"
         default_entry "entry of the default" default_line "first line" default_lines "number of lines"
-        names_and_state "names"));
+        names_and_state "names"),
+    );
     let outage = words(offsets!(OutageRow: capture "capture" since "lower half" copy "lower half"));
-    let rows: [Table<'_>; 16] = [
+    let rows: [Table<'_>; 14] = [
         (
             3,
             0,
@@ -172,32 +173,6 @@ fn tables_are_those_of_the_constants() {
             ],
             Some(size_of::<RuleSetRow>() / 4),
         ),
-        (
-            20,
-            1,
-            &[
-                (usage::WORDS, "words of the whole"),
-                (usage::RECORD_LIST, "list of records"),
-                (usage::RECORDS, "number of usage records"),
-                (usage::TOKENS, "number of robots"),
-                (usage::ENTRIES, "number of entries"),
-                (usage::DEFAULT_ENTRY, "robots that the file does not name"),
-                (usage::HEAD_WORDS, "each record states"),
-            ],
-            None,
-        ),
-        (
-            20,
-            2,
-            &[
-                (usage::RULE_SET, "rule set"),
-                (usage::ORDER, "order"),
-                (usage::RULES_WORDS, "Content-Signal"),
-                (usage::SOURCES * usage::RULES_WORDS, "second label"),
-                (usage::LICENSES, "licences"),
-            ],
-            None,
-        ),
         (17, 1, &CaptureNote::ALL.map(|note| (note as usize, note.as_str())), None),
         (
             17,
@@ -258,10 +233,6 @@ fn lists_are_computed_as_described() {
         assert_eq!(partition_point(pairs.len(), precedes), Ok(1));
     }
     assert_eq!([0xffff, 0x1_0000].map(Pairs::needs_wide), [false, true]);
-    assert_eq!((usage::LABELS, usage::ENTRY_WORDS), (Label::ALL.len(), 13));
-    assert_eq!(usage::SOURCES, UsageSource::ALL.len());
-    let [y, n, nothing] = [Preference::Yes, Preference::No, Preference::Unstated];
-    assert_eq!(usage::pack(&[y, n, nothing]), 0b11_10_01);
 }
 
 #[test]

@@ -147,7 +147,8 @@ pub struct PolicyHead {
     /// The position of the rest.
     pub rest: U32,
     pub document: U32,
-    pub usage: U32,
+    /// The position of the usage records.
+    pub usage_records: U32,
     /// The entry of the default groups and the lines of its rule set, as the index has them.
     pub default_entry: U32,
     pub default_line: U32,
@@ -176,8 +177,8 @@ impl PolicyHead {
 
 const _: () = assert!(size_of::<PolicyHead>() == 32);
 
-/// Pairs of numbers that count within one file, in a policy or in its usage. A pair is one word, the
-/// first number in its lower half; two words if some number of the policy or usage needs more.
+/// Pairs of numbers that count within one file, in a policy. A pair is one word, the first number in
+/// its lower half; two words if some number of the policy needs more.
 #[derive(Clone, Copy, Debug)]
 pub struct Pairs<'s> {
     words: &'s [U32],
@@ -253,7 +254,7 @@ pub fn partition_point<E>(
     Ok(low)
 }
 
-/// The robots that a policy or a usage names: the numbers of their names, ascending, and a pair for each.
+/// The robots that a policy names: the numbers of their names, ascending, and a pair for each.
 #[derive(Clone, Copy, Debug)]
 pub struct Robots<'s> {
     pub names: &'s [U32],
@@ -284,7 +285,7 @@ impl<'s> Robots<'s> {
     }
 }
 
-/// Returns the word of a policy or usage that has the number of its robots, and whether its pairs have
+/// Returns the word of a policy that has the number of its robots, and whether its pairs have
 /// two words.
 pub fn robots_word(count: usize, pairs_are_wide: bool) -> u32 {
     (count as u32) << 1 | u32::from(pairs_are_wide)
@@ -311,42 +312,6 @@ pub mod policy {
     pub const RULE_SET: usize = 0;
     pub const ORDER: usize = 1;
     pub const GROUPS: usize = 2;
-}
-
-/// Words of the usage of a policy: after the head, what each usage record states, four to a word;
-/// then names, who they are, entries, and the licences of entries.
-pub mod usage {
-    pub const WORDS: usize = 0;
-    pub const RECORD_LIST: usize = 1;
-    pub const RECORDS: usize = 2;
-    /// As [`robots_word`](super::robots_word) returns it.
-    pub const TOKENS: usize = 3;
-    /// The position of an entry follows from its number.
-    pub const ENTRIES: usize = 4;
-    /// The entry of robots that the file does not name.
-    pub const DEFAULT_ENTRY: usize = 5;
-    pub const HEAD_WORDS: usize = 6;
-
-    /// Records whose statements one word holds.
-    pub const RECORDS_PER_WORD: usize = 4;
-    /// Bits of what a record states about one label.
-    pub const PREFERENCE_BITS: u32 = 2;
-
-    /// Words of an entry: by label, then by field, its rule set and its order; then where its
-    /// licences begin.
-    pub const LABELS: usize = 3;
-    pub const SOURCES: usize = 2;
-    pub const RULES_WORDS: usize = 2;
-    pub const RULE_SET: usize = 0;
-    pub const ORDER: usize = 1;
-    pub const LICENSES: usize = LABELS * SOURCES * RULES_WORDS;
-    pub const ENTRY_WORDS: usize = LICENSES + 1;
-
-    /// What a record states, in one byte: the first label in the lowest bits.
-    pub fn pack(preferences: &[portcullis_dialect::Preference]) -> u8 {
-        let pack = |bits, preference: &_| bits << PREFERENCE_BITS | *preference as u8;
-        preferences.iter().rev().fold(0, pack)
-    }
 }
 
 /// A rule set in the index.

@@ -202,7 +202,7 @@ impl Audit {
             }
             None => newest,
         };
-        let classifier = classifier.with_usage(&Label::ALL)?.into();
+        let classifier = classifier.with_usage(&Label::ALL).into();
         Ok(Audit { classifier, set, survey, policies, top })
     }
 

@@ -9,8 +9,9 @@ use portcullis_dialect::usage::{Label, Stance};
 use portcullis_engine::RuleSetBuf;
 use portcullis_engine::pattern::PatternList;
 use portcullis_lint::analysis::{Reach, Relation, relation};
-use portcullis_robots::policy::{Audience, Crawler};
-use portcullis_set::stored::{AgentTokens, AppliedUsage, StoredPolicy};
+use portcullis_robots::policy::{Audience, Crawler, UsageGroups, UsageRules};
+use portcullis_robots::syntax::RobotsTxt;
+use portcullis_set::stored::{AgentTokens, StoredPolicy};
 use portcullis_set::{Damage, PolicySet};
 
 use crate::reaches::{Applied, Reaches, stances};
@@ -81,8 +82,8 @@ pub struct FactReader<'s> {
 /// the groups.
 type Addressing = (Addressed, Option<(u32, Vec<u8>)>);
 
-/// The groups and the usage records that apply, by their numbers in a policy.
-type Entries = (Option<u32>, Option<u32>);
+/// The groups that apply, by their number in a policy, and those of usage records.
+type Entries = (Option<u32>, Vec<usize>);
 
 impl<'s> FactReader<'s> {
     /// Returns a reader of the policies of `set` for `agents`.
@@ -120,6 +121,18 @@ impl<'s> FactReader<'s> {
         &self,
         policy: &StoredPolicy<'s>,
     ) -> Result<(PolicyReading, Vec<Applied<'s>>), Damage> {
+        match policy.has_usage()? {
+            true => policy.with_usage(|file| self.read_with(policy, file))?,
+            false => self.read_with(policy, &RobotsTxt::default()),
+        }
+    }
+
+    /// Like [`FactReader::read`], for a policy whose usage records are those of `file`.
+    fn read_with(
+        &self,
+        policy: &StoredPolicy<'s>,
+        file: &RobotsTxt<'_>,
+    ) -> Result<(PolicyReading, Vec<Applied<'s>>), Damage> {
         let outcome = policy.access()?;
         let mut facts = PolicyReading {
             state: outcome.state,
@@ -142,15 +155,16 @@ impl<'s> FactReader<'s> {
             PolicyState::NoRules => self.addressed_without_rules(policy)?,
             _ => Vec::new(),
         };
+        let usage = UsageGroups::new(file);
+        let dialect = self.set.dialect();
         for (number, agent) in self.tokens.iter().enumerate() {
             let applied = self.reaches.applied(policy, agent)?;
-            let usage = policy.applied_usage(agent)?;
-            let entries = (applied.groups.map(|it| it.entry()), usage.map(|it| it.entry()));
+            let of_usage = usage.of_agent(&self.agents[number], dialect);
+            let entries = (applied.groups.map(|it| it.entry()), of_usage);
             let same = known.iter().find(|(other, _)| *other == entries);
             let shared = match same {
                 Some(&(_, same)) => facts.agents[same],
                 None => {
-                    known.push((entries, facts.agents.len()));
                     let root = match &applied.groups {
                         Some(groups) if groups.allows(b"/")? => Verdict::Allow,
                         Some(_) => Verdict::Disallow,
@@ -164,7 +178,10 @@ impl<'s> FactReader<'s> {
                         }
                         None => None,
                     };
-                    let shared = facts.of_entries(self.set, &applied, usage.as_ref(), root)?;
+                    let in_force = usage.in_force(&entries.1);
+                    let rules = UsageRules::new(file, &in_force, &dialect.paths);
+                    known.push((entries, facts.agents.len()));
+                    let shared = facts.of_entries(self.set, &applied, (file, rules), root)?;
                     AgentFacts { relation, ..shared }
                 }
             };
@@ -248,23 +265,16 @@ impl PolicyReading {
         &mut self,
         set: &PolicySet,
         applied: &Applied<'_>,
-        usage: Option<&AppliedUsage<'_>>,
+        (file, usage): (&RobotsTxt<'_>, UsageRules),
         root: Verdict,
     ) -> Result<AgentFacts, Damage> {
         let rules = match &applied.groups {
             Some(groups) => groups.rules()?.iter().map(|rules| rules.len() as u32).sum(),
             None => 0,
         };
-        let unstated = match applied.reach {
-            None | Some(Reach::Nothing) => None,
-            Some(Reach::Part | Reach::Everything) => Some(Stance::Unstated),
-        };
-        let (stances, licenses) = match usage {
-            Some(usage) => {
-                (stances(set, usage, applied)?, usage.licenses()?.collect::<Result<_, _>>()?)
-            }
-            None => ([unstated; Label::ALL.len()], Vec::new()),
-        };
+        let stances = stances(set, &usage, applied)?;
+        let license = |record: &u32| file.usage_records()[*record as usize].value.to_vec();
+        let licenses: Vec<Vec<u8>> = usage.licenses.iter().map(license).collect();
         let has_licenses = !licenses.is_empty();
         let position = self.licenses.len() as u32;
         self.licenses.extend(has_licenses.then_some(licenses));

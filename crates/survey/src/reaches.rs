@@ -1,6 +1,6 @@
 //! What a policy says to an agent as a whole: how much of a site, by which groups and rules.
 //!
-//! Everything is read from the stored rule sets; no text is parsed. A rule set is searched once,
+//! What may be fetched is read from the stored rule sets; no text is parsed. A rule set is searched once,
 //! for all policies and agents that share it, when it is first asked for.
 //!
 //! [`stances`] are what a policy states about the use of all pages that an agent may fetch.
@@ -17,15 +17,16 @@ use std::sync::OnceLock;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_dialect::usage::{Label, Preference, Stance, UsageSource};
+use portcullis_engine::RuleSetBuf;
 use portcullis_engine::pattern::PatternList;
-use portcullis_engine::{RuleSet, RuleSetBuf};
 use portcullis_lint::analysis::{
     Language, Machine, Owner, Product, Reach, State, Visit, machine, plain_path, reach,
 };
 use portcullis_lint::limits::REACH_EXAMPLES_MAX;
+use portcullis_robots::policy::{LabelRules, UsageRules};
 use portcullis_set::Damage;
 use portcullis_set::stored::{
-    AgentTokens, AppliedGroups, AppliedUsage, PolicySet, RuleSetNumber, StoredPolicy, StoredRuleSet,
+    AgentTokens, AppliedGroups, PolicySet, RuleSetNumber, StoredPolicy, StoredRuleSet,
 };
 
 use crate::limits::{STANCE_BYTES_MAX, STANCE_POSITIONS_MAX};
@@ -130,11 +131,11 @@ impl<'s> Reaches<'s> {
 }
 
 /// What one field states about a label.
-enum Statements<'s> {
+enum Statements<'u> {
     /// The same for every path.
     Constant(Preference),
     /// The patterns in order of precedence, each with its preference.
-    Paths(RuleSet<'s>, Vec<Preference>),
+    Paths(RuleSetBuf, &'u [Preference]),
 }
 
 /// The preferences that a field can give a path, and that decide.
@@ -148,7 +149,7 @@ const DECIDING: [Preference; 2] = [Preference::No, Preference::Yes];
 /// If a part of the set that is read is damaged.
 pub(crate) fn stances(
     set: &PolicySet,
-    usage: &AppliedUsage<'_>,
+    usage: &UsageRules,
     applied: &Applied<'_>,
 ) -> Result<[Option<Stance>; Label::ALL.len()], Damage> {
     let mut stances = [None; Label::ALL.len()];
@@ -162,15 +163,16 @@ pub(crate) fn stances(
 
 fn stance(
     set: &PolicySet,
-    usage: &AppliedUsage<'_>,
+    usage: &UsageRules,
     label: Label,
     applied: &Applied<'_>,
 ) -> Result<Option<Stance>, Damage> {
     let mut constant = Preference::Unstated;
     let mut fields = Vec::new();
     let mut bytes_left = STANCE_BYTES_MAX;
-    for source in UsageSource::ALL {
-        match statements(usage, label, source, &mut bytes_left)? {
+    let by_field = usage.about(label);
+    for rules in &by_field {
+        match statements(rules, &mut bytes_left) {
             Some(Statements::Constant(of_field)) => constant = combined(constant, of_field),
             Some(Statements::Paths(rules, preferences)) => fields.push((rules, preferences)),
             None => return Ok(None),
@@ -193,29 +195,24 @@ fn stance(
     Ok(search(constant, &fields, access, language))
 }
 
-/// Returns what a field states about a label; `None` if its rule set is too large to be stored, or
-/// has more than `bytes_left`, which it takes its bytes from.
-fn statements<'s>(
-    usage: &AppliedUsage<'s>,
-    label: Label,
-    source: UsageSource,
-    bytes_left: &mut usize,
-) -> Result<Option<Statements<'s>>, Damage> {
-    let Some((rules, preferences)) = usage.statements(label, source)? else { return Ok(None) };
+/// Returns what a field states about a label; `None` if its rule set has more than `bytes_left`, which it
+/// takes its bytes from.
+fn statements<'u>(rules: &'u LabelRules, bytes_left: &mut usize) -> Option<Statements<'u>> {
+    let LabelRules { patterns, preferences, .. } = rules;
     if preferences.iter().all(|it| *it == Preference::Unstated) {
-        return Ok(Some(Statements::Constant(Preference::Unstated)));
+        return Some(Statements::Constant(Preference::Unstated));
     }
-    let Some(rest) = bytes_left.checked_sub(rules.bytes()) else { return Ok(None) };
-    *bytes_left = rest;
     // No pattern after one about all paths decides.
-    let last = rules.iter().position(|(_, pattern)| pattern.matches_all());
+    let last = patterns.iter().position(|pattern| pattern.matches_all());
     let deciding = &preferences[..last.map_or(preferences.len(), |last| last + 1)];
     // A path that no pattern matches has no statement.
     let rest = last.map_or(Preference::Unstated, |last| preferences[last]);
-    Ok(Some(match deciding.iter().all(|it| *it == rest) {
-        true => Statements::Constant(rest),
-        false => Statements::Paths(rules, preferences),
-    }))
+    if deciding.iter().all(|it| *it == rest) {
+        return Some(Statements::Constant(rest));
+    }
+    let rules = RuleSetBuf::new(patterns, |_| true);
+    *bytes_left = bytes_left.checked_sub(rules.as_bytes().len())?;
+    Some(Statements::Paths(rules, preferences))
 }
 
 /// Two automata for each field, which *disallow* the paths to which it gives one of [`DECIDING`], then
@@ -227,7 +224,7 @@ const MACHINES: usize = UsageSource::ALL.len() * DECIDING.len() + 1;
 /// the fields state that are not among `fields`.
 fn search(
     constant: Preference,
-    fields: &[(RuleSet<'_>, Vec<Preference>)],
+    fields: &[(RuleSetBuf, &[Preference])],
     access: Machine,
     language: &'static Language,
 ) -> Option<Stance> {
@@ -235,7 +232,7 @@ fn search(
     for (number, (rules, preferences)) in fields.iter().enumerate() {
         for (which, wanted) in DECIDING.iter().enumerate() {
             let owner = |it: &Preference| Owner { allows: it != wanted, counts: false };
-            let patterns = rules.iter().map(|(_, pattern)| pattern);
+            let patterns = rules.as_rule_set().iter().map(|(_, pattern)| pattern);
             machines[number * DECIDING.len() + which] =
                 Machine::new(patterns.zip(preferences.iter().map(owner)));
         }
@@ -243,7 +240,7 @@ fn search(
     machines[MACHINES - 1] = access;
     let mut search = Search::new(machines, language);
     let mut found = None;
-    let patterns = fields.iter().flat_map(|(rules, _)| rules.iter());
+    let patterns = fields.iter().flat_map(|(rules, _)| rules.as_rule_set().iter());
     let examples = patterns.take(REACH_EXAMPLES_MAX).map(|(_, pattern)| plain_path(&pattern));
     let examples = examples.filter(|path| language.contains(path));
     for path in std::iter::once(b"/-".to_vec()).chain(examples) {

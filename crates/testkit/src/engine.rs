@@ -170,7 +170,7 @@ impl Engine {
     /// Also finds usage preferences for these labels.
     #[must_use]
     pub fn with_usage(self, labels: &[Label]) -> Engine {
-        self.map(|classifier| classifier.with_usage(labels).expect("a small table"))
+        self.map(|classifier| classifier.with_usage(labels))
     }
 
     fn map(self, change: impl FnOnce(Classifier) -> Classifier) -> Engine {

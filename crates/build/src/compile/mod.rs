@@ -374,7 +374,6 @@ impl<'c> Compiled<'c> {
             let pool = &standings.pool;
             captured.write_log(pool, number, |bytes| writer.write(bytes))?;
         }
-        writer.spool(SectionKind::USAGE, policies.usage.spool())?;
         writer.spool(SectionKind::USAGE_RECORDS, texts.lists(In::Usage))?;
         if let Some(Timelines { starts, moments, captures, .. }) = &hosts.timelines {
             writer.spool(SectionKind::TIMELINES, starts.spool())?;

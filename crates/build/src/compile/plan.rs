@@ -3,14 +3,11 @@
 use hashbrown::HashMap;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::dialect::{AccessOutcome, Dialect, Field};
+use portcullis_dialect::dialect::{AccessOutcome, Dialect};
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_engine::RuleSetBuf;
-use portcullis_robots::policy::{
-    Audience, LabelRules, NamedRobot, OrderedRules, UsageGroups, UsageRules,
-};
-use portcullis_robots::syntax::{Group, RobotsTxt, Statement};
-use portcullis_set::layout::usage;
+use portcullis_robots::policy::{Audience, NamedRobot, OrderedRules};
+use portcullis_robots::syntax::{Group, RobotsTxt};
 use portcullis_set::lists::{ListReader, ListedRecord, Role, read_extract};
 use portcullis_set::stored::{CompiledFor, record_order};
 
@@ -29,29 +26,9 @@ pub struct PolicyPlan<'p> {
     /// The entry of the default groups, and the record that names the first of them.
     pub default: Option<(u32, u32)>,
     pub entries: Vec<PlannedEntry>,
-    /// `None` if the file has no usage record.
-    pub usage: Option<UsagePlan<'p>>,
-}
-
-/// The usage preferences of a file with usage records.
-pub struct UsagePlan<'p> {
-    pub records: Vec<ListedRecord<'p>>,
-    /// The packed preferences of each record.
-    pub preferences: Vec<u8>,
-    /// The robots that the file names. The naming line is the number of a user-agent line.
-    pub robots: Vec<PlannedRobot>,
-    /// The entry of robots that the file does not name.
-    pub default_entry: u32,
-    pub entries: Vec<PlannedUsage>,
-}
-
-/// The entry of all robots for which the same usage records hold.
-pub struct PlannedUsage {
-    /// The statements by label, then by field, whose order refers to usage records. `None` if they
-    /// are ordered lazily, as for [`PlannedEntry`].
-    pub statements: Option<Vec<PlannedRules>>,
-    /// The usage records that are licences.
-    pub licenses: Vec<u32>,
+    pub usage_records: Vec<ListedRecord<'p>>,
+    /// The names of robots in a file that has usage records and no rules.
+    pub unruled: Vec<Vec<u8>>,
 }
 
 /// A robot that the file names.
@@ -85,7 +62,6 @@ struct Planner<'f, 'p> {
     file: &'f RobotsTxt<'p>,
     dialect: &'f Dialect,
     entries: Vec<PlannedEntry>,
-    usage: Vec<PlannedUsage>,
     /// The entries, by their groups.
     known: HashMap<Vec<usize>, u32, foldhash::fast::RandomState>,
     /// The number of ordered rules, and the bytes of their values.
@@ -101,7 +77,8 @@ pub fn access<'p>(AccessOutcome { state, verdict }: AccessOutcome) -> PolicyPlan
         robots: Vec::new(),
         default: None,
         entries: Vec::new(),
-        usage: None,
+        usage_records: Vec::new(),
+        unruled: Vec::new(),
     }
 }
 
@@ -119,19 +96,16 @@ pub fn of_extract<'p>(
     let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
     let mut plan =
         PolicyPlan { records, ..access(AccessOutcome { state, verdict: Verdict::Allow }) };
-    let mut planner = Planner {
-        file,
-        dialect,
-        entries: Vec::new(),
-        usage: Vec::new(),
-        known: HashMap::default(),
-        ordered: (0, 0),
-    };
+    let mut planner =
+        Planner { file, dialect, entries: Vec::new(), known: HashMap::default(), ordered: (0, 0) };
     if has_rules {
         planner.access(&mut plan, audience(file, agents, dialect));
+    } else if !usage_records.is_empty() {
+        let robots = audience(file, agents, dialect).robots;
+        plan.unruled = robots.into_iter().map(|robot| robot.name).collect();
     }
-    if usage && !file.usage_records().is_empty() {
-        plan.usage = Some(planner.usage(usage_records, agents));
+    if usage {
+        plan.usage_records = usage_records;
     }
     Some(plan)
 }
@@ -154,7 +128,7 @@ fn rule_record(group: &Group, rule: u32) -> u32 {
     rule + group.user_agents.end
 }
 
-impl<'p> Planner<'_, 'p> {
+impl Planner<'_, '_> {
     /// Plans the entries of an audience.
     fn access(&mut self, plan: &mut PolicyPlan<'_>, audience: Audience) {
         for NamedRobot { name, groups, line } in audience.robots {
@@ -166,66 +140,6 @@ impl<'p> Planner<'_, 'p> {
             plan.default = Some((self.entry(audience.default_groups), naming_line));
         }
         plan.entries = std::mem::take(&mut self.entries);
-    }
-
-    /// Plans the usage preferences of the file.
-    fn usage(
-        &mut self,
-        records: Vec<ListedRecord<'p>>,
-        agents: Option<&CompiledFor>,
-    ) -> UsagePlan<'p> {
-        let groups = UsageGroups::new(self.file);
-        let mut known = HashMap::default();
-        let audience = audience(groups.file(), agents, self.dialect);
-        let mut plan = UsagePlan {
-            preferences: Vec::with_capacity(records.len()),
-            records,
-            robots: Vec::with_capacity(audience.robots.len()),
-            default_entry: 0,
-            entries: Vec::new(),
-        };
-        for record in self.file.usage_records() {
-            let stated = Statement::of(record).map(|statement| statement.preferences);
-            plan.preferences.push(stated.map_or(0, |preferences| usage::pack(&preferences)));
-        }
-        for NamedRobot { name, groups: own, line } in audience.robots {
-            let entry = self.usage_entry(groups.in_force(&own), &mut known);
-            plan.robots.push(PlannedRobot { name, entry, naming_line: line as u32 });
-        }
-        plan.default_entry =
-            self.usage_entry(groups.in_force(&audience.default_groups), &mut known);
-        plan.entries = std::mem::take(&mut self.usage);
-        plan
-    }
-
-    /// Returns the entry of the robots for which these usage records hold.
-    fn usage_entry(
-        &mut self,
-        in_force: Vec<u32>,
-        known: &mut HashMap<Vec<u32>, u32, foldhash::fast::RandomState>,
-    ) -> u32 {
-        if let Some(&known) = known.get(&in_force) {
-            return known;
-        }
-        let records = self.file.usage_records();
-        let bytes: usize = in_force.iter().map(|&it| records[it as usize].value.len()).sum();
-        let is_ordered =
-            self.is_ordered(in_force.len() * usage::LABELS, bytes.saturating_mul(usage::LABELS));
-        let paths = &self.dialect.paths;
-        let (statements, licenses) = match is_ordered {
-            true => {
-                let UsageRules { labels, licenses } = UsageRules::new(self.file, &in_force, paths);
-                (Some(labels.into_iter().flatten().map(usage_rules).collect()), licenses)
-            }
-            false => {
-                let is_license = |&it: &u32| records[it as usize].field == Field::License;
-                (None, in_force.iter().copied().filter(is_license).collect())
-            }
-        };
-        let entry = self.usage.len() as u32;
-        self.usage.push(PlannedUsage { statements, licenses });
-        known.insert(in_force, entry);
-        entry
     }
 
     /// Returns whether this many more rules, with values of this many bytes, are ordered eagerly.
@@ -258,15 +172,6 @@ impl<'p> Planner<'_, 'p> {
         self.known.insert(groups, entry);
         entry
     }
-}
-
-/// Returns the statements of a field about a label as rules. Their verdicts have no meaning, so that labels
-/// share a rule set if they state different things about the same paths.
-fn usage_rules(label: LabelRules) -> PlannedRules {
-    let LabelRules { patterns, records, .. } = label;
-    let compiled = RuleSetBuf::new(&patterns, |_| true);
-    let fingerprint = Fingerprint::of(compiled.as_bytes());
-    PlannedRules { compiled, fingerprint, order: records }
 }
 
 /// Returns the number and the record of each group's first rule.

@@ -4,12 +4,12 @@ use zerocopy::little_endian::U32;
 
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_set::layout::record::{self, In};
-use portcullis_set::layout::{NONE, Pairs, PolicyHead, RuleSetRow, policy, robots_word, usage};
+use portcullis_set::layout::{NONE, Pairs, PolicyHead, RuleSetRow, policy, robots_word};
 use portcullis_set::lists::ListedRecord;
 
 use super::config::CompileError;
 use super::intern::{Orders, RuleSets, end, push};
-use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan, UsagePlan};
+use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan};
 use super::texts::{TextForms, Texts};
 use crate::strings::NameTable;
 
@@ -19,8 +19,6 @@ pub struct PolicySections {
     pub heads: Items<PolicyHead>,
     /// The rest of each policy, concatenated.
     pub words: Items<U32>,
-    /// The usage of policies, concatenated.
-    pub usage: Items<U32>,
     pub rule_sets: RuleSets,
     pub orders: Orders,
     pub names: NameTable,
@@ -32,7 +30,6 @@ impl PolicySections {
         PolicySections {
             words: Items::new(scratch),
             heads: Items::new(scratch),
-            usage: Items::new(scratch),
             rule_sets: RuleSets::new(),
             orders: Orders::new(scratch),
             names: NameTable::default(),
@@ -72,60 +69,21 @@ impl PolicySections {
         };
         words[policy::WORDS] = U32::new(words.len() as u32);
         self.words.push(&words)?;
-        let usage = match plan.usage {
-            Some(usage) => self.add_usage(usage)?,
-            None => NONE,
+        plan.unruled.iter().try_for_each(|name| self.names.intern(name).map(|_| ()))?;
+        let usage_records = match &*plan.usage_records {
+            [] => NONE,
+            records => self.texts.add(In::Usage, records, |index| records[index].role.number())?,
         };
         Ok(self.heads.push(&[PolicyHead {
             rest: rest.into(),
             document: document.into(),
-            usage: usage.into(),
+            usage_records: usage_records.into(),
             default_entry: default_entry.into(),
             default_line: line,
             default_lines: lines,
             names_and_state: (names | PolicyHead::state_of(plan.state as u32, plan.verdict as u32))
                 .into(),
         }])?)
-    }
-
-    /// Adds the usage of a policy, and returns its position.
-    fn add_usage(&mut self, plan: UsagePlan<'_>) -> Result<u32, CompileError> {
-        let start = end(&self.usage)?;
-        let mut words = Vec::new();
-        let kind = |index: usize| plan.records[index].role.number();
-        let list = self.texts.add(In::Usage, &plan.records, kind)?;
-        let are_wide = are_wide(&plan.robots, []);
-        let head = [
-            0,
-            list,
-            plan.records.len() as u32,
-            robots_word(plan.robots.len(), are_wide),
-            plan.entries.len() as u32,
-            plan.default_entry,
-        ];
-        head.into_iter().for_each(|word| push(&mut words, word));
-        for bytes in plan.preferences.chunks(usage::RECORDS_PER_WORD) {
-            let mut word = [0; usage::RECORDS_PER_WORD];
-            word[..bytes.len()].copy_from_slice(bytes);
-            push(&mut words, u32::from_le_bytes(word));
-        }
-        self.push_robots(&mut words, plan.robots, are_wide)?;
-        let mut licenses_at = words.len() + plan.entries.len() * usage::ENTRY_WORDS;
-        let mut licenses = Vec::new();
-        for entry in plan.entries {
-            for number in 0..usage::LABELS * usage::SOURCES {
-                let rules = entry.statements.as_ref().map(|statements| &statements[number]);
-                self.push_rules(&mut words, rules)?;
-            }
-            push(&mut words, licenses_at as u32);
-            licenses_at += 1 + entry.licenses.len();
-            push(&mut licenses, entry.licenses.len() as u32);
-            entry.licenses.into_iter().for_each(|record| push(&mut licenses, record));
-        }
-        words.extend(licenses);
-        words[usage::WORDS] = U32::new(words.len() as u32);
-        self.usage.push(&words)?;
-        Ok(start)
     }
 
     /// Appends the numbers of names, ascending, then the entry and the naming line of each. Returns the
@@ -159,12 +117,17 @@ impl PolicySections {
         let mut groups_at = words.len() + entries.len() * policy::ENTRY_WORDS;
         let mut groups = Vec::new();
         for entry in entries {
-            self.push_rules(words, entry.ordered.as_ref())?;
-            if let Some(planned) = entry.ordered {
-                let (_, first) = entry.positions[0];
-                forms.add(first, &planned.order, planned.compiled.as_rule_set());
-            }
-            push(words, groups_at as u32);
+            let (rule_set, order) = match &entry.ordered {
+                Some(PlannedRules { compiled, fingerprint, order }) => {
+                    let (_, first) = entry.positions[0];
+                    forms.add(first, order, compiled.as_rule_set());
+                    let order = self.orders.intern(order)?;
+                    (self.rule_sets.intern(compiled, *fingerprint)?, order)
+                }
+                // It is built lazily.
+                None => (self.rule_sets.push_of_groups(), NONE),
+            };
+            words.extend([rule_set, order, groups_at as u32].map(U32::new));
             groups_at += 1 + entry.positions.len() * Pairs::words(are_wide);
             push(&mut groups, entry.positions.len() as u32);
             for group in entry.positions {
@@ -175,30 +138,13 @@ impl PolicySections {
         Ok(forms.forms)
     }
 
-    /// Appends the numbers of a rule set and of its order. Without rules it is built lazily.
-    fn push_rules(
-        &mut self,
-        words: &mut Vec<U32>,
-        rules: Option<&PlannedRules>,
-    ) -> Result<(), CompileError> {
-        let (number, order) = match rules {
-            Some(PlannedRules { compiled, fingerprint, order, .. }) => {
-                let order = self.orders.intern(order)?;
-                (self.rule_sets.intern(compiled, *fingerprint)?, order)
-            }
-            None => (self.rule_sets.push_of_groups(), NONE),
-        };
-        words.extend([number, order].map(U32::new));
-        Ok(())
-    }
-
     /// Returns the size of the tables, in bytes.
     pub fn table_bytes(&self) -> usize {
         self.rule_sets.table_bytes() + self.orders.table_bytes() + self.names.table_bytes()
     }
 }
 
-/// Returns whether the pairs of a policy or usage have two words.
+/// Returns whether the pairs of a policy have two words.
 fn are_wide(robots: &[PlannedRobot], groups: impl IntoIterator<Item = (u32, u32)>) -> bool {
     let robots = robots.iter().map(|robot| (robot.entry, robot.naming_line));
     robots.chain(groups).any(|(one, other)| Pairs::needs_wide(one | other))

@@ -116,7 +116,7 @@ fn is_usage_of_texts(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) 
         let record = |number: &u32| &file.usage_records()[*number as usize];
         let licenses = rules.licenses.iter().map(|it| record(it).value.to_vec());
         licenses.eq(asked.licenses[answer].iter().cloned())
-            && rules.labels.iter().zip(preferences).zip(places).all(|((fields, answer), place)| {
+            && Label::ALL.iter().zip(preferences).zip(places).all(|((label, answer), place)| {
                 let path = format!("/{path}");
                 let of_field = |rules: &LabelRules| {
                     let mut patterns = rules.patterns.iter();
@@ -127,7 +127,7 @@ fn is_usage_of_texts(set: &PolicySet, asked: &Asked, questions: &Questions<'_>) 
                         stated(rules.preferences[first], source, record.line)
                     })
                 };
-                let said = combined(fields.each_ref().map(of_field));
+                let said = combined(rules.about(*label).each_ref().map(of_field));
                 *answer == said.preference && place.as_ref().map(|place| place.line) == said.line
             })
     })

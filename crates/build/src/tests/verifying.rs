@@ -6,7 +6,7 @@ use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_engine::{Line, RuleSet};
 use portcullis_set::file::StoredHeader;
 use portcullis_set::layout::{
-    CaptureRow, HostLine, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, policy, record, usage,
+    CaptureRow, HostLine, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, policy, record,
 };
 use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_set::lists::RecordKind;
@@ -259,35 +259,20 @@ fn a_faulty_writer_is_found_out() {
             parts.section(SectionKind::LOG)[2].make_ascii_uppercase();
         }),
         ("section 'others'", |parts| parts.section(SectionKind::OTHERS).push(0)),
-        ("section 'rule sets'", |parts| {
-            // The second usage follows the first.
-            let second = parts.word(SectionKind::USAGE, usage::WORDS);
-            heads(parts)[0].usage = second.into();
+        ("section 'policy heads'", |parts| {
+            // A policy has the usage records of another.
+            let with_usage =
+                heads(parts).iter_mut().filter(|head| head.usage_records.get() != u32::MAX);
+            let mut positions = with_usage.map(|head| &mut head.usage_records);
+            *positions.next().unwrap() = *positions.next().unwrap();
         }),
         ("section 'policy heads'", |parts| {
             parts.section(SectionKind::POLICY_HEADS).extend([0xff; 32]);
         }),
-        ("section 'rule sets'", |parts| {
-            // A policy has lost its usage, and nothing needs its orders.
-            let has_usage = |head: &&mut PolicyHead| head.usage.get() != u32::MAX;
-            heads(parts).iter_mut().rfind(has_usage).unwrap().usage = u32::MAX.into();
-        }),
-        ("section 'usage'", |parts| {
-            // The preference of the first record: `n` becomes `y`.
-            let word = usage::HEAD_WORDS;
-            let old = parts.word(SectionKind::USAGE, word);
-            parts.set_word(SectionKind::USAGE, word, old ^ 3);
-        }),
-        ("section 'usage'", |parts| {
-            let (word, old) = (usage::HEAD_WORDS + 1, 0xff00_0000);
-            let word_now = parts.word(SectionKind::USAGE, word);
-            parts.set_word(SectionKind::USAGE, word, word_now | old);
-        }),
-        ("section 'usage'", |parts| {
-            parts.set_word(SectionKind::USAGE, usage::DEFAULT_ENTRY, 7);
-        }),
-        ("section 'usage'", |parts| {
-            parts.set_word(SectionKind::USAGE, usage::ENTRIES, u32::MAX / 8);
+        ("section 'usage records'", |parts| {
+            // A policy has lost its usage.
+            let has_usage = |head: &&mut PolicyHead| head.usage_records.get() != u32::MAX;
+            heads(parts).iter_mut().rfind(has_usage).unwrap().usage_records = u32::MAX.into();
         }),
         ("its records are not what a file has", |parts| {
             let kinds = record::HEAD_WORDS;
@@ -419,7 +404,7 @@ fn a_faulty_writer_of_timelines_is_found_out() {
 #[test]
 fn a_set_that_lacks_a_section_is_refused() {
     let whole = Parts::of(sample::small(&RFC_9309));
-    assert_eq!(whole.sections.len(), 20);
+    assert_eq!(whole.sections.len(), 19);
     let optional = [SectionKind::LOG];
     let mut lean = whole.clone();
     lean.sections.retain(|(kind, _)| !optional.contains(kind));

@@ -72,6 +72,11 @@ impl<'t> UsageGroups<'t> {
         &self.file
     }
 
+    /// Returns those of the groups that apply to `agent` that have usage records.
+    pub fn of_agent(&self, agent: &Crawler, dialect: &Dialect) -> Vec<usize> {
+        self.with_records(&Selection::among_groups(&self.file, agent, dialect).groups)
+    }
+
     /// Returns those of `groups` that have usage records. The same records hold for two robots if
     /// these groups are the same.
     pub fn with_records(&self, groups: &[usize]) -> Vec<usize> {
@@ -100,12 +105,12 @@ impl<'t> UsageGroups<'t> {
 /// The number of fields that state preferences.
 const SOURCES: usize = UsageSource::ALL.len();
 
-/// The statements that hold for an agent, by label in order of precedence, and its licences.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The statements that hold for an agent, and its licences.
+#[derive(Clone, Debug, Default)]
 pub struct UsageRules {
-    /// The statements about each label, in the order of [`Label::ALL`], and in each field, in the
-    /// order of [`UsageSource::ALL`].
-    pub labels: [[LabelRules; SOURCES]; Label::ALL.len()],
+    /// The patterns of each field, in the order of [`UsageSource::ALL`].
+    fields: [Vec<Pattern>; SOURCES],
+    wildcards: bool,
     /// The licences: positions in [`RobotsTxt::usage_records`].
     pub licenses: Vec<u32>,
 }
@@ -122,6 +127,7 @@ pub struct LabelRules {
 }
 
 /// The statements with one pattern.
+#[derive(Clone, Debug)]
 struct Pattern {
     /// The normal text; empty if the statements are about every path.
     text: Vec<u8>,
@@ -130,35 +136,36 @@ struct Pattern {
 }
 
 impl UsageRules {
-    /// Orders the statements of `file` that hold for `agent`.
+    /// Finds the statements of `file` that hold for `agent`.
     pub fn of(file: &RobotsTxt<'_>, agent: &Crawler, dialect: &Dialect) -> UsageRules {
         let groups = UsageGroups::new(file);
-        let applying = Selection::among_groups(groups.file(), agent, dialect).groups;
-        UsageRules::new(file, &groups.in_force(&applying), &dialect.paths)
+        UsageRules::new(file, &groups.in_force(&groups.of_agent(agent, dialect)), &dialect.paths)
     }
 
-    /// Orders the statements among `in_force`, which are records of `file`.
+    /// Finds the statements among `in_force`, which are records of `file`.
     pub fn new(file: &RobotsTxt<'_>, in_force: &[u32], paths: &PathRules) -> UsageRules {
-        let mut fields = UsageSource::ALL.map(|_| Vec::<Pattern>::new());
+        let mut rules = UsageRules { wildcards: paths.wildcards, ..UsageRules::default() };
         let mut known: HashMap<_, usize, foldhash::fast::RandomState> = HashMap::default();
-        let mut licenses = Vec::new();
         for &number in in_force {
             let Some(statement) = Statement::of(&file.usage_records()[number as usize]) else {
-                licenses.push(number);
+                rules.licenses.push(number);
                 continue;
             };
             let Some(text) = pattern_of(&statement, paths) else { continue };
             let stated = statement.preferences.map(|preference| (preference, number));
-            let patterns = &mut fields[statement.source as usize];
+            let patterns = &mut rules.fields[statement.source as usize];
             let place = *known.entry((statement.source, text.clone())).or_insert(patterns.len());
             match patterns.get_mut(place) {
                 Some(pattern) => pattern.add(stated),
                 None => patterns.push(Pattern { text, best: stated }),
             }
         }
-        let rules =
-            |label| fields.each_ref().map(|patterns| LabelRules::new(patterns, label, paths));
-        UsageRules { labels: Label::ALL.map(rules), licenses }
+        rules
+    }
+
+    /// Orders the statements about a label, of each field in the order of [`UsageSource::ALL`].
+    pub fn about(&self, label: Label) -> [LabelRules; SOURCES] {
+        self.fields.each_ref().map(|patterns| LabelRules::new(patterns, label, self.wildcards))
     }
 }
 
@@ -181,11 +188,10 @@ impl Pattern {
 }
 
 impl LabelRules {
-    fn new(patterns: &[Pattern], label: Label, paths: &PathRules) -> LabelRules {
+    fn new(patterns: &[Pattern], label: Label, wildcards: bool) -> LabelRules {
         // Without a star, two patterns of one length never match the same path, so their order has
         // no meaning. In file order, more labels have equal lists.
-        let starred =
-            patterns.iter().filter(|pattern| paths.wildcards && pattern.text.contains(&b'*'));
+        let starred = patterns.iter().filter(|pattern| wildcards && pattern.text.contains(&b'*'));
         let starred: HashSet<usize, foldhash::fast::RandomState> =
             starred.map(|pattern| pattern.text.len()).collect();
         let best = |pattern: &Pattern| pattern.best[label as usize];
@@ -202,7 +208,7 @@ impl LabelRules {
             match pattern.text.is_empty() {
                 // This matches every path in every dialect.
                 true => rules.patterns.push(b"*", true),
-                false => rules.patterns.push(&pattern.text, paths.wildcards),
+                false => rules.patterns.push(&pattern.text, wildcards),
             }
             let (preference, record) = best(pattern);
             rules.records.push(record);
@@ -246,11 +252,11 @@ mod tests {
         let literal = rules(
             "Content-Usage: /a train-ai=n\nContent-Usage: /b search=n\nContent-Usage: search=y\n",
         );
-        let [[train, _], _, [search, _]] = &literal.labels;
+        let [[train, _], _, [search, _]] = Label::ALL.map(|label| literal.about(label));
         assert_eq!(train.patterns, search.patterns);
         assert_eq!((train.patterns.len(), &train.records[..]), (3, &[0, 1, 2][..]));
         let starred = rules("Content-Usage: /*a train-ai=y\nContent-Usage: /a* train-ai=n\n");
-        let [[train, _], _, [search, _]] = &starred.labels;
+        let [[train, _], _, [search, _]] = Label::ALL.map(|label| starred.about(label));
         assert_eq!((&train.records[..], &search.records[..]), (&[1, 0][..], &[0, 1][..]));
     }
 }

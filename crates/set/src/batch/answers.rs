@@ -222,8 +222,9 @@ impl Answers<'_> {
     /// Returns the licences that hold for an answer, as written; none if access is not allowed.
     pub fn licenses(&self, answer: usize) -> Result<Licenses<'_>, Damage> {
         let policy = self.policies()[answer / self.per_record()];
+        let Session { classifier, usage, .. } = &*self.session;
         match (self.decisions()[answer].verdict, self.agent(answer)) {
-            (Verdict::Allow, Some(agent)) => self.session.classifier.licenses(policy, agent),
+            (Verdict::Allow, Some(agent)) => classifier.licenses(policy, agent, &usage.known),
             _ => Ok(Box::new(std::iter::empty())),
         }
     }

@@ -30,39 +30,13 @@ pub const NO_POLICY: u32 = u32::MAX;
 /// Replaces a policy number: the record is not a URL.
 pub const NO_URL: u32 = u32::MAX - 1;
 
-/// A number for each entry, by which threads share what they find. Memory that was never written takes
+/// The start of each entry, by which threads share what they find. Memory that was never written takes
 /// no room.
-#[derive(Debug)]
-pub(super) struct Numbers(Box<[AtomicU32]>);
-
-impl Numbers {
-    /// Returns room for so many numbers, none of which is known. `None` if the system refuses the
-    /// memory.
-    pub fn new(entries: usize) -> Option<Numbers> {
-        <[AtomicU32]>::new_box_zeroed_with_elems(entries).ok().map(Numbers)
-    }
-
-    /// Returns the number of an entry; the largest if it is not known.
-    #[inline(always)]
-    pub fn get(&self, entry: usize) -> u32 {
-        // A thread that sees a number sees what was stored before it.
-        !self.0[entry].load(Ordering::Acquire)
-    }
-
-    /// Stores numbers from an entry on. Two threads may find and store the same.
-    pub fn set(&self, first: usize, numbers: impl IntoIterator<Item = u32>) {
-        for (entry, number) in (first..).zip(numbers) {
-            self.0[entry].store(!number, Ordering::Release);
-        }
-    }
-}
-
-/// The start of each entry.
 ///
 /// The first [`MARKERS`] belong to questions without a policy, [`NO_URL`] and [`NO_POLICY`]: lists have such
 /// questions at random, and a branch would be mispredicted.
 #[derive(Debug)]
-pub(super) struct Starts(Numbers);
+pub(super) struct Starts(Box<[AtomicU32]>);
 
 /// The markers of questions without a policy. Added to one of them, this gives its place.
 const MARKERS: u32 = 2;
@@ -142,20 +116,34 @@ impl Starts {
     /// Returns the starts of so many entries, none of which is known. `None` if the system refuses the
     /// memory.
     pub fn new(entries: usize) -> Option<Starts> {
-        let numbers = Numbers::new(entries.checked_add(MARKERS as usize)?)?;
-        numbers.set(0, [INVALID, UNKNOWN].map(|number| Start::opaque(number).word()));
-        Some(Starts(numbers))
+        let entries = entries.checked_add(MARKERS as usize)?;
+        let starts = Starts(<[AtomicU32]>::new_box_zeroed_with_elems(entries).ok()?);
+        starts.set_at(0, &[INVALID, UNKNOWN].map(Start::opaque));
+        Some(starts)
+    }
+
+    /// Returns the word of the start at a place; [`UNRESOLVED`] if it is not known.
+    #[inline(always)]
+    fn word_at(&self, place: usize) -> u32 {
+        // A thread that sees a start sees what was stored before it.
+        !self.0[place].load(Ordering::Acquire)
+    }
+
+    fn set_at(&self, first: usize, starts: &[Start]) {
+        for (place, start) in (first..).zip(starts) {
+            self.0[place].store(!start.word(), Ordering::Release);
+        }
     }
 
     /// Returns whether the start of an entry, or of a marker, is known.
     #[inline(always)]
     pub fn has(&self, entry: usize) -> bool {
-        self.0.get(entry + MARKERS as usize) != UNRESOLVED
+        self.word_at(entry + MARKERS as usize) != UNRESOLVED
     }
 
-    /// Stores the starts of a policy, by column.
+    /// Stores the starts of entries, from the first on. Two threads may find and store the same.
     pub fn set(&self, first: usize, starts: &[Start]) {
-        self.0.set(first + MARKERS as usize, starts.iter().map(|start| start.word()));
+        self.set_at(first + MARKERS as usize, starts);
     }
 
     /// Appends the starts of each policy to `starts`, and prefetches their rule sets. Returns the largest
@@ -169,8 +157,8 @@ impl Starts {
         all: &mut Vec<Start>,
     ) -> u32 {
         let mut largest = 0;
-        let mut load = |entry: usize| {
-            let word = self.0.get(entry);
+        let mut load = |place: usize| {
+            let word = self.word_at(place);
             largest = largest.max(word);
             let start = Start::from_word(word);
             start.prefetch(lines);
@@ -207,8 +195,6 @@ pub(super) struct Table<'t> {
     /// The lines of all stored rule sets.
     pub lines: &'t [Line],
     pub starts: &'t Starts,
-    /// The number of entries per policy.
-    pub columns: usize,
     pub settings: &'t Settings,
 }
 
@@ -219,6 +205,8 @@ pub(super) struct Questions<'b> {
     pub policies: &'b [u32],
     /// In normal form.
     pub paths: &'b [&'b [u8]],
+    /// The number of entries per policy.
+    pub columns: usize,
 }
 
 /// The memory of one thread for blocks of questions about one table.
@@ -245,8 +233,8 @@ impl Asked {
         resolve: impl FnOnce() -> Result<(), Damage>,
         build: impl FnMut(usize) -> Result<Unstored, Damage>,
     ) -> Result<(), Damage> {
-        let Table { lines, starts, columns, settings } = table;
-        let Questions { policies, paths } = questions;
+        let Table { lines, starts, settings } = table;
+        let Questions { policies, paths, columns } = questions;
         assert_eq!(policies.len(), paths.len(), "one path per policy");
         self.block.clear();
         let mut largest = starts.collect(columns, policies, lines, &mut self.starts);
@@ -269,8 +257,8 @@ impl Asked {
     #[cold]
     fn answer_special(
         &mut self,
-        Table { columns, settings, .. }: Table<'_>,
-        Questions { policies, paths }: Questions<'_>,
+        Table { settings, .. }: Table<'_>,
+        Questions { policies, paths, columns }: Questions<'_>,
         mut build: impl FnMut(usize) -> Result<Unstored, Damage>,
     ) -> Result<(), Damage> {
         let Asked { starts, block, unstored } = self;
@@ -309,7 +297,7 @@ impl Asked {
         loop {
             let special = self.starts[answer].as_opaque()?;
             if special == UNSTORED {
-                return self.unstored.rule_sets.get(&entry).map(|(unstored, _)| unstored);
+                return self.unstored.rule_sets.get(&entry);
             }
             let back = (answer % columns).checked_sub(special.checked_sub(SHARED)? as usize)?;
             (answer, entry) = (answer.checked_sub(back).filter(|_| back > 0)?, entry - back);
@@ -318,13 +306,13 @@ impl Asked {
 
     /// Returns the bytes held by automata and rule sets. The lists of one block are not counted.
     pub fn memory_bytes(&self) -> usize {
-        self.block.memory_bytes() + self.unstored.memory_bytes
+        self.block.memory_bytes() + self.unstored.memory_bytes()
     }
 
     /// Returns how often each step answered.
     pub fn step_counts(&self) -> StepCounts {
         let mut counts = self.block.step_counts();
-        self.unstored.rule_sets.values().for_each(|(_, cache)| counts.work += cache.work());
+        counts.work += self.unstored.cache.work();
         counts
     }
 }
@@ -355,8 +343,10 @@ impl Unstored {
 /// column; nothing else has its number.
 #[derive(Clone, Debug, Default)]
 struct UnstoredRuleSets {
-    rule_sets: HashMap<usize, (Unstored, Cache), RandomState>,
-    memory_bytes: usize,
+    rule_sets: HashMap<usize, Unstored, RandomState>,
+    rule_set_bytes: usize,
+    /// By entry.
+    cache: Cache,
 }
 
 impl UnstoredRuleSets {
@@ -367,26 +357,30 @@ impl UnstoredRuleSets {
         settings: &Settings,
         build: impl FnOnce() -> Result<Unstored, Damage>,
     ) -> Result<Outcome, Damage> {
-        let (Unstored { rules, .. }, cache) = match self.rule_sets.entry(entry) {
+        let Unstored { rules, .. } = match self.rule_sets.entry(entry) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
-                let built = (build()?, Cache::default());
-                let Unstored { rules, records } = &built.0;
-                self.memory_bytes +=
+                let built = build()?;
+                let Unstored { rules, records } = &built;
+                self.rule_set_bytes +=
                     2 * size_of_val(&built) + rules.as_bytes().len() + size_of_val(&**records);
                 place.insert(built)
             }
         };
-        let before = cache.memory_bytes();
-        let outcome = rules.as_rule_set().decide(path, settings, cache);
-        self.memory_bytes = self.memory_bytes + cache.memory_bytes() - before;
+        // An entry has a number below the markers.
+        let rules = rules.as_rule_set();
+        let outcome = rules.decide_as(entry as u32, path, settings, &mut self.cache);
         self.keep_within(settings.limits.automata_bytes_max, 0);
         Ok(outcome)
     }
 
+    fn memory_bytes(&self) -> usize {
+        self.rule_set_bytes + self.cache.memory_bytes()
+    }
+
     /// Forgets all rule sets if they take more memory than allowed beside `others`.
     fn keep_within(&mut self, bytes_max: usize, others: usize) {
-        if self.memory_bytes > bytes_max.saturating_sub(others) {
+        if self.memory_bytes() > bytes_max.saturating_sub(others) {
             *self = UnstoredRuleSets::default();
         }
     }

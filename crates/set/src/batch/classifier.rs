@@ -23,14 +23,14 @@ use portcullis_robots::policy::{Crawler, Explanation, OrderedRules};
 use portcullis_robots::syntax::NoteSet;
 
 use super::asking::{
-    self, Asked, NO_POLICY, NO_URL, Numbers, Questions, Starts, Table, Unstored, decision_of,
+    self, Asked, NO_POLICY, NO_URL, Questions, Starts, Table, Unstored, decision_of,
 };
 use super::freshness::Freshness;
 use super::pieces::{Host, Pieces, Written};
 use crate::layout::{EVERY_HOST, NONE};
 use crate::stored::{
-    AgentTokens, Column, Effect, HostTable, Place, PolicyNumber, SelectedRules, StoredCapture,
-    columns, key_with_scheme, ordered,
+    AgentTokens, Effect, HostTable, Place, PolicyNumber, SelectedRules, StoredCapture,
+    key_with_scheme, ordered,
 };
 use crate::{Damage, PolicySet};
 
@@ -45,8 +45,8 @@ pub struct Classifier {
     pub(super) settings: Settings,
     /// By policy and agent: where answers begin.
     pub(super) starts: Starts,
-    /// The questions about usage; `None` if no label is asked about.
-    pub(super) usage: Option<UsageQuestions>,
+    /// The labels of usage that are asked about.
+    pub(super) labels: Vec<Label>,
     /// How the age of captures is compared; `None` to ignore it.
     pub(super) freshness: Option<Freshness>,
     pub(super) before_first: BeforeFirst,
@@ -57,17 +57,6 @@ pub struct Classifier {
     pub(super) and_now: bool,
     /// How the agent of each record is found; `None` if each record is decided for all agents.
     pub(super) crawlers: Option<Crawlers>,
-}
-
-/// The labels that a query asks about, and the starts of their answers.
-#[derive(Debug)]
-pub(super) struct UsageQuestions {
-    pub labels: Vec<Label>,
-    pub columns: Vec<Column>,
-    /// By policy, agent and column: where answers begin.
-    pub starts: Starts,
-    /// By policy, agent and column: the position of the order; [`NONE`] for a rule set without one.
-    pub orders: Numbers,
 }
 
 /// How the agent of a record is written.
@@ -192,7 +181,7 @@ impl Classifier {
         }
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, Damage>>();
         let tokens = tokens?;
-        let starts = by_entry(set.policy_count(), agents.len(), 1, Starts::new)?;
+        let starts = starts_of(set.policy_count(), agents.len())?;
         let settings = Settings { limits, ..Settings::default() };
         Ok(Classifier {
             set,
@@ -200,7 +189,7 @@ impl Classifier {
             tokens,
             settings,
             starts,
-            usage: None,
+            labels: Vec::new(),
             freshness: None,
             before_first: BeforeFirst::Unknown,
             at: None,
@@ -227,7 +216,7 @@ impl Classifier {
     ///
     /// If labels of usage are asked about.
     pub fn with_agent_per_record(mut self, kind: AgentKind) -> Result<Classifier, AskError> {
-        assert!(self.usage.is_none(), "usage is not asked about with an agent per record");
+        assert!(self.labels.is_empty(), "usage is not asked about with an agent per record");
         let mut by_name: HashMap<Vec<u8>, u32, RandomState> = HashMap::default();
         for (number, agent) in (0..).zip(&self.agents) {
             for name in std::iter::once(agent.name()).chain(agent.tokens().take(1)) {
@@ -242,7 +231,7 @@ impl Classifier {
         self.tokens.push(self.set.tokens_of(&chain)?);
         self.agents.push(chain);
         // Starts of this classifier may refer to other agents, so none of them is kept.
-        self.starts = by_entry(self.set.policy_count(), self.agents.len(), 1, Starts::new)?;
+        self.starts = starts_of(self.set.policy_count(), self.agents.len())?;
         self.crawlers = Some(Crawlers { kind, by_name, unnamed });
         Ok(self)
     }
@@ -252,24 +241,21 @@ impl Classifier {
     ///
     /// The automata of access and those of usage have half of the thread's budget each then.
     ///
-    /// # Errors
-    ///
-    /// As for [`Classifier::with_limits`], with two entries per label for each pair.
-    ///
     /// # Panics
     ///
-    /// If the set was loaded without them (`LoadConfig::usage`).
-    pub fn with_usage(mut self, labels: &[Label]) -> Result<Classifier, AskError> {
+    /// If each record has an agent of its own, or the set was loaded without usage preferences
+    /// (`LoadConfig::usage`).
+    #[must_use]
+    pub fn with_usage(mut self, labels: &[Label]) -> Classifier {
         if labels.is_empty() {
-            return Ok(self);
+            return self;
         }
         assert!(self.crawlers.is_none(), "usage is not asked about with an agent per record");
         // Otherwise every preference would seem unstated.
         assert!(self.set.has_usage(), "the set was compiled without usage preferences");
         self.settings.limits.automata_bytes_max /= 2;
-        let (policies, agents) = (self.set.policy_count(), self.agents.len());
-        self.usage = Some(UsageQuestions::new(labels.to_vec(), policies, agents)?);
-        Ok(self)
+        self.labels = labels.to_vec();
+        self
     }
 
     /// Compares the age of captures. Costs one look at the capture per host of a block.
@@ -339,7 +325,7 @@ impl Classifier {
 
     /// Returns the labels that are asked about, in the order of preferences.
     pub fn labels(&self) -> &[Label] {
-        self.usage.as_ref().map_or(&[], |usage| &usage.labels)
+        &self.labels
     }
 
     /// Returns the number of the capture of a host with a policy, as of now.
@@ -442,9 +428,8 @@ impl Classifier {
         paths: &[&[u8]],
         block: &mut BlockAnswers,
     ) -> Result<(), Damage> {
-        let table = self.table(&self.starts, self.agents.len());
-        let questions = Questions { policies, paths };
-        self.decide_by(table, questions, block, |unresolved| {
+        let questions = Questions { policies, paths, columns: self.agents.len() };
+        self.decide_by(questions, block, |unresolved| {
             unresolved.extend(policies.iter().filter(|&&policy| !self.is_resolved(policy)));
             unresolved.dedup();
             let policies = || unresolved.iter().map(|&policy| PolicyNumber(policy));
@@ -460,13 +445,14 @@ impl Classifier {
     #[inline]
     pub(super) fn decide_by(
         &self,
-        table: Table<'_>,
         questions: Questions<'_>,
         BlockAnswers { asked, decisions, unresolved }: &mut BlockAnswers,
         resolve: impl FnOnce(&mut Vec<u32>) -> Result<(), Damage>,
     ) -> Result<(), Damage> {
         decisions.clear();
         unresolved.clear();
+        let Classifier { starts, settings, .. } = self;
+        let table = Table { lines: self.set.all_lines(), starts, settings };
         let build = |entry| self.build_rule_set(entry);
         asked.ask(table, questions, || resolve(unresolved), build)?;
         decisions.extend(asked.outcomes().iter().map(|&outcome| decision_of(outcome)));
@@ -475,7 +461,7 @@ impl Classifier {
             // Whatever was answered.
             for (question, path) in questions.paths.iter().enumerate() {
                 if rules.always_allows(path) && questions.policies[question] < NO_URL {
-                    let answers = question * table.columns..(question + 1) * table.columns;
+                    let answers = question * questions.columns..(question + 1) * questions.columns;
                     decisions[answers].fill(Decision::ROBOTS_TXT);
                 }
             }
@@ -486,11 +472,6 @@ impl Classifier {
         // usual block. Comparing once per chunk would cost less, but would leave out callers other
         // than the program.
         self.set.has_length()
-    }
-
-    /// Returns the rule sets for blocks that ask about entries with these starts.
-    pub(super) fn table<'t>(&'t self, starts: &'t Starts, columns: usize) -> Table<'t> {
-        Table { lines: self.set.all_lines(), starts, columns, settings: &self.settings }
     }
 
     /// Builds the rule set of an entry, which is not stored.
@@ -569,20 +550,6 @@ impl Classifier {
     }
 }
 
-impl UsageQuestions {
-    /// Creates the questions about so many policies and agents.
-    pub fn new(
-        labels: Vec<Label>,
-        policies: u32,
-        agents: usize,
-    ) -> Result<UsageQuestions, AskError> {
-        let columns: Vec<Column> = columns(&labels).collect();
-        let starts = by_entry(policies, agents, columns.len(), Starts::new)?;
-        let orders = by_entry(policies, agents, columns.len(), Numbers::new)?;
-        Ok(UsageQuestions { labels, columns, starts, orders })
-    }
-}
-
 impl Crawlers {
     /// Returns the agent with this name or first token, in any case.
     pub fn known(&self, name: &str) -> Option<u32> {
@@ -612,20 +579,13 @@ fn policy_of_other(
     Ok(policies[usize::from(host.place == Place::Https)])
 }
 
-/// Returns a new table of the entries of so many columns for each pair of a policy and an agent. Each has
-/// a number below the markers.
-pub(super) fn by_entry<T>(
-    policies: u32,
-    agents: usize,
-    columns: usize,
-    new: impl FnOnce(usize) -> Option<T>,
-) -> Result<T, AskError> {
+/// Returns the starts of each pair of a policy and an agent, none of which is known. Each pair has a
+/// number below the markers.
+fn starts_of(policies: u32, agents: usize) -> Result<Starts, AskError> {
     let error = |memory| AskError::TooManyAgents { agents, policies, memory };
     let pairs = (policies as usize).checked_mul(agents);
-    let entries = pairs.and_then(|pairs| pairs.checked_mul(columns));
-    let entries =
-        entries.filter(|&entries| entries < NO_URL as usize).ok_or_else(|| error(false))?;
-    new(entries).ok_or_else(|| error(true))
+    let pairs = pairs.filter(|&pairs| pairs < NO_URL as usize).ok_or_else(|| error(false))?;
+    Starts::new(pairs).ok_or_else(|| error(true))
 }
 
 #[cfg(test)]
@@ -634,15 +594,13 @@ mod tests {
 
     #[test]
     fn each_pair_of_a_policy_and_an_agent_has_a_number() {
-        assert_eq!(by_entry(0, 9, 1, Some).ok(), Some(0));
-        assert_eq!(by_entry(9, 9, 2, Some).ok(), Some(162));
-        for (policies, agents, columns) in [
-            (NO_URL, 1, 1),
-            (1 << 16, 1 << 16, 1),
-            (1 << 16, 1 << 15, 2),
-            (u32::MAX, usize::MAX, 9),
-        ] {
-            let error = by_entry(policies, agents, columns, Some).unwrap_err();
+        assert!(starts_of(0, 9).is_ok());
+        let starts = starts_of(9, 18).unwrap();
+        assert!((0..162).all(|entry| !starts.has(entry)));
+        for (policies, agents) in
+            [(NO_URL, 1), (1 << 16, 1 << 16), (1, NO_URL as usize), (u32::MAX, usize::MAX)]
+        {
+            let error = starts_of(policies, agents).unwrap_err();
             assert!(matches!(error, AskError::TooManyAgents { memory: false, .. }), "{error}");
         }
     }

@@ -188,10 +188,8 @@ impl Classifier {
         };
         entries.clear();
         entries.extend(policies.iter().zip(&*agents).map(entry));
-        let questions = Questions { policies: entries, paths };
-        self.decide_by(self.table(&self.starts, 1), questions, block, |unresolved| {
-            self.resolve_entries(entries, unresolved)
-        })?;
+        let questions = Questions { policies: entries, paths, columns: 1 };
+        self.decide_by(questions, block, |unresolved| self.resolve_entries(entries, unresolved))?;
         for (record, _) in agents.iter().enumerate().filter(|(_, agent)| **agent == NONE) {
             if policies[record] < NO_URL {
                 block.decisions[record] = Decision::NO_AGENT;

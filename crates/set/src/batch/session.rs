@@ -294,12 +294,12 @@ impl Session {
     /// Returns how many decisions each method made, usage preferences included.
     pub fn step_counts(&self) -> StepCounts {
         let mut counts = self.block.asked.step_counts();
-        counts += self.usage.block.step_counts();
+        counts.work += self.usage.known.work();
         counts
     }
 
     /// Returns the bytes held for the automata of rule sets.
     pub fn automata_bytes(&self) -> usize {
-        self.block.asked.memory_bytes() + self.usage.block.memory_bytes()
+        self.block.asked.memory_bytes() + self.usage.known.memory_bytes()
     }
 }

@@ -1,24 +1,30 @@
 //! Questions about usage preferences.
 //!
-//! The rule sets of usage have the form of those for access, and questions about them are
-//! [asked](super::asking) in the same way: each agent counts once per label and
-//! field, and those with the same rule set share an answer. The preference is that of both fields
-//! combined. Most policies have no usage; a question about one of them reads one word of the index.
+//! A set stores the usage records of a file, and no rule sets of them: few policies have any. The
+//! statements that hold for an agent are ordered when one of these policies is first asked about, and
+//! kept per thread. The preference is that of both fields combined. A question about a policy without
+//! usage reads one word of its head.
 //!
-//! Cost: nothing if no label is asked about. Memory: four words for each policy, agent and label that
-//! are asked about, and automata of their own, which share the thread's budget with those of access.
+//! Cost: nothing if no label is asked about; one reading of the user-agent lines and usage records for
+//! each policy with usage and thread, and again if what was kept has become more than the budget, but
+//! once a block at most. Memory: the statements, and automata of their own, which share the thread's
+//! budget with those of access.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
 
 use portcullis_dialect::LineNumber;
 use portcullis_dialect::decision::{Decision, Verdict};
-use portcullis_dialect::usage::{Preference, UsageSource};
-use portcullis_engine::RuleSetBuf;
-use portcullis_robots::policy::{LabelRules, UsageRules};
+use portcullis_dialect::usage::{Label, Preference, UsageSource};
+use portcullis_engine::pattern::PatternList;
+use portcullis_engine::{Cache, RuleSetBuf, Settings, Work};
+use portcullis_robots::policy::{LabelRules, UsageGroups, UsageRules};
 
-use super::asking::{self, Asked, NO_POLICY, NO_URL, Questions, Unstored};
-use super::classifier::{Classifier, UsageQuestions};
+use super::asking::{NO_POLICY, NO_URL};
+use super::classifier::Classifier;
 use crate::Damage;
 use crate::layout::NONE;
-use crate::stored::{PolicyNumber, RuleSetNumber};
+use crate::stored::PolicyNumber;
 
 /// The licences that hold for an agent.
 pub type Licenses<'s> = Box<dyn ExactSizeIterator<Item = Result<Vec<u8>, Damage>> + 's>;
@@ -26,15 +32,42 @@ pub type Licenses<'s> = Box<dyn ExactSizeIterator<Item = Result<Vec<u8>, Damage>
 /// The memory of one thread for questions about usage.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UsageMemory {
-    pub block: Asked,
-    /// The questions of the block about policies with a usage: their numbers, and the positions of the
-    /// usage.
+    pub known: KnownUsage,
+    /// The questions of the block about policies with usage: the policies, and the questions' numbers.
     asked: Vec<(u32, u32)>,
-    policies: Vec<u32>,
     /// By question, agent and label.
     pub preferences: Vec<Preference>,
     /// By question, agent and label: the policy and the usage record that decides, or [`NONE`].
     records: Vec<(u32, u32)>,
+}
+
+/// What was ordered for policies and agents.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownUsage {
+    /// By policy: which of those that are kept is that of each agent; [`NONE`] if it is not known.
+    of_agents: HashMap<u32, Box<[u32]>, RandomState>,
+    kept: Vec<AgentUsage>,
+    kept_bytes: usize,
+    /// The number of rule sets that are kept, each of which has a number in `cache`.
+    rule_sets: u32,
+    cache: Cache,
+}
+
+/// The usage records that hold for agents.
+#[derive(Clone, Debug)]
+struct AgentUsage {
+    statements: Vec<Statements>,
+    licenses: Vec<u32>,
+}
+
+/// Statements with the same patterns, of which the first that matches a path decides.
+#[derive(Clone, Debug)]
+struct Statements {
+    /// The patterns, compiled, and their number in the cache; `None` if the first matches every path.
+    rules: Option<(u32, RuleSetBuf)>,
+    /// By field and label: the position of the label, and the preference and the usage record of each
+    /// pattern.
+    stated: Vec<(usize, Vec<(Preference, u32)>)>,
 }
 
 /// The place in a file that states a preference.
@@ -59,10 +92,11 @@ impl Classifier {
         decisions: &[Decision],
         memory: &mut UsageMemory,
     ) -> Result<(), Damage> {
-        let Some(asking) = &self.usage else { return Ok(()) };
-        let (agents, labels) = (self.agents.len(), asking.labels.len());
-        let columns = asking.columns.len();
-        let UsageMemory { block, asked, policies: asked_policies, preferences, records } = memory;
+        if self.labels.is_empty() {
+            return Ok(());
+        }
+        let (agents, labels) = (self.agents.len(), self.labels.len());
+        let UsageMemory { known, asked, preferences, records } = memory;
         let unless_stated = decisions.iter().map(|decision| match decision.verdict {
             Verdict::Allow => Preference::Unstated,
             Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => Preference::NoAccess,
@@ -72,111 +106,98 @@ impl Classifier {
         records.clear();
         records.resize(preferences.len(), (NONE, NONE));
         asked.clear();
-        asked_policies.clear();
         for (question, &policy) in (0..).zip(policies) {
             let allowed = &decisions[question as usize * agents..][..agents];
             let is_allowed = allowed.iter().any(|decision| decision.verdict == Verdict::Allow);
             if !matches!(policy, NO_POLICY | NO_URL)
                 && is_allowed
-                && let Some(position) =
-                    self.set.policy_head(PolicyNumber(policy))?.usage_position()?
+                && self.set.policy_head(PolicyNumber(policy))?.has_usage()?
             {
-                self.resolve_usage(asking, policy, position)?;
-                asked.push((question, position));
-                asked_policies.push(policy);
+                asked.push((policy, question));
             }
         }
         if asked.is_empty() {
             return Ok(());
         }
-        let paths: Vec<&[u8]> = asked.iter().map(|(it, _)| paths[*it as usize]).collect();
-        let entries = agents * columns;
-        let table = self.table(&asking.starts, entries);
-        let questions = Questions { policies: asked_policies, paths: &paths };
-        let build = |entry| {
-            let LabelRules { patterns, records, .. } = self.statements_of(asking, entry)?;
-            Ok(Unstored { rules: RuleSetBuf::new(&patterns, |_| true), records })
-        };
-        block.ask(table, questions, || Err(lost(self)()), build)?;
-        for (number, &(question, usage)) in asked.iter().enumerate() {
-            let (policy, usage) = (policies[question as usize], self.set.usage_at(usage)?);
-            for agent in 0..agents {
-                let first = (question as usize * agents + agent) * labels;
-                if preferences[first] == Preference::NoAccess {
-                    continue;
-                }
-                for (column, &(label, _)) in asking.columns.iter().enumerate() {
-                    let asked = (number * agents + agent) * columns + column;
-                    let outcome = block.outcomes()[asked];
-                    if outcome.as_opaque().is_some() {
-                        return Err(self.set.malformed_host("a policy has lost its statements"));
+        // The questions about one policy follow each other, so that its file is read once.
+        asked.sort_unstable_by_key(|&(policy, _)| policy);
+        for asked in asked.chunk_by(|one, other| one.0 == other.0) {
+            let policy = asked[0].0;
+            let answer = |usage: &AgentUsage, cache: &mut Cache, agent: usize| {
+                for &(_, question) in asked {
+                    let first = (question as usize * agents + agent) * labels;
+                    if preferences[first] == Preference::NoAccess {
+                        continue;
                     }
-                    let Some(pattern) = outcome.pattern() else { continue };
-                    let entry = policy as usize * entries + asked % entries;
-                    let record = match asking.orders.get(entry) {
-                        NONE => match block.unstored(asked, entry, entries) {
-                            Some(unstored) => unstored.records[pattern],
-                            None => self.statement_of(asking, entry, pattern)?,
-                        },
-                        order => self.set.record_of(order, pattern as u32)?,
-                    };
-                    let preference = match usage.preference(record, label)? {
-                        Preference::NoAccess => {
-                            return Err(usage.malformed("a usage record states what none can"));
+                    let path = paths[question as usize];
+                    usage.decide(path, &self.settings, cache, |label, (preference, record)| {
+                        let answer = first + label;
+                        // As `combined` does with two fields.
+                        let before = (preferences[answer].rank(), records[answer].1);
+                        if (preference.rank(), record) < before {
+                            preferences[answer] = preference;
+                            records[answer] = (policy, record);
                         }
-                        preference => preference,
-                    };
-                    let answer = first + column / UsageSource::ALL.len();
-                    // Combined with that of the other field, as `combined` does.
-                    let before = (preferences[answer].rank(), records[answer].1);
-                    if (preference.rank(), record) < before {
-                        preferences[answer] = preference;
-                        records[answer] = (policy, record);
-                    }
+                    });
                 }
-            }
+            };
+            let is_asked = |agent: &usize| {
+                let mut verdicts =
+                    asked.iter().map(|(_, it)| decisions[*it as usize * agents + agent].verdict);
+                verdicts.any(|verdict| verdict == Verdict::Allow)
+            };
+            let asking = (0..agents).filter(is_asked);
+            self.with_usage_of(PolicyNumber(policy), asking, known, answer)?;
         }
+        known.keep_within(self.settings.limits.automata_bytes_max);
         self.set.has_length()
     }
 
-    /// Finds where answers about the usage of a policy begin, unless they were found before.
-    fn resolve_usage(
+    /// Calls `with` with the usage of a policy for each of the agents. Reads the file if it is not known
+    /// for some of them.
+    fn with_usage_of(
         &self,
-        asking: &UsageQuestions,
-        policy: u32,
-        position: u32,
+        policy: PolicyNumber,
+        asking: impl Iterator<Item = usize> + Clone,
+        known: &mut KnownUsage,
+        mut with: impl FnMut(&AgentUsage, &mut Cache, usize),
     ) -> Result<(), Damage> {
-        let columns = asking.columns.len();
-        let entries = self.agents.len() * columns;
-        let first = policy as usize * entries;
-        if entries == 0 || asking.starts.has(first + entries - 1) {
-            return Ok(());
-        }
-        let usage = self.set.usage_at(position)?;
-        let mut known: Vec<u32> = Vec::with_capacity(self.agents.len());
-        let mut rule_sets: Vec<RuleSetNumber> = Vec::with_capacity(entries);
-        let (mut starts, mut orders) = (Vec::new(), Vec::new());
-        for agent in &self.tokens {
-            let entry = usage.select(agent)?;
-            // The answers of an agent with the same entry, if there is one.
-            let same = known.iter().position(|other| *other == entry).map(|agent| agent * columns);
-            known.push(entry);
-            let own = rule_sets.len();
-            for (column, &asked) in asking.columns.iter().enumerate() {
-                let (rule_set, order) = usage.rules(entry, asked)?;
-                let of_column = || rule_sets[own..].iter().position(|other| *other == rule_set);
-                let same = same.map(|same| same + column);
-                starts.push(match same.or_else(|| of_column().map(|same| own + same)) {
-                    Some(same) => asking::shared(same),
-                    None => self.set.start_of(rule_set)?.unwrap_or(asking::ON_DEMAND),
-                });
-                rule_sets.push(rule_set);
-                orders.push(order);
+        let (agents, dialect) = (self.agents.len(), self.dialect());
+        let own = known.of_agents.remove(&policy.0);
+        let mut own = own.unwrap_or_else(|| vec![NONE; agents].into());
+        if asking.clone().all(|agent| own[agent] != NONE) {
+            for agent in asking {
+                with(&known.kept[own[agent] as usize], &mut known.cache, agent);
             }
+        } else {
+            self.set.policy(policy)?.with_usage(|file| {
+                let groups = UsageGroups::new(file);
+                // The usage of agents to which the same groups apply is kept once.
+                let mut known_groups: Vec<(Vec<usize>, u32)> = Vec::new();
+                for agent in asking {
+                    if own[agent] == NONE {
+                        let of_agent = groups.of_agent(&self.agents[agent], dialect);
+                        if known.keep_within(self.settings.limits.automata_bytes_max) {
+                            own.fill(NONE);
+                            known_groups.clear();
+                        }
+                        let same = known_groups.iter().find(|(groups, _)| *groups == of_agent);
+                        own[agent] = match same {
+                            Some((_, same)) => *same,
+                            None => {
+                                let in_force = groups.in_force(&of_agent);
+                                let rules = UsageRules::new(file, &in_force, &dialect.paths);
+                                let number = known.add(rules, &self.labels);
+                                known_groups.push((of_agent, number));
+                                number
+                            }
+                        };
+                    }
+                    with(&known.kept[own[agent] as usize], &mut known.cache, agent);
+                }
+            })?;
         }
-        asking.orders.set(first, orders);
-        // Stored last: a thread that sees the starts of a policy sees its orders.
-        asking.starts.set(first, &starts);
+        known.of_agents.insert(policy.0, own);
         Ok(())
     }
 
@@ -198,50 +219,115 @@ impl Classifier {
         Ok(Some(StatedPlace { line, source, value }))
     }
 
-    /// Returns the licences of a policy that hold for `agent`, as written. Each is read when it is
-    /// taken.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such agent.
-    pub fn licenses(&self, policy: u32, agent: usize) -> Result<Licenses<'_>, Damage> {
-        let usage = match policy {
-            NO_POLICY | NO_URL => None,
-            _ => self.set.policy(PolicyNumber(policy))?.applied_usage(&self.tokens[agent])?,
-        };
-        Ok(match usage {
-            Some(usage) => Box::new(usage.licenses()?),
-            None => Box::new(std::iter::empty()),
-        })
-    }
-
-    /// Returns the statements of the column of an entry, in order of precedence, for a rule set that is
-    /// not stored.
-    fn statements_of(&self, asking: &UsageQuestions, entry: usize) -> Result<LabelRules, Damage> {
-        let columns = asking.columns.len();
-        let (label, source) = asking.columns[entry % columns];
-        let agent = &self.agents[entry / columns % self.agents.len()];
-        let policy = PolicyNumber((entry / columns / self.agents.len()) as u32);
-        let dialect = self.set.dialect();
-        let mut rules =
-            self.set.policy(policy)?.with_file(|file, _| UsageRules::of(file, agent, dialect))?;
-        Ok(std::mem::take(&mut rules.labels[label as usize][source as usize]))
-    }
-
-    /// Returns the usage record of a pattern of such a rule set.
-    #[cold]
-    fn statement_of(
+    /// Returns the licences of a policy that hold for an agent, as written. Each is read when it is
+    /// taken, because a file may have thousands.
+    pub(super) fn licenses(
         &self,
-        asking: &UsageQuestions,
-        entry: usize,
-        pattern: usize,
-    ) -> Result<u32, Damage> {
-        let records = self.statements_of(asking, entry)?.records;
-        records.get(pattern).copied().ok_or_else(lost(self))
+        policy: u32,
+        agent: usize,
+        known: &KnownUsage,
+    ) -> Result<Licenses<'_>, Damage> {
+        if matches!(policy, NO_POLICY | NO_URL) {
+            return Ok(Box::new(std::iter::empty()));
+        }
+        let policy = self.set.policy(PolicyNumber(policy))?;
+        let licenses = match known.of(policy.number().0, agent) {
+            Some(usage) => usage.licenses.clone(),
+            None if !policy.has_usage()? => Vec::new(),
+            None => policy.with_usage(|file| {
+                UsageRules::of(file, &self.agents[agent], self.dialect()).licenses
+            })?,
+        };
+        Ok(Box::new(licenses.into_iter().map(move |it| Ok(policy.usage_record(it)?.2))))
     }
 }
 
-/// Returns the damage to report if answers refer to a usage that is missing.
-fn lost(classifier: &Classifier) -> impl Fn() -> Damage {
-    || classifier.set.malformed_host("a policy has lost its usage")
+impl KnownUsage {
+    /// Returns what is known about the usage of a policy for an agent.
+    fn of(&self, policy: u32, agent: usize) -> Option<&AgentUsage> {
+        self.kept.get(self.of_agents.get(&policy)?[agent] as usize)
+    }
+
+    /// Keeps the statements about these labels and the licences, and returns the number under which
+    /// they are kept.
+    fn add(&mut self, rules: UsageRules, labels: &[Label]) -> u32 {
+        let mut known: Vec<PatternList> = Vec::new();
+        let mut statements: Vec<Statements> = Vec::new();
+        for (number, &label) in labels.iter().enumerate() {
+            for LabelRules { patterns, records, preferences } in rules.about(label) {
+                if patterns.is_empty() {
+                    continue;
+                }
+                let same = known.iter().position(|it| *it == patterns).unwrap_or_else(|| {
+                    statements
+                        .push(Statements { rules: self.compile(&patterns), stated: Vec::new() });
+                    known.push(patterns);
+                    statements.len() - 1
+                });
+                let stated: Vec<(Preference, u32)> = preferences.into_iter().zip(records).collect();
+                self.kept_bytes += size_of::<Statements>() + size_of_val(&*stated);
+                statements[same].stated.push((number, stated));
+            }
+        }
+        let licenses = rules.licenses;
+        self.kept_bytes += 2 * size_of::<AgentUsage>() + size_of_val(&*licenses);
+        self.kept.push(AgentUsage { statements, licenses });
+        self.kept.len() as u32 - 1
+    }
+
+    /// Compiles patterns, unless the first matches every path.
+    fn compile(&mut self, patterns: &PatternList) -> Option<(u32, RuleSetBuf)> {
+        if patterns.get(0).matches_all() {
+            return None;
+        }
+        let rules = RuleSetBuf::new(patterns, |_| true);
+        self.kept_bytes += rules.as_bytes().len();
+        self.rule_sets += 1;
+        Some((self.rule_sets, rules))
+    }
+
+    /// Forgets everything if it takes more memory than allowed, and returns whether it does.
+    fn keep_within(&mut self, bytes_max: usize) -> bool {
+        let is_over = self.memory_bytes() > bytes_max;
+        if is_over {
+            *self = KnownUsage::default();
+        }
+        is_over
+    }
+
+    /// Returns the bytes held by statements and their automata.
+    pub fn memory_bytes(&self) -> usize {
+        let agents = self.of_agents.values().next().map_or(0, |agents| size_of_val(&**agents));
+        let of_agents = 2 * size_of::<(u32, Box<[u32]>)>() + agents;
+        self.kept_bytes + self.of_agents.len() * of_agents + self.cache.memory_bytes()
+    }
+
+    /// Returns the work of the automata.
+    pub fn work(&self) -> Work {
+        self.cache.work()
+    }
+}
+
+impl AgentUsage {
+    /// Calls `with` with the position of each label about which a statement matches a path, its preference
+    /// and its record.
+    fn decide(
+        &self,
+        path: &[u8],
+        settings: &Settings,
+        cache: &mut Cache,
+        mut with: impl FnMut(usize, (Preference, u32)),
+    ) {
+        for Statements { rules, stated } in &self.statements {
+            let first = match rules {
+                None => Some(0),
+                Some((number, rules)) => {
+                    rules.as_rule_set().decide_as(*number, path, settings, cache).pattern()
+                }
+            };
+            if let Some(first) = first {
+                stated.iter().for_each(|(label, stated)| with(*label, stated[first]));
+            }
+        }
+    }
 }

@@ -137,7 +137,6 @@ kinds! {
     16 RULE_SETS "rule sets": "The rule sets.",
     17 POLICY_HEADS "policy heads": "What each policy is for an agent that it does not name.",
     18 MOMENTS "moments": "The moments of timelines.",
-    19 USAGE "usage": "Usage preferences, by policy.",
     21 USAGE_RECORDS "usage records": "The usage records of policies.",
     23 MOMENT_CAPTURES "moment captures": "The captures of moments.",
     24 OTHER_STRINGS_BYTES "other strings": "Strings of other records.",

@@ -103,10 +103,14 @@ impl<'s> RecordList<'s> {
             Ok::<_, Damage>((words[0].get(), words[1].get()))
         };
         let after = partition_point(self.runs as usize, |number| Ok(run(number)?.0 <= index))?;
-        let malformed = || self.malformed("a record is on no line");
-        let (record, line) = run(after.checked_sub(1).ok_or_else(malformed)?)?;
-        let line = index.checked_sub(record).and_then(|behind| line.checked_add(behind));
-        line.filter(|_| index < self.records).and_then(LineNumber::new).ok_or_else(malformed)
+        self.line_in(after.checked_sub(1).map(run).transpose()?, index)
+    }
+
+    /// Returns the line of a record in a run: its first record, and the line of that record.
+    fn line_in(&self, run: Option<(u32, u32)>, index: u32) -> Result<LineNumber, Damage> {
+        let line = run.and_then(|(first, line)| line.checked_add(index.checked_sub(first)?));
+        let line = line.filter(|_| index < self.records).and_then(LineNumber::new);
+        line.ok_or_else(|| self.malformed("a record is on no line"))
     }
 
     /// Returns the kind of a record and the form of its text; 0 if the list has no forms.
@@ -114,14 +118,18 @@ impl<'s> RecordList<'s> {
         if index >= self.records {
             return Err(self.malformed("it has fewer records than are asked for"));
         }
-        let word = self.words(self.kinds_at() + index as usize / record::KINDS_PER_WORD, 1)?[0];
-        let place = index as usize % record::KINDS_PER_WORD;
-        let bits = word.get() >> (place as u32 * record::KIND_BITS);
-        let kind = bits & ((1 << record::KIND_BITS) - 1);
-        Ok(match self.place {
+        let words = self.words(self.kinds_at() + index as usize / record::KINDS_PER_WORD, 1)?;
+        Ok(self.unpacked(words[0], index))
+    }
+
+    /// Returns the kind and the form of a record from its word.
+    fn unpacked(&self, word: U32, index: u32) -> (u32, u32) {
+        let place = index % record::KINDS_PER_WORD as u32;
+        let kind = word.get() >> (place * record::KIND_BITS) & ((1 << record::KIND_BITS) - 1);
+        match self.place {
             In::Documents => (kind & ((1 << record::FORM_SHIFT) - 1), kind >> record::FORM_SHIFT),
             In::Usage | In::Others => (kind, record::STRING),
-        })
+        }
     }
 
     /// Returns the kind of a record.
@@ -158,15 +166,6 @@ impl<'s> RecordList<'s> {
         Ok(strings)
     }
 
-    /// Returns the string of a record; `None` if its text is that of a pattern.
-    fn string(&self, index: u32) -> Result<Option<StringID>, Damage> {
-        if self.kind_and_form(index)?.1 != record::STRING {
-            return Ok(None);
-        }
-        let at = self.strings_at() + self.strings_before(index)? as usize;
-        Ok(Some(StringID(self.words(at, 1)?[0].get())))
-    }
-
     /// Finds the patterns of all records of a policy's list, for callers that read all.
     pub(crate) fn find_patterns(&mut self, policy: &StoredPolicy<'s>) -> Result<(), Damage> {
         let mut patterns = vec![None; self.records as usize];
@@ -196,7 +195,20 @@ impl<'s> RecordList<'s> {
         pattern: Option<Pattern<'_>>,
         text: &mut Vec<u8>,
     ) -> Result<usize, Damage> {
-        if let Some(string) = self.string(index)? {
+        self.read_as(index, self.kind_and_form(index)?, pattern, text)
+    }
+
+    /// Like [`RecordList::read_rule`], for a record of this kind and form.
+    fn read_as(
+        &self,
+        index: u32,
+        (kind, form): (u32, u32),
+        pattern: Option<Pattern<'_>>,
+        text: &mut Vec<u8>,
+    ) -> Result<usize, Damage> {
+        if form == record::STRING {
+            let at = self.strings_at() + self.strings_before(index)? as usize;
+            let string = StringID(self.words(at, 1)?[0].get());
             let sections = &self.set.sections;
             let strings = match self.place {
                 In::Others => &sections.other_strings,
@@ -210,13 +222,12 @@ impl<'s> RecordList<'s> {
             return Ok(value_start);
         }
         let malformed = || self.malformed("a record's text is that of no pattern");
-        let form = self.kind_and_form(index)?.1;
         let star: &[u8] = match form {
             record::PATTERN => b"",
             record::PATTERN_AND_STAR => b"*",
             _ => return Err(malformed()),
         };
-        let field = self.role(index)?.rule_field().ok_or_else(malformed)?;
+        let field = self.role_of(kind)?.rule_field().ok_or_else(malformed)?;
         let found = || self.patterns.get(index as usize).copied().flatten();
         let pattern = pattern.or_else(found).ok_or_else(malformed)?;
         text.clear();
@@ -277,44 +288,61 @@ impl PolicySet {
 impl RecordList<'_> {
     /// Returns what a record is.
     pub(crate) fn role(&self, index: u32) -> Result<Role, Damage> {
-        let kind = self.kind(index)? as usize;
-        let usage = || UsageKind::ALL.get(kind).copied().map(Role::Usage);
+        self.role_of(self.kind(index)?)
+    }
+
+    /// Returns what a record of this kind is.
+    fn role_of(&self, kind: u32) -> Result<Role, Damage> {
+        let usage = || UsageKind::ALL.get(kind as usize).copied().map(Role::Usage);
         match self.place {
-            In::Documents => Ok(Role::Access(RecordKind::ALL[kind])),
+            In::Documents => Ok(Role::Access(RecordKind::ALL[kind as usize])),
             In::Usage => usage().ok_or_else(|| self.malformed("a usage record is of no kind")),
             In::Others => Ok(Role::Other),
         }
     }
 
-    /// Calls `with` with each record of a wanted kind, in order: its number, its text and the offset of its
-    /// value. All are read into one buffer, one after the other.
+    /// Calls `with` with each record of a wanted kind, in order: what it is, its line, its text and the
+    /// offset of its value. All are read into one buffer, one after the other.
     fn each(
         &self,
         is_wanted: impl Fn(u32) -> bool,
-        mut with: impl FnMut(u32, &[u8], usize) -> Result<(), Damage>,
+        mut with: impl FnMut(Role, LineNumber, &[u8], usize) -> Result<(), Damage>,
     ) -> Result<(), Damage> {
         let mut bytes_left = self.set.record_bytes_max();
         let mut text = Vec::new();
+        let kinds = self.kinds()?;
+        let runs = self.words(record::HEAD_WORDS, self.runs as usize * record::RUN_WORDS)?;
+        let runs = runs.as_chunks::<{ record::RUN_WORDS }>().0.iter();
+        let runs = runs.map(|[first, line]| (first.get(), line.get()));
+        if !runs.clone().is_sorted_by(|one, other| one.0 < other.0) {
+            return Err(self.malformed("its runs are not in order"));
+        }
+        let (mut run, mut later) = (None, runs.peekable());
         for index in 0..self.len() {
-            if !is_wanted(self.kind(index)?) {
+            let word = kinds[index as usize / record::KINDS_PER_WORD];
+            let (kind, form) = self.unpacked(word, index);
+            if !is_wanted(kind) {
                 continue;
             }
-            let value_start = self.read(index, &mut text)?;
+            while let Some(next) = later.next_if(|(first, _)| *first <= index) {
+                run = Some(next);
+            }
+            let value_start = self.read_as(index, (kind, form), None, &mut text)?;
             let too_many = || self.malformed("a file is longer than it may be");
             bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
-            with(index, &text, value_start)?;
+            with(self.role_of(kind)?, self.line_in(run, index)?, &text, value_start)?;
         }
         Ok(())
     }
 
     /// Appends the records of the wanted kinds to a list.
-    fn append_to(
+    pub(super) fn append_to(
         &self,
         list: &mut ListWriter,
         is_wanted: impl Fn(u32) -> bool,
     ) -> Result<(), Damage> {
-        self.each(is_wanted, |index, text, value_start| {
-            let in_order = list.push(self.role(index)?, self.line(index)?, text, value_start);
+        self.each(is_wanted, |role, line, text, value_start| {
+            let in_order = list.push(role, line, text, value_start);
             in_order.ok_or_else(|| self.malformed("its records are not in order"))
         })
     }
@@ -337,10 +365,7 @@ impl<'s> StoredPolicy<'s> {
         let (mut list, mut records) = (ListWriter::default(), self.record_list()?);
         records.find_patterns(self)?;
         records.append_to(&mut list, |_| true)?;
-        if let Some(usage) = self.usage()? {
-            let records = self.set.record_list(In::Usage, usage.record_list())?;
-            records.append_to(&mut list, |_| true)?;
-        }
+        self.usage_list()?.append_to(&mut list, |_| true)?;
         Ok(list.finish())
     }
 
@@ -369,16 +394,21 @@ impl<'s> StoredPolicy<'s> {
         Ok(with(&self.read(&extract)?, &extract))
     }
 
-    fn read<'e>(&self, extract: &'e [u8]) -> Result<RobotsTxt<'e>, Damage> {
+    pub(super) fn read<'e>(&self, extract: &'e [u8]) -> Result<RobotsTxt<'e>, Damage> {
         read_extract(extract).ok_or_else(|| self.malformed("its records are not a valid file"))
     }
 
     /// Calls `with` with the user-agent lines of its file, in their groups. No rule is read.
     pub fn with_user_agents<T>(&self, with: impl FnOnce(&RobotsTxt<'_>) -> T) -> Result<T, Damage> {
         let mut list = ListWriter::default();
-        let is_user_agent = |kind: u32| kind <= RecordKind::ExtendsGroup as u32;
-        self.record_list()?.append_to(&mut list, is_user_agent)?;
+        self.append_user_agents(&mut list)?;
         Ok(with(&self.read(&list.finish())?))
+    }
+
+    /// Appends the user-agent lines to a list.
+    pub(super) fn append_user_agents(&self, list: &mut ListWriter) -> Result<(), Damage> {
+        let is_user_agent = |kind: u32| kind <= RecordKind::ExtendsGroup as u32;
+        self.record_list()?.append_to(list, is_user_agent)
     }
 }
 
@@ -410,8 +440,7 @@ impl StoredCapture<'_> {
         let list = self.set.record_list(In::Others, self.others)?;
         list.each(
             |other| other == kind,
-            |index, text, _| {
-                let line = list.line(index)?;
+            |_, line, text, _| {
                 if let Some(record) = record_of(text, self.set.dialect()) {
                     with(&record, line);
                 }

@@ -15,7 +15,6 @@
 #![allow(unsafe_code, reason = "maps set files")]
 
 mod applied;
-mod applied_usage;
 mod capture;
 mod delay;
 mod document;
@@ -42,7 +41,6 @@ use super::layout::SlotLine;
 use super::strings::Strings;
 
 pub use applied::AppliedGroups;
-pub use applied_usage::AppliedUsage;
 pub use capture::CaptureFacts;
 pub(crate) use document::RecordList;
 pub use document::{RecordKind, UsageKind};
@@ -54,7 +52,6 @@ pub use rule_set::{StoredRuleSet, record_order};
 pub(crate) use rule_set::{may_be_directory, ordered};
 pub use timelines::{Period, StoredMoment, StoredTimeline};
 pub use tokens::{AgentTokens, CompiledFor};
-pub(crate) use usage::{Column, columns};
 
 /// A compiled set.
 #[derive(Debug)]
@@ -113,7 +110,6 @@ sections! {
         documents DOCUMENTS,
         others OTHERS,
         outages OUTAGES,
-        usage USAGE,
         usage_records USAGE_RECORDS,
     }
     {

@@ -142,12 +142,16 @@ impl<'s> StoredHead<'s> {
         }
     }
 
-    /// Returns the position of the policy's usage; `None` if it has none.
+    /// Returns whether the file has a usage record.
     #[inline]
-    pub fn usage_position(&self) -> Result<Option<u32>, Damage> {
+    pub fn has_usage(&self) -> Result<bool, Damage> {
         self.access()?;
-        let position = self.head.usage.get();
-        Ok((position != NONE).then_some(position))
+        Ok(self.usage_records() != NONE)
+    }
+
+    /// Returns the position of the usage records; [`NONE`] for none.
+    pub fn usage_records(&self) -> u32 {
+        self.head.usage_records.get()
     }
 
     /// Returns what decides for an agent. Reads the rest only for an agent that the file may name.

@@ -71,11 +71,6 @@ impl PolicySet {
         }
     }
 
-    /// Returns where the answers of a rule set begin, like [`PolicySet::start_at`].
-    pub(crate) fn start_of(&self, number: RuleSetNumber) -> Result<Option<Start>, Damage> {
-        self.start_at(self.rule_set_lines(number)?)
-    }
-
     /// Returns the lines of all rule sets. Only use those of a rule set that
     /// [`PolicySet::rule_set`] has checked.
     #[inline]

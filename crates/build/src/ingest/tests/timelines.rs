@@ -241,7 +241,7 @@ fn told(
 fn session(set: PolicySet, dialect: &'static Dialect) -> Session {
     let agents = ["a", "b"].map(|name| Crawler::parse(name, dialect).unwrap());
     let classifier = Classifier::new(set, agents.into()).unwrap();
-    Session::new(classifier.with_usage(&[Label::TrainAi]).unwrap())
+    Session::new(classifier.with_usage(&[Label::TrainAi]))
 }
 
 #[test]
