@@ -189,8 +189,6 @@ pub struct SurveyRows<'s> {
 pub struct RowTotals {
     /// The number of hosts.
     pub hosts: u64,
-    /// The number of origins.
-    pub origins: u64,
     /// The number of rows, of all periods.
     pub rows: u64,
     pub per_agent: Vec<AgentFigures>,
@@ -347,7 +345,6 @@ impl RowTotals {
 
     fn merge(&mut self, other: &RowTotals) {
         self.hosts += other.hosts;
-        self.origins += other.origins;
         self.rows += other.rows;
         self.per_agent.iter_mut().zip(&other.per_agent).for_each(|(own, other)| own.merge(other));
     }
@@ -401,7 +398,6 @@ impl<'s> RowWorker<'_, 's> {
             };
             let policy = newest.policy;
             self.totals.hosts += u64::from(last.is_none());
-            self.totals.origins += 1;
             let used = &mut self.known(policy)?.used;
             used.origins += 1;
             used.hosts += u64::from(last != Some(policy));
