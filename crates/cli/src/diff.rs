@@ -22,7 +22,7 @@ use portcullis_set::batch::Classifier;
 use portcullis_set::{PolicySet, SetError};
 use portcullis_survey::changes::urls::{UrlCounts, compare_chunk};
 use portcullis_survey::changes::{self, Answer, Compared};
-use portcullis_survey::difference::{self, ChangeCounts, Difference};
+use portcullis_survey::difference::{self, ChangeCounts, each_change};
 use portcullis_text::figures;
 use portcullis_text::json::to_json;
 use portcullis_text::visible::visible;
@@ -238,9 +238,9 @@ impl Diff {
             anyhow::Ok(difference::Side::new(set, agents, time)?)
         };
         let [from, to] = self.times;
-        let difference = Difference::new([side(old, from)?, side(new, to)?]);
+        let sides = [side(old, from)?, side(new, to)?];
         let mut rows = self.rows(changes::origin_fields(!agents.is_empty()))?;
-        let counts = difference.each(|change| {
+        let counts = each_change(&sides, |change| {
             changes::push_origin(&change, agents, &mut rows.added);
             rows.write_many()
         })?;

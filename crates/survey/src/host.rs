@@ -1,6 +1,6 @@
 //! One host: its policies in full, how each was captured, with its records, groups and robots; and its
 //! history, the periods and what changed in each for whom. For the changes of all origins between two
-//! sets use [`Difference`](crate::difference::Difference).
+//! sets use [`difference`](crate::difference).
 //!
 //! A period is a time in which the policy stays the same. For each robot that a file of the origin
 //! names, and for all others, a period has how much of the site the policy allows: exact, over all

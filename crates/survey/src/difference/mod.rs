@@ -25,15 +25,14 @@
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_build::compile::{self, CompileConfig};
 //! use portcullis_set::PolicySet;
-//! use portcullis_survey::difference::{Difference, Side};
+//! use portcullis_survey::difference::{Side, each_change};
 //! use portcullis_build::Standings;
 //!
 //! let empty = compile::to_vec(&Standings::default(), &CompileConfig::new(&RFC_9309, None))?;
 //! let old = PolicySet::from_bytes("old", &empty)?.into();
 //! let new = PolicySet::from_bytes("new", &empty)?.into();
 //! let side = |set| Side::new(set, Vec::new(), None);
-//! let difference = Difference::new([side(&old)?, side(&new)?]);
-//! let counts = difference.each(|change| {
+//! let counts = each_change(&[side(&old)?, side(&new)?], |change| {
 //!     println!("{}: {}", String::from_utf8_lossy(&change.origin), change.as_str());
 //!     Ok::<(), Box<dyn std::error::Error>>(())
 //! })?;
@@ -60,11 +59,7 @@ use crate::origins::captured;
 #[cfg(test)]
 mod tests;
 
-/// Two sets to compare, the old and the new, and the agents to compare them for.
-#[derive(Debug)]
-pub struct Difference([Side; 2]);
-
-/// One of two sets.
+/// One of two sets to compare, and the agents to compare them for.
 #[derive(Debug)]
 pub struct Side {
     set: Arc<PolicySet>,
@@ -183,98 +178,90 @@ impl ChangeCounts {
     }
 }
 
-impl Difference {
-    /// Compares an old and a new side, which may be of one set.
-    ///
-    /// # Panics
-    ///
-    /// If the two do not have the same number of agents.
-    pub fn new(sides: [Side; 2]) -> Difference {
-        let [old, new] = sides.each_ref().map(Side::agents);
-        assert_eq!(old, new, "the same agents ask both sets");
-        Difference(sides)
-    }
-
-    /// Calls `with` for each change, in the order of hosts, http before https, and returns the counts.
-    ///
-    /// # Errors
-    ///
-    /// The first damage, or the error of `with`.
-    pub fn each<E: From<Damage>>(
-        &self,
-        mut with: impl FnMut(OriginChange) -> Result<(), E>,
-    ) -> Result<ChangeCounts, E> {
-        let rules_by_agent = vec![0; self.0[0].agents()];
-        let mut counts = ChangeCounts { rules_by_agent, ..ChangeCounts::default() };
-        let mut pairs = Pairs::default();
-        let [mut old_hosts, mut new_hosts] = self.0.each_ref().map(|side| side.set.hosts());
-        let (mut old, mut new) = (old_hosts.next().transpose()?, new_hosts.next().transpose()?);
-        loop {
-            let order = match (&old, &new) {
-                (None, None) => return Ok(counts),
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some(old), Some(new)) => old.key().cmp(new.key()),
-            };
-            let hosts = [old.filter(|_| order.is_le()), new.filter(|_| order.is_ge())];
-            for https in [false, true] {
-                let policies = self.policies(&hosts, https)?;
-                let Some(host) = hosts.iter().flatten().next().filter(|_| policies != [None; 2])
-                else {
-                    continue;
-                };
-                let Some((states, agents)) = self.compare(policies, &mut pairs)? else {
-                    counts.unchanged += 1;
-                    continue;
-                };
-                let change = OriginChange { origin: host.origin(https), states, agents };
-                counts.add(&change);
-                with(change)?;
-            }
-            if order.is_le() {
-                old = old_hosts.next().transpose()?;
-            }
-            if order.is_ge() {
-                new = new_hosts.next().transpose()?;
-            }
-        }
-    }
-
-    /// Returns the policies of an origin in both sets, as of their times.
-    fn policies(
-        &self,
-        hosts: &[Option<StoredHost<'_>>; 2],
-        https: bool,
-    ) -> Result<[Option<PolicyNumber>; 2], Damage> {
-        let mut policies = [None; 2];
-        for ((side, host), policy) in self.0.iter().zip(hosts).zip(&mut policies) {
-            if let Some(host) = host.filter(|host| host.policy(https).is_some()) {
-                *policy = captured(&side.set, &host, https, side.at)?.map(|(policy, _)| policy);
-            }
-        }
-        Ok(policies)
-    }
-
-    /// Returns the states, and the agents with other rules; `None` if nothing differs.
-    fn compare(
-        &self,
-        [old, new]: [Option<PolicyNumber>; 2],
-        pairs: &mut Pairs,
-    ) -> Result<Option<(States, Vec<usize>)>, Damage> {
-        let state_of = |side: &Side, policy: Option<PolicyNumber>| {
-            policy.map(|it| state(&side.set, it)).transpose()
+/// Compares an old and a new side, which may be of one set: calls `with` for each change, in the order of
+/// hosts, http before https, and returns the counts.
+///
+/// # Errors
+///
+/// The first damage, or the error of `with`.
+///
+/// # Panics
+///
+/// If the two sides do not have the same number of agents.
+pub fn each_change<E: From<Damage>>(
+    sides: &[Side; 2],
+    mut with: impl FnMut(OriginChange) -> Result<(), E>,
+) -> Result<ChangeCounts, E> {
+    let [agents, same] = sides.each_ref().map(Side::agents);
+    assert_eq!(agents, same, "the same agents ask both sets");
+    let mut counts = ChangeCounts { rules_by_agent: vec![0; agents], ..ChangeCounts::default() };
+    let mut pairs = Pairs::default();
+    let [mut old_hosts, mut new_hosts] = sides.each_ref().map(|side| side.set.hosts());
+    let (mut old, mut new) = (old_hosts.next().transpose()?, new_hosts.next().transpose()?);
+    loop {
+        let order = match (&old, &new) {
+            (None, None) => return Ok(counts),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(old), Some(new)) => old.key().cmp(new.key()),
         };
-        let states = [state_of(&self.0[0], old)?, state_of(&self.0[1], new)?];
-        if states[0] != states[1] {
-            return Ok(Some((states, Vec::new())));
+        let hosts = [old.filter(|_| order.is_le()), new.filter(|_| order.is_ge())];
+        for https in [false, true] {
+            let policies = policies(sides, &hosts, https)?;
+            let Some(host) = hosts.iter().flatten().next().filter(|_| policies != [None; 2]) else {
+                continue;
+            };
+            let Some((states, agents)) = compare(sides, policies, &mut pairs)? else {
+                counts.unchanged += 1;
+                continue;
+            };
+            let change = OriginChange { origin: host.origin(https), states, agents };
+            counts.add(&change);
+            with(change)?;
         }
-        let (Some(old), Some(new)) = (old, new) else { return Ok(None) };
-        if states[0] != Some(OriginState::RULES) {
-            return Ok(None);
+        if order.is_le() {
+            old = old_hosts.next().transpose()?;
         }
-        let agents = pairs.other_rules(self, (old, new))?;
-        Ok(agents.map(|agents| (states, agents.into())))
+        if order.is_ge() {
+            new = new_hosts.next().transpose()?;
+        }
     }
+}
+
+/// Returns the policies of an origin in both sets, as of their times.
+fn policies(
+    sides: &[Side; 2],
+    hosts: &[Option<StoredHost<'_>>; 2],
+    https: bool,
+) -> Result<[Option<PolicyNumber>; 2], Damage> {
+    let mut policies = [None; 2];
+    for ((side, host), policy) in sides.iter().zip(hosts).zip(&mut policies) {
+        if let Some(host) = host.filter(|host| host.policy(https).is_some()) {
+            *policy = captured(&side.set, &host, https, side.at)?.map(|(policy, _)| policy);
+        }
+    }
+    Ok(policies)
+}
+
+/// Returns the states, and the agents with other rules; `None` if nothing differs.
+fn compare(
+    sides: &[Side; 2],
+    [old, new]: [Option<PolicyNumber>; 2],
+    pairs: &mut Pairs,
+) -> Result<Option<(States, Vec<usize>)>, Damage> {
+    let state_of = |side: &Side, policy: Option<PolicyNumber>| {
+        policy.map(|it| state(&side.set, it)).transpose()
+    };
+    let states = [state_of(&sides[0], old)?, state_of(&sides[1], new)?];
+    if states[0] != states[1] {
+        return Ok(Some((states, Vec::new())));
+    }
+    let (Some(old), Some(new)) = (old, new) else { return Ok(None) };
+    if states[0] != Some(OriginState::RULES) {
+        return Ok(None);
+    }
+    let agents = pairs.other_rules(sides, (old, new))?;
+    Ok(agents.map(|agents| (states, agents.into())))
 }
 
 fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage> {
@@ -293,11 +280,11 @@ impl Pairs {
     /// Returns the agents with other rules in the second file; `None` if nothing differs.
     fn other_rules(
         &mut self,
-        difference: &Difference,
+        sides: &[Side; 2],
         pair: (PolicyNumber, PolicyNumber),
     ) -> Result<Option<&[usize]>, Damage> {
         if !self.0.contains_key(&pair) {
-            let agents = compare(difference, pair)?;
+            let agents = other_rules(sides, pair)?;
             if self.0.len() >= DIFFERENCE_PAIRS_KEPT {
                 self.0.clear();
             }
@@ -307,11 +294,10 @@ impl Pairs {
     }
 }
 
-fn compare(
-    difference: &Difference,
+fn other_rules(
+    [before, after]: &[Side; 2],
     (old, new): (PolicyNumber, PolicyNumber),
 ) -> Result<Option<Box<[usize]>>, Damage> {
-    let [before, after] = &difference.0;
     let same_records = before.set.policy(old)?.has_records_of(&after.set.policy(new)?)?;
     let (Some(old_agents), Some(new_agents)) = (&before.asked, &after.asked) else {
         return Ok((!same_records).then(Box::default));

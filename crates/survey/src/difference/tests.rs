@@ -15,7 +15,7 @@ use portcullis_set::lists::lists;
 use portcullis_set::stored::{CaptureFacts, PolicySet};
 use portcullis_testkit::Random;
 
-use super::{ChangeCounts, Difference, OriginChange, OriginState, Side};
+use super::{ChangeCounts, OriginChange, OriginState, Side, each_change};
 
 use portcullis_oracle as oracle;
 
@@ -64,9 +64,9 @@ fn set(world: &World, dialect: &'static Dialect) -> Arc<PolicySet> {
         .into()
 }
 
-fn changes(difference: &Difference) -> (Vec<OriginChange>, ChangeCounts) {
+fn changes(sides: &[Side; 2]) -> (Vec<OriginChange>, ChangeCounts) {
     let mut found = Vec::new();
-    let counts = difference.each(|change| {
+    let counts = each_change(sides, |change| {
         found.push(change);
         Ok::<(), Damage>(())
     });
@@ -194,8 +194,8 @@ fn later(random: &mut Random, earlier: &World) -> World {
 }
 
 /// Compares two sets without agents.
-fn by_records(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> Difference {
-    Difference::new([old, new].map(|set| Side::new(set, Vec::new(), None).unwrap()))
+fn by_records(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> [Side; 2] {
+    [old, new].map(|set| Side::new(set, Vec::new(), None).unwrap())
 }
 
 #[test]
@@ -237,8 +237,7 @@ fn the_same_rules_give_the_same_verdicts() {
         };
         let sets = (world(&old), world(&new));
         let side = |set| Side::new(set, chains(&names, dialect), None).unwrap();
-        let difference = Difference::new([side(&sets.0), side(&sets.1)]);
-        let (found, _) = changes(&difference);
+        let (found, _) = changes(&[side(&sets.0), side(&sets.1)]);
         for (agent, name) in names.iter().enumerate() {
             let changed = found.iter().any(|it| it.agents.is_empty() || it.agents.contains(&agent));
             let tokens: Vec<&str> = name.split('+').collect();
@@ -267,7 +266,7 @@ fn changed_for(
     let names = ["ABot", "Other"];
     let sides = [(&sets.0, old_dialect), (&sets.1, new_dialect)]
         .map(|(set, dialect)| Side::new(set, chains(&names, dialect), None).unwrap());
-    let (found, counts) = changes(&Difference::new(sides));
+    let (found, counts) = changes(&sides);
     match found.as_slice() {
         [] => vec![],
         [change @ OriginChange { agents, .. }] if change.as_str() == "rules" => {
@@ -351,7 +350,8 @@ fn hosts_out_of_order_are_damage_and_end_it() {
     for keys in [&["b", "a", "c"][..], &["a", "a"]] {
         let odd = set(keys);
         for (old, new) in [(&sound, &odd), (&odd, &sound)] {
-            let damage = by_records(old, new).each(|_| Ok::<(), Damage>(())).unwrap_err();
+            let sides = by_records(old, new);
+            let damage = each_change(&sides, |_| Ok::<(), Damage>(())).unwrap_err();
             assert!(damage.to_string().contains("hosts are not in order"), "{damage}");
         }
         assert!(portcullis_build::settled(&odd, &Scratch::in_memory()).is_err());
