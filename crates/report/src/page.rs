@@ -12,11 +12,11 @@
 //! Cost: linear in the content. No function fails.
 //!
 //! ```
-//! use portcullis_report::page::{Page, Section, code, count, table};
+//! use portcullis_report::page::{Page, SHOWN, Section, code, count, table};
 //!
 //! let hosts = [("a.example", 1_200), ("<b>", 3)];
 //! let rows = hosts.map(|(host, urls)| vec![code(host), count(urls)]);
-//! let body = table("hosts", "URLs by host", &["host", "#URLs"], rows);
+//! let body = table("hosts", "URLs by host", SHOWN, &["host", "#URLs"], rows);
 //! let sections = [Section { id: "hosts", title: "Hosts", body, ..Section::default() }];
 //! let footer = "Made today.";
 //! let page = Page { title: "Hosts", facts: &[], sheet: &[], sections: &sections, footer };
@@ -35,8 +35,8 @@ use crate::limits::PAGE_TEXT_CHARACTERS_MAX;
 pub const STYLE: &str = include_str!("page/style.css");
 
 /// The number of rows or bars that are shown before the others unfold, and of rows on the first sheet.
-const SHOWN: usize = 12;
-const SHOWN_ON_SHEET: usize = 5;
+pub const SHOWN: usize = 12;
+pub const SHOWN_ON_SHEET: usize = 5;
 
 /// The characters of a rule, host or URL on a short page: two lines of a cell.
 const BRIEF_TEXT_CHARACTERS: usize = 72;
@@ -215,34 +215,16 @@ pub fn folded(items: impl IntoIterator<Item = Markup>, shown: usize) -> Markup {
     }
 }
 
-/// Shows a table; the rows after the first few unfold. A column whose name starts with `#` has
-/// numbers, the others have text, and the first column has the row headings. Empty without rows.
+/// Shows a table; the rows after the first `shown` unfold, and are not printed on the first sheet. A
+/// column whose name starts with `#` has numbers, the others have text, and the first column has the row
+/// headings. Empty without rows.
 ///
 /// A table with much text is not wider than a phone: there, each row is a block with the name of each
 /// column. Otherwise the text of a column that is out of sight would make a row of blank space.
 pub fn table(
     id: &str,
     caption: &str,
-    columns: &[&str],
-    rows: impl IntoIterator<Item = Vec<Markup>>,
-) -> Markup {
-    folded_table(SHOWN, id, caption, columns, rows)
-}
-
-/// Shows a table of the first sheet: fewer rows, of which those that unfold are not printed.
-pub fn sheet_table(
-    id: &str,
-    caption: &str,
-    columns: &[&str],
-    rows: impl IntoIterator<Item = Vec<Markup>>,
-) -> Markup {
-    folded_table(SHOWN_ON_SHEET, id, caption, columns, rows)
-}
-
-fn folded_table(
     shown: usize,
-    id: &str,
-    caption: &str,
     columns: &[&str],
     rows: impl IntoIterator<Item = Vec<Markup>>,
 ) -> Markup {
@@ -421,7 +403,7 @@ mod tests {
     #[test]
     fn tables_have_scopes_and_a_caption() {
         let row = |number: u64| vec![code("a.example"), count(number)];
-        let html = table("x", "What <is>", &["host", "#URLs"], [row(1_000), row(0)]).0;
+        let html = table("x", "What <is>", SHOWN, &["host", "#URLs"], [row(1_000), row(0)]).0;
         assert!(html.contains("<p class=\"caption\" id=\"x-caption\">What &lt;is&gt;</p>"));
         assert!(
             html.contains(
@@ -429,8 +411,10 @@ mod tests {
             )
         );
         assert!(html.contains("<th scope=\"col\">URLs</th>") && !html.contains("details"));
-        assert!(table("x", "", &["host", "#URLs"], (0..15).map(row)).0.contains("3 more rows"));
-        assert_eq!(table("x", "", &["host"], []).0, "");
+        assert!(
+            table("x", "", SHOWN, &["host", "#URLs"], (0..15).map(row)).0.contains("3 more rows")
+        );
+        assert_eq!(table("x", "", SHOWN, &["host"], []).0, "");
     }
 
     fn drawn(are_shares: bool, values: &[[u64; 2]]) -> String {

@@ -22,7 +22,7 @@ use maud::{Markup, html};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::Preference;
 use portcullis_report::page::{
-    Bar, Page, Part, Section, bars, code, count, facts, folded, table, text,
+    Bar, Page, Part, SHOWN, Section, bars, code, count, facts, folded, table, text,
 };
 use portcullis_report::{AgentRecords, Figures, PolicyFacts};
 use portcullis_text::figures::{bytes, few, grouped, plural, share};
@@ -204,7 +204,7 @@ impl<'r> View<'r> {
         Section {
             id: "reasons",
             title: "Why URLs are allowed or not",
-            body: table("reasons-table", title, &columns, rows.iter().map(cells)),
+            body: table("reasons-table", title, SHOWN, &columns, rows.iter().map(cells)),
             ..Section::default()
         }
     }
@@ -248,7 +248,7 @@ impl<'r> View<'r> {
             advice: "",
             body: html! {
                 (bars(title, "hosts-table", &[("disallow", "")], false, rows.iter().map(bar)))
-                (table("hosts-table", &caption, &numbered("host", &columns), rows.iter().map(cells)))
+                (table("hosts-table", &caption, SHOWN, &numbered("host", &columns), rows.iter().map(cells)))
             },
         }
     }
@@ -290,8 +290,8 @@ impl<'r> View<'r> {
                 false => "",
             },
             body: html! {
-                (table("unknown-table", &caption, &["host", "#URLs"], hosts))
-                (table("invalid-table", "The first records that are not URLs", &["record"],
+                (table("unknown-table", &caption, SHOWN, &["host", "#URLs"], hosts))
+                (table("invalid-table", "The first records that are not URLs", SHOWN, &["record"],
                     invalid.samples.iter().map(|it| vec![code(&it.record)])))
             },
             ..Section::default()
@@ -348,7 +348,7 @@ impl<'r> View<'r> {
                 default in the group for all robots, or does not address it.",
             body: html! {
                 (bars(title, "reach-table", &SHARES, true, charted.into_iter().map(bar)))
-                (table("reach-table", title, &columns, rows.iter().map(cells)))
+                (table("reach-table", title, SHOWN, &columns, rows.iter().map(cells)))
             },
             ..Section::default()
         }
@@ -405,8 +405,8 @@ impl<'r> View<'r> {
                 filter --purpose has no default for it.",
             body: html! {
                 (bars(chart, "usage-table", &STATED, true, charted.iter().map(bar)))
-                (table("usage-table", chart, &columns, rows.iter().map(cells)))
-                (table("licenses-table", &caption, &["licence", "#hosts"], licenses))
+                (table("usage-table", chart, SHOWN, &columns, rows.iter().map(cells)))
+                (table("licenses-table", &caption, SHOWN, &["licence", "#hosts"], licenses))
             },
         })
     }
@@ -450,7 +450,7 @@ impl<'r> View<'r> {
             },
             body: html! {
                 (facts(&list))
-                (table("states-table", title, &["state", "#origins", "#URLs"], states.map(cells)))
+                (table("states-table", title, SHOWN, &["state", "#origins", "#URLs"], states.map(cells)))
             },
             ..Section::default()
         }

@@ -6,7 +6,7 @@ use maud::html;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::usage::Label;
 use portcullis_report::page::{
-    Bar, Part, Section, alike, bars, code, count, folded, prose, sheet_table, short_code,
+    Bar, Part, SHOWN_ON_SHEET, Section, alike, bars, code, count, folded, prose, short_code, table,
 };
 use portcullis_report::{AgentRecords, RecordFigures};
 use portcullis_text::figures::{grouped, share};
@@ -115,7 +115,7 @@ impl View<'_> {
             },
             body: html! {
                 (bars("Share of the URLs", "agents-table", &VERDICTS, true, rows.iter().map(bar)))
-                (sheet_table("agents-table", "URLs by crawler", &columns, rows.iter().map(cells)))
+                (table("agents-table", "URLs by crawler", SHOWN_ON_SHEET, &columns, rows.iter().map(cells)))
             },
             ..Section::default()
         }
@@ -188,7 +188,7 @@ impl View<'_> {
             },
             body: html! {
                 (bars("URLs decided, by rule", "rules-table", &RULES, false, rows.iter().map(bar)))
-                (sheet_table("rules-table", &caption, &columns, rows.iter().map(cells)))
+                (table("rules-table", &caption, SHOWN_ON_SHEET, &columns, rows.iter().map(cells)))
             },
             ..Section::default()
         }
@@ -219,7 +219,7 @@ impl View<'_> {
             },
             body: html! {
                 (bars(title, id, &RELATIONS, true, rows.iter().map(bar)))
-                (sheet_table(id, title, &columns, rows.iter().map(cells)))
+                (table(id, title, SHOWN_ON_SHEET, &columns, rows.iter().map(cells)))
             },
             ..Section::default()
         })
@@ -230,13 +230,19 @@ impl View<'_> {
         let (id, kinds) = ("problems-table", &self.report.survey.problems);
         let body = if !problems.is_empty() {
             let cells = |it: &Problem| vec![html! { "line " (it.line) }, prose(&it.what)];
-            sheet_table(id, "Lines to fix", &["where", "what"], problems.iter().map(cells))
+            table(
+                id,
+                "Lines to fix",
+                SHOWN_ON_SHEET,
+                &["where", "what"],
+                problems.iter().map(cells),
+            )
         } else if !kinds.is_empty() {
             let cells = |it: &NoteFigures| {
                 vec![prose(it.meaning), count(it.files), folded(it.hosts.iter().map(code), 3)]
             };
             let columns = ["what", "#files", "first sites"];
-            sheet_table(id, "Files by problem", &columns, kinds.iter().map(cells))
+            table(id, "Files by problem", SHOWN_ON_SHEET, &columns, kinds.iter().map(cells))
         } else {
             return None;
         };
@@ -285,7 +291,7 @@ impl View<'_> {
             ],
         };
         let caption = if is_site { "Preferences by use" } else { "Sites by use and preference" };
-        let body = sheet_table("uses-table", caption, columns, rows.iter().map(cells));
+        let body = table("uses-table", caption, SHOWN_ON_SHEET, columns, rows.iter().map(cells));
         Some(Section {
             id: "uses",
             title: "What pages may be used for",
