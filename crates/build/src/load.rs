@@ -57,21 +57,17 @@ pub struct LoadConfig {
     pub robots_bytes_max: Option<usize>,
     /// The agents to compile for; `None` for all.
     pub agents: Option<Arc<[Crawler]>>,
-    /// Whether usage preferences are compiled. Without them memory is smaller, and
-    /// [`Classifier::with_usage`](portcullis_set::batch::Classifier::with_usage) panics.
-    pub usage: bool,
     /// Which notes and faults are errors.
     pub strictness: Strictness,
 }
 
 impl LoadConfig {
-    /// Compiles for all agents, with the default size limit and usage preferences.
+    /// Compiles for all agents, with the default size limit.
     pub fn new(dialect: &'static Dialect) -> LoadConfig {
         LoadConfig {
             dialect,
             robots_bytes_max: Some(ROBOTS_BYTES_MAX),
             agents: None,
-            usage: true,
             strictness: Strictness::default(),
         }
     }
@@ -357,8 +353,8 @@ fn compiled(
 ) -> Result<PolicySet, CompileError> {
     let compiling = CompileConfig::new(config.dialect, config.robots_bytes_max);
     let agents = config.agents.as_deref().map(CompiledFor::new);
-    let bytes = compile::to_memory(&standings, &compiling, (agents.as_ref(), config.usage))?;
-    Ok(PolicySet::from_compiled(name, bytes, agents, config.usage))
+    let bytes = compile::to_memory(&standings, &compiling, agents.as_ref())?;
+    Ok(PolicySet::from_compiled(name, bytes, agents))
 }
 
 fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {

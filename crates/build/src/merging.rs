@@ -29,7 +29,7 @@ use portcullis_set::batch::{BeforeFirst, Classifier};
 use portcullis_set::file::{Damage, SetError};
 use portcullis_set::stored::PolicySet;
 
-use crate::compile::{WHOLE, to_memory};
+use crate::compile::to_memory;
 use crate::ingest::{AsOf, IngestConfig, Ingested, Merger, inputs, settle_of};
 use crate::provenance::SettleConfig;
 
@@ -187,9 +187,9 @@ pub fn as_of(
     assert!(set.has_history(), "the set has no history");
     let at = AsOf { time, or_oldest: before_first == BeforeFirst::Oldest };
     let Ingested { standings, compiling, .. } = settled_at(set, Some(at), scratch)?;
-    let compiled = to_memory(&standings, &compiling, WHOLE);
+    let compiled = to_memory(&standings, &compiling, None);
     let compiled = compiled.map_err(|error| error.of_set(set))?;
-    Ok(PolicySet::from_compiled(set.name(), compiled, None, true))
+    Ok(PolicySet::from_compiled(set.name(), compiled, None))
 }
 
 /// Returns the set of the one time of [`Classifier::as_of`], as [`as_of`]; `None` if there is no such

@@ -18,7 +18,7 @@ use portcullis_files::scratch::Scratch;
 use portcullis_set::file::{Damage, Section, SectionKind, SetCounts, SetError};
 use portcullis_set::stored::PolicySet;
 
-use crate::compile::{CompileError, Compiled, WHOLE};
+use crate::compile::{CompileError, Compiled};
 use crate::ingest::Ingested;
 use crate::merging::settled;
 use crate::writer::{ContentHasher, SectionSink};
@@ -68,7 +68,7 @@ fn verify_provenance(set: &PolicySet) -> Result<(), Damage> {
 fn compile_again(set: &PolicySet, settled: &Ingested) -> Result<(), SetError> {
     let mut comparison =
         Comparison { set, sections: 0, section: None, at: 0, hasher: ContentHasher::default() };
-    let compiled = Compiled::to(&mut comparison, &settled.standings, &settled.compiling, WHOLE);
+    let compiled = Compiled::to(&mut comparison, &settled.standings, &settled.compiling, None);
     let compiled = compiled.map_err(|error| error.of_set(set))?;
     comparison.end()?;
     if std::mem::take(&mut comparison.hasher).finish() != set.hash() {

@@ -34,7 +34,7 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let questions = plan::questions(args.questions, policy_args.dialect())?;
     let beside = plan::beside(args.beside)?;
     let times = plan::times(args.times, false, None, &policy_args)?;
-    let questions = QuestionPlan { usage: true, all_robots: true, times, ..questions };
+    let questions = QuestionPlan { all_robots: true, times, ..questions };
     let strictness = policy_args.strictness();
     let mut stream =
         plan::stream(args.input, args.rejects, &questions, &args.run, strictness, false)?;

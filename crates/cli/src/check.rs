@@ -18,7 +18,6 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let policies = args.policies;
     let mut questions = plan::questions(args.questions, policies.dialect())?;
     let labels = plan::labels(args.usage)?;
-    questions.usage = !labels.is_empty();
     questions.times = plan::time(args.time, &policies)?;
     let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
     policies.show_notes_of_check(args.quiet);

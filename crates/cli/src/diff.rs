@@ -220,8 +220,7 @@ impl Diff {
     /// Compiles the robots.txt at `path` for the agents.
     fn load(&self, path: &Path) -> anyhow::Result<Arc<PolicySet>> {
         let agents = Some(self.questions.agents(self.config.dialect)?.into());
-        let usage = !self.labels.is_empty();
-        let loaded = load(path, &LoadConfig { agents, usage, ..self.config.clone() })?;
+        let loaded = load(path, &LoadConfig { agents, ..self.config.clone() })?;
         show_notes(&loaded.notes, loaded.note_count());
         Ok(loaded.set.into())
     }

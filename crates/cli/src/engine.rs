@@ -61,7 +61,6 @@ fn load_robots(
     );
     let dialect = args.text.dialect();
     let config = LoadConfig {
-        usage: questions.usage,
         dialect,
         robots_bytes_max: args.text.bytes_max(),
         agents: match questions.all_robots {

@@ -43,8 +43,6 @@ pub struct QuestionPlan {
     pub freshness: Option<Freshness>,
     /// The times as of which records are decided; `None` for now.
     pub times: Option<TimePlan>,
-    /// Whether usage preferences are asked about.
-    pub usage: bool,
     /// The agent of each record; `None` if records are decided for all agents.
     pub each: Option<RecordAgentPlan>,
     /// Whether all robots that files name are asked about, and not the agents alone.
@@ -222,6 +220,7 @@ pub fn beside(BesideArgs { beside }: BesideArgs) -> anyhow::Result<Option<Questi
 pub fn record_agents(
     agent_field: Vec<String>,
     agent_kind: Option<AgentKind>,
+    labels: &[Label],
     questions: &mut QuestionPlan,
 ) -> anyhow::Result<()> {
     let place = Place::named(agent_field);
@@ -233,7 +232,7 @@ pub fn record_agents(
         return Ok(());
     }
     ensure!(
-        !questions.usage,
+        labels.is_empty(),
         "usage is found for named agents; omit --usage or --purpose, or name the agents with -a and \
          omit --agent-field"
     );

@@ -52,12 +52,8 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     ensure!(!args.history || at.is_none(), "--history has all periods; leave out @TIME");
     let questions = plan::agents(args.agents, policies.dialect())?;
     let beside = plan::beside(args.beside)?;
-    let questions = QuestionPlan {
-        usage: true,
-        all_robots: args.sitemaps || beside.is_some(),
-        times,
-        ..questions
-    };
+    let questions =
+        QuestionPlan { all_robots: args.sitemaps || beside.is_some(), times, ..questions };
     let output = table::open(format, &destination)?;
     let pool = thread_pool(args.run.threads.threads)?;
     let loaded = engine::load(&pool, &policies, &questions)?;

@@ -122,7 +122,7 @@ impl<'s> FactReader<'s> {
         policy: &StoredPolicy<'s>,
     ) -> Result<(PolicyReading, Vec<Applied<'s>>), Damage> {
         match policy.has_usage()? {
-            true => policy.with_usage(|file| self.read_with(policy, file))?,
+            true => policy.with_groups(|file| self.read_with(policy, file))?,
             false => self.read_with(policy, &RobotsTxt::default()),
         }
     }
@@ -234,7 +234,7 @@ impl<'s> FactReader<'s> {
         policy: &StoredPolicy<'s>,
     ) -> Result<Vec<Addressing>, Damage> {
         let dialect = self.set.dialect();
-        policy.with_user_agents(|file| {
+        policy.with_groups(|file| {
             let audience = Audience::from_agents(file, &self.agents, dialect);
             let line = |at: usize| Some((at as u32, file.user_agents()[at].value.to_vec()));
             let addressing = |agent| match audience.named(agent, dialect) {

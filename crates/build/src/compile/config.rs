@@ -6,7 +6,7 @@ use portcullis_files::scratch::Scratch;
 use portcullis_set::file::{ContentHash, SetError};
 use portcullis_set::layout::NONE;
 use portcullis_set::limits::{SET_STRING_BYTES_MAX, SET_STRINGS_MAX, TIMELINE_INPUTS_MAX};
-use portcullis_set::stored::{CompiledFor, PolicySet};
+use portcullis_set::stored::PolicySet;
 
 use crate::ingest::StandingCounts;
 use crate::limits::SET_HOST_SEEDS_MAX;
@@ -116,10 +116,3 @@ impl CompileError {
         }
     }
 }
-
-/// The part of each file that is compiled: the agents whose rules are, `None` for all, and whether
-/// usage preferences are.
-pub type Scope<'a> = (Option<&'a CompiledFor>, bool);
-
-/// All of each file.
-pub const WHOLE: Scope<'static> = (None, true);

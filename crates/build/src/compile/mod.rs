@@ -39,6 +39,7 @@ use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::{Spool, Table};
 use portcullis_set::file::{HeaderFields, SectionKind, SetCounts};
 use portcullis_set::layout::record::In;
+use portcullis_set::stored::CompiledFor;
 
 use crate::hosts::Standings;
 use crate::ingest::{Captured, Role, StandingCounts};
@@ -50,8 +51,6 @@ use crate::pool::{BlobID, BlobPool};
 use crate::standing::{Content, HostStanding};
 use crate::writer::{SectionSink, SetFileWriter};
 
-use self::config::Scope;
-pub(super) use self::config::WHOLE;
 use self::hosts::{HostSections, Timelines};
 use self::intern::{DistinctPolicies, PolicyOrigin};
 use self::plan::PolicyPlan;
@@ -74,7 +73,7 @@ pub fn write(
     path: &Path,
 ) -> Result<CompiledSet, CompileError> {
     let mut writer = SetFileWriter::create(path)?.within(&config.scratch);
-    let compiled = Compiled::to(&mut writer, standings, config, WHOLE)?;
+    let compiled = Compiled::to(&mut writer, standings, config, None)?;
     compiled.check_lines(writer.position())?;
     let fields = compiled.fields();
     config.scratch.go_on()?;
@@ -95,20 +94,20 @@ pub fn write(
 /// If the content exceeds the limits of a set, or a temporary file fails.
 pub fn to_vec(standings: &Standings, config: &CompileConfig) -> Result<Vec<u8>, CompileError> {
     let mut writer = SetFileWriter::in_memory()?;
-    let compiled = Compiled::to(&mut writer, standings, config, WHOLE)?;
+    let compiled = Compiled::to(&mut writer, standings, config, None)?;
     compiled.check_lines(writer.position())?;
     Ok(writer.finish(&compiled.fields())?.finished.to_vec())
 }
 
 /// Like [`to_vec`], into memory from which a set can be used: only the rules that apply to some of
-/// `agents`, if they are given, and with or without usage preferences.
+/// `agents`, if they are given.
 pub(super) fn to_memory(
     standings: &Standings,
     config: &CompileConfig,
-    scope: Scope<'_>,
+    agents: Option<&CompiledFor>,
 ) -> Result<ZeroedMemory, CompileError> {
     let mut writer = SetFileWriter::in_memory()?;
-    let compiled = Compiled::to(&mut writer, standings, config, scope)?;
+    let compiled = Compiled::to(&mut writer, standings, config, agents)?;
     Ok(writer.finish(&compiled.fields())?.finished)
 }
 
@@ -131,7 +130,7 @@ pub(super) fn text_bytes_max(set_bytes: u64) -> u64 {
 fn planned(
     sources: &mut Vec<PolicyOrigin>,
     pool: &BlobPool,
-    (dialect, scope, memory): (&'static Dialect, Scope<'_>, usize),
+    (dialect, agents, memory): (&'static Dialect, Option<&CompiledFor>, usize),
     policies: &mut PolicySections,
 ) -> Result<u64, CompileError> {
     let extract = |origin: &PolicyOrigin| match *origin {
@@ -142,7 +141,7 @@ fn planned(
     let plan = |from: usize, to: usize| {
         let sources = sources[from..to].par_iter().zip(&extracts[from..to]);
         let plans = sources.map(|(origin, extract)| match *origin {
-            PolicyOrigin::Extract(_) => plan::of_extract(extract, dialect, scope),
+            PolicyOrigin::Extract(_) => plan::of_extract(extract, dialect, agents),
             PolicyOrigin::Access(outcome) => Some(plan::access(outcome)),
         });
         let plans = plans.map(|plan| plan.expect("extracts are of this program"));
@@ -186,7 +185,8 @@ fn plan_bytes(file_bytes: usize) -> usize {
 struct Sections<'c> {
     pool: &'c BlobPool,
     config: &'c CompileConfig,
-    scope: Scope<'c>,
+    /// The agents whose rules are compiled; `None` for all.
+    agents: Option<&'c CompiledFor>,
     distinct: DistinctPolicies,
     policies: PolicySections,
     hosts: HostSections,
@@ -197,12 +197,16 @@ struct Sections<'c> {
 }
 
 impl<'c> Sections<'c> {
-    fn new(standings: &'c Standings, config: &'c CompileConfig, scope: Scope<'c>) -> Sections<'c> {
+    fn new(
+        standings: &'c Standings,
+        config: &'c CompileConfig,
+        agents: Option<&'c CompiledFor>,
+    ) -> Sections<'c> {
         let (pool, scratch) = (&standings.pool, &config.scratch);
         Sections {
             pool,
             config,
-            scope,
+            agents,
             distinct: DistinctPolicies::new(pool),
             policies: PolicySections::new(scratch),
             hosts: HostSections::new(scratch, pool.places(), standings.has_history()),
@@ -239,7 +243,7 @@ impl<'c> Sections<'c> {
     }
 
     fn add_policies(&mut self, origins: &mut Vec<PolicyOrigin>) -> Result<(), CompileError> {
-        let reading = (self.config.dialect, self.scope, self.config.scratch.memory());
+        let reading = (self.config.dialect, self.agents, self.config.scratch.memory());
         self.text_bytes += planned(origins, self.pool, reading, &mut self.policies)?;
         Ok(())
     }
@@ -268,15 +272,16 @@ impl<'c> Sections<'c> {
 }
 
 impl<'c> Compiled<'c> {
-    /// Compiles what is in `scope`, and writes all sections.
+    /// Compiles the rules that apply to some of `agents`, of all if there are none, and writes all
+    /// sections.
     pub(super) fn to(
         writer: &mut impl SectionSink,
         standings: &'c Standings,
         config: &'c CompileConfig,
-        scope: Scope<'c>,
+        agents: Option<&'c CompiledFor>,
     ) -> Result<Compiled<'c>, CompileError> {
         writer.begin(SectionKind::RULE_SETS)?;
-        let mut sections = Sections::new(standings, config, scope);
+        let mut sections = Sections::new(standings, config, agents);
         let mut pieces = standings.pieces();
         let mut next = pieces.next_piece()?;
         while let Some(piece) = next {

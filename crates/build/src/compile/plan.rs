@@ -11,7 +11,6 @@ use portcullis_robots::syntax::{Group, RobotsTxt};
 use portcullis_set::lists::{ListReader, ListedRecord, Role, read_extract};
 use portcullis_set::stored::{CompiledFor, record_order};
 
-use super::config::Scope;
 use crate::limits::POLICY_PATTERN_BYTES_MAX;
 use crate::pool::Fingerprint;
 
@@ -61,7 +60,7 @@ pub struct PlannedRules {
 struct Planner<'f, 'p> {
     file: &'f RobotsTxt<'p>,
     dialect: &'f Dialect,
-    entries: Vec<PlannedEntry>,
+    plan: PolicyPlan<'p>,
     /// The entries, by their groups.
     known: HashMap<Vec<usize>, u32, foldhash::fast::RandomState>,
     /// The number of ordered rules, and the bytes of their values.
@@ -86,7 +85,7 @@ pub fn access<'p>(AccessOutcome { state, verdict }: AccessOutcome) -> PolicyPlan
 pub fn of_extract<'p>(
     extract: &'p [u8],
     dialect: &Dialect,
-    (agents, usage): Scope<'_>,
+    agents: Option<&CompiledFor>,
 ) -> Option<PolicyPlan<'p>> {
     let file = &read_extract(extract)?;
     let (records, usage_records): (Vec<_>, Vec<_>) = ListReader::from_extract(extract)
@@ -94,26 +93,18 @@ pub fn of_extract<'p>(
         .partition(|record| matches!(record.role, Role::Access(_)));
     let has_rules = !file.rules().is_empty();
     let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
-    let mut plan =
-        PolicyPlan { records, ..access(AccessOutcome { state, verdict: Verdict::Allow }) };
-    let mut planner =
-        Planner { file, dialect, entries: Vec::new(), known: HashMap::default(), ordered: (0, 0) };
-    if has_rules {
-        planner.access(&mut plan, audience(file, agents, dialect));
-    } else if !usage_records.is_empty() {
-        let robots = audience(file, agents, dialect).robots;
-        plan.unruled = robots.into_iter().map(|robot| robot.name).collect();
-    }
-    if usage {
-        plan.usage_records = usage_records;
-    }
-    Some(plan)
-}
-
-/// Returns the robots of a file that `agents` match.
-fn audience(file: &RobotsTxt<'_>, agents: Option<&CompiledFor>, dialect: &Dialect) -> Audience {
+    let access = access(AccessOutcome { state, verdict: Verdict::Allow });
+    let mut plan = PolicyPlan { records, usage_records, ..access };
     let is_wanted = |name: &[u8]| agents.is_none_or(|agents| agents.is_named_by(name, dialect));
-    Audience::among(file, dialect, is_wanted)
+    let audience = || Audience::among(file, dialect, is_wanted);
+    if !has_rules && !plan.usage_records.is_empty() {
+        plan.unruled = audience().robots.into_iter().map(|robot| robot.name).collect();
+    }
+    let mut planner = Planner { file, dialect, plan, known: HashMap::default(), ordered: (0, 0) };
+    if has_rules {
+        planner.add(audience());
+    }
+    Some(planner.plan)
 }
 
 /// Returns the record number of a user-agent line. All earlier lines and the rules of earlier
@@ -130,16 +121,16 @@ fn rule_record(group: &Group, rule: u32) -> u32 {
 
 impl Planner<'_, '_> {
     /// Plans the entries of an audience.
-    fn access(&mut self, plan: &mut PolicyPlan<'_>, audience: Audience) {
+    fn add(&mut self, audience: Audience) {
         for NamedRobot { name, groups, line } in audience.robots {
             let naming_line = user_agent_record(self.file, groups[0], line);
-            plan.robots.push(PlannedRobot { name, entry: self.entry(groups), naming_line });
+            let entry = self.entry(groups);
+            self.plan.robots.push(PlannedRobot { name, entry, naming_line });
         }
         if let Some(&first) = audience.default_groups.first() {
             let naming_line = user_agent_record(self.file, first, audience.default_line);
-            plan.default = Some((self.entry(audience.default_groups), naming_line));
+            self.plan.default = Some((self.entry(audience.default_groups), naming_line));
         }
-        plan.entries = std::mem::take(&mut self.entries);
     }
 
     /// Returns whether this many more rules, with values of this many bytes, are ordered eagerly.
@@ -167,8 +158,8 @@ impl Planner<'_, '_> {
             let fingerprint = Fingerprint::of(compiled.as_bytes());
             PlannedRules { compiled, fingerprint, order }
         });
-        let entry = self.entries.len() as u32;
-        self.entries.push(PlannedEntry { positions, ordered });
+        let entry = self.plan.entries.len() as u32;
+        self.plan.entries.push(PlannedEntry { positions, ordered });
         self.known.insert(groups, entry);
         entry
     }
@@ -211,7 +202,7 @@ mod tests {
             let text = long_rule_of_many(file_bytes);
             let file = RobotsTxt::parse(&text, &RFC_9309, None);
             let [extract, _] = lists(&file, &text);
-            let plan = of_extract(&extract, &RFC_9309, (None, true)).unwrap();
+            let plan = of_extract(&extract, &RFC_9309, None).unwrap();
             let ordered = plan.entries.iter().filter_map(|entry| entry.ordered.as_ref());
             let patterns: usize =
                 ordered.clone().map(|entry| entry.compiled.as_bytes().len()).sum();

@@ -243,16 +243,13 @@ impl Classifier {
     ///
     /// # Panics
     ///
-    /// If each record has an agent of its own, or the set was loaded without usage preferences
-    /// (`LoadConfig::usage`).
+    /// If each record has an agent of its own.
     #[must_use]
     pub fn with_usage(mut self, labels: &[Label]) -> Classifier {
         if labels.is_empty() {
             return self;
         }
         assert!(self.crawlers.is_none(), "usage is not asked about with an agent per record");
-        // Otherwise every preference would seem unstated.
-        assert!(self.set.has_usage(), "the set was compiled without usage preferences");
         self.settings.limits.automata_bytes_max /= 2;
         self.labels = labels.to_vec();
         self

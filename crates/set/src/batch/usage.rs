@@ -170,7 +170,7 @@ impl Classifier {
                 with(&known.kept[own[agent] as usize], &mut known.cache, agent);
             }
         } else {
-            self.set.policy(policy)?.with_usage(|file| {
+            self.set.policy(policy)?.with_groups(|file| {
                 let groups = UsageGroups::new(file);
                 // The usage of agents to which the same groups apply is kept once.
                 let mut known_groups: Vec<(Vec<usize>, u32)> = Vec::new();
@@ -234,7 +234,7 @@ impl Classifier {
         let licenses = match known.of(policy.number().0, agent) {
             Some(usage) => usage.licenses.clone(),
             None if !policy.has_usage()? => Vec::new(),
-            None => policy.with_usage(|file| {
+            None => policy.with_groups(|file| {
                 UsageRules::of(file, &self.agents[agent], self.dialect()).licenses
             })?,
         };

@@ -48,7 +48,7 @@ impl StoredCapture<'_> {
         if lines.is_empty() {
             return Ok(vec![CrawlDelay::default(); agents.len()]);
         }
-        policy.with_user_agents(|file| {
+        policy.with_groups(|file| {
             let groups = RecordGroups::new(file, &lines);
             let of_agent = |agent| {
                 CrawlDelay::from_seconds(groups.applying(agent, dialect).map(|it| values[it]))

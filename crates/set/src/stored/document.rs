@@ -336,7 +336,7 @@ impl RecordList<'_> {
     }
 
     /// Appends the records of the wanted kinds to a list.
-    pub(super) fn append_to(
+    fn append_to(
         &self,
         list: &mut ListWriter,
         is_wanted: impl Fn(u32) -> bool,
@@ -352,6 +352,30 @@ impl<'s> StoredPolicy<'s> {
     /// Returns the list of the file's user-agent lines and rules.
     pub(crate) fn record_list(&self) -> Result<RecordList<'s>, Damage> {
         self.set.record_list(In::Documents, self.document())
+    }
+
+    /// Returns whether the file has a usage record.
+    pub fn has_usage(&self) -> Result<bool, Damage> {
+        self.head().has_usage()
+    }
+
+    /// Returns the list of usage records; empty if the file has none.
+    fn usage_list(&self) -> Result<RecordList<'s>, Damage> {
+        self.set.record_list(In::Usage, self.head().usage_records())
+    }
+
+    /// Returns the kind, the line and the value of a usage record.
+    pub(crate) fn usage_record(
+        &self,
+        record: u32,
+    ) -> Result<(UsageKind, LineNumber, Vec<u8>), Damage> {
+        let list = self.usage_list()?;
+        let mut text = Vec::new();
+        let value_start = list.read(record, &mut text)?;
+        text.drain(..value_start);
+        let malformed = || self.malformed("a policy has no such usage record");
+        let kind = UsageKind::ALL.get(list.kind(record)? as usize).ok_or_else(malformed)?;
+        Ok((*kind, list.line(record)?, text))
     }
 
     /// Returns the number of the file's user-agent lines and rules.
@@ -394,21 +418,18 @@ impl<'s> StoredPolicy<'s> {
         Ok(with(&self.read(&extract)?, &extract))
     }
 
-    pub(super) fn read<'e>(&self, extract: &'e [u8]) -> Result<RobotsTxt<'e>, Damage> {
+    fn read<'e>(&self, extract: &'e [u8]) -> Result<RobotsTxt<'e>, Damage> {
         read_extract(extract).ok_or_else(|| self.malformed("its records are not a valid file"))
     }
 
-    /// Calls `with` with the user-agent lines of its file, in their groups. No rule is read.
-    pub fn with_user_agents<T>(&self, with: impl FnOnce(&RobotsTxt<'_>) -> T) -> Result<T, Damage> {
+    /// Calls `with` with the user-agent lines of its file, in their groups, and its usage records. No rule
+    /// is read.
+    pub fn with_groups<T>(&self, with: impl FnOnce(&RobotsTxt<'_>) -> T) -> Result<T, Damage> {
         let mut list = ListWriter::default();
-        self.append_user_agents(&mut list)?;
-        Ok(with(&self.read(&list.finish())?))
-    }
-
-    /// Appends the user-agent lines to a list.
-    pub(super) fn append_user_agents(&self, list: &mut ListWriter) -> Result<(), Damage> {
         let is_user_agent = |kind: u32| kind <= RecordKind::ExtendsGroup as u32;
-        self.record_list()?.append_to(list, is_user_agent)
+        self.record_list()?.append_to(&mut list, is_user_agent)?;
+        self.usage_list()?.append_to(&mut list, |_| true)?;
+        Ok(with(&self.read(&list.finish())?))
     }
 }
 

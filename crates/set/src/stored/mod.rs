@@ -23,7 +23,6 @@ mod policy;
 mod rule_set;
 mod timelines;
 mod tokens;
-mod usage;
 
 use std::path::Path;
 
@@ -66,8 +65,6 @@ pub struct PolicySet {
     is_universal: bool,
     /// The agents that the set is compiled for; `None` means all.
     compiled_for: Option<CompiledFor>,
-    /// Whether usage preferences are compiled.
-    has_usage: bool,
 }
 
 /// The sections of a set.
@@ -208,7 +205,6 @@ impl PolicySet {
             sections,
             is_universal: false,
             compiled_for: None,
-            has_usage: true,
         })
     }
 
@@ -217,11 +213,10 @@ impl PolicySet {
         name: &str,
         bytes: ZeroedMemory,
         compiled_for: Option<CompiledFor>,
-        has_usage: bool,
     ) -> PolicySet {
         let set = SetFile::trusted(name, bytes).and_then(PolicySet::of);
         let set = set.expect("what was compiled is a set");
-        PolicySet { compiled_for, has_usage, ..set }
+        PolicySet { compiled_for, ..set }
     }
 
     /// Returns the set with its first policy applied to every URL.
@@ -243,11 +238,6 @@ impl PolicySet {
     /// Returns whether the set has the names of all robots, not of some agents alone.
     pub(crate) fn has_all_robots(&self) -> bool {
         self.compiled_for.is_none()
-    }
-
-    /// Returns whether usage preferences are compiled.
-    pub(crate) fn has_usage(&self) -> bool {
-        self.has_usage
     }
 
     /// Returns the file of the set.
