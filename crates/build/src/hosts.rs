@@ -71,7 +71,7 @@ impl Standings {
         let mut counts = StandingCounts::default();
         let mut pieces = self.pieces();
         while let Some(piece) = pieces.next_piece()? {
-            piece.iter().try_for_each(|host| counts.add_host(host, &self.pool))?;
+            piece.iter().for_each(|host| counts.add_host(host));
         }
         Ok(counts)
     }

@@ -99,6 +99,16 @@ impl Content {
     }
 }
 
+impl Content {
+    /// Returns whether both have the same policy. Other records of a file do not change it.
+    pub(crate) fn has_policy_of(self, other: Content) -> bool {
+        match (self, other) {
+            (Content::File { extract: own, .. }, Content::File { extract, .. }) => own == extract,
+            (own, other) => own == other,
+        }
+    }
+}
+
 impl HostStanding {
     /// Returns the standings of both origins, and then those of their timelines.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Standing> {

@@ -254,44 +254,6 @@ impl<'t> ListReader<'t> {
     }
 }
 
-/// Returns whether the files of two extracts decide alike and on the same lines: whether they differ
-/// in the lines of user-agent records at most.
-pub fn decide_alike(one: &[u8], other: &[u8]) -> bool {
-    let [mut one, mut other] = [one, other].map(ListReader::from_extract);
-    // The lines of the user-agent records so far.
-    let mut naming: [Vec<LineNumber>; 2] = Default::default();
-    loop {
-        let (one, other) = match (one.next(), other.next()) {
-            (None, None) => return true,
-            (Some(Some(one)), Some(Some(other))) => (one, other),
-            _ => return false,
-        };
-        let text = |it: &ListedRecord<'_>| (it.role, it.value_start);
-        if text(&one) != text(&other) || one.text != other.text {
-            return false;
-        }
-        match one.role {
-            Role::Access(RecordKind::StartsGroup | RecordKind::ExtendsGroup) => {
-                naming[0].push(one.line);
-                naming[1].push(other.line);
-                continue;
-            }
-            // A usage record belongs to the user-agent lines before it.
-            Role::Usage(_) => {
-                let [one, other] =
-                    naming.each_ref().map(|lines| lines.partition_point(|it| *it < one.line));
-                if one != other {
-                    return false;
-                }
-            }
-            _ => {}
-        }
-        if one.line != other.line {
-            return false;
-        }
-    }
-}
-
 impl<'t> Iterator for ListReader<'t> {
     type Item = Option<ListedRecord<'t>>;
 
@@ -409,42 +371,6 @@ mod tests {
             );
             assert!(ListReader::from_extract(&extract).is_of(dialect));
             assert!(ListReader::from_others(&others).is_of(dialect));
-        }
-    }
-
-    #[test]
-    fn only_lines_of_user_agents_make_no_difference() {
-        let extract = |text: &str| {
-            let [extract, _] =
-                lists(&RobotsTxt::parse(text.as_bytes(), &GOOGLE, None), text.as_bytes());
-            extract
-        };
-        let usage = "User-agent: a\n\nContent-Usage: train-ai=n\nUser-agent: b\n\nDisallow: /x\n";
-        for (one, other, are_alike) in [
-            ("User-agent: a\n\nDisallow: /x\n", "\nUser-agent: a\nDisallow: /x\n", true),
-            ("User-agent: a\n\nDisallow: /x\n", "\nUser-agent: a\nAllow: /x\n", false),
-            ("User-agent: a\n\nDisallow: /x\n", "\nUser-agent: a\nDisallow: /y\n", false),
-            ("User-agent: a\n\nDisallow: /x\n", "\nUser-agent: b\nDisallow: /x\n", false),
-            ("User-agent: a\nDisallow: /x\n", "User-agent: a\n\nDisallow: /x\n", false),
-            ("User-agent: a\n", "User-agent: a\nDisallow:\n", false),
-            (usage, &usage.replace("a\n\n", "a\n#\n"), true),
-            (usage, &format!("\n{}", usage.replace("a\n\n", "a\n")), true),
-            (
-                usage,
-                &usage.replace("b\n\n", "b\n").replace("User-agent: b", "\nUser-agent: b"),
-                true,
-            ),
-            // The second name moves in front of the usage record.
-            (
-                "User-agent: a\n\nContent-Usage: train-ai=n\nUser-agent: b\nDisallow: /x\n",
-                "User-agent: a\nUser-agent: b\nContent-Usage: train-ai=n\n\nDisallow: /x\n",
-                false,
-            ),
-            (usage, &usage.replace("=n", "=y"), false),
-        ] {
-            let (first, second) = (extract(one), extract(other));
-            assert_eq!(decide_alike(&first, &second), are_alike, "{one:?} {other:?}");
-            assert_eq!(decide_alike(&second, &first), are_alike, "{one:?} {other:?}");
         }
     }
 

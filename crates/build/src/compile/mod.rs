@@ -233,7 +233,7 @@ impl<'c> Sections<'c> {
                 }
             }
             self.hosts.add(host, &self.distinct)?;
-            self.counts.add_host(host, self.pool)?;
+            self.counts.add_host(host);
         }
         let of_blobs = size_of_val(&*self.distinct.of_blob);
         // The reports of inputs, and their JSON.

@@ -27,7 +27,6 @@
 //! all threads. Memory: [`CAPTURES_AT_ONCE`] captures and as many moments, of some hundred bytes each,
 //! and the moments of [`HISTORIES_AT_ONCE`] hosts. Temporary files can fail.
 
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
@@ -42,7 +41,6 @@ use portcullis_robots::access::{
 };
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::limits::TIMELINE_SECONDS_END;
-use portcullis_set::lists::decide_alike;
 use portcullis_set::stored::CaptureFacts;
 
 use super::captured::{Captured, CapturedReader, Keyed};
@@ -526,11 +524,7 @@ pub struct StandingCounts {
 
 impl StandingCounts {
     /// Counts a host.
-    pub(crate) fn add_host(
-        &mut self,
-        host: &HostStanding,
-        pool: &BlobPool,
-    ) -> Result<(), WriteError> {
+    pub(crate) fn add_host(&mut self, host: &HostStanding) {
         self.hosts += 1;
         for standing in standings(host) {
             let state = match standing.content {
@@ -544,11 +538,8 @@ impl StandingCounts {
             self.captured = DateSpan::over(self.captured, moment.standing.facts.dates());
         }
         if let Some([http, https]) = host.timelines.as_deref() {
-            let of_http = periods(http, pool)?;
-            let of_https = if http == https { of_http } else { periods(https, pool)? };
-            self.periods += of_http + of_https;
+            self.periods += periods(http) + periods(https);
         }
-        Ok(())
     }
 
     /// Returns the number of origins in this state.
@@ -578,28 +569,8 @@ impl StandingCounts {
     }
 }
 
-/// Returns the number of periods of a timeline. Other records of a file, and the lines of
-/// user-agent records, do not change its policy.
-fn periods(timeline: &Timeline, pool: &BlobPool) -> Result<u64, WriteError> {
-    let mut periods = u64::from(!timeline.is_empty());
-    // The file that was read last.
-    let mut last: Option<(BlobID, Cow<'_, [u8]>)> = None;
-    for pair in timeline.windows(2) {
-        let contents = [&pair[0], &pair[1]].map(|moment| moment.standing.content);
-        let is_same = match contents {
-            [Content::File { extract: one, .. }, Content::File { extract: other, .. }] => {
-                one == other || {
-                    let known = last.take().filter(|(known, _)| *known == one);
-                    let first = known.map_or_else(|| pool.get(one), |(_, bytes)| Ok(bytes))?;
-                    let second = pool.get(other)?;
-                    let is_same = decide_alike(&first, &second);
-                    last = Some((other, second));
-                    is_same
-                }
-            }
-            [one, other] => one == other,
-        };
-        periods += u64::from(!is_same);
-    }
-    Ok(periods)
+/// Returns the number of periods of a timeline.
+fn periods(timeline: &Timeline) -> u64 {
+    let content = |moment: &Moment| moment.standing.content;
+    timeline.chunk_by(|one, other| content(one).has_policy_of(content(other))).count() as u64
 }

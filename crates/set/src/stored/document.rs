@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use zerocopy::little_endian::U32;
 
-use crate::lists::{ListWriter, Role, decide_alike, read_extract};
+use crate::lists::{ListWriter, Role, read_extract};
 use portcullis_dialect::Field;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
@@ -73,13 +73,6 @@ impl<'s> RecordList<'s> {
     fn kinds(&self) -> Result<&'s [U32], Damage> {
         let start = self.kinds_at();
         self.words(start, self.strings_at() - start)
-    }
-
-    /// Returns what the list has for its records but their lines.
-    fn kinds_and_strings(&self) -> Result<&'s [U32], Damage> {
-        let start = self.kinds_at();
-        let strings = self.records as usize - self.place.patterns(self.kinds()?);
-        self.words(start, self.strings_at() + strings - start)
     }
 
     /// Returns `count` words of the list, from `at`.
@@ -391,24 +384,6 @@ impl<'s> StoredPolicy<'s> {
         records.append_to(&mut list, |_| true)?;
         self.usage_list()?.append_to(&mut list, |_| true)?;
         Ok(list.finish())
-    }
-
-    /// Returns whether `other` decides alike and on the same lines: whether the two differ in the lines
-    /// of user-agent records at most. Nobody who asks about URLs notices these.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
-    pub fn decides_as(&self, other: &StoredPolicy<'_>) -> Result<bool, Damage> {
-        if self.number() == other.number() {
-            return Ok(true);
-        }
-        let (own, others) = (self.record_list()?, other.record_list()?);
-        // Equal records have equal words and equal default rules, and most policies differ in them.
-        Ok(self.access()? == other.access()?
-            && self.default_rules() == other.default_rules()
-            && own.kinds_and_strings()? == others.kinds_and_strings()?
-            && decide_alike(&self.extract()?, &other.extract()?))
     }
 
     /// Calls `with` with its file, as far as it affects decisions, and the extract that the file was read

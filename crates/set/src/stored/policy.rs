@@ -261,11 +261,6 @@ impl<'s> StoredPolicy<'s> {
         (entry != NONE).then_some(entry)
     }
 
-    /// Returns the lines of the rule set of the default groups.
-    pub(super) fn default_rules(&self) -> [u32; 2] {
-        [self.head.default_line.get(), self.head.default_lines.get()]
-    }
-
     /// Returns the rule set of an entry.
     pub fn rule_set(&self, entry: u32) -> Result<RuleSetNumber, Damage> {
         Ok(RuleSetNumber(self.word(self.entry_at(entry) + policy::RULE_SET)?))

@@ -92,11 +92,6 @@ impl PolicySet {
         }
     }
 
-    /// Returns whether moments with these policies, one after the other, are of one period.
-    fn is_one_period(&self, one: PolicyNumber, other: PolicyNumber) -> Result<bool, Damage> {
-        Ok(one == other || self.policy(one)?.decides_as(&self.policy(other)?)?)
-    }
-
     /// Returns the damage of a moment.
     #[cold]
     pub fn malformed_moment(&self, what: &'static str) -> Damage {
@@ -277,24 +272,10 @@ impl<'s> StoredTimeline<'s> {
         let Some(row) = self.rows.get(index) else {
             return Ok(Period { since: self.only()?.since, until: None });
         };
-        let is_same = |other: &MomentRow| {
-            let [one, other] = [row, other].map(|row| PolicyNumber(row.policy.get()));
-            self.set.is_one_period(one, other)
-        };
+        let is_other = |other: &&MomentRow| other.policy != row.policy;
         let (before, after) = self.rows.split_at(index);
-        let (mut first, mut until) = (row, None);
-        for row in before.iter().rev() {
-            if !is_same(row)? {
-                break;
-            }
-            first = row;
-        }
-        for row in after {
-            if !is_same(row)? {
-                until = Some(UnixSeconds(row.since()));
-                break;
-            }
-        }
+        let first = before.iter().rev().take_while(|it| !is_other(it)).last().unwrap_or(row);
+        let until = after.iter().find(is_other).map(|other| UnixSeconds(other.since()));
         Ok(Period { since: UnixSeconds(first.since()), until })
     }
 
@@ -304,17 +285,9 @@ impl<'s> StoredTimeline<'s> {
     ///
     /// If the set is damaged.
     pub fn periods(&self) -> Result<Vec<Vec<StoredMoment<'s>>>, Damage> {
-        let mut periods: Vec<Vec<StoredMoment<'s>>> = Vec::new();
-        for moment in self.moments()? {
-            let moment = moment?;
-            match periods.last_mut() {
-                Some(period) if self.set.is_one_period(period[0].policy, moment.policy)? => {
-                    period.push(moment);
-                }
-                _ => periods.push(vec![moment]),
-            }
-        }
-        Ok(periods)
+        let moments = self.moments()?.collect::<Result<Vec<_>, Damage>>()?;
+        let periods = moments.chunk_by(|one, other| one.policy == other.policy);
+        Ok(periods.map(<[_]>::to_vec).collect())
     }
 
     /// Returns the moment of an origin that has no other.

@@ -432,9 +432,8 @@ fn captures_of_an_unchanged_file_begin_no_moment_of_those_behind_it() {
 fn a_period_lasts_as_long_as_the_policy() {
     let lines = ["a 10 200 /x", "a 20 200 /x", "a 30 404", "a 40 410", "a 50 200 /y", "a 60 503"];
     let mut captures = lines.map(made);
-    // The user-agent record alone moves.
-    captures[0].body = "User-agent: *\n\nDisallow: /x\n".into();
-    captures[1].body = "# a comment\nUser-agent: *\nDisallow: /x\n\
+    captures[0].body = "User-agent: *\nDisallow: /x\n".into();
+    captures[1].body = "User-agent: * # a comment\nDisallow: /x\n\
         Sitemap: https://s.example/new\n"
         .into();
     let piece = captures.map(Record::Capture).to_vec();
