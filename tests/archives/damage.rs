@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use portcullis_build::IngestConfig;
 use portcullis_dialect::dialect::RFC_9309;
@@ -13,6 +12,7 @@ use portcullis_files::scratch::Scratch;
 use portcullis_robots::policy::Crawler;
 use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_set::{PolicySet, SetError};
+use portcullis_testkit::files::project;
 use portcullis_testkit::{Captures, Random, Refusal, Told, compiled, ingested};
 use serde_json::json;
 use tempfile::TempDir;
@@ -45,7 +45,7 @@ fn archive() -> Captures {
         let members = json!({"headers": {"Cache-Control": "max-age=3600"}, "body": body});
         captures.push_with(&url, "2024-05-01T00:00:00Z", status, members);
     };
-    let robots = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample/robots");
+    let robots = project("corpora/sample/robots");
     let names: BTreeSet<_> =
         fs::read_dir(&robots).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     for name in names.iter().take(SAMPLE_HOSTS) {

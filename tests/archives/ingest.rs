@@ -19,6 +19,7 @@ use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::PolicySet;
 use portcullis_set::lists::read_extract;
 use portcullis_synth::{ArchiveFormat, Corpus};
+use portcullis_testkit::files::project;
 use portcullis_testkit::{Captures, Random};
 use tempfile::TempDir;
 
@@ -180,7 +181,7 @@ fn captures_of_several_formats_are_one_history() {
 
 #[test]
 fn the_sample_applies_to_both_schemes() {
-    let robots = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample/robots");
+    let robots = project("corpora/sample/robots");
     let ingested = ingest_all(std::slice::from_ref(&robots));
     let files = fs::read_dir(&robots).unwrap().count();
     assert_eq!(

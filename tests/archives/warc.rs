@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use portcullis_captures::{BatchReader, BrokenRecord, Capture, ReadConfig, Subject, warc};
 use portcullis_dialect::Fetched;
 use portcullis_files::input::{InputError, Source};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_testkit::Random;
+use portcullis_testkit::files::project;
 
 const RULES: &str = "User-agent: *\nDisallow: /private\nDisallow: /tmp\n";
 
@@ -75,7 +76,7 @@ fn read(source: Source) -> Found {
 }
 
 fn path_of(sample: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/warc").join(sample)
+    project("tests/data/warc").join(sample)
 }
 
 fn read_bytes(bytes: Vec<u8>) -> Found {

@@ -1,16 +1,15 @@
 //! Checks that the conformance page is up to date, and a decision that no case can show.
 
-use std::path::Path;
-
 use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::Crawler;
+use portcullis_testkit::files::project;
 
 use crate::page;
 
 #[test]
 fn the_page_is_up_to_date() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let made = page::page(root).unwrap_or_else(|problem| panic!("{problem}"));
+    let root = project("");
+    let made = page::page(&root).unwrap_or_else(|problem| panic!("{problem}"));
     let path = root.join(page::PAGE);
     if std::env::var_os("WRITE").is_some_and(|it| it == "1") {
         std::fs::write(&path, &made).unwrap();

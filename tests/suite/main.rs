@@ -13,13 +13,13 @@ mod page;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use engines::{ENGINES, by_sets, oracle};
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_engine::vectors::Vectors;
 use portcullis_testkit::case::{Check, Expected, all_checks, checks_by_file, checks_of};
+use portcullis_testkit::files::project;
 use portcullis_testkit::{Configuration, Form, World, at_origin, paste};
 
 /// Failures that are printed; a broken engine fails thousands of checks.
@@ -97,7 +97,7 @@ const COMPARED_BYTES_MAX: usize = 1_000;
 /// name its host. The right answers are unknown here.
 #[test]
 fn engines_agree_on_the_sample_corpus() {
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/sample");
+    let sample = project("corpora/sample");
     let records = std::fs::read(sample.join("urls.txt")).unwrap();
     let mut compared = 0;
     for dialect in Dialect::ALL {

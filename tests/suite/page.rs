@@ -75,8 +75,8 @@ const INTRODUCTION: &str = "\
 # Conformance
 
 The checks by dialect and document. A case is one robots.txt. A check is one URL for one agent in one
-dialect, with the expected verdict, reason and line of the deciding rule. `cargo test --test suite`
-runs every check through every engine. The cases are in [tests/data](../tests/data/README.md).
+dialect, with the expected verdict, reason and line of the deciding rule. `cargo test -p
+portcullis-testkit --test suite` runs every check through every engine. The cases are in [tests/data](../tests/data/README.md).
 
 ";
 

@@ -2,7 +2,7 @@
 //! anything else is an error, because a case that is only partly understood tests the wrong thing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -12,6 +12,8 @@ use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
 use serde::Deserialize;
+
+use crate::files::project;
 
 /// One question with its expected answer.
 #[derive(Clone, Debug)]
@@ -97,7 +99,7 @@ pub fn all_checks() -> Vec<Check> {
 
 /// Returns the checks of each file of `tests/data`.
 pub fn checks_by_file() -> BTreeMap<PathBuf, Vec<Check>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data");
+    let folder = project("tests/data");
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();

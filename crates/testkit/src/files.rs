@@ -1,4 +1,4 @@
-//! Bytes of compressed files, damaged copies, and Parquet files with given columns.
+//! Paths of the project, bytes of compressed files, damaged copies, and Parquet files with given columns.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -9,6 +9,11 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use tempfile::TempDir;
+
+/// Returns a path in this project, as `corpora/sample`.
+pub fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
 
 /// Returns a gzip member.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {

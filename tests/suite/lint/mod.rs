@@ -7,11 +7,11 @@ mod case;
 mod fixing;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_lint::{Code, LineIndex, LintConfig, Report, lint};
 use portcullis_synth::Corpus;
+use portcullis_testkit::files::project;
 
 use case::{Case, cases};
 
@@ -37,7 +37,7 @@ fn every_code_has_a_case_that_shows_it_and_one_that_does_not() {
 }
 
 fn all_cases() -> Vec<Case> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/lint");
+    let folder = project("tests/suite/lint");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let files = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
     files.flat_map(|path| cases(&path)).collect()

@@ -1,18 +1,13 @@
-//! Compares verdicts and rule lines with another implementation, over a whole crawl.
+//! Verdicts and rule lines beside those of another implementation, over a whole crawl.
 //!
-//! Usage: `conformance POLICIES VERDICTS.tsv.gz AGENT…`. POLICIES is a folder of files named by
-//! host, or a policy set compiled from such a folder. Each line of VERDICTS has a URL and one
-//! column `A:L` for each agent: A is 1 for allowed and 0 for disallowed, and L is the line of the
-//! deciding rule, or 0. The dialect is `google`, and files have no size limit, as in the program
-//! that wrote the verdicts. URLs are decided as in `classify`: in blocks over all files, in random
-//! order, for all agents at once and for each alone, with every kind of vectors; and then one by
-//! one. Exits with 1 if any verdict or line differs.
-
-#![allow(unsafe_code, reason = "maps files that the caller names")]
+//! Each line of the table has a URL and one column `A:L` for each agent: A is 1 for allowed and 0 for
+//! disallowed, and L is the line of the deciding rule, or 0. The dialect is `google`, and files have no
+//! size limit, as in the program that wrote the verdicts. URLs are decided as in `classify`: in blocks
+//! over all files, in random order, for all agents at once and for each alone, with every kind of
+//! vectors; and then one by one.
 
 use std::io::Read;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,11 +19,10 @@ use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::vectors::Vectors;
-use portcullis_robots::policy::Crawler;
 use portcullis_set::PolicySet;
 use portcullis_testkit::{Agreement, Configuration, Engine, Judged, Oracle, agree_in_shares};
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+use crate::{Failure, crawlers, map, shuffled};
 
 /// The rows of the table: a URL, and a column for each agent.
 struct Table<'t>(Vec<&'t [u8]>);
@@ -78,22 +72,18 @@ fn open(path: &Path) -> Result<Arc<PolicySet>, Failure> {
         let config = LoadConfig { robots_bytes_max: None, ..LoadConfig::new(&GOOGLE) };
         return Ok(load(path, &config)?.set.into());
     }
-    // SAFETY: this process does not write to the file, and it was made for this comparison.
-    let set = unsafe { PolicySet::map(path) }?;
+    let set = map(path)?;
     if set.dialect() != &GOOGLE || set.robots_bytes_max().is_some() {
         return Err("compile the set with --dialect google --max-robots-size unlimited".into());
     }
-    Ok(set.into())
+    Ok(set)
 }
 
-fn main() -> Result<ExitCode, Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [policies, verdicts, agents @ ..] = &arguments[..] else {
-        return Err("usage: conformance POLICIES VERDICTS.tsv.gz AGENT…".into());
-    };
+/// Prints what differs, and returns whether nothing does.
+pub(crate) fn compare(policies: &Path, verdicts: &Path, agents: &[&str]) -> Result<bool, Failure> {
     let start = Instant::now();
     let (policies, table) = rayon::join(
-        || open(Path::new(policies)),
+        || open(policies),
         || {
             let mut table = Vec::new();
             MultiGzDecoder::new(std::fs::File::open(verdicts)?).read_to_end(&mut table)?;
@@ -101,14 +91,10 @@ fn main() -> Result<ExitCode, Failure> {
         },
     );
     let (set, table) = (policies?, table?);
-    let agents: Result<Vec<_>, _> =
-        agents.iter().map(|agent| Crawler::parse(agent, &GOOGLE)).collect();
-    let agents = agents?;
+    let agents = crawlers(agents, &GOOGLE)?;
     let opened = start.elapsed();
     let table = Table(table.lines().collect());
-    // In a random order that is the same each time.
-    let mut order: Vec<usize> = (0..table.0.len()).collect();
-    order.sort_by_cached_key(|&row| twox_hash::XxHash3_64::oneshot(table.0[row]));
+    let order = shuffled(&table.0);
     // All agents, then each alone.
     let all: Vec<usize> = (0..agents.len()).collect();
     let lists = || [&all[..]].into_iter().chain(all.chunks(1));
@@ -142,6 +128,5 @@ fn main() -> Result<ExitCode, Failure> {
         set.hash(),
         set.counts().origins,
     );
-    let agrees = found.compared > 0 && found.differing == 0;
-    Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(found.compared > 0 && found.differing == 0)
 }

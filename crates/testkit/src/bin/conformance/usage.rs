@@ -1,25 +1,10 @@
-//! Compares usage preferences with the oracle's, over a whole crawl.
+//! Usage preferences, crawl delays and rows of `survey` beside the oracle's, over a whole crawl.
 //!
-//! Usage:
-//!
-//! - `conformance_usage write ROBOTS OUT` copies a folder of files named by host. A third of the
-//!   copies get preferences, drawn from a fixed seed, because few files on the web have any yet.
-//! - `conformance_usage compare ROBOTS SET URLS JSONL` maps the set compiled from such a folder and
-//!   decides every URL: in blocks, in random order, for all agents and labels at once and for
-//!   fewer, with every kind of vectors. JSONL has the program's answers about the first URLs
-//!   (`classify --long --format jsonl --usage …`, for `GPTBot,ExampleBot`). Verdict, reason, rule, and for
-//!   each label value, line and source must equal the oracle's, and so must the licences. The crawl
-//!   delays of each file for each agent are compared too. Exits with 1 if any of them differs.
-//! - `conformance_usage survey ROBOTS ROWS SAMPLE` compares the rows of `survey --format jsonl` about
-//!   `GPTBot,ExampleBot` with the oracle's answers about paths that are made of the rules of each
-//!   file: `all` allows each of them, `none` allows none, and `part` allows some. SAMPLE is the number
-//!   of files, or `all`. Exits with 1 if any row differs.
-
-#![allow(unsafe_code, reason = "maps a file that the caller names")]
+//! Few files on the web have preferences yet, so [`write`] draws some for a third of them, from a fixed
+//! seed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -30,7 +15,6 @@ use portcullis_dialect::limits::{RECORDS_AT_ONCE, ROBOTS_BYTES_MAX};
 use portcullis_dialect::usage::{Label, Preference, Stated, Usage};
 use portcullis_engine::vectors::Vectors;
 use portcullis_oracle::Judge;
-use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_testkit::{
@@ -39,7 +23,7 @@ use portcullis_testkit::{
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+use crate::{Failure, crawlers, map, shuffled};
 
 /// The agents: a robot that many files name, and one that no file names.
 const AGENTS: [&str; 2] = ["GPTBot", "ExampleBot"];
@@ -49,24 +33,6 @@ const PAIRS_MAX: usize = 2_000;
 
 /// The most differences that are shown.
 const SHOWN_MAX: usize = 10;
-
-fn main() -> Result<ExitCode, Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match &words[..] {
-        ["write", robots, out] => write(robots.as_ref(), out.as_ref()),
-        ["compare", robots, set, urls, answers] => {
-            compare(robots.as_ref(), set.as_ref(), urls.as_ref(), answers.as_ref())
-        }
-        ["survey", robots, rows, sample] => {
-            let sample = if *sample == "all" { usize::MAX } else { sample.parse()? };
-            survey(robots.as_ref(), rows.as_ref(), sample)
-        }
-        _ => Err("usage: conformance_usage write ROBOTS OUT | compare ROBOTS SET URLS JSONL | \
-                  survey ROBOTS ROWS SAMPLE"
-            .into()),
-    }
-}
 
 /// Returns the files of a folder by name, in order.
 fn files(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
@@ -78,7 +44,8 @@ fn files(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     entries.into_par_iter().map(read).collect()
 }
 
-fn write(robots: &Path, out: &Path) -> Result<ExitCode, Failure> {
+/// Copies a folder of files named by host, and gives preferences to a third of the copies.
+pub(crate) fn write(robots: &Path, out: &Path) -> Result<bool, Failure> {
     let mut random = Random::new(20);
     let mut changed = 0;
     let files = files(robots)?;
@@ -89,7 +56,7 @@ fn write(robots: &Path, out: &Path) -> Result<ExitCode, Failure> {
         std::fs::write(out.join(name), text)?;
     }
     println!("{changed} of {} files got preferences", files.len());
-    Ok(ExitCode::SUCCESS)
+    Ok(changed > 0)
 }
 
 /// Returns a file with usage lines after some of its lines, and perhaps one before all groups.
@@ -247,18 +214,25 @@ impl Tally {
     }
 }
 
-fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<ExitCode, Failure> {
+/// Maps the set compiled from such copies, and decides every URL: in blocks, in random order, for all
+/// agents and labels at once and for fewer, with every kind of vectors. `answers` are the program's about
+/// the first URLs (`classify --long --format jsonl --usage …`, for the same agents). Verdict, reason, rule,
+/// and for each label value, line and source must equal the oracle's, and so must the licences and the
+/// crawl delays. Prints what differs, and returns whether nothing does.
+pub(crate) fn compare(
+    robots: &Path,
+    set: &Path,
+    urls: &Path,
+    answers: &Path,
+) -> Result<bool, Failure> {
     let start = Instant::now();
     let list = std::fs::read(urls)?;
     let urls: Vec<&[u8]> = list.lines().collect();
     let files = files(robots)?;
     let judged = Answers { judged: judge(&files, &urls), urls: &urls };
     println!("{} URLs judged by the oracle in {:.1} s", urls.len(), start.elapsed().as_secs_f64());
-    // SAFETY: this process does not write to the file, and it was made for this comparison.
-    let set = Arc::new(unsafe { PolicySet::map(set) }?);
-    let mut order: Vec<usize> = (0..urls.len()).collect();
-    // In a random order that is the same each time.
-    order.sort_by_cached_key(|&number| twox_hash::XxHash3_64::oneshot(urls[number]));
+    let set = map(set)?;
+    let order = shuffled(&urls);
     let mut found = Agreement::default();
     // Each kind of vectors decides for some of the agents and labels; other tests compare the kinds.
     for (engine, vectors) in engines(&set)?.into_iter().zip(Vectors::all().into_iter().cycle()) {
@@ -273,15 +247,12 @@ fn compare(robots: &Path, set: &Path, urls: &Path, answers: &Path) -> Result<Exi
     program.print("classify --usage");
     let delays = compare_delays(&files, &set)?;
     let agrees = compared > 0 && differing == 0 && program.stated > 0 && program.differences == 0;
-    let agrees = agrees && delays == 0;
-    Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(agrees && delays == 0)
 }
 
 /// Compares the crawl delays of all files, and returns the number of differences.
 fn compare_delays(files: &BTreeMap<String, Vec<u8>>, set: &PolicySet) -> Result<usize, Failure> {
-    let agents: Result<Vec<_>, _> =
-        AGENTS.iter().map(|agent| Crawler::parse(agent, &RFC_9309)).collect();
-    let agents = agents?;
+    let agents = crawlers(&AGENTS, &RFC_9309)?;
     let (mut compared, mut numbers, mut unreadable, mut differing) = (0, 0, 0, 0);
     for (key, text) in by_host(files) {
         // Files that are surely something else are left out of the set.
@@ -309,8 +280,10 @@ fn compare_delays(files: &BTreeMap<String, Vec<u8>>, set: &PolicySet) -> Result<
 /// The rows of one host, by agent, and its file.
 type HostRows<'t> = (String, &'t [u8], Vec<Value>);
 
-/// Compares rows of a survey with the oracle's answers about paths made of the rules of each file.
-fn survey(robots: &Path, rows: &Path, sample: usize) -> Result<ExitCode, Failure> {
+/// Compares rows of `survey --format jsonl` with the oracle's answers about paths made of the rules of
+/// each file: `all` allows each of them, `none` allows none, and `part` allows some. Compares at most
+/// `sample` files, prints what differs, and returns whether nothing does.
+pub(crate) fn survey(robots: &Path, rows: &Path, sample: usize) -> Result<bool, Failure> {
     let start = Instant::now();
     let files = files(robots)?;
     let by_host = by_host(&files);
@@ -344,8 +317,7 @@ fn survey(robots: &Path, rows: &Path, sample: usize) -> Result<ExitCode, Failure
         start.elapsed().as_secs_f64(),
         differences.len()
     );
-    let agrees = !hosts.is_empty() && differences.is_empty();
-    Ok(if agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(!hosts.is_empty() && differences.is_empty())
 }
 
 /// The comparison of the rows of one host.
@@ -474,9 +446,7 @@ impl Oracle for Answers<'_> {
 /// Returns engines for all agents and labels at once, and for each agent alone with some labels in
 /// another order.
 fn engines(set: &Arc<PolicySet>) -> Result<[Engine; 3], Failure> {
-    let agents: Result<Vec<_>, _> =
-        AGENTS.iter().map(|agent| Crawler::parse(agent, &RFC_9309)).collect();
-    let agents = agents?;
+    let agents = crawlers(&AGENTS, &RFC_9309)?;
     let engine = |positions: &[usize], labels: &[Label]| {
         let engine =
             Engine::from_some(Arc::clone(set), &agents, positions, &Configuration::default());
