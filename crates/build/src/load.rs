@@ -31,7 +31,7 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::input::{InputError, STANDARD_INPUT, read_robots_txt};
 use portcullis_robots::policy::Crawler;
-use portcullis_robots::syntax::{NoteKind, NoteSet, appearance};
+use portcullis_robots::syntax::{NoteKind, NoteSet, RobotsTxt};
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_set::layout::EVERY_HOST;
@@ -108,6 +108,9 @@ pub enum LoadNoteKind {
     /// Standard input, a pipe or a device is empty, as after a failed download. It was read as a
     /// robots.txt without rules.
     EmptyInput,
+    /// The file has text, and no line of it is a record that robots.txt has: it may be a log or a table,
+    /// or what a failed download left.
+    NoRecord,
 }
 
 impl std::fmt::Display for LoadNote {
@@ -124,6 +127,11 @@ impl std::fmt::Display for LoadNote {
             LoadNoteKind::EmptyInput => {
                 write!(f, "{}: empty; read as a robots.txt without rules", self.place)
             }
+            LoadNoteKind::NoRecord => write!(
+                f,
+                "{}: no line is a record of robots.txt; read anyway, without a rule",
+                self.place
+            ),
         }
     }
 }
@@ -302,14 +310,27 @@ fn notes_on(path: &Path, text: &[u8], config: &LoadConfig) -> Vec<LoadNote> {
     if text.is_empty() && (is_standard_input || !is_file()) {
         return vec![note(LoadNoteKind::EmptyInput)];
     }
-    // Most files need not be parsed to see that they have no note.
-    let is_cut = config.robots_bytes_max.is_some_and(|max| text.len() > max);
-    if !is_cut && appearance(text).is_none() {
-        return Vec::new();
-    }
     let mut facts = CaptureFacts::default();
-    file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
-    notes_of_file(facts.file_notes).map(|kind| note(LoadNoteKind::File(kind))).collect()
+    let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
+    let mut notes: Vec<_> = notes_of_file(facts.file_notes).map(LoadNoteKind::File).collect();
+    // A page has its own note.
+    if notes.is_empty() && has_no_record(&file) {
+        notes.push(LoadNoteKind::NoRecord);
+    }
+    notes.into_iter().map(note).collect()
+}
+
+/// Returns whether the file has text, but no line with a field that is known. Comments have no notes.
+fn has_no_record(file: &RobotsTxt<'_>) -> bool {
+    use NoteKind::{NoColon, NoField, UnknownField};
+    let notes = || file.notes().iter().map(|note| note.kind);
+    let unknown = notes().filter(|&kind| kind == UnknownField).count();
+    file.user_agents().is_empty()
+        && file.rules().is_empty()
+        && file.usage_records().is_empty()
+        && file.other_records().len() == unknown
+        && !file.notes().is_empty()
+        && notes().all(|kind| matches!(kind, NoColon | NoField | UnknownField))
 }
 
 fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> {
