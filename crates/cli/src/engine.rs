@@ -14,7 +14,7 @@ use portcullis_set::batch::{Classifier, Freshness};
 use portcullis_set::{PolicySet, SetError};
 use rayon::ThreadPool;
 
-use super::agents::AgentNotes;
+use super::agents::{self, AgentNotes};
 use super::args::PolicyArgs;
 use super::mapped;
 use super::message::show_first;
@@ -116,6 +116,7 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
     let mut classifier = classifier.with_freshness(questions.freshness);
     if let Some(each) = &questions.each {
         classifier = classifier.with_agent_per_record(each.kind)?;
+        classifier = classifier.with_headers_read_by(agents::from_header);
     }
     if let Some(times) = &questions.times {
         let early = times.before_first;

@@ -19,7 +19,7 @@ use portcullis_engine::block::Start;
 use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Limits, Settings};
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
-use portcullis_robots::policy::{Crawler, Explanation, OrderedRules};
+use portcullis_robots::policy::{AgentError, Crawler, Explanation, OrderedRules};
 use portcullis_robots::syntax::NoteSet;
 
 use super::asking::{
@@ -78,7 +78,11 @@ pub(super) struct Crawlers {
     by_name: HashMap<Vec<u8>, u32, RandomState>,
     /// The agent that no file names.
     pub unnamed: u32,
+    pub read_header: HeaderReader,
 }
+
+/// Returns the crawler that sends a User-Agent header in a dialect, as [`Crawler::from_header`] does.
+pub type HeaderReader = fn(&str, &Dialect) -> Result<Crawler, AgentError>;
 
 /// An error that prevents queries of a set.
 #[derive(Debug, thiserror::Error)]
@@ -232,8 +236,20 @@ impl Classifier {
         self.agents.push(chain);
         // Starts of this classifier may refer to other agents, so none of them is kept.
         self.starts = starts_of(self.set.policy_count(), self.agents.len())?;
-        self.crawlers = Some(Crawlers { kind, by_name, unnamed });
+        let read_header = Crawler::from_header;
+        self.crawlers = Some(Crawlers { kind, by_name, unnamed, read_header });
         Ok(self)
+    }
+
+    /// Reads the headers of records by `read_header` instead of [`Crawler::from_header`], for instance as the
+    /// operators of crawlers document it. No effect without [an agent per
+    /// record](Classifier::with_agent_per_record).
+    #[must_use]
+    pub fn with_headers_read_by(mut self, read_header: HeaderReader) -> Classifier {
+        if let Some(crawlers) = &mut self.crawlers {
+            crawlers.read_header = read_header;
+        }
+        self
     }
 
     /// Also finds usage preferences for these labels, in their order; none for access alone. See

@@ -95,7 +95,7 @@ impl Classifier {
                 },
             },
             AgentKind::Header => {
-                let Ok(chain) = Crawler::from_header(text, self.dialect()) else {
+                let Ok(chain) = (crawlers.read_header)(text, self.dialect()) else {
                     return Ok(Named::Agent(NONE));
                 };
                 let HeaderMatches { tokens, agents, asked } =

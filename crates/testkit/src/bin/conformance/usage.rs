@@ -1,6 +1,6 @@
 //! Usage preferences, crawl delays and rows of `survey` beside the oracle's, over a whole crawl.
 //!
-//! Few files on the web have preferences yet, so [`write`] draws some for a third of them, from a fixed
+//! Few files on the web have preferences yet, so [`write()`] draws some for a third of them, from a fixed
 //! seed.
 
 use std::collections::{BTreeMap, HashMap};
