@@ -9,8 +9,8 @@
 //!   ([`fault`](super::fault));
 //! - results from a file that became shorter are discarded: its length is compared after every
 //!   block of URLs and every chunk of a list;
-//! - results from a set that was written to are discarded: its times are compared after every chunk
-//!   of a list and before a command ends.
+//! - results from a set or a list that was written to are discarded: their times are compared after
+//!   every chunk of a list and before a command ends. A list may grow.
 
 #![allow(unsafe_code, reason = "maps files that the user names")]
 

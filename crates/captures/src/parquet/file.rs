@@ -14,6 +14,7 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use parquet::basic::Compression;
@@ -50,11 +51,11 @@ impl ParquetSource {
         page_index: PageIndexPolicy,
     ) -> Result<ParquetSource, InputError> {
         let name = name.to_owned();
-        let bytes = match file.metadata() {
-            Ok(metadata) => metadata.len(),
+        let (bytes, modified) = match StoredFile::stamp(&file) {
+            Ok(stamp) => stamp,
             Err(error) => return Err(InputError::Open { name, error }),
         };
-        let file = Arc::new(StoredFile { file: Arc::new(file), bytes });
+        let file = Arc::new(StoredFile { file: Arc::new(file), bytes, modified });
         let read = || {
             file.check_ends()?;
             let reader = ParquetMetaDataReader::new().with_page_index_policy(page_index);
@@ -139,9 +140,16 @@ pub fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String>
 pub struct StoredFile {
     file: Arc<File>,
     bytes: u64,
+    /// When the file was last written to, if the system says so.
+    modified: Option<SystemTime>,
 }
 
 impl StoredFile {
+    /// Returns the bytes and the time of the last change as the system says now.
+    fn stamp(file: &File) -> std::io::Result<(u64, Option<SystemTime>)> {
+        file.metadata().map(|metadata| (metadata.len(), metadata.modified().ok()))
+    }
+
     /// Checks the magic numbers at both ends. The error describes the file if they do not match.
     fn check_ends(&self) -> Result<(), String> {
         let mut ends = [[0; PARQUET.len()]; 2];
@@ -206,6 +214,12 @@ impl ChunkReader for StoredFile {
         self.at(start).take(length as u64).read_to_end(&mut bytes)?;
         if bytes.len() < length {
             return Err(ParquetError::EOF("the file became shorter while it was read".to_owned()));
+        }
+        // Verdicts and copied columns are read one after the other, and must be of one file.
+        if StoredFile::stamp(&self.file)? != (self.bytes, self.modified) {
+            return Err(ParquetError::General(
+                "the file was written to while it was read".to_owned(),
+            ));
         }
         Ok(bytes.into())
     }

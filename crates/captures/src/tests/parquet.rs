@@ -12,7 +12,9 @@ use arrow_array::{
 };
 use arrow_schema::Field;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::ChunkReader as _;
 
 use crate::limits::PARQUET_BATCH_ROWS;
 use portcullis_dialect::Fetched;
@@ -20,6 +22,7 @@ use portcullis_files::input::InputError;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::{Keeper, fields, read_all};
+use crate::parquet::file::ParquetSource;
 use crate::parquet::open;
 use crate::{BatchReader, FieldMap, ReadConfig};
 use portcullis_robots::access::{CaptureNote, CaptureNotes};
@@ -442,4 +445,17 @@ fn survives_flipped_bytes(stride: usize) {
         let found = read(&bytes);
         assert!(found.is_none_or(|found| found == rows), "{flip}: {found:?}");
     }
+}
+
+/// A copied column would be of another file than the verdicts.
+#[test]
+fn a_file_that_is_written_to_is_an_error() {
+    let (_folder, path) = written(vec![("url", texts(&["u"]))], WriterProperties::default());
+    let file = std::fs::File::options().read(true).append(true).open(&path).unwrap();
+    let opened = std::fs::File::open(&path).unwrap();
+    let source = ParquetSource::open("list", opened, PageIndexPolicy::Skip).unwrap();
+    assert!(source.file().get_bytes(0, 4).is_ok());
+    file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    let error = source.file().get_bytes(0, 4).unwrap_err().to_string();
+    assert!(error.contains("was written to while it was read"), "{error}");
 }

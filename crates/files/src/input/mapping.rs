@@ -6,14 +6,17 @@
 //! missing page raises SIGBUS. The code that needs the missing bytes cannot continue: the program's
 //! handler reports this and ends the program with status 2 and no output. A process that uses the
 //! library is killed by the system unless it has its own handler. The last page reads as zeros after
-//! the new end. [`Mapping::check`] detects this, and is called before the results of a chunk are
-//! used. Appending is harmless: the mapping keeps its length.
+//! the new end. If the file is rewritten in place, a record may be decided by its old bytes and written
+//! with its new ones. [`Mapping::check`] detects both, and is called before the results of a chunk are
+//! used. Appending is harmless: the mapping keeps its length. Whoever rewrites a file and makes it longer
+//! passes for one who appends.
 
 #![allow(unsafe_code, reason = "maps lists of URLs")]
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::ops::Deref;
+use std::time::SystemTime;
 
 use memmap2::Mmap;
 
@@ -25,6 +28,8 @@ pub(super) struct Mapping {
     bytes: Mmap,
     /// Kept to query the length again.
     file: File,
+    /// When the file was last written to, if the system says so.
+    modified: Option<SystemTime>,
     /// The name of the file in errors.
     name: String,
 }
@@ -38,6 +43,7 @@ impl Mapping {
     ///
     /// No process truncates or rewrites the file while the mapping lives.
     pub(super) unsafe fn new(name: &str, mut file: File) -> Option<Mapping> {
+        let modified = file.metadata().ok()?.modified().ok();
         // SAFETY: the map is read-only and private to this type, which returns shared slices no
         // longer than it lives. The caller promises the rest.
         let bytes = unsafe { Mmap::map(&file) }.ok()?;
@@ -45,18 +51,22 @@ impl Mapping {
         #[cfg(unix)]
         bytes.advise(memmap2::Advice::Sequential).ok();
         file.seek(SeekFrom::End(0)).ok();
-        Some(Mapping { bytes, file, name: name.to_owned() })
+        Some(Mapping { bytes, file, modified, name: name.to_owned() })
     }
 
-    /// Checks that the file is still at least as long as its mapping.
+    /// Checks that the file is still at least as long as its mapping, and that nothing was written to it
+    /// if it is as long.
     ///
     /// # Errors
     ///
-    /// [`InputError::Shrunk`] if the file is shorter.
+    /// [`InputError::Shrunk`] if the file is shorter, [`InputError::Rewritten`] if it was written to.
     pub(super) fn check(&self) -> Result<(), InputError> {
+        let (name, mapped) = (|| self.name.clone(), self.bytes.len() as u64);
         match self.file.metadata() {
-            Ok(metadata) if metadata.len() >= self.bytes.len() as u64 => Ok(()),
-            _ => Err(InputError::Shrunk { name: self.name.clone() }),
+            Ok(now) if now.len() > mapped => Ok(()),
+            Ok(now) if now.len() == mapped && now.modified().ok() == self.modified => Ok(()),
+            Ok(now) if now.len() == mapped => Err(InputError::Rewritten { name: name() }),
+            _ => Err(InputError::Shrunk { name: name() }),
         }
     }
 }

@@ -86,6 +86,12 @@ pub enum InputError {
         /// The file.
         name: String,
     },
+    /// A file was written to while it was read, and is as long as before.
+    #[error("{name} was written to while it was read; run again when nothing writes to it")]
+    Rewritten {
+        /// The file.
+        name: String,
+    },
     /// A record is longer than the limit.
     #[error(
         "{name}: the record at byte {offset} is longer than {bytes_max} bytes; \

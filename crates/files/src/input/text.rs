@@ -126,7 +126,8 @@ impl TextChunk {
     ///
     /// # Errors
     ///
-    /// [`InputError::Shrunk`] if the chunk comes from a mapped file that became shorter.
+    /// [`InputError::Shrunk`] or [`InputError::Rewritten`] if the chunk comes from a mapped file that was
+    /// changed.
     pub fn check(&self) -> Result<(), InputError> {
         match &self.bytes {
             Bytes::Mapped(mapping) => mapping.check(),

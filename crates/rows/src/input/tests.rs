@@ -416,6 +416,24 @@ fn a_file_that_shrinks_is_an_error() {
     assert!(chunks.next().is_none());
 }
 
+/// What is decided would be of one version, and what is written of another.
+#[test]
+fn a_mapped_file_that_is_rewritten_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let path = write_file(&folder, "list", b"one\ntwo\n123456789\n");
+    let plain = plain_lists(Terminator::LineFeed);
+    let mut chunks = Chunks::new(open_mapped(&path), SMALL, plain);
+    let first = chunks.next().unwrap().unwrap();
+    assert!(first.check().is_ok());
+    let writer = File::options().append(true).open(&path).unwrap();
+    let at = |seconds| std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+    writer.set_modified(at(1)).unwrap();
+    assert!(matches!(first.check(), Err(InputError::Rewritten { .. })));
+    // Whoever appends writes behind what is read.
+    (&writer).write_all(b"more\n").unwrap();
+    assert!(first.check().is_ok());
+}
+
 #[test]
 fn what_threads_pass_on_can_be_passed_on() {
     fn is_send<T: Send>() {}
