@@ -268,6 +268,14 @@ fn tables() {
         case("a.tsv", utf16(&export, u16::to_le_bytes, false), "", TWO),
         case("a.tsv", "\"id\"\t\"url\"\n1\thttps://b.example/x\n", "", "allow")
             .choosing(&[("--url-field", "2")]),
+        case("a.csv", format!("id,url,\"x\n{}", rows(|url, _| format!("1,{url},x"))), "", TWO),
+        case("a.csv", format!("id,url,x\n1,{},\"x\n2,{},y\n", URLS[0], URLS[1]), "", TWO),
+        case(
+            "a.csv",
+            format!("id,url\n{}", rows(|url, _| format!("1,{url}"))).replace('\n', "\r"),
+            "",
+            TWO,
+        ),
     ] {
         follow(&case);
     }
@@ -286,7 +294,8 @@ fn logs() {
     for case in [
         case("access.log", combined.clone(), "", "").with_host(),
         case("access.log", combined.clone(), "--agent-field record", "").with_host(),
-        case("access.log", combined, "--agent-field 3", "").with_host(),
+        case("access.log", combined.clone(), "--agent-field 3", "").with_host(),
+        case("cr.log", combined.replace('\n', "\r"), "", "").with_host(),
         case("ex.log", w3c, "", "").with_host().expecting("allow"),
         case("ex.log", changed, "", "").with_host().expecting("allow"),
     ] {

@@ -13,7 +13,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_files::kind::FileKind;
 use portcullis_rows::input::{InputError, Record};
-use portcullis_rows::list::{List, ListFormat, Problem, Rows, of_row};
+use portcullis_rows::list::{List, ListFormat, Problem, Rows, of_row, open_quote};
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::figures::counted;
 use portcullis_text::json::write_json;
@@ -353,10 +353,7 @@ impl Watch {
                      '/^#Fields/' '{{*}}'",
                     list.name()
                 ),
-                _ => format!(
-                    "{place}: a quoted field is not closed, so every row behind it is part of it; close \
-                     it, or pass --input-format lines if quotes mean nothing"
-                ),
+                _ => format!("{place}: {}", open_quote(list.name())),
             }));
         }
         if let Some(first) = &rejects.first_more {

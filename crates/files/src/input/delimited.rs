@@ -78,6 +78,14 @@ impl<'c> Field<'c> {
         Cow::Owned(kept.collect())
     }
 
+    /// Whether a CR ends a line in the field, outside of quotes, and text follows it. It is the end of a row in
+    /// tables of other programs only.
+    pub fn holds_line_end(self) -> bool {
+        let is_quoted = self.has_quotes && self.raw.starts_with(b"\"");
+        let is_open = !is_quoted || self.problem == Some(QuoteProblem::TextAfter);
+        is_open && self.raw.trim_ascii_end().contains(&b'\r')
+    }
+
     /// Whether nothing is written, not even quotes.
     pub fn is_missing(self) -> bool {
         self.raw.is_empty()

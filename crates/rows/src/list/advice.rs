@@ -45,6 +45,21 @@ fn to_lines(name: &str, tool: &str) -> String {
     piped(name, tool, "-urls", Some("txt"))
 }
 
+/// Returns the problem of an input whose lines end with CR, so that it is one line.
+pub(super) fn cr_alone(name: &str) -> String {
+    let command = piped(name, r"tr '\r' '\n'", "-lf", None);
+    format!("its lines end with CR alone; make them LF: {command}")
+}
+
+/// Returns the problem of a row of CSV in which the last quote opens a field.
+pub fn open_quote(name: &str) -> String {
+    let command = piped(name, "tr -d '\"'", "-unquoted", None);
+    format!(
+        "a quoted field is not closed, so every row behind it is part of it; close it, or remove all \
+         quotes if they mean nothing: {command}"
+    )
+}
+
 /// Returns a word as a shell reads it.
 fn in_shell(word: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=+,@:".contains(&byte);

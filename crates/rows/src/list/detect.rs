@@ -18,7 +18,7 @@ use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage};
 use crate::input::{Framing, InputError, Terminator};
 use crate::sitemap::root_of;
-use portcullis_files::input::{Separator, first_row};
+use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row};
 use portcullis_files::kind::{FileKind, Wanted, WrongKind};
 use portcullis_files::limits::TABLE_COLUMNS_MAX;
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
@@ -158,6 +158,11 @@ impl Look<'_> {
         if !self.first.is_empty() || !self.is_whole {
             config.check(format)?;
         }
+        match self.is_one_line() {
+            Some(false) => {}
+            Some(true) => return Err(advice::cr_alone(self.name)),
+            None => return Ok(None),
+        }
         Ok(Some(match format {
             ListFormat::Lines => {
                 if config.format.is_none() && config.terminator == Terminator::LineFeed {
@@ -183,6 +188,24 @@ impl Look<'_> {
             ListFormat::W3cLog => return self.w3c(),
             ListFormat::AccessLog => return self.access_log(),
         }))
+    }
+
+    /// Whether CR alone ends the lines of a log or an index, so that its records would be one, or a part of
+    /// what precedes the first. `None` if more must be read.
+    fn is_one_line(&self) -> Option<bool> {
+        use ListFormat::{AccessLog, Cdx, Cdxj, CrawlLog, HeritrixJournal, NutchDump, W3cLog};
+        let has_head = matches!(self.format, Cdx | Cdxj | W3cLog);
+        if !has_head && !matches!(self.format, AccessLog | CrawlLog | HeritrixJournal | NutchDump) {
+            return Some(false);
+        }
+        let end = memchr::memchr(b'\n', self.text);
+        let first = &self.text[..end.unwrap_or(self.text.len())];
+        let has_cr = memchr::memchr(b'\r', first.trim_ascii_end()).is_some();
+        let is_last = end.is_none_or(|end| end + 1 == self.text.len());
+        match end {
+            None if has_cr && !self.is_whole => None,
+            _ => Some(has_cr && (has_head || self.is_whole && is_last)),
+        }
     }
 
     /// Returns a list of lines with this layout, whose records begin with the text.
@@ -393,6 +416,10 @@ impl Look<'_> {
                 found = Some(FirstRow { separator, row, end, column, is_header });
             }
         }
+        let separator = found.as_ref().map_or(usual, |found| found.separator);
+        if let Some(problem) = self.problem_of_row(separator) {
+            return Err(problem);
+        }
         let Some(FirstRow { separator, row, end, column, is_header }) = found else {
             return Err(self.no_column(separators));
         };
@@ -414,6 +441,18 @@ impl Look<'_> {
         let found = || format!("column `{}`", String::from_utf8_lossy(row[url].trim_ascii()));
         let note = (!urls.is_asked()).then(found);
         Ok(Some(List { head: self.head(end), note, columns: row, ..list }))
+    }
+
+    /// Returns the problem of a first row that would take in the rows behind it: as a header, none of them
+    /// would be a record.
+    fn problem_of_row(&self, separator: Separator) -> Option<String> {
+        let mut fields = Fields::new(self.text, separator).take(TABLE_COLUMNS_MAX);
+        fields.find_map(|field| match field.problem {
+            Some(QuoteProblem::NotClosed) => {
+                Some(format!("row 1: {}", advice::open_quote(self.name)))
+            }
+            _ => field.holds_line_end().then(|| advice::cr_alone(self.name)),
+        })
     }
 
     /// Returns the problem of a table without the column of the URL.
