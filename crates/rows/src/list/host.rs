@@ -6,6 +6,9 @@
 
 use super::{Arena, Problem};
 
+/// The host of a record whose host cannot be read, which is none.
+pub(super) const NO_HOST: &[u8] = b"?";
+
 /// The hosts of URLs that are paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hosts {

@@ -9,6 +9,7 @@ use bumpalo::Bump;
 use memchr::memmem;
 
 use super::access_log::target;
+use super::host::NO_HOST;
 use super::values::Values;
 use super::{FieldPath, Problem};
 use portcullis_captures::json_path::{FieldValue, Found, Members};
@@ -59,7 +60,11 @@ impl ObjectValues {
             },
             time: time.value.seconds(self.unit).and_then(in_range),
             agent: text_of(agent),
-            host: text_of(host),
+            // A host that cannot be read is not that of records without one.
+            host: match host {
+                Found { value: FieldValue::Null, is_repeated: false, .. } => None,
+                host => text_of(host).or(Some(NO_HOST)),
+            },
         }
     }
 }
