@@ -335,8 +335,8 @@ impl Watch {
     ///
     /// # Errors
     ///
-    /// If the list begins with too many records that are not URLs, or an unclosed quoted field runs
-    /// to its end.
+    /// If the list begins with too many records that are not URLs, an unclosed quoted field runs
+    /// to its end, or none of its records had a field that was named.
     pub fn see(
         &mut self,
         list: &List,
@@ -377,11 +377,11 @@ impl Watch {
         self.all_records += rejects.records;
         self.leading += if self.urls == 0 { rejects.leading } else { 0 };
         self.urls += rejects.urls();
-        let has_none = is_last && self.urls == 0;
-        match &self.first {
-            Some(first) if has_none || self.leading >= RECORDS_WITHOUT_URL_MAX => {
-                Err(wrong(self.without_urls(list, first)))
-            }
+        let has_none = is_last && self.urls == 0 || self.leading >= RECORDS_WITHOUT_URL_MAX;
+        let missing = (is_last || has_none).then(|| list.missing_field(is_last)).flatten();
+        match (missing, &self.first) {
+            (Some(problem), _) => Err(wrong(problem)),
+            (None, Some(first)) if has_none => Err(wrong(self.without_urls(list, first))),
             _ => Ok(()),
         }
     }

@@ -163,6 +163,16 @@ impl AccessLine {
         }
     }
 
+    /// Whether lines have requests, and no text where the agent is.
+    pub(super) fn lacks_agents<'l>(&self, lines: impl Iterator<Item = &'l [u8]>) -> bool {
+        let lines = lines.take(RECORDS_LOOKED_AT_MAX);
+        let mut agents = lines.filter_map(|line| {
+            let parts = self.parts(line)?;
+            Some(value_at(self.agent, line, &parts).is_some())
+        });
+        agents.next().is_some_and(|first| !first && agents.all(|has_agent| !has_agent))
+    }
+
     /// Whether a line asks for a path, so that it needs a host.
     pub(super) fn asks_for_path(&self, line: &[u8]) -> bool {
         let Some(parts) = self.parts(line) else { return false };

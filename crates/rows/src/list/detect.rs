@@ -223,8 +223,10 @@ impl Look<'_> {
 
     /// Returns the members at these paths of the URL, and those of the time, the agent and the host.
     fn members(&self, urls: Vec<FieldPath>) -> Result<ObjectValues, String> {
-        let ListConfig { times, agents, hosts, unit, .. } = self.config;
-        ObjectValues::new([urls, times.paths()?, agents.paths()?, hosts.paths()?], *unit)
+        let ListConfig { urls: place, times, agents, hosts, unit, .. } = self.config;
+        let places = [place, times, agents, hosts].map(Place::clone);
+        let first = self.lines().and_then(|mut lines| lines.find(|line| !line.starts_with(b"!")));
+        ObjectValues::new(urls, places, *unit, first)
     }
 
     /// Detects the layout of an access log. Without a host in its lines, `--host` gives it.
@@ -232,6 +234,9 @@ impl Look<'_> {
         let Some(lines) = self.lines() else { return Ok(None) };
         let ListConfig { times, agents, .. } = self.config;
         let line = AccessLine::find(lines, times.is_asked(), agents.is_asked());
+        if agents.is_asked() && self.lines().is_some_and(|lines| line.lacks_agents(lines)) {
+            return Err("an access log without agents; name the agent with -a".to_owned());
+        }
         let host = line.describe_host();
         let is_path = |text| line.asks_for_path(text);
         if host.is_none() && self.lines().is_some_and(|mut lines| lines.any(is_path)) {

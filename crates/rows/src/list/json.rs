@@ -4,38 +4,100 @@
 //! and one to parse, whatever is read.
 
 use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use bumpalo::Bump;
 use memchr::memmem;
+use serde_json::Value as Json;
 
 use super::access_log::target;
 use super::host::NO_HOST;
+use super::place::{Place, Value, listed};
 use super::values::Values;
 use super::{FieldPath, Problem};
 use portcullis_captures::json_path::{FieldValue, Found, Members};
 use portcullis_robots::access::{TimeUnit, in_range};
 
 /// The members that are read from an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct ObjectValues {
     members: Members,
     unit: Option<TimeUnit>,
+    seen: Arc<Seen>,
+}
+
+/// The values in the order of the members.
+const VALUES: [Value; 4] = [Value::Url, Value::Time, Value::Agent, Value::Host];
+
+/// The bit of [`Seen::bits`] for objects, after those of the values.
+const AN_OBJECT: u8 = 1 << VALUES.len();
+
+/// What the objects of a list had, in all threads.
+#[derive(Debug)]
+struct Seen {
+    /// Whether an object had each of the values, and whether there was an object.
+    bits: AtomicU8,
+    /// Where the values are.
+    places: [Place; 4],
+    /// The paths of the members of the first object.
+    fields: Vec<String>,
 }
 
 impl ObjectValues {
-    /// Returns the members at the paths for the URL, the time, the agent and the host. Some servers log
-    /// each header as a list of its values, so agents and hosts may be one.
+    /// Returns the members of the URL at these paths, and those of the time, the agent and the host at
+    /// their `places`, as which that of the URL is given too. Some servers log each header as a list of its
+    /// values, so agents and hosts may be one. `first` is the first line with an object, if there is one.
     ///
     /// # Errors
     ///
-    /// If there are too many paths.
+    /// If one is no path, or there are too many.
     pub(super) fn new(
-        paths: [Vec<FieldPath>; 4],
+        urls: Vec<FieldPath>,
+        places: [Place; 4],
         unit: Option<TimeUnit>,
+        first: Option<&[u8]>,
     ) -> Result<ObjectValues, String> {
-        let paths = paths.into_iter().enumerate();
+        let [_, times, agents, hosts] = &places;
+        let paths = [urls, times.paths()?, agents.paths()?, hosts.paths()?].into_iter().enumerate();
         let paths = paths.flat_map(|(value, paths)| paths.into_iter().map(move |it| (value, it)));
-        Ok(ObjectValues { members: Members::new(paths.collect(), &[2, 3], &[])?, unit })
+        let members = Members::new(paths.collect(), &[2, 3], &[])?;
+        let has_names = places.iter().any(|place| !place.names().is_empty());
+        let fields = first.filter(|_| has_names).map(fields_of).unwrap_or_default();
+        let seen = Arc::new(Seen { bits: AtomicU8::new(0), places, fields });
+        Ok(ObjectValues { members, unit, seen })
+    }
+
+    /// Returns the problem of objects none of which had a member that was named: for any value if all
+    /// objects were read, or else for those that make a URL.
+    pub(super) fn missing(&self, are_all: bool) -> Option<String> {
+        let Seen { bits, places, fields } = &*self.seen;
+        let bits = bits.load(Ordering::Relaxed);
+        let (number, value) = VALUES.into_iter().enumerate().find(|(number, value)| {
+            let counts = are_all || matches!(value, Value::Url | Value::Host);
+            counts && !places[*number].names().is_empty() && bits >> number & 1 == 0
+        })?;
+        let names = places[number].names().join("` or `");
+        let there = match &fields[..] {
+            [] => String::new(),
+            fields => format!("; the fields of the first are {}", listed(fields.iter())),
+        };
+        (bits & AN_OBJECT != 0).then(|| {
+            let (noun, flag) = (value.noun(), value.flag());
+            format!("no record has a field `{names}`{there}; name the one with the {noun} with {flag} NAME")
+        })
+    }
+
+    /// Notes what an object has.
+    #[inline]
+    fn see(&self, found: &[Found<'_>; 4]) {
+        let has = |found: &Found<'_>| found.rank != usize::MAX;
+        let values = found.iter().enumerate();
+        let bits = values.fold(AN_OBJECT, |bits, (number, it)| bits | u8::from(has(it)) << number);
+        // Most objects of a list have the same members.
+        if bits & !self.seen.bits.load(Ordering::Relaxed) != 0 {
+            self.seen.bits.fetch_or(bits, Ordering::Relaxed);
+        }
     }
 
     /// Returns the values in the object `text`.
@@ -50,6 +112,7 @@ impl ObjectValues {
         if !text.starts_with('{') || self.members.read(&mut parser, &decoded, &mut found).is_err() {
             return Values::from_url(Err(Problem::NotJson));
         }
+        self.see(&found);
         let [url, time, agent, host] = found;
         Values {
             url: match url {
@@ -83,5 +146,27 @@ fn text_of(found: Found<'_>) -> Option<&[u8]> {
     match found.value {
         FieldValue::Text(Cow::Borrowed(text)) => Some(text),
         _ => None,
+    }
+}
+
+/// Returns the paths of the members of the object in a line.
+fn fields_of(line: &[u8]) -> Vec<String> {
+    let object = memchr::memchr(b'{', line).map_or(&line[..0], |start| &line[start..]);
+    let mut fields = Vec::new();
+    if let Ok(object) = serde_json::from_slice(object) {
+        add_fields(&object, &mut Vec::new(), &mut fields);
+    }
+    fields
+}
+
+/// Adds the paths of the members in a value at `names`.
+fn add_fields(value: &Json, names: &mut Vec<String>, fields: &mut Vec<String>) {
+    let Json::Object(members) = value else {
+        return fields.push(FieldPath::from_names(names.clone()).to_string());
+    };
+    for (name, value) in members {
+        names.push(name.clone());
+        add_fields(value, names, fields);
+        names.pop();
     }
 }

@@ -17,7 +17,7 @@ use super::w3c::W3cLine;
 use crate::input::{Record, Records};
 
 /// The layout of a record of text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum Layout {
     /// The text is the URL.
     Text,

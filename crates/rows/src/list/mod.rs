@@ -378,6 +378,16 @@ impl List {
         self.note.as_deref()
     }
 
+    /// Returns the problem of JSON Lines or CDXJ in which no record had a field that was named, and the fields
+    /// of the first. Call it once all records were read; before, `are_all` is false, and it tells of fields
+    /// that make the URL alone.
+    pub fn missing_field(&self, are_all: bool) -> Option<String> {
+        match &self.layout {
+            Layout::Fields(members) | Layout::Cdxj(members) => members.missing(are_all),
+            _ => None,
+        }
+    }
+
     /// Returns the damage that was tolerated, once its last chunk was read. What follows it in a
     /// sitemap is not in the list.
     pub fn take_damages(&self) -> Vec<String> {
