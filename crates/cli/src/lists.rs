@@ -53,7 +53,7 @@ pub fn outputs(
         let output = folder.file(name);
         if let Some(other) = written.insert(output.to_path_buf(), path) {
             bail!(
-                "{} and {} would both be written to {}; run them one after the other",
+                "{} and {} would both be written to {}; run each with an --out-dir of its own",
                 other.display(),
                 path.display(),
                 output.display()
