@@ -134,14 +134,16 @@ impl<'h> Header<'h> {
         self.record_type.as_deref() == Some(b"metadata")
     }
 
-    /// Returns the URL that the record is about, if it is a capture, or stands for one.
+    /// Returns the URL that the record is about, if it is a capture, or stands for one. That of a capture
+    /// without a URL is empty.
     pub(super) fn target(&self) -> Option<&'h [u8]> {
         let is_json = self.content_type.is_some_and(|it| it.starts_with(b"application/json"));
-        let stands_for_capture = match self.record_type.as_deref() {
-            Some(b"response" | b"resource" | b"revisit" | b"conversion") => true,
-            _ => self.is_metadata() && is_json,
-        };
-        self.target.filter(|_| stands_for_capture)
+        match self.record_type.as_deref() {
+            Some(b"response" | b"resource" | b"revisit" | b"conversion") => {
+                Some(self.target.unwrap_or_default())
+            }
+            _ => self.target.filter(|_| self.is_metadata() && is_json),
+        }
     }
 
     /// Returns the treatment of the record.

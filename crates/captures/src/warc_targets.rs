@@ -2,8 +2,8 @@
 //!
 //! Captures are the records of the types `response`, `resource` and `revisit`; in WET files those of
 //! the type `conversion`; and in WAT files `metadata` as JSON, of which successive ones about the same
-//! URI count once, because the request and the response of a capture have one each. Memory: the header
-//! of a record.
+//! URI count once, because the request and the response of a capture have one each. A capture without a
+//! URI is an empty line, so it is an invalid record in its place. Memory: the header of a record.
 
 use super::fields::{block_bytes, unfold};
 use super::warc_record::{Header, begins_record, find_header};
