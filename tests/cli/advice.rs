@@ -270,6 +270,7 @@ fn tables() {
             .choosing(&[("--url-field", "2")]),
         case("a.csv", format!("id,url,\"x\n{}", rows(|url, _| format!("1,{url},x"))), "", TWO),
         case("a.csv", format!("id,url,x\n1,{},\"x\n2,{},y\n", URLS[0], URLS[1]), "", TWO),
+        case("a.csv", "url\nGET /x HTTP/1.1\nHEAD /y HTTP/2\n", "", "").with_host(),
         case(
             "a.csv",
             format!("id,url\n{}", rows(|url, _| format!("1,{url}"))).replace('\n', "\r"),

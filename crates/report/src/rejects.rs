@@ -456,7 +456,7 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
         (ListFormat::Sitemap, _) => {
             "write the scheme and the host in each <loc> of the sitemap".into()
         }
-        (ListFormat::JsonLines | ListFormat::Csv | ListFormat::Tsv, Some(part)) if is_path => {
+        (_, Some(part)) if is_path => {
             format!("give the host with --host, or name its {part} with --host-field")
         }
         (_, Some(part)) if lacks_scheme => {

@@ -4,10 +4,37 @@
 //! is given for all. Clients choose the hosts that servers log, so a host with more than a name and a
 //! port is none: it could put another path before that of the record.
 
+use super::access_log::target;
 use super::{Arena, Problem};
 
 /// The host of a record whose host cannot be read, which is none.
 pub(super) const NO_HOST: &[u8] = b"?";
+
+/// Returns the URL that a text means: itself, the target of the request of a log, or a path on its host
+/// if `hosts` completes paths.
+#[inline]
+pub(super) fn url_of_text<'c>(
+    text: &'c [u8],
+    host: impl FnOnce() -> Option<&'c [u8]>,
+    hosts: Option<&Hosts>,
+    arena: &'c Arena,
+) -> Result<&'c [u8], Problem> {
+    // The name of a method. Few URLs begin so.
+    let url = if text.first().is_some_and(u8::is_ascii_uppercase) { url_in(text) } else { text };
+    match (url, hosts) {
+        (path @ [b'/', ..], Some(hosts)) => hosts.url_of(path, host(), arena),
+        (url, _) => Ok(url),
+    }
+}
+
+/// Returns the URL or path in a text, which may be the request of a log.
+#[cold]
+fn url_in(text: &[u8]) -> &[u8] {
+    match memchr::memmem::find(text, b" HTTP/") {
+        Some(_) => target(text).unwrap_or(text),
+        None => text,
+    }
+}
 
 /// The hosts of URLs that are paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,10 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use bumpalo::Bump;
-use memchr::memmem;
 use serde_json::Value as Json;
 
-use super::access_log::target;
 use super::host::NO_HOST;
 use super::place::{Place, Value, listed};
 use super::values::Values;
@@ -117,7 +115,7 @@ impl ObjectValues {
         Values {
             url: match url {
                 Found { is_repeated: true, .. } => Err(Problem::RepeatedField),
-                Found { value: FieldValue::Text(Cow::Borrowed(text)), .. } => Ok(url_in(text)),
+                Found { value: FieldValue::Text(Cow::Borrowed(text)), .. } => Ok(text),
                 Found { value: FieldValue::Null, .. } => Err(Problem::NoField),
                 _ => Err(Problem::NotAString),
             },
@@ -129,16 +127,6 @@ impl ObjectValues {
                 host => text_of(host).or(Some(NO_HOST)),
             },
         }
-    }
-}
-
-/// Returns the URL or path in the text of a field, which may be the request of a log.
-fn url_in(text: &[u8]) -> &[u8] {
-    match text.first().is_some_and(u8::is_ascii_uppercase)
-        && memmem::find(text, b" HTTP/").is_some()
-    {
-        true => target(text).unwrap_or(text),
-        false => text,
     }
 }
 

@@ -29,7 +29,7 @@ use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy, RowGroupMetaData};
 
-use super::host::Hosts;
+use super::host::{Hosts, url_of_text};
 use super::place::{TableColumn, Value};
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem};
 use portcullis_captures::parquet::columns::{
@@ -524,16 +524,16 @@ impl Urls {
     fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> Record<'u> {
         match self.get(row) {
             None => Record::default().with_problem(Problem::Null),
-            Some(path @ [b'/', ..]) if self.list.hosts.is_some() => {
-                let hosts = self.list.hosts.as_ref().expect("it is some");
-                let host = self.hosts.as_ref();
-                let host = host.filter(|host| host.is_valid(row)).map(|host| host.value(row));
-                match hosts.url_of(path, host, arena) {
+            Some(text) => {
+                let host = || {
+                    let host = self.hosts.as_ref();
+                    host.filter(|host| host.is_valid(row)).map(|host| host.value(row))
+                };
+                match url_of_text(text, host, self.list.hosts.as_ref(), arena) {
                     Ok(url) => on_a_line(url, arena),
-                    Err(problem) => on_a_line(path, arena).with_problem(problem),
+                    Err(problem) => on_a_line(text, arena).with_problem(problem),
                 }
             }
-            Some(url) => on_a_line(url, arena),
         }
     }
 

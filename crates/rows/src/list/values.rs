@@ -9,7 +9,7 @@ use std::ops::{Deref, Range};
 
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 
-use super::host::Hosts;
+use super::host::{Hosts, url_of_text};
 pub use bumpalo::Bump as Arena;
 
 use super::Problem;
@@ -32,17 +32,14 @@ impl<'c> Values<'c> {
         Values { url, time: None, agent: None, host: None }
     }
 
-    /// Returns `record` with the URL. `hosts` completes paths.
+    /// Returns `record` with the URL that its text means. `hosts` completes paths.
     pub(super) fn of_record(
         self,
         record: Record<'c>,
         hosts: Option<&Hosts>,
         arena: &'c Arena,
     ) -> Record<'c> {
-        let url = match (self.url, hosts) {
-            (Ok(path @ [b'/', ..]), Some(hosts)) => hosts.url_of(path, self.host, arena),
-            (url, _) => url,
-        };
+        let url = self.url.and_then(|text| url_of_text(text, || self.host, hosts, arena));
         match url {
             _ if record.text().trim_ascii().is_empty() => record.with_url(b""),
             Ok(url) => record.with_url(url),
