@@ -74,11 +74,11 @@ impl Advice {
 
 /// Returns the command in an error, and the file that it writes.
 fn command_in(error: &str) -> Option<(String, String)> {
-    let tools = ["zcat ", "zstdcat ", "jq ", "iconv ", "cut ", "tr ", "awk ", "csplit "];
+    let tools = ["zcat ", "zstdcat ", "jq ", "iconv ", "cut ", "tr ", "awk ", "grep "];
     let start = tools.iter().filter_map(|tool| error.find(&format!(" {tool}"))).min()? + 1;
     let line = error[start..].lines().next().unwrap_or_default();
-    if line.starts_with("csplit") {
-        return Some((format!("{line} > /dev/null"), "xx02".to_owned()));
+    if line.contains("{print > f}") {
+        return Some((line.to_owned(), "ex-2.log".to_owned()));
     }
     let (command, out) = line.split_once(" > ")?;
     let out = match out.strip_prefix('\'') {
@@ -177,6 +177,10 @@ fn lines() {
         case("a b.txt", rows(|url, _| format!("7  {url} x")), "", TWO),
         case("a.txt", "/x\n/y\n", "", "unknown unknown"),
         case("list", rows(|url, _| format!("{url} [200] [Title]")), "", TWO),
+        case("list", rows(|url, _| format!("  {url} 1")), "", TWO),
+        case("list.md", rows(|url, _| format!("- [a title]({url})")), "", TWO),
+        case("list", rows(|url, _| format!("<a class=x href=\"{url}\">x y</a>")), "", TWO),
+        case("list", rows(|url, _| format!("<a href='{url}'>")), "", TWO),
         case("a.txt", rows(|url, _| format!("{url},NL,Utrecht")), "", TWO),
         case("a.txt", rows(|url, _| format!("{url}|A title")), "", TWO),
         case("a.txt", rows(|url, _| format!("{url};1;x")), "", TWO),
@@ -246,6 +250,9 @@ impl Case {
 fn tables() {
     let export = rows(|url, _| format!("{url}\t1"));
     let export = format!("URL\tTraffic\n{export}");
+    let sitemap = rows(|url, _| format!("<url><loc>{url}</loc></url>"));
+    let sitemap =
+        format!("<?xml version=\"1.0\" encoding=\"UTF-16\"?>\n<urlset>{sitemap}</urlset>");
     for case in [
         case("a.csv", format!("id,link\n{}", rows(|url, _| format!("1,{url}"))), "", TWO)
             .choosing(&[("--url-field", "link")]),
@@ -263,14 +270,15 @@ fn tables() {
         case("a.csv", rows(|url, _| format!("{url},https://b.example/")), "", TWO),
         case("a.csv", format!("url\n{}", rows(|_, host| host.to_owned())), "", TWO),
         case("a.csv", format!("url\n{}", rows(|_, _| "/x".to_owned())), "", "").with_host(),
+        case("a.csv", "url\nGET /x HTTP/1.1\nHEAD /y HTTP/2\n", "", "").with_host(),
         case("a.csv", utf16(&export, u16::to_le_bytes, true), "", TWO),
+        case("a.xml", utf16(&sitemap, u16::to_be_bytes, true), "", TWO),
         case("a.csv", utf16(&export, u16::to_be_bytes, true), "", TWO),
         case("a.tsv", utf16(&export, u16::to_le_bytes, false), "", TWO),
         case("a.tsv", "\"id\"\t\"url\"\n1\thttps://b.example/x\n", "", "allow")
             .choosing(&[("--url-field", "2")]),
         case("a.csv", format!("id,url,\"x\n{}", rows(|url, _| format!("1,{url},x"))), "", TWO),
         case("a.csv", format!("id,url,x\n1,{},\"x\n2,{},y\n", URLS[0], URLS[1]), "", TWO),
-        case("a.csv", "url\nGET /x HTTP/1.1\nHEAD /y HTTP/2\n", "", "").with_host(),
         case(
             "a.csv",
             format!("id,url\n{}", rows(|url, _| format!("1,{url}"))).replace('\n', "\r"),

@@ -23,6 +23,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use portcullis_robots::syntax::BYTE_ORDER_MARK;
 use walkdir::WalkDir;
 
 use crate::input::InputError;
@@ -88,6 +89,7 @@ fn names_in(file: &Path) -> Result<Vec<PathBuf>, InputError> {
         let problem = format!("longer than {NAMES_FILE_BYTES_MAX} bytes; is it a file of names?");
         return Err(InputError::list(file, problem));
     }
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let lines = lines.filter(|line| !line.is_empty());
     let names = lines.map(|line| path_of(line).ok_or_else(|| InputError::list(file, "not UTF-8")));

@@ -13,7 +13,9 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_files::kind::FileKind;
 use portcullis_rows::input::{InputError, Record};
-use portcullis_rows::list::{List, ListFormat, Problem, Rows, of_row, open_quote};
+use portcullis_rows::list::{
+    List, ListFormat, Problem, Rows, of_row, of_text, open_quote, other_fields,
+};
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::figures::counted;
 use portcullis_text::json::write_json;
@@ -348,11 +350,7 @@ impl Watch {
         if let Some((record, problem)) = rejects.broken {
             let place = list.place(self.records + record);
             return Err(wrong(match problem {
-                Problem::OtherFields => format!(
-                    "{place}: `#Fields` names other fields than before; split the file there: csplit {} \
-                     '/^#Fields/' '{{*}}'",
-                    list.name()
-                ),
+                Problem::OtherFields => format!("{place}: {}", other_fields(list.name())),
                 _ => format!("{place}: {}", open_quote(list.name())),
             }));
         }
@@ -489,7 +487,10 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
         FileKind::Html if has("<?xml") => {
             return "it looks like XML, and not like a sitemap; extract its URLs first".into();
         }
-        FileKind::Html => return "it looks like HTML; extract its links first".into(),
+        FileKind::Html => {
+            let fix = || "it looks like HTML; extract its links first".into();
+            return of_text(name, text).unwrap_or_else(fix);
+        }
         _ => {}
     }
     if ["user-agent", "disallow", "allow", "sitemap"].iter().any(|field| {
@@ -501,8 +502,8 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
     if text.contains('\0') || text.chars().filter(|it| *it == '\u{fffd}').count() > 3 {
         return "it looks like binary data; decompress or export it first".into();
     }
-    if let Some(table) = of_row(name, text) {
-        return table;
+    if let Some(found) = of_text(name, text).or_else(|| of_row(name, text)) {
+        return found;
     }
     if trimmed.starts_with('/') && !trimmed.starts_with("//") {
         return "it looks like paths; give their host with --host, such as --host example.com"

@@ -60,6 +60,23 @@ pub fn open_quote(name: &str) -> String {
     )
 }
 
+/// Returns the problem of a W3C extended log whose fields change.
+pub fn other_fields(name: &str) -> String {
+    let plain = without_coding(Path::new(name));
+    let stem = plain.file_stem().unwrap_or_default().to_string_lossy();
+    let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || "-_.".contains(*letter);
+    let stem: String = stem.chars().filter(is_plain).collect();
+    let tool =
+        format!("awk '/^#Fields/ {{close(f); f = \"{stem}-\" ++n \".log\"}} f {{print > f}}'");
+    let command = match (Coding::from_file_name(Path::new(name)), in_shell(name)) {
+        _ if name == STANDARD_INPUT => format!("pipe it through {tool}"),
+        (Some(Coding::Gzip), name) => format!("zcat {name} | {tool}"),
+        (Some(Coding::Zstd), name) => format!("zstdcat {name} | {tool}"),
+        (_, name) => format!("{tool} {name}"),
+    };
+    format!("`#Fields` names other fields than before; make a file for each: {command}")
+}
+
 /// Returns a word as a shell reads it.
 fn in_shell(word: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=+,@:".contains(&byte);
@@ -228,6 +245,19 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
     })
 }
 
+/// Returns what a line is that has a URL in other text, as in Markdown and HTML, and what extracts the URLs of
+/// the list called `name`. `None` if it has none.
+pub fn of_text(name: &str, line: &str) -> Option<String> {
+    let at = line.find("http://").or_else(|| line.find("https://"))?;
+    let before = &line.as_bytes()[..at];
+    let is_inside = [&b"("[..], b"[", b"=\"", b"='"].iter().any(|open| before.ends_with(open));
+    // A URL without a scheme may have another one in its query.
+    (is_inside && !before.contains(&b'?')).then(|| {
+        let tool = r#"grep -oE 'https?://[^]<>()"'\'' ]+'"#;
+        format!("it looks like text with URLs in it; extract them: {}", to_lines(name, tool))
+    })
+}
+
 /// Returns the quotes around a line that is otherwise a URL or a host, as a shell reads them.
 fn quotes_around(line: &str) -> Option<&'static str> {
     [('"', '"', "'\"'"), ('\'', '\'', "\"'\""), ('<', '>', "'<>'")].into_iter().find_map(
@@ -278,7 +308,7 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
             let mut words = first.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
             Some(match words.all(|word| memchr::memmem::find(word, b"://").is_some()) {
                 true => ("put each URL on its own line", "tr -s ' ' '\\n'"),
-                false => ("keep the first word", "cut -d ' ' -f 1"),
+                false => ("keep the first word", "awk '{print $1}'"),
             })
         }
         _ => None,

@@ -79,7 +79,7 @@ use std::sync::Arc;
 
 use crate::input::{Framing, Records, Source, Terminator};
 use crate::sitemap::Sitemap;
-pub use advice::{of_row, open_quote};
+pub use advice::{of_row, of_text, open_quote, other_fields};
 pub(crate) use detect::detect;
 use host::Hosts;
 pub use host::given_host;

@@ -127,8 +127,8 @@ fn find(
     let names = file.names();
     if !at.is_asked() {
         let usual = TableColumn::find(&names, at);
-        let missing = || TableColumn::missing(&leaf_names(source), at, value);
-        return Ok(file.at(usual.ok_or_else(missing)?.only(&names, value)?));
+        let column = usual.ok_or_else(|| missing(source, at, value))?;
+        return Ok(file.at(column.only(&names, value)?));
     }
     for name in at.names() {
         if let Some(column) = TableColumn::from_name(&names, name) {
@@ -142,13 +142,26 @@ fn find(
             return Ok(leaf);
         }
     }
-    Err(TableColumn::missing(&leaf_names(source), at, value))
+    Err(missing(source, at, value))
 }
 
-/// Returns the names of the columns, those within structures with dots.
+/// Returns the names of the columns with a value a row, those within structures with dots.
 fn leaf_names(source: &ParquetSource) -> Vec<String> {
     let schema = source.metadata().file_metadata().schema_descr();
-    schema.columns().iter().map(|column| column.path().string()).collect()
+    let columns = schema.columns().iter().filter(|column| column.max_rep_level() == 0);
+    columns.map(|column| column.path().string()).collect()
+}
+
+/// Returns the problem of a file without the column with a value.
+fn missing(source: &ParquetSource, at: &Place, value: Value) -> String {
+    let names = leaf_names(source);
+    let all = source.metadata().file_metadata().schema_descr().num_columns();
+    let lists = "columns with lists are not read; make a row of each item";
+    match names.len() {
+        0 if all > 0 => lists.to_owned(),
+        count if count < all => format!("{}; {lists}", TableColumn::missing(&names, at, value)),
+        _ => TableColumn::missing(&names, at, value),
+    }
 }
 
 impl ParquetList {

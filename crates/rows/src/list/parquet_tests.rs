@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::types::{Int8Type, Int32Type, UInt16Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Date32Array, DictionaryArray,
@@ -247,6 +248,17 @@ fn the_column_is_found_named_or_numbered() {
     let wrong = "the column id holds Int64; the URL needs text or bytes; name another with --url-field \
                  NAME";
     assert_eq!(problem(&path, Some("id")), wrong);
+
+    // A column of lists has no value a row.
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    lists.append_value([Some("https://a.example/")]);
+    let lists = column(lists.finish());
+    let (_folder, path) = written(vec![("urls", Arc::clone(&lists))]);
+    assert_eq!(problem(&path, None), "columns with lists are not read; make a row of each item");
+    let (_folder, path) = written(vec![("urls", lists), ("id", texts("1"))]);
+    let missing = "no column `link`; its columns are `id`; name the one with the URL with --url-field NAME \
+                   or its number; columns with lists are not read; make a row of each item";
+    assert_eq!(problem(&path, Some("link")), missing);
 }
 
 fn time_config(unit: Option<TimeUnit>) -> ListConfig {

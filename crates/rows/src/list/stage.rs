@@ -101,7 +101,7 @@ impl Stage for Targets {
     }
 }
 
-/// The items of a JSON array, which is read whole.
+/// The items of a JSON array, or of several that are the pages of an answer, which are read whole.
 pub(super) struct JsonItems(Option<Source>);
 
 impl JsonItems {
@@ -118,9 +118,10 @@ impl Stage for JsonItems {
         if is_longer {
             return Err(stream.problem(advice::json_array(stream.name(), text)));
         }
-        let items: Result<Vec<&RawValue>, _> = serde_json::from_slice(text);
-        let items = match (items, stream.has_failed()) {
-            (Ok(items), false) => items,
+        let pages = serde_json::Deserializer::from_slice(text).into_iter::<Vec<&RawValue>>();
+        let pages: Result<Vec<Vec<&RawValue>>, _> = pages.collect();
+        let pages = match (pages, stream.has_failed()) {
+            (Ok(pages), false) => pages,
             (Err(error), false) if !error.is_eof() => {
                 return Err(stream.problem(format!("not a JSON array: {error}; fetch it again")));
             }
@@ -129,10 +130,16 @@ impl Stage for JsonItems {
                 return Err(stream.take_failure().unwrap_or(no_end));
             }
         };
-        for item in items {
-            let bytes = item.get().bytes();
-            lines.extend(bytes.map(|byte| if b"\r\n".contains(&byte) { b' ' } else { byte }));
-            lines.push(b'\n');
+        let names = pages.first().and_then(|page| page.first()).map(|row| row.get());
+        for (number, page) in pages.iter().enumerate() {
+            // Each page of an answer begins with the names.
+            let are_names = |row: &&RawValue| number > 0 && Some(row.get()) == names;
+            let has_names = page.first().is_some_and(are_names);
+            for item in &page[usize::from(has_names)..] {
+                let bytes = item.get().bytes();
+                lines.extend(bytes.map(|byte| if b"\r\n".contains(&byte) { b' ' } else { byte }));
+                lines.push(b'\n');
+            }
         }
         Ok(())
     }

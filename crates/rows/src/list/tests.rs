@@ -597,7 +597,7 @@ fn the_answer_of_a_cdx_server_becomes_lines() {
         assert!(read.error.contains("no end"), "{end}: {read:?}");
     }
     let behind = chunks("-", format!("{whole} x").as_bytes(), 1 << 20, &ListConfig::default());
-    assert!(behind.error.contains("trailing characters"), "{}", behind.error);
+    assert!(behind.error.contains("expected value"), "{}", behind.error);
     assert!(behind.records.is_empty());
 }
 
@@ -685,9 +685,9 @@ fn lines_that_hold_more_than_a_url() {
     for (text, advice) in [
         (
             "https://a.example/ [200] [T]\nhttps://a.example/2 [301] [U]\n",
-            "cut -d ' ' -f 1 < a.txt",
+            "awk '{print $1}' < a.txt",
         ),
-        ("a.example/x 200\n", "cut -d ' ' -f 1"),
+        ("a.example/x 200\n", "awk '{print $1}'"),
         ("https://a.example/ https://b.example/\n", "tr -s ' ' '\\n' < a.txt > a-urls.txt"),
         (
             "https://a.example/,NL,Utrecht\nhttps://b.example/,BE,Gent\n",

@@ -382,7 +382,9 @@ fn check_encoding(declaration: &BytesDecl<'_>) -> Result<(), Wrong> {
     let Some(encoding) = declaration.encoding().transpose().map_err(Error::from)? else {
         return Ok(());
     };
-    let is_read = ["utf-8", "utf8", "us-ascii", "ascii"];
+    // A text in UTF-16 is read as no XML at all, so a declaration that can be read is that of a text that was
+    // converted since.
+    let is_read = ["utf-8", "utf8", "us-ascii", "ascii", "utf-16", "utf-16le", "utf-16be"];
     if is_read.iter().any(|name| encoding.eq_ignore_ascii_case(name)) {
         return Ok(());
     }

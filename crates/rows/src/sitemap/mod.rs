@@ -84,7 +84,8 @@ impl Stage for Sitemap {
                     if let Some(start) = start {
                         lines.truncate(start);
                     }
-                    return Err(error);
+                    let is_other = self.is_index && !document.has_root() && error.is_damage();
+                    return Err(if is_other { not_xml(document.name()) } else { error });
                 }
             };
             match found {
@@ -111,6 +112,13 @@ impl Stage for Sitemap {
         }
         Ok(())
     }
+}
+
+/// Returns the error that a sitemap of an index is a text, or something else.
+fn not_xml(name: &str) -> InputError {
+    let problem = "named by an index of sitemaps, and not XML; name its sitemaps instead of the index, and \
+                   those that are a text in a run of their own";
+    list_error(name, problem)
 }
 
 fn list_error(name: &str, problem: impl Into<String>) -> InputError {
