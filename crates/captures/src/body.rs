@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use portcullis_dialect::Fetched;
 use portcullis_engine::bytes::trim;
 
-use super::{Capture, ReadConfig, Subject};
+use super::{Capture, Confirms, ReadConfig, Subject};
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixSeconds};
 
@@ -32,6 +32,7 @@ impl<'c> Settled<'c> {
             redirects_followed: 0,
             answer,
             location: None,
+            confirms: Confirms::default(),
             caching: CachingHeaders::default(),
             body,
             notes,

@@ -20,6 +20,8 @@ pub struct Capture<'c> {
     pub answer: Fetched,
     /// The target of a redirect, as in the `Location` field; it may be a relative reference.
     pub location: Option<Cow<'c, [u8]>>,
+    /// The file that a "not modified" is about.
+    pub confirms: Confirms,
     /// The header fields about caching.
     pub caching: CachingHeaders,
     /// The decoded body of a 2xx answer, up to a little past the size limit (see
@@ -27,6 +29,17 @@ pub struct Capture<'c> {
     pub body: Cow<'c, [u8]>,
     /// Notes on irregularities.
     pub notes: CaptureNotes,
+}
+
+/// The file that a "not modified" is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Confirms {
+    /// The newest older file: the server says that it is not modified.
+    #[default]
+    Newest,
+    /// The file of the same resource that was captured at this time: the archive found them equal.
+    /// `None` if the archive does not say when, or if the file is that of another resource.
+    CapturedAt(Option<UnixSeconds>),
 }
 
 /// The resource that a capture is of.

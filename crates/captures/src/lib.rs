@@ -62,7 +62,8 @@ mod warc_record;
 mod warc_targets;
 
 pub use capture::{
-    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject,
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureSink, Confirms, ReadConfig,
+    Subject,
 };
 pub use format::{CaptureFormat, open};
 pub use inputs::expand;

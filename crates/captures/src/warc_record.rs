@@ -15,7 +15,7 @@ use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 use super::body::{Settled, is_html, notes, settle};
 use super::fields::{WHITE_SPACE, byte_count, fields};
 use super::http::{HeadProblem, Message};
-use super::{Capture, ReadConfig, Subject};
+use super::{Capture, Confirms, ReadConfig, Subject};
 use crate::limits::HEADER_BLOCK_BYTES_MAX;
 use portcullis_files::input::{InputError, Source};
 use portcullis_robots::access::CaptureNote;
@@ -40,6 +40,8 @@ pub(super) struct Kept {
     pub(super) kind: Kind,
     pub(super) url: Vec<u8>,
     pub(super) captured_at: Option<UnixSeconds>,
+    /// The file that a revisit repeats.
+    pub(super) repeats: Confirms,
     /// Whether the block is only a part of the received bytes.
     pub(super) is_truncated: bool,
     /// Whether the block itself, not a body in it, is HTML.
@@ -93,6 +95,9 @@ pub(super) struct Header<'h> {
     target: Option<&'h [u8]>,
     date: Option<&'h [u8]>,
     content_type: Option<&'h [u8]>,
+    profile: Option<&'h [u8]>,
+    repeated_target: Option<&'h [u8]>,
+    repeated_date: Option<&'h [u8]>,
     is_truncated: bool,
 }
 
@@ -101,12 +106,16 @@ impl<'h> Header<'h> {
     /// repeated, the first counts. `None` if it does not give the length of its block.
     pub(super) fn read(block: &'h [u8]) -> Option<Header<'h>> {
         let [mut record_type, mut target, mut date, mut content_type, mut length] = [None; 5];
+        let [mut profile, mut repeated_target, mut repeated_date] = [None; 3];
         let mut is_truncated = false;
         for (name, value) in fields(block) {
             let field = match &*name.to_ascii_lowercase() {
                 b"warc-type" => &mut record_type,
                 b"warc-target-uri" => &mut target,
                 b"warc-date" => &mut date,
+                b"warc-profile" => &mut profile,
+                b"warc-refers-to-target-uri" => &mut repeated_target,
+                b"warc-refers-to-date" => &mut repeated_date,
                 b"content-length" => &mut length,
                 b"content-type" => &mut content_type,
                 // A block with a segment number is the first of several.
@@ -125,6 +134,9 @@ impl<'h> Header<'h> {
             target: target.map(without_brackets),
             date,
             content_type,
+            profile,
+            repeated_target: repeated_target.map(without_brackets),
+            repeated_date,
             is_truncated,
         })
     }
@@ -144,6 +156,17 @@ impl<'h> Header<'h> {
             }
             _ => self.target.filter(|_| self.is_metadata() && is_json),
         }
+    }
+
+    /// Returns the file that a revisit repeats (ISO 28500, section 6.7): one of the same URL, by its date.
+    /// A file of another URL may be a copy, but is not looked up.
+    fn repeats(&self) -> Confirms {
+        const NOT_MODIFIED: &[u8] = b"/revisit/server-not-modified";
+        if self.profile.is_some_and(|profile| without_brackets(profile).ends_with(NOT_MODIFIED)) {
+            return Confirms::Newest;
+        }
+        let is_other = self.repeated_target.is_some_and(|target| Some(target) != self.target);
+        Confirms::CapturedAt(self.repeated_date.filter(|_| !is_other).and_then(date))
     }
 
     /// Returns the treatment of the record.
@@ -174,6 +197,7 @@ impl<'h> Header<'h> {
             kind,
             url: url.to_vec(),
             captured_at: self.date.and_then(date),
+            repeats: self.repeats(),
             is_truncated: self.is_truncated,
             is_html: kind == Kind::Resource && self.content_type.is_some_and(is_html),
         })
@@ -205,8 +229,8 @@ impl Kept {
                 ]);
                 Settled { notes: settled.notes.union(notes), ..settled }
             }
-            // The file equals an earlier one. Archives also write revisits for redirects and
-            // errors, whose bodies are often identical. Their head alone gives the answer.
+            // The file equals an earlier one, which `repeats` names. Archives also write revisits for
+            // redirects and errors, whose bodies are often identical. Their head alone gives the answer.
             (Kind::Revisit, message) => {
                 let status = match message.map(|message| message.status) {
                     None | Some(200..=299) => 304,
@@ -218,6 +242,10 @@ impl Kept {
         };
         Capture {
             location: message.and_then(|message| message.field(b"Location")).map(Cow::Borrowed),
+            confirms: match (self.kind, message.map(|message| message.status)) {
+                (Kind::Revisit, None | Some(200..=299)) => self.repeats,
+                _ => Confirms::Newest,
+            },
             caching: message
                 .map(|message| CachingHeaders::read(message.fields()))
                 .unwrap_or_default(),
@@ -308,6 +336,7 @@ mod tests {
             kind: Kind::Response,
             url: b"http://a.example/robots.txt".to_vec(),
             captured_at: Some(UnixSeconds(1_704_164_645)),
+            repeats: Confirms::CapturedAt(None),
             is_truncated: false,
             is_html: false,
         };
@@ -318,6 +347,7 @@ mod tests {
             kind: Kind::Resource,
             url: b"ftp://a.example/robots.txt".to_vec(),
             captured_at: None,
+            repeats: Confirms::CapturedAt(None),
             is_truncated: true,
             is_html: true,
         };

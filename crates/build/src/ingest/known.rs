@@ -2,8 +2,9 @@
 //!
 //! Without history these are the newest capture; the newest file, which a later "not modified" may
 //! confirm and which may serve again in an outage; the newest answer that is no failure; and the failures
-//! since then, because an answer may follow that is newer than only some of them. Everything else is
-//! dropped at once, so memory grows with the resources and the failures of ongoing outages.
+//! since then, because an answer may follow that is newer than only some of them. A revisit since the
+//! newest file is kept too, because a later one may repeat it. Everything else is dropped at once, so
+//! memory grows with the resources, the failures of ongoing outages, and revisits.
 //!
 //! The result does not depend on the order of the captures. Nothing here can fail.
 
@@ -41,6 +42,7 @@ pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, (rules, keeps_all): 
         index == Some(newest)
             || (index == file || index == answer)
             || (known.is_failure(rules) && fails_since())
+            || (matches!(known.held, Held::Repeated(_)) && index > file)
     });
 }
 
@@ -66,6 +68,9 @@ pub(super) enum Held<B> {
     },
     /// The target of a redirect, unresolved.
     Location(B),
+    /// A revisit of the file of the same resource that was captured at this time; `None` if the
+    /// archive does not say which.
+    Repeated(Option<UnixSeconds>),
     Nothing,
 }
 
@@ -77,6 +82,7 @@ impl<B> Held<B> {
                 Held::File { extract, others, has_rules: *has_rules }
             }
             Held::Location(location) => Held::Location(to(location)?),
+            Held::Repeated(captured_at) => Held::Repeated(*captured_at),
             Held::Nothing => Held::Nothing,
         })
     }
@@ -142,6 +148,7 @@ impl<B> Known<B> {
         match (&self.held, self.access(rules)) {
             (Held::File { .. }, access) => access == Access::File,
             (Held::Location(_), access) => access == Access::Follow,
+            (Held::Repeated(_), access) => access == Access::NotModified,
             (Held::Nothing, access) => access != Access::File,
         }
     }

@@ -59,6 +59,7 @@ const LOCATION_NUMBER: u8 = 1;
 const LOCATION: u8 = 2;
 const FILE: u8 = 3;
 const FILE_WITH_RULES: u8 = 4;
+const REPEATED: u8 = 5;
 
 /// Appends bytes, and the number of them before them.
 pub(super) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -146,6 +147,9 @@ impl Form {
             push_facts(out, facts, self.kind(held));
             match held {
                 Held::Nothing => {}
+                Held::Repeated(captured_at) => {
+                    push_long(out, captured_at.map_or(0, |date| date.0.saturating_add(1)));
+                }
                 Held::Location(location) => refer(out, Role::Location, location)?,
                 Held::File { extract, others, .. } => {
                     refer(out, Role::Extract, extract)?;
@@ -163,6 +167,7 @@ impl Form {
     fn kind<B>(self, held: &Held<B>) -> u8 {
         match held {
             Held::Nothing => NOTHING,
+            Held::Repeated(_) => REPEATED,
             Held::Location(_) if self == Form::Log => LOCATION,
             Held::Location(_) => LOCATION_NUMBER,
             Held::File { has_rules: false, .. } => FILE,
@@ -255,6 +260,7 @@ fn capture<'b>(fields: &mut Fields<'b>) -> Option<(CaptureFacts, Held<Reference<
             others: Reference::Number(fields.number()?),
             has_rules: kind == FILE_WITH_RULES,
         },
+        REPEATED => Held::Repeated(long(fields)?.checked_sub(1).map(UnixSeconds)),
         _ => return None,
     };
     let facts = CaptureFacts {

@@ -15,15 +15,17 @@
 //! - A redirect is followed to the newest capture of its target, as often as the dialect allows.
 //!   The result applies to the origin of the first request. Captures of URLs other than an origin's
 //!   `/robots.txt` serve only as targets of redirects.
-//! - A "not modified" (304, or a revisit record) confirms the newest file that is older, and the
-//!   date of the confirmation counts.
+//! - A "not modified" (304) confirms the newest file that is older, and the date of the confirmation
+//!   counts. So does a revisit record of an equal file, if that file has the date that the record
+//!   names, or is confirmed by a revisit of that date. No older file is looked up: it may have been
+//!   dropped.
 //! - A host whose newest capture is a failure is in an outage since the first failure after its
 //!   last answer. [`serving`](portcullis_robots::access::serving) and [`SettleConfig`] define the
 //!   effect. A failure in the second of an answer counts as the later one.
 //! - Captures after [`as_of`](SettleConfig::as_of) are counted and left out.
 //!
-//! † A redirect to a resource that was not captured, a redirect to no URL, and a "not modified"
-//! without a file count as the dialect's
+//! † A redirect to a resource that was not captured, a redirect to no URL, a "not modified" without a
+//! file, and a revisit of a file that is not the newest or not known count as the dialect's
 //! [`other_status`](portcullis_dialect::dialect::AccessRules::other_status), which is a failure in
 //! each dialect.
 //!

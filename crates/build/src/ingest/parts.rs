@@ -328,6 +328,7 @@ impl<'m> LogReader<'m> {
         }
         facts.input += self.first_input;
         let held = match held {
+            Held::Repeated(captured_at) => Held::Repeated(captured_at),
             Held::Nothing => Held::Nothing,
             Held::Location(Reference::Bytes(location)) => {
                 let fingerprint = Fingerprint::of(location);

@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 use rayon::Scope;
 
 use portcullis_captures::{
-    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, ReadConfig, Subject,
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, Confirms, ReadConfig, Subject,
 };
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::{Access, Fetched};
@@ -352,7 +352,11 @@ impl Digest<'_> {
                 Held::File { extract, others, has_rules }
             }
             (Access::Follow, Some(location)) => Held::Location(Blob::new(&**location)),
-            (Access::Follow | Access::NotModified | Access::Outcome(_), _) => Held::Nothing,
+            (Access::NotModified, _) => match capture.confirms {
+                Confirms::CapturedAt(date) => Held::Repeated(date),
+                Confirms::Newest => Held::Nothing,
+            },
+            (Access::Follow | Access::Outcome(_), _) => Held::Nothing,
         };
         Known { facts, position, held }
     }

@@ -430,7 +430,7 @@ impl Step {
             Held::File { extract, others, has_rules } => {
                 Content::from_file(extract, others, has_rules, file.facts.file_notes)
             }
-            Held::Location(_) | Held::Nothing => {
+            Held::Location(_) | Held::Repeated(_) | Held::Nothing => {
                 unreachable!("fewer redirects do not make another answer a file")
             }
         };

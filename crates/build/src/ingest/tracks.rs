@@ -10,14 +10,14 @@ use portcullis_dialect::dialect::AccessRules;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::stored::CaptureFacts;
 
-use super::known::Known;
+use super::known::{Held, Known};
 use crate::pool::BlobID;
 
 /// The captures of one resource that count at some time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) newest: Known<BlobID>,
-    /// The newest file, which may be the newest capture.
+    /// The newest file, which may be the newest capture. `None` since a revisit of another file.
     pub(super) file: Option<Known<BlobID>>,
     /// The date of the first failure since the last answer, if one has a date.
     pub(super) failing_since: Option<UnixSeconds>,
@@ -33,7 +33,7 @@ pub(super) struct Track {
 #[derive(Debug)]
 struct Entry {
     known: Known<BlobID>,
-    /// The position of the newest file.
+    /// The position of the newest file; `None` since a revisit of another file.
     file: Option<u32>,
     failing_since: Option<UnixSeconds>,
     /// The end of the run of entries from here on that differ in their dates alone.
@@ -67,9 +67,22 @@ impl Track {
     pub(super) fn of(captures: &[Known<BlobID>], rules: &AccessRules) -> Track {
         let mut entries: Vec<Entry> = Vec::with_capacity(captures.len());
         let (mut file, mut failing_since, mut last_failure) = (None, None, None);
+        // The newest file, and the dates at which it was captured and repeated, in order.
+        let (mut newest, mut dates) = (None, Vec::new());
         for &known in captures {
-            if known.is_file() {
-                file = Some(entries.len() as u32);
+            match known.held {
+                Held::File { .. } => {
+                    newest = Some(entries.len() as u32);
+                    file = newest;
+                    dates.clear();
+                    dates.extend(known.facts.captured_at);
+                }
+                Held::Repeated(date) => {
+                    let is_newest = date.is_some_and(|date| dates.binary_search(&date).is_ok());
+                    file = newest.filter(|_| is_newest);
+                    dates.extend(known.facts.captured_at.filter(|_| is_newest));
+                }
+                Held::Location(_) | Held::Nothing => {}
             }
             match known.facts.captured_at {
                 Some(date) if known.is_failure(rules) => {

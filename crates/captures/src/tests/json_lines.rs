@@ -5,7 +5,7 @@ use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
 use super::{Keeper, Kept, NO_SUBJECT, fields, notes, read_all};
 use crate::json_lines::{WHITE_SPACE, open};
-use crate::{BatchReader, BrokenKind, Capture, FieldMap};
+use crate::{BatchReader, BrokenKind, Capture, Confirms, FieldMap};
 use portcullis_files::input::Source;
 use portcullis_robots::access::CaptureNote;
 use portcullis_testkit::files::zstd;
@@ -65,6 +65,7 @@ fn every_member_is_read() {
         redirects_followed: 2,
         answer: Fetched::Status(200),
         location: None,
+        confirms: Confirms::Newest,
         caching: CachingHeaders {
             max_age: Some(60),
             no_cache: false,

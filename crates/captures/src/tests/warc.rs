@@ -7,10 +7,10 @@ use portcullis_dialect::Fetched;
 use super::{Keeper, read_all};
 use crate::limits::{HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX};
 use crate::warc::{End, WarcReader, end_of_record, open};
-use crate::{BatchReader, ReadConfig};
+use crate::{BatchReader, Confirms, ReadConfig};
 use portcullis_files::input::{InputError, Source};
 use portcullis_files::limits::CHUNK_BYTES;
-use portcullis_robots::access::{CaptureNote, CaptureNotes};
+use portcullis_robots::access::{CaptureNote, CaptureNotes, UnixSeconds};
 use portcullis_testkit::files::{gzip, zstd};
 
 fn record(record_type: &str, url: &str, block: &[u8]) -> Vec<u8> {
@@ -119,6 +119,43 @@ fn records_of_every_type() {
         notes.contains(CaptureNote::Revisit)
     };
     assert_eq!((0..8).filter(|&index| is_revisit(index)).collect::<Vec<_>>(), [4, 5, 6]);
+}
+
+#[test]
+fn revisits_name_what_they_repeat() {
+    let url = "https://a.example/robots.txt";
+    let head = b"HTTP/1.1 200 OK\r\n\r\n";
+    let identical =
+        "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+    let not_modified = "WARC-Profile: http://netpreserve.org/warc/1.0/revisit/server-not-modified";
+    let date = "WARC-Refers-To-Date: 2024-01-02T03:04:05Z";
+    let own = format!("WARC-Refers-To-Target-URI: <{url}>");
+    let other = "WARC-Refers-To-Target-URI: https://b.example/robots.txt";
+    let known = Confirms::CapturedAt(Some(UnixSeconds(1_704_164_645)));
+    let unknown = Confirms::CapturedAt(None);
+    let rows: [(&[&str], &[u8], Confirms); 9] = [
+        (&[identical, &own, date], head, known),
+        (&[identical, date], b"", known),
+        (&[identical, other, date], head, unknown),
+        (&[identical, &own], head, unknown),
+        (&[identical, "WARC-Payload-Digest: sha1:AAAA"], head, unknown),
+        (&[], head, unknown),
+        (&[not_modified, &own, date], head, Confirms::Newest),
+        (&[not_modified], b"", Confirms::Newest),
+        (&[identical], b"HTTP/1.1 304 Not Modified\r\n\r\n", Confirms::Newest),
+    ];
+    for (fields, block, expected) in rows {
+        let record = String::from_utf8(record("revisit", url, block)).unwrap();
+        let lines = fields.iter().map(|field| format!("{field}\r\n")).collect::<String>();
+        let file = record.replacen("WARC-Date", &format!("{lines}WARC-Date"), 1);
+        let keeper = read_all(&mut reader(file.as_bytes()), None);
+        let capture = &keeper.captures[0].capture;
+        assert_eq!(
+            (capture.answer, capture.confirms),
+            (Fetched::Status(304), expected),
+            "{fields:?}"
+        );
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use portcullis_captures::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig, Subject,
+    Batch, BatchReader, BrokenRecord, Capture, CaptureSink, Confirms, ReadConfig, Subject,
 };
 use portcullis_dialect::Fetched;
 use portcullis_dialect::decision::Verdict;
@@ -55,6 +55,7 @@ struct Made {
     redirects_followed: u32,
     answer: Fetched,
     location: Option<String>,
+    confirms: Confirms,
     max_age: Option<u64>,
     body: String,
     notes: CaptureNotes,
@@ -66,6 +67,7 @@ struct Made {
 /// - `-` is no date;
 /// - an answer is a status, `nowhere`, `broken` or `none`;
 /// - `/x` disallows `/x`, or is a location after a redirect, where `@b` is as above;
+/// - `=50` is a revisit of the file of that date, and `=` of a file that is not known;
 /// - `+3` redirects were followed, `max-age=1` is a header, and `!revisit` a note.
 fn made(line: &str) -> Made {
     let mut words = line.split_whitespace();
@@ -84,6 +86,7 @@ fn made(line: &str) -> Made {
         redirects_followed: 0,
         answer,
         location: None,
+        confirms: Confirms::Newest,
         max_age: None,
         body: String::new(),
         notes: CaptureNotes::EMPTY,
@@ -93,6 +96,8 @@ fn made(line: &str) -> Made {
             made.redirects_followed = redirects.parse().unwrap();
         } else if let Some(seconds) = word.strip_prefix("max-age=") {
             made.max_age = seconds.parse().ok();
+        } else if let Some(date) = word.strip_prefix('=') {
+            made.confirms = Confirms::CapturedAt(date.parse().ok().map(UnixSeconds));
         } else if let Some(note) = word.strip_prefix('!') {
             let note = CaptureNote::ALL.into_iter().find(|it| it.as_str() == note);
             made.notes = made.notes.with(note.unwrap());
@@ -165,6 +170,7 @@ impl Made {
             redirects_followed: self.redirects_followed,
             answer: self.answer,
             location: self.location.as_deref().map(|location| Cow::Borrowed(location.as_bytes())),
+            confirms: self.confirms,
             caching: CachingHeaders { max_age: self.max_age, ..CachingHeaders::default() },
             body: Cow::Borrowed(self.body.as_bytes()),
             notes: self.notes,

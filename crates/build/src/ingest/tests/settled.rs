@@ -110,6 +110,48 @@ const CASES: &[(&str, &str, &str)] = &[
          http://d.example: -/http 200@40",
     ),
     (
+        "a revisit confirms the file of its date, and no other",
+        "a 10 200 /10
+         a 20 200 /20
+         a 50 304 =10
+         b 10 200 /10
+         b 20 200 /20
+         b 50 304 =20 !revisit
+         c 10 200 /10
+         c 20 304 =10
+         c 30 304 =20
+         c 40 304
+         d 10 200 /10
+         d 20 304 =5
+         d 30 304 =20
+         e 10 200 /10
+         e 20 304 =5
+         e 30 304
+         f 10 200 /10
+         f 20 304 =5
+         f 30 304 =10
+         g 10 200 /10
+         g 20 304 =
+         h 20 304 =10
+         i 10 200 /10
+         i 20 304 =5
+         i 30 200 /30
+         i 40 304
+         j 60 301 @a
+         k 60 301 @b",
+        "a: OTHER 304@50
+         b: -/20 304@50 !revisit
+         c: -/10 304@40
+         d: OTHER 304@30
+         e: OTHER 304@30
+         f: -/10 304@30
+         g: OTHER 304@20
+         h: OTHER 304@20
+         i: -/30 304@40
+         j: OTHER 304@50..60 +1
+         k: -/20 304@50..60 +1 !revisit",
+    ),
+    (
         "without dates the later place is confirmed",
         "a - 200 /0
          a - 304
