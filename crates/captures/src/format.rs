@@ -78,8 +78,8 @@ pub fn open(
     };
     match format {
         CaptureFormat::Folder => Ok(Box::new(folder::open(path)?)),
-        CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(source, fields))),
-        CaptureFormat::Csv => Ok(Box::new(csv::open(source, fields)?)),
+        CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(utf8(source)?, fields)?)),
+        CaptureFormat::Csv => Ok(Box::new(csv::open(utf8(source)?, fields)?)),
         CaptureFormat::Warc => Ok(Box::new(warc::open(source))),
         #[cfg(feature = "parquet")]
         CaptureFormat::Parquet => open_parquet(path, source, fields),
@@ -87,6 +87,17 @@ pub fn open(
         CaptureFormat::Parquet => {
             Err(source.problem("this program is built without Parquet (the feature `parquet`)"))
         }
+    }
+}
+
+/// Returns `source`, unless its text is in UTF-16.
+fn utf8(mut source: Source) -> Result<Source, InputError> {
+    source.fill(FORMAT_BYTES_MAX);
+    match source.bytes() {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{', 0, ..] | [0, b'{', ..] => {
+            Err(source.problem("UTF-16; convert it first (iconv -f UTF-16 -t UTF-8)"))
+        }
+        _ => Ok(source),
     }
 }
 

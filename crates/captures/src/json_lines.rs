@@ -56,14 +56,19 @@ use super::record::Record;
 use super::schema::{CaptureField, FieldMap};
 use super::text::{RecordReader, TextReader};
 use super::{Capture, CaptureSink, ReadConfig};
-use portcullis_files::input::{ChunkConfig, Framing, Source, Terminator, TextChunks};
+use crate::limits::FORMAT_BYTES_MAX;
+use portcullis_files::input::{ChunkConfig, Framing, InputError, Source, Terminator, TextChunks};
 use portcullis_robots::access::CaptureNote;
 
 /// White space around a value (RFC 8259, section 2).
 pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";
 
 /// Returns a reader of the lines in `source`, decompressed if needed, with the names in `fields`.
-pub fn open(mut source: Source, fields: &FieldMap) -> TextReader {
+///
+/// # Errors
+///
+/// [`InputError::List`] if the file is a JSON list of objects, whose lines are not objects.
+pub fn open(mut source: Source, fields: &FieldMap) -> Result<TextReader, InputError> {
     let (mut paths, mut ranks) = (Vec::new(), Vec::new());
     for field in CaptureField::ALL {
         for (rank, path) in fields.candidates(field).into_iter().enumerate() {
@@ -75,7 +80,20 @@ pub fn open(mut source: Source, fields: &FieldMap) -> TextReader {
     let members = Members::new(paths, &[], &raw).expect("each field has a few names");
     let schema = Schema { members, ranks, fields: fields.clone() };
     source.skip_mark();
-    TextReader::new(TextChunks::new(source, ChunkConfig::default()), schema, 0)
+    source.fill(FORMAT_BYTES_MAX);
+    if is_list_of_objects(source.bytes()) {
+        return Err(source.problem(A_LIST));
+    }
+    Ok(TextReader::new(TextChunks::new(source, ChunkConfig::default()), schema, 0))
+}
+
+/// The problem of a JSON list.
+const A_LIST: &str = "a JSON list; write one object per line, as jq -c '.[]' does";
+
+/// Whether a text begins as a list of objects, on one line or on several.
+fn is_list_of_objects(text: &[u8]) -> bool {
+    let inside = trim(text, WHITE_SPACE).strip_prefix(b"[").map(|inside| trim(inside, WHITE_SPACE));
+    inside.is_some_and(|inside| inside.is_empty() || inside.starts_with(b"{"))
 }
 
 /// The members to read, and the fields that they hold.
@@ -102,11 +120,7 @@ impl RecordReader for Schema {
         match trim(text, WHITE_SPACE) {
             [] => return Ok(()),
             [b'{', ..] => {}
-            [b'[', ..] => {
-                return Err(
-                    "a JSON list; write one object per line, as jq -c '.[]' does".to_owned()
-                );
-            }
+            [b'[', ..] => return Err(A_LIST.to_owned()),
             _ => return Err("not a JSON object; expected one object per line".to_owned()),
         }
         let mut record = Record::default();

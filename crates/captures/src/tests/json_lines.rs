@@ -21,7 +21,7 @@ fn read(lines: impl AsRef<[u8]>) -> Keeper {
 fn read_with(lines: impl AsRef<[u8]>, names: &[&str]) -> Keeper {
     let lines = std::io::Cursor::new(lines.as_ref().to_vec());
     let source = Source::from_reader("lines", lines);
-    read_all(&mut open(source, &fields(names)), Some(MAX))
+    read_all(&mut open(source, &fields(names)).unwrap(), Some(MAX))
 }
 
 /// Returns the single capture of a line with a URL and `members`.
@@ -190,6 +190,21 @@ fn times() {
     ];
     for (members, seconds) in rows {
         assert_eq!(capture(members).captured_at, seconds.map(UnixSeconds), "{members}");
+    }
+}
+
+#[test]
+fn a_list_of_objects_is_an_error() {
+    let open = |text: &'static str| {
+        let source = Source::from_reader("a.json", text.as_bytes());
+        open(source, &FieldMap::default()).err().map(|error| error.to_string())
+    };
+    for list in ["[\n{\"host\": \"a.example\"},\n{}\n]\n", "[{}]", " [ {", "[\r\n", "\u{feff}[\n"] {
+        let problem = open(list).unwrap();
+        assert!(problem.ends_with("as jq -c '.[]' does"), "{problem}");
+    }
+    for lines in ["", "{}\n[{}]\n", "[\"u\", 404]\n"] {
+        assert_eq!(open(lines), None, "{lines}");
     }
 }
 
@@ -399,7 +414,7 @@ fn a_file_that_is_cut_short_is_an_error() {
     let stored = zstd(line.repeat(9).as_bytes());
     assert_eq!(read(&stored).captures.len(), 9);
     let short = std::io::Cursor::new(stored[..stored.len() - 1].to_vec());
-    let mut reader = open(Source::from_reader("short", short), &FieldMap::default());
+    let mut reader = open(Source::from_reader("short", short), &FieldMap::default()).unwrap();
     let error = loop {
         match reader.next_batch() {
             Ok(batch) => assert!(batch.is_some(), "the end is missing, but nobody says so"),
