@@ -10,7 +10,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use portcullis_engine::bytes::trim;
-use portcullis_robots::access::{TimeUnit, UnixSeconds};
+use portcullis_robots::access::{TimeUnit, UnixSeconds, in_range};
 
 use super::body::{notes, settle, status_of};
 use super::json_path::{FieldValue, Found};
@@ -123,7 +123,7 @@ impl<'r> Record<'r> {
             Some(value) => value,
         };
         match (value.seconds(unit), value) {
-            (Some(seconds), _) => since_1970(seconds),
+            (Some(seconds), _) => answered_at(seconds).map(Some),
             (None, FieldValue::Text(text)) => {
                 let text = String::from_utf8_lossy(&text);
                 Err(format!("its time is {text:?}; {EXPECTED_TIME}"))
@@ -178,12 +178,15 @@ impl<'r> Record<'r> {
 const EXPECTED_TIME: &str = "expected a date or time, such as 2024-05-01T12:00:00Z, 2024-05-01 or 20240501120000, or a number \
      with --time-unit";
 
-/// Returns the time of an answer. No answer is older than 1970, so such a time is a mistake.
-fn since_1970(seconds: i64) -> Result<Option<UnixSeconds>, String> {
-    let since = u64::try_from(seconds);
-    since
-        .map(|seconds| Some(UnixSeconds(seconds)))
-        .map_err(|_| format!("its time is {} s before 1970", seconds.unsigned_abs()))
+/// Returns the time of an answer. No answer is older than 1970 or from after 9999, so such a time is a
+/// mistake.
+fn answered_at(seconds: i64) -> Result<UnixSeconds, String> {
+    if seconds < 0 {
+        return Err(format!("its time is {} s before 1970", seconds.unsigned_abs()));
+    }
+    in_range(seconds).ok_or_else(|| {
+        format!("its time is {seconds} s after 1970, in no year of four digits; see --time-unit")
+    })
 }
 
 /// Returns the robots.txt of the site with this URL, or `None` if it is no URL.

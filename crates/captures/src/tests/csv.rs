@@ -74,6 +74,17 @@ fn columns_by_names_and_numbers() {
 }
 
 #[test]
+fn a_time_of_no_year_is_a_mistake() {
+    let seconds = FieldMap::default().with_unit(Some(TimeUnit::Seconds));
+    for (time, captures) in
+        [("1704067200", 1), ("1704067200000", 0), ("20240101120000", 0), ("-1", 0)]
+    {
+        let found = read(&format!("host,body,timestamp\na.example,\"\",{time}\n"), &seconds);
+        assert_eq!((found.captures.len(), found.broken.len()), (captures, 1 - captures), "{time}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_said() {
     let usual = FieldMap::default();
     assert_eq!(
