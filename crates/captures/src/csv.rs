@@ -7,7 +7,7 @@
 //! A body is the text between quotes.
 //!
 //! A row with another number of fields than the header, or with wrong quotes, is broken and reported
-//! with its line.
+//! with its line. A field that is not closed has swallowed the rest of the file, which is an error.
 //!
 //! Cost: two passes over quotes and line ends to cut the file, and one over each row. A field is copied
 //! if it has quotes within.
@@ -17,7 +17,7 @@ use portcullis_files::input::{
     first_row,
 };
 
-use super::capture::{CaptureSink, ReadConfig};
+use super::capture::{BrokenKind, CaptureSink, ReadConfig};
 use super::json_path::{FieldPath, FieldValue};
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap, FoundColumn};
@@ -99,7 +99,10 @@ impl Schema {
             Some(QuoteProblem::TextAfter) => {
                 Err("text after the closing quote of a field".to_owned())
             }
-            Some(QuoteProblem::NotClosed) => Err("a quoted field is not closed".to_owned()),
+            Some(QuoteProblem::NotClosed) => {
+                Err("a quoted field is not closed, so every row behind it is part of it; close it"
+                    .to_owned())
+            }
             None if count != self.count => {
                 let fields = if count == 1 { "field" } else { "fields" };
                 Err(format!(
@@ -135,6 +138,15 @@ fn is_false(text: &[u8]) -> bool {
 impl RecordReader for Schema {
     fn framing(&self) -> Framing {
         self.separator.framing()
+    }
+
+    /// An open quote is found at the end of the file. Nobody knows how many rows are in the field.
+    fn kind_of_problem(&self, record: &[u8]) -> BrokenKind {
+        let mut fields = Fields::new(record, self.separator);
+        match fields.any(|field| matches!(field.problem, Some(QuoteProblem::NotClosed))) {
+            true => BrokenKind::Unreadable,
+            false => BrokenKind::Senseless,
+        }
     }
 
     fn read(

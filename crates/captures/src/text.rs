@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use portcullis_files::input::{Framing, InputError, TextChunk, TextChunks};
 
-use super::capture::{Batch, BatchReader, BrokenRecord, CaptureSink, ReadConfig};
+use super::capture::{Batch, BatchReader, BrokenKind, BrokenRecord, CaptureSink, ReadConfig};
 
 /// Reads records of a format.
 pub(super) trait RecordReader: Send + Sync {
@@ -19,6 +19,11 @@ pub(super) trait RecordReader: Send + Sync {
         config: &ReadConfig,
         sink: &mut CaptureSink<'_>,
     ) -> Result<(), String>;
+
+    /// Returns whether the other records can be relied on without a record with a problem.
+    fn kind_of_problem(&self, _record: &[u8]) -> BrokenKind {
+        BrokenKind::Senseless
+    }
 }
 
 /// A reader that cuts text into batches of whole records.
@@ -73,7 +78,8 @@ impl Batch for Records {
         while !rest.is_empty() {
             let (record, after) = rest.split_at(framing.first_end(rest).unwrap_or(rest.len()));
             if let Err(problem) = self.records.read(record, config, sink) {
-                sink(Err(BrokenRecord::senseless(format!("line {line}"), problem)));
+                let (place, kind) = (format!("line {line}"), self.records.kind_of_problem(record));
+                sink(Err(BrokenRecord { place, problem, kind }));
             }
             line += lines_in(record);
             rest = after;

@@ -5,6 +5,7 @@ use portcullis_files::input::{InputError, Source};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::{Keeper, fields, read_all};
+use crate::BrokenKind::{Senseless, Unreadable};
 use crate::FieldMap;
 use crate::csv::open;
 
@@ -111,8 +112,13 @@ fn what_is_wrong_is_said() {
             ),
             ("line 5", "text after the closing quote of a field"),
             ("line 7", no_subject),
-            ("line 8", "a quoted field is not closed"),
+            (
+                "line 8",
+                "a quoted field is not closed, so every row behind it is part of it; close it"
+            ),
         ]
     );
     assert_eq!(found.captures.len(), 2);
+    let kinds = found.broken.iter().map(|it| it.kind);
+    assert!(kinds.eq([Senseless, Senseless, Senseless, Unreadable]));
 }
