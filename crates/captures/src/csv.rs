@@ -6,6 +6,9 @@
 //! one: a 2xx answer with such a body is [`Fetched::BrokenBody`](portcullis_dialect::Fetched::BrokenBody).
 //! A body is the text between quotes.
 //!
+//! If columns are named by their numbers, and the first row holds a URL, a host, a status or a time
+//! where they are, it is a row too: the file has no header.
+//!
 //! A row with another number of fields than the header, or with wrong quotes, is broken and reported
 //! with its line. A field that is not closed has swallowed the rest of the file, which is an error.
 //!
@@ -17,6 +20,8 @@ use portcullis_files::input::{
     first_row,
 };
 
+use portcullis_robots::access::{TimeUnit, seconds_of};
+
 use super::capture::{BrokenKind, CaptureSink, ReadConfig};
 use super::json_path::{FieldPath, FieldValue};
 use super::record::Record;
@@ -27,8 +32,9 @@ use super::text::{RecordReader, TextReader, lines_in};
 struct Schema {
     separator: Separator,
     columns: Vec<(CaptureField, usize, usize)>,
-    /// The number of fields of the header.
+    /// The number of fields of the header, or else of the first row.
     count: usize,
+    has_header: bool,
     fields: FieldMap,
 }
 
@@ -50,6 +56,7 @@ pub fn open(mut source: Source, fields: &FieldMap) -> Result<TextReader, InputEr
         let schema =
             Schema::find(text, fields).map_err(|problem| InputError::List { name, problem })?;
         let (_, end) = first_row(text, schema.separator);
+        let end = if schema.has_header { end } else { 0 };
         Ok(Some((schema, end, lines_in(&text[..end]))))
     })?;
     chunks.source().skip(header_bytes as u64);
@@ -68,8 +75,12 @@ impl Schema {
             let shown: Vec<&str> = names.iter().map(String::as_str).collect();
             match fields.columns(&shown, |_, path| position(&names, path)) {
                 Ok(columns) => {
+                    let has_header = !columns.iter().any(|&(field, _, at)| {
+                        let named = fields.named(field).map(|path| path.names().join("."));
+                        named.is_some_and(|name| name != names[at]) && is_value(field, &names[at])
+                    });
                     let (count, fields) = (row.len(), fields.clone());
-                    return Ok(Schema { separator, columns, count, fields });
+                    return Ok(Schema { separator, columns, count, has_header, fields });
                 }
                 Err(problem) if row.len() > widest.0 => widest = (row.len(), problem),
                 Err(_) => {}
@@ -113,6 +124,17 @@ impl Schema {
             }
             None => Ok(record),
         }
+    }
+}
+
+/// Whether the cell of a column is a value of the field, and no name of a column.
+fn is_value(field: CaptureField, cell: &str) -> bool {
+    match field {
+        CaptureField::Url => cell.contains("://"),
+        CaptureField::Host => cell.contains("://") || (cell.contains('.') && !cell.contains(' ')),
+        CaptureField::Status => cell.parse::<f64>().is_ok(),
+        CaptureField::FetchedAt => seconds_of(cell.as_bytes(), Some(TimeUnit::Seconds)).is_some(),
+        _ => false,
     }
 }
 

@@ -86,6 +86,23 @@ fn a_time_of_no_year_is_a_mistake() {
 }
 
 #[test]
+fn without_a_header_the_first_row_counts() {
+    let rows = "https://a.example/robots.txt,200,\nhttps://b.example/robots.txt,404,\n";
+    let hosts = "a.example,\"\",x\nb.example,\"\",y\n";
+    let statuses = "localhost,200,x\nb.example,404,y\n";
+    for (text, names, captures) in [
+        (rows, ["url=1", "status=2", "body=3"], 2),
+        (hosts, ["host=1", "status=", "body=3"], 2),
+        (statuses, ["host=1", "status=2", "body=3"], 2),
+        (&format!("url,status,body\n{rows}"), ["url=1", "status=2", "body=3"], 2),
+        (&format!("url,status,body\n{rows}"), ["url=url", "status=status", "body=body"], 2),
+    ] {
+        let found = read(text, &fields(&names));
+        assert_eq!((found.captures.len(), &*found.broken), (captures, &[][..]), "{names:?}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_said() {
     let usual = FieldMap::default();
     assert_eq!(
