@@ -172,7 +172,8 @@ fn digits_of_cdx(text: &[u8]) -> Option<i64> {
     Some(midnight + second(&clock[..2], &clock[2..4], &clock[4..])?)
 }
 
-/// Parses `YYYY-MM-DD`, or that with a time of day, a fraction and `Z`, `+hh:mm` or no zone.
+/// Parses `YYYY-MM-DD`, or that with a time of day, which may end at minutes or have a fraction, and `Z`,
+/// ` UTC`, `+hh:mm` or no zone.
 fn usual_form(text: &[u8]) -> Option<i64> {
     let (date, rest) = text.split_at_checked(10)?;
     if [date[4], date[7]] != *b"--" {
@@ -182,13 +183,16 @@ fn usual_form(text: &[u8]) -> Option<i64> {
     let Some((b'T' | b't' | b' ', rest)) = rest.split_first() else {
         return rest.is_empty().then_some(midnight);
     };
+    if let &[h, hh, b':', m, mm] = rest {
+        return Some(midnight + second(&[h, hh], &[m, mm], b"00")?);
+    }
     let (clock, rest) = rest.split_at_checked(8)?;
     if [clock[2], clock[5]] != *b"::" {
         return None;
     }
     let second = second(&clock[..2], &clock[3..5], &clock[6..])?;
     let ahead = match after_fraction(rest)? {
-        b"" | b"Z" | b"z" => 0,
+        b"" | b"Z" | b"z" | b" UTC" => 0,
         &[sign @ (b'+' | b'-'), h, hh, b':', m, mm] => ahead(sign, [h, hh], [m, mm])?,
         _ => return None,
     };
@@ -359,6 +363,9 @@ mod tests {
             ("1994-11-05T23:19:37-09:30", None, Some(TIME)),
             ("1994-11-06 08:49:37+00", None, Some(TIME)),
             ("1994-11-06T08:49:37-00:00", None, Some(TIME)),
+            ("1994-11-06 08:49:37 UTC", None, Some(TIME)),
+            ("1994-11-06 08:49:37.25 UTC", None, Some(TIME)),
+            ("1994-11-06T08:49", None, Some(TIME - 37)),
             ("19941106084937", None, Some(TIME)),
             ("1994-11-06", None, Some(784_080_000)),
             ("19941106", None, Some(784_080_000)),
@@ -401,7 +408,10 @@ mod tests {
             ("1994-11-06T", None, None),
             ("1994-11-06T08:49:37.", None, None),
             ("1994-11-06T08:49:37.Z", None, None),
-            ("1994-11-06T08:49:37 UTC", None, None),
+            ("1994-11-06T08:49:37 GMT", None, None),
+            ("1994-11-06T08:49:37UTC", None, None),
+            ("1994-11-06T08:61", None, None),
+            ("1994-11-06T8:49", None, None),
             ("1994-11-06T08:49:37+1:00", None, None),
             ("94-11-06", None, None),
             ("06/11/1994", None, None),
