@@ -171,7 +171,11 @@ fn the_document_lists_every_member() {
     folder.write("new/c.example", b"User-agent: *\nDisallow: /x\xff\n");
     folder.write("list.csv", LIST);
     folder.write("more", b"https://a.example/ 200 x\nhttps://a.example/private/x\n\xffno URL\n");
-    folder.write("odd.jsonl", "{\"url\":\"https://o.example/robots.txt\",\"body\":\"x\"}\n");
+    folder.write(
+        "odd.jsonl",
+        "{\"url\":\"https://o.example/robots.txt\",\"body\":\"x\"}\n\
+         {\"url\":\"https://o.example/\",\"body\":\"x\"}\n",
+    );
     let mut captures = String::new();
     for (day, status, body) in [(1, 200, robots), (2, 200, "User-agent: *\n"), (5, 503, "")] {
         let time = format!("2024-01-0{day}T00:00:00Z");

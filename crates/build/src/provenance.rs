@@ -53,6 +53,9 @@ pub struct InputReport {
     /// history is kept.
     #[serde(skip_serializing_if = "is_none")]
     pub undated: u64,
+    /// The number of captures of other URLs than a robots.txt. They count as targets of redirects alone.
+    #[serde(skip_serializing_if = "is_none")]
+    pub other_urls: u64,
     /// The dates of the oldest and the newest capture that was not left out, if any has one.
     #[serde(rename = "capture_dates")]
     pub captured: Option<DateSpan>,
@@ -78,10 +81,11 @@ impl InputReport {
         self.format.as_deref() == Some(CaptureFormat::Folder.as_str())
     }
 
-    /// Returns whether every record was read and counts, and no status or date was assumed.
+    /// Returns whether every record was read and counts, is of a robots.txt, and no status or date was
+    /// assumed.
     pub fn is_whole(&self) -> bool {
         let assumed = self.status_assumed + self.undated;
-        self.failure.is_none() && self.broken + self.later + assumed == 0
+        self.failure.is_none() && self.broken + self.later + self.other_urls + assumed == 0
     }
 }
 
@@ -192,6 +196,7 @@ mod tests {
             unreadable: 0,
             status_assumed: 1,
             undated: 0,
+            other_urls: 1,
             captured: Some(DateSpan {
                 first: UnixSeconds(86_400),
                 last: UnixSeconds(1_700_000_000),

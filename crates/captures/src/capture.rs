@@ -7,6 +7,8 @@ use portcullis_files::input::InputError;
 use portcullis_robots::access::{CachingHeaders, CaptureNotes, UnixSeconds};
 use serde::{Deserialize, Serialize};
 
+use super::warc_record::names_robots_txt;
+
 /// One answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture<'c> {
@@ -51,6 +53,16 @@ pub enum Subject<'c> {
     /// The robots.txt of this host. It applies to http and https on their default ports, unless a
     /// port follows the host.
     Host(Cow<'c, [u8]>),
+}
+
+impl Subject<'_> {
+    /// Returns whether this is a robots.txt by its name. So are most targets of redirects from one.
+    pub fn is_named_robots_txt(&self) -> bool {
+        match self {
+            Subject::Url(url) => names_robots_txt(url),
+            Subject::Host(_) => true,
+        }
+    }
 }
 
 /// A record that could not be read and was skipped.

@@ -265,7 +265,7 @@ impl Kept {
 
 /// Whether the last segment of the URL's path ends in `robots.txt`, in any case. Targets of
 /// redirects from `/robots.txt` nearly always have this name too.
-fn names_robots_txt(url: &[u8]) -> bool {
+pub(super) fn names_robots_txt(url: &[u8]) -> bool {
     const NAME: &[u8] = b"robots.txt";
     let end = url.iter().position(|byte| b"?#".contains(byte)).unwrap_or(url.len());
     let Some((rest, name)) = url[..end].split_last_chunk::<{ NAME.len() }>() else { return false };

@@ -225,6 +225,11 @@ fn show_problems(inputs: &[InputReport]) {
             "without a date; older than all others (--strict makes this an error)",
         ),
         (
+            sum(|input| input.other_urls),
+            "of other URLs than a robots.txt; they count as targets of redirects alone (--strict makes \
+             this an error)",
+        ),
+        (
             sum(|input| input.status_assumed),
             "without a status; 200 is assumed (--strict makes this an error)",
         ),

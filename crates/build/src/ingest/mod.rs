@@ -262,7 +262,14 @@ fn describe_strict(inputs: &[InputReport]) -> String {
         let captures = describe_count(inputs, |input| input.undated)?;
         Some(format!("{captures} without a date; drop --strict to count them as the oldest"))
     };
-    assumed.or_else(later).or_else(undated).unwrap_or_default()
+    let other_urls = || {
+        let captures = describe_count(inputs, |input| input.other_urls)?;
+        Some(format!(
+            "{captures} of other URLs than a robots.txt; if a field holds the host, name it with \
+             --fields host=NAME, or drop --strict to count them as targets of redirects"
+        ))
+    };
+    assumed.or_else(later).or_else(undated).or_else(other_urls).unwrap_or_default()
 }
 
 /// Returns the first input with such captures, and how many all inputs have; `None` for none.

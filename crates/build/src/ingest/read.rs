@@ -29,7 +29,7 @@ use portcullis_set::stored::CaptureFacts;
 
 use super::captured::Newest;
 use super::known::{Held, Known, Position};
-use super::place::{Place, Places};
+use super::place::{self, Place, Places};
 use super::{IngestConfig, IngestObserver, Progress};
 use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
 use crate::pool::Fingerprint;
@@ -180,6 +180,7 @@ impl OpenReport {
         report.unreadable += piece.unreadable;
         report.status_assumed += piece.status_assumed;
         report.undated += piece.undated;
+        report.other_urls += piece.other_urls;
         report.captured = DateSpan::over(report.captured, piece.captured);
         self.broken.append(&mut digest.broken);
         self.broken.sort_unstable_by_key(|&(position, _)| position);
@@ -377,7 +378,12 @@ impl Digest<'_> {
             return;
         }
         match Place::of(&capture.subject) {
-            Ok(places) => self.push((places, self.known(&capture, position))),
+            Ok(places) => {
+                let is_robots_txt =
+                    place::is_origin(&places.0.key) || capture.subject.is_named_robots_txt();
+                self.report.other_urls += u64::from(!is_robots_txt);
+                self.push((places, self.known(&capture, position)));
+            }
             Err(problem) => {
                 let (kind, name) = match &capture.subject {
                     Subject::Url(url) => ("URL", url),
