@@ -53,9 +53,12 @@ pub fn open(mut source: Source, fields: &FieldMap) -> Result<TextReader, InputEr
             return Ok(None);
         }
         let name = name.to_owned();
-        let schema =
-            Schema::find(text, fields).map_err(|problem| InputError::List { name, problem })?;
+        let list = |problem| InputError::List { name: name.clone(), problem };
+        let schema = Schema::find(text, fields).map_err(list)?;
         let (_, end) = first_row(text, schema.separator);
+        if let Some(problem) = schema.swallows_rows(&text[..end]) {
+            return Err(list(problem.to_owned()));
+        }
         let end = if schema.has_header { end } else { 0 };
         Ok(Some((schema, end, lines_in(&text[..end]))))
     })?;
@@ -89,6 +92,18 @@ impl Schema {
         Err(format!("CSV with {}; JSON Lines and Parquet are read too", widest.1))
     }
 
+    /// Returns why the first row may hold those behind it; `None` if it does not.
+    fn swallows_rows(&self, row: &[u8]) -> Option<&'static str> {
+        if has_open_quote(row, self.separator) {
+            return Some(OPEN_QUOTE);
+        }
+        // A body between quotes may have any line ends.
+        let is_plain = self.has_header || !row.contains(&b'"');
+        let has_lone_cr = memchr::memchr_iter(b'\r', row).any(|at| row.get(at + 1) != Some(&b'\n'));
+        (is_plain && has_lone_cr)
+            .then_some("its lines end with CR alone; convert it first (tr '\\r' '\\n')")
+    }
+
     /// Returns the fields of a row. The error says what is wrong.
     fn record<'r>(&self, row: &'r [u8]) -> Result<Record<'r>, String> {
         let (mut record, mut count, mut problem) = (Record::default(), 0, None);
@@ -110,10 +125,7 @@ impl Schema {
             Some(QuoteProblem::TextAfter) => {
                 Err("text after the closing quote of a field".to_owned())
             }
-            Some(QuoteProblem::NotClosed) => {
-                Err("a quoted field is not closed, so every row behind it is part of it; close it"
-                    .to_owned())
-            }
+            Some(QuoteProblem::NotClosed) => Err(OPEN_QUOTE.to_owned()),
             None if count != self.count => {
                 let fields = if count == 1 { "field" } else { "fields" };
                 Err(format!(
@@ -125,6 +137,15 @@ impl Schema {
             None => Ok(record),
         }
     }
+}
+
+/// The problem of a row with a field that is not closed.
+const OPEN_QUOTE: &str =
+    "a quoted field is not closed, so every row behind it is part of it; close it";
+
+fn has_open_quote(row: &[u8], separator: Separator) -> bool {
+    let mut fields = Fields::new(row, separator);
+    fields.any(|field| matches!(field.problem, Some(QuoteProblem::NotClosed)))
 }
 
 /// Whether the cell of a column is a value of the field, and no name of a column.
@@ -164,8 +185,7 @@ impl RecordReader for Schema {
 
     /// An open quote is found at the end of the file. Nobody knows how many rows are in the field.
     fn kind_of_problem(&self, record: &[u8]) -> BrokenKind {
-        let mut fields = Fields::new(record, self.separator);
-        match fields.any(|field| matches!(field.problem, Some(QuoteProblem::NotClosed))) {
+        match has_open_quote(record, self.separator) {
             true => BrokenKind::Unreadable,
             false => BrokenKind::Senseless,
         }

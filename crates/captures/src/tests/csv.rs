@@ -113,6 +113,11 @@ fn what_is_wrong_is_said() {
     );
     assert!(problem("", &usual).starts_with("CSV with "));
     assert!(problem("url,URL,body\n", &usual).contains("two columns are called url and URL"));
+    let quote = problem("url,body,\"x\nu,b,c\n", &usual);
+    assert!(quote.starts_with("a quoted field is not closed"), "{quote}");
+    for text in ["url,body,x\ru,b,c\r", "url,body,x\r"] {
+        assert!(problem(text, &usual).contains("CR alone"), "{text}");
+    }
     let headers = problem("url,body,headers\n", &fields(&["headers=headers"]));
     assert!(headers.contains("headers are read from JSON Lines only"), "{headers}");
     let rows = "url,body\nu,\"a\nb\"\nu\nu,\"a\"b\nu,b\n,b\nu,\"never closed\n";
