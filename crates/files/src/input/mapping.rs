@@ -43,10 +43,11 @@ impl Mapping {
     ///
     /// No process truncates or rewrites the file while the mapping lives.
     pub(super) unsafe fn new(name: &str, mut file: File) -> Option<Mapping> {
-        let modified = file.metadata().ok()?.modified().ok();
         // SAFETY: the map is read-only and private to this type, which returns shared slices no
         // longer than it lives. The caller promises the rest.
         let bytes = unsafe { Mmap::map(&file) }.ok()?;
+        // Behind the mapping: a log that grows in between is longer than its mapping from now on.
+        let modified = file.metadata().ok()?.modified().ok();
         // The system may read pages ahead and drop them early. Failures change nothing.
         #[cfg(unix)]
         bytes.advise(memmap2::Advice::Sequential).ok();
