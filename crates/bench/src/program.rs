@@ -301,7 +301,7 @@ mod tests {
                 commands += 1;
             }
         }
-        assert!(commands >= 8, "{commands}");
+        assert!(commands >= 6, "{commands}");
     }
 
     #[test]
