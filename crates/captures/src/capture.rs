@@ -7,8 +7,6 @@ use portcullis_files::input::InputError;
 use portcullis_robots::access::{CachingHeaders, CaptureNotes, UnixSeconds};
 use serde::{Deserialize, Serialize};
 
-use super::warc_record::names_robots_txt;
-
 /// One answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture<'c> {
@@ -63,6 +61,18 @@ impl Subject<'_> {
             Subject::Host(_) => true,
         }
     }
+}
+
+/// Whether the last segment of the URL's path ends in `robots.txt`, in any case. Targets of
+/// redirects from `/robots.txt` nearly always have this name too.
+pub(super) fn names_robots_txt(url: &[u8]) -> bool {
+    const NAME: &[u8] = b"robots.txt";
+    let end = url.iter().position(|byte| b"?#".contains(byte)).unwrap_or(url.len());
+    let Some((rest, name)) = url[..end].split_last_chunk::<{ NAME.len() }>() else { return false };
+    // The text between `//` and the next slash is a host.
+    let segment = rest.iter().rposition(|&byte| byte == b'/');
+    let is_in_path = segment.is_some_and(|slash| !rest[..slash].ends_with(b":/"));
+    name.eq_ignore_ascii_case(NAME) && is_in_path
 }
 
 /// A record that could not be read and was skipped.

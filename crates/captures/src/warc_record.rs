@@ -13,6 +13,7 @@ use portcullis_files::kind;
 use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
 use super::body::{Settled, is_html, notes, settle};
+use super::capture::names_robots_txt;
 use super::fields::{WHITE_SPACE, byte_count, fields};
 use super::http::{HeadProblem, Message};
 use super::{Capture, Confirms, ReadConfig, Subject};
@@ -261,18 +262,6 @@ impl Kept {
             Kind::Response | Kind::Revisit => Message::split(block).map(Some),
         }
     }
-}
-
-/// Whether the last segment of the URL's path ends in `robots.txt`, in any case. Targets of
-/// redirects from `/robots.txt` nearly always have this name too.
-pub(super) fn names_robots_txt(url: &[u8]) -> bool {
-    const NAME: &[u8] = b"robots.txt";
-    let end = url.iter().position(|byte| b"?#".contains(byte)).unwrap_or(url.len());
-    let Some((rest, name)) = url[..end].split_last_chunk::<{ NAME.len() }>() else { return false };
-    // The text between `//` and the next slash is a host.
-    let segment = rest.iter().rposition(|&byte| byte == b'/');
-    let is_in_path = segment.is_some_and(|slash| !rest[..slash].ends_with(b":/"));
-    name.eq_ignore_ascii_case(NAME) && is_in_path
 }
 
 /// Parses a `WARC-Date`. Version 1.1 allows its end to be omitted; the date is then the first

@@ -8,8 +8,8 @@
 //! library is killed by the system unless it has its own handler. The last page reads as zeros after
 //! the new end. If the file is rewritten in place, a record may be decided by its old bytes and written
 //! with its new ones. [`Mapping::check`] detects both, and is called before the results of a chunk are
-//! used. Appending is harmless: the mapping keeps its length. Whoever rewrites a file and makes it longer
-//! passes for one who appends.
+//! used. Appending is harmless: the mapping keeps its length. A rewrite that makes the file longer
+//! cannot be told from appending, and passes.
 
 #![allow(unsafe_code, reason = "maps lists of URLs")]
 

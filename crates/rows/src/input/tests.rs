@@ -429,7 +429,7 @@ fn a_mapped_file_that_is_rewritten_is_an_error() {
     let at = |seconds| std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
     writer.set_modified(at(1)).unwrap();
     assert!(matches!(first.check(), Err(InputError::Rewritten { .. })));
-    // Whoever appends writes behind what is read.
+    // Appending writes behind what is read.
     (&writer).write_all(b"more\n").unwrap();
     assert!(first.check().is_ok());
 }

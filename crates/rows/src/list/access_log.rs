@@ -24,8 +24,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr, memchr2, memmem, memrchr};
+use memchr::{memchr, memchr2, memrchr};
 
+use super::host::{is_absolute, target};
 use super::values::{Values, kept};
 use super::{Arena, Problem};
 use crate::limits::RECORDS_LOOKED_AT_MAX;
@@ -366,26 +367,6 @@ fn combined_agent(after: &[u8]) -> Option<&[u8]> {
     let quote = memchr(b'"', after)?;
     let (_, rest) = in_quotes(&after[quote + 1..])?;
     Some(in_quotes(rest.strip_prefix(b" \"")?)?.0)
-}
-
-/// Returns the URL or the path that a request asks for.
-pub(super) fn target(request: &[u8]) -> Option<&[u8]> {
-    let (method, rest) = request.split_at(memchr(b' ', request)?);
-    let is_word = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
-    if method.is_empty() || !method.iter().all(is_word) || method == b"CONNECT" {
-        return None;
-    }
-    let rest = &rest[1..];
-    let target = match memrchr(b' ', rest) {
-        Some(space) if rest[space + 1..].starts_with(b"HTTP/") => &rest[..space],
-        _ => rest,
-    };
-    (target.starts_with(b"/") || is_absolute(target)).then_some(target)
-}
-
-fn is_absolute(target: &[u8]) -> bool {
-    let scheme = &target[..memmem::find(target, b"://").unwrap_or(0)];
-    !scheme.is_empty() && scheme.iter().all(u8::is_ascii_alphabetic)
 }
 
 /// Returns a text without its escapes.

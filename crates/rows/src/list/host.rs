@@ -1,10 +1,13 @@
-//! The host of records that have a path alone: given for all, or read from each record.
+//! The URL that a text means, and the host of records that have a path alone: given for all, or read from
+//! each record.
 //!
+//! The request of a log means its target.
 //! A URL that begins with `/` is a path. Its origin is the host of its record, or else the one that
 //! is given for all. Clients choose the hosts that servers log, so a host with more than a name and a
 //! port is none: it could put another path before that of the record.
 
-use super::access_log::target;
+use memchr::{memchr, memmem, memrchr};
+
 use super::{Arena, Problem};
 
 /// The host of a record whose host cannot be read, which is none.
@@ -30,10 +33,31 @@ pub(super) fn url_of_text<'c>(
 /// Returns the URL or path in a text, which may be the request of a log.
 #[cold]
 fn url_in(text: &[u8]) -> &[u8] {
-    match memchr::memmem::find(text, b" HTTP/") {
+    match memmem::find(text, b" HTTP/") {
         Some(_) => target(text).unwrap_or(text),
         None => text,
     }
+}
+
+/// Returns the URL or the path that a request asks for.
+pub(super) fn target(request: &[u8]) -> Option<&[u8]> {
+    let (method, rest) = request.split_at(memchr(b' ', request)?);
+    let is_word = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
+    if method.is_empty() || !method.iter().all(is_word) || method == b"CONNECT" {
+        return None;
+    }
+    let rest = &rest[1..];
+    let target = match memrchr(b' ', rest) {
+        Some(space) if rest[space + 1..].starts_with(b"HTTP/") => &rest[..space],
+        _ => rest,
+    };
+    (target.starts_with(b"/") || is_absolute(target)).then_some(target)
+}
+
+/// Returns whether a target begins with a scheme.
+pub(super) fn is_absolute(target: &[u8]) -> bool {
+    let scheme = &target[..memmem::find(target, b"://").unwrap_or(0)];
+    !scheme.is_empty() && scheme.iter().all(u8::is_ascii_alphabetic)
 }
 
 /// The hosts of URLs that are paths.
@@ -70,7 +94,7 @@ impl<'h> Origin<'h> {
     /// Returns the origin that `text` means; `None` if it is none. The scheme is https unless it is
     /// given, or the port is that of http.
     fn of(text: &'h [u8]) -> Option<Origin<'h>> {
-        let (scheme, host) = match memchr::memmem::find(text, b"://") {
+        let (scheme, host) = match memmem::find(text, b"://") {
             Some(end) => text.split_at(end + 3),
             None if text.ends_with(b":80") => (&b"http://"[..], text),
             None => (&b"https://"[..], text),
