@@ -389,12 +389,8 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
             let report = ingested.inputs.remove(0);
             (Some(ingested), report)
         }
-        Err(
-            IngestError::NothingCaptured { mut inputs }
-            | IngestError::Broken { mut inputs }
-            | IngestError::Noted { mut inputs, .. },
-        ) => (None, inputs.remove(0)),
         Err(IngestError::Scratch(error)) => return Err(CompileError::from(error).into()),
+        Err(error) => (None, error.inputs()[0].clone()),
     };
     let InputReport { broken_named, broken, unreadable, failure, .. } = report;
     if let Some(problem) = failure {

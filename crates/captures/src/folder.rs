@@ -38,6 +38,12 @@ use super::{Batch, BatchReader, BrokenRecord, CaptureFormat, CaptureSink, ReadCo
 const ENDINGS: [&[u8]; 2] = [b".robots.txt", b".txt"];
 const COMPRESSIONS: [&[u8]; 2] = [b".gz", b".zst"];
 
+/// Extensions of files that are copies, pages or lists, and no top-level domains.
+const EXTENSIONS: [&[u8]; 20] = [
+    b"bak", b"bz2", b"csv", b"gz", b"html", b"htm", b"json", b"jsonl", b"log", b"old", b"orig",
+    b"part", b"pdf", b"php", b"swp", b"tmp", b"tsv", b"txt", b"xml", b"xz",
+];
+
 /// The files that are looked up in a subfolder named by a host.
 const OF_SUBFOLDER: [&str; 3] = ["robots.txt", "robots.txt.gz", "robots.txt.zst"];
 
@@ -148,8 +154,9 @@ fn check_name(path: &Path, origins: &mut Origins) -> Result<(), &'static str> {
 /// Returns the keys of a host that is a file name, or `None` if the name does not look like a host.
 /// `a.example_robots` is none: no top-level domain is written so.
 fn named_host(host: &[u8]) -> Option<[Vec<u8>; 2]> {
-    let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
-    if last.contains(&b'_') || last.to_ascii_lowercase().ends_with(b"-robots") {
+    let last = host.rsplit(|&byte| byte == b'.').next().unwrap_or_default().to_ascii_lowercase();
+    let is_domain = !last.contains(&b'_') && !last.ends_with(b"~") && !last.ends_with(b"-robots");
+    if !is_domain || EXTENSIONS.contains(&&*last) {
         return None;
     }
     let local = host.strip_prefix(b"localhost");
@@ -226,13 +233,19 @@ fn place(path: &Path) -> String {
 
 /// Returns the host in the name of a file or its subfolder. It may not be valid.
 fn host_of(path: &Path) -> &[u8] {
-    let without = |name, endings: [&[u8]; 2]| -> &[u8] {
-        endings.iter().find_map(|ending| <[u8]>::strip_suffix(name, *ending)).unwrap_or(name)
-    };
     match path.parent().map(Path::as_os_str).map(OsStr::as_encoded_bytes) {
         Some(subfolder @ [_, ..]) => subfolder,
         _ => without(without(path.as_os_str().as_encoded_bytes(), COMPRESSIONS), ENDINGS),
     }
+}
+
+/// Returns a name without its ending, in any case, if it has one of these.
+fn without<'n>(name: &'n [u8], endings: [&[u8]; 2]) -> &'n [u8] {
+    let stem = |ending: &[u8]| {
+        let (stem, tail) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+        tail.eq_ignore_ascii_case(ending).then_some(stem)
+    };
+    endings.into_iter().find_map(stem).unwrap_or(name)
 }
 
 /// Returns the keys of a host for http and for https (see [`host_key`]). They differ if the host
@@ -276,6 +289,7 @@ mod tests {
         assert_eq!(keys("a.example:443"), both("a.example:443", "a.example"));
         assert_eq!(keys("[::1]:80.txt"), both("[::1]", "[::1]:80"));
         assert_eq!(keys("a.example.txt.gz"), both("a.example", "a.example"));
+        assert_eq!(keys("WWW.A.EXAMPLE.TXT"), both("www.a.example", "www.a.example"));
         assert_eq!(keys("a.example.zst"), both("a.example", "a.example"));
         assert_eq!(keys("a_b.example"), both("a_b.example", "a_b.example"));
         assert_eq!(keys("localhost.txt"), both("localhost", "localhost"));
@@ -300,6 +314,9 @@ mod tests {
             "a.example_robots.txt",
             "a.example-Robots.txt",
             "a.example_443",
+            "a.example.html",
+            "a.example.com.BAK",
+            "a.example~",
         ] {
             assert_eq!(keys(name), None, "{name}");
         }

@@ -161,7 +161,7 @@ fn shown(
         Err(_) => reports.iter().map(problems).sum::<u64>() > 1,
     };
     if shows {
-        show_problems(reports);
+        show_problems(reports, ingested.as_ref().map_or(0, |it| it.superseded_undated));
     }
     // --lenient is only suggested if there are captures left to compile.
     let skips = strictness == Strictness::Usual
@@ -202,7 +202,7 @@ impl IngestObserver for Progress {
     }
 }
 
-fn show_problems(inputs: &[InputReport]) {
+fn show_problems(inputs: &[InputReport], superseded_undated: u64) {
     let failed = inputs.iter().filter_map(|input| Some((input, input.failure.as_deref()?)));
     let failed = failed
         .map(|(input, why)| format!("note: {why} ({} read)", counted(input.captures, "capture")));
@@ -223,6 +223,11 @@ fn show_problems(inputs: &[InputReport]) {
         (
             sum(|input| input.undated),
             "without a date; older than all others (--strict makes this an error)",
+        ),
+        (
+            superseded_undated,
+            "without a date superseded by those with dates or of later inputs (--strict makes this an \
+             error)",
         ),
         (
             sum(|input| input.other_urls),
@@ -253,6 +258,7 @@ struct Summary<'r> {
     captures: u64,
     later: u64,
     superseded: u64,
+    superseded_undated: u64,
     broken: u64,
     redirected: u64,
     states: Figures,
@@ -287,6 +293,7 @@ impl<'r> Summary<'r> {
             captures: sum(|input| input.captures),
             later: sum(|input| input.later),
             superseded: if sets.is_empty() { ingested.superseded } else { 0 },
+            superseded_undated: ingested.superseded_undated,
             broken: sum(|input| input.broken),
             redirected: counts.redirected,
             states: Figures::of(states, PolicyState::as_str, |state| counts.in_state(state)),
@@ -319,7 +326,7 @@ impl summary::Summary for Summary<'_> {
         let files: u64 = folders.map(|input| input.broken).sum();
         let parts = [
             Some(counted(self.captures, "capture")),
-            (self.superseded > 0).then(|| format!("{} superseded by newer ones", self.superseded)),
+            (self.superseded > 0).then(|| format!("{} superseded", self.superseded)),
             (self.broken > files).then(|| counted(self.broken - files, "broken record")),
             (files > 0).then(|| format!("{} left out", counted(files, "file"))),
             (self.bytes > 0).then(|| counted(self.bytes, "byte")),

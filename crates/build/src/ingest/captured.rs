@@ -41,6 +41,8 @@ pub(super) struct Newest {
     bytes: usize,
     runs: Vec<Captured>,
     pub(super) taken: u64,
+    /// Those that no longer count, and have no date.
+    undated: u64,
 }
 
 impl Newest {
@@ -54,6 +56,7 @@ impl Newest {
             bytes: 0,
             runs: Vec::new(),
             taken: 0,
+            undated: 0,
         }
     }
 
@@ -78,7 +81,7 @@ impl Newest {
         // Only a full list is put in order, and one that stays half full grows: a resource may have any
         // number of failures.
         if captures.len() == before {
-            settle_order(captures, *keeps);
+            self.undated += settle_order(captures, *keeps);
             if captures.len() * 2 > before || before == 0 {
                 captures.reserve_exact(captures.len().max(1));
             }
@@ -111,18 +114,21 @@ impl Newest {
     /// Returns the captures of all runs.
     fn merged(&self, form: Form) -> Result<Captured, WriteError> {
         let runs = self.runs.iter().map(Captured::reader).collect();
-        Captured::merge(runs, self.keeps, form, &self.scratch)
+        let mut captured = Captured::merge(runs, self.keeps, form, &self.scratch)?;
+        captured.undated += self.runs.iter().map(|run| run.undated).sum::<u64>();
+        Ok(captured)
     }
 
     /// Returns the captures of all resources, and the content of their files.
     pub(super) fn finish(mut self) -> Result<(Captured, BlobPool), WriteError> {
-        let captured = match self.runs.is_empty() {
+        let mut captured = match self.runs.is_empty() {
             true => self.sorted(Form::Sorted)?,
             false => {
                 self.spill()?;
                 self.merged(Form::Sorted)?
             }
         };
+        captured.undated += self.undated;
         Ok((captured, self.pool))
     }
 }
@@ -139,6 +145,8 @@ pub struct Captured {
     key_bytes: usize,
     table: Table,
     resources: u64,
+    /// Captures that no longer count, and have no date.
+    pub(super) undated: u64,
     /// Whether some resource is that of an origin.
     has_origin: bool,
     /// The last key of the last block.
@@ -159,6 +167,7 @@ impl Captured {
             key_bytes: 0,
             table: scratch.table(),
             resources: 0,
+            undated: 0,
             has_origin: false,
             last: Vec::new(),
             record: Vec::new(),
@@ -275,7 +284,7 @@ impl Captured {
         self.has_origin = self.has_origin || place::is_origin(&key);
         for captures in resources.iter_mut().filter(|captures| !captures.is_empty()) {
             self.resources += 1;
-            settle_order(captures, self.keeps);
+            self.undated += settle_order(captures, self.keeps);
         }
         self.record.clear();
         push_key(&mut self.record, &self.last, &key);

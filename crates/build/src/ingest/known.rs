@@ -23,14 +23,17 @@ pub(super) type Resources<B = BlobID> = [Vec<Known<B>>; 2];
 /// those alone that can still be the newest.
 pub(super) type Keeps = (&'static AccessRules, bool);
 
-/// Sorts the captures of a resource, and drops those that no longer count, unless all are kept.
-pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, (rules, keeps_all): Keeps) {
+/// Sorts the captures of a resource, and drops those that no longer count, unless all are kept. Returns
+/// how many without a date it drops: what they were captured before is a guess.
+pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, (rules, keeps_all): Keeps) -> u64 {
     captures.sort_by_key(|known| known.rank(rules));
     let Some(newest) = captures.len().checked_sub(1).filter(|&newest| newest > 0 && !keeps_all)
     else {
-        return;
+        return 0;
     };
     let date = |known: &Known<B>| known.facts.captured_at;
+    let undated = |captures: &[Known<B>]| captures.partition_point(|it| date(it).is_none()) as u64;
+    let before = undated(captures);
     let file = captures.iter().rposition(Known::is_file);
     let is_answer = |known: &Known<B>| date(known).is_some() && !known.is_failure(rules);
     let answer = captures.iter().rposition(is_answer);
@@ -44,6 +47,7 @@ pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, (rules, keeps_all): 
             || (known.is_failure(rules) && fails_since())
             || (matches!(known.held, Held::Repeated(_)) && index > file)
     });
+    before - undated(captures)
 }
 
 /// A capture, reduced to what can count, with its bytes as `B`s.

@@ -168,6 +168,9 @@ pub struct Ingested {
     /// The number of captures that are not the newest of their origin, and so do not count; 0 if the
     /// history was kept. A capture of both http and https counts for each.
     pub superseded: u64,
+    /// Those of them without a date, for which the order of the inputs, or the date of another capture,
+    /// is all that says so.
+    pub superseded_undated: u64,
     /// How they are compiled to a set.
     pub compiling: CompileConfig,
 }
@@ -200,6 +203,18 @@ pub enum IngestError {
         /// A report on each input.
         inputs: Vec<InputReport>,
     },
+    /// Captures without a date are superseded, and strictness makes that an error.
+    #[error(
+        "{captures} superseded {} no date; keep one capture of each origin, or drop --strict to let \
+         those with dates and those of later inputs count",
+        if *captures == 1 { "capture has" } else { "captures have" }
+    )]
+    Undated {
+        /// How many. A capture of both http and https counts for each.
+        captures: u64,
+        /// A report on each input.
+        inputs: Vec<InputReport>,
+    },
     /// No input has a capture.
     #[error("{}", describe(inputs, describe_nothing))]
     NothingCaptured {
@@ -217,6 +232,7 @@ impl IngestError {
         match self {
             IngestError::Broken { inputs }
             | IngestError::Noted { inputs, .. }
+            | IngestError::Undated { inputs, .. }
             | IngestError::NothingCaptured { inputs } => inputs,
             IngestError::Scratch(_) => &[],
         }

@@ -170,13 +170,17 @@ impl Merger {
     ///
     /// # Errors
     ///
-    /// If a file has a note of [`NoteKind::OF_FILES`] and strictness makes that an error, or a temporary
-    /// file fails.
+    /// If a file has a note of [`NoteKind::OF_FILES`], or a capture without a date is superseded, and
+    /// strictness makes that an error, or a temporary file fails.
     ///
     /// [`NoteKind::OF_FILES`]: portcullis_robots::syntax::NoteKind::OF_FILES
     pub fn finish(self) -> Result<Ingested, IngestError> {
         let is_strict = self.config.strictness == Strictness::Strict;
         let ingested = self.settle(None)?;
+        if is_strict && ingested.superseded_undated > 0 {
+            let Ingested { superseded_undated: captures, inputs, .. } = ingested;
+            return Err(IngestError::Undated { captures, inputs });
+        }
         match if is_strict { noted(&ingested.standings)? } else { None } {
             None => Ok(ingested),
             Some((host, note, origins)) => {
@@ -188,8 +192,13 @@ impl Merger {
     pub(crate) fn settle(mut self, at: Option<AsOf>) -> Result<Ingested, WriteError> {
         let captured = match self.parts.len() {
             1 => self.parts.pop().expect("a part"),
-            _ => self.merged(self.parts.iter().map(Captured::reader).collect())?,
+            _ => {
+                let mut all = self.merged(self.parts.iter().map(Captured::reader).collect())?;
+                all.undated += self.parts.iter().map(|part| part.undated).sum::<u64>();
+                all
+            }
         };
+        let superseded_undated = captured.undated;
         let Merger { config, pool, inputs, captures, .. } = self;
         let superseded =
             if config.history { 0 } else { captures.saturating_sub(captured.resources()) };
@@ -197,7 +206,7 @@ impl Merger {
         let provenance = Provenance::of(&inputs, &settle).to_json();
         let compiling = CompileConfig { dialect, robots_bytes_max, provenance, scratch };
         let standings = Standings::from_captures(Settling { captured, settle, at }, pool);
-        Ok(Ingested { standings, inputs, settle, superseded, compiling })
+        Ok(Ingested { standings, inputs, settle, superseded, superseded_undated, compiling })
     }
 
     /// Merges captures that are sorted by key.
