@@ -55,7 +55,7 @@ const ROWS: [Row; 19] = [
     row("a.zip",       ["unpack it first",  "unpack it first","unpack it first", "unpack it first","unknown"]),
     row("page.html",   ["warns web page",   "HTML",           "like HTML",       UNKNOWN_FORMAT,   "warns looks-like-html"]),
     row("error.json",  ["warns JSON",       "JSON",           "--url-field NAME",    "no URL and no host", "warns looks-like-json"]),
-    row("random",      ["warns binary",     "text",           "a URL",           UNKNOWN_FORMAT,   "warns looks-binary"]),
+    row("random",      ["warns binary",     "damaged",          "a URL",           UNKNOWN_FORMAT,   "warns looks-binary"]),
     row("cut.gz",      ["cut short",        "gzip data",      "cut short",       "cut short",      "cut short"]),
     row("empty",       ["allow",            "an empty file",  "",                "an empty file",  "allow"]),
     row("folder",      ["disallow",         "a folder",       "use --robots",    "disallow",       "unknown"]),

@@ -30,18 +30,27 @@ fn a_closed_pipe_is_a_quiet_success() {
     folder.write("robots/d.example", "User-agent: Bot\nDisallow: /none\n");
     folder.write("urls", format!("{ALLOWED}\n").repeat(200_000));
     folder.ok("compile --summary none -o x.set robots");
-    for line in [
-        "classify urls --robots robots -a Bot",
-        "classify --format jsonl urls --robots robots -a Bot",
-        "filter urls --robots robots -a Bot",
-        "inspect x.set",
+    folder.write("old", "User-agent: *\nDisallow: /a\n");
+    folder.write("new", "User-agent: *\nDisalow: /b\n");
+    for (line, status) in [
+        ("classify urls --robots robots -a Bot", 0),
+        ("classify --format jsonl urls --robots robots -a Bot", 0),
+        ("filter urls --robots robots -a Bot", 0),
+        ("inspect x.set", 0),
+        // What the status answers it answers in any case.
+        ("check --robots robots -a Bot https://d.example/", 0),
+        ("check --robots robots -a Bot https://d.example/ https://d.example/none", 1),
+        ("diff old new -a Bot", 0),
+        ("diff old new -a Bot --fail", 1),
+        ("lint new", 0),
+        ("lint new --fail", 1),
     ] {
         let mut process = folder.process(line);
         let mut child = process.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // Closed before a line is read.
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
-        assert_status(&output, 0);
+        assert_status(&output, status);
         assert_eq!(text(&output.stderr), "", "{line}");
     }
 }

@@ -112,7 +112,7 @@ fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, InputError> {
         FileKind::Captures => Some(CaptureFormat::JsonLines),
         // The first line may be too long to show that it is a capture.
         FileKind::Json => by_name.or(Some(CaptureFormat::JsonLines)),
-        FileKind::Html | FileKind::Text | FileKind::UrlList => by_name,
+        FileKind::Html | FileKind::Text | FileKind::Binary | FileKind::UrlList => by_name,
         FileKind::Empty if by_name.is_some() => by_name,
         _ => {
             let (name, wanted) = (source.name().to_owned(), Wanted::Captures);

@@ -1,7 +1,7 @@
 //! `portcullis check`: the verdicts on a few URLs, one line each.
 
 use std::env;
-use std::io::{self, IsTerminal};
+use std::io::{self, ErrorKind, IsTerminal};
 
 use clap::ColorChoice;
 use portcullis_dialect::decision::Verdict;
@@ -61,10 +61,12 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
         }
     }
     policies.set.is_whole()?;
-    if !args.quiet {
-        output::print(&out)?;
+    let status = if all_allowed { ExitStatus::Done } else { ExitStatus::Negative };
+    match if args.quiet { Ok(()) } else { output::print(&out) } {
+        // The status is an answer too, which does not change if nobody reads the other.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(status),
     }
-    Ok(if all_allowed { ExitStatus::Done } else { ExitStatus::Negative })
 }
 
 /// Whether output is coloured. The flag overrides NO_COLOR. An empty NO_COLOR is ignored.

@@ -193,9 +193,8 @@ fn needs_set(error: SetError) -> anyhow::Error {
     let SetError::NotASet(wrong) = error else { return error.into() };
     let WrongKind { name, kind, .. } = &wrong;
     let advice = match kind {
-        FileKind::Folder | FileKind::Html | FileKind::Json | FileKind::Text => {
-            format!("use --robots {name}")
-        }
+        FileKind::Folder => format!("use --robots {name}"),
+        FileKind::Text => format!("if it is a robots.txt, use --robots {name}"),
         _ => wrong.advice(),
     };
     anyhow!("-p needs a compiled set; {name} is {kind} ({advice})")

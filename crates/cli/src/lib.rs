@@ -74,6 +74,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
     }
 }
 
+/// With --fail, an output that its reader closed is not the answer that nothing was found: something
+/// was about to be written.
+fn found_if_closed(fails: bool, result: anyhow::Result<ExitStatus>) -> anyhow::Result<ExitStatus> {
+    match result {
+        Err(error) if fails && output::is_closed_pipe(&error) => Ok(ExitStatus::Negative),
+        result => result,
+    }
+}
+
 fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
     let mut command = args::examples::added_to(Arguments::command());
     let matches = match command.try_get_matches_from_mut(typed) {
@@ -102,9 +111,9 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         Some(Command::Classify(args)) => classify::run(args, &files),
         Some(Command::Filter(args)) => filter::run(args, &files),
         Some(Command::Compile(args)) => compile::compile(args),
-        Some(Command::Diff(args)) => diff::run(args),
+        Some(Command::Diff(args)) => found_if_closed(args.fail.fail, diff::run(args)),
         Some(Command::Inspect(args)) => inspect::run(args),
-        Some(Command::Lint(args)) => lint::run(args),
+        Some(Command::Lint(args)) => found_if_closed(args.fail.fail, lint::run(args)),
         Some(Command::Survey(args)) => survey::run(args),
         Some(Command::Audit(args)) => audit::run(args),
         None => anyhow::bail!("no subcommand; `portcullis --help` lists them"),

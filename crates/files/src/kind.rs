@@ -17,7 +17,7 @@ use std::fmt;
 use memchr::{memmem, memrchr};
 
 use portcullis_dialect::words;
-use portcullis_robots::syntax::{NoteKind, behind_space, markup};
+use portcullis_robots::syntax::{NoteKind, appearance, behind_space, markup};
 
 /// A gzip member (RFC 1952, section 2.3.1).
 pub const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -89,6 +89,8 @@ words! {
         Tar => "a tar archive",
         /// A file without bytes.
         Empty => "an empty file",
+        /// Bytes that are no text, and of no other kind: a damaged file, perhaps.
+        Binary => "binary data",
         /// Anything else.
         Text => "text",
     }
@@ -126,14 +128,16 @@ impl FileKind {
             _ if text.starts_with(b"{") && is_capture(text) => FileKind::Captures,
             Some(NoteKind::LooksLikeHtml) => FileKind::Html,
             Some(_) => FileKind::Json,
+            None if appearance(first) == Some(NoteKind::LooksBinary) => FileKind::Binary,
             None => FileKind::Text,
         }
     }
 
     /// Returns whether a file of this kind is certainly not a robots.txt. Servers also answer with
-    /// HTML, JSON and other text, which is read as a robots.txt.
+    /// HTML, JSON and other bytes, which are read as a robots.txt, with a note.
     pub fn is_no_robots_txt(self) -> bool {
-        !matches!(self, FileKind::Text | FileKind::Html | FileKind::Json | FileKind::Empty)
+        use FileKind::{Binary, Empty, Html, Json, Text};
+        !matches!(self, Text | Html | Json | Empty | Binary)
     }
 
     /// Returns whether a file of this kind is certainly not a list of URLs. Any text may be one,
@@ -234,6 +238,10 @@ impl WrongKind {
             (FileKind::Empty, _) => "make one with portcullis compile".to_owned(),
             (FileKind::Html | FileKind::Json | FileKind::Text, _) => {
                 "make one with portcullis compile; --robots reads a robots.txt".to_owned()
+            }
+            (FileKind::Binary, _) => {
+                "if it was a set, it is damaged: fetch it again, or run portcullis compile again"
+                    .to_owned()
             }
             (FileKind::Gzip | FileKind::Zstd | FileKind::Bzip2 | FileKind::Xz, _) => {
                 "decompress it first".to_owned()
