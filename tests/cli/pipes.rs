@@ -18,6 +18,9 @@ fn a_full_disk() {
         let output = process.stdout(full()).output().unwrap();
         assert_fails(&output, &["standard output", "no space left"]);
     }
+    let line = "classify urls --robots robots -a Bot --summary json";
+    let output = folder.process(line).stderr(full()).output().unwrap();
+    assert_status(&output, 2);
     for line in ["--help", "--version", "check --help", "help lint", "--generate man"] {
         let output = folder.process(line).stdout(full()).output().unwrap();
         assert_fails(&output, &["standard output", "no space left"]);

@@ -1,6 +1,6 @@
 //! The summary at the end of a run, on standard error and in the files of `--summary`.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::time::Instant;
 
 use portcullis_report::{Account, JudgedAge, Run, Tally, Time};
@@ -9,7 +9,7 @@ use portcullis_text::json::to_json;
 use serde::Serialize;
 
 use super::engine::Policies;
-use super::output::{CompleteOutput, Output, SummaryForm, SummaryTo};
+use super::output::{CompleteOutput, Output, OutputFailed, SummaryForm, SummaryTo};
 use super::plan::{QuestionPlan, SummaryPlan, TimePlan};
 
 /// What a command says at its end. It serializes as its JSON.
@@ -44,9 +44,14 @@ impl Summary for Account {
 ///
 /// # Errors
 ///
-/// If a file cannot be written. A closed standard error is not a failure.
+/// If a file cannot be written, or JSON to standard error. A closed standard error is not a failure.
 pub fn write(plan: &SummaryPlan, summary: &impl Summary) -> anyhow::Result<()> {
-    let _ = io::stderr().write_all(&render(plan.form, summary)?);
+    match io::stderr().write_all(&render(plan.form, summary)?) {
+        Err(error) if plan.form == SummaryForm::Json && error.kind() != ErrorKind::BrokenPipe => {
+            return Err(OutputFailed::new("standard error", error).into());
+        }
+        _ => {}
+    }
     let mut files = Vec::new();
     for SummaryTo { form, file } in &plan.files {
         let Some(path) = file else { continue };

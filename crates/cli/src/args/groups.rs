@@ -364,21 +364,22 @@ pub struct OutputArgs {
     pub output: Option<OutputFile>,
 }
 
-/// Lists with an output each, one after the other.
+/// Lists with an output each, one after the other. What conflicts with --out-dir is named here too,
+/// because clap asks for no flag that another one excludes.
 #[derive(Args, Clone, Copy)]
 #[command(next_help_heading = "Output")]
 pub struct ShardArgs {
     /// With --out-dir, leave out lists whose outputs exist
     ///
     /// Each output appears when it is complete, so the same command goes on where it was stopped.
-    #[arg(long, requires = "out_dir", hide_short_help = true)]
+    #[arg(long, requires = "out_dir", conflicts_with = "output", hide_short_help = true)]
     pub skip_existing: bool,
 
     /// With --out-dir, go on after a list that cannot be read
     ///
     /// Each output appears when it is complete. Lists that failed are reported, have no output, and
     /// the exit status is 2.
-    #[arg(long, requires = "out_dir", hide_short_help = true)]
+    #[arg(long, requires = "out_dir", conflicts_with = "output", hide_short_help = true)]
     pub keep_going: bool,
 }
 

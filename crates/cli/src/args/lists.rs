@@ -115,7 +115,9 @@ pub struct ClassifyArgs {
 /// Records are printed byte for byte in the order of the input. By default, records of unknown
 /// origins and records that are not URLs, empty lines included, are dropped.
 #[derive(Args)]
-#[command(mut_arg("out_dir", |out_dir| out_dir.conflicts_with_all(["count", "quiet"])))]
+#[command(mut_arg("out_dir", |it| it.conflicts_with_all(["count", "quiet"])))]
+#[command(mut_arg("skip_existing", |it| it.conflicts_with_all(["count", "quiet"])))]
+#[command(mut_arg("keep_going", |it| it.conflicts_with_all(["count", "quiet"])))]
 pub struct FilterArgs {
     #[command(flatten)]
     pub selection: SelectionArgs,

@@ -225,7 +225,7 @@ pub struct InspectArgs {
     pub top: TopArgs,
 
     /// Print the robots.txt of period N of HOST instead, as far as the set stores it
-    #[arg(long, value_name = "N", requires = "host", conflicts_with_all = ["agents", "user_agents", "format"], help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_name = "N", requires = "host", conflicts_with_all = ["agents", "user_agents", "format", "top"], help_heading = "Output", hide_short_help = true)]
     pub body: Option<usize>,
 
     #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", value_parser = values::format(&[Format::Text, Format::Json]), help_heading = "Output")]
