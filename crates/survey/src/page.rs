@@ -140,7 +140,7 @@ impl<'r> View<'r> {
         let agents = account.run.agents.iter().map(|agent| agent_name(agent));
         let mut facts = vec![
             ("robots.txt", code(&source.name)),
-            ("URLs", html! { (grouped(account.records.records)) (list) }),
+            ("Records", html! { (grouped(account.records.records)) (list) }),
             ("Crawlers", folded(agents, NAMED)),
         ];
         if let Some(dates) = source.capture_dates {

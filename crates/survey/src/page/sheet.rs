@@ -114,7 +114,7 @@ impl View<'_> {
                 }
             },
             body: html! {
-                (bars("Share of the URLs", "agents-table", &VERDICTS, true, rows.iter().map(bar)))
+                (bars("Share of the records", "agents-table", &VERDICTS, true, rows.iter().map(bar)))
                 (table("agents-table", "URLs by crawler", SHOWN_ON_SHEET, &columns, rows.iter().map(cells)))
             },
             ..Section::default()
@@ -138,11 +138,11 @@ impl View<'_> {
             @if self.report.known() == 0 {
                 "No URL was decided: for none of them a robots.txt is known."
             } @else if verdicts.len() == 1 {
-                (may_fetch(most)) " of all URLs."
+                (may_fetch(most)) " of all records."
             } @else if allow(&most) == allow(&least) {
-                "Each of the " (verdicts.len()) " crawlers may fetch " (share(most)) " of all URLs."
+                "Each of the " (verdicts.len()) " crawlers may fetch " (share(most)) " of all records."
             } @else {
-                "Of " (verdicts.len()) " crawlers, " (may_fetch(most)) " of all URLs, the most, and "
+                "Of " (verdicts.len()) " crawlers, " (may_fetch(most)) " of all records, the most, and "
                 (may_fetch(least)) ", the least."
             }
         }
