@@ -80,6 +80,9 @@ impl Sources {
     /// Archives are read by that and by `choice`; the rest is that of `config`. There is a history if
     /// `config` or some set has one.
     ///
+    /// Sets and archives count in the order of their paths, so that the result is the same for any order
+    /// of `inputs`.
+    ///
     /// # Errors
     ///
     /// As [`IngestConfig::of_sets`], and if a set cannot be opened.
@@ -89,6 +92,8 @@ impl Sources {
         choice: &SettleChoice,
         config: IngestConfig,
     ) -> Result<Sources, SourceError> {
+        let mut inputs: Vec<Input> = inputs.into_iter().collect();
+        inputs.sort_by(|one, other| one.path.cmp(&other.path));
         let (sets, archives): (Vec<Input>, _) =
             inputs.into_iter().partition(|input| starts_like_a_set(&input.path));
         let sets: Vec<PathBuf> = sets.into_iter().map(|input| input.path).collect();

@@ -226,8 +226,8 @@ fn show_problems(inputs: &[InputReport], superseded_undated: u64) {
         ),
         (
             superseded_undated,
-            "without a date superseded by those with dates or of later inputs (--strict makes this an \
-             error)",
+            "without a date superseded by those with dates or of inputs later by name (--strict makes this \
+             an error)",
         ),
         (
             sum(|input| input.other_urls),

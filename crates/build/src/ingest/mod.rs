@@ -206,7 +206,7 @@ pub enum IngestError {
     /// Captures without a date are superseded, and strictness makes that an error.
     #[error(
         "{captures} superseded {} no date; keep one capture of each origin, or drop --strict to let \
-         those with dates and those of later inputs count",
+         those with dates and those of the inputs later by name count",
         if *captures == 1 { "capture has" } else { "captures have" }
     )]
     Undated {

@@ -46,9 +46,10 @@ Input formats:
 ///
 /// For each origin, the newest capture counts. Redirects are followed as far as their targets were
 /// captured. An input that cannot be read is an error; a broken record is reported and skipped.
-/// Policy sets merge as if their inputs had been compiled together, in any order; of two captures of
-/// one second, or without dates, that of the later input counts. Sets must have one dialect and one
-/// size limit, and judge outages alike unless flags choose how.
+/// Policy sets merge as if their inputs had been compiled together. The order of inputs changes
+/// nothing: of two captures of one second, or without dates, that of the input that is later by name
+/// counts. Sets must have one dialect and one size limit, and judge outages alike unless flags choose
+/// how.
 #[derive(Args)]
 #[command(after_long_help = SCHEMAS)]
 pub struct CompileArgs {

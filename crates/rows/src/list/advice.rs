@@ -288,7 +288,7 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
         let end = line.char_indices().nth(80).map_or(line.len(), |(at, _)| at);
         line[..end].escape_debug().to_string()
     };
-    const AS_THEY_ARE: &str = "or --input-format lines to read each line as one URL";
+    const AS_URLS: &str = "--input-format lines reads each line as one URL";
     let is_url =
         |record: &[u8]| memchr::memmem::find(record, b"://").is_some() && !record.contains(&b'\n');
     // Most lists have no NUL, which a search finds sooner than a loop over their bytes.
@@ -315,7 +315,7 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
     };
     if let Some((line, (fix, tool))) = first.zip(fix) {
         return Err(format!(
-            "most lines hold more than a URL (`{}`); {fix}: {}, {AS_THEY_ARE}",
+            "most lines hold more than a URL (`{}`); {fix}: {} ({AS_URLS})",
             shown(line),
             to_lines(name, tool)
         ));
@@ -334,7 +334,12 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
             format!("keep the first field: {}", to_lines(name, &tool))
         }
     };
-    Err(format!("the lines hold more than a URL (`{}`); {way}, {AS_THEY_ARE}", shown(first)))
+    Err(format!(
+        "a line may hold more than a URL (`{}`): if `{}` belongs to the URL, {AS_URLS}; if it separates \
+         fields, {way}",
+        shown(first),
+        char::from(*delimiter)
+    ))
 }
 
 /// Returns the number of lines that hold more than a URL, the number of the first of them, from 0, and
