@@ -87,15 +87,15 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
     let mut command = args::examples::added_to(Arguments::command());
     let matches = match command.try_get_matches_from_mut(typed) {
         Ok(matches) => matches,
-        Err(wrong) if wrong.use_stderr() => message::shown(wrong).exit(),
+        Err(wrong) if wrong.use_stderr() => message::shown(wrong, &command).exit(),
         Err(help) => {
             let printed = help.print().and_then(|()| io::stdout().flush());
             printed.map_err(output::standard_output_failed)?;
             return Ok(ExitStatus::Done);
         }
     };
-    let arguments =
-        Arguments::from_arg_matches(&matches).unwrap_or_else(|wrong| message::shown(wrong).exit());
+    let arguments = Arguments::from_arg_matches(&matches)
+        .unwrap_or_else(|wrong| message::shown(wrong, &command).exit());
     let files = Files::of(&matches)?;
     if arguments.agent_lists {
         let mut text = Vec::new();

@@ -78,6 +78,12 @@ pub const PARQUET_TEXT_GROUP_BYTES: usize = 8 * 1024 * 1024;
 /// Source: our choice. It is fifty times the longest public list, so a longer file is another one.
 pub const AGENT_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
+/// Bytes of a robots.txt that `lint --fix` or `lint --diff` edits: 64 MiB. A longer one is an error.
+///
+/// Source: our choice. The whole file is edited, beyond any size limit, and crawlers read 512,000 bytes of
+/// it.
+pub const EDITED_BYTES_MAX: usize = 64 * 1024 * 1024;
+
 /// Agents that no group names and for which a similar name is looked up: 100. The others are
 /// reported without a suggestion.
 ///

@@ -7,7 +7,8 @@ use std::fmt::Display;
 use std::io::{self, Write as _};
 
 use clap::builder::StyledStr;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
 pub use portcullis_text::figures::counted;
 use portcullis_text::visible::visible;
 
@@ -99,8 +100,21 @@ const TIPS: &[(&str, &str)] = &[
     ("version", "portcullis --version prints the version"),
 ];
 
-/// Replaces the suggestions of an error about an argument, or its value, that [`TIPS`] has.
-fn add_tip(error: &mut clap::Error) {
+/// Returns which commands have a flag that another one has not.
+fn of_others(typed: &str, program: &Command) -> Option<String> {
+    let flag = typed.split(['=', ' ']).next()?;
+    let is_flag = |arg: &Arg| match flag.strip_prefix("--") {
+        Some(long) => arg.get_long() == Some(long),
+        None => arg.get_short().is_some_and(|short| flag == format!("-{short}")),
+    };
+    let have = program.get_subcommands().filter(|command| command.get_arguments().any(is_flag));
+    let names: Vec<&str> = have.map(Command::get_name).collect();
+    (!names.is_empty()).then(|| format!("it is a flag of {}", names.join(", ")))
+}
+
+/// Replaces the suggestions of an error about an argument, or its value, that [`TIPS`] has, or a command
+/// of `program`.
+fn add_tip(error: &mut clap::Error, program: &Command) {
     let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     let typed = kinds.iter().find_map(|kind| error.get(*kind));
     let Some(ContextValue::String(typed)) = typed else { return };
@@ -111,18 +125,21 @@ fn add_tip(error: &mut clap::Error) {
         }
         _ => typed.clone(),
     };
-    let Some((_, tip)) = TIPS.iter().find(|(name, _)| *name == typed) else { return };
+    let known = TIPS.iter().find(|(name, _)| *name == typed).map(|(_, tip)| (*tip).to_owned());
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    let tip = known.or_else(|| is_unknown.then(|| of_others(&typed, program))?);
+    let Some(tip) = tip else { return };
     // The usage line has the flag that was suggested.
     for other in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::Usage] {
         error.remove(other);
     }
-    let tip = ContextValue::StyledStrs(vec![StyledStr::from(*tip)]);
+    let tip = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
     error.insert(ContextKind::Suggested, tip);
 }
 
-/// Returns a usage error with the hidden characters of its arguments escaped.
-pub fn shown(mut error: clap::Error) -> clap::Error {
-    add_tip(&mut error);
+/// Returns a usage error of `program` with the hidden characters of its arguments escaped.
+pub fn shown(mut error: clap::Error, program: &Command) -> clap::Error {
+    add_tip(&mut error, program);
     let text = |text: &String| visible(text).to_string();
     let typed: Vec<(ContextKind, ContextValue)> = error
         .context()

@@ -210,7 +210,7 @@ pub fn agents(args: AgentArgs, dialect: Option<&'static Dialect>) -> anyhow::Res
 /// Returns the agent that others are compared with, if there is one.
 pub fn beside(BesideArgs { beside }: BesideArgs) -> anyhow::Result<Option<QuestionPlan>> {
     let Some(agent) = beside else { return Ok(None) };
-    let asked = agents::expand(&[agent])?;
+    let asked = Asked { flag: Some("--beside"), ..agents::expand(&[agent])? };
     ensure!(asked.names.len() == 1, "--beside compares with one agent; name one");
     Ok(Some(QuestionPlan { asked, ..QuestionPlan::default() }))
 }

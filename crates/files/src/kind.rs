@@ -223,7 +223,7 @@ impl WrongKind {
             }
             (FileKind::Folder, _) => format!("use --robots {name}"),
             (FileKind::PolicySet, Wanted::Captures) => {
-                format!("merge sets with portcullis compile, or use -p {name}")
+                "a set is mapped, so write it to a file first, and omit --input-format".to_owned()
             }
             (FileKind::PolicySet, _) => format!("use -p {name}"),
             (FileKind::UrlList, _) => "pass it as FILE to classify, filter or audit".to_owned(),

@@ -475,6 +475,9 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
 /// Returns what a list of plain lines looks like if its first record is `text`, and what to try.
 fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
     let trimmed = text.trim();
+    if trimmed.contains('\n') {
+        return "its records end with line feeds; leave out -0".into();
+    }
     let has = |part: &str| text.to_ascii_lowercase().contains(part);
     let is_quoted = trimmed.starts_with('<') && trimmed.contains("://") && !trimmed.contains(' ');
     if is_quoted && let Some(quoted) = of_row(name, text) {

@@ -46,9 +46,11 @@ impl AgentValue {
     }
 }
 
-/// The agents of `-a`.
+/// The agents of `-a`, or of another flag.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
+    /// The other flag.
+    pub flag: Option<&'static str>,
     pub names: Vec<Name>,
     pub lists: Vec<List>,
     /// Names that were given more than once. Each is evaluated once.
@@ -151,7 +153,7 @@ impl Asked {
         match (name.list, name.line) {
             (Some(list), Some(line)) => format!("{}, line {line}", self.lists[list].name),
             (Some(list), None) => self.lists[list].name.clone(),
-            (None, _) => "-a".into(),
+            (None, _) => self.flag.unwrap_or("-a").into(),
         }
     }
 }

@@ -156,9 +156,10 @@ pub struct FaultArgs {
     #[command(flatten)]
     pub strict: StrictArgs,
 
-    /// Skip inputs and files that cannot be read to their end with a note, instead of stopping
+    /// Skip files of --robots DIR, archives and sitemaps that cannot be read to their end with a note
     ///
-    /// The hosts of skipped files are unknown, or an older capture counts.
+    /// The hosts of skipped files are unknown, or an older capture counts. A list or a robots.txt that
+    /// cannot be read is an error.
     #[arg(long, conflicts_with = "strict", hide_short_help = true)]
     pub lenient: bool,
 }

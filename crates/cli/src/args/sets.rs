@@ -20,9 +20,9 @@ use super::texts;
 const SCHEMAS: &str = "\
 Input formats:
   Folder    Files named by host: example.com, example.com.txt, example.com.robots.txt, or
-            example.com/robots.txt as `wget -x` and `wget -r` write it; each also with .gz or .zst. A
-            port may follow the host. A name without a dot is not a host, except localhost. Of two
-            files for one host, the first by name is used.
+            example.com/robots.txt as `wget -x` and `wget -r` write it; each also with .gz or .zst.
+            A port may follow the host. A name without a dot is not a host, except localhost. Of
+            two files for one host, the first by name is used.
   JSON Lines, CSV, Parquet
             One object or row per answer. Fields, by their usual names (in any case) or --fields:
               url          url, robots_url, uri: the URL that was requested first

@@ -13,7 +13,7 @@ Columns:
   domain         the part of the host that is registered, by the Public Suffix List of psl 2.1.247;
                  null for addresses, public suffixes, and suffixes that are not listed
   agent          the crawler, as in -a
-  state          rules, no-rules, unavailable, unreachable or deferred
+  state          rules, no-rules, page, unavailable, unreachable or deferred
   access         all, part or none of the paths: exact; null if a limit ended the search
   root           the verdict on the path /
   group, named   the user-agent value that selects the group, null if no group applies; whether a

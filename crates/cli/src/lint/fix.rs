@@ -170,7 +170,6 @@ fn file_name(name: &str) -> String {
 
 /// Replaces a file by its fixed text.
 pub(super) fn write(path: &Path, text: &[u8]) -> anyhow::Result<()> {
-    ensure!(path != Path::new("-"), "standard input cannot be fixed in place; name a file");
     let mut first = Vec::new();
     File::open(path).and_then(|file| file.take(4).read_to_end(&mut first))?;
     let kind = FileKind::of(&first);

@@ -10,10 +10,13 @@ mod human;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::limits::LINT_FILES_PER_THREAD_MAX;
+use anyhow::{anyhow, ensure};
+
+use crate::limits::{EDITED_BYTES_MAX, LINT_FILES_PER_THREAD_MAX};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::expand::expand;
-use portcullis_files::input::read_robots_txt;
+use portcullis_files::input::{InputError, read_robots_txt};
+use portcullis_files::kind::{FileKind, WrongKind};
 use portcullis_lint::{Code, LintConfig, Report, Severity, lint};
 use rayon::prelude::*;
 
@@ -136,12 +139,33 @@ impl Run {
         })
     }
 
+    /// Reads a file up to its size limit plus a little more, to detect that the text was cut, or the whole
+    /// file to edit it.
+    fn read(&self, path: &Path, name: &str) -> anyhow::Result<Vec<u8>> {
+        let edits = self.args.edits();
+        let bytes_max = if edits { Some(EDITED_BYTES_MAX) } else { self.config.bytes_max };
+        let text = read_robots_txt(path, bytes_max).map_err(|error| match error {
+            InputError::WrongKind(WrongKind { kind: FileKind::PolicySet, .. }) => anyhow!(
+                "{name} is a policy set; lint reads robots.txt files (inspect SET HOST shows those of a \
+                 set)"
+            ),
+            error => error.into(),
+        })?;
+        ensure!(
+            !edits || text.len() <= EDITED_BYTES_MAX,
+            "{name}: longer than {EDITED_BYTES_MAX} bytes; edit it by hand"
+        );
+        ensure!(
+            !self.args.fix || path.is_file(),
+            "{name}: not a file that can be fixed in place; name one, or apply the output of --diff"
+        );
+        Ok(text)
+    }
+
     fn file(&self, path: &Path) -> anyhow::Result<Checked> {
-        let bytes_max = self.config.bytes_max.filter(|_| !self.args.edits());
         let is_standard_input = path == Path::new("-");
         let name = if is_standard_input { "<stdin>".into() } else { path.display().to_string() };
-        // Up to the size limit plus a little more, to detect that the text was cut.
-        let text = read_robots_txt(path, bytes_max)?;
+        let text = self.read(path, &name)?;
         let mut report = lint(&text, &self.config);
         report.diagnostics.retain(|found| !self.args.allow.contains(&found.code));
         report.omitted.retain(|code, _| !self.args.allow.contains(code));
