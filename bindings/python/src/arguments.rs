@@ -54,6 +54,14 @@ pub fn label(name: &str) -> PyResult<Label> {
     name.parse().map_err(|error: LabelError| value_error(error))
 }
 
+/// Returns a size limit of robots.txt files. At 0 no file would have a rule, and everything be allowed.
+pub fn size_limit(argument: &str, bytes: usize) -> PyResult<usize> {
+    match bytes {
+        0 => Err(PyValueError::new_err(format!("{argument} is 0; it must be at least 1"))),
+        bytes => Ok(bytes),
+    }
+}
+
 /// Returns what a word means.
 ///
 /// # Errors

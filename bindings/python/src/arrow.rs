@@ -36,6 +36,7 @@ use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyType};
+use twox_hash::XxHash3_64;
 
 use crate::Error;
 
@@ -107,16 +108,24 @@ pub struct PyColumn(
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
 impl PyTable {
-    /// Returns the table as an Arrow IPC stream.
+    /// Returns the table as an Arrow IPC stream, which ends before its checksum.
     fn to_ipc(&self) -> Result<Vec<u8>, ArrowError> {
         let mut writer = StreamWriter::try_new(Vec::new(), &self.schema)?;
         self.batches.iter().try_for_each(|batch| writer.write(batch))?;
         writer.finish()?;
-        writer.into_inner()
+        let mut stream = writer.into_inner()?;
+        stream.extend(XxHash3_64::oneshot(&stream).to_le_bytes());
+        Ok(stream)
     }
 
-    /// Reads an Arrow IPC stream.
-    fn from_ipc(stream: &[u8]) -> Result<PyTable, ArrowError> {
+    /// Reads what [`PyTable::to_ipc`] returns. The checksum comes first: of damaged streams the reader
+    /// takes some for others, and panics at some.
+    fn from_ipc(bytes: &[u8]) -> Result<PyTable, ArrowError> {
+        let stream = bytes
+            .split_last_chunk()
+            .filter(|(stream, sum)| XxHash3_64::oneshot(stream).to_le_bytes() == **sum)
+            .map(|(stream, _)| stream)
+            .ok_or_else(|| ArrowError::IpcError("cut or damaged bytes".to_owned()))?;
         let reader = StreamReader::try_new(stream, None)?;
         Ok(PyTable { schema: reader.schema(), batches: reader.collect::<Result<_, _>>()? })
     }
@@ -166,7 +175,7 @@ impl PyColumn {
         Ok(list)
     }
 
-    /// Returns the column as an Arrow IPC stream.
+    /// Returns the column as an Arrow IPC stream and a checksum.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.0.to_bytes(py)
     }
@@ -290,7 +299,7 @@ impl PyTable {
         export_schema(py, &rows_field(self.schema.fields()))
     }
 
-    /// Returns the table as an Arrow IPC stream.
+    /// Returns the table as an Arrow IPC stream and a checksum.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let stream = py.detach(|| self.to_ipc()).map_err(Error::of)?;
         Ok(PyBytes::new(py, &stream))

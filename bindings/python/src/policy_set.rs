@@ -137,6 +137,7 @@ impl PyPolicySet {
         let words = [("lenient", Lenient), ("usual", Usual), ("strict", Strict)];
         let strictness = word("strictness", strictness, &words)?;
         let asked = dialect.map(arguments::dialect).transpose()?;
+        let max_robots_bytes = arguments::size_limit("max_robots_bytes", max_robots_bytes)?;
         let output = output.as_deref();
         let pool = thread_pool(threads).map_err(Error::of)?;
         let settings = IngestConfig {

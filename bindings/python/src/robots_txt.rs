@@ -110,6 +110,7 @@ impl PyRobotsTxt {
     #[pyo3(signature = (body, *, dialect = "rfc9309", max_bytes = Some(ROBOTS_BYTES_MAX)))]
     fn new(body: &Bound<'_, PyAny>, dialect: &str, max_bytes: Option<usize>) -> PyResult<Self> {
         let dialect = self::dialect(dialect)?;
+        let max_bytes = max_bytes.map(|it| arguments::size_limit("max_bytes", it)).transpose()?;
         let text: Box<[u8]> = with_bytes(body, |body| body.into())?;
         let parsed = Parsed::new(text, |text| Robots::with_bytes_max(text, dialect, max_bytes));
         Ok(PyRobotsTxt { parsed, rules: Mutex::default() })

@@ -129,9 +129,12 @@ def test_bytes_of_results(classifier):
         assert (type(again), len(again), repr(again)) == (type(result), len(result), repr(result))
         assert again.to_pylist() == result.to_pylist()
         whole = result.to_bytes()
-        for cut in range(0, len(whole) - 8, max(1, len(whole) // 50)):
-            with contextlib.suppress(Error):
-                type(result).from_bytes(whole[:cut]).to_pylist()
+        for place in range(0, len(whole), max(1, len(whole) // 50)):
+            damaged = bytearray(whole)
+            damaged[place] ^= 1
+            for bad in (whole[:place], bytes(damaged)):
+                with pytest.raises(Error, match="cut or damaged"):
+                    type(result).from_bytes(bad)
     with pytest.raises(ValueError, match="use Table.from_bytes"):
         Column.from_bytes(table.to_bytes())
     with pytest.raises(Error):

@@ -5,6 +5,7 @@
 //! never written takes no room. For small tables, and for tables that are read sequentially, use a
 //! `Vec`.
 
+use std::io;
 use std::ops::{Deref, DerefMut};
 
 use memmap2::MmapMut;
@@ -20,7 +21,7 @@ pub struct ZeroedMemory {
 #[derive(Debug)]
 enum Kind {
     Mapped(MmapMut),
-    /// Small memory, and all memory where mapping fails.
+    /// Small memory.
     Allocated(Vec<Line>),
 }
 
@@ -37,21 +38,19 @@ const MAPPED_BYTES_MIN: usize = 1 << 20;
 impl ZeroedMemory {
     /// Allocates `bytes` zeroed bytes.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// If there is not enough memory, as for any allocation.
-    pub fn new(bytes: usize) -> ZeroedMemory {
-        let mapped = (bytes >= MAPPED_BYTES_MIN).then(|| MmapMut::map_anon(bytes));
-        let Some(Ok(memory)) = mapped else { return ZeroedMemory::allocated(bytes) };
+    /// If the system refuses the memory.
+    pub fn new(bytes: usize) -> io::Result<ZeroedMemory> {
+        if bytes < MAPPED_BYTES_MIN {
+            let lines = vec![Line([0; LINE_BYTES]); bytes.div_ceil(LINE_BYTES)];
+            return Ok(ZeroedMemory { kind: Kind::Allocated(lines), bytes });
+        }
+        let memory = MmapMut::map_anon(bytes)?;
         // Best effort: systems without large pages work too.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
-        ZeroedMemory { kind: Kind::Mapped(memory), bytes }
-    }
-
-    fn allocated(bytes: usize) -> ZeroedMemory {
-        let lines = vec![Line([0; LINE_BYTES]); bytes.div_ceil(LINE_BYTES)];
-        ZeroedMemory { kind: Kind::Allocated(lines), bytes }
+        Ok(ZeroedMemory { kind: Kind::Mapped(memory), bytes })
     }
 
     /// Shortens the memory to its first `bytes` bytes.
@@ -62,7 +61,7 @@ impl ZeroedMemory {
 
 impl From<&[u8]> for ZeroedMemory {
     fn from(bytes: &[u8]) -> ZeroedMemory {
-        let mut memory = ZeroedMemory::new(bytes.len());
+        let mut memory = ZeroedMemory::new(bytes.len()).expect("as much memory as the bytes take");
         memory.copy_from_slice(bytes);
         memory
     }
@@ -99,7 +98,7 @@ mod tests {
     #[test]
     fn bytes_are_zero_and_begin_a_line() {
         for bytes in [0, 1, 13, 64, MAPPED_BYTES_MIN - 1, MAPPED_BYTES_MIN, 3 << 20] {
-            let mut memory = ZeroedMemory::new(bytes);
+            let mut memory = ZeroedMemory::new(bytes).unwrap();
             assert_eq!((memory.len(), memory.as_ptr().addr() % LINE_BYTES), (bytes, 0));
             assert!(memory.iter().all(|&byte| byte == 0));
             memory.fill(7);

@@ -73,7 +73,7 @@ impl Write for MemoryFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let end = self.position + bytes.len();
         if end > self.memory.len() {
-            let mut larger = ZeroedMemory::new(end.max(2 * self.memory.len()));
+            let mut larger = ZeroedMemory::new(end.max(2 * self.memory.len()))?;
             larger[..self.bytes].copy_from_slice(&self.memory[..self.bytes]);
             self.memory = larger;
         }
@@ -194,7 +194,7 @@ impl SetFileWriter<AtomicFile> {
 impl SetFileWriter<MemoryFile> {
     /// Creates a file in memory.
     pub fn in_memory() -> Result<SetFileWriter<MemoryFile>, WriteError> {
-        let file = MemoryFile { memory: ZeroedMemory::new(0), bytes: 0, position: 0 };
+        let file = MemoryFile { memory: ZeroedMemory::from(&[][..]), bytes: 0, position: 0 };
         SetFileWriter::new(Path::new("the policy set in memory"), file)
     }
 }

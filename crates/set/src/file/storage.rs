@@ -189,7 +189,7 @@ fn opened(
 /// Reads at most `bytes_max` bytes, so that a file that grows without end is not followed.
 fn read(mut file: &File, bytes_max: u64) -> io::Result<ZeroedMemory> {
     let too_large = |_| io::Error::from(io::ErrorKind::OutOfMemory);
-    let mut memory = ZeroedMemory::new(usize::try_from(bytes_max).map_err(too_large)?);
+    let mut memory = ZeroedMemory::new(usize::try_from(bytes_max).map_err(too_large)?)?;
     let mut filled = 0;
     loop {
         match file.read(&mut memory[filled..]) {
