@@ -84,6 +84,81 @@ fn blocks_of_other_sizes_and_many_agents() {
     }
 }
 
+/// Groups of a file: the robots that each names, and its rules.
+type Groups = Vec<(Vec<usize>, Vec<String>)>;
+
+/// Returns a file of which the rules for all robots are more than a set stores: a large group for all of
+/// them, one or two for each, and some more for the last ones, in turns before and behind the large one.
+fn groups_of_all() -> Groups {
+    let own = |robot: usize| {
+        let rules = ["allow:/x1", "disallow:/x1*", "allow:/x17$", "disallow:/", "allow:/x1"];
+        let rules = (0..=robot % 2).map(|rule| rules[(robot + rule) % rules.len()].to_owned());
+        (vec![robot], rules.collect())
+    };
+    let many = |group: usize| {
+        let verdict = if group.is_multiple_of(3) { "allow" } else { "disallow" };
+        (vec![ROBOTS - 1 - group % 4], vec![format!("{verdict}:/x{}", group % 100)])
+    };
+    let large = (0..LARGE_GROUP_RULES + 20).map(|rule| match rule % 3 {
+        0 => format!("disallow:/x{rule}"),
+        1 => format!("allow:/x{rule}*"),
+        _ => format!("disallow:/*{rule}/y"),
+    });
+    let mut groups: Groups = (0..ROBOTS / 2).map(own).chain((0..300).map(many)).collect();
+    groups.push(((0..ROBOTS).collect(), large.collect()));
+    groups.extend((ROBOTS / 2..ROBOTS).map(own));
+    groups
+}
+
+/// Returns the file, or the part of it that names a robot, in the same lines.
+fn text_of(groups: &Groups, robot: Option<usize>) -> String {
+    let line = |line: String, is_kept: bool| if is_kept { line + "\n" } else { "#\n".to_owned() };
+    let mut text = String::new();
+    for (robots, rules) in groups {
+        let is_named = |named: &usize| robot.is_none_or(|robot| robot == *named);
+        let names = robots.iter().map(|it| line(format!("user-agent:a{it}"), is_named(it)));
+        text.extend(names);
+        text.extend(rules.iter().map(|rule| line(rule.clone(), robots.iter().any(is_named))));
+    }
+    text
+}
+
+#[test]
+fn many_robots_with_a_large_group_get_what_their_groups_alone_give() {
+    let folder = Folder::new();
+    let groups = groups_of_all();
+    folder.write("robots/crowded.example", text_of(&groups, None));
+    folder.write("robots/other.example", "user-agent: *\ndisallow: /x\n");
+    let path = |number: usize| match number % 4 {
+        0 => format!("https://other.example/x{number}"),
+        1 => format!("https://crowded.example/x{}", number % 230),
+        2 => format!("https://crowded.example/x{}/y", number % 61),
+        _ => format!("https://crowded.example/{}", number % 3),
+    };
+    let urls: Vec<String> = (0..3 * BLOCK + 9).map(|number| path(number * 7)).collect();
+    folder.write("urls", urls.join("\n"));
+    let robots = [3, 4, 669, 670, ROBOTS - 9, ROBOTS - 4, ROBOTS - 2, ROBOTS - 1];
+    let columns = "-j1 --summary none --long --columns verdict,reason,line,rule,group urls";
+    for dialect in ["rfc9309", "draft2019", "koster1996"] {
+        // --robots would compile the rules for the agents of -a alone.
+        let flags = format!("--dialect {dialect} --max-robots-size unlimited");
+        folder.ok(format!("compile {flags} robots -o a.set"));
+        let names = robots.map(|robot| format!("a{robot}")).join(",");
+        let rows = |line: String| String::from_utf8(folder.ok(&line).stdout).unwrap();
+        let together = rows(format!("classify -p a.set -a {names} {columns}"));
+        for robot in robots {
+            folder.write("part/crowded.example", text_of(&groups, Some(robot)));
+            folder.write("part/other.example", "user-agent: *\ndisallow: /x\n");
+            let alone = rows(format!("classify --robots part {flags} -a a{robot} {columns}"));
+            let name = format!("a{robot}\t");
+            let own = together.lines().filter(|row| row.starts_with(&name));
+            assert_eq!(own.clone().count(), urls.len());
+            let differing = own.zip(alone.lines()).find(|(own, alone)| own != alone);
+            assert_eq!(differing, None, "{dialect} a{robot}");
+        }
+    }
+}
+
 /// A table of policies and agents that does not fit into memory is an error.
 #[cfg(target_os = "linux")]
 #[test]

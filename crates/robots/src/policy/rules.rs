@@ -20,6 +20,9 @@ use portcullis_engine::bytes::first_bytes;
 use portcullis_engine::pattern::{Pattern, PatternList};
 use portcullis_engine::{Outcome, RuleSetBuf, Settings, SharedRuleSet};
 
+/// The precedence of a pattern among those of its file: by the dialect, then by place.
+pub type PatternKey = (Reverse<(usize, bool)>, RuleID);
+
 /// The rules of the groups that apply to an agent, in order of precedence: the first match decides.
 ///
 /// Files with equivalent rules have equal `patterns` and `verdicts`, which are the key of a shared
@@ -50,7 +53,22 @@ impl OrderedRules {
     /// nothing. Matchers are compiled from these patterns. Some files consist of thousands of
     /// copies of a rule, each of which would cost time and memory.
     pub fn distinct(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> OrderedRules {
-        RuleTexts::new(file, groups, paths).ordered(paths, true).1
+        OrderedRules::distinct_with_keys(file, groups, paths).0
+    }
+
+    /// Like [`OrderedRules::distinct`], with a key for each pattern. Of the patterns of several groups of
+    /// the file that match a path, that with the least key decides.
+    pub fn distinct_with_keys(
+        file: &RobotsTxt<'_>,
+        groups: &[usize],
+        paths: &PathRules,
+    ) -> (OrderedRules, Vec<PatternKey>) {
+        let (entries, ordered) = RuleTexts::new(file, groups, paths).ordered(paths, true);
+        let rank = |entry: &RuleText| match paths.precedence {
+            Precedence::MostBytes => entry.rank(),
+            Precedence::FirstInFile => Default::default(),
+        };
+        (ordered, entries.iter().map(|entry| (Reverse(rank(entry)), entry.rule)).collect())
     }
 }
 

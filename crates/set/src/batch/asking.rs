@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
-use hashbrown::hash_map::Entry;
 use zerocopy::FromZeros;
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
@@ -21,6 +20,7 @@ use portcullis_dialect::dialect::{AccessOutcome, PathRules};
 use portcullis_engine::block::{Block, BlockMemory, Start};
 use portcullis_engine::pattern::Pattern;
 use portcullis_engine::{Cache, Line, Outcome, RuleSetBuf, Settings, StepCounts};
+use portcullis_robots::policy::PatternKey;
 
 use crate::Damage;
 use crate::stored::may_be_directory;
@@ -219,8 +219,8 @@ pub(super) struct Asked {
 
 impl Asked {
     /// Answers one question per policy and path, for each column. `resolve` finds the starts of policies
-    /// that are asked about for the first time; `build` builds the rule set of an entry whose rule set is
-    /// not stored.
+    /// that are asked about for the first time; `source` has the groups of an entry whose rule set is not
+    /// stored, and builds rule sets of groups of a policy.
     ///
     /// # Errors
     ///
@@ -231,12 +231,16 @@ impl Asked {
         table: Table<'_>,
         questions: Questions<'_>,
         resolve: impl FnOnce() -> Result<(), Damage>,
-        build: impl FnMut(usize) -> Result<Unstored, Damage>,
+        source: (
+            impl Fn(usize) -> Result<Groups, Damage>,
+            impl Fn(u32, &[Groups]) -> Result<Vec<Unstored>, Damage>,
+        ),
     ) -> Result<(), Damage> {
         let Table { lines, starts, settings } = table;
         let Questions { policies, paths, columns } = questions;
         assert_eq!(policies.len(), paths.len(), "one path per policy");
         self.block.clear();
+        self.unstored.deciding.clear();
         let mut largest = starts.collect(columns, policies, lines, &mut self.starts);
         if largest == UNRESOLVED {
             resolve()?;
@@ -246,9 +250,10 @@ impl Asked {
         if largest < Start::opaque(UNSTORED).word() {
             return Ok(());
         }
-        let answered = self.answer_special(table, questions, build);
+        let answered = self.answer_special(table, questions, source);
         if answered.is_err() {
             self.block.clear();
+            self.unstored = UnstoredRuleSets::default();
         }
         answered
     }
@@ -259,25 +264,39 @@ impl Asked {
         &mut self,
         Table { settings, .. }: Table<'_>,
         Questions { policies, paths, columns }: Questions<'_>,
-        mut build: impl FnMut(usize) -> Result<Unstored, Damage>,
+        (groups_of, build): (
+            impl Fn(usize) -> Result<Groups, Damage>,
+            impl Fn(u32, &[Groups]) -> Result<Vec<Unstored>, Damage>,
+        ),
     ) -> Result<(), Damage> {
         let Asked { starts, block, unstored } = self;
-        for (answer, start) in starts.iter().enumerate() {
-            let question = answer / columns;
-            let special = start.as_opaque().unwrap_or_default();
-            if special == UNSTORED {
-                let entry = policies[question] as usize * columns + answer % columns;
-                let build = || build(entry);
-                block.outcomes_mut()[answer] =
-                    unstored.decide(entry, paths[question], settings, build)?;
-            } else if let Some(column) = special.checked_sub(SHARED)
-                && (column as usize) < answer % columns
-            {
-                let outcomes = block.outcomes_mut();
-                outcomes[answer] = outcomes[question * columns + column as usize];
+        let mut entries = Vec::new();
+        for (question, starts) in starts.chunks_exact(columns).enumerate() {
+            let (policy, first) = (policies[question], question * columns);
+            let is_unstored = |start: &Start| start.as_opaque() == Some(UNSTORED);
+            let unstored_of = starts.iter().enumerate().filter(|(_, start)| is_unstored(start));
+            entries.clear();
+            entries.extend(unstored_of.map(|(column, _)| policy as usize * columns + column));
+            let mut rest = &entries[..];
+            while !rest.is_empty() {
+                let (built, others) =
+                    rest.split_at(unstored.build_some(policy, rest, &groups_of, &build)?);
+                for &entry in built {
+                    let answer = first + entry % columns;
+                    block.outcomes_mut()[answer] =
+                        unstored.decide(answer, entry, paths[question], settings);
+                }
+                unstored.keep_within(settings.limits.automata_bytes_max, block.memory_bytes());
+                rest = others;
+            }
+            for (column, start) in starts.iter().enumerate() {
+                let shares = start.as_opaque().and_then(|special| special.checked_sub(SHARED));
+                if let Some(other) = shares.filter(|&other| (other as usize) < column) {
+                    let outcomes = block.outcomes_mut();
+                    outcomes[first + column] = outcomes[first + other as usize];
+                }
             }
         }
-        unstored.keep_within(settings.limits.automata_bytes_max, block.memory_bytes());
         Ok(())
     }
 
@@ -286,21 +305,18 @@ impl Asked {
         self.block.outcomes()
     }
 
-    /// Returns the rule set of the last block that an answer is from, by the entry of the answer and the number
-    /// of columns. `None` if it is stored, or was forgotten because of the memory.
-    pub fn unstored(
-        &self,
-        mut answer: usize,
-        mut entry: usize,
-        columns: usize,
-    ) -> Option<&Unstored> {
+    /// Returns the record of the rule that decided an answer of the last block, counted from the first rule
+    /// of its entry's first group, and its rule set unless that was forgotten because of the memory. `None`
+    /// if the rule set is stored, or no rule decided.
+    pub fn unstored(&self, mut answer: usize, columns: usize) -> Option<(u32, Option<&Unstored>)> {
         loop {
             let special = self.starts[answer].as_opaque()?;
             if special == UNSTORED {
-                return self.unstored.rule_sets.get(&entry);
+                let &(record, number) = self.unstored.deciding.get(&answer)?;
+                return Some((record, self.unstored.rule_set(number)));
             }
             let back = (answer % columns).checked_sub(special.checked_sub(SHARED)? as usize)?;
-            (answer, entry) = (answer.checked_sub(back).filter(|_| back > 0)?, entry - back);
+            answer = answer.checked_sub(back).filter(|_| back > 0)?;
         }
     }
 
@@ -317,12 +333,18 @@ impl Asked {
     }
 }
 
+/// The groups of an entry, or some of them: the number and the record of the first rule of each.
+type Groups = Vec<(u32, u32)>;
+
 /// A rule set that is not stored.
 #[derive(Clone, Debug)]
 pub(super) struct Unstored {
     pub rules: RuleSetBuf,
-    /// The record of each pattern. Kept, because to find them the whole file is read.
+    /// The record of each pattern, counted from the first rule of its first group. Kept, because to find
+    /// them the whole file is read.
     pub records: Vec<u32>,
+    /// By pattern: of those of several rule sets of a policy that match, the least decides.
+    pub keys: Vec<PatternKey>,
 }
 
 impl Unstored {
@@ -339,49 +361,132 @@ impl Unstored {
     }
 }
 
-/// Rule sets that are not stored, by entry, as far as they were built. An entry is one policy and one
-/// column; nothing else has its number.
+/// Groups of an entry that are asked one by one: 64. The groups of an entry with more are one rule set.
+///
+/// Source: our choice. Many robots may share a large group beside small ones of their own, and a rule set
+/// for each robot would take the large group once more each; asking one takes some 50 ns.
+const GROUPS_ASKED_MAX: usize = 64;
+
+/// A rule set that is built, by its number, and what is added to its records for those of an entry.
+type Part = (u32, u32);
+
+/// Rule sets that are not stored, as far as they were built: one for each group, which the entries of a policy
+/// share. An entry is one policy and one column; nothing else has its number.
 #[derive(Clone, Debug, Default)]
 struct UnstoredRuleSets {
-    rule_sets: HashMap<usize, Unstored, RandomState>,
-    rule_set_bytes: usize,
-    /// By entry.
+    entries: HashMap<usize, Box<[Part]>, RandomState>,
+    /// By policy, and by group or entry.
+    numbers: HashMap<(u32, Of), u32, RandomState>,
+    /// From the number `first` on.
+    rule_sets: Vec<Unstored>,
+    /// One more than the last number that was forgotten.
+    first: u32,
+    bytes: usize,
     cache: Cache,
+    /// For each answer of the block that a rule decided: its record in the entry, and the rule set.
+    deciding: HashMap<usize, Part, RandomState>,
+}
+
+/// What a rule set has the rules of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Of {
+    /// The group at this position.
+    Group((u32, u32)),
+    /// All groups of an entry.
+    Entry(usize),
 }
 
 impl UnstoredRuleSets {
-    fn decide(
+    /// Builds the rule sets of the first of some entries of a policy, as far as they are not known, in one
+    /// reading of its file. Returns the number of these entries, at least one: with a rule set of its own,
+    /// each entry may take as much memory as the file.
+    fn build_some(
         &mut self,
-        entry: usize,
-        path: &[u8],
-        settings: &Settings,
-        build: impl FnOnce() -> Result<Unstored, Damage>,
-    ) -> Result<Outcome, Damage> {
-        let Unstored { rules, .. } = match self.rule_sets.entry(entry) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
-                let built = build()?;
-                let Unstored { rules, records } = &built;
-                self.rule_set_bytes +=
-                    2 * size_of_val(&built) + rules.as_bytes().len() + size_of_val(&**records);
-                place.insert(built)
+        policy: u32,
+        entries: &[usize],
+        groups_of: impl Fn(usize) -> Result<Groups, Damage>,
+        build: impl Fn(u32, &[Groups]) -> Result<Vec<Unstored>, Damage>,
+    ) -> Result<usize, Damage> {
+        let (mut missing, mut count) = (Vec::new(), 0);
+        for &entry in entries {
+            count += 1;
+            if self.entries.contains_key(&entry) {
+                continue;
             }
-        };
-        // An entry has a number below the markers.
-        let rules = rules.as_rule_set();
-        let outcome = rules.decide_as(entry as u32, path, settings, &mut self.cache);
-        self.keep_within(settings.limits.automata_bytes_max, 0);
-        Ok(outcome)
+            let groups = groups_of(entry)?;
+            let are_few = groups.len() <= GROUPS_ASKED_MAX;
+            let start = groups.first().map_or(0, |&(_, record)| record);
+            let parts: Vec<(Of, Groups)> = match are_few {
+                true => groups.iter().map(|&it| (Of::Group(it), vec![it])).collect(),
+                false => vec![(Of::Entry(entry), groups)],
+            };
+            let parts = parts.into_iter().map(|(of, groups)| {
+                let offset = groups[0].1 - start;
+                let next = self.first + (self.rule_sets.len() + missing.len()) as u32;
+                let number = *self.numbers.entry((policy, of)).or_insert_with(|| {
+                    missing.push(groups);
+                    next
+                });
+                (number, offset)
+            });
+            let parts: Box<[Part]> = parts.collect();
+            self.bytes += 2 * size_of::<(usize, Box<[Part]>)>() + size_of_val(&*parts);
+            self.entries.insert(entry, parts);
+            if !are_few {
+                break;
+            }
+        }
+        if missing.is_empty() {
+            return Ok(count);
+        }
+        for built in build(policy, &missing)? {
+            let Unstored { rules, records, keys } = &built;
+            self.bytes += 2 * size_of_val(&built)
+                + rules.as_bytes().len()
+                + size_of_val(&**records)
+                + size_of_val(&**keys);
+            self.rule_sets.push(built);
+        }
+        Ok(count)
+    }
+
+    fn decide(&mut self, answer: usize, entry: usize, path: &[u8], settings: &Settings) -> Outcome {
+        let UnstoredRuleSets { entries, rule_sets, first, cache, deciding, .. } = self;
+        let mut least = None;
+        for &(number, offset) in &entries[&entry] {
+            let Unstored { rules, records, keys } = &rule_sets[(number - *first) as usize];
+            let outcome = rules.as_rule_set().decide_as(number, path, settings, cache);
+            match outcome.pattern() {
+                Some(pattern) => {
+                    let found = (keys[pattern], outcome, (records[pattern] + offset, number));
+                    least = Some(least.map_or(found, |least| found.min(least)));
+                }
+                None if outcome != Outcome::NONE => return outcome,
+                None => {}
+            }
+        }
+        let Some((_, outcome, place)) = least else { return Outcome::NONE };
+        deciding.insert(answer, place);
+        outcome
+    }
+
+    /// Returns the rule set with a number; `None` if it was forgotten.
+    fn rule_set(&self, number: u32) -> Option<&Unstored> {
+        self.rule_sets.get(number.checked_sub(self.first)? as usize)
     }
 
     fn memory_bytes(&self) -> usize {
-        self.rule_set_bytes + self.cache.memory_bytes()
+        self.bytes + self.cache.memory_bytes()
     }
 
-    /// Forgets all rule sets if they take more memory than allowed beside `others`.
+    /// Forgets all rule sets if they take more memory than allowed beside `others`. What decided the block
+    /// stays.
     fn keep_within(&mut self, bytes_max: usize, others: usize) {
         if self.memory_bytes() > bytes_max.saturating_sub(others) {
-            *self = UnstoredRuleSets::default();
+            // Numbers are not given again while answers have them; a block has fewer than 2^31.
+            let first = (self.first + self.rule_sets.len() as u32) % (1 << 31);
+            let deciding = std::mem::take(&mut self.deciding);
+            *self = UnstoredRuleSets { first, deciding, ..UnstoredRuleSets::default() };
         }
     }
 }

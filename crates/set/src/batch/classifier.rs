@@ -20,7 +20,7 @@ use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Limits, Settings};
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::policy::{AgentError, Crawler, Explanation, OrderedRules};
-use portcullis_robots::syntax::NoteSet;
+use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 
 use super::asking::{
     self, Asked, NO_POLICY, NO_URL, Questions, Starts, Table, Unstored, decision_of,
@@ -30,7 +30,7 @@ use super::pieces::{Host, Pieces, Written};
 use crate::layout::{EVERY_HOST, NONE};
 use crate::stored::{
     AgentTokens, Effect, HostTable, Place, PolicyNumber, SelectedRules, StoredCapture,
-    key_with_scheme, ordered,
+    key_with_scheme, ordered, ordered_rules, record_order,
 };
 use crate::{Damage, PolicySet};
 
@@ -466,8 +466,9 @@ impl Classifier {
         unresolved.clear();
         let Classifier { starts, settings, .. } = self;
         let table = Table { lines: self.set.all_lines(), starts, settings };
-        let build = |entry| self.build_rule_set(entry);
-        asked.ask(table, questions, || resolve(unresolved), build)?;
+        let groups_of = |entry| self.groups_of(entry);
+        let build = |policy, parts: &[_]| self.build(policy, parts);
+        asked.ask(table, questions, || resolve(unresolved), (groups_of, build))?;
         decisions.extend(asked.outcomes().iter().map(|&outcome| decision_of(outcome)));
         let rules = &self.dialect().paths;
         if rules.robots_txt == RobotsTxtUrl::AlwaysAllowed {
@@ -487,13 +488,30 @@ impl Classifier {
         self.set.has_length()
     }
 
-    /// Builds the rule set of an entry, which is not stored.
+    /// Returns the groups of an entry whose rule set is not stored: the number and the record of the first
+    /// rule of each.
     #[cold]
-    pub(super) fn build_rule_set(&self, entry: usize) -> Result<Unstored, Damage> {
+    fn groups_of(&self, entry: usize) -> Result<Vec<(u32, u32)>, Damage> {
         // The entry had rules when its policy was resolved.
         let lost = || self.set.malformed_host("a policy has lost its rules");
-        let (rules, records) = ordered(&self.set, &self.rules_of(entry)?.ok_or_else(lost)?)?;
-        Ok(Unstored { rules: rules.compile(), records })
+        let rules = self.rules_of(entry)?.ok_or_else(lost)?;
+        let policy = self.set.policy(PolicyNumber(rules.policy))?;
+        Ok(policy.groups(rules.entry)?.iter().collect())
+    }
+
+    /// Builds rule sets of groups of a policy, in one reading of its file.
+    #[cold]
+    fn build(&self, policy: u32, parts: &[Vec<(u32, u32)>]) -> Result<Vec<Unstored>, Damage> {
+        let paths = &self.dialect().paths;
+        let order = |file: &RobotsTxt<'_>, groups: &[usize]| {
+            OrderedRules::distinct_with_keys(file, groups, paths)
+        };
+        let all = ordered(&self.set.policy(PolicyNumber(policy))?, parts, order)?;
+        let unstored = |(part, (rules, keys)): (&Vec<_>, (OrderedRules, _))| {
+            let records = record_order(&rules, part);
+            Unstored { rules: rules.compile(), records, keys }
+        };
+        Ok(parts.iter().zip(all).map(unstored).collect())
     }
 
     /// Returns whether it is known where the answers of a policy begin.
@@ -558,7 +576,7 @@ impl Classifier {
     ) -> Result<OrderedRules, Damage> {
         match self.rules_of(self.entry(policy, agent))? {
             None => Ok(OrderedRules::default()),
-            Some(rules) => ordered(&self.set, &rules).map(|(rules, _)| rules),
+            Some(rules) => ordered_rules(&self.set, &rules),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::session::Session;
 use crate::Damage;
 use crate::layout::{NONE, partition_point};
 use crate::lists::{RecordKind, Role};
-use crate::stored::{PolicyNumber, RecordList, SelectedRules, StoredPolicy, ordered};
+use crate::stored::{PolicyNumber, RecordList, SelectedRules, StoredPolicy};
 
 /// A decision with its rule, and the text behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ struct AskedRules {
     entry: usize,
     /// The pattern that decides, if one does.
     pattern: Option<usize>,
-    /// The record of its rule, if that was kept.
+    /// The record of its rule, if its rule set is not stored.
     record: Option<u32>,
 }
 
@@ -81,8 +81,11 @@ impl Answers<'_> {
         }
         full.group = Some(&**group);
         if let (Some(place), Some(pattern)) = (found.rule, asked.pattern) {
-            let pattern = match block.asked.unstored(answer, asked.entry, columns) {
-                Some(unstored) => unstored.pattern_of_rule(pattern, &classifier.dialect().paths),
+            let pattern = match block.asked.unstored(answer, columns) {
+                Some((_, kept)) => {
+                    let paths = &classifier.dialect().paths;
+                    kept.and_then(|unstored| unstored.pattern_of_rule(pattern, paths))
+                }
                 None => classifier.set.pattern_of_rule(&found.rules, pattern)?,
             };
             if pattern.is_none() {
@@ -122,8 +125,7 @@ impl Answers<'_> {
         let policy = PolicyNumber(policies[answer / columns]);
         let entry = classifier.entry(policy, agent);
         let pattern = block.asked.outcomes()[answer].pattern();
-        let unstored = block.asked.unstored(answer, entry, columns);
-        let record = unstored.zip(pattern).map(|(unstored, pattern)| unstored.records[pattern]);
+        let record = block.asked.unstored(answer, columns).map(|(record, _)| record);
         Some(AskedRules { policy, agent, entry, pattern, record })
     }
 }
@@ -139,7 +141,7 @@ impl Classifier {
         Ok(Some(Found { policy, rules, rule }))
     }
 
-    /// Returns the place of the rule of a pattern, whose record is known if its rule set was built.
+    /// Returns the place of the rule of a pattern, whose record is known if its rule set is not stored.
     fn place_of(
         &self,
         policy: &StoredPolicy<'_>,
@@ -147,8 +149,7 @@ impl Classifier {
         (pattern, record): (usize, Option<u32>),
     ) -> Result<RulePlace, Damage> {
         let offset = match (rules.order, record) {
-            (NONE, Some(record)) => record,
-            (NONE, None) => ordered(&self.set, rules)?.1.get(pattern).copied().unwrap_or(NONE),
+            (NONE, record) => record.unwrap_or(NONE),
             (order, _) => self.set.record_of(order, pattern as u32)?,
         };
         let malformed = || policy.malformed("a rule is in none of its groups");

@@ -8,7 +8,7 @@ use super::super::file::Damage;
 use super::super::layout::NONE;
 use super::policy::SelectedRules;
 use super::tokens::AgentTokens;
-use super::{RuleSetNumber, StoredPolicy, StoredRuleSet, ordered};
+use super::{RuleSetNumber, StoredPolicy, StoredRuleSet, ordered_rules};
 
 /// The groups of a policy that apply to an agent.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ impl AppliedGroups<'_> {
     ///
     /// If a part of the set that is read is damaged.
     pub fn build(&self) -> Result<RuleSetBuf, Damage> {
-        let (rules, _) = ordered(self.policy.set, &self.rules)?;
+        let rules = ordered_rules(self.policy.set, &self.rules)?;
         Ok(rules.compile())
     }
 

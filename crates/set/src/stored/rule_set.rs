@@ -92,21 +92,31 @@ pub(crate) fn may_be_directory(pattern: Pattern<'_>, paths: &PathRules) -> bool 
         && pattern.bytes().ends_with(b"/")
 }
 
-/// Orders the rules of some groups. Also returns the record of each pattern's rule, counted from
-/// the first rule of the first group.
-pub(crate) fn ordered(
+/// Orders the rules of the groups that apply to an agent.
+pub(crate) fn ordered_rules(
     set: &PolicySet,
     selected: &SelectedRules,
-) -> Result<(OrderedRules, Vec<u32>), Damage> {
+) -> Result<OrderedRules, Damage> {
     let policy = set.policy(PolicyNumber(selected.policy))?;
-    let positions: Vec<(u32, u32)> = policy.groups(selected.entry)?.iter().collect();
-    let rules = policy.with_file(|file, _| {
-        let groups = groups_at(file, &positions)?;
-        Some(OrderedRules::distinct(file, &groups, &set.dialect().paths))
+    let parts = [policy.groups(selected.entry)?.iter().collect()];
+    let paths = &set.dialect().paths;
+    let mut all =
+        ordered(&policy, &parts, |file, groups| OrderedRules::distinct(file, groups, paths))?;
+    Ok(all.pop().unwrap_or_default())
+}
+
+/// Calls `order` with the groups of each part, in one reading of their file. A part is the number and the
+/// record of each group's first rule.
+pub(crate) fn ordered<T>(
+    policy: &StoredPolicy<'_>,
+    parts: &[Vec<(u32, u32)>],
+    order: impl Fn(&RobotsTxt<'_>, &[usize]) -> T,
+) -> Result<Vec<T>, Damage> {
+    let all = policy.with_file(|file, _| {
+        let of_part = |positions: &Vec<_>| Some(order(file, &groups_at(file, positions)?));
+        parts.iter().map(of_part).collect::<Option<Vec<T>>>()
     })?;
-    let rules = rules.ok_or_else(|| policy.malformed("its records are not a valid file"))?;
-    let order = record_order(&rules, &positions);
-    Ok((rules, order))
+    all.ok_or_else(|| policy.malformed("its records are not a valid file"))
 }
 
 /// Returns the record of each pattern's rule, counted from the first rule of the first group.
@@ -121,16 +131,10 @@ pub fn record_order(rules: &OrderedRules, positions: &[(u32, u32)]) -> Vec<u32> 
     rules.rules.iter().map(record).collect()
 }
 
-/// Returns the groups whose first rules have these numbers and records, each at most once and in
-/// file order.
+/// Returns the groups whose first rules have these numbers and records.
 fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize>> {
-    let mut groups = file.groups().iter().enumerate();
-    let find = |&(rule, record): &(u32, u32)| {
-        let is_it = |group: &Group| {
-            group.rules.start == rule && rule.checked_add(group.user_agents.end) == Some(record)
-        };
-        groups.find(|(_, group)| is_it(group)).map(|(index, _)| index)
-    };
+    let place = |group: &Group| (group.rules.start, group.rules.start + group.user_agents.end);
+    let find = |position: &(u32, u32)| file.groups().binary_search_by_key(position, place).ok();
     positions.iter().map(find).collect()
 }
 
