@@ -273,10 +273,13 @@ impl Asked {
         let mut entries = Vec::new();
         for (question, starts) in starts.chunks_exact(columns).enumerate() {
             let (policy, first) = (policies[question], question * columns);
-            let is_unstored = |start: &Start| start.as_opaque() == Some(UNSTORED);
-            let unstored_of = starts.iter().enumerate().filter(|(_, start)| is_unstored(start));
             entries.clear();
-            entries.extend(unstored_of.map(|(column, _)| policy as usize * columns + column));
+            copy_shared(starts, &mut block.outcomes_mut()[first..], |column| {
+                entries.push(policy as usize * columns + column);
+            });
+            if entries.is_empty() {
+                continue;
+            }
             let mut rest = &entries[..];
             while !rest.is_empty() {
                 let (built, others) =
@@ -289,13 +292,7 @@ impl Asked {
                 unstored.keep_within(settings.limits.automata_bytes_max, block.memory_bytes());
                 rest = others;
             }
-            for (column, start) in starts.iter().enumerate() {
-                let shares = start.as_opaque().and_then(|special| special.checked_sub(SHARED));
-                if let Some(other) = shares.filter(|&other| (other as usize) < column) {
-                    let outcomes = block.outcomes_mut();
-                    outcomes[first + column] = outcomes[first + other as usize];
-                }
-            }
+            copy_shared(starts, &mut block.outcomes_mut()[first..], |_| {});
         }
         Ok(())
     }
@@ -330,6 +327,22 @@ impl Asked {
         let mut counts = self.block.step_counts();
         counts.work += self.unstored.cache.work();
         counts
+    }
+}
+
+/// Copies the answers that columns share with earlier ones. Passes the columns whose rule sets are not
+/// stored.
+#[inline(always)]
+fn copy_shared(starts: &[Start], outcomes: &mut [Outcome], mut unstored: impl FnMut(usize)) {
+    for (column, start) in starts.iter().enumerate() {
+        let special = start.as_opaque().unwrap_or_default();
+        if special == UNSTORED {
+            unstored(column);
+        } else if let Some(other) = special.checked_sub(SHARED)
+            && (other as usize) < column
+        {
+            outcomes[column] = outcomes[other as usize];
+        }
     }
 }
 
