@@ -41,6 +41,9 @@ const TAR_AT: usize = 257;
 /// A Parquet file whose metadata is encrypted.
 pub const PARQUET_ENCRYPTED: &[u8] = b"PARE";
 
+/// Bytes by which text is told from binary data: 1 KiB. Whole lists would cost a pass.
+const BINARY_BYTES_SEEN: usize = 1024;
+
 /// Kinds with a magic number.
 const MAGICS: [(&[u8], FileKind); 9] = [
     (GZIP, FileKind::Gzip),
@@ -128,8 +131,10 @@ impl FileKind {
             _ if text.starts_with(b"{") && is_capture(text) => FileKind::Captures,
             Some(NoteKind::LooksLikeHtml) => FileKind::Html,
             Some(_) => FileKind::Json,
-            None if appearance(first) == Some(NoteKind::LooksBinary) => FileKind::Binary,
-            None => FileKind::Text,
+            None => match appearance(&first[..first.len().min(BINARY_BYTES_SEEN)]) {
+                Some(NoteKind::LooksBinary) => FileKind::Binary,
+                _ => FileKind::Text,
+            },
         }
     }
 

@@ -219,8 +219,8 @@ pub(super) struct Asked {
 
 impl Asked {
     /// Answers one question per policy and path, for each column. `resolve` finds the starts of policies
-    /// that are asked about for the first time; `source` has the groups of an entry whose rule set is not
-    /// stored, and builds rule sets of groups of a policy.
+    /// that are asked about for the first time; `groups_of` has the groups of an entry whose rule set is not
+    /// stored, and `build` builds rule sets of groups of a policy.
     ///
     /// # Errors
     ///
@@ -231,16 +231,13 @@ impl Asked {
         table: Table<'_>,
         questions: Questions<'_>,
         resolve: impl FnOnce() -> Result<(), Damage>,
-        source: (
-            impl Fn(usize) -> Result<Groups, Damage>,
-            impl Fn(u32, &[Groups]) -> Result<Vec<Unstored>, Damage>,
-        ),
+        groups_of: impl Fn(usize) -> Result<Groups, Damage>,
+        build: impl Fn(u32, &[Groups]) -> Built,
     ) -> Result<(), Damage> {
         let Table { lines, starts, settings } = table;
         let Questions { policies, paths, columns } = questions;
         assert_eq!(policies.len(), paths.len(), "one path per policy");
         self.block.clear();
-        self.unstored.deciding.clear();
         let mut largest = starts.collect(columns, policies, lines, &mut self.starts);
         if largest == UNRESOLVED {
             resolve()?;
@@ -250,7 +247,7 @@ impl Asked {
         if largest < Start::opaque(UNSTORED).word() {
             return Ok(());
         }
-        let answered = self.answer_special(table, questions, source);
+        let answered = self.answer_special(settings, questions, &groups_of, &build);
         if answered.is_err() {
             self.block.clear();
             self.unstored = UnstoredRuleSets::default();
@@ -258,18 +255,18 @@ impl Asked {
         answered
     }
 
-    /// Answers the questions whose rule sets are not stored, then those that share an answer.
+    /// Answers the questions whose rule sets are not stored, and those that share an answer.
     #[cold]
+    #[inline(never)]
     fn answer_special(
         &mut self,
-        Table { settings, .. }: Table<'_>,
+        settings: &Settings,
         Questions { policies, paths, columns }: Questions<'_>,
-        (groups_of, build): (
-            impl Fn(usize) -> Result<Groups, Damage>,
-            impl Fn(u32, &[Groups]) -> Result<Vec<Unstored>, Damage>,
-        ),
+        groups_of: &dyn Fn(usize) -> Result<Groups, Damage>,
+        build: &dyn Fn(u32, &[Groups]) -> Built,
     ) -> Result<(), Damage> {
         let Asked { starts, block, unstored } = self;
+        unstored.deciding.clear();
         let mut entries = Vec::new();
         for (question, starts) in starts.chunks_exact(columns).enumerate() {
             let (policy, first) = (policies[question], question * columns);
@@ -283,7 +280,7 @@ impl Asked {
             let mut rest = &entries[..];
             while !rest.is_empty() {
                 let (built, others) =
-                    rest.split_at(unstored.build_some(policy, rest, &groups_of, &build)?);
+                    rest.split_at(unstored.build_some(policy, rest, groups_of, build)?);
                 for &entry in built {
                     let answer = first + entry % columns;
                     block.outcomes_mut()[answer] =
@@ -348,6 +345,9 @@ fn copy_shared(starts: &[Start], outcomes: &mut [Outcome], mut unstored: impl Fn
 
 /// The groups of an entry, or some of them: the number and the record of the first rule of each.
 type Groups = Vec<(u32, u32)>;
+
+/// The rule sets of some groups each.
+type Built = Result<Vec<Unstored>, Damage>;
 
 /// A rule set that is not stored.
 #[derive(Clone, Debug)]
@@ -418,7 +418,7 @@ impl UnstoredRuleSets {
         policy: u32,
         entries: &[usize],
         groups_of: impl Fn(usize) -> Result<Groups, Damage>,
-        build: impl Fn(u32, &[Groups]) -> Result<Vec<Unstored>, Damage>,
+        build: impl Fn(u32, &[Groups]) -> Built,
     ) -> Result<usize, Damage> {
         let (mut missing, mut count) = (Vec::new(), 0);
         for &entry in entries {

@@ -468,7 +468,7 @@ impl Classifier {
         let table = Table { lines: self.set.all_lines(), starts, settings };
         let groups_of = |entry| self.groups_of(entry);
         let build = |policy, parts: &[_]| self.build(policy, parts);
-        asked.ask(table, questions, || resolve(unresolved), (groups_of, build))?;
+        asked.ask(table, questions, || resolve(unresolved), groups_of, build)?;
         decisions.extend(asked.outcomes().iter().map(|&outcome| decision_of(outcome)));
         let rules = &self.dialect().paths;
         if rules.robots_txt == RobotsTxtUrl::AlwaysAllowed {
