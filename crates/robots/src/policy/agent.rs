@@ -76,21 +76,6 @@ pub enum AgentError {
     },
 }
 
-/// Returns what to give instead of a token with a byte that none has.
-fn advice(token: &str, is_allowed: impl Fn(u8) -> bool) -> String {
-    let allowed = token.bytes().take_while(|&byte| is_allowed(byte)).count();
-    if token == "*" {
-        "name a crawler: the groups for * apply to one that no group names".to_owned()
-    } else if token.contains(',') {
-        "give one agent at a time, and in a file one on each line".to_owned()
-    } else {
-        match token.get(..allowed) {
-            None | Some("") => "give the name of the product alone".to_owned(),
-            Some(product) => format!("leave out what follows {product}"),
-        }
-    }
-}
-
 impl Crawler {
     /// Parses one or more tokens joined by `+`, most specific first. A final `!` says that the default
     /// groups do not apply to the crawler's access and delays, in the dialects whose tokens have no `!`.
@@ -119,11 +104,13 @@ impl Crawler {
             if let CallerToken::Token(alphabet) = dialect.groups.caller_token
                 && !token.bytes().all(|byte| alphabet.contains(byte))
             {
-                let has = alphabet.describe();
-                let name = dialect.name;
-                let advice = advice(token, |byte| alphabet.contains(byte));
-                let problem =
-                    format!("product tokens of the dialect {name} consist of {has}; {advice}");
+                let product = token.bytes().take_while(|&byte| alphabet.contains(byte)).count();
+                let advice = match &token[..product] {
+                    "" => "name a crawler".to_owned(),
+                    product => format!("leave out what follows {product}"),
+                };
+                let (name, tokens) = (dialect.name, alphabet.describe());
+                let problem = format!("tokens of the dialect {name} have {tokens} alone; {advice}");
                 return error(token, problem);
             }
         }

@@ -64,11 +64,8 @@ impl OrderedRules {
         paths: &PathRules,
     ) -> (OrderedRules, Vec<PatternKey>) {
         let (entries, ordered) = RuleTexts::new(file, groups, paths).ordered(paths, true);
-        let rank = |entry: &RuleText| match paths.precedence {
-            Precedence::MostBytes => entry.rank(),
-            Precedence::FirstInFile => Default::default(),
-        };
-        (ordered, entries.iter().map(|entry| (Reverse(rank(entry)), entry.rule)).collect())
+        let keys = entries.iter().map(|entry| (Reverse(entry.rank(paths)), entry.rule));
+        (ordered, keys.collect())
     }
 }
 
@@ -93,9 +90,12 @@ pub(crate) struct RuleText {
 }
 
 impl RuleText {
-    /// Returns the rank by [`Precedence::MostBytes`]: the greatest decides, of equals the first.
-    fn rank(&self) -> (usize, bool) {
-        (self.end - self.start, self.verdict == Verdict::Allow)
+    /// Returns the rank: the greatest decides, of equals the first.
+    fn rank(&self, paths: &PathRules) -> (usize, bool) {
+        match paths.precedence {
+            Precedence::MostBytes => (self.end - self.start, self.verdict == Verdict::Allow),
+            Precedence::FirstInFile => Default::default(),
+        }
     }
 
     /// Returns the decision of a path that the pattern decides.
@@ -182,13 +182,8 @@ impl RuleTexts {
 
     /// Returns the pattern that decides `path`, a path in normal form; `None` if none matches.
     fn deciding(&self, path: &[u8], paths: &PathRules) -> Option<&RuleText> {
-        let mut matching = self.matching(path, paths.wildcards);
-        match paths.precedence {
-            Precedence::FirstInFile => matching.next(),
-            Precedence::MostBytes => {
-                matching.reduce(|best, it| if it.rank() > best.rank() { it } else { best })
-            }
-        }
+        let matching = self.matching(path, paths.wildcards);
+        matching.reduce(|best, it| if it.rank(paths) > best.rank(paths) { it } else { best })
     }
 
     /// Returns the patterns in order of precedence; each pattern once if they are to be `distinct`.
@@ -224,9 +219,7 @@ impl RuleTexts {
 
 /// Sorts patterns from the order of the file into order of precedence.
 pub(super) fn sort(entries: &mut [RuleText], paths: &PathRules) {
-    if paths.precedence == Precedence::MostBytes {
-        entries.sort_by_key(|entry| Reverse(entry.rank()));
-    }
+    entries.sort_by_key(|entry| Reverse(entry.rank(paths)));
 }
 
 /// Returns the set of the bytes of a text, modulo 64.
