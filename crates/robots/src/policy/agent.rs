@@ -110,7 +110,7 @@ impl Crawler {
                     product => format!("leave out what follows {product}"),
                 };
                 let (name, tokens) = (dialect.name, alphabet.describe());
-                let problem = format!("tokens of the dialect {name} have {tokens} alone; {advice}");
+                let problem = format!("product tokens of {name} have {tokens} alone; {advice}");
                 return error(token, problem);
             }
         }
