@@ -71,6 +71,14 @@ def test_every_column_has_python_values():
     assert values == [[3, "/a", "*", 2.5], [None] * 4]
 
 
+def test_a_size_limit_of_0_is_an_error():
+    texts = {"https://a.example/robots.txt": "User-agent: *\nDisallow: /\n"}
+    with pytest.raises(ValueError, match="max_robots_bytes is 0"):
+        PolicySet.compile(texts, max_robots_bytes=0)
+    with pytest.raises(ValueError, match="max_bytes is 0"):
+        RobotsTxt("User-agent: *\nDisallow: /\n", max_bytes=0)
+
+
 def test_agents(policies):
     classifier = policies.for_agents(
         [" GPTBot ", "Googlebot-News+Googlebot"],
