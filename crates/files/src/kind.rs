@@ -41,7 +41,7 @@ const TAR_AT: usize = 257;
 /// A Parquet file whose metadata is encrypted.
 pub const PARQUET_ENCRYPTED: &[u8] = b"PARE";
 
-/// Bytes by which text is told from binary data: 1 KiB. Whole lists would cost a pass.
+/// Bytes that are looked at for binary data: 1 KiB. To look at all of a list would cost a pass.
 const BINARY_BYTES_SEEN: usize = 1024;
 
 /// Kinds with a magic number.

@@ -30,7 +30,7 @@ use super::pieces::{Host, Pieces, Written};
 use crate::layout::{EVERY_HOST, NONE};
 use crate::stored::{
     AgentTokens, Effect, HostTable, Place, PolicyNumber, SelectedRules, StoredCapture,
-    key_with_scheme, ordered, ordered_rules, record_order,
+    group_positions, key_with_scheme, ordered, ordered_rules, record_order,
 };
 use crate::{Damage, PolicySet};
 
@@ -496,7 +496,7 @@ impl Classifier {
         let lost = || self.set.malformed_host("a policy has lost its rules");
         let rules = self.rules_of(entry)?.ok_or_else(lost)?;
         let policy = self.set.policy(PolicyNumber(rules.policy))?;
-        Ok(policy.groups(rules.entry)?.iter().collect())
+        group_positions(&policy, rules.entry)
     }
 
     /// Builds rule sets of groups of a policy, in one reading of its file.

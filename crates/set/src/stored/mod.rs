@@ -48,7 +48,7 @@ pub use hosts::{HostPosition, Place, StoredCapture, StoredHost, key_with_scheme,
 pub(crate) use policy::{Effect, SelectedRules};
 pub use policy::{PolicyNumber, RuleSetNumber, StoredPolicy};
 pub use rule_set::{StoredRuleSet, record_order};
-pub(crate) use rule_set::{may_be_directory, ordered, ordered_rules};
+pub(crate) use rule_set::{group_positions, may_be_directory, ordered, ordered_rules};
 pub use timelines::{Period, StoredMoment, StoredTimeline};
 pub use tokens::{AgentTokens, CompiledFor};
 

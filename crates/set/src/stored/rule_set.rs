@@ -98,11 +98,24 @@ pub(crate) fn ordered_rules(
     selected: &SelectedRules,
 ) -> Result<OrderedRules, Damage> {
     let policy = set.policy(PolicyNumber(selected.policy))?;
-    let parts = [policy.groups(selected.entry)?.iter().collect()];
+    let parts = [group_positions(&policy, selected.entry)?];
     let paths = &set.dialect().paths;
     let mut all =
         ordered(&policy, &parts, |file, groups| OrderedRules::distinct(file, groups, paths))?;
     Ok(all.pop().unwrap_or_default())
+}
+
+/// Returns the number and the record of the first rule of each group of an entry. They ascend, which a
+/// damaged set may not say.
+pub(crate) fn group_positions(
+    policy: &StoredPolicy<'_>,
+    entry: u32,
+) -> Result<Vec<(u32, u32)>, Damage> {
+    let positions: Vec<(u32, u32)> = policy.groups(entry)?.iter().collect();
+    match positions.is_sorted_by(|one, other| one.0 <= other.0 && one.1 < other.1) {
+        true => Ok(positions),
+        false => Err(policy.malformed("the groups of an entry are not in order")),
+    }
 }
 
 /// Calls `order` with the groups of each part, in one reading of their file. A part is the number and the
