@@ -137,7 +137,8 @@ fn open(SetAt { path, time }: &SetAt) -> anyhow::Result<Option<Arc<PolicySet>>> 
             Ok(Some(set.into()))
         }
         Err(SetError::NotASet(wrong))
-            if !wrong.kind.is_no_robots_txt()
+            // Binary data may be a damaged set, whose rules a robots.txt would not have.
+            if !wrong.kind.is_no_robots_txt() && wrong.kind != FileKind::Binary
                 || matches!(wrong.kind, FileKind::Gzip | FileKind::Zstd | FileKind::Special) =>
         {
             ensure!(
