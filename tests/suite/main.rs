@@ -1,4 +1,5 @@
-//! Every case of `tests/data` through every engine of `tests/suite/engines.rs`; the page of cases; the cases of the linter; and the facade as a dependent crate uses it.
+//! Every case of `tests/data` through every engine of `tests/suite/engines.rs`; the page of cases; the cases
+//! of the linter; agents in each record; and the facade as a dependent crate uses it.
 //!
 //! To add a case, add one entry to a case file (see `tests/data/README.md`). The cases include the
 //! examples that the documents of the dialects print, which also check the oracle.
@@ -6,6 +7,7 @@
 mod api;
 mod blocks;
 mod conformance;
+mod crawlers;
 mod delay;
 mod engines;
 mod lint;

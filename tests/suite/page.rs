@@ -76,7 +76,7 @@ const INTRODUCTION: &str = "\
 
 The checks by dialect and document. A case is one robots.txt. A check is one URL for one agent in one
 dialect, with the expected verdict, reason and line of the deciding rule. `cargo test -p
-portcullis-testkit --test suite` runs every check through every engine. The cases are in [tests/data](../tests/data/README.md).
+portcullis-tests --test suite` runs every check through every engine. The cases are in [tests/data](../tests/data/README.md).
 
 ";
 
