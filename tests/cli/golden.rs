@@ -10,7 +10,6 @@
 //! metadata without these two.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::process::Output;
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
 use twox_hash::XxHash3_64;
 
-use super::{Folder, gzip, project, writes};
+use super::{Folder, assert_stored, gzip, project};
 
 /// The records of each list: with URLs of 150 bytes, enough for two chunks.
 const RECORDS: usize = 7_500;
@@ -293,15 +292,7 @@ fn check(format: &str, name: &str, list: &[u8], flags: &str) {
 }
 
 fn compare(format: &str, found: &str) {
-    let path = project(&format!("tests/cli/golden/{format}.txt"));
-    if writes() {
-        fs::write(&path, found).unwrap();
-    }
-    let expected = fs::read_to_string(&path).unwrap();
-    for (expected, found) in expected.lines().zip(found.lines()) {
-        assert_eq!(expected, found, "{format}");
-    }
-    assert_eq!(expected.lines().count(), found.lines().count());
+    assert_stored(&project(&format!("tests/cli/golden/{format}.txt")), found);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use std::process::Output;
 
 use assert_cmd::Command;
 use portcullis_synth::{ArchiveFormat, Corpus};
+use portcullis_testkit::files::{assert_stored, project};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -204,16 +205,6 @@ fn gunzip(bytes: &[u8]) -> Vec<u8> {
 /// Returns bytes as text that shows each byte; line ends and quotes are kept.
 fn text(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string().replace("\\n", "\n").replace("\\'", "'")
-}
-
-/// Whether the tests write the files that they compare.
-fn writes() -> bool {
-    std::env::var_os("WRITE").is_some_and(|it| it == "1")
-}
-
-/// Returns the path of a file of the project.
-fn project(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
 /// A URL for each verdict.

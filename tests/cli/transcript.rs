@@ -11,14 +11,10 @@
 //!   is not to be run is `bash`; one whose first word is no command here (`duckdb`, `python3`) is shown.
 //! - `LANGUAGE FILE`: the content of a file, which is written.
 //!
-//! `[..]` stands for any text in a line, and a line `...` for any lines. Times, rates and hashes may
-//! differ. `WRITE=1 cargo test -p portcullis-cli --test cli` writes what the program prints into the
+//! Times, rates and hashes, which may differ, are shown as `[..]`. `WRITE=1 cargo test -p portcullis-cli --test cli` writes what the program prints into the
 //! pages; read the difference before you commit it.
 
 use std::process::{Command, Stdio};
-
-use snapbox::assert::Action;
-use snapbox::{Assert, Data};
 
 use super::*;
 
@@ -46,9 +42,7 @@ fn run_page(path: &Path, files: &Path, scripts: Scripts) {
     let text = fs::read_to_string(path).unwrap();
     let page = Page { folder: folder.path(), lines: text.lines(), scripts, script: None };
     let printed = page.run();
-    let shown = Data::read_from(path, None);
-    let action = if writes() { Action::Overwrite } else { Action::Verify };
-    Assert::new().action(action).normalize_paths(false).eq(printed, shown);
+    assert_stored(path, &printed);
 }
 
 /// Returns a copy of a folder in which its `setup.sh` has run.

@@ -2,7 +2,7 @@
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::Crawler;
-use portcullis_testkit::files::project;
+use portcullis_testkit::files::{assert_stored, project};
 
 use crate::page;
 
@@ -10,12 +10,7 @@ use crate::page;
 fn the_page_is_up_to_date() {
     let root = project("");
     let made = page::page(&root).unwrap_or_else(|problem| panic!("{problem}"));
-    let path = root.join(page::PAGE);
-    if std::env::var_os("WRITE").is_some_and(|it| it == "1") {
-        std::fs::write(&path, &made).unwrap();
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(made == kept, "{} is out of date: run the test with WRITE=1", page::PAGE);
+    assert_stored(&root.join(page::PAGE), &made);
 }
 
 /// A case cannot show which agents are rejected.

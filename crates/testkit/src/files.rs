@@ -1,4 +1,5 @@
-//! Paths of the project, bytes of compressed files, damaged copies, and Parquet files with given columns.
+//! Files of the project and what they should hold, bytes of compressed files, damaged copies, and Parquet files
+//! with given columns.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -13,6 +14,46 @@ use tempfile::TempDir;
 /// Returns a path in this project, as `corpora/sample`.
 pub fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// Returns the bytes of a file that tests compare. With `WRITE=1`, the one way to regenerate such files, they are
+/// first made and written.
+///
+/// # Panics
+///
+/// If the file cannot be read or written.
+pub fn stored(path: &Path, made: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
+    let written = match std::env::var_os("WRITE").is_some_and(|it| it == "1") {
+        true => std::fs::write(path, made()),
+        false => Ok(()),
+    };
+    let read = written.and_then(|()| std::fs::read(path));
+    read.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Asserts that a file of the project holds a text; `WRITE=1` makes it so.
+///
+/// # Panics
+///
+/// If they differ, with the first line that does.
+#[track_caller]
+pub fn assert_stored(path: &Path, found: &str) {
+    let stored = stored(path, || found.into());
+    if stored == found.as_bytes() {
+        return;
+    }
+    let stored = String::from_utf8_lossy(&stored);
+    let lines = stored.split('\n').zip(found.split('\n'));
+    let same = lines.take_while(|(stored, found)| stored == found).count();
+    let line =
+        |text: &str| text.split('\n').nth(same).map_or("(its end)".into(), |it| format!("{it:?}"));
+    panic!(
+        "{}:{}: {} is stored, and this was found (WRITE=1 writes it): {}",
+        path.display(),
+        same + 1,
+        line(&stored),
+        line(found)
+    );
 }
 
 /// Returns a gzip member.

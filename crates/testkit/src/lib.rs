@@ -4,7 +4,7 @@
 //! - [`words`] and [`scattered`]: all words over an alphabet, and all numbers in a shuffled order.
 //! - [`World`]: files, each at its own origin, with questions and the oracle's answers.
 //! - [`Captures`]: archived answers, compiled to a set.
-//! - [`files`]: bytes of compressed files, damaged copies, and Parquet files.
+//! - [`files`]: files of the project and what they should hold, damaged copies, and Parquet files.
 //! - [`case`] and [`paste`]: the case files of `tests/data`, read and written.
 //! - [`agree`]: the comparison of an engine with an oracle, in blocks, as `classify` decides. For a set of
 //!   [`set_to_compare`] it notices what survives a block.

@@ -5,11 +5,10 @@
 //!
 //! `WRITE=1` writes them again, which is right only while the format was not released.
 
-use std::path::{Path, PathBuf};
-
 use portcullis_dialect::dialect::KOSTER_1996;
 use portcullis_set::file::StoredHeader;
 use portcullis_set::limits::SET_BLOCK_BYTES;
+use portcullis_testkit::files::{self, project};
 use zerocopy::FromBytes;
 
 use super::*;
@@ -91,17 +90,8 @@ fn as_text(set: &[u8]) -> Vec<u8> {
     text
 }
 
-fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/sets").join(name)
-}
-
-/// Reads a file, or writes what it should be if that is asked for.
 fn stored(name: &str, made: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
-    if std::env::var_os("WRITE").is_some_and(|it| it == "1") {
-        std::fs::create_dir_all(path("")).unwrap();
-        std::fs::write(path(name), made()).unwrap();
-    }
-    std::fs::read(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    files::stored(&project("crates/build/src/tests/sets").join(name), made)
 }
 
 /// Returns the answers for each agent of the samples.

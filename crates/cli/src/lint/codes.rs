@@ -30,13 +30,12 @@ pub(super) fn explanation(code: Code) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::env;
     use std::fmt::Write as _;
-    use std::fs;
 
     use portcullis_dialect::dialect::RFC_9309;
     use portcullis_dialect::limits::{GOOGLE_LINE_BYTES_MAX, ROBOTS_BYTES_MAX};
     use portcullis_lint::{Effect, LintConfig, lint};
+    use portcullis_testkit::files::{assert_stored, project};
 
     use super::*;
 
@@ -92,9 +91,6 @@ mod tests {
             let now = format!("Reported in line {line}: {}.{effects}\n", found.message);
             page = page.replace(about, &about.replace(reported, &now));
         }
-        if env::var_os("WRITE").is_some_and(|it| it == "1") {
-            fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lint/codes.md"), &page).unwrap();
-        }
-        assert!(page == PAGE, "WRITE=1 writes what the linter says");
+        assert_stored(&project("crates/cli/src/lint/codes.md"), &page);
     }
 }
