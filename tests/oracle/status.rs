@@ -217,7 +217,7 @@ fn statuses_of_random_rule_sets() {
                 .map(|path| format!("https://example.com{path}").into_bytes()),
         );
         let world = World::new(dialect, patterns, all);
-        let rule_sets = (0..750).map(|_| {
+        let rule_sets = (0..400).map(|_| {
             let count = random.within(3..=5);
             (0..count).map(|_| (random.one_in(2), random.below(world.patterns.len()))).collect()
         });

@@ -208,7 +208,7 @@ fn applied_groups_are_those_that_the_file_selects() {
 
 #[test]
 fn the_reach_of_rule_sets_agrees_with_decisions() {
-    let ingested = ingested(400, &RFC_9309);
+    let ingested = ingested(150, &RFC_9309);
     let set = Arc::new(stored(&ingested, &RFC_9309));
     let mut seen = BTreeMap::new();
     for host in ingested.standings.to_vec().unwrap() {
