@@ -1,4 +1,4 @@
-//! CSV of another program, if Python is installed.
+//! CSV of another program, if Python is installed, and lists whose fields are not what they seem.
 
 use std::process::Command as Process;
 
@@ -48,4 +48,54 @@ fn python_reads_the_rows_that_are_kept_and_tagged() {
     let kept = String::from_utf8(output.stdout).unwrap();
     let summary = String::from_utf8(summary.stderr).unwrap();
     assert_contains(&summary, &[&format!("\"kept\":{},", kept.trim()), "\"records\":2000,"]);
+}
+
+/// One head for records of another order would change what they say.
+#[test]
+fn lists_with_other_fields_are_not_joined() {
+    let folder = Folder::new();
+    let pairs = [
+        (
+            "#Fields: cs-host cs-uri-stem\na.example /a\n",
+            "#Fields: cs-uri-stem cs-host\n/a a.example\n",
+        ),
+        (
+            " CDX a b N\nhttps://a.example/ 20240101000000 -\n",
+            " CDX N b a\n- 20240101000000 https://a.example/\n",
+        ),
+        ("1,https://a.example/\n", "https://a.example/,1\n"),
+    ];
+    for ((first, second), ending) in pairs.into_iter().zip(["log", "cdx", "csv"]) {
+        let [one, other] = ["one", "other"].map(|name| format!("{name}.{ending}"));
+        folder.write(&one, first);
+        folder.write(&other, second);
+        let line = format!("filter --robots robots -a Bot {one} {other} -o joined");
+        assert_fails(&folder.output(&line), &["different fields", "--out-dir"]);
+        folder.ok(line.replace("-o joined", &format!("--out-dir {ending}")));
+        assert_eq!(folder.read(&format!("{ending}/{other}")), second.as_bytes());
+    }
+}
+
+#[test]
+fn a_second_column_for_urls_is_a_note_or_an_error() {
+    let folder = Folder::new();
+    folder.write("a.csv", "uri,url\nhttps://b.example/,https://a.example/\n");
+    let line = "classify --robots robots -a Bot a.csv --url-field";
+    let doubt = "a.csv: column `uri` could be the URL too; name the one that is with --url-field";
+    let noted = folder.ok(line.replace(" --url-field", ""));
+    assert!(text(&noted.stderr).contains(&format!("note: {doubt}")));
+    assert_fails(&folder.output(line.replace("--url-field", "--strict")), &[doubt]);
+    assert!(!text(&folder.ok(format!("{line} url --strict")).stderr).contains("could be"));
+}
+
+/// Assuming a scheme would take words for hosts.
+#[test]
+fn a_column_of_words_beside_one_of_urls_is_no_column_of_hosts() {
+    let folder = Folder::new();
+    folder.write("a.csv", "page,loc\nhttps://a.example/p,Berlin\nhttps://a.example/q,Bonn\n");
+    let line = "classify --robots robots -a Bot a.csv";
+    let failed = folder.output(line);
+    assert_fails(&failed, &["name the column with the URL with --url-field"]);
+    assert!(!text(&failed.stderr).contains("--assume-scheme"));
+    folder.ok(format!("{line} --url-field page"));
 }

@@ -249,8 +249,8 @@ fn can_join(first: &List, list: &List) -> anyhow::Result<()> {
         list.format().describe()
     );
     ensure!(
-        first.columns() == list.columns() && first.delimiter() == list.delimiter(),
-        "{} and {} have different columns and cannot be joined; write one output for each with \
+        first.has_fields_of(list),
+        "{} and {} have different fields and cannot be joined; write one output for each with \
          --out-dir",
         first.name(),
         list.name()

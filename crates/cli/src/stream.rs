@@ -46,6 +46,7 @@ pub fn run<S: Send, O: Default + Send + 'static>(
     let mut rejects = plan.rejects.as_ref().map(Output::create).transpose()?;
     let mut lines = Vec::new();
     let mut watch = Watch::new(keeps_all, assumes_scheme, plan.is_strict);
+    let is_strict = plan.is_strict;
     let (notes, noted) = (&mut plan.notes, &mut plan.noted);
     let prints_to_terminal = plan.prints && io::stdout().is_terminal();
     let paths: Vec<&Path> = plan.inputs.iter().map(|input| &*input.path).collect();
@@ -73,6 +74,11 @@ pub fn run<S: Send, O: Default + Send + 'static>(
                 notes.add(format!("{}: {new}", part.list.name()));
             }
             new.clone_into(noted);
+            if let Some(doubt) = part.list.doubt() {
+                let doubt = format!("{}: {doubt}", part.list.name());
+                anyhow::ensure!(!is_strict, doubt);
+                notes.add(doubt);
+            }
         }
         lines.clear();
         watch.see(part.list, &done.rejects, part.is_last, &mut lines)?;

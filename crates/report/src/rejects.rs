@@ -457,6 +457,9 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
         (_, Some(part)) if is_path => {
             format!("give the host with --host, or name its {part} with --host-field")
         }
+        (_, Some(part)) if lacks_scheme && first.record.contains("://") => {
+            format!("name the {part} with the URL with --url-field")
+        }
         (_, Some(part)) if lacks_scheme => {
             format!("try --assume-scheme https, or name the {part} with the URL with --url-field")
         }

@@ -134,20 +134,37 @@ impl AccessLine {
         most(numbers.map(|(number, _)| number)).map_or(At::Combined, At::Quoted)
     }
 
-    /// Returns the place of the host: before the client, behind the time, or in quotes that hold neither
+    /// Returns the place of the host: beside the client, behind the time, or in quotes that hold neither
     /// the request nor the agent.
     fn find_host(&self, lines: &[&[u8]], agent: At) -> At {
         let is_other = |text: usize| match agent {
             At::Quoted(agent) => text != self.request && text != agent,
             _ => !(self.request..=self.request + 2).contains(&text),
         };
-        let first = || lines.iter().find_map(|line| word_of_host(self.parts(line)?.before));
+        // What asks for no page often has no host.
+        let is_asked = |line: &&&[u8]| {
+            let request = self.parts(line).map(|parts| without_escapes(parts.request));
+            request.is_some_and(|request| self.target(&request).is_some())
+        };
+        let lines: Vec<&[u8]> = lines.iter().filter(is_asked).copied().collect();
+        let befores = || lines.iter().filter_map(|line| Some(self.parts(line)?.before));
+        let first = || {
+            let word = most(befores().filter_map(word_of_host))?;
+            let count = befores().filter(|it| word_of_host(it) == Some(word)).count();
+            (2 * count > befores().count()).then_some(word)
+        };
+        // lighttpd has it where others have a `-` for the user by RFC 1413.
+        let second = || {
+            let rows = befores().filter_map(|before| Some(&before[..time_in(before)?.start]));
+            column_of_hosts(rows.map(|row| words(row).collect()), |column| column == 1)
+        };
         let behind =
             || column_of_hosts(lines.iter().filter_map(|line| words_behind(line)), |_| true);
         let texts = || column_of_hosts(lines.iter().map(|line| quoted(line).collect()), is_other);
         let last =
             || column_of_hosts(lines.iter().map(|line| last_words(line).collect()), |_| true);
-        let found = first().map(At::Word).or_else(|| behind().map(At::BehindTime));
+        let found = first().or_else(second).map(At::Word);
+        let found = found.or_else(|| behind().map(At::BehindTime));
         let found = found.or_else(|| texts().map(At::Quoted)).or_else(|| last().map(At::Last));
         found.unwrap_or(At::Nowhere)
     }
@@ -157,7 +174,7 @@ impl AccessLine {
         match self.host {
             At::Nowhere | At::Combined => None,
             At::Word(0) => Some("the host first"),
-            At::Word(_) => Some("the host before the client"),
+            At::Word(_) => Some("the host before the time"),
             At::BehindTime(_) => Some("the host behind the time"),
             At::Quoted(_) => Some("the host in quotes"),
             At::Last(_) => Some("the host behind the quotes"),
@@ -183,12 +200,13 @@ impl AccessLine {
     /// Cuts a line into its parts; `None` if it has no request.
     #[inline]
     fn parts<'t>(&self, text: &'t [u8]) -> Option<Parts<'t>> {
-        let first = memchr(b'"', text)?;
-        let (mut request, mut after) = in_quotes(&text[first + 1..])?;
+        // A user may have escaped quotes in the name.
+        let (before, rest) = in_quotes(text)?;
+        let (mut request, mut after) = in_quotes(rest)?;
         for _ in 0..self.request {
-            (request, after) = in_quotes(&after[memchr(b'"', after)? + 1..])?;
+            (request, after) = in_quotes(in_quotes(after)?.1)?;
         }
-        Some(Parts { before: &text[..first], request, after })
+        Some(Parts { before, request, after })
     }
 
     /// Returns the URL or the path of a request.
@@ -214,7 +232,7 @@ fn value_at<'t>(at: At, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
     }
 }
 
-/// Returns the text up to a closing quote, and the text after it; `None` if no quote closes it.
+/// Returns the text up to a quote that is not escaped, and the text after it; `None` if there is none.
 fn in_quotes(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut end = 0;
     loop {
@@ -230,7 +248,7 @@ fn in_quotes(text: &[u8]) -> Option<(&[u8], &[u8])> {
 fn quoted(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (text, after) = in_quotes(&rest[memchr(b'"', rest)? + 1..])?;
+        let (text, after) = in_quotes(in_quotes(rest)?.1)?;
         rest = after;
         Some(text)
     })
@@ -269,7 +287,7 @@ fn time_in(before: &[u8]) -> Option<Range<usize>> {
 
 /// Returns the words between the time and the first quote.
 fn words_behind(line: &[u8]) -> Option<Vec<&[u8]>> {
-    let before = &line[..memchr(b'"', line)?];
+    let before = in_quotes(line)?.0;
     let time = time_in(before)?;
     let behind: Vec<&[u8]> = words(&before[time.end..]).map(without_brackets).collect();
     // A name is that of the client unless another word is the client.
@@ -285,10 +303,14 @@ fn word_of_host(before: &[u8]) -> Option<usize> {
     let words: Vec<&[u8]> = words(&before[..time.start]).collect();
     let is_number = |word: &[u8]| word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     let dash = words.iter().position(|word| *word == b"-").filter(|&dash| dash >= 2)?;
-    (0..dash - 1).find(|&word| !is_number(words[word]) && words[dash - 1] != b"-")
+    // What syslog writes before ends with the name of a program.
+    let start = words[..dash - 1].iter().rposition(|word| word.ends_with(b":"));
+    let mut before = start.map_or(0, |at| at + 1)..dash - 1;
+    before.find(|&word| !is_number(words[word]) && words[dash - 1] != b"-")
 }
 
-/// Returns the first column whose cells are hosts, or `-`.
+/// Returns the column whose cells are hosts, addresses or `-`, and names in most rows: what a client sends now
+/// and then is no host. Of several, that with the most names, or else the first.
 fn column_of_hosts<'l>(
     rows: impl Iterator<Item = Vec<&'l [u8]>>,
     may_be: impl Fn(usize) -> bool,
@@ -298,10 +320,14 @@ fn column_of_hosts<'l>(
     let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
     // `REST.GET.OBJECT` is an operation of S3.
     let is_host = |cell: &[u8]| is_host(cell) && cell.iter().any(u8::is_ascii_lowercase);
-    (0..columns).filter(|&column| may_be(column)).find(|&column| {
-        cells(column).any(|cell| is_host(cell))
-            && cells(column).all(|cell| is_host(cell) || *cell == b"-" || cell.is_empty())
-    })
+    let is_none = |cell: &[u8]| cell == b"-" || cell.is_empty() || is_address(cell);
+    let names = |column: &usize| cells(*column).filter(|cell| is_host(cell)).count();
+    let found = (0..columns).filter(|&column| {
+        may_be(column)
+            && 2 * names(&column) > rows.len()
+            && cells(column).all(|cell| is_host(cell) || is_none(cell))
+    });
+    found.rev().max_by_key(names)
 }
 
 /// Whether a word is the name of a host in the Internet, perhaps with a port.
@@ -454,12 +480,40 @@ mod tests {
             let line = format!("a.example:443 {line}");
             assert_eq!(host(&line).as_deref(), (client != "-").then_some("a.example:443"));
         }
-        // Users may have spaces and brackets in their names.
-        for user in ["john", "john doe", "x [y", "x [y]"] {
+        // lighttpd has the host behind the client, and syslog a prefix.
+        assert_eq!(host(&LINE.replace("7 -", "7 a.example")).as_deref(), Some("a.example"));
+        for prefix in ["Oct 10 13:55:36 web1 nginx: ", "<190>nginx: "] {
+            assert_eq!(host(&format!("{prefix}{LINE}")), None, "{prefix}");
+            let line = format!("{prefix}a.example:443 {LINE}");
+            assert_eq!(host(&line).as_deref(), Some("a.example:443"), "{prefix}");
+        }
+        // Users may have spaces, brackets and escaped quotes in their names.
+        for user in ["john", "john doe", "x [y", "x [y]", r#"\"GET /c HTTP/1.1\""#] {
             let line = LINE.replace("- - [", &format!("- {user} ["));
             assert_eq!(read(line.as_bytes()), (ok("/a?b"), time, agent.clone()), "{user}");
             assert_eq!(host(&line), None, "{user}");
         }
+    }
+
+    /// A client cannot choose where the host is: most lines do.
+    #[test]
+    fn names_that_clients_send_are_no_hosts() {
+        let host_of = |others: &str, one: &str| {
+            let lines = [others, others, one, others];
+            let all = AccessLine::find(lines.iter().map(|line| line.as_bytes()), true, true);
+            all.read(one.as_bytes(), &Arena::new()).host.map(<[u8]>::to_vec)
+        };
+        let forwarded = |by: &str, host: &str| format!(r#"{LINE} "{by}"{host}"#);
+        assert_eq!(host_of(&forwarded("-", ""), &forwarded("b.example", "")), None);
+        let host = host_of(
+            &forwarded("-", r#" "a.example""#),
+            &forwarded("b.example", r#" "198.51.100.7""#),
+        );
+        assert_eq!(host.as_deref(), Some(&b"198.51.100.7"[..]));
+        let two = format!("b.example 1.1.1.1, {LINE}");
+        assert_eq!(host_of(LINE, &two), None);
+        let user = LINE.replace("- - [", "- - b.example [");
+        assert_eq!(host_of(LINE, &user), None);
     }
 
     #[test]

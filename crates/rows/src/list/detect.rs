@@ -13,7 +13,7 @@ use super::cdx::{self, CdxLine};
 use super::delimited::Columns;
 use super::json::ObjectValues;
 use super::layout::Layout;
-use super::place::{TableColumn, URL_NAMES, Value, listed};
+use super::place::{TableColumn, URL_NAMES, Value, listed, rival};
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage};
 use crate::input::{Framing, InputError, Terminator};
@@ -22,6 +22,9 @@ use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row};
 use portcullis_files::kind::{FileKind, Wanted, WrongKind};
 use portcullis_files::limits::TABLE_COLUMNS_MAX;
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
+
+/// The most lines before the first one of an access log.
+const LINES_BEFORE_LOG: usize = 2;
 
 /// The members of URLFrontier's items.
 const FRONTIER_FIELDS: [&str; 2] = ["discovered.info.url", "known.info.url"];
@@ -98,9 +101,12 @@ fn problem_with(name: &str, problem: impl Into<String>) -> InputError {
 
 /// Returns the format of a text that begins with `text`.
 fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
-    let mut lines = text.split(|&byte| byte == b'\n');
+    let lines = text.split(|&byte| byte == b'\n');
+    let mut lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).peekable();
+    // What rotates a log may leave a line of its own, or none.
+    let is_log = lines.clone().take(LINES_BEFORE_LOG + 1).any(access_log::is_access_log);
+    while lines.next_if(|line| line.is_empty()).is_some() {}
     let line = lines.next().unwrap_or_default();
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
     let is_headed = |separator: Separator| {
         let fields = first_row(text, separator).0;
         fields.len() > 1 && TableColumn::find(&fields, &Place::Usual).is_some()
@@ -110,7 +116,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     match () {
         () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
         () if w3c::is_w3c(text) => ListFormat::W3cLog,
-        () if access_log::is_access_log(line) => ListFormat::AccessLog,
+        () if is_log => ListFormat::AccessLog,
         () if advice::is_json_array(text) => ListFormat::JsonLines,
         () if root_of(text).is_some() => ListFormat::Sitemap,
         () if line.starts_with(b"!") || crawl::is_cdxj(line) => ListFormat::Cdxj,
@@ -438,6 +444,11 @@ impl Look<'_> {
             place((agents, Value::Agent))?,
             place((hosts, Value::Host))?,
         ];
+        if row.len() == 1 {
+            // A table with another delimiter is lines with more than a URL.
+            let rows = if is_header { &self.text[end..] } else { self.text };
+            advice::check_lines(self.name, rows, self.is_whole)?;
+        }
         let list = table(Columns { separator, url, others, unit, count: row.len() });
         if !is_header {
             let note = Some(format!("column {}, no header", url + 1));
@@ -445,7 +456,8 @@ impl Look<'_> {
         }
         let found = || format!("column `{}`", String::from_utf8_lossy(row[url].trim_ascii()));
         let note = (!urls.is_asked()).then(found);
-        Ok(Some(List { head: self.head(end), note, columns: row, ..list }))
+        let rival = note.as_ref().and_then(|_| rival(&row, url));
+        Ok(Some(List { head: self.head(end), note, rival, columns: row, ..list }))
     }
 
     /// Returns the problem of a first row that would take in the rows behind it: as a header, none of them

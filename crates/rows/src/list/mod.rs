@@ -263,6 +263,8 @@ pub struct List {
     head: Vec<u8>,
     columns: Vec<Vec<u8>>,
     note: Option<String>,
+    /// Another column that could be the URL.
+    rival: Option<String>,
     /// Whether its lines are made of an input in another form.
     is_staged: bool,
     /// The damage that was tolerated.
@@ -284,6 +286,7 @@ impl List {
             head: Vec::new(),
             columns: Vec::new(),
             note: None,
+            rival: None,
             is_staged: false,
             damages: Damages::default(),
             file: None,
@@ -295,7 +298,10 @@ impl List {
         let columns = rows.column_names().iter().map(|name| name.as_bytes().to_vec()).collect();
         let found = || format!("{}, column `{}`", self.format.describe(), rows.column_name());
         let note = rows.is_column_found().then(found);
-        List { columns, note, file: Some(Arc::clone(rows)), ..self }
+        let names = rows.column_names();
+        let chosen = names.iter().position(|name| *name == rows.column_name());
+        let rival = chosen.filter(|_| note.is_some()).and_then(|at| place::rival(&names, at));
+        List { columns, note, rival, file: Some(Arc::clone(rows)), ..self }
     }
 
     /// Returns the file, or `None` if the list is not a column of Parquet.
@@ -376,6 +382,31 @@ impl List {
     /// detected.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
+    }
+
+    /// Describes another column that could be the URL, if none was named. `None` if there is none.
+    pub fn doubt(&self) -> Option<String> {
+        let rival = self.rival.as_ref()?;
+        Some(format!(
+            "column `{rival}` could be the URL too; name the one that is with --url-field"
+        ))
+    }
+
+    /// Whether the records of both lists have the same fields in the same places, so that the head of one
+    /// describes those of the other.
+    pub fn has_fields_of(&self, other: &List) -> bool {
+        let have_places = match (&self.layout, &other.layout) {
+            (Layout::Columns(mine), Layout::Columns(its)) => mine == its,
+            (Layout::Cdx(mine), Layout::Cdx(its)) => mine == its && self.head == other.head,
+            (Layout::W3cLine(mine), Layout::W3cLine(its)) => mine == its,
+            _ => true,
+        };
+        have_places && self.columns == other.columns
+    }
+
+    /// Whether a record is a line, with nothing beside the URL.
+    pub(crate) fn is_of_lines(&self) -> bool {
+        self.format == ListFormat::Lines || self.url_column() == Some((0, 1))
     }
 
     /// Returns the problem of JSON Lines or CDXJ in which no record had a field that was named, and the fields

@@ -227,6 +227,15 @@ fn called(names: &[impl AsRef<[u8]>], is: &dyn Fn(&[u8]) -> bool) -> Option<Tabl
     Some(TableColumn { place, is_named: true, other: found.next() })
 }
 
+/// Returns the name of another column than the one at `place` that is usual for a URL.
+pub(super) fn rival(names: &[impl AsRef<[u8]>], place: usize) -> Option<String> {
+    let is_usual =
+        |name: &[u8]| URL_NAMES.iter().any(|it| name.eq_ignore_ascii_case(it.as_bytes()));
+    let mut others = names.iter().enumerate().filter(|(other, _)| *other != place);
+    let (_, name) = others.find(|(_, name)| is_usual(name.as_ref().trim_ascii()))?;
+    Some(String::from_utf8_lossy(name.as_ref().trim_ascii()).into_owned())
+}
+
 /// Formats the first few names in quotes.
 pub(super) fn listed(names: impl ExactSizeIterator<Item = impl AsRef<str>>) -> String {
     let rest = names.len().saturating_sub(LIST_FIELDS_SHOWN);

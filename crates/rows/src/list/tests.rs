@@ -545,7 +545,7 @@ fn logs_and_indexes_are_found_by_their_first_bytes() {
         (
             COMBINED,
             ListFormat::AccessLog,
-            "an access log, the host before the client",
+            "an access log, the host before the time",
             one.clone(),
             &[TIME],
         ),
@@ -570,6 +570,17 @@ fn logs_and_indexes_are_found_by_their_first_bytes() {
     // Rows without names.
     let bare = b"[\"original\"]\n[\"https://a.example/1\"]\n";
     assert_eq!(urls("a.jsonl", bare, &ListConfig::default()), [no_url(), one].concat());
+}
+
+#[test]
+fn logs_begin_with_a_line_of_what_rotates_them() {
+    for first in ["\n", "\n\n", "Oct 10 00:00:00 web1 newsyslog[7]: logfile turned over\n"] {
+        let text = [first.as_bytes(), COMBINED].concat();
+        let read = chunks("-", &text, 1 << 20, &ListConfig::default());
+        assert_eq!((read.format, &*read.error), (Some(ListFormat::AccessLog), ""), "{first}");
+        let urls: Vec<_> = read.records.into_iter().filter_map(|(_, url)| url.ok()).collect();
+        assert_eq!(urls.last().unwrap(), "https://a.example/1", "{first}");
+    }
 }
 
 #[test]
@@ -706,6 +717,16 @@ fn lines_that_hold_more_than_a_url() {
         assert!(found.contains("more than a URL") && found.contains(advice), "{text}: {found}");
         let as_they_are = with(ListFormat::Lines);
         assert_eq!(chunks("a.txt", text.as_bytes(), 1 << 20, &as_they_are).error, "");
+    }
+    // A table with another delimiter has one column, with a header or without.
+    for (name, text, advice) in [
+        ("a.csv", "https://a.example/x;1\nhttps://b.example/x;2\n", "cut -d ';' -f 1 < a.csv"),
+        ("a.csv", "url\nhttps://a.example/x|1\nhttps://b.example/x|2\n", "cut -d '|' -f 1"),
+        ("a.csv", "https://a.example/x 200\nhttps://b.example/x 404\n", "awk '{print $1}'"),
+        ("a.tsv", "https://a.example/x,NL\nhttps://b.example/x,BE\n", "--input-format csv"),
+    ] {
+        let found = chunks(name, text.as_bytes(), 1 << 20, &plain).error;
+        assert!(found.contains("more than a URL") && found.contains(advice), "{text}: {found}");
     }
     assert!(error("https://a.example/\0https://b.example/\0").contains("-0"));
     for text in [
