@@ -255,3 +255,28 @@ fn the_kind_is_that_of_the_whole_file() {
     });
     run_all(&folder, &lines.chain(small).collect::<Vec<_>>());
 }
+
+/// Merging parts is compiling all at once, also if a part has but what the origins of another redirect to.
+#[test]
+fn what_the_origins_of_a_set_redirect_to_is_an_input() {
+    let folder = Folder::new();
+    let record = |path: &str, rest: serde_json::Value| {
+        let mut record =
+            json!({ "url": format!("https://r.example{path}"), "fetched_at": "2024-01-01" });
+        record.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        format!("{record}\n")
+    };
+    let location = json!({ "status": 301, "headers": { "Location": "/x/robots.txt" } });
+    folder.write("1.jsonl", record("/robots.txt", location));
+    let body = json!({ "status": 200, "body": "User-agent: *\nDisallow: /\n" });
+    folder.write("2.jsonl", record("/x/robots.txt", body));
+    folder.ok("compile 1.jsonl 2.jsonl -o at-once.pcs");
+    folder.ok("compile 1.jsonl -o 1.pcs");
+    folder.ok("compile 1.pcs 2.jsonl -o merged.pcs");
+    assert!(folder.read("merged.pcs") == folder.read("at-once.pcs"));
+    assert_stdout(
+        &folder.output("check -p merged.pcs -a Bot https://r.example/"),
+        "disallow\thttps://r.example/\n",
+    );
+    assert_fails(&folder.output("compile 2.jsonl -o 2.pcs"), &["no capture is of a robots.txt"]);
+}

@@ -114,7 +114,8 @@ impl Merger {
         self.captures += newest.taken;
         let (captured, pool) = newest.finish()?;
         self.pool = pool;
-        if !captured.has_origin() {
+        // Beside a set, they may be what its origins redirect to.
+        if !captured.has_origin() && first == 0 {
             return Err(IngestError::NothingCaptured { inputs });
         }
         self.parts.push(captured);

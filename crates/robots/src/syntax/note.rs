@@ -3,6 +3,8 @@
 //! Notes never stop parsing and never change a decision; they report text that would otherwise be
 //! lost silently. The same file gets different notes in different dialects.
 
+use memchr::memmem;
+
 use super::Span;
 use portcullis_dialect::{LineNumber, word_set, words};
 
@@ -101,16 +103,18 @@ pub fn appearance(text: &[u8]) -> Option<NoteKind> {
     /// stray one, such as the DOS end-of-file mark, is not enough; compressed data has about one in
     /// nine.
     const TEXT_BYTES_PER_CONTROL: usize = 32;
-    if let Some(kind) = markup(behind_space(text)) {
-        return Some(kind);
-    }
-    let controls = text.iter().filter(|&&byte| is_no_text(byte)).count();
-    // Compressed text may be short and keep its words.
-    let is_compressed =
-        [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"].iter().any(|it| text.starts_with(it));
-    let binary =
-        is_compressed || text.contains(&0) || controls * TEXT_BYTES_PER_CONTROL > text.len();
-    binary.then_some(NoteKind::LooksBinary)
+    /// Compressed text, which may be short and keep its words, and bytes as Python and databases show them.
+    const ENCODED: [&[u8]; 5] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"b'", b"b\"", b"\\x"];
+    let start = behind_space(text);
+    // A string that is still in its quotes has escapes for its line ends.
+    let is_string = start.starts_with(b"\"") && memmem::find(start, b"\\n").is_some();
+    let is_control = |byte: &&u8| **byte < b' ' && !b"\t\n\x0b\x0c\r".contains(byte);
+    let controls = text.iter().filter(is_control).count();
+    let is_binary = ENCODED.iter().any(|it| text.starts_with(it))
+        || text.contains(&0)
+        || controls * TEXT_BYTES_PER_CONTROL > text.len();
+    let is_else = is_string.then_some(NoteKind::LooksLikeJson);
+    markup(start).or(is_else).or(is_binary.then_some(NoteKind::LooksBinary))
 }
 
 /// Returns the note on text that begins like HTML, XML or JSON; `None` if it begins otherwise.
@@ -130,8 +134,4 @@ pub fn markup(text: &[u8]) -> Option<NoteKind> {
 pub fn behind_space(first: &[u8]) -> &[u8] {
     let is_before = |byte: &u8| b" \t\r\n\x0b\x0c\xef\xbb\xbf".contains(byte);
     &first[first.iter().take_while(|byte| is_before(byte)).count()..]
-}
-
-fn is_no_text(byte: u8) -> bool {
-    byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\x0b' | b'\x0c' | b'\r')
 }

@@ -239,7 +239,7 @@ fn line_limit() {
 
 #[test]
 fn text_that_is_not_robots_txt() {
-    let rows: [(&[u8], Option<NoteKind>); 11] = [
+    let rows: [(&[u8], Option<NoteKind>); 16] = [
         (b"\n <!DOCTYPE html>\n<p>a: b</p>", Some(NoteKind::LooksLikeHtml)),
         (b"\xef\xbb\xbf<?xml?>", Some(NoteKind::LooksLikeHtml)),
         (b"\x1f\x8b\x08\0\0", Some(NoteKind::LooksBinary)),
@@ -247,6 +247,11 @@ fn text_that_is_not_robots_txt() {
         (b"\x1f\x8b\x08 words that are kept as they were in the text", Some(NoteKind::LooksBinary)),
         (b"\x28\xb5\x2f\xfd words that are kept as they were", Some(NoteKind::LooksBinary)),
         (b"{\"error\": \"not found\"}\n", Some(NoteKind::LooksLikeJson)),
+        (br#""User-agent: *\nDisallow: /\n""#, Some(NoteKind::LooksLikeJson)),
+        (br"b'User-agent: *\nDisallow: /\n'", Some(NoteKind::LooksBinary)),
+        (br#"b"User-agent: *\nDisallow: /\n""#, Some(NoteKind::LooksBinary)),
+        (br"\x557365722d6167656e743a202a0a", Some(NoteKind::LooksBinary)),
+        (b"\"a\"\nb'\n", None),
         (b"{\nuser-agent: *\ndisallow: /\n", None),
         (b"# nothing is disallowed here, so there is no rule at all\n\x1a", None),
         (b"user-agent: *\n", None),
