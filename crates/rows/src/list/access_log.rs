@@ -24,7 +24,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr, memchr2, memrchr};
+use memchr::{memchr, memrchr};
 
 use super::host::{is_absolute, target};
 use super::values::{Values, kept};
@@ -149,9 +149,10 @@ impl AccessLine {
         let lines: Vec<&[u8]> = lines.iter().filter(is_asked).copied().collect();
         let befores = || lines.iter().filter_map(|line| Some(self.parts(line)?.before));
         let first = || {
-            let word = most(befores().filter_map(word_of_host))?;
-            let count = befores().filter(|it| word_of_host(it) == Some(word)).count();
-            (2 * count > befores().count()).then_some(word)
+            let words: Vec<Option<usize>> = befores().map(word_of_host).collect();
+            let word = most(words.iter().copied().flatten());
+            let count = words.iter().filter(|it| it.is_some() && **it == word).count();
+            word.filter(|_| 2 * count > words.len())
         };
         // lighttpd has it where others have a `-` for the user by RFC 1413.
         let second = || {
@@ -236,11 +237,13 @@ fn value_at<'t>(at: At, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
 fn in_quotes(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut end = 0;
     loop {
-        end += memchr2(b'"', b'\\', text.get(end..)?)?;
-        match text[end] {
-            b'"' => return Some((&text[..end], &text[end + 1..])),
-            _ => end += 2,
+        end += memchr(b'"', &text[end..])?;
+        // Of two backslashes, the first escapes the second.
+        let escapes = text[..end].iter().rev().take_while(|byte| **byte == b'\\').count();
+        if escapes.is_multiple_of(2) {
+            return Some((&text[..end], &text[end + 1..]));
         }
+        end += 1;
     }
 }
 
