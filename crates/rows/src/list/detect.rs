@@ -116,7 +116,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     match () {
         () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
         () if w3c::is_w3c(text) => ListFormat::W3cLog,
-        () if is_log => ListFormat::AccessLog,
+        () if access_log::is_access_log(line) => ListFormat::AccessLog,
         () if advice::is_json_array(text) => ListFormat::JsonLines,
         () if root_of(text).is_some() => ListFormat::Sitemap,
         () if line.starts_with(b"!") || crawl::is_cdxj(line) => ListFormat::Cdxj,
@@ -127,6 +127,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if is_headed(Separator::TSV) || has_column && is_tabbed => ListFormat::Tsv,
         // A header with TABs in quotes is CSV too.
         () if has_column || Separator::CSV[..3].iter().any(|&it| is_headed(it)) => ListFormat::Csv,
+        () if is_log => ListFormat::AccessLog,
         () => ListFormat::Lines,
     }
 }

@@ -581,6 +581,9 @@ fn logs_begin_with_a_line_of_what_rotates_them() {
         let urls: Vec<_> = read.records.into_iter().filter_map(|(_, url)| url.ok()).collect();
         assert_eq!(urls.last().unwrap(), "https://a.example/1", "{first}");
     }
+    // A table may have lines of a log.
+    let rows = [b"url\tline\nhttps://b.example/\t", COMBINED].concat();
+    assert_eq!(chunks("-", &rows, 1 << 20, &ListConfig::default()).format, Some(ListFormat::Tsv));
 }
 
 #[test]
