@@ -61,6 +61,8 @@ pub struct Source {
     gauge: Arc<Gauge>,
     /// The buffered bytes, after those that were consumed.
     buffer: Vec<u8>,
+    /// The number of bytes of the buffer that were read. Those after them are room to read into.
+    end: usize,
     /// The whole file, which then takes the place of the buffer.
     mapping: Option<Arc<Mapping>>,
     /// The number of bytes of the buffer or the file that were consumed.
@@ -165,6 +167,7 @@ impl Source {
             coding: None,
             gauge,
             buffer: Vec::new(),
+            end: 0,
             mapping: None,
             start: 0,
             position: 0,
@@ -263,8 +266,10 @@ impl Source {
 
     /// Returns the buffered bytes.
     pub fn bytes(&self) -> &[u8] {
-        let buffer: &[u8] = self.mapping.as_ref().map_or(&self.buffer, |mapping| mapping);
-        &buffer[self.start..]
+        match &self.mapping {
+            Some(mapping) => &mapping[self.start..],
+            None => &self.buffer[self.start..self.end],
+        }
     }
 
     /// Returns the compression of the input, or `None` if it is not compressed. Reads the first few
@@ -368,7 +373,7 @@ impl Source {
 
     /// Drops all buffered bytes after the first `count`.
     pub(super) fn truncate(&mut self, count: usize) {
-        self.buffer.truncate(self.start + count);
+        self.end = self.start + count;
     }
 
     /// Consumes `count` of the buffered bytes and returns them as a range. They take the buffer with
@@ -379,13 +384,13 @@ impl Source {
         if let Some(mapping) = &self.mapping {
             return (Bytes::Mapped(Arc::clone(mapping)), range);
         }
-        if 2 * count < self.buffer.len() {
+        if 2 * count < self.end {
             return (Bytes::Owned(self.buffer[range].to_vec()), 0..count);
         }
         let rest = self.bytes();
         let mut next = Vec::with_capacity(rest.len().max(USUAL_BYTES));
         next.extend_from_slice(rest);
-        self.start = 0;
+        (self.start, self.end) = (0, next.len());
         (Bytes::Owned(std::mem::replace(&mut self.buffer, next)), range)
     }
 
@@ -414,19 +419,24 @@ impl Source {
     fn read_some(&mut self) -> bool {
         self.begin();
         let State::Reading(decoded) = &mut self.state else { return false };
-        if 2 * self.start >= self.buffer.len() {
-            self.buffer.drain(..std::mem::take(&mut self.start));
+        let Source { buffer, start, end, .. } = self;
+        if 2 * *start >= *end {
+            buffer.copy_within(*start..*end, 0);
+            (*start, *end) = (0, *end - *start);
             // Without the memory of a long record.
-            self.buffer.shrink_to(2 * USUAL_BYTES);
+            buffer.truncate((*end).max(2 * USUAL_BYTES));
+            buffer.shrink_to(2 * USUAL_BYTES);
         }
-        let end = self.buffer.len();
-        if end > 0 && self.buffer.capacity() < USUAL_BYTES {
+        if *end > 0 && buffer.capacity() < USUAL_BYTES {
             // Most inputs are read at once; the buffer of another grows to its size in one step.
-            self.buffer.reserve_exact(USUAL_BYTES - end);
+            buffer.reserve_exact(USUAL_BYTES - buffer.len());
         }
-        self.buffer.resize(end + READ_BYTES, 0);
-        let read = decoded.read(&mut self.buffer[end..]);
-        self.buffer.truncate(end + read.as_ref().map_or(0, |count| *count));
+        // Once for each byte of the buffer: a read may be one short member of a compressed file.
+        if buffer.len() < *end + READ_BYTES {
+            buffer.resize(*end + READ_BYTES, 0);
+        }
+        let read = decoded.read(&mut buffer[*end..][..READ_BYTES]);
+        *end += read.as_ref().map_or(0, |count| *count);
         match read {
             // The end of compressed data shows itself.
             Ok(0) if self.coding.is_none() && self.is_cut_short() => {
