@@ -39,7 +39,7 @@ mod writer;
 pub use hosts::Standings;
 pub use ingest::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, Merger, Progress, StandingCounts,
-    Strictness, ingest, settle_of,
+    Strictness, ingest, settle_of, two_names,
 };
 pub use load::{
     LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, load, load_files, load_text, read_text,

@@ -164,7 +164,11 @@ impl Framing {
                 // The field may occur several times (RFC 9112, section 6.3).
                 b"content-length" => {
                     let lengths = value.split(|&byte| byte == b',');
-                    let lengths = lengths.filter_map(|part| byte_count(trim(part, b" \t")));
+                    let lengths = lengths.map(|part| trim(part, b" \t"));
+                    let lengths = lengths.filter(|part| part.iter().all(u8::is_ascii_digit));
+                    // No body has as many bytes as a number that is out of range.
+                    let length = |part: &[u8]| byte_count(part).unwrap_or(u64::MAX);
+                    let lengths = lengths.filter(|part| !part.is_empty()).map(length);
                     framing.length = framing.length.max(lengths.max());
                 }
                 b"content-encoding" => {
@@ -172,7 +176,8 @@ impl Framing {
                 }
                 b"transfer-encoding" => {
                     for name in names(value) {
-                        match name.eq_ignore_ascii_case(b"chunked") {
+                        // Chunks are applied once (RFC 9112, section 6.1).
+                        match name.eq_ignore_ascii_case(b"chunked") && !framing.is_chunked {
                             true => framing.is_chunked = true,
                             false => transfer_codings.push(Coding::from_http_name(name)),
                         }
@@ -238,7 +243,7 @@ fn names(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// found. A body without chunks is returned as it is, because the archive has joined them.
 ///
 /// Lines may end in LF alone. Extensions and trailer fields are skipped. No bytes are required
-/// after the last chunk, which is empty.
+/// after the last chunk, which is empty. Those after the trailer fields are damage: they may be rules.
 pub(super) fn unchunk(body: &[u8]) -> (Cow<'_, [u8]>, bool) {
     // An empty body may have been truncated before its first chunk. A body that ends like a chunked
     // body is chunked even if its start is malformed.
@@ -250,7 +255,8 @@ pub(super) fn unchunk(body: &[u8]) -> (Cow<'_, [u8]>, bool) {
     while let Some((size, line_bytes)) = chunk_size(rest) {
         rest = &rest[line_bytes..];
         if size == 0 {
-            return (Cow::Owned(bytes), true);
+            let after = &rest[block_bytes(rest).unwrap_or(0)..];
+            return (Cow::Owned(bytes), after.iter().all(|byte| b"\r\n".contains(byte)));
         }
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         let Some((chunk, after)) = rest.split_at_checked(size) else {

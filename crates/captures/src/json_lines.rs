@@ -39,8 +39,9 @@
 //! error.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -48,7 +49,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use portcullis_dialect::Fetched;
 
 use portcullis_engine::bytes::trim;
-use portcullis_robots::access::{CachingHeaders, seconds_of};
+use portcullis_robots::access::CachingHeaders;
 
 use super::body::is_html;
 use super::json_path::{FieldValue, Members, Text};
@@ -129,14 +130,19 @@ impl RecordReader for Schema {
         let read = self.members.read(&mut parser, &decoded, &mut record.values);
         read.map_err(|error| describe(&error, 0))?;
         record.check()?;
-        for found in record.values.iter_mut().filter(|found| found.rank != usize::MAX) {
+        let has_url = record.values[CaptureField::Url as usize].value != FieldValue::Null;
+        let fields = CaptureField::ALL.into_iter().zip(&mut record.values);
+        for (field, found) in fields.filter(|(_, found)| found.rank != usize::MAX) {
+            self.fields.note(field, found.has_other && !(has_url && field == CaptureField::Host));
             found.rank = self.ranks[found.rank];
         }
         let headers: Headers<'_> = within(text, record.take(CaptureField::Headers))?;
         let redirects: Vec<Redirect<'_>> = within(text, record.take(CaptureField::Redirects))?;
         let mut capture = match record.capture(&self.fields, config) {
             Ok(read) => read,
-            Err(problem) => return self.read_history(text, config, sink).ok_or(problem),
+            Err(problem) => {
+                return self.read_history(text, config, sink).unwrap_or(Err(problem));
+            }
         };
         if headers.first("content-type").is_some_and(is_html) {
             capture.notes = capture.notes.with(CaptureNote::HtmlContentType);
@@ -155,26 +161,55 @@ impl RecordReader for Schema {
 
 /// The files of hosts by date, `null` where there was no answer, as studies of robots.txt over time
 /// publish them.
-type History<'l> = BTreeMap<Text<'l>, BTreeMap<Text<'l>, Option<Text<'l>>>>;
+type History<'l> = Pairs<'l, Pairs<'l, Option<Text<'l>>>>;
+
+/// The members of an object in order, repeated ones too.
+struct Pairs<'l, V>(Vec<(Text<'l>, V)>);
+
+impl<'de: 'l, 'l, V: Deserialize<'de>> Deserialize<'de> for Pairs<'l, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pairs<'l, V>, D::Error> {
+        deserializer.deserialize_map(PairsVisitor(PhantomData))
+    }
+}
+
+struct PairsVisitor<'l, V>(PhantomData<(&'l (), V)>);
+
+impl<'de: 'l, 'l, V: Deserialize<'de>> Visitor<'de> for PairsVisitor<'l, V> {
+    type Value = Pairs<'l, V>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Pairs<'l, V>, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = members.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(Pairs(pairs))
+    }
+}
 
 impl Schema {
     /// Reads a line with the files of hosts by date, and passes their captures to `sink`. `None` if it
-    /// is no such line.
+    /// is no such line, or what is wrong with it.
     fn read_history(
         &self,
         text: &[u8],
         config: &ReadConfig,
         sink: &mut CaptureSink<'_>,
-    ) -> Option<()> {
-        let history: History<'_> = serde_json::from_slice(text).ok()?;
-        let mut dates = history.values().flat_map(BTreeMap::keys);
-        let is_date = |date: &Text<'_>| seconds_of(date.0.as_bytes(), self.fields.unit()).is_some();
+    ) -> Option<Result<(), String>> {
+        let Pairs(history): History<'_> = serde_json::from_slice(text).ok()?;
         let is_host = |host: &Text<'_>| host.0.contains('.') && !host.0.contains(' ');
-        if history.is_empty() || !history.keys().all(is_host) || !dates.all(is_date) {
+        if history.is_empty() || !history.iter().all(|(host, _)| is_host(host)) {
             return None;
         }
-        for (host, files) in &history {
+        for (host, Pairs(files)) in &history {
+            let mut dates = HashSet::new();
             for (date, body) in files {
+                if !dates.insert(&date.0) {
+                    return Some(Err(format!("{}: `{}` occurs twice", host.0, date.0)));
+                }
                 let text = |text: &'_ Text<'_>| -> FieldValue<'static> {
                     FieldValue::Text(Cow::Owned(text.0.as_bytes().to_vec()))
                 };
@@ -189,10 +224,13 @@ impl Schema {
                     answer,
                 ];
                 values.into_iter().for_each(|(field, value)| record.set(field, 0, value));
-                sink(Ok(record.capture(&self.fields, config).ok()?));
+                match record.capture(&self.fields, config) {
+                    Ok(capture) => sink(Ok(capture)),
+                    Err(problem) => return Some(Err(format!("{}: {problem}", host.0))),
+                }
             }
         }
-        Some(())
+        Some(Ok(()))
     }
 }
 

@@ -160,6 +160,8 @@ pub struct Found<'l> {
     pub value: FieldValue<'l>,
     /// Whether an object has the member twice, so that there is no value.
     pub is_repeated: bool,
+    /// Whether another path or name has another value, which does not count.
+    pub has_other: bool,
 }
 
 impl Default for Found<'_> {
@@ -171,15 +173,18 @@ impl Default for Found<'_> {
 impl<'l> Found<'l> {
     /// Nothing.
     pub const NONE: Found<'static> =
-        Found { rank: usize::MAX, value: FieldValue::Null, is_repeated: false };
+        Found { rank: usize::MAX, value: FieldValue::Null, is_repeated: false, has_other: false };
 
     /// Sets the value under the name with a rank, unless a better name has one. Null counts less than
     /// any other value.
     #[inline]
     pub fn set(&mut self, rank: usize, value: FieldValue<'l>) {
         let is_null = value == FieldValue::Null;
+        if self.rank != usize::MAX && !is_null && self.value != FieldValue::Null {
+            self.has_other |= self.value != value;
+        }
         if (is_null, rank) < (self.value == FieldValue::Null && !self.is_repeated, self.rank) {
-            *self = Found { rank, value, is_repeated: false };
+            *self = Found { rank, value, is_repeated: false, has_other: self.has_other };
         }
     }
 }
@@ -248,7 +253,7 @@ impl<'l> Walk<'_, 'l> {
     fn set_repeated(&mut self, number: usize) {
         let slot = self.slot(number);
         if number <= slot.rank {
-            *slot = Found { rank: number, value: FieldValue::Null, is_repeated: true };
+            *slot = Found { rank: number, is_repeated: true, ..Found::NONE };
         }
     }
 }

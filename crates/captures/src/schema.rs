@@ -16,6 +16,8 @@
 //! ```
 
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::json_path::FieldPath;
 use portcullis_dialect::words;
@@ -101,16 +103,31 @@ impl FromStr for FieldName {
 /// case. If a record has several of them, the first in the list that is not null counts. A record
 /// needs a URL or a host; the URL counts if there are both. If only one of the two is given a name,
 /// the other is not looked up. The same applies to `body` and `body_base64`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// Readers note in the map which fields they found, and the copies of a map share these notes.
+#[derive(Clone, Debug, Default)]
 pub struct FieldMap {
     named: Vec<FieldName>,
     /// The unit of times that are numbers.
     unit: Option<TimeUnit>,
+    found: Arc<FoundFields>,
+}
+
+/// The fields that some record had, and those that one had under two names: a bit for each.
+#[derive(Debug, Default)]
+struct FoundFields {
+    any: AtomicU32,
+    two: AtomicU32,
 }
 
 /// A column that may hold a field: `None` if there is none, or what is wrong with it. The error has
 /// the names of two.
 pub(super) type FoundColumn<C> = Result<Option<Result<C, String>>, (String, String)>;
+
+/// The bit of a field.
+fn bit(field: CaptureField) -> u32 {
+    1 << field as u32
+}
 
 impl FieldMap {
     /// Returns the map with these names.
@@ -133,6 +150,36 @@ impl FieldMap {
     #[must_use]
     pub fn with_unit(self, unit: Option<TimeUnit>) -> FieldMap {
         FieldMap { unit, ..self }
+    }
+
+    /// Returns the map as it was before any record was read.
+    #[must_use]
+    pub fn renewed(self) -> FieldMap {
+        FieldMap { found: Arc::default(), ..self }
+    }
+
+    /// Returns a name that was given and that no record had, once all are read.
+    pub fn missing(&self) -> Option<&FieldName> {
+        let found = self.found.any.load(Ordering::Relaxed);
+        self.named.iter().find(|name| name.path.is_some() && found & bit(name.field) == 0)
+    }
+
+    /// Returns the fields that a record had under two of their usual names, with different values in JSON
+    /// Lines. Only one of them counts.
+    pub fn doubted(&self) -> Vec<CaptureField> {
+        let two = self.found.two.load(Ordering::Relaxed);
+        CaptureField::ALL.into_iter().filter(|&field| two & bit(field) != 0).collect()
+    }
+
+    /// Notes that a record has a field, perhaps under two names.
+    pub(super) fn note(&self, field: CaptureField, has_two: bool) {
+        let is_named = self.named(field).is_some();
+        for (fields, is_noted) in [(&self.found.any, is_named), (&self.found.two, has_two)] {
+            // Threads share the word, and nearly all records have the same fields.
+            if is_noted && fields.load(Ordering::Relaxed) & bit(field) == 0 {
+                fields.fetch_or(bit(field), Ordering::Relaxed);
+            }
+        }
     }
 
     /// Returns the unit of times that are numbers.
@@ -164,6 +211,8 @@ impl FieldMap {
                 continue;
             }
             // The first usual name that the table has counts.
+            let is_used = field != CaptureField::Host
+                || columns.iter().all(|column: &(_, _, C)| column.0 != CaptureField::Url);
             for (rank, path) in self.candidates(field).iter().enumerate() {
                 let found = find(field, path).map_err(|(one, other)| {
                     format!(
@@ -171,9 +220,11 @@ impl FieldMap {
                          {name}=COLUMN, or rename one"
                     )
                 })?;
-                if let Some(column) = found {
+                let Some(column) = found else { continue };
+                let is_second = columns.last().is_some_and(|last| last.0 == field);
+                self.note(field, is_second && is_used);
+                if !is_second {
                     columns.push((field, rank, column?));
-                    break;
                 }
             }
         }

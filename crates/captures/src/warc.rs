@@ -285,8 +285,10 @@ pub(super) fn end_of_record(rest: &[u8], has_crlf: bool) -> Option<End> {
     }
 }
 
-/// Returns the start of the next line in `bytes` that can begin a record, ignoring the first line.
+/// Returns the start of the next line in `bytes` that can begin a record, ignoring the first line. A hole in
+/// a file is zeros.
 fn next_line_of_record(bytes: &[u8]) -> Option<usize> {
-    let mut lines = memmem::find_iter(bytes, b"\nWARC/").map(|line_end| line_end + 1);
+    let begins = |&start: &usize| start > 0 && b"\n\0".contains(&bytes[start - 1]);
+    let mut lines = memmem::find_iter(bytes, kind::WARC).filter(begins);
     lines.find(|&start| begins_record(&bytes[start..]))
 }

@@ -190,6 +190,7 @@ impl<'h> Header<'h> {
         }
         let kind = match record_type {
             b"response" => Kind::Response,
+            b"resource" if self.content_type.is_some_and(is_response) => Kind::Response,
             b"resource" => Kind::Resource,
             b"revisit" => Kind::Revisit,
             _ => return Fate::Broken("its WARC-Type is not known; convert it to `response`"),
@@ -203,6 +204,12 @@ impl<'h> Header<'h> {
             is_html: kind == Kind::Resource && self.content_type.is_some_and(is_html),
         })
     }
+}
+
+/// Whether the type of a block says that it is an HTTP message (RFC 9112, section 10.2).
+fn is_response(content_type: &[u8]) -> bool {
+    const TYPE: &[u8] = b"application/http";
+    content_type.get(..TYPE.len()).is_some_and(|start| start.eq_ignore_ascii_case(TYPE))
 }
 
 /// Strips the angle brackets that older versions of the format put around a URL.

@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail, ensure};
 use portcullis_build::compile;
 use portcullis_build::{
     IngestConfig, IngestObserver, Ingested, Input, InputReport, SettleChoice, SourceError,
-    SourceSet, Sources, StandingCounts, Strictness,
+    SourceSet, Sources, StandingCounts, Strictness, two_names,
 };
 use portcullis_captures::FieldMap;
 use portcullis_dialect::decision::PolicyState;
@@ -162,6 +162,12 @@ fn shown(
     };
     if shows {
         show_problems(reports, ingested.as_ref().map_or(0, |it| it.superseded_undated));
+        for &field in ingested.as_ref().map_or(&[][..], |it| &it.doubted) {
+            say(format_args!(
+                "note: {}; the first that has a value counts (--strict makes this an error)",
+                two_names(field)
+            ));
+        }
     }
     // --lenient is only suggested if there are captures left to compile.
     let skips = strictness == Strictness::Usual
@@ -259,6 +265,8 @@ struct Summary<'r> {
     later: u64,
     superseded: u64,
     superseded_undated: u64,
+    /// The fields that captures have under two names.
+    doubted: Vec<&'static str>,
     broken: u64,
     redirected: u64,
     states: Figures,
@@ -294,6 +302,7 @@ impl<'r> Summary<'r> {
             later: sum(|input| input.later),
             superseded: if sets.is_empty() { ingested.superseded } else { 0 },
             superseded_undated: ingested.superseded_undated,
+            doubted: ingested.doubted.iter().map(|field| field.as_str()).collect(),
             broken: sum(|input| input.broken),
             redirected: counts.redirected,
             states: Figures::of(states, PolicyState::as_str, |state| counts.in_state(state)),

@@ -62,7 +62,7 @@ mod tracks;
 
 use std::path::PathBuf;
 
-use portcullis_captures::{BrokenKind, CaptureFormat, FieldMap, folder};
+use portcullis_captures::{BrokenKind, CaptureField, CaptureFormat, FieldMap, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Scratch;
@@ -171,6 +171,8 @@ pub struct Ingested {
     /// Those of them without a date, for which the order of the inputs, or the date of another capture,
     /// is all that says so.
     pub superseded_undated: u64,
+    /// The fields that captures have under two of their usual names, of which one counts.
+    pub doubted: Vec<CaptureField>,
     /// How they are compiled to a set.
     pub compiling: CompileConfig,
 }
@@ -215,6 +217,24 @@ pub enum IngestError {
         /// A report on each input.
         inputs: Vec<InputReport>,
     },
+    /// No capture has a field that was named.
+    #[error("no capture has the field {name} (--fields {}={name})", field.as_str())]
+    NoField {
+        /// The field.
+        field: CaptureField,
+        /// Its name.
+        name: String,
+        /// A report on each input.
+        inputs: Vec<InputReport>,
+    },
+    /// Captures have a field under two of its usual names, and strictness makes that an error.
+    #[error("{}", two_names(*field))]
+    TwoNames {
+        /// The field.
+        field: CaptureField,
+        /// A report on each input.
+        inputs: Vec<InputReport>,
+    },
     /// No input has a capture.
     #[error("{}", describe(inputs, describe_nothing))]
     NothingCaptured {
@@ -233,10 +253,20 @@ impl IngestError {
             IngestError::Broken { inputs }
             | IngestError::Noted { inputs, .. }
             | IngestError::Undated { inputs, .. }
+            | IngestError::NoField { inputs, .. }
+            | IngestError::TwoNames { inputs, .. }
             | IngestError::NothingCaptured { inputs } => inputs,
             IngestError::Scratch(_) => &[],
         }
     }
+}
+
+/// Describes a field that captures have under two of its usual names.
+pub fn two_names(field: CaptureField) -> String {
+    let (names, field) = (field.usual_names().join(", "), field.as_str());
+    format!(
+        "captures have two fields for {field} (of {names}): choose one with --fields {field}=NAME"
+    )
 }
 
 /// Describes the first problem of the inputs, and how many more there are. Calls `otherwise` if all

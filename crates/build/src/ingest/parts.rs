@@ -15,6 +15,7 @@ use std::cell::RefCell;
 
 use hashbrown::HashMap;
 
+use portcullis_captures::FieldName;
 use portcullis_dialect::AccessRules;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_files::error::WriteError;
@@ -56,7 +57,8 @@ pub struct Merger {
 impl Merger {
     /// Begins without captures. If the history of origins is kept, a set that has none counts as the few
     /// captures that it has.
-    pub fn new(config: IngestConfig) -> Merger {
+    pub fn new(mut config: IngestConfig) -> Merger {
+        config.capture = config.capture.renewed();
         Merger {
             pool: BlobPool::new(&config.scratch),
             config,
@@ -89,7 +91,15 @@ impl Merger {
             let Input { path, format } = &inputs[input];
             portcullis_captures::open(path, *format, &capture)
         };
-        self.read(reports, &open, observer)
+        self.read(reports, &open, observer)?;
+        match capture.missing() {
+            None => Ok(()),
+            Some(FieldName { field, path }) => Err(IngestError::NoField {
+                field: *field,
+                name: path.as_ref().map(ToString::to_string).unwrap_or_default(),
+                inputs: self.inputs.clone(),
+            }),
+        }
     }
 
     /// Like [`Merger::ingest`], for the inputs that `open` opens.
@@ -182,6 +192,9 @@ impl Merger {
             let Ingested { superseded_undated: captures, inputs, .. } = ingested;
             return Err(IngestError::Undated { captures, inputs });
         }
+        if let (true, Some(&field)) = (is_strict, ingested.doubted.first()) {
+            return Err(IngestError::TwoNames { field, inputs: ingested.inputs });
+        }
         match if is_strict { noted(&ingested.standings)? } else { None } {
             None => Ok(ingested),
             Some((host, note, origins)) => {
@@ -201,13 +214,22 @@ impl Merger {
         };
         let superseded_undated = captured.undated;
         let Merger { config, pool, inputs, captures, .. } = self;
+        let doubted = config.capture.doubted();
         let superseded =
             if config.history { 0 } else { captures.saturating_sub(captured.resources()) };
         let IngestConfig { dialect, robots_bytes_max, settle, scratch, .. } = config;
         let provenance = Provenance::of(&inputs, &settle).to_json();
         let compiling = CompileConfig { dialect, robots_bytes_max, provenance, scratch };
         let standings = Standings::from_captures(Settling { captured, settle, at }, pool);
-        Ok(Ingested { standings, inputs, settle, superseded, superseded_undated, compiling })
+        Ok(Ingested {
+            standings,
+            inputs,
+            settle,
+            superseded,
+            superseded_undated,
+            doubted,
+            compiling,
+        })
     }
 
     /// Merges captures that are sorted by key.

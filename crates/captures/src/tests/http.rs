@@ -115,6 +115,14 @@ fn chunks_are_put_together() {
     check(chunked, b"", BROKEN, b"", &[BadChunks]);
     // A length besides chunks is ignored.
     check(&format!("{chunked}Content-Length: 1000\r\n"), &in_chunks(TEXT), OK, TEXT, &[]);
+    // Trailer fields follow the last chunk, and nothing else does.
+    let with_trailer = [&in_chunks(TEXT)[..in_chunks(TEXT).len() - 2], b"A: b\r\n\r\n"].concat();
+    check(chunked, &with_trailer, OK, TEXT, &[]);
+    check(chunked, &[&in_chunks(TEXT)[..], TEXT].concat(), BROKEN, b"", &[BadChunks]);
+    let twice = "Transfer-Encoding: chunked, chunked\r\n";
+    check(twice, &in_chunks(&in_chunks(TEXT)), BROKEN, b"", &[CaptureNote::UnknownCoding]);
+    let endless = "Content-Length: 99999999999999999999\r\n";
+    check(endless, TEXT, BROKEN, b"", &[CaptureNote::ShortBody]);
     for fields in ["Content-Encoding: gzip\r\nTransfer-Encoding: ", "Transfer-Encoding: gzip, "] {
         check(&format!("{fields}chunked\r\n"), &in_chunks(&gzip(TEXT)), OK, TEXT, &[]);
     }
@@ -351,7 +359,7 @@ fn whole_bodies() {
         (b"4  \r\nUser\r\n0\r\n", b"User"),
         (b"4 ; a=\"b\"\r\nUser\r\n0\r\nTrailer: x\r\n\r\n", b"User"),
         (b"A\r\n0123456789\r\n0\r\n\r\n", b"0123456789"),
-        (b"0000000000000001\r\n\n\r\n0\r\n\r\nrest", b"\n"),
+        (b"0000000000000001\r\n\n\r\n0\r\n\r\n\r\n", b"\n"),
         (b"7\r\n\r\n0\r\n\r\n\r\n0\r\n\r\n", b"\r\n0\r\n\r\n"),
     ];
     for (body, expected) in rows {
@@ -362,8 +370,10 @@ fn whole_bodies() {
 
 #[test]
 fn broken_bodies() {
-    let rows: [(&[u8], &[u8]); 13] = [
+    let rows: [(&[u8], &[u8]); 15] = [
         (b"", b""),
+        (b"1\r\n\n\r\n0\r\n\r\nrest", b"\n"),
+        (b"1\r\n\n\r\n0\r\nUser-agent: *", b"\n"),
         (b"4", b""),
         (b"4\r\n", b""),
         (b"4\r\nUs", b"Us"),

@@ -5,7 +5,7 @@ use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
 use super::{Keeper, Kept, NO_SUBJECT, fields, notes, read_all};
 use crate::json_lines::{WHITE_SPACE, open};
-use crate::{BatchReader, BrokenKind, Capture, Confirms, FieldMap};
+use crate::{BatchReader, BrokenKind, Capture, CaptureField, Confirms, FieldMap};
 use portcullis_files::input::Source;
 use portcullis_robots::access::CaptureNote;
 use portcullis_testkit::files::zstd;
@@ -488,10 +488,37 @@ fn files_of_hosts_by_date() {
     assert_eq!(rows, expected);
     for line in [
         r#"{"a.example": {"today": "Disallow: /x"}}"#,
+        r#"{"a.example": {"2024-01-01": "Disallow: /x", "2024-01-01": ""}}"#,
         r#"{"a.example": {"2023-01-01": 7}}"#,
         r#"{"key": {"2023-01-01": "x"}}"#,
         "{}",
     ] {
         assert_eq!(read(line).broken.len(), 1, "{line}");
     }
+}
+
+#[test]
+fn hosts_that_come_twice_have_all_their_files() {
+    let line = r#"{"a.example": {"2024-01-01": "x"}, "a.example": {"2024-02-01": ""}}"#;
+    assert_eq!(read(line).captures.len(), 2);
+}
+
+#[test]
+fn names_that_no_record_has_and_fields_with_two_names_are_noted() {
+    let noted = |line: &'static str, names: &[&str]| {
+        let fields = fields(names);
+        let source = Source::from_reader("lines", std::io::Cursor::new(line));
+        read_all(&mut open(source, &fields).unwrap(), None);
+        fields
+    };
+    let line = r#"{"url": "u", "status": 200, "http_status": 503, "body": "", "cut": null}"#;
+    let found = noted(line, &["truncated=cutt"]);
+    assert_eq!(found.missing().unwrap().field, CaptureField::Truncated);
+    assert_eq!(found.doubted(), [CaptureField::Status]);
+    assert!(found.renewed().doubted().is_empty());
+    let found = noted(line, &["truncated=cut", "status=status", "host="]);
+    assert!(found.missing().is_none() && found.doubted().is_empty());
+    // Equal values, null, and a host beside a URL raise no doubt.
+    let line = r#"{"url": "u", "uri": "u", "host": "a", "domain": "b", "status": 404, "body": null, "text": "x"}"#;
+    assert!(noted(line, &[]).doubted().is_empty());
 }

@@ -113,6 +113,13 @@ fn records_of_every_type() {
         (500, b"/x", b"", 0),
     ];
     assert_eq!(found, expected);
+    // A response that a resource has.
+    let block = b"HTTP/1.1 503 Busy\r\n\r\nUser-agent: *\n";
+    let resource = String::from_utf8(record("resource", url, block)).unwrap();
+    let resource =
+        resource.replace("\r\n\r\nHTTP", "\r\nContent-Type: application/http\r\n\r\nHTTP");
+    let answers = read_all(&mut reader(resource.as_bytes()), None).captures;
+    assert_eq!(answers[0].capture.answer, Fetched::Status(503));
     assert_eq!(keeper.captures[0].capture.caching.max_age, Some(60));
     let is_revisit = |index: usize| {
         let notes: CaptureNotes = keeper.captures[index].capture.notes;
@@ -234,6 +241,7 @@ fn a_broken_record_is_counted_and_the_next_is_found() {
     check(&damaged("User-agent", "and then\nUser-agent"), 2, &[at]);
     check(&[&one[..], b"garbage\r\nWARC/\r\nWARC/1.0 is not this\n", &two].concat(), 2, &[at]);
     check(&[&one[..], b"garbage"].concat(), 1, &[at]);
+    check(&[&one[..], &[0; 10], &two].concat(), 2, &[at]);
     // A response without the end of its header, in a record that is whole.
     let headless =
         record("response", "http://a.example/robots.txt", b"HTTP/1.1 200 OK\r\nA: b\r\n");

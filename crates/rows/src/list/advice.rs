@@ -302,13 +302,16 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
     let fix = match first {
         Some(_) if are_most(holds_urls) => {
             let tool = r#"awk '{gsub(/[,;|] *http/, "\nhttp")} 1'"#;
-            Some(("put each URL on its own line", tool))
+            Some(("put each URL on its own line", tool.to_owned()))
         }
         Some(first) if are_most(holds_more) => {
-            let mut words = first.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
+            let end = first.iter().copied().find(ends_word).unwrap_or(b' ');
+            let mut words = first.split(|&byte| byte == end).filter(|word| !word.is_empty());
+            let escaped = if end == b' ' { " ".to_owned() } else { format!("\\{end:03o}") };
             Some(match words.all(|word| memchr::memmem::find(word, b"://").is_some()) {
-                true => ("put each URL on its own line", "tr -s ' ' '\\n'"),
-                false => ("keep the first word", "awk '{print $1}'"),
+                true => ("put each URL on its own line", format!("tr -s '{escaped}' '\\n'")),
+                false if end == b' ' => ("keep the first word", "awk '{print $1}'".to_owned()),
+                false => ("keep the first field", format!("awk -F '{escaped}' '{{print $1}}'")),
             })
         }
         _ => None,
@@ -317,7 +320,7 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
         return Err(format!(
             "most lines hold more than a URL (`{}`); {fix}: {} ({AS_URLS})",
             shown(line),
-            to_lines(name, tool)
+            to_lines(name, &tool)
         ));
     }
     let (Some(first), true) = (lines.first(), lines.len() > 1) else { return Ok(()) };
@@ -383,11 +386,16 @@ impl Work for BlocksBefore<'_> {
     }
 }
 
-/// Whether a line has a URL, a blank and more text.
+/// Whether a byte ends a word: a blank, or a control, with which tools separate fields. A TAB makes a table.
+fn ends_word(byte: &u8) -> bool {
+    *byte != b'\t' && (*byte == b' ' || byte.is_ascii_control())
+}
+
+/// Whether a line has a URL, the end of a word, and more text.
 fn holds_more(line: &[u8]) -> bool {
     let line = line.trim_ascii();
-    let Some(blank) = memchr::memchr(b' ', line) else { return false };
-    let word = &line[..blank];
+    let Some(end) = line.iter().position(ends_word) else { return false };
+    let word = &line[..end];
     let host = word.split(|&byte| byte == b'/').next().unwrap_or_default();
     memchr::memmem::find(word, b"://").is_some() || is_host(host)
 }

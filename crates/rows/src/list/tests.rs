@@ -713,6 +713,8 @@ fn lines_that_hold_more_than_a_url() {
         ),
         ("https://a.example/;NL\nhttps://b.example/;BE\n", "cut -d ';' -f 1"),
         ("https://a.example/,https://b.example/", "awk"),
+        ("https://a.example/\x01https://b.example/\n", "tr -s '\\001' '\\n'"),
+        ("https://a.example/\x1f200\nhttps://b.example/\x1f404", "awk -F '\\037' '{print $1}'"),
         ("https://a.example/; https://b.example/\n", "awk"),
         ("https://a.example/|A b\nhttps://b.example/|B\n", "cut -d '|' -f 1"),
     ] {

@@ -12,8 +12,8 @@
 //! trace. Feeds have titles and texts, which are skipped. A document type declaration is skipped, so no entity is ever expanded, except for those
 //! of XML itself.
 //!
-//! An entry without a `<loc>`, or with an empty one, is an empty value. White space within a value
-//! is collapsed, because the protocol's schema has URLs as `xs:anyURI`.
+//! An entry without a `<loc>`, or with an empty one, is an empty value. White space around a value does
+//! not belong to it, and a line end inside stays visible, as a TAB: such a value is no URL.
 //!
 //! Cost: one pass. Memory holds one value and one piece of markup, each up to
 //! [`SITEMAP_MARKUP_BYTES_MAX`], and the names of the open elements.
@@ -177,7 +177,7 @@ impl Document {
                 }
                 Event::End(_) => {
                     match place.open.pop() {
-                        Some(Element::Loc) => collapse_space(&mut self.value),
+                        Some(Element::Loc) => trim_space(&mut self.value),
                         Some(Element::Entry { has_value: false }) => self.value.clear(),
                         // The value is that of its link.
                         Some(Element::Entry { .. }) if place.kind() == Some(Root::Atom) => {}
@@ -394,14 +394,14 @@ fn check_encoding(declaration: &BytesDecl<'_>) -> Result<(), Wrong> {
     ))
 }
 
-/// Removes white space at the ends, and makes one space of it elsewhere.
-fn collapse_space(value: &mut Vec<u8>) {
-    let is_plain = |value: &[u8]| !value.iter().any(u8::is_ascii_whitespace);
-    if is_plain(value) {
-        return;
+/// Removes white space at the ends. A line end elsewhere becomes a TAB, so that the value is one line and,
+/// as with any line end inside, no URL: clients disagree on the path.
+fn trim_space(value: &mut Vec<u8>) {
+    if value.iter().any(u8::is_ascii_whitespace) {
+        let is_end = |byte: u8| matches!(byte, b'\n' | b'\r');
+        let inside = value.trim_ascii().iter();
+        *value = inside.map(|&byte| if is_end(byte) { b'\t' } else { byte }).collect();
     }
-    let words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    *value = words.collect::<Vec<_>>().join(&b' ');
 }
 
 /// A stream that delivers as many bytes as there is credit, so that one text or tag has a limit.

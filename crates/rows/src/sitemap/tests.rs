@@ -68,8 +68,9 @@ fn values() {
         ("<url><loc>a?b&amp;c&#x26;d&#38;e&apos;&quot;&lt;&gt;</loc></url>", "a?b&c&d&e'\"<>\n"),
         ("<url><loc>a<![CDATA[?b&amp;<c>]]>d</loc></url>", "a?b&amp;<c>d\n"),
         ("<!-- <url><loc>x</loc></url> --><url><loc>a<!-- x --><?x y?>b</loc></url>", "ab\n"),
-        // White space is collapsed, so that no value has two lines.
-        ("<url><loc>\n  a b\n\n c&#10;d\r\n\t</loc></url>", "a b c d\n"),
+        // A value has one line, and line ends inside are seen.
+        ("<url><loc>\n  a b\n\n c&#10;d\r\n\t</loc></url>", "a b\t\t c\td\n"),
+        ("<url><loc>https://a.example/&#13;x</loc></url>", "https://a.example/\tx\n"),
         // An entry without a value keeps its place.
         (
             "<url/><url><loc/></url><url><lastmod>1</lastmod></url><url><loc> </loc></url>",

@@ -87,6 +87,8 @@ impl Classifier {
             false => Ok(Named::Agent(crawlers.unnamed)),
         };
         match crawlers.kind {
+            // As logs have where there is none. A header of `-` has no token either.
+            AgentKind::Token if text == "-" => Ok(Named::Agent(NONE)),
             AgentKind::Token => match crawlers.known(text) {
                 Some(agent) => Ok(Named::Agent(agent)),
                 None => match Crawler::parse(text, self.dialect()) {

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use portcullis_captures::{
-    Batch, BatchReader, BrokenRecord, Capture, CaptureSink, Confirms, ReadConfig, Subject,
+    Batch, BatchReader, BrokenRecord, Capture, CaptureField, CaptureSink, Confirms, FieldMap,
+    ReadConfig, Subject,
 };
 use portcullis_dialect::Fetched;
 use portcullis_dialect::decision::Verdict;
@@ -307,4 +308,36 @@ fn ingest_from(
     let mut merger = Merger::new(config.clone());
     merger.read(reports, open, observer)?;
     merger.finish()
+}
+
+#[test]
+fn a_name_that_no_capture_has_is_an_error_in_each_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, line: &str| {
+        std::fs::write(folder.path().join(name), line).unwrap();
+        Input::new(folder.path().join(name))
+    };
+    let cut =
+        file("a.jsonl", r#"{"host": "a.example", "status": 200, "body": "", "was_cut": true}"#);
+    let two = file(
+        "b.jsonl",
+        r#"{"host": "b.example", "status": 200, "code": 1, "http_status": 503, "body": ""}"#,
+    );
+    let capture = FieldMap::new(["truncated=was_cut".parse().unwrap()]).unwrap();
+    let usual = IngestConfig { capture, ..IngestConfig::new(&RFC_9309, None) };
+    let strict = IngestConfig { strictness: Strictness::Strict, ..usual.clone() };
+    for config in [&usual, &strict] {
+        assert!(super::ingest(&[cut.clone()], config, &()).unwrap().doubted.is_empty());
+        // What the run before found does not count.
+        let error = super::ingest(&[two.clone()], config, &()).unwrap_err().to_string();
+        assert_eq!(error, "no capture has the field was_cut (--fields truncated=was_cut)");
+    }
+    let both = [cut, two];
+    let doubted = super::ingest(&both, &usual, &()).unwrap().doubted;
+    assert_eq!(doubted, [CaptureField::Status]);
+    let error = super::ingest(&both, &strict, &()).unwrap_err().to_string();
+    assert!(
+        error.contains("two fields for status") && error.contains("--fields status=NAME"),
+        "{error}"
+    );
 }
