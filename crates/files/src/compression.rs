@@ -223,11 +223,16 @@ fn after_padding<R: BufRead>(mut stored: R, padding: &[u8]) -> io::Result<Option
         };
         let (read, padded) =
             (bytes.len(), bytes.iter().take_while(|byte| padding.contains(byte)).count());
+        let next = bytes.get(padded).copied();
         stored.consume(padded);
-        match padded < read {
-            true => return Ok(Some(stored)),
-            false if read == 0 => return Ok(None),
-            false => {}
+        match next {
+            Some(0x1f) => return Ok(Some(stored)),
+            Some(_) => {
+                let problem = "other data follows its end";
+                return Err(io::Error::new(ErrorKind::InvalidData, problem));
+            }
+            None if read == 0 => return Ok(None),
+            None => {}
         }
     }
 }

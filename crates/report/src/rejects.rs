@@ -515,7 +515,8 @@ fn looks_like(name: &str, text: &str, assumes_scheme: bool) -> String {
         return "it looks like paths; give their host with --host, such as --host example.com"
             .into();
     }
-    let is_bare = trimmed.contains('.') || trimmed.starts_with("//");
+    let is_bare = trimmed.starts_with("//")
+        || (trimmed.contains('.') && trimmed.starts_with(|first: char| first.is_alphanumeric()));
     if !assumes_scheme && is_bare && !trimmed.contains(' ') && !trimmed.contains('@') {
         return "it looks like URLs without a scheme; try --assume-scheme https".into();
     }
