@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::value_error;
+use crate::{ensure, value_error};
 
 /// Names: one str, in which commas separate them, or several.
 #[derive(Default)]
@@ -56,10 +56,8 @@ pub fn label(name: &str) -> PyResult<Label> {
 
 /// Returns a size limit of robots.txt files. At 0 no file would have a rule, and everything be allowed.
 pub fn size_limit(argument: &str, bytes: usize) -> PyResult<usize> {
-    match bytes {
-        0 => Err(PyValueError::new_err(format!("{argument} is 0; it must be at least 1"))),
-        bytes => Ok(bytes),
-    }
+    ensure!(bytes > 0, "{argument} is 0; it must be at least 1");
+    Ok(bytes)
 }
 
 /// Returns what a word means.
@@ -121,9 +119,7 @@ impl Asked {
             Ok(Asked { chains, lists: asked.describe_lists(&skipped) })
         });
         let asked = asked.map_err(|error| PyValueError::new_err(error.root_cause().to_string()))?;
-        match asked.chains.is_empty() {
-            true => Err(PyValueError::new_err("no agents; name at least one crawler")),
-            false => Ok(asked),
-        }
+        ensure!(!asked.chains.is_empty(), "no agents; name at least one crawler");
+        Ok(asked)
     }
 }

@@ -38,7 +38,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyType};
 use twox_hash::XxHash3_64;
 
-use crate::Error;
+use crate::{Error, ensure};
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -63,9 +63,7 @@ pub fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Arrays>> {
         // lives.
         let (array, schema) =
             unsafe { (FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
-        if array.is_released() {
-            return Err(PyValueError::new_err("the Arrow array was already consumed"));
-        }
+        ensure!(!array.is_released(), "the Arrow array was already consumed");
         // SAFETY: the exporter follows the C data interface.
         let data = unsafe { from_ffi(array, schema) }.map_err(value_error)?;
         return Ok(Some(Box::new(iter::once(Ok(make_array(data))))));
@@ -184,12 +182,9 @@ impl PyColumn {
     #[classmethod]
     fn from_bytes(_: &Bound<'_, PyType>, data: &[u8]) -> PyResult<PyColumn> {
         let table = PyTable::from_ipc(data).map_err(Error::of)?;
-        match table.schema.fields().len() {
-            1 => Ok(PyColumn(table)),
-            columns => {
-                Err(PyValueError::new_err(format!("{columns} columns; use Table.from_bytes")))
-            }
-        }
+        let columns = table.schema.fields().len();
+        ensure!(columns == 1, "{columns} columns; use Table.from_bytes");
+        Ok(PyColumn(table))
     }
 
     fn __reduce__<'py>(self_: &Bound<'py, PyColumn>) -> PyResult<Reduced<'py>> {
@@ -210,9 +205,7 @@ impl PyColumn {
         dtype: Option<Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if copy == Some(false) {
-            return Err(PyValueError::new_err("a column is converted to NumPy by a copy"));
-        }
+        ensure!(copy != Some(false), "a column is converted to NumPy by a copy");
         let numpy = py.import("numpy")?;
         let values = || self.to_pylist(py).map(Bound::into_any);
         let has_nulls = self.pieces().any(|piece| piece.null_count() > 0);

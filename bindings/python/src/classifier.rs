@@ -40,7 +40,7 @@ use crate::fault::in_pool;
 use crate::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, QUESTIONS_KEPT};
 use crate::opened::PyPolicySet;
 use crate::texts::{Argument, Texts, bytes_of, with_bytes};
-use crate::{Error, of_json, value_error};
+use crate::{Error, ensure, of_json, value_error};
 
 /// A classifier, and the sessions of its threads for later calls.
 struct Question {
@@ -253,18 +253,17 @@ impl PyClassifier {
         let before_first = word("before_first", before_first, &words)?;
         let set = self.set.get();
         let at = match at {
-            Some(_) if set.time.is_some() => {
-                let text = "SET@TIME names the time for all URLs; leave it out, or at";
-                return Err(PyValueError::new_err(text));
-            }
             Some(at) => {
+                let text = "SET@TIME names the time for all URLs; leave it out, or at";
+                ensure!(set.time.is_none(), "{text}");
                 set.need_history("at")?;
                 At::new(at)?
             }
-            None if before_first == BeforeFirst::Oldest && set.time.is_none() => {
-                return Err(PyValueError::new_err("before_first needs times; pass at too"));
+            None => {
+                let has_times = before_first == BeforeFirst::Unknown || set.time.is_some();
+                ensure!(has_times, "before_first needs times; pass at too");
+                At::One(None)
             }
-            None => At::One(None),
         };
         Ok((self.question(labels, before_first)?, at))
     }
@@ -361,10 +360,9 @@ impl PyClassifier {
             ("", [_, ..]) => Columns::from_usage(&labels),
             _ => columns.parse::<Columns>().map_err(value_error)?.with_usage(&labels),
         };
-        if columns.need_times() && at.is_none() && self.set.get().time.is_none() {
-            let text = "the columns captured, since and until need times; pass at too";
-            return Err(PyValueError::new_err(text));
-        }
+        let has_times = at.is_some() || self.set.get().time.is_some();
+        let text = "the columns captured, since and until need times; pass at too";
+        ensure!(has_times || !columns.need_times(), "{text}");
         let fields = columns.fields(&self.agents(), prefix).map_err(value_error)?;
         let read = |answers: &mut Answers<'_>, rows: &mut Added| {
             columns::read(&columns, answers, rows).map(|_| ())

@@ -74,6 +74,16 @@ impl Error {
     }
 }
 
+/// Returns a `ValueError` with a formatted text unless a condition holds.
+macro_rules! ensure {
+    ($holds:expr, $($text:tt)*) => {
+        if !$holds {
+            return Err(pyo3::exceptions::PyValueError::new_err(format!($($text)*)));
+        }
+    };
+}
+use ensure;
+
 /// Converts an error about an argument to a `ValueError`.
 fn value_error(error: impl std::error::Error) -> PyErr {
     PyValueError::new_err(described(&error))

@@ -12,11 +12,10 @@ use std::sync::Arc;
 
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::{PolicySet, SetError};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::Error;
 use crate::fault::guard_mapped_sets;
+use crate::{Error, ensure};
 
 /// The policies of many origins.
 #[pyclass(frozen, name = "PolicySet", module = "portcullis_robots")]
@@ -69,13 +68,12 @@ impl PyPolicySet {
     ///
     /// If it has none. The error says that `argument` needs it.
     pub fn need_history(&self, argument: &str) -> PyResult<()> {
-        if self.set.has_history() {
-            return Ok(());
-        }
-        Err(PyValueError::new_err(format!(
+        ensure!(
+            self.set.has_history(),
             "{}: compiled without history, which {argument} needs; compile its captures with \
              history=True, or with portcullis compile --history",
             self.set.name()
-        )))
+        );
+        Ok(())
     }
 }

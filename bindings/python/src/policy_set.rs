@@ -14,8 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use portcullis_build::compile::{self, CompileConfig, CompileError};
 use portcullis_build::{
     IngestConfig, Input, InputReport, LoadConfig, MergeError, SettleChoice, SourceError, Sources,
-    Standings, Strictness,
+    Standings, Strictness, two_names,
 };
+use portcullis_captures::CaptureField;
 use portcullis_cli::SetAt;
 use portcullis_dialect::RFC_9309;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
@@ -37,7 +38,7 @@ use crate::fault::in_pool;
 use crate::opened::{self, PyPolicySet, set_error};
 use crate::survey::PySurvey;
 use crate::texts::with_bytes;
-use crate::{Error, of_json, value_error};
+use crate::{Error, ensure, of_json, value_error};
 
 /// Returns the exception for inputs that cannot be ingested: the system's, if it refused one of them.
 fn not_ingested(error: SourceError) -> PyErr {
@@ -71,12 +72,15 @@ fn write(
 }
 
 /// Warns of archives that were not read whole.
-fn warn(py: Python<'_>, archives: &[InputReport]) -> PyResult<()> {
-    for input in archives.iter().filter(|input| !input.is_whole()) {
+fn warn(py: Python<'_>, archives: &[InputReport], doubted: &[CaptureField]) -> PyResult<()> {
+    let left_out = archives.iter().filter(|input| !input.is_whole()).map(|input| {
         let first = input.broken_named.first().map(|it| format!("{}: {}", it.place, it.problem));
         let what = input.failure.clone().or(first).unwrap_or_default();
         let broken = counted(input.broken, "record");
-        let warning = format!("{}: {broken} left out ({what})", input.name);
+        format!("{}: {broken} left out ({what})", input.name)
+    });
+    let doubted = doubted.iter().map(|field| two_names(*field));
+    for warning in left_out.chain(doubted) {
         let warning = CString::new(warning.replace('\0', "\u{fffd}"))?;
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &warning, 1)?;
     }
@@ -146,11 +150,8 @@ impl PyPolicySet {
             ..IngestConfig::new(asked.unwrap_or(&RFC_9309), Some(max_robots_bytes))
         };
         if let Ok(files) = inputs.cast::<PyDict>() {
-            if output.is_some() || history {
-                let text =
-                    "output and history need captures in files; texts are compiled into memory";
-                return Err(PyValueError::new_err(text));
-            }
+            let text = "output and history need captures in files; texts are compiled into memory";
+            ensure!(output.is_none() && !history, "{text}");
             let texts = texts_of(files)?;
             return in_pool(py, &pool, |stop| {
                 of_texts(&texts, &settings, Scratch::new(None, memory), stop)
@@ -160,9 +161,7 @@ impl PyPolicySet {
             Ok(input) => vec![input],
             Err(_) => inputs.extract::<Vec<PathBuf>>()?,
         };
-        if inputs.is_empty() {
-            return Err(PyValueError::new_err("no inputs; name at least one archive or set"));
-        }
+        ensure!(!inputs.is_empty(), "no inputs; name at least one archive or set");
         let inputs = inputs.iter().map(PathBuf::as_path);
         let inputs = portcullis_captures::expand(inputs, None).map_err(Error::of)?.inputs;
         let inputs = inputs.into_iter().map(|input| Input::new(input.path));
@@ -170,22 +169,18 @@ impl PyPolicySet {
         let sources = Sources::new(inputs, open, &SettleChoice::default(), settings);
         let sources = sources.map_err(not_ingested)?;
         let own = sources.config().dialect;
-        if asked.is_some_and(|asked| asked != own) {
-            let (set, own) = (&sources.sets()[0].name, own.name);
-            return Err(PyValueError::new_err(format!("{set}: compiled for the dialect {own}")));
-        }
+        let set = sources.sets().first().map_or("", |set| &set.name);
+        ensure!(asked.is_none_or(|it| it == own), "{set}: compiled for the dialect {}", own.name);
         let archives = sources.archives().len();
-        if history && archives == 0 {
-            let text = "history is about archives, and all inputs are sets";
-            return Err(PyValueError::new_err(text));
-        }
-        let (compiled, reports) = in_pool(py, &pool, |stop| {
+        let text = "history is about archives, and all inputs are sets";
+        ensure!(!history || archives > 0, "{text}");
+        let (compiled, (reports, doubted)) = in_pool(py, &pool, |stop| {
             let scratch = Scratch::new(output, memory).until(Arc::clone(stop));
             let ingested = sources.ingest(scratch, &()).map_err(not_ingested)?;
             let compiled = write(&ingested.standings, &ingested.compiling, output)?;
-            Ok((compiled, ingested.inputs))
+            Ok((compiled, (ingested.inputs, ingested.doubted)))
         })?;
-        warn(py, &reports[reports.len() - archives..])?;
+        warn(py, &reports[reports.len() - archives..], &doubted)?;
         Ok(compiled)
     }
 
@@ -212,9 +207,7 @@ impl PyPolicySet {
     fn survey(&self, agents: Names, history: bool, lists: bool) -> PyResult<PySurvey> {
         let PyPolicySet { set, time, .. } = self;
         let chains = Asked::new(&agents, &[], set.dialect())?.chains;
-        if history && time.is_some() {
-            return Err(PyValueError::new_err("history has all periods; leave out @TIME"));
-        }
+        ensure!(!history || time.is_none(), "history has all periods; leave out @TIME");
         if history {
             self.need_history("history=True")?;
         }
@@ -329,9 +322,7 @@ fn texts_of(files: &Bound<'_, PyDict>) -> PyResult<BTreeMap<Origin, Vec<u8>>> {
             PyValueError::new_err(format!("{url}: {error}; give https://HOST/robots.txt"))
         })?;
         let text = with_bytes(&text, <[u8]>::to_vec)?;
-        if texts.insert(origin, text).is_some() {
-            return Err(PyValueError::new_err(format!("{url}: its origin has two files")));
-        }
+        ensure!(texts.insert(origin, text).is_none(), "{url}: its origin has two files");
     }
     Ok(texts)
 }

@@ -251,6 +251,16 @@ def test_broken_records_are_warned_of(tmp_path):
         PolicySet.compile(source, strictness="strict")
 
 
+def test_a_field_with_two_names_is_a_warning_or_an_error(tmp_path):
+    archive = tmp_path / "a.jsonl"
+    archive.write_text('{"host": "a.example", "status": 200, "http_status": 503, "body": ""}\n')
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="two fields for status"):
+            PolicySet.compile([archive])
+    with pytest.raises(Error, match="two fields for status"):
+        PolicySet.compile([archive], strictness="strict")
+
+
 def test_sets_are_pickled_as_paths(policies, set_path, tmp_path, monkeypatch):
     again = pickle.loads(pickle.dumps(policies))
     assert (again.hash, again.name) == (policies.hash, policies.name)
