@@ -81,17 +81,13 @@ fn archive(
         ArchiveFormat::JsonLines => "jsonl",
         ArchiveFormat::Warc => "warc.gz",
     };
-    let (mut records, mut states) = (vec![Vec::new(); files as usize], BTreeMap::new());
-    for records in &mut records {
-        corpus.write_archive_head(format, records);
-    }
+    let mut records = vec![corpus.archive_head(format); files as usize];
+    let mut states = BTreeMap::new();
     for host in 0..HOSTS {
-        corpus.write_archived(host, format, &mut records[(host % files) as usize]);
-        let (mut origin, mut robots) = (Vec::new(), Vec::new());
-        corpus.write_origin(host, &mut origin);
-        corpus.write_robots(host, &mut robots);
-        let file = RobotsTxt::parse(&robots, &RFC_9309, Some(ROBOTS_BYTES_MAX));
-        states.insert(String::from_utf8(origin).unwrap(), state_of(&file).to_string());
+        records[(host % files) as usize].extend(corpus.archived(host, format));
+        let robots = corpus.robots(host);
+        let file = RobotsTxt::parse(robots.as_bytes(), &RFC_9309, Some(ROBOTS_BYTES_MAX));
+        states.insert(corpus.origin(host), state_of(&file).to_string());
     }
     let write = |(number, records): (usize, Vec<u8>)| {
         let path = folder.join(format!("{number}.{ending}"));

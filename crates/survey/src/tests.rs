@@ -40,7 +40,7 @@ fn ingested(hosts: u64, dialect: &'static Dialect) -> Ingested {
     let corpus = Corpus::new(11, hosts);
     let mut records = Vec::new();
     for host in 0..hosts {
-        corpus.write_archived(host, ArchiveFormat::JsonLines, &mut records);
+        records.extend(corpus.archived(host, ArchiveFormat::JsonLines));
     }
     // A repeated group, robots that share rules, records of all kinds.
     let mut captures = Captures::default();

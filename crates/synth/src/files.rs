@@ -10,8 +10,7 @@
 //! The list is written last, so a corpus with a list is complete.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::ops::Range;
+use std::io::{self, Write};
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -47,20 +46,18 @@ impl Corpus {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, wrong));
             }
             None => self.write_folder(&folder.join("robots"))?,
-            Some(format @ ArchiveFormat::JsonLines) => {
-                self.write_archive(format, &folder.join("robots.jsonl"))?;
-            }
-            Some(format @ ArchiveFormat::Warc) => {
-                self.write_archive(format, &folder.join("robots.warc.gz"))?;
+            Some(format) => {
+                let is_json = format == ArchiveFormat::JsonLines;
+                let name = if is_json { "robots.jsonl" } else { "robots.warc.gz" };
+                self.write_archive(format, &folder.join(name))?;
             }
         }
-        let list = folder.join(if has_times { "urls.tsv" } else { "urls.txt" });
-        let head: &[u8] = if has_times { b"url\ttime\n" } else { b"" };
-        write(&list, head, (urls, URLS_AT_ONCE), |position, out| {
-            self.write_url(position, out);
+        let (name, head) = if has_times { ("urls.tsv", "url\ttime\n") } else { ("urls.txt", "") };
+        write(&folder.join(name), head.into(), (urls, URLS_AT_ONCE), |position, out| {
+            out.extend_from_slice(self.url(position).as_bytes());
             if has_times {
                 out.push(b'\t');
-                self.write_url_time(position, out);
+                out.extend_from_slice(self.url_time(position).as_bytes());
             }
             out.push(b'\n');
         })
@@ -68,20 +65,16 @@ impl Corpus {
 
     fn write_folder(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir(folder).map_err(cannot_write(folder))?;
-        (0..self.hosts).into_par_iter().try_for_each_init(Vec::new, |robots, host| {
-            robots.clear();
-            self.write_robots(host, robots);
+        (0..self.hosts).into_par_iter().try_for_each(|host| {
             let path = folder.join(self.host(host));
-            fs::write(&path, robots).map_err(cannot_write(&path))
+            fs::write(&path, self.robots(host)).map_err(cannot_write(&path))
         })
     }
 
     fn write_archive(&self, format: ArchiveFormat, path: &Path) -> io::Result<()> {
-        let mut head = Vec::new();
-        self.write_archive_head(format, &mut head);
         let at_once = (CAPTURES_AT_ONCE / self.captures).max(1);
-        write(path, &head, (self.hosts, at_once), |host, out| {
-            self.write_archived(host, format, out)
+        write(path, self.archive_head(format), (self.hosts, at_once), |host, out| {
+            out.extend(self.archived(host, format));
         })
     }
 }
@@ -95,28 +88,25 @@ fn cannot_write(path: &Path) -> impl Fn(io::Error) -> io::Error {
 /// `at_once` on all threads.
 fn write(
     path: &Path,
-    head: &[u8],
+    head: Vec<u8>,
     (end, at_once): (u64, u64),
     make: impl Fn(u64, &mut Vec<u8>) + Sync,
 ) -> io::Result<()> {
-    let pieces_at_once = rayon::current_num_threads() * PIECES_PER_THREAD;
-    let piece = |positions: Range<u64>| {
-        let mut bytes = Vec::new();
-        positions.for_each(|position| make(position, &mut bytes));
-        bytes
-    };
+    let positions_at_once = at_once * (rayon::current_num_threads() * PIECES_PER_THREAD) as u64;
     let written = || {
-        let mut file = BufWriter::new(File::create_new(path)?);
-        file.write_all(head)?;
-        let mut start = 0;
-        while start < end {
-            let starts = (0..pieces_at_once as u64).map(|number| start + number * at_once);
-            let starts: Vec<u64> = starts.take_while(|&start| start < end).collect();
-            let made = starts.into_par_iter().map(|start| piece(start..end.min(start + at_once)));
-            made.collect::<Vec<_>>().iter().try_for_each(|bytes| file.write_all(bytes))?;
-            start = end.min(start + pieces_at_once as u64 * at_once);
+        let mut file = File::create_new(path)?;
+        file.write_all(&head)?;
+        for start in (0..end).step_by(positions_at_once as usize) {
+            let stop = end.min(start + positions_at_once);
+            let starts: Vec<u64> = (start..stop).step_by(at_once as usize).collect();
+            let pieces = starts.into_par_iter().map(|start| {
+                let mut bytes = Vec::new();
+                (start..stop.min(start + at_once)).for_each(|position| make(position, &mut bytes));
+                bytes
+            });
+            pieces.collect::<Vec<_>>().iter().try_for_each(|piece| file.write_all(piece))?;
         }
-        file.flush()
+        Ok(())
     };
     written().map_err(cannot_write(path))
 }

@@ -32,9 +32,9 @@ const COPIED_RULES_MAX: u64 = 600;
 /// The first number of layouts that belong to a single host.
 const OWN_START: u64 = 1 << 48;
 
-/// The number of a layout.
+/// The number of a layout, which is its position among the streams of layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout(u64);
+pub(super) struct Layout(pub(super) u64);
 
 /// The default group of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,11 +157,6 @@ impl Layout {
         }
     }
 
-    /// Returns the number of the layout, which is its position among the streams of layouts.
-    pub(super) fn number(self) -> u64 {
-        self.0
-    }
-
     /// Returns whether the layout belongs to a single host.
     pub(super) fn is_own(self) -> bool {
         self.0 >= OWN_START
@@ -178,7 +173,8 @@ impl Layout {
     }
 
     fn drawn_plan(self, random: &mut SplitMix64) -> Plan {
-        let named_lines = self.draw_named_lines(random);
+        let lines = NAMED_LINES.draw(random);
+        let named_lines = if self.is_own() { lines } else { lines.min(SHARED_NAMED_LINES_MAX) };
         let default = self.draw_default(random, named_lines);
         Plan {
             has_byte_order_mark: random.chance(BYTE_ORDER_MARK),
@@ -192,11 +188,6 @@ impl Layout {
             own_sitemap: if random.chance(OWN_SITEMAP) { 10_000 } else { 0 },
             bytes_min: 0,
         }
-    }
-
-    fn draw_named_lines(self, random: &mut SplitMix64) -> u64 {
-        let lines = NAMED_LINES.draw(random);
-        if self.is_own() { lines } else { lines.min(SHARED_NAMED_LINES_MAX) }
     }
 
     fn draw_default(self, random: &mut SplitMix64, named_lines: u64) -> DefaultGroup {

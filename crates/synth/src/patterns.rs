@@ -1,6 +1,7 @@
 //! Generates the rules of one group.
 
-use super::draw::{COMMON_PATTERN, COMMON_PATTERN_BYTES, OWN_PATTERN_BYTES};
+use super::draw::{COMMON_PATTERN, COMMON_PATTERN_BYTES, OWN_PATTERN_BYTES, Quantiles};
+use super::layout::Layout;
 use super::random::{Purpose, SplitMix64};
 use super::site::Site;
 use super::words::{EXTENSIONS, PARAMETERS};
@@ -19,100 +20,74 @@ const COMMON: u64 = 2_400;
 /// The maximum number of a platform's rules at the start of a default group.
 const PLATFORM_RULES_MAX: u64 = 64;
 
-/// Shares of a site's rules with stars. Most rule sets have either many stars or none, whatever
-/// their size, so stars are drawn per site and not per rule.
-#[derive(Clone, Copy)]
-struct Stars {
-    /// Rules with more than one star.
-    more: u64,
-    /// Rules with one star before the end.
-    inner: u64,
-    /// Rules with one star, at the end.
-    last: u64,
-}
+/// The shares of a site's rules with more than one star, also of those with one before the end, and also
+/// of those with one at the end. Most rule sets have either many stars or none, whatever their size, so
+/// stars are drawn per site and not per rule.
+type Stars = [u64; 3];
 
-impl Stars {
-    const PLAIN: Stars = Stars { more: 0, inner: 0, last: 700 };
-    const STARRY: Stars = Stars { more: 1_000, inner: 1_500, last: 800 };
-}
+const PLAIN_STARS: Stars = [0, 0, 700];
+const MANY_STARS: Stars = [1_000, 2_500, 3_300];
 
-/// The sources of rules.
+/// The sources of the rules of a group.
 #[derive(Clone, Copy)]
 pub(super) struct Patterns {
     /// The corpus's seed.
-    pub(super) seed: u64,
-    /// The number of the layout.
-    pub(super) layout: u64,
+    seed: u64,
     /// The sections used in the patterns that only this layout has.
-    pub(super) site: Site,
+    site: Site,
+    stars: Stars,
     /// The platform whose rules come first.
-    pub(super) platform: Option<u64>,
+    platform: Option<u64>,
 }
 
 impl Patterns {
-    /// Appends the pattern of the rule at `position` of its group, and returns its verdict.
-    pub(super) fn write(
-        self,
-        position: u64,
-        random: &mut SplitMix64,
-        out: &mut Vec<u8>,
-    ) -> Verdict {
-        let stars = self.stars();
-        if let Some(platform) = self.platform
-            && position < PLATFORM_RULES_MAX
-        {
-            return self.write_common(platform * PLATFORM_RULES_MAX + position, stars, out);
-        }
-        if random.chance(COMMON) {
-            let number = COMMON_PATTERN.draw(random);
-            return self.write_common(number, stars, out);
-        }
-        let bytes = OWN_PATTERN_BYTES.draw(random);
-        write_rule((self.site, stars), bytes, random, out)
-    }
-
-    fn stars(self) -> Stars {
-        let (purpose, number) = match self.platform {
+    pub(super) fn new(seed: u64, layout: Layout, platform: Option<u64>) -> Patterns {
+        let (purpose, number) = match platform {
             Some(platform) => (Purpose::PlatformStars, platform),
-            None => (Purpose::Stars, self.layout),
+            None => (Purpose::Stars, layout.0),
         };
-        match SplitMix64::stream(self.seed, purpose, number).chance(STARRY) {
-            true => Stars::STARRY,
-            false => Stars::PLAIN,
+        let is_starry = SplitMix64::stream(seed, purpose, number).chance(STARRY);
+        let stars = if is_starry { MANY_STARS } else { PLAIN_STARS };
+        Patterns { seed, site: Site::from_layout(seed, layout), stars, platform }
+    }
+
+    /// Returns the verdict and the pattern of the rule at `position` of the group.
+    pub(super) fn rule(self, position: u64, random: &mut SplitMix64) -> (Verdict, String) {
+        match self.platform {
+            Some(platform) if position < PLATFORM_RULES_MAX => {
+                self.common_rule(platform * PLATFORM_RULES_MAX + position)
+            }
+            _ if random.chance(COMMON) => self.common_rule(COMMON_PATTERN.draw(random)),
+            _ => self.draw(self.site, &OWN_PATTERN_BYTES, random),
         }
     }
 
-    /// Appends a common pattern. Equal numbers give equal rules to sites with equal stars.
-    fn write_common(self, number: u64, stars: Stars, out: &mut Vec<u8>) -> Verdict {
+    /// Returns a rule with a common pattern. Equal numbers give equal rules to sites with equal stars.
+    fn common_rule(self, number: u64) -> (Verdict, String) {
         let mut random = SplitMix64::stream(self.seed, Purpose::Pattern, number);
-        let bytes = COMMON_PATTERN_BYTES.draw(&mut random);
-        write_rule((Site::common(self.seed), stars), bytes, &mut random, out)
+        self.draw(Site::common(self.seed), &COMMON_PATTERN_BYTES, &mut random)
     }
-}
 
-fn write_rule(
-    (site, stars): (Site, Stars),
-    bytes: u64,
-    random: &mut SplitMix64,
-    out: &mut Vec<u8>,
-) -> Verdict {
-    let verdict = if random.chance(ALLOW) { Verdict::Allow } else { Verdict::Disallow };
-    let mut value = Value { site, end: out.len() + bytes as usize, random, out };
-    value.write(stars);
-    verdict
+    fn draw(self, site: Site, bytes: &Quantiles, random: &mut SplitMix64) -> (Verdict, String) {
+        let bytes = bytes.draw(random) as usize;
+        let verdict = if random.chance(ALLOW) { Verdict::Allow } else { Verdict::Disallow };
+        let mut value = Value { site, bytes, random, text: String::new() };
+        value.write(self.stars);
+        (verdict, value.text)
+    }
 }
 
 /// The value that is being written.
 struct Value<'a> {
     site: Site,
-    /// The approximate end, never exceeded by much.
-    end: usize,
+    /// The approximate length, never exceeded by much.
+    bytes: usize,
     random: &'a mut SplitMix64,
-    out: &'a mut Vec<u8>,
+    text: String,
 }
 
 impl Value<'_> {
-    fn write(&mut self, stars: Stars) {
+    fn write(&mut self, [more, inner, last]: Stars) {
         let share = self.random.below(10_000);
         if share < EMPTY_VALUE {
             return;
@@ -121,13 +96,13 @@ impl Value<'_> {
             return self.put("/");
         }
         let share = self.random.below(10_000);
-        if share < stars.more {
+        if share < more {
             let shape = self.random.pick(&["/*?*P", "/*/*S", "S/*/*/*/", "*S/*E"]);
             self.put(shape);
-        } else if share < stars.more + stars.inner {
+        } else if share < inner {
             let shape = self.random.pick(&["/*SE", "/*?P", "/*S", "s/*S"]);
             self.put(shape);
-        } else if share < stars.more + stars.inner + stars.last {
+        } else if share < last {
             self.put("S/*");
         } else {
             self.put("S");
@@ -142,27 +117,24 @@ impl Value<'_> {
     /// Appends a shape: `s` stands for a section, `S` for one or more sections, `E` for a file
     /// extension, `P` for a parameter.
     fn put(&mut self, shape: &str) {
-        for byte in shape.bytes() {
-            match byte {
-                b's' => self.write_section(),
-                b'S' => {
+        for character in shape.chars() {
+            match character {
+                's' => self.write_section(),
+                'S' => {
                     self.write_section();
-                    while self.out.len() + 4 < self.end {
+                    while self.text.len() + 4 < self.bytes {
                         self.write_section();
                     }
                 }
-                b'E' => self.out.extend_from_slice(self.random.pick(&EXTENSIONS).as_bytes()),
-                b'P' => {
-                    self.out.extend_from_slice(self.random.pick(&PARAMETERS).as_bytes());
-                    self.out.push(b'=');
-                }
-                byte => self.out.push(byte),
+                'E' => self.text.push_str(self.random.pick(&EXTENSIONS)),
+                'P' => self.text.push_str(&format!("{}=", self.random.pick(&PARAMETERS))),
+                character => self.text.push(character),
             }
         }
     }
 
     fn write_section(&mut self) {
-        self.out.push(b'/');
-        self.site.write_section(self.random, self.out);
+        self.text.push('/');
+        self.site.write_section(self.random, &mut self.text);
     }
 }

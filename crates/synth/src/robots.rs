@@ -4,8 +4,7 @@ use super::draw::{NAMED_RULES, NAMES_OF_ONE_GROUP, SITEMAPS};
 use super::layout::{DefaultGroup, Layout, NamedGroups, Plan};
 use super::patterns::Patterns;
 use super::random::{Purpose, SplitMix64};
-use super::site::Site;
-use super::words::{ADJECTIVES, NOUNS, write_agent, write_number};
+use super::words::{ADJECTIVES, NOUNS, agent};
 use portcullis_dialect::decision::Verdict;
 
 // Shares per ten thousand.
@@ -29,22 +28,20 @@ const SPELLINGS: [[&str; 3]; 4] = [
 ];
 const OTHER_SPELLING: u64 = 800;
 
-/// Appends the file of a layout for a host with this name, whose default group also disallows
+/// Returns the file of a layout for a host with this name, whose default group also disallows
 /// the sections `edits`. `sitemaps` is the random stream for the other records of the host.
-pub(super) fn write(
+pub(super) fn file(
     seed: u64,
     layout: Layout,
-    (host, edits, sitemaps): (&[u8], &[Vec<u8>], SplitMix64),
-    out: &mut Vec<u8>,
-) {
+    (host, edits, sitemaps): (&str, &[String], SplitMix64),
+) -> String {
     let plan = layout.plan(seed);
-    let site = Site::from_layout(seed, layout);
-    let mut random = SplitMix64::stream(seed, Purpose::Robots, layout.number());
+    let mut random = SplitMix64::stream(seed, Purpose::Robots, layout.0);
     let spelling =
         if random.chance(OTHER_SPELLING) { random.pick(&SPELLINGS[1..]) } else { SPELLINGS[0] };
-    let mut file =
-        File { seed, layout, plan, site, edits, spelling, random, start: out.len(), out };
+    let mut file = File { seed, layout, plan, edits, spelling, random, text: String::new() };
     file.write(host, sitemaps);
+    file.text
 }
 
 /// The file that is being written.
@@ -52,21 +49,22 @@ struct File<'a> {
     seed: u64,
     layout: Layout,
     plan: Plan,
-    site: Site,
-    edits: &'a [Vec<u8>],
+    edits: &'a [String],
     spelling: [&'static str; 3],
     random: SplitMix64,
-    start: usize,
-    out: &'a mut Vec<u8>,
+    text: String,
 }
 
 impl File<'_> {
-    fn write(&mut self, host: &[u8], sitemaps: SplitMix64) {
+    fn write(&mut self, host: &str, sitemaps: SplitMix64) {
         if self.plan.has_byte_order_mark {
-            self.put("\u{feff}");
+            self.text.push('\u{feff}');
         }
         for _ in 0..self.plan.heading_lines {
-            self.write_heading_line();
+            match self.random.chance(7_500) {
+                true => self.write_comment(),
+                false => self.write_line(&[]),
+            }
         }
         if self.random.chance(DEFAULT_GROUP_LAST) {
             self.write_named_groups();
@@ -75,142 +73,119 @@ impl File<'_> {
             self.write_default_group();
             self.write_named_groups();
         }
-        self.fill();
+        // Comments fill the file up to the size of the layout.
+        while self.text.len() < self.plan.bytes_min {
+            self.write_comment();
+        }
         self.write_sitemaps(host, sitemaps);
     }
 
-    fn put(&mut self, text: &str) {
-        self.out.extend_from_slice(text.as_bytes());
-    }
-
-    fn end_line(&mut self) {
-        self.put(if self.plan.has_crlf { "\r\n" } else { "\n" });
-    }
-
-    fn write_heading_line(&mut self) {
-        if self.random.chance(7_500) {
-            self.write_comment();
-        } else {
-            self.end_line();
-        }
+    /// Appends the parts of a line, and its end.
+    fn write_line(&mut self, parts: &[&str]) {
+        self.text.extend(parts.iter().copied());
+        self.text.push_str(if self.plan.has_crlf { "\r\n" } else { "\n" });
     }
 
     fn write_comment(&mut self) {
-        self.put("#");
+        self.text.push('#');
         for _ in 0..self.random.below(10) {
-            self.put(" ");
-            let word = if self.random.chance(5_000) {
-                self.random.pick(&NOUNS)
-            } else {
-                self.random.pick(&ADJECTIVES)
-            };
-            self.put(word);
+            let words = if self.random.chance(5_000) { &NOUNS[..] } else { &ADJECTIVES };
+            self.text.extend([" ", self.random.pick(words)]);
         }
-        self.end_line();
+        self.write_line(&[]);
     }
 
     fn write_default_group(&mut self) {
         if self.plan.default == DefaultGroup::Absent {
             return;
         }
-        self.put(self.spelling[0]);
-        self.put("*");
-        self.end_line();
+        self.write_line(&[self.spelling[0], "*"]);
         for section in self.edits {
-            self.put("Disallow: /");
-            self.out.extend_from_slice(section);
-            self.end_line();
+            self.write_line(&["Disallow: /", section]);
         }
         if self.plan.crawl_delay {
-            self.put("Crawl-delay: ");
             let seconds = self.random.below(30) + 1;
-            write_number(seconds, self.out);
-            self.end_line();
+            self.write_line(&["Crawl-delay: ", &seconds.to_string()]);
         }
         match self.plan.default {
             DefaultGroup::Absent | DefaultGroup::NoRule => {}
-            DefaultGroup::Open => self.write_rule(Verdict::Disallow, b""),
-            DefaultGroup::OpenByAllow => self.write_rule(Verdict::Allow, b"/"),
-            DefaultGroup::Closed => self.write_rule(Verdict::Disallow, b"/"),
+            DefaultGroup::Open => self.write_rule(Verdict::Disallow, ""),
+            DefaultGroup::OpenByAllow => self.write_rule(Verdict::Allow, "/"),
+            DefaultGroup::Closed => self.write_rule(Verdict::Disallow, "/"),
             DefaultGroup::Rules(rules) => self.write_rules(0, rules, self.plan.platform),
         }
-        self.end_line();
+        self.write_line(&[]);
     }
 
-    fn write_rule(&mut self, verdict: Verdict, value: &[u8]) {
-        self.put(self.spelling[1 + usize::from(verdict == Verdict::Allow)]);
-        self.out.extend_from_slice(value);
-        self.end_line();
+    fn write_rule(&mut self, verdict: Verdict, value: &str) {
+        self.write_line(&[self.spelling[1 + usize::from(verdict == Verdict::Allow)], value]);
+    }
+
+    /// Returns the random stream of one of the layout's lists of rules.
+    fn stream(&self, list: u64) -> SplitMix64 {
+        SplitMix64::stream(self.seed, Purpose::Rules, self.layout.0 * 4 + list)
     }
 
     /// Writes the rules of the layout's list `list`: the same rules every time.
     fn write_rules(&mut self, list: u64, rules: u64, platform: Option<u64>) {
-        let mut random =
-            SplitMix64::stream(self.seed, Purpose::Rules, self.layout.number() * 4 + list);
-        let layout = self.layout.number();
-        let patterns = Patterns { seed: self.seed, layout, site: self.site, platform };
-        let mut value = Vec::new();
+        let mut random = self.stream(list);
+        let patterns = Patterns::new(self.seed, self.layout, platform);
         for position in 0..rules {
             if random.chance(BLANK_LINE_BEFORE_RULE) {
-                self.end_line();
+                self.write_line(&[]);
             }
             if random.chance(COMMENT_BEFORE_RULE) {
                 self.write_comment();
             }
-            value.clear();
-            let verdict = patterns.write(position, &mut random, &mut value);
+            let (verdict, value) = patterns.rule(position, &mut random);
             self.write_rule(verdict, &value);
         }
     }
 
     fn write_named_groups(&mut self) {
-        let mut agents = Agents::new(self.plan.named_lines);
-        let mut left = self.plan.named_lines;
+        // The most famous crawlers come first. The step between their ranks is on average half of the
+        // stride plus a half.
+        let stride = (FAMOUS_AGENTS / (self.plan.named_lines + 1)).max(1) * 2;
+        let (mut left, mut next) = (self.plan.named_lines, 0);
         while left > 0 {
             let lines = match self.plan.named {
                 NamedGroups::OneClosed => left.min(NAMES_OF_ONE_GROUP.draw(&mut self.random)),
                 _ => 1,
             };
             for _ in 0..lines {
-                self.put(self.spelling[0]);
-                let rank = agents.next(&mut self.random);
-                write_agent(rank, self.out);
-                self.end_line();
+                // Only rare ones can repeat.
+                let is_rare = self.random.chance(RARE_AGENT);
+                let (first, ranks) = if is_rare { (0, RARE_AGENTS) } else { (next, stride) };
+                let rank = first + self.random.below(ranks);
+                next = if is_rare { next } else { rank + 1 };
+                self.write_line(&[self.spelling[0], &agent(rank)]);
             }
             self.write_named_rules();
-            self.end_line();
+            self.write_line(&[]);
             left -= lines;
         }
     }
 
     fn write_named_rules(&mut self) {
         match (self.plan.named, self.plan.default) {
-            (NamedGroups::Open, _) => self.write_rule(Verdict::Disallow, b""),
+            (NamedGroups::Open, _) => self.write_rule(Verdict::Disallow, ""),
             (NamedGroups::AsDefault, DefaultGroup::Rules(rules)) => {
                 self.write_rules(0, rules, self.plan.platform);
             }
             // One of two lists, so that groups of one file may have the same rules.
             (NamedGroups::Own, _) => {
                 let list = 1 + self.random.below(2);
-                let mut random =
-                    SplitMix64::stream(self.seed, Purpose::Rules, self.layout.number() * 4 + 3);
+                let mut random = self.stream(3);
                 let lengths = [NAMED_RULES.draw(&mut random), NAMED_RULES.draw(&mut random)];
                 self.write_rules(list, lengths[list as usize - 1], None);
             }
             (NamedGroups::Closed | NamedGroups::OneClosed | NamedGroups::AsDefault, _) => {
-                self.write_rule(Verdict::Disallow, b"/");
+                self.write_rule(Verdict::Disallow, "/");
             }
         }
     }
 
-    /// Fills the file with comments up to the size of the layout.
-    fn fill(&mut self) {
-        while self.out.len() - self.start < self.plan.bytes_min {
-            self.write_comment();
-        }
-    }
-
-    fn write_sitemaps(&mut self, host: &[u8], mut random: SplitMix64) {
+    fn write_sitemaps(&mut self, host: &str, mut random: SplitMix64) {
         let sitemaps = if self.layout.is_own() {
             SITEMAPS.draw(&mut random)
         } else if random.chance(self.plan.own_sitemap) {
@@ -220,37 +195,8 @@ impl File<'_> {
             0
         };
         for position in 0..sitemaps {
-            self.put("Sitemap: https://");
-            self.out.extend_from_slice(host);
-            self.put("/sitemap");
-            if position > 0 {
-                self.put("-");
-                write_number(position, self.out);
-            }
-            self.put(".xml");
-            self.end_line();
+            let number = if position == 0 { String::new() } else { format!("-{position}") };
+            self.write_line(&["Sitemap: https://", host, "/sitemap", &number, ".xml"]);
         }
-    }
-}
-
-/// The crawlers that a list names, the most famous first. Only rare ones can repeat.
-struct Agents {
-    next: u64,
-    /// The step between ranks is on average half of this plus a half.
-    stride: u64,
-}
-
-impl Agents {
-    /// Creates the agents of a list with this many lines.
-    fn new(lines: u64) -> Agents {
-        Agents { next: 0, stride: (FAMOUS_AGENTS / (lines + 1)).max(1) * 2 }
-    }
-
-    fn next(&mut self, random: &mut SplitMix64) -> u64 {
-        if random.chance(RARE_AGENT) {
-            return random.below(RARE_AGENTS);
-        }
-        self.next += 1 + random.below(self.stride);
-        self.next - 1
     }
 }

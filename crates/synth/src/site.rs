@@ -4,7 +4,7 @@
 use super::draw::{PATH_BYTES, SECTION};
 use super::layout::Layout;
 use super::random::{Purpose, SplitMix64};
-use super::words::{ADJECTIVES, EXTENSIONS, NOUNS, PARAMETERS, write_number};
+use super::words::{ADJECTIVES, EXTENSIONS, NOUNS, PARAMETERS};
 
 /// A site: the sections of its paths, counted from the most frequent.
 ///
@@ -18,7 +18,7 @@ pub(super) struct Site {
 impl Site {
     /// Returns the site shared by all hosts with a layout.
     pub(super) fn from_layout(seed: u64, layout: Layout) -> Site {
-        Site { seed: SplitMix64::stream(seed, Purpose::Site, layout.number()).next_u64() }
+        Site { seed: SplitMix64::stream(seed, Purpose::Site, layout.0).next_u64() }
     }
 
     /// Returns the site whose sections are used everywhere.
@@ -26,27 +26,20 @@ impl Site {
         Site { seed: SplitMix64::stream(seed, Purpose::Site, u64::MAX).next_u64() }
     }
 
-    /// Appends the name of one of the site's sections.
-    pub(super) fn write_section(self, random: &mut SplitMix64, out: &mut Vec<u8>) {
-        let position = SECTION.draw(random);
-        self.write_section_at(position, out);
-    }
-
-    /// Appends the name of the section at `position`: a noun, or two words, or a noun and a number.
-    fn write_section_at(self, position: u64, out: &mut Vec<u8>) {
+    /// Appends the name of one of the site's sections: a noun, or two words, or a noun and a number.
+    pub(super) fn write_section(self, random: &mut SplitMix64, out: &mut String) {
         // A URL has about six sections, so each one uses a single random number.
+        let position = SECTION.draw(random);
         let word = SplitMix64::stream(self.seed, Purpose::Site, position).next_u64();
         let shape = ((word & 0xffff) * 10) >> 16;
         if shape >= 6 {
-            let adjective = ADJECTIVES[((word >> 16) % ADJECTIVES.len() as u64) as usize];
-            out.extend_from_slice(adjective.as_bytes());
-            out.push(b"-_-"[((word >> 24) % 3) as usize]);
+            out.push_str(ADJECTIVES[((word >> 16) % ADJECTIVES.len() as u64) as usize]);
+            out.push(['-', '_', '-'][((word >> 24) % 3) as usize]);
         }
-        let noun = NOUNS[((word >> 32) % NOUNS.len() as u64) as usize];
-        out.extend_from_slice(noun.as_bytes());
+        out.push_str(NOUNS[((word >> 32) % NOUNS.len() as u64) as usize]);
         if shape >= 8 {
-            out.push(b'-');
-            write_number((word >> 40) % 100_000, out);
+            out.push('-');
+            out.push_str(&((word >> 40) % 100_000).to_string());
         }
     }
 }
@@ -63,49 +56,46 @@ const EXTENSION: u64 = 3_500;
 
 /// Appends the part of a URL after the origin, without a line end. The sections of its path come
 /// from its own site, and sometimes from the common ones.
-pub(super) fn write_url(mut random: SplitMix64, [own, common]: [Site; 2], out: &mut Vec<u8>) {
+pub(super) fn write_url(mut random: SplitMix64, [own, common]: [Site; 2], out: &mut String) {
     let site = if random.chance(COMMON_SECTION) { common } else { own };
     write_path(&mut random, site, out);
     if random.chance(QUERY) {
         write_query(&mut random, out);
     }
     if random.chance(FRAGMENT) {
-        out.extend_from_slice(b"#top");
+        out.push_str("#top");
     }
 }
 
-fn write_path(random: &mut SplitMix64, site: Site, out: &mut Vec<u8>) {
+fn write_path(random: &mut SplitMix64, site: Site, out: &mut String) {
     let start = out.len();
     let bytes = PATH_BYTES.draw(random) as usize;
-    out.push(b'/');
+    out.push('/');
     if bytes <= 1 {
         return;
     }
     site.write_section(random, out);
     while out.len() - start < bytes {
-        out.push(random.pick(b"///-"));
+        out.push(random.pick(&['/', '/', '/', '-']));
         site.write_section(random, out);
     }
     if random.chance(ESCAPE) {
-        let escape = random.pick(&["%20", "%C3%A9", "%2F", "%7e", "%e4%bd%a0", "%28"]);
-        out.extend_from_slice(escape.as_bytes());
+        out.push_str(random.pick(&["%20", "%C3%A9", "%2F", "%7e", "%e4%bd%a0", "%28"]));
     }
     if random.chance(NON_ASCII) {
-        out.extend_from_slice(random.pick(&["é", "ü", "日本", "ж"]).as_bytes());
+        out.push_str(random.pick(&["é", "ü", "日本", "ж"]));
     }
     if random.chance(TRAILING_SLASH) {
-        out.push(b'/');
+        out.push('/');
     } else if random.chance(EXTENSION) {
-        out.extend_from_slice(random.pick(&EXTENSIONS).as_bytes());
+        out.push_str(random.pick(&EXTENSIONS));
     }
 }
 
-fn write_query(random: &mut SplitMix64, out: &mut Vec<u8>) {
-    let parameters = random.below(3) + 1;
-    for position in 0..parameters {
-        out.push(if position == 0 { b'?' } else { b'&' });
-        out.extend_from_slice(random.pick(&PARAMETERS).as_bytes());
-        out.push(b'=');
-        write_number(random.below(10_000), out);
+fn write_query(random: &mut SplitMix64, out: &mut String) {
+    for position in 0..random.below(3) + 1 {
+        let before = if position == 0 { "?" } else { "&" };
+        let parameter = random.pick(&PARAMETERS);
+        out.extend([before, parameter, "=", &random.below(10_000).to_string()]);
     }
 }

@@ -9,20 +9,19 @@ use portcullis_robots::syntax::RobotsTxt;
 const HOSTS: u64 = 4_000;
 const URLS: u64 = 40_000;
 
-fn written(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    let mut out = Vec::new();
-    write(&mut out);
-    out
-}
-
 fn files() -> Vec<Vec<u8>> {
     let corpus = Corpus::new(1, HOSTS);
-    (0..HOSTS).map(|host| written(|out| corpus.write_robots(host, out))).collect()
+    (0..HOSTS).map(|host| corpus.robots(host).into_bytes()).collect()
 }
 
 fn urls() -> Vec<Vec<u8>> {
     let corpus = Corpus::new(1, HOSTS);
-    (0..URLS).map(|position| written(|out| corpus.write_url(position, out))).collect()
+    (0..URLS).map(|position| corpus.url(position).into_bytes()).collect()
+}
+
+/// The responses of all hosts.
+fn archive(corpus: Corpus, format: ArchiveFormat) -> Vec<u8> {
+    (0..corpus.hosts()).map(|host| corpus.archived(host, format)).collect::<Vec<_>>().concat()
 }
 
 fn parse(file: &[u8]) -> RobotsTxt<'_> {
@@ -40,7 +39,7 @@ fn the_corpus_of_a_seed_never_changes() {
 
 #[test]
 fn hosts_and_urls_depend_on_seed_and_position_alone() {
-    let robots = |hosts, host| written(|out| Corpus::new(3, hosts).write_robots(host, out));
+    let robots = |hosts, host| Corpus::new(3, hosts).robots(host);
     assert!((0..10).all(|host| robots(10, host) == robots(1_000_000, host)));
     let host = |seed, position| Corpus::new(seed, 10).host(position);
     assert_ne!(host(1, 0), host(2, 0));
@@ -63,8 +62,7 @@ fn every_url_is_on_a_host_of_the_corpus() {
     assert!((URLS as usize / 20..URLS as usize / 3).contains(&most), "few hosts have most URLs");
     let one = Corpus::new(0, 0);
     assert_eq!(one.hosts(), 1);
-    let url = written(|out| one.write_url(5, out));
-    assert!(String::from_utf8(url).unwrap().contains(&one.host(0)));
+    assert!(one.url(5).contains(&one.host(0)));
 }
 
 /// Compares single files and URLs with measurements of real ones.
@@ -122,10 +120,9 @@ fn files_and_urls_are_like_the_webs() {
 fn an_archive_has_the_file_of_every_host() {
     let corpus = Corpus::new(1, HOSTS);
     for (host, robots) in (0..HOSTS).zip(files()) {
-        let line = written(|out| corpus.write_archived(host, ArchiveFormat::JsonLines, out));
+        let line = corpus.archived(host, ArchiveFormat::JsonLines);
         let record: serde_json::Value = serde_json::from_slice(&line).unwrap();
-        let origin = written(|out| corpus.write_origin(host, out));
-        assert_eq!(record["url"], *format!("{}/robots.txt", String::from_utf8(origin).unwrap()));
+        assert_eq!(record["url"], *format!("{}/robots.txt", corpus.origin(host)));
         assert_eq!(record["status"], 200);
         assert_eq!(record["body"].as_str().unwrap().as_bytes(), robots);
     }
@@ -134,15 +131,10 @@ fn an_archive_has_the_file_of_every_host() {
 #[test]
 fn the_archive_of_a_seed_never_changes() {
     let corpus = Corpus::new(1, HOSTS);
-    let archive = written(|out| {
-        (0..HOSTS).for_each(|host| corpus.write_archived(host, ArchiveFormat::JsonLines, out));
-    });
-    assert_eq!(twox_hash::XxHash3_64::oneshot(&archive), 1_214_693_765_699_903_087);
+    let lines = archive(corpus, ArchiveFormat::JsonLines);
+    assert_eq!(twox_hash::XxHash3_64::oneshot(&lines), 1_214_693_765_699_903_087);
     let warc = || {
-        written(|out| {
-            corpus.write_archive_head(ArchiveFormat::Warc, out);
-            (0..HOSTS).for_each(|host| corpus.write_archived(host, ArchiveFormat::Warc, out));
-        })
+        [corpus.archive_head(ArchiveFormat::Warc), archive(corpus, ArchiveFormat::Warc)].concat()
     };
     assert!(warc() == warc());
 }
@@ -151,7 +143,7 @@ fn the_archive_of_a_seed_never_changes() {
 fn histories(hosts: u64, captures: u64) -> Vec<Vec<serde_json::Value>> {
     let corpus = Corpus::new(1, HOSTS).with_captures(captures);
     let of_host = |host| {
-        let lines = written(|out| corpus.write_archived(host, ArchiveFormat::JsonLines, out));
+        let lines = corpus.archived(host, ArchiveFormat::JsonLines);
         let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
     };
@@ -171,8 +163,7 @@ fn a_history_has_its_captures_in_order_and_begins_with_the_first_file() {
             assert!(history.is_sorted_by_key(second), "{host}");
             let times = [&history[0], history.last().unwrap()].map(|it| it["fetched_at"].as_str());
             assert!(times[0] >= Some("2020-07-01") && times[1] < Some("2025-07-01"), "{times:?}");
-            let first = written(|out| corpus.write_robots(host, out));
-            assert_eq!(history[0]["body"].as_str().unwrap().as_bytes(), first);
+            assert_eq!(history[0]["body"], corpus.robots(host));
         }
     }
 }
@@ -206,11 +197,9 @@ fn hosts_fail_lose_their_file_and_change_it() {
 #[test]
 fn the_histories_of_a_seed_never_change() {
     let corpus = Corpus::new(1, HOSTS).with_captures(10);
-    let archive = written(|out| {
-        (0..HOSTS).for_each(|host| corpus.write_archived(host, ArchiveFormat::JsonLines, out));
-        (0..HOSTS).for_each(|position| corpus.write_url_time(position, out));
-    });
-    assert_eq!(twox_hash::XxHash3_64::oneshot(&archive), 9_883_942_714_852_006_120);
+    let mut lines = archive(corpus, ArchiveFormat::JsonLines);
+    (0..HOSTS).for_each(|position| lines.extend(corpus.url_time(position).bytes()));
+    assert_eq!(twox_hash::XxHash3_64::oneshot(&lines), 9_883_942_714_852_006_120);
 }
 
 #[test]
@@ -220,34 +209,26 @@ fn files_are_the_corpus_in_any_format() {
     let folder = tempfile::tempdir().unwrap();
     let corpus = Corpus::new(1, 600);
     let urls = 6_000;
-    let list: Vec<u8> = (0..urls)
-        .flat_map(|position| {
-            written(|out| corpus.write_url(position, out)).into_iter().chain(*b"\n")
-        })
-        .collect();
-    for archive in [None, Some(ArchiveFormat::JsonLines), Some(ArchiveFormat::Warc)] {
-        let path = folder.path().join(format!("{archive:?}"));
-        corpus.write_files(&path, urls, archive).unwrap();
-        assert!(fs::read(path.join("urls.txt")).unwrap() == list);
-        let robots = |host| written(|out| corpus.write_robots(host, out));
-        let archived = |format| {
-            let mut all = written(|out| corpus.write_archive_head(format, out));
-            (0..600).for_each(|host| corpus.write_archived(host, format, &mut all));
-            all
-        };
-        match archive {
+    let list: String = (0..urls).map(|position| corpus.url(position) + "\n").collect();
+    for format in [None, Some(ArchiveFormat::JsonLines), Some(ArchiveFormat::Warc)] {
+        let path = folder.path().join(format!("{format:?}"));
+        corpus.write_files(&path, urls, format).unwrap();
+        assert!(fs::read_to_string(path.join("urls.txt")).unwrap() == list);
+        match format {
             None => {
-                let file = |host| fs::read(path.join("robots").join(corpus.host(host))).unwrap();
-                assert!((0..600).all(|host| file(host) == robots(host)));
+                let file = |host| path.join("robots").join(corpus.host(host));
+                let read = |host| fs::read_to_string(file(host)).unwrap();
+                assert!((0..600).all(|host| read(host) == corpus.robots(host)));
                 assert_eq!(fs::read_dir(path.join("robots")).unwrap().count(), 600);
             }
             Some(format) => {
                 let warc = format == ArchiveFormat::Warc;
                 let name = if warc { "robots.warc.gz" } else { "robots.jsonl" };
-                assert!(fs::read(path.join(name)).unwrap() == archived(format));
+                let records = [corpus.archive_head(format), archive(corpus, format)].concat();
+                assert!(fs::read(path.join(name)).unwrap() == records);
             }
         }
-        let again = corpus.write_files(&path, urls, archive).unwrap_err().to_string();
+        let again = corpus.write_files(&path, urls, format).unwrap_err().to_string();
         assert!(again.contains("robots") && again.contains("exists"), "{again}");
     }
     let timed = folder.path().join("timed");

@@ -86,49 +86,24 @@ pub(super) const AGENTS: [&str; 32] = [
 const AGENT_KINDS: [&str; 8] =
     ["bot", "Crawler", "Spider", "Fetcher", "-agent", "Robot", "Copier", "Search"];
 
-/// Appends the product token of the crawler at `rank`, where rank 0 is named by most files. Tokens
-/// are unique and consist of letters and `-`, which every dialect accepts.
-pub(super) fn write_agent(rank: u64, out: &mut Vec<u8>) {
-    if let Some(name) = usize::try_from(rank).ok().and_then(|rank| AGENTS.get(rank)) {
-        out.extend_from_slice(name.as_bytes());
-        return;
-    }
-    let mut rest = rank - AGENTS.len() as u64;
-    let mut next = |items: &[&'static str]| {
-        let item = items[(rest % items.len() as u64) as usize];
-        rest /= items.len() as u64;
-        item
+/// Returns the product token of the crawler at `rank`, where rank 0 is named by most files. The tokens
+/// of the first 16,416 ranks are unique. They consist of letters and `-`, which every dialect accepts.
+pub(super) fn agent(rank: u64) -> String {
+    let rank = rank as usize;
+    let Some(rest) = rank.checked_sub(AGENTS.len()) else {
+        return AGENTS[rank].to_owned();
     };
-    let words = [next(&NOUNS), next(&AGENT_KINDS), next(&ADJECTIVES)];
-    out.extend_from_slice(words[2].as_bytes());
-    out.push(b'-');
-    out.extend_from_slice(words[0].as_bytes());
-    out.extend_from_slice(words[1].as_bytes());
-    while rest > 0 {
-        rest -= 1;
-        out.push(b'a' + (rest % 26) as u8);
-        rest /= 26;
-    }
+    let (noun, rest) = (NOUNS[rest % NOUNS.len()], rest / NOUNS.len());
+    let (kind, rest) = (AGENT_KINDS[rest % AGENT_KINDS.len()], rest / AGENT_KINDS.len());
+    format!("{}-{noun}{kind}", ADJECTIVES[rest % ADJECTIVES.len()])
 }
 
-/// Appends a host's name. It contains the position, so names are unique.
-pub(super) fn write_host(mut random: SplitMix64, position: u64, out: &mut Vec<u8>) {
+/// Returns a host's name. It contains the position, so names are unique.
+pub(super) fn host(mut random: SplitMix64, position: u64) -> String {
     const FRONTS: [&str; 6] = ["www.", "www.", "www.", "", "", "shop."];
-    out.extend_from_slice(random.pick(&FRONTS).as_bytes());
-    out.extend_from_slice(random.pick(&ADJECTIVES).as_bytes());
-    out.push(b'-');
-    out.extend_from_slice(random.pick(&NOUNS).as_bytes());
-    out.push(b'-');
-    write_number(position, out);
-    out.extend_from_slice(b".example");
-}
-
-/// Appends a number in decimal digits.
-pub(super) fn write_number(number: u64, out: &mut Vec<u8>) {
-    if number >= 10 {
-        write_number(number / 10, out);
-    }
-    out.push(b'0' + (number % 10) as u8);
+    let [front, adjective, noun] =
+        [&FRONTS[..], &ADJECTIVES, &NOUNS].map(|words| random.pick(words));
+    [front, adjective, "-", noun, "-", &position.to_string(), ".example"].concat()
 }
 
 #[cfg(test)]
@@ -139,10 +114,9 @@ mod tests {
     #[test]
     fn no_two_agents_share_a_name() {
         let mut seen = HashSet::new();
-        for rank in 0..100_000 {
-            let mut name = Vec::new();
-            write_agent(rank, &mut name);
-            assert!(name.iter().all(|byte| byte.is_ascii_alphabetic() || b"-_12".contains(byte)));
+        for rank in 0..16_416 {
+            let name = agent(rank);
+            assert!(name.bytes().all(|byte| byte.is_ascii_alphabetic() || b"-_12".contains(&byte)));
             assert!(seen.insert(name.to_ascii_lowercase()), "{rank}");
         }
     }

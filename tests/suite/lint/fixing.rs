@@ -95,14 +95,12 @@ fn made_up_files_keep_their_verdicts() {
     let corpus = Corpus::new(7, 30);
     let mut urls: Vec<Vec<u8>> = Vec::new();
     for position in 0..40 {
-        let mut url = Vec::new();
-        corpus.write_url(position, &mut url);
-        let path = url.splitn(4, |&byte| byte == b'/').nth(3).unwrap_or_default();
-        urls.push([b"/", path].concat());
+        let url = corpus.url(position);
+        let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+        urls.push(format!("/{path}").into_bytes());
     }
     for host in 0..corpus.hosts() {
-        let mut text = Vec::new();
-        corpus.write_robots(host, &mut text);
+        let text = corpus.robots(host).into_bytes();
         let new = fixed(&text, Dialect::ALL[3], &Dialect::ALL);
         for dialect in Dialect::ALL {
             assert_same(&text, &new, dialect, &["Googlebot", "bingbot", "nobody"], &urls);
