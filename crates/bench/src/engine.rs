@@ -131,8 +131,8 @@ impl Tally {
 
 /// Answers questions about all files.
 pub trait Matcher {
-    /// Returns whether the URL is allowed. Timed passes never include a refused file.
-    fn allows(&mut self, question: Question<'_>) -> bool;
+    /// Returns whether the URL is allowed, or `None` if its file is refused, which is never timed.
+    fn allows(&mut self, question: Question<'_>) -> Option<bool>;
 
     /// Returns the answers to all questions; `None` where the matcher refuses the file or panics.
     ///
@@ -140,7 +140,8 @@ pub trait Matcher {
     ///
     /// If the engine fails as a whole, here and below.
     fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>> {
-        Ok(list.iter().map(|question| guarded(|| self.allows(question)).ok()).collect())
+        let answer = |question| guarded(|| self.allows(question)).ok().flatten();
+        Ok(list.iter().map(answer).collect())
     }
 
     /// Decides all questions by file and path. Each question was answered before.
@@ -148,7 +149,7 @@ pub trait Matcher {
         let start = Instant::now();
         let mut tally = Tally::default();
         for question in black_box(list).iter() {
-            tally.add(self.allows(question));
+            tally.add(self.allows(question) == Some(true));
         }
         Ok(Pass { time: start.elapsed(), tally })
     }
@@ -160,7 +161,7 @@ pub trait Matcher {
         for question in black_box(list).iter() {
             // A URL whose origin is not found counts as not allowed, so the tally shows it.
             let found = hosts.resolve(question.url);
-            tally.add(found.is_some_and(|question| self.allows(question)));
+            tally.add(found.and_then(|question| self.allows(question)) == Some(true));
         }
         Ok(Pass { time: start.elapsed(), tally })
     }
@@ -179,17 +180,9 @@ struct PerFile<M, A> {
 
 impl<M, A: Fn(&M, Question<'_>) -> bool> Matcher for PerFile<M, A> {
     #[inline]
-    fn allows(&mut self, question: Question<'_>) -> bool {
-        let matcher = self.matchers[question.file].as_ref();
-        matcher.is_ok_and(|matcher| (self.allows)(matcher, question))
-    }
-
-    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>> {
-        let answer = |question: Question<'_>| {
-            let matcher = self.matchers[question.file].as_ref().ok()?;
-            guarded(|| (self.allows)(matcher, question)).ok()
-        };
-        Ok(list.iter().map(answer).collect())
+    fn allows(&mut self, question: Question<'_>) -> Option<bool> {
+        let matcher = self.matchers[question.file].as_ref().ok()?;
+        Some((self.allows)(matcher, question))
     }
 
     fn refusals(&self) -> Vec<String> {

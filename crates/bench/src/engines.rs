@@ -29,16 +29,6 @@ use super::questions::{HostTable, Question, QuestionList};
 pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
     let (agent, dialect) = (&corpus.agent, corpus.dialect());
     let tokens: Vec<&str> = agent.tokens().collect();
-    // Another way to find the first pattern that matches, over the parser and the order of portcullis.
-    let ordered = move |text: &[u8]| {
-        let file = RobotsTxt::parse(text, dialect, None);
-        let groups = Selection::of(&file, agent, dialect).groups;
-        OrderedRules::new(&file, &groups, &dialect.paths)
-    };
-    let allows = move |rules: &OrderedRules, path: &[u8], first: &dyn Fn() -> Option<usize>| {
-        let decides = if dialect.paths.always_allows(path) { None } else { first() };
-        decides.is_none_or(|rule| rules.verdicts[rule] == Verdict::Allow)
-    };
     vec![
         Engine::built_in("portcullis", move |files| OneSet::new(files, corpus)),
         Engine::per_file(
@@ -50,49 +40,19 @@ pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
                 rules.is_allowed(if is_url { question.url } else { question.path })
             },
         ),
-        Engine::per_file(
-            "sorted-scan",
-            move |text| Ok(ordered(text)),
-            move |rules, question| {
-                let path = question.path.as_bytes();
-                allows(rules, path, &|| first_match(rules, path))
-            },
-        ),
+        searched(corpus, "sorted-scan", |_| Ok(()), |(), rules, path| first_match(rules, path)),
         Engine {
             version: "1.1".to_owned(), // as the manifest has it
-            ..Engine::per_file(
-                "aho-corasick",
-                move |text| {
-                    let rules = ordered(text);
-                    Ok((LiteralSearch::of(&rules)?, rules))
-                },
-                move |(search, rules), question| {
-                    let path = question.path.as_bytes();
-                    let search = search.as_ref();
-                    allows(rules, path, &|| {
-                        search.map_or_else(|| first_match(rules, path), |it| it.first(rules, path))
-                    })
-                },
-            )
+            ..searched(corpus, "aho-corasick", LiteralSearch::of, |search, rules, path| {
+                search.as_ref().map_or_else(|| first_match(rules, path), |it| it.first(rules, path))
+            })
         },
         Engine {
             version: "0.4".to_owned(), // as the manifest has it
-            ..Engine::per_file(
-                "regex-automata",
-                move |text| {
-                    let rules = ordered(text);
-                    let automaton = LazyDfa::new(rules.patterns.iter());
-                    let automaton = automaton.ok_or("too many positions for regex-automata")?;
-                    Ok((RefCell::new(automaton), rules))
-                },
-                move |(automaton, rules), question| {
-                    let path = question.path.as_bytes();
-                    allows(rules, path, &|| match automaton.borrow_mut().first_match(path) {
-                        Ok(first) => first,
-                        Err(GaveUp) => first_match(rules, path),
-                    })
-                },
-            )
+            ..searched(corpus, "regex-automata", lazy_dfa, |automaton, rules, path| {
+                let first = automaton.borrow_mut().first_match(path);
+                first.unwrap_or_else(|GaveUp| first_match(rules, path))
+            })
         },
         Engine {
             reads_each_time: true,
@@ -104,9 +64,36 @@ pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
     ]
 }
 
+/// Returns an engine with another way to find the first pattern that matches, over the parser and the
+/// order of portcullis: `prepare` makes the search of a rule set, and `first` searches for a path.
+fn searched<'c, S: 'c>(
+    corpus: &'c Corpus,
+    name: &str,
+    prepare: impl Fn(&OrderedRules) -> Result<S, String> + 'c,
+    first: impl Fn(&S, &OrderedRules, &[u8]) -> Option<usize> + Clone + 'c,
+) -> Engine<'c> {
+    let dialect = corpus.dialect();
+    let build = move |text: &[u8]| {
+        let file = RobotsTxt::parse(text, dialect, None);
+        let groups = Selection::of(&file, &corpus.agent, dialect).groups;
+        let rules = OrderedRules::new(&file, &groups, &dialect.paths);
+        Ok((prepare(&rules)?, rules))
+    };
+    Engine::per_file(name, build, move |(search, rules), question| {
+        let path = question.path.as_bytes();
+        dialect.paths.always_allows(path)
+            || first(search, rules, path).is_none_or(|rule| rules.verdicts[rule] == Verdict::Allow)
+    })
+}
+
 /// Tries the patterns in order of precedence.
 fn first_match(rules: &OrderedRules, path: &[u8]) -> Option<usize> {
     rules.patterns.iter().position(|pattern| pattern.matches(path))
+}
+
+fn lazy_dfa(rules: &OrderedRules) -> Result<RefCell<LazyDfa>, String> {
+    let automaton = LazyDfa::new(rules.patterns.iter());
+    Ok(RefCell::new(automaton.ok_or("too many positions for regex-automata")?))
 }
 
 /// A search for the longest literal of each pattern. The patterns found are matched in order of
@@ -203,9 +190,9 @@ fn session(set: Arc<PolicySet>, corpus: &Corpus) -> Result<Session> {
 
 impl Matcher for OneSet<'_> {
     #[inline]
-    fn allows(&mut self, question: Question<'_>) -> bool {
+    fn allows(&mut self, question: Question<'_>) -> Option<bool> {
         let decided = self.decide([question.file].into_iter(), &[question.path.as_bytes()]);
-        decided.is_ok_and(|decisions| decisions[0].verdict == Verdict::Allow)
+        decided.ok().map(|decisions| decisions[0].verdict == Verdict::Allow)
     }
 
     /// Decides in blocks, like a batch.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{Error, Result, anyhow, ensure};
 
 use super::engine::{Built, Engine, EngineKind, Matcher, Pass, Tally};
-use super::questions::{HostTable, Question, QuestionList};
+use super::questions::{Question, QuestionList};
 
 /// The first line that is sent to a runner.
 const GREETING: &str = "portcullis-bench 1";
@@ -41,7 +41,7 @@ impl FromStr for RunnerCommand {
 /// Returns a runner as an engine. Starts the program once to get its version. A program that fails
 /// here fails again when the engine is built.
 pub(super) fn engine<'c>(command: RunnerCommand, agent: &str) -> Engine<'c> {
-    let version = Session::start(&command).map(|(_, version)| version);
+    let version = Runner::start(&command).map(|runner| runner.version.clone());
     let agent = agent.to_owned();
     Engine {
         name: command.name.clone(),
@@ -53,8 +53,8 @@ pub(super) fn engine<'c>(command: RunnerCommand, agent: &str) -> Engine<'c> {
 }
 
 fn build<'c>(command: &RunnerCommand, agent: &str, files: &[&[u8]]) -> Result<Built<'c>> {
-    let (mut session, _) = Session::start(command)?;
-    session.send(|out| {
+    let mut runner = Runner::start(command)?;
+    runner.send(|out| {
         writeln!(out, "agent {agent}\nfiles {}", files.len())?;
         for text in files {
             writeln!(out, "{}", text.len())?;
@@ -63,17 +63,16 @@ fn build<'c>(command: &RunnerCommand, agent: &str, files: &[&[u8]]) -> Result<Bu
         }
         writeln!(out, "build")
     });
-    let mut refusals = Vec::new();
     loop {
-        let line = session.line()?;
+        let line = runner.line()?;
         let mut words = line.splitn(3, ' ');
         match (words.next(), words.next(), words.next()) {
             (Some("built"), Some(nanoseconds), None) => {
                 let time = Duration::from_nanos(number(nanoseconds, &line)?);
-                return Ok((time, Box::new(Running { session, refusals })));
+                return Ok((time, Box::new(runner)));
             }
             (Some("refused"), Some(file), reason) if number(file, &line)? < files.len() as u64 => {
-                refusals.push(reason.unwrap_or("no reason").to_owned());
+                runner.refusals.push(reason.unwrap_or("no reason").to_owned());
             }
             _ => return Err(unexpected(&line)),
         }
@@ -91,71 +90,19 @@ fn unexpected(line: &str) -> Error {
     anyhow!("the runner sent {shown:?}, which the protocol does not allow here")
 }
 
-/// A runner that has built its matchers.
-struct Running {
-    session: Session,
-    refusals: Vec<String>,
-}
-
-impl Running {
-    /// Sends a list to the runner. Returns the runner's own time and one character per answer.
-    fn decide(&mut self, list: &QuestionList) -> Result<(Duration, String)> {
-        self.session.send(|out| {
-            writeln!(out, "urls {}", list.len())?;
-            for question in list.iter() {
-                writeln!(out, "{} {}", question.file, question.url)?;
-            }
-            writeln!(out, "decide")
-        });
-        let line = self.session.line()?;
-        let words: Vec<&str> = line.split(' ').collect();
-        let ["decided", nanoseconds, answers] = words[..] else { return Err(unexpected(&line)) };
-        let (given, asked) = (answers.len(), list.len());
-        ensure!(given == asked, "the runner gave {given} answers to {asked} URLs");
-        Ok((Duration::from_nanos(number(nanoseconds, &line)?), answers.to_owned()))
-    }
-}
-
-impl Matcher for Running {
-    fn allows(&mut self, _: Question<'_>) -> bool {
-        unreachable!("a runner gets whole lists")
-    }
-
-    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>> {
-        let (_, answers) = self.decide(list)?;
-        let answer = |byte: u8| match byte {
-            b'1' => Ok(Some(true)),
-            b'0' => Ok(Some(false)),
-            b'?' => Ok(None),
-            _ => Err(unexpected(&answers)),
-        };
-        answers.bytes().map(answer).collect()
-    }
-
-    fn pass(&mut self, list: &QuestionList) -> Result<Pass> {
-        let (time, answers) = self.decide(list)?;
-        Ok(Pass { time, tally: Tally::of(answers.bytes().map(|byte| byte == b'1')) })
-    }
-
-    fn batch(&mut self, _: &QuestionList, _: &HostTable) -> Result<Pass> {
-        unreachable!("a runner gets numbers of files")
-    }
-
-    fn refusals(&self) -> Vec<String> {
-        self.refusals.clone()
-    }
-}
-
 /// A running program.
-struct Session {
+struct Runner {
     child: Child,
     input: BufWriter<ChildStdin>,
     output: BufReader<ChildStdout>,
+    version: String,
+    /// The reason for each refused file.
+    refusals: Vec<String>,
 }
 
-impl Session {
-    /// Starts a runner and sends the greeting. Returns the session and the runner's version.
-    fn start(command: &RunnerCommand) -> Result<(Session, String)> {
+impl Runner {
+    /// Starts a runner, sends the greeting and reads its version.
+    fn start(command: &RunnerCommand) -> Result<Runner> {
         let program = &command.words[0];
         let mut starting = Command::new(program);
         starting.args(&command.words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -163,11 +110,13 @@ impl Session {
         let mut child = started.map_err(|error| anyhow!("{program} cannot be started: {error}"))?;
         let input = BufWriter::new(child.stdin.take().expect("the input is a pipe"));
         let output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
-        let mut session = Session { child, input, output };
-        session.send(|out| writeln!(out, "{GREETING}"));
-        let line = session.line()?;
+        let (version, refusals) = (String::new(), Vec::new());
+        let mut runner = Runner { child, input, output, version, refusals };
+        runner.send(|out| writeln!(out, "{GREETING}"));
+        let line = runner.line()?;
         let version = line.strip_prefix("runner ").ok_or_else(|| unexpected(&line))?;
-        Ok((session, version.to_owned()))
+        version.clone_into(&mut runner.version);
+        Ok(runner)
     }
 
     /// Sends a request. The runner reads all of it before it answers.
@@ -187,9 +136,52 @@ impl Session {
         line.truncate(line.trim_end_matches(['\n', '\r']).len());
         Ok(line)
     }
+
+    /// Sends a list to the runner. Returns the runner's own time and one character per answer.
+    fn decide(&mut self, list: &QuestionList) -> Result<(Duration, String)> {
+        self.send(|out| {
+            writeln!(out, "urls {}", list.len())?;
+            for question in list.iter() {
+                writeln!(out, "{} {}", question.file, question.url)?;
+            }
+            writeln!(out, "decide")
+        });
+        let line = self.line()?;
+        let words: Vec<&str> = line.split(' ').collect();
+        let ["decided", nanoseconds, answers] = words[..] else { return Err(unexpected(&line)) };
+        let (given, asked) = (answers.len(), list.len());
+        ensure!(given == asked, "the runner gave {given} answers to {asked} URLs");
+        Ok((Duration::from_nanos(number(nanoseconds, &line)?), answers.to_owned()))
+    }
 }
 
-impl Drop for Session {
+impl Matcher for Runner {
+    fn allows(&mut self, _: Question<'_>) -> Option<bool> {
+        unreachable!("a runner gets whole lists, and numbers of files")
+    }
+
+    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>> {
+        let (_, answers) = self.decide(list)?;
+        let answer = |byte: u8| match byte {
+            b'1' => Ok(Some(true)),
+            b'0' => Ok(Some(false)),
+            b'?' => Ok(None),
+            _ => Err(unexpected(&answers)),
+        };
+        answers.bytes().map(answer).collect()
+    }
+
+    fn pass(&mut self, list: &QuestionList) -> Result<Pass> {
+        let (time, answers) = self.decide(list)?;
+        Ok(Pass { time, tally: Tally::of(answers.bytes().map(|byte| byte == b'1')) })
+    }
+
+    fn refusals(&self) -> Vec<String> {
+        self.refusals.clone()
+    }
+}
+
+impl Drop for Runner {
     /// Kills the runner, which has no state to save.
     fn drop(&mut self) {
         let _ = self.child.kill();
