@@ -43,8 +43,8 @@ pub struct Corpus {
     /// The records that are not measured.
     pub left_out: LeftOut,
     originals: Originals,
-    /// The URLs of all questions as they are written.
-    urls: Vec<Box<[u8]>>,
+    /// The URLs of all questions by their numbers, as they are written in the list.
+    pub(super) urls: Vec<Box<[u8]>>,
 }
 
 impl Corpus {
@@ -122,11 +122,6 @@ impl Corpus {
     pub fn text_as_read(&self, file: usize) -> &[u8] {
         &self.originals.texts[self.originals.files[file]]
     }
-
-    /// Returns the URL of the question with this number, as it is written in the list.
-    pub fn url(&self, number: usize) -> &[u8] {
-        &self.urls[number]
-    }
 }
 
 /// Returns a text up to the limit on its size, without the line that the limit cuts. Engines handle the
@@ -194,9 +189,7 @@ impl Originals {
             false => self.of_host.get(key)?[usize::from(https)],
         }
     }
-}
 
-impl Originals {
     fn add(&mut self, capture: Capture<'_>) {
         let Subject::Host(host) = capture.subject else { return };
         let Some(keys) = folder::host_keys(&host) else { return };

@@ -80,7 +80,8 @@ impl Judgement {
         let judged = by_file.into_par_iter().flat_map_iter(|(file, numbers)| {
             let text = corpus.text_as_read(file);
             let judge = oracle::Judge::new(corpus.dialect(), text, Some(ROBOTS_BYTES_MAX), &tokens);
-            let allows = move |number| judge.decide(corpus.url(number)).verdict == Verdict::Allow;
+            let allows =
+                move |number: usize| judge.decide(&corpus.urls[number]).verdict == Verdict::Allow;
             numbers.into_iter().map(move |number| (number, allows(number)))
         });
         let mut judged: Vec<(usize, bool)> = judged.collect();

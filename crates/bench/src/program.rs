@@ -119,41 +119,28 @@ fn dialect(name: &str) -> Result<&'static Dialect, String> {
     Dialect::by_name(name).ok_or_else(|| format!("there are {names}"))
 }
 
+/// Returns engines beside the built-in ones.
+type Others = fn(&Corpus) -> Vec<Engine<'_>>;
+
 /// Runs the program with the arguments of the process. `others` are engines beside the built-in ones;
 /// a report shows `name` as the command.
-pub fn main(name: &str, others: fn(&Corpus) -> Vec<Engine<'_>>) -> ExitCode {
-    let arguments = std::env::args_os();
-    let task = Task::parse_from(arguments);
-    let done = perform(task, name, others, &mut io::stdout());
+pub fn main(name: &str, others: Others) -> ExitCode {
+    let done = perform(Task::parse(), name, others, &mut io::stdout());
     done.unwrap_or_else(|error| {
         eprintln!("error: {}", visible(&format!("{error:#}")));
         ExitCode::from(2)
     })
 }
 
-fn perform(
-    task: Task,
-    name: &str,
-    others: fn(&Corpus) -> Vec<Engine<'_>>,
-    out: &mut (dyn Write + Send),
-) -> Result<ExitCode> {
+fn perform(task: Task, name: &str, others: Others, out: &mut dyn Write) -> Result<ExitCode> {
     match task {
-        Task::Run(args) => {
-            let has_fault = measure(*args, name, others, out)?;
-            Ok(ExitCode::from(u8::from(has_fault)))
-        }
+        Task::Run(args) => measure(*args, name, others, out),
         Task::Synth(args) => synth(&args),
         Task::Goals(args) => goals(&args.arguments),
     }
 }
 
-/// Returns whether a built-in engine is wrong.
-fn measure(
-    args: RunArgs,
-    name: &str,
-    others: fn(&Corpus) -> Vec<Engine<'_>>,
-    out: &mut (dyn Write + Send),
-) -> Result<bool> {
+fn measure(args: RunArgs, name: &str, others: Others, out: &mut dyn Write) -> Result<ExitCode> {
     let RunArgs { robots, agent, dialect, urls, settings, report: path } = args;
     let cannot_write = || format!("cannot write {}", path.as_deref().unwrap_or(&urls).display());
     // The output is opened now, so that a wrong name fails before minutes of measuring.
@@ -180,7 +167,7 @@ fn measure(
         written.with_context(cannot_write)?;
     }
     out.write_all(report.to_markdown().as_bytes())?;
-    Ok(report.has_fault())
+    Ok(ExitCode::from(u8::from(report.has_fault())))
 }
 
 fn add_list(corpus: &mut Corpus, path: &Path) -> Result<()> {

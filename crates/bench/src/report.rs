@@ -95,16 +95,16 @@ pub struct EngineReport {
 }
 
 words! {
-    /// A cost model, measured separately: its name in reports and for `--model`, and its meaning.
+    /// A cost model, measured separately: its name in reports and for `--model`.
     pub enum Model {
         /// Bytes to matchers for the agent.
-        Compile => "compile": "make a matcher for the agent from the bytes of every file",
+        Compile => "compile",
         /// Bytes to matchers, and one pass over all URLs.
-        FirstTouch => "first-touch": "compile every file, then decide each URL once",
+        FirstTouch => "first-touch",
         /// Verdicts by matchers that have answered before. The file is given.
-        DecideHot => "decide-hot": "decide URLs with matchers that have answered before",
+        DecideHot => "decide-hot",
         /// Verdicts on URLs, with a look-up of the file by the URL's origin.
-        Batch => "batch": "as decide-hot, and find the file of each URL by its host",
+        Batch => "batch",
     }
 }
 
@@ -231,13 +231,13 @@ impl Report {
         };
         let remarks = sampled.chain(self.engines.iter().flat_map(of_engine));
         let remarks: Vec<String> = remarks.map(|it| format!("- {}", one_line(&it))).collect();
-        let facts = self.facts().map(|(name, fact)| format!("{name}: {}", one_line(&fact)));
+        let facts = self.facts().map(|fact| one_line(&fact));
         let blocks = [facts.join("  \n"), rows.join("\n"), remarks.join("\n")];
         blocks.join("\n\n").trim_end().to_owned() + "\n"
     }
 
-    /// Returns the circumstances of the measurement as names and texts.
-    fn facts(&self) -> [(&'static str, String); 5] {
+    /// Returns the circumstances of the measurement.
+    fn facts(&self) -> [String; 5] {
         let Report { command, machine, corpus, .. } = self;
         let Machine { processor, cores, system, compiler, load, date } = machine;
         let CorpusFacts { dialect, agent, checksum, oracle_seconds, .. } = corpus;
@@ -246,38 +246,28 @@ impl Report {
             [corpus.files, corpus.texts, corpus.texts_cut].map(|it| grouped(it as u64));
         let first = self.engines.first().map_or("", |engine| &engine.name);
         [
-            ("Command", command.clone()),
-            (
-                "Machine",
-                format!("{processor}, {cores} cores, load {load}, {system}; {compiler}; {date}"),
+            format!("Command: {command}"),
+            format!(
+                "Machine: {processor}, {cores} cores, load {load}, {system}; {compiler}; {date}"
             ),
-            (
-                "Data",
-                format!(
-                    "{files} files ({texts} distinct texts, {cut} cut at the limit), {}, dialect {dialect}, \
-                     agent {agent}. Left out: {invalid} records that are not URLs, {without_file} URLs of \
-                     origins without a file, {not_text} that are not UTF-8",
-                    urls(corpus.questions)
-                ),
+            format!(
+                "Data: {files} files ({texts} distinct texts, {cut} cut at the limit), {}, dialect \
+                 {dialect}, agent {agent}. Left out: {invalid} records that are not URLs, \
+                 {without_file} URLs of origins without a file, {not_text} that are not UTF-8",
+                urls(corpus.questions)
             ),
-            (
-                "Answers",
-                format!(
-                    "the oracle judged every URL in {oracle_seconds:.1} s and allows {}, checksum \
-                     {checksum}. Every answer of every engine was compared with it before anything was \
-                     timed",
-                    grouped(corpus.allowed)
-                ),
+            format!(
+                "Answers: the oracle judged every URL in {oracle_seconds:.1} s and allows {}, \
+                 checksum {checksum}. Every answer of every engine was compared with it before \
+                 anything was timed",
+                grouped(corpus.allowed)
             ),
-            (
-                "Times",
-                format!(
-                    "{}, answered by every timed engine; median of {} rounds (least–most), and × the \
-                     median of {first}. Passes fill {} s",
-                    urls(corpus.timed),
-                    self.rounds,
-                    self.seconds_per_pass
-                ),
+            format!(
+                "Times: {}, answered by every timed engine; median of {} rounds (least–most), and × \
+                 the median of {first}. Passes fill {} s",
+                urls(corpus.timed),
+                self.rounds,
+                self.seconds_per_pass
             ),
         ]
     }

@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::corpus::Corpus;
 use super::engine::{Engine, EngineKind, Matcher};
@@ -43,8 +42,8 @@ pub struct Settings {
     pub engines: Vec<String>,
 
     /// What to measure; repeatable [default: all]
-    #[arg(long = "model", value_name = "NAME", value_parser = model())]
-    pub models: Vec<Model>,
+    #[arg(long = "model", value_name = "NAME", value_parser = Model::WORDS)]
+    pub models: Vec<String>,
 
     /// Another program as an engine; the command is split at blanks
     ///
@@ -59,13 +58,6 @@ pub struct Settings {
     /// Seconds for which an engine repeats a pass in one round
     #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = seconds)]
     pub seconds_per_pass: Duration,
-}
-
-fn model() -> impl TypedValueParser<Value = Model> {
-    PossibleValuesParser::new(Model::WORDS).map(|name| {
-        let named = Model::ALL.into_iter().find(|model| model.as_str() == name);
-        named.expect("the parser accepts the names of models only")
-    })
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -158,8 +150,7 @@ pub fn run<'c>(
     };
     let rounds = Rounds {
         hosts: HostTable::of(&timed),
-        lists: Order::ALL.map(|order| timed.ordered(order, SEED)),
-        sample: Order::ALL.map(|order| sample.ordered(order, SEED)),
+        lists: [&timed, &sample].map(|list| Order::ALL.map(|order| list.ordered(order, SEED))),
         files,
         settings,
     };
@@ -270,7 +261,7 @@ impl<'e, 'c> Seat<'e, 'c> {
             name: name.clone(),
             version: version.clone(),
             kind: *kind,
-            timed: rounds.lists(*reads_each_time)[0].len(),
+            timed: rounds.lists[usize::from(*reads_each_time)][0].len(),
             results: times.filter_map(|(cell, it)| Measurement::of(cell, it)).collect(),
             verification: self.verification,
         }
@@ -281,9 +272,9 @@ impl<'e, 'c> Seat<'e, 'c> {
 struct Rounds<'r, 'c> {
     files: Vec<&'c [u8]>,
     settings: &'r Settings,
-    /// The timed questions in each [`Order`], and a sample of them.
-    lists: [QuestionList; 2],
-    sample: [QuestionList; 2],
+    /// The timed questions in each [`Order`], and a sample of them for engines that read the file each
+    /// time.
+    lists: [[QuestionList; 2]; 2],
     hosts: HostTable,
 }
 
@@ -302,11 +293,8 @@ impl<'c> Rounds<'_, 'c> {
     }
 
     fn measures(&self, model: Model) -> bool {
-        self.settings.models.is_empty() || self.settings.models.contains(&model)
-    }
-
-    fn lists(&self, reads_each_time: bool) -> &[QuestionList; 2] {
-        if reads_each_time { &self.sample } else { &self.lists }
+        let models = &self.settings.models;
+        models.is_empty() || models.iter().any(|name| name == model.as_str())
     }
 
     fn turns(&self, seats: &mut [Seat<'_, 'c>], turn: impl Fn(&mut Seat<'_, 'c>) -> Result<()>) {
@@ -328,10 +316,9 @@ impl<'c> Rounds<'_, 'c> {
         let (time, mut matcher) = (seat.engine.build)(&self.files)?;
         let accepted = self.files.len() - matcher.refusals().len();
         if accepted > 0 && compile {
-            let cell = Cell { model: Model::Compile, order: None };
-            seat.record(cell, accepted, time.as_secs_f64());
+            seat.record(Cell { model: Model::Compile, order: None }, accepted, time.as_secs_f64());
         }
-        let list = &self.lists[Order::Shuffled as usize];
+        let list = &self.lists[0][Order::Shuffled as usize];
         let pass = matcher.pass(list)?;
         seat.verification.expect(list, pass.tally)?;
         if first_touch {
@@ -342,7 +329,7 @@ impl<'c> Rounds<'_, 'c> {
     }
 
     fn ask(&self, seat: &mut Seat<'_, 'c>, model: Model, order: Order) -> Result<()> {
-        let list = &self.lists(seat.engine.reads_each_time)[order as usize];
+        let list = &self.lists[usize::from(seat.engine.reads_each_time)][order as usize];
         let is_batch = model == Model::Batch;
         let Some(matcher) = &mut seat.matcher else { return Ok(()) };
         if list.is_empty() || is_batch && seat.engine.kind == EngineKind::Runner {
