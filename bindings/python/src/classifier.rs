@@ -501,10 +501,8 @@ fn explain(
     let records = Records::from(&urls).at(at.map_or(Times::Now, Times::At));
     let mut json = Vec::new();
     let mut answers = session.decide(records)?;
-    explanation::explain(&mut answers, (url, agent, at), |answers, name, facts| {
-        explanation_json::write(url, name, answers.rule(agent)?, facts, &mut json);
-        Ok(())
-    })?;
+    let facts = explanation::explain(answers.session(), url, agent, at)?;
+    explanation_json::write(url, answers.rule(agent)?, &facts, &mut json);
     answers.session().classifier().set().is_whole()?;
     Ok(json)
 }

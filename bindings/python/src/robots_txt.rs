@@ -11,6 +11,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use portcullis_dialect::Label;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
+use portcullis_report::explanation::Facts;
 use portcullis_report::explanation_json;
 use portcullis_robots::{Agent, AgentRules, Robots};
 use portcullis_set::batch::{Explained, FullDecision};
@@ -87,14 +88,14 @@ impl PyRobotsTxt {
                 }
                 Err(problem) => (None, Some(problem.to_string())),
             };
-            let explanation = explained.as_ref().map(|explained| &explained.explanation);
+            let (agent, labels) = (agent.to_owned(), labels.to_vec());
+            let facts = Facts { agent, explained, problem, dialect, labels };
+            let explanation = facts.explained.as_ref().map(|explained| &explained.explanation);
             let rule = decision.rule.and_then(|_| Some(&*explanation?.rules.first()?.record.value));
             let group = explanation.and_then(|it| Some(&*it.groups.first()?.value));
-            let (explained, problem) = (explained.as_ref(), problem.as_deref());
-            let facts = explanation_json::Facts { explained, problem, dialect, labels };
             let mut full = FullDecision::from(decision);
             (full.rule, full.group) = (rule, group);
-            explanation_json::write(url, agent, full, facts, &mut json);
+            explanation_json::write(url, full, &facts, &mut json);
         })?;
         of_json(url.py(), &json)
     }

@@ -50,13 +50,11 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
         }
         if args.explain || json {
             for (agent, decision) in decisions.iter().enumerate() {
-                explanation::explain(&mut answers, (url, agent, None), |answers, name, facts| {
-                    if json {
-                        explanation_json::write(url, name, answers.rule(agent)?, facts, &mut out);
-                        return Ok(());
-                    }
-                    Ok::<_, anyhow::Error>(explanation::write(name, decision, facts, &mut out)?)
-                })?;
+                let facts = explanation::explain(answers.session(), url, agent, None)?;
+                match json {
+                    true => explanation_json::write(url, answers.rule(agent)?, &facts, &mut out),
+                    false => out.extend(explanation::text(decision, &facts).into_bytes()),
+                }
             }
         }
     }

@@ -1,11 +1,8 @@
-//! Writes one decision in full, as a block of plain text for people.
+//! Shows one decision in full, as a block of plain text for people.
 //!
 //! This is the layout that `portcullis check --explain` prints below a verdict. Hidden characters
 //! are [escaped](portcullis_text::visible), and long text is cut. For programs use
 //! [`explanation_json`](super::explanation_json).
-
-use std::io::{self, Write};
-use std::sync::Arc;
 
 use portcullis_dialect::decision::{Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{
@@ -16,7 +13,7 @@ use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{ExplainedRecord, Explanation, Loss, UsageExplanation};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::Damage;
-use portcullis_set::batch::{Answers, Explained};
+use portcullis_set::batch::{Explained, Session};
 use portcullis_text::visible::{cut_to_show, visible};
 
 /// Where preferences are attached to paths and groups, for explanations.
@@ -24,41 +21,43 @@ pub(super) const USAGE_CLAUSE: &str = "draft-ietf-aipref-attach-05: the longest 
      draft-ietf-aipref-vocab-08: combined, n goes before y";
 
 /// The facts beyond the decision.
-#[derive(Clone, Copy, Debug)]
-pub struct Facts<'a> {
+#[derive(Debug)]
+pub struct Facts {
+    /// The name of the agent.
+    pub agent: String,
     /// The explanation, if a policy is known.
-    pub explained: Option<&'a Explained>,
+    pub explained: Option<Explained>,
     /// Why the record is not a URL. `None` if it is a URL.
-    pub problem: Option<&'a str>,
+    pub problem: Option<String>,
     /// The dialect.
-    pub dialect: &'a Dialect,
+    pub dialect: &'static Dialect,
     /// The requested labels.
-    pub labels: &'a [Label],
+    pub labels: Vec<Label>,
 }
 
-/// Explains the answer on `url` for an agent, as of a time if it was asked so: calls `write` with the
-/// name of the agent and the facts.
+/// Explains the answer on `url` for an agent of the session, as of a time if it was asked so.
 ///
 /// # Errors
 ///
-/// If the set is damaged, and those of `write`.
-pub fn explain<E: From<Damage>>(
-    answers: &mut Answers<'_>,
-    (url, agent, at): (&[u8], usize, Option<UnixSeconds>),
-    write: impl FnOnce(&mut Answers<'_>, &str, Facts<'_>) -> Result<(), E>,
-) -> Result<(), E> {
-    let classifier = Arc::clone(answers.session().classifier());
-    let (explained, problem) = match answers.session().explain(url, agent, at)? {
+/// If the set is damaged.
+pub fn explain(
+    session: &Session,
+    url: &[u8],
+    agent: usize,
+    at: Option<UnixSeconds>,
+) -> Result<Facts, Damage> {
+    let (explained, problem) = match session.explain(url, agent, at)? {
         Ok(explained) => (explained, None),
         Err(problem) => (None, Some(problem.to_string())),
     };
-    let facts = Facts {
-        explained: explained.as_ref(),
-        problem: problem.as_deref(),
+    let classifier = session.classifier();
+    Ok(Facts {
+        agent: classifier.agents()[agent].name().to_owned(),
+        explained,
+        problem,
         dialect: classifier.dialect(),
-        labels: classifier.labels(),
-    };
-    write(answers, classifier.agents()[agent].name(), facts)
+        labels: classifier.labels().to_vec(),
+    })
 }
 
 /// Returns the clause of the dialect's specification on which a decision for `reason` is based.
@@ -134,45 +133,35 @@ fn clauses(dialect: &Dialect) -> [&'static str; 6] {
     }
 }
 
-/// Writes the reasons for `decision` for `agent`, then the reasons for the preference about each
-/// requested label.
-///
-/// # Errors
-///
-/// If `out` cannot be written.
-pub fn write(
-    agent: &str,
-    decision: &Decision,
-    found: Facts<'_>,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    write_field("agent", agent.as_bytes(), out)?;
-    write_field("reason", decision.reason.as_str().as_bytes(), out)?;
-    if let Some(problem) = found.problem {
-        write_field("problem", problem.as_bytes(), out)?;
+/// Returns the reasons for `decision`, then the reasons for the preference about each requested label.
+pub fn text(decision: &Decision, found: &Facts) -> String {
+    let mut out = String::new();
+    write_field("agent", &found.agent, &mut out);
+    write_field("reason", decision.reason.as_str(), &mut out);
+    if let Some(problem) = &found.problem {
+        write_field("problem", problem, &mut out);
     }
-    if let Some(Explained { explanation, outage, file_notes }) = found.explained {
+    if let Some(Explained { explanation, outage, file_notes }) = &found.explained {
         for note in NoteKind::OF_FILES.into_iter().filter(|&kind| file_notes.contains(kind)) {
-            write_field("note", note.describe().as_bytes(), out)?;
+            write_field("note", note.describe(), &mut out);
         }
         if let Some(outage) = outage {
-            write_field("outage", outage.to_string().as_bytes(), out)?;
+            write_field("outage", outage.to_string(), &mut out);
         }
-        write_explanation(explanation, out)?;
+        write_explanation(explanation, &mut out);
     }
-    write_field("clause", clause(found.dialect, decision.reason).as_bytes(), out)?;
-    match found.labels.is_empty() {
-        true => Ok(()),
-        false => write_usage(decision, found, out),
+    write_field("clause", clause(found.dialect, decision.reason), &mut out);
+    if !found.labels.is_empty() {
+        write_usage(decision, found, &mut out);
     }
+    out
 }
 
-fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
-    write_groups(&explanation.groups, explanation.token.as_deref(), out)?;
-    write_field("path", &explanation.path, out)?;
+fn write_explanation(explanation: &Explanation, out: &mut String) {
+    write_groups(&explanation.groups, explanation.token.as_deref(), out);
+    write_field("path", &explanation.path, out);
     if explanation.rules.is_empty() {
-        let none = format!("none of {} matches", explanation.rules_in_groups);
-        write_field("rules", none.as_bytes(), out)?;
+        write_field("rules", format!("none of {} matches", explanation.rules_in_groups), out);
     }
     let most = explanation.rules.first().map_or(0, |rule| rule.pattern.len());
     for rule in &explanation.rules {
@@ -180,59 +169,54 @@ fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Res
             None => ("rule", "it decides".into()),
             Some(loss) => ("lost", why_lost(loss, rule.pattern.len(), most, "Allow")),
         };
-        write_record(name, &rule.record, &why, out)?;
+        write_record(name, &rule.record, &why, out);
         if rule.loss.is_none() || rule.pattern != rule.record.value {
-            write_field("pattern", &rule.pattern, out)?;
+            write_field("pattern", &rule.pattern, out);
         }
     }
-    Ok(())
 }
 
-fn write_groups(
-    groups: &[ExplainedRecord],
-    token: Option<&str>,
-    out: &mut impl Write,
-) -> io::Result<()> {
+fn write_groups(groups: &[ExplainedRecord], token: Option<&str>, out: &mut String) {
     let why = match token {
         Some(token) => format!("it names {token}"),
         None => "no group names the agent".into(),
     };
-    groups.iter().try_for_each(|group| write_record("group", group, &why, out))
+    groups.iter().for_each(|group| write_record("group", group, &why, out));
 }
 
 /// Writes each requested label with its statements, and the licences.
-fn write_usage(decision: &Decision, found: Facts<'_>, out: &mut impl Write) -> io::Result<()> {
+fn write_usage(decision: &Decision, found: &Facts, out: &mut String) {
     let no_access = match decision.verdict {
         Verdict::Allow => None,
         Verdict::Disallow => Some("access is disallowed"),
         Verdict::Unknown => Some("no policy is known"),
         Verdict::Invalid => Some("the record is not a URL"),
     };
-    let explanation = found.explained.map(|it| &it.explanation);
+    let explanation = found.explained.as_ref().map(|it| &it.explanation);
     match (no_access, explanation) {
         (None, Some(explanation)) => {
             let usage = &explanation.usage;
             if usage.groups != explanation.groups {
-                write_groups(&usage.groups, usage.token.as_deref(), out)?;
+                write_groups(&usage.groups, usage.token.as_deref(), out);
             }
-            found.labels.iter().try_for_each(|&label| write_label(label, usage, out))?;
+            found.labels.iter().for_each(|&label| write_label(label, usage, out));
             for license in &usage.licenses {
                 let remark = format!("line {}", license.line);
-                write_with_remark("license", &license.value, &remark, out)?;
+                write_with_remark("license", &license.value, &remark, out);
             }
         }
         (why, _) => {
             let remark = format!("no preference: {}", why.unwrap_or("no policy is known"));
-            for label in found.labels {
+            for label in &found.labels {
                 let value = format!("{label}: {}", Preference::NoAccess);
-                write_with_remark("usage", value.as_bytes(), &remark, out)?;
+                write_with_remark("usage", value, &remark, out);
             }
         }
     }
-    write_field("clause", USAGE_CLAUSE.as_bytes(), out)
+    write_field("clause", USAGE_CLAUSE, out);
 }
 
-fn write_label(label: Label, usage: &UsageExplanation, out: &mut impl Write) -> io::Result<()> {
+fn write_label(label: Label, usage: &UsageExplanation, out: &mut String) {
     let deciding = usage.deciding(label);
     let preference = deciding.map_or(Preference::Unstated, |it| it.preference);
     let meaning = match (preference, usage.statements) {
@@ -244,7 +228,7 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut impl Write) -> 
         }
         (_, _) => "not stated".to_owned(),
     };
-    write_with_remark("usage", format!("{label}: {preference}").as_bytes(), &meaning, out)?;
+    write_with_remark("usage", format!("{label}: {preference}"), &meaning, out);
     let statements = &usage.labels[label as usize];
     for it in statements {
         // Of each field, the first statement is the one that precedes.
@@ -261,12 +245,11 @@ fn write_label(label: Label, usage: &UsageExplanation, out: &mut impl Write) -> 
                 ("lost", why_lost(loss, bytes, most, winner.as_str()))
             }
         };
-        write_record(name, &it.record, &why, out)?;
+        write_record(name, &it.record, &why, out);
         if it.loss.is_none() && !it.pattern.is_empty() {
-            write_field("pattern", &it.pattern, out)?;
+            write_field("pattern", &it.pattern, out);
         }
     }
-    Ok(())
 }
 
 /// Describes why a rule with a pattern of `bytes` bytes lost to one of `most` bytes. If the lengths
@@ -285,24 +268,15 @@ fn why_lost(loss: Loss, bytes: usize, most: usize, first: &str) -> String {
     }
 }
 
-fn write_record(
-    name: &str,
-    record: &ExplainedRecord,
-    why: &str,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    write_with_remark(name, &record.text, &format!("line {}: {why}", record.line), out)
+fn write_record(name: &str, record: &ExplainedRecord, why: &str, out: &mut String) {
+    write_with_remark(name, &record.text, &format!("line {}: {why}", record.line), out);
 }
 
-fn write_field(name: &str, value: &[u8], out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "  {name:<8} {}", visible(&cut_to_show(value)))
+fn write_field(name: &str, value: impl AsRef<[u8]>, out: &mut String) {
+    out.push_str(&format!("  {name:<8} {}\n", visible(&cut_to_show(value.as_ref()))));
 }
 
-fn write_with_remark(
-    name: &str,
-    value: &[u8],
-    remark: &str,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    writeln!(out, "  {name:<8} {}  ({})", visible(&cut_to_show(value)), visible(remark))
+fn write_with_remark(name: &str, value: impl AsRef<[u8]>, remark: &str, out: &mut String) {
+    let (value, remark) = (cut_to_show(value.as_ref()), visible(remark));
+    out.push_str(&format!("  {name:<8} {}  ({remark})\n", visible(&value)));
 }

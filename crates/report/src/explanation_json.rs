@@ -49,7 +49,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_robots::policy::{
-    ExplainedRecord, ExplainedRule, ExplainedStatement, Loss, UsageExplanation,
+    ExplainedRecord, ExplainedRule, ExplainedStatement, UsageExplanation,
 };
 use portcullis_robots::syntax::{NoteKind, NoteSet};
 use portcullis_set::batch::FullDecision;
@@ -57,29 +57,26 @@ use portcullis_text::json::write_json;
 use portcullis_text::visible::{SHOWN_BYTES_MAX, cut_to_show};
 
 use super::account::format;
-use super::explanation::{USAGE_CLAUSE, clause};
+use super::explanation::{Facts, USAGE_CLAUSE, clause};
 
-pub use super::explanation::Facts;
-
-/// Appends the object for `url` and `agent`, and LF, to `out`.
-pub fn write(url: &[u8], agent: &str, full: FullDecision<'_>, found: Facts<'_>, out: &mut Vec<u8>) {
-    let object = Object { url, agent, full, found };
-    write_json(&object, &mut *out).expect("text and numbers are always JSON");
+/// Appends the object for `url`, and LF, to `out`.
+pub fn write(url: &[u8], full: FullDecision<'_>, found: &Facts, out: &mut Vec<u8>) {
+    write_json(&Object { url, full, found }, &mut *out).expect("text and numbers are always JSON");
     out.push(b'\n');
 }
 
 /// The JSON object.
 struct Object<'a> {
     url: &'a [u8],
-    agent: &'a str,
     full: FullDecision<'a>,
-    found: Facts<'a>,
+    found: &'a Facts,
 }
 
 impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Object { url, agent, full: FullDecision { decision, rule, group, .. }, found } = self;
-        let Facts { explained, problem, dialect, labels } = *found;
+        let Object { url, full: FullDecision { decision, rule, group, .. }, found } = self;
+        let Facts { agent, explained, problem, dialect, labels } = found;
+        let explained = explained.as_ref();
         let explanation = explained.map(|it| &it.explanation);
         let rules = explanation.map_or(&[][..], |it| &it.rules);
         let usage = explanation.map(|it| &it.usage).filter(|_| decision.verdict == Verdict::Allow);
@@ -98,15 +95,15 @@ impl Serialize for Object<'_> {
         }
         map.serialize_entry("dialect", dialect.name)?;
         map.serialize_entry("clause", clause(dialect, decision.reason))?;
-        map.serialize_entry("problem", &problem)?;
+        map.serialize_entry("problem", problem)?;
         text("path", explanation.map(|it| &*it.path), &mut map)?;
         map.serialize_entry("token", &explanation.and_then(|it| it.token.as_deref()))?;
         map.serialize_entry("groups", &lines(explanation.map_or(&[], |it| &it.groups)))?;
         map.serialize_entry("rules_in_groups", &explanation.map_or(0, |it| it.rules_in_groups))?;
         let deciding = rules.iter().find(|rule| rule.loss.is_none());
-        map.serialize_entry("deciding", &deciding.map(Line::rule))?;
+        map.serialize_entry("deciding", &deciding.map(Line::Rule))?;
         let lost = rules.iter().filter(|rule| rule.loss.is_some());
-        map.serialize_entry("lost", &lost.map(Line::rule).collect::<Vec<_>>())?;
+        map.serialize_entry("lost", &lost.map(Line::Rule).collect::<Vec<_>>())?;
         map.serialize_entry("outage", &explained.and_then(|it| it.outage.as_ref()))?;
         if !labels.is_empty() {
             let explained = usage.map(|usage| UsageExplained { usage, labels });
@@ -169,7 +166,7 @@ impl Serialize for UsageExplained<'_> {
         map.serialize_entry("groups", &lines(&usage.groups))?;
         map.serialize_entry("statements", &usage.statements)?;
         let label = |label: Label| {
-            let mut statements = usage.labels[label as usize].iter().map(Line::statement);
+            let mut statements = usage.labels[label as usize].iter().map(Line::Statement);
             LabelExplained { deciding: statements.next(), lost: statements.collect() }
         };
         map.serialize_entry("labels", &by_label(labels, label))?;
@@ -183,48 +180,36 @@ struct LabelExplained<'a> {
     lost: Vec<Line<'a>>,
 }
 
-/// A line of a file: a user-agent line, a rule or a statement.
-#[derive(Clone, Copy)]
-struct Line<'a> {
-    record: &'a ExplainedRecord,
-    /// The verdict of a rule.
-    verdict: Option<Verdict>,
-    /// The statement that it is.
-    statement: Option<&'a ExplainedStatement>,
-    /// The pattern of a rule or a statement, and why it lost.
-    matching: Option<(&'a [u8], Option<Loss>)>,
+/// A line of a file.
+enum Line<'a> {
+    /// A user-agent line.
+    Group(&'a ExplainedRecord),
+    Rule(&'a ExplainedRule),
+    Statement(&'a ExplainedStatement),
 }
 
-fn lines(records: &[ExplainedRecord]) -> Vec<Line<'_>> {
-    let line = |record| Line { record, verdict: None, statement: None, matching: None };
-    records.iter().map(line).collect()
-}
-
-impl<'a> Line<'a> {
-    fn rule(rule: &'a ExplainedRule) -> Line<'a> {
-        let matching = Some((&*rule.pattern, rule.loss));
-        Line { record: &rule.record, verdict: Some(rule.verdict), statement: None, matching }
-    }
-
-    fn statement(it: &'a ExplainedStatement) -> Line<'a> {
-        let matching = Some((&*it.pattern, it.loss));
-        Line { record: &it.record, verdict: None, statement: Some(it), matching }
-    }
+fn lines(groups: &[ExplainedRecord]) -> Vec<Line<'_>> {
+    groups.iter().map(Line::Group).collect()
 }
 
 impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Line { record, verdict, statement, matching } = self;
+        let (record, matching) = match self {
+            Line::Group(record) => (*record, None),
+            Line::Rule(it) => (&it.record, Some((&it.pattern, it.loss))),
+            Line::Statement(it) => (&it.record, Some((&it.pattern, it.loss))),
+        };
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("line", &record.line)?;
         text("text", Some(&cut_to_show(&record.text)), &mut map)?;
-        if let Some(verdict) = verdict {
-            map.serialize_entry("verdict", verdict)?;
-        }
-        if let Some(it) = statement {
-            map.serialize_entry("source", it.source.as_str())?;
-            map.serialize_entry("preference", &it.preference)?;
-            map.serialize_entry("readable", &it.is_readable)?;
+        match self {
+            Line::Group(_) => {}
+            Line::Rule(it) => map.serialize_entry("verdict", &it.verdict)?,
+            Line::Statement(it) => {
+                map.serialize_entry("source", it.source.as_str())?;
+                map.serialize_entry("preference", &it.preference)?;
+                map.serialize_entry("readable", &it.is_readable)?;
+            }
         }
         if let Some((pattern, loss)) = matching {
             text("value", Some(&cut_to_show(&record.value)), &mut map)?;
