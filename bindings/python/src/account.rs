@@ -10,6 +10,7 @@ use portcullis_report::filter::Plan;
 use portcullis_report::{Account, Counts, Run, Selection, Tally};
 use portcullis_set::Damage;
 use portcullis_set::batch::Answers;
+use portcullis_text::json::to_json;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 
@@ -34,7 +35,6 @@ pub fn add(
     answers: &mut Answers<'_>,
 ) -> Result<(), Damage> {
     counts.add_block(urls, 0, answers)?;
-    counts.add_preferences(answers);
     counts.add_kept(plan, answers);
     Ok(())
 }
@@ -52,10 +52,9 @@ type Texts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 impl PyAccount {
     pub fn new(tally: &Tally, run: Run) -> PyResult<PyAccount> {
         let account = Account::new(run, tally);
-        let mut texts = PyAccount { json: Vec::new(), markdown: Vec::new() };
-        account.write_json(&mut texts.json)?;
-        account.write_markdown(&mut texts.markdown)?;
-        Ok(texts)
+        let (json, mut markdown) = (to_json(&account) + "\n", Vec::new());
+        account.write_markdown(&mut markdown)?;
+        Ok(PyAccount { json: json.into_bytes(), markdown })
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::Array;
 use portcullis_dialect::Label;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
-use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
+use portcullis_report::filter::{Fate, Plan, Quantifier};
 use portcullis_report::{AgentList, PolicyFacts, Run, columns, explanation, explanation_json};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::Crawler;
@@ -485,8 +485,8 @@ fn plan(
                     silence is consent is your decision";
         return Err(PyValueError::new_err(text));
     };
-    let keeps_unstated = word("unstated", unstated, &[("keep", true), ("drop", false)])?;
-    let purposed = Plan { purpose: Some(Purpose { keeps_unstated }), ..Plan::of(quantifier) };
+    let unstated = word("unstated", unstated, &[("keep", Fate::Keep), ("drop", Fate::Drop)])?;
+    let purposed = Plan { unstated: Some(unstated), ..Plan::of(quantifier) };
     Ok((purposed, Some(label(purpose)?)))
 }
 

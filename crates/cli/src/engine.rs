@@ -148,7 +148,7 @@ impl Policies {
         let is_strict = self.strictness == Strictness::Strict;
         if let Some(Freshness { as_of, .. }) = questions.freshness.filter(|_| is_strict) {
             ensure!(
-                counts.ages().not_yet == 0,
+                counts.ages.not_yet == 0,
                 "{}: the policy of a URL was captured after {}; choose a later --now, or drop \
                  --strict to count such URLs",
                 self.set.name(),

@@ -1,6 +1,6 @@
 //! `portcullis filter`: prints the allowed records, byte for byte.
 
-use portcullis_report::filter::{Fate, Plan, Purpose, Quantifier};
+use portcullis_report::filter::{Fate, Plan, Quantifier};
 use portcullis_report::{Filter, Selection};
 
 use super::args::{FilterArgs, SelectionArgs};
@@ -58,6 +58,6 @@ fn selection(args: &SelectionArgs) -> Plan {
         quantifier: if args.any { Quantifier::Any } else { Quantifier::All },
         invert: args.invert,
         aside: args.aside().map(fate),
-        purpose: args.unstated.map(|keeps_unstated| Purpose { keeps_unstated }),
+        unstated: args.unstated.map(|is_kept| if is_kept { Fate::Keep } else { Fate::Drop }),
     }
 }

@@ -165,7 +165,7 @@ impl Sinks<'_> {
             }
             output.write(part.list, &mut written[*place], counts)?;
         }
-        Ok(self.hosts.as_mut().map_or(Ok(()), |hosts| hosts.add(counts.unknown_hosts()))?)
+        Ok(self.hosts.as_mut().map_or(Ok(()), |hosts| hosts.add(&counts.unknown_hosts))?)
     }
 
     /// Completes the files. None has its name yet.
@@ -217,7 +217,7 @@ impl Opened {
                         counts.ask_preferences(labels);
                         counts.ask_drops();
                     }
-                    let list = piece.rows().list_number();
+                    let list = piece.rows.list_number();
                     writing.format.encode(piece.work(session, counts), written)?;
                     for (place, destinations) in &destinations {
                         let text = &mut written[*place].text;

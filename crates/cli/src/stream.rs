@@ -61,9 +61,8 @@ pub fn run<S: Send, O: Default + Send + 'static>(
         progress: Some(progress.bytes_done()),
     };
     let work_on = |session: &mut S, rows: &mut Rows<'_>, done: &mut Done<O>| {
-        done.rejects.begin(keeps_all);
-        done.rejects.count_more(rows);
-        work(session, Piece::new(rows, &mut done.rejects), &mut done.output)
+        done.rejects.begin(rows, keeps_all);
+        work(session, Piece { rows, rejects: &mut done.rejects }, &mut done.output)
     };
     runner::run(sources, &config, session, work_on, |part: &Part<'_>, done: &mut Done<O>| {
         if part.is_first {
@@ -88,8 +87,8 @@ pub fn run<S: Send, O: Default + Send + 'static>(
                 notes.add(format!("{damage}; only what came before it was read"));
             }
         }
-        progress.draw(Some(watch.all_records()));
+        progress.draw(Some(watch.all_records));
         sink(part, &mut done.output)
     })?;
-    Ok((watch.finish(), rejects.map(Output::complete).transpose()?))
+    Ok((watch.invalid, rejects.map(Output::complete).transpose()?))
 }

@@ -12,13 +12,12 @@ use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 use std::time::Duration;
 
-use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
-use portcullis_dialect::usage::{Label, Preference};
+use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_robots::access::DateSpan;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::PolicySet;
+use portcullis_set::batch::AgeCounts;
 use portcullis_text::figures::{counted, grouped, seconds};
-use portcullis_text::json::write_json;
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
@@ -394,28 +393,21 @@ impl<R> Account<R> {
         for AgentList { name, source, agents, .. } in agent_lists {
             writeln!(out, "agents of {}: {agents} ({})", visible(name), visible(source))?;
         }
-        if let Some(left_out @ 1..) = policies.as_ref().map(|it| it.left_out) {
-            writeln!(out, "files left out: {left_out}")?;
-        }
-        write_figures("notes on files", policies.as_ref().map(|it| &it.file_notes), out)
-    }
-}
-
-impl<R: Serialize> Account<R> {
-    /// Writes the account as one JSON object and LF.
-    ///
-    /// # Errors
-    ///
-    /// If `out` cannot be written.
-    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        write_json(self, &mut *out)?;
-        out.write_all(b"\n")
+        let (left_out, notes) = policies.as_ref().map(|it| (it.left_out, &it.file_notes)).unzip();
+        write_lines([line("files left out", left_out), line("notes on files", notes)], out)
     }
 }
 
 impl RecordFigures {
     fn of(run: &Run, Tally { counts, invalid, selection }: &Tally) -> RecordFigures {
-        let agents = run.agents.iter().zip(counts.agents()).enumerate();
+        let AgeCounts { fresh, expired, undated, not_yet, before_first } = counts.ages;
+        let ages = vec![
+            ("fresh", fresh),
+            ("expired", expired),
+            ("undated", undated),
+            ("not-yet", not_yet),
+        ];
+        let agents = run.agents.iter().zip(&counts.agents).enumerate();
         let agents = agents.map(|(number, (agent, decided))| {
             AgentRecords::of(agent, decided, counts.usage(number))
         });
@@ -425,16 +417,16 @@ impl RecordFigures {
             kept: counts.kept,
             unstated: counts.unstated,
             selection: *selection,
-            dropped: selection.and(counts.dropped()).map(|dropped| {
+            dropped: selection.and(counts.dropped).map(|dropped| {
                 Figures::of(Cause::ALL, Cause::as_str, |cause| dropped[cause as usize])
             }),
             per_agent: agents.collect(),
             record_agents: counts.record_agents(&run.record_agents),
             states: counts.states(),
-            ages: run.judged_age.is_some().then(|| ages(counts)),
-            before_first: run.at.is_some().then(|| counts.ages().before_first),
-            unreadable_delays: counts.unreadable_delays(),
-            unknown_hosts: counts.unknown_hosts().top(SUMMARY_UNKNOWN_HOSTS_SHOWN),
+            ages: run.judged_age.is_some().then_some(Figures(ages)),
+            before_first: run.at.is_some().then_some(before_first),
+            unreadable_delays: counts.unreadable_delays,
+            unknown_hosts: counts.unknown_hosts.top(SUMMARY_UNKNOWN_HOSTS_SHOWN),
             invalid: Some(invalid.clone()),
         }
     }
@@ -445,13 +437,12 @@ impl RecordFigures {
     }
 
     fn write_text(&self, run: &Run, out: &mut impl Write) -> io::Result<()> {
-        if let Some(kept) = self.kept {
-            writeln!(out, "{kept} kept")?;
-        }
-        if let Some(unstated) = self.unstated {
-            writeln!(out, "{unstated} with a use that is not stated")?;
-        }
-        write_figures("dropped", self.dropped.as_ref(), out)?;
+        let kept = [
+            self.kept.map(|kept| format!("{kept} kept")),
+            self.unstated.map(|unstated| format!("{unstated} with a use that is not stated")),
+            line("dropped", self.dropped.as_ref()),
+        ];
+        write_lines(kept, out)?;
         // Most agents of a list are not named by any group and have the same counts.
         let folds = !run.agent_lists.is_empty();
         let are_alike = |one: &AgentRecords, next: &AgentRecords| {
@@ -470,16 +461,17 @@ impl RecordFigures {
             }
         }
         self.write_record_agents(out)?;
-        write_figures("URLs by the state of their origin", self.states.as_ref(), out)?;
-        if let Some(early @ 1..) = self.before_first {
-            writeln!(out, "URLs that a later first capture decides: {early}")?;
-        }
-        if let Some(records @ 1..) = self.unreadable_delays {
-            writeln!(out, "URLs with a Crawl-delay that is not a number: {records}")?;
-        }
-        if let (Some(JudgedAge { as_of, .. }), Some(ages)) = (&run.judged_age, &self.ages) {
-            writeln!(out, "URLs by the age of their capture, as of {as_of}: {ages}")?;
-        }
+        let judged = run.judged_age.as_ref().zip(self.ages.as_ref());
+        let ages = judged.map(|(JudgedAge { as_of, .. }, ages)| {
+            format!("URLs by the age of their capture, as of {as_of}: {ages}")
+        });
+        let urls = [
+            line("URLs by the state of their origin", self.states.as_ref()),
+            line("URLs that a later first capture decides", self.before_first),
+            line("URLs with a Crawl-delay that is not a number", self.unreadable_delays),
+            ages,
+        ];
+        write_lines(urls, out)?;
         self.unknown_hosts.write_unknown_hosts(out)?;
         self.invalid.as_ref().map_or(Ok(()), |invalid| invalid.write_text(out))
     }
@@ -504,63 +496,32 @@ impl RecordFigures {
     }
 }
 
-/// Writes a line with figures, unless all are 0.
-fn write_figures(title: &str, figures: Option<&Figures>, out: &mut impl Write) -> io::Result<()> {
-    match figures.filter(|it| it.sum() > 0) {
-        Some(figures) => writeln!(out, "{title}: {figures}"),
-        None => Ok(()),
-    }
+/// Returns a line with a count or figures; `None` if there are none, or all are 0.
+fn line(title: &str, figures: Option<impl Display>) -> Option<String> {
+    let figures = figures.map(|it| it.to_string()).filter(|it| !matches!(&**it, "" | "0"))?;
+    Some(format!("{title}: {figures}"))
 }
 
-fn ages(counts: &Counts) -> Figures {
-    let ages = counts.ages();
-    Figures(vec![
-        ("fresh", ages.fresh),
-        ("expired", ages.expired),
-        ("undated", ages.undated),
-        ("not-yet", ages.not_yet),
-    ])
-}
-
-impl Counts {
-    /// Returns the number of URLs by the state of their origin, or `None` if the state was not
-    /// counted for all URLs.
-    fn states(&self) -> Option<Figures> {
-        let states = Figures::of(PolicyState::ALL, PolicyState::as_str, |it| self.state(it));
-        (states.sum() + self.invalid() == self.records).then_some(states)
-    }
-
-    /// Returns the number of records by an agent's preference about each label that is counted.
-    fn usage(&self, agent: usize) -> Option<Figures<Figures>> {
-        let (labels, counts) = self.preferences()?;
-        let counts = counts.chunks_exact(labels.len()).nth(agent)?;
-        let of_label = |(label, counts): (&Label, &[u64; Preference::ALL.len()])| {
-            let count = |preference| counts[preference as usize];
-            (label.as_str(), Figures::of(Preference::ALL, Preference::as_str, count))
-        };
-        Some(Figures(labels.iter().zip(counts).map(of_label).collect()))
-    }
+fn write_lines<const LINES: usize>(
+    lines: [Option<String>; LINES],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    lines.iter().flatten().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 impl Run {
     fn write_markdown(&self, out: &mut impl Write) -> io::Result<()> {
         let Run { policies, agents, agent_lists, at, judged_age, .. } = self;
-        if let Some(facts) = policies {
-            writeln!(out, "- Policies: {facts}")?;
-        }
-        if let Some(at) = at {
-            writeln!(out, "- Decided as of: {}", escaped(at))?;
-        }
-        if let Some(judged) = judged_age {
-            writeln!(out, "- Age of captures judged as of: {}", judged.as_of)?;
-        }
-        if !agents.is_empty() {
-            writeln!(out, "- Agents: {}", names(agents))?;
-        }
-        for AgentList { name, source, agents, .. } in agent_lists {
-            writeln!(out, "- Agents of {}: {agents} ({})", escaped(name), escaped(source))?;
-        }
-        Ok(())
+        let facts = [
+            policies.as_ref().map(|facts| format!("- Policies: {facts}")),
+            at.as_ref().map(|at| format!("- Decided as of: {}", escaped(at))),
+            judged_age.as_ref().map(|it| format!("- Age of captures judged as of: {}", it.as_of)),
+            (!agents.is_empty()).then(|| format!("- Agents: {}", names(agents))),
+        ];
+        write_lines(facts, out)?;
+        agent_lists.iter().try_for_each(|AgentList { name, source, agents, .. }| {
+            writeln!(out, "- Agents of {}: {agents} ({})", escaped(name), escaped(source))
+        })
     }
 }
 

@@ -4,14 +4,19 @@
 //! Line, rule and group, and the statements about uses, are looked up for each record and agent, which
 //! takes a few hundred nanoseconds.
 
-use std::sync::Arc;
+use std::iter::Zip;
+use std::ops::RangeFrom;
+use std::slice::Iter;
 
+use portcullis_dialect::usage::Label;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::output::Added;
 use portcullis_rows::output::columns::{Column, Columns};
 use portcullis_set::Damage;
-use portcullis_set::batch::{Answers, InForce};
+use portcullis_set::batch::{Answers, FullDecision, InForce};
 use portcullis_text::visible::{SHOWN_BYTES_MAX, cut_to_show};
+
+use crate::filter::sides;
 
 /// Appends the values of a block to `added`. Returns the number of records with a crawl delay that is
 /// not a number; `None` if no column has delays.
@@ -46,28 +51,21 @@ pub fn read(
             *unreadable += u64::from(is_unreadable);
         }
     }
-    let (decisions, classifier) = (answers.decisions(), answers.session().classifier());
+    let (sides, classifier) = (sides(answers), answers.session().classifier());
     let labels = classifier.labels();
     for (place, (agent, column)) in columns.of_agents(agents).enumerate() {
-        let of_agent = decisions.iter().skip(agent).step_by(agents);
+        let decisions = |side: usize| sides[side].0.iter().skip(agent).step_by(agents);
+        let uses = |side: usize, label| {
+            let first = agent * labels.len() + number(labels, label);
+            let preferences = sides[side].1.iter().skip(first).step_by(agents * labels.len());
+            preferences.map(|preference| *preference as u8)
+        };
         match column {
-            Column::Verdict => added.push_words(place, of_agent.map(|it| it.verdict as u8)),
-            Column::Now => {
-                let now = answers.now().expect("the session decides as of now too");
-                let of_agent = now.decisions.iter().skip(agent).step_by(agents);
-                added.push_words(place, of_agent.map(|it| it.verdict as u8));
-            }
-            Column::Reason => added.push_words(place, of_agent.map(|it| it.reason as u8)),
-            Column::Usage(label) | Column::UsageNow(label) => {
-                let number = labels.iter().position(|it| *it == label);
-                let first = agent * labels.len() + number.expect("all labels are asked about");
-                let preferences = match column {
-                    Column::Usage(_) => answers.preferences(),
-                    _ => &answers.now().expect("the session decides as of now too").preferences,
-                };
-                let of_agent = preferences.iter().skip(first).step_by(agents * labels.len());
-                added.push_words(place, of_agent.map(|it| *it as u8));
-            }
+            Column::Verdict => added.push_words(place, decisions(0).map(|it| it.verdict as u8)),
+            Column::Now => added.push_words(place, decisions(1).map(|it| it.verdict as u8)),
+            Column::Reason => added.push_words(place, decisions(0).map(|it| it.reason as u8)),
+            Column::Usage(label) => added.push_words(place, uses(0, label)),
+            Column::UsageNow(label) => added.push_words(place, uses(1, label)),
             Column::Agent => {
                 for row in 0..rows {
                     let name = answers.agent(row).map(|agent| match names {
@@ -85,30 +83,30 @@ pub fn read(
             Column::Delay => {
                 added.push_doubles(place, delays.iter().skip(agent).step_by(agents).copied());
             }
-            Column::Captured => {
-                all_times.iter().for_each(|[captured, ..]| added.push_time(place, *captured));
-            }
-            Column::Since => {
-                all_times.iter().for_each(|[_, since, _]| added.push_time(place, *since));
-            }
-            Column::Until => {
-                all_times.iter().for_each(|[.., until]| added.push_time(place, *until));
-            }
+            Column::Captured => all_times.iter().for_each(|it| added.push_time(place, it[0])),
+            Column::Since => all_times.iter().for_each(|it| added.push_time(place, it[1])),
+            Column::Until => all_times.iter().for_each(|it| added.push_time(place, it[2])),
             // Below, for each answer.
             _ => {}
         }
     }
-    if columns.need_rules() {
-        for answer in 0..rows * agents {
-            read_rule(columns, answers, answer, answer % agents, added)?;
+    let (rules, statements) = (columns.need_rules(), columns.need_statements());
+    for answer in 0..if rules || statements { rows * agents } else { 0 } {
+        let first = columns.first_of_agent(answer % agents);
+        let places = (first..).zip(columns.per_agent());
+        if rules {
+            push_rule(places.clone(), &answers.rule(answer)?, added);
         }
-    }
-    if columns.need_statements() {
-        for answer in 0..rows * agents {
-            read_statements(columns, answers, answer, answer % agents, added)?;
+        if statements {
+            push_statements(places, answers, answer, added)?;
         }
     }
     Ok(unreadable)
+}
+
+/// Returns the position of a requested label.
+fn number(labels: &[Label], label: Label) -> usize {
+    labels.iter().position(|it| *it == label).expect("all labels are asked about")
 }
 
 /// Returns when the policy that was in force was captured, begins and ends. A policy without a date
@@ -118,17 +116,12 @@ pub(crate) fn times(in_force: Option<InForce>) -> [Option<UnixSeconds>; 3] {
     [captured_at, Some(period.since).filter(|since| since.0 > 0), period.until]
 }
 
-/// Appends the line, the rule and the group of one decision, to the columns of `agent`.
-fn read_rule(
-    columns: &Columns,
-    answers: &mut Answers<'_>,
-    answer: usize,
-    agent: usize,
-    added: &mut Added,
-) -> Result<(), Damage> {
-    let first = columns.first_of_agent(agent);
-    let full = answers.rule(answer)?;
-    for (place, column) in (first..).zip(columns.per_agent()) {
+/// The columns of an agent, with their places.
+type Places<'c> = Zip<RangeFrom<usize>, Iter<'c, Column>>;
+
+/// Appends the line, the rule and the group of one decision.
+fn push_rule(places: Places<'_>, full: &FullDecision<'_>, added: &mut Added) {
+    for (place, column) in places {
         match column {
             Column::Line => added.push_number(place, full.decision.line.map(|line| line.get())),
             Column::Rule => added.push_text(place, full.rule.map(cut_to_show).as_deref()),
@@ -136,36 +129,39 @@ fn read_rule(
             _ => {}
         }
     }
+}
+
+/// Appends where the uses of one answer are stated, and its licences.
+fn push_statements(
+    places: Places<'_>,
+    answers: &Answers<'_>,
+    answer: usize,
+    added: &mut Added,
+) -> Result<(), Damage> {
+    let labels = answers.session().classifier().labels();
+    let stated = |label| answers.stated_at(answer, number(labels, label));
+    for (place, column) in places {
+        match *column {
+            Column::UsageLine(label) => {
+                added.push_number(place, stated(label)?.map(|it| it.line.get()));
+            }
+            Column::UsageRule(label) => {
+                let stated = stated(label)?;
+                let value = stated.as_ref().map(|it| cut_to_show(&it.value));
+                added.push_text(place, value.as_deref());
+            }
+            Column::UsageSource(label) => {
+                added.push_word(place, stated(label)?.map(|it| it.source as u8));
+            }
+            Column::Licenses => added.push_list(place, &licenses(answers, answer)?),
+            _ => {}
+        }
+    }
     Ok(())
 }
 
-/// Appends where the uses of one answer are stated, and its licences, to the columns of `agent`.
-fn read_statements(
-    columns: &Columns,
-    answers: &mut Answers<'_>,
-    answer: usize,
-    agent: usize,
-    added: &mut Added,
-) -> Result<(), Damage> {
-    let first = columns.first_of_agent(agent);
-    let classifier = Arc::clone(answers.session().classifier());
-    for (place, &column) in (first..).zip(columns.per_agent()) {
-        let (Column::UsageLine(label) | Column::UsageRule(label) | Column::UsageSource(label)) =
-            column
-        else {
-            continue;
-        };
-        let number = classifier.labels().iter().position(|it| *it == label);
-        let stated = answers.stated_at(answer, number.expect("all labels are asked about"))?;
-        let stated = stated.as_ref();
-        match column {
-            Column::UsageLine(_) => added.push_number(place, stated.map(|it| it.line.get())),
-            Column::UsageRule(_) => {
-                added.push_text(place, stated.map(|it| cut_to_show(&it.value)).as_deref());
-            }
-            _ => added.push_word(place, stated.map(|it| it.source as u8)),
-        }
-    }
+/// Returns the licences of one answer, and [`LEFT_OUT`] for those after the first ones.
+fn licenses(answers: &Answers<'_>, answer: usize) -> Result<Vec<Vec<u8>>, Damage> {
     let (mut licenses, mut bytes) = (Vec::new(), 0);
     let mut all = answers.licenses(answer)?;
     while let Some(license) = all.next() {
@@ -177,10 +173,7 @@ fn read_statements(
             break;
         }
     }
-    let place = columns.per_agent().iter().position(|column| *column == Column::Licenses);
-    let place = first + place.expect("the licences are asked about");
-    added.push_list(place, &licenses);
-    Ok(())
+    Ok(licenses)
 }
 
 /// What stands for the licences after the first ones.

@@ -14,7 +14,7 @@ use portcullis_set::batch::{AgeCounts, Answers, OriginRecords};
 use serde::Serialize;
 
 use crate::figures::{Figures, NameCounts, add_counts};
-use crate::filter::{Cause, Class, Plan};
+use crate::filter::{Cause, Class, Fate, Plan};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 
 /// The counts of decisions for one agent.
@@ -50,14 +50,19 @@ pub struct Counts {
     pub records: u64,
     /// The bytes of the records, including line ends.
     pub bytes: u64,
-    agents: Vec<AgentCounts>,
+    /// The counts of each agent, in the order of the agents.
+    pub(crate) agents: Vec<AgentCounts>,
     /// The number of records by state of the origin, if the reason does not determine the state.
     states: [u64; PolicyState::ALL.len()],
-    unknown_hosts: NameCounts,
+    /// The hosts without a policy.
+    pub unknown_hosts: NameCounts,
     /// The most hosts that are counted; 0 for none.
     hosts_max: usize,
-    ages: AgeCounts,
-    unreadable_delays: Option<u64>,
+    /// The records by the age of their capture, if it was judged.
+    pub ages: AgeCounts,
+    /// The records whose file has a crawl delay for some agent that is not a number; `None` if delays
+    /// were not read.
+    pub(crate) unreadable_delays: Option<u64>,
     /// The labels whose preferences are counted.
     labels: Vec<Label>,
     /// The records by preference, for each agent and label.
@@ -70,7 +75,7 @@ pub struct Counts {
     /// The records whose use is not stated; `None` unless a filter has a purpose.
     pub unstated: Option<u64>,
     /// The records that a filter does not keep by [`Cause`], if they are asked for.
-    dropped: Option<[u64; Cause::ALL.len()]>,
+    pub(crate) dropped: Option<[u64; Cause::ALL.len()]>,
 }
 
 /// The reasons that do not determine the state of the origin.
@@ -88,13 +93,13 @@ impl Counts {
     /// hosts without a policy are counted. If that is 0, none is looked up: for a URL without a
     /// policy that costs about 100 ns, more than deciding it.
     pub fn clear(&mut self, agents: usize, hosts_max: usize) {
-        let Counts { mut unknown_hosts, dropped, .. } = std::mem::take(self);
+        let mut unknown_hosts = std::mem::take(&mut self.unknown_hosts);
         unknown_hosts.clear();
-        let dropped = dropped.map(|_| Default::default());
-        *self = Counts { unknown_hosts, dropped, hosts_max, ..Counts::new(agents) };
+        *self = Counts { unknown_hosts, hosts_max, ..Counts::new(agents) };
     }
 
-    /// Counts a block. Its URLs are `urls`, and its records have `bytes` bytes.
+    /// Counts a block. Its URLs are `urls`, and its records have `bytes` bytes. If each record has an
+    /// agent of its own, it is counted by agent too, and by preference if that is asked for.
     ///
     /// # Errors
     ///
@@ -126,11 +131,25 @@ impl Counts {
             self.add_rare(urls, answers)?;
         }
         self.ages.merge(answers.ages());
+        if !self.preferences.is_empty() {
+            self.add_preferences(answers.preferences());
+        }
+        if answers.session().classifier().has_agent_per_record() {
+            self.add_record_agents(answers);
+        }
         Ok(())
     }
 
-    /// Counts a block by the agent of each record.
-    pub fn add_record_agents(&mut self, answers: &Answers<'_>) {
+    /// Counts the preferences of each record about all labels, agent by agent.
+    #[inline]
+    fn add_preferences(&mut self, preferences: &[Preference]) {
+        for record in preferences.chunks_exact(self.preferences.len()) {
+            let counted = self.preferences.iter_mut().zip(record);
+            counted.for_each(|(counts, preference)| counts[*preference as usize] += 1);
+        }
+    }
+
+    fn add_record_agents(&mut self, answers: &Answers<'_>) {
         let agents = answers.session().classifier().agents().len();
         self.record_agents.resize(agents + 1, Default::default());
         for (record, decision) in answers.decisions().iter().enumerate() {
@@ -155,15 +174,10 @@ impl Counts {
         (!self.record_agents.is_empty()).then_some(agents)
     }
 
-    /// Counts records with a crawl delay that is not a number; `None` if no delay was read.
-    pub fn add_delays(&mut self, unreadable: Option<u64>) {
-        add_option(&mut self.unreadable_delays, unreadable);
-    }
-
     /// Counts the records that `plan` keeps of the following blocks too.
     pub fn ask_kept(&mut self, plan: &Plan) {
         add_option(&mut self.kept, Some(0));
-        add_option(&mut self.unstated, plan.purpose.map(|_| 0));
+        add_option(&mut self.unstated, plan.unstated.map(|_| 0));
     }
 
     /// Counts why records are not kept.
@@ -175,17 +189,15 @@ impl Counts {
     pub fn add_kept(&mut self, plan: &Plan, answers: &Answers<'_>) -> Vec<Class> {
         let classes = plan.classes(answers);
         add_option(&mut self.kept, Some(plan.kept(&classes)));
-        add_option(&mut self.unstated, plan.purpose.map(|_| plan.unstated(answers)));
+        add_option(&mut self.unstated, plan.unstated.map(|_| plan.count_unstated(answers)));
         if let Some(dropped) = &mut self.dropped {
-            let causes = plan.causes(answers);
-            causes.iter().flatten().for_each(|cause| dropped[*cause as usize] += 1);
+            for (record, &class) in classes.iter().enumerate() {
+                if plan.fate(class) != Fate::Keep {
+                    dropped[plan.cause(answers, record, class) as usize] += 1;
+                }
+            }
         }
         classes
-    }
-
-    /// Returns the records that are not kept, by [`Cause`]; `None` unless they were asked for.
-    pub(crate) fn dropped(&self) -> Option<&[u64; Cause::ALL.len()]> {
-        self.dropped.as_ref()
     }
 
     /// Counts the preferences of the following blocks too: those about `labels`, which are the ones of
@@ -195,22 +207,27 @@ impl Counts {
         self.preferences = vec![Default::default(); self.agents.len() * labels.len()];
     }
 
-    /// Counts the preferences on a block, if they are asked for.
-    #[inline]
-    pub fn add_preferences(&mut self, answers: &Answers<'_>) {
-        if self.preferences.is_empty() {
-            return;
-        }
-        for record in answers.preferences().chunks_exact(self.preferences.len()) {
-            let counted = self.preferences.iter_mut().zip(record);
-            counted.for_each(|(counts, preference)| counts[*preference as usize] += 1);
-        }
+    /// Returns the number of records by an agent's preference about each label that is counted; `None`
+    /// if there is none.
+    pub(crate) fn usage(&self, agent: usize) -> Option<Figures<Figures>> {
+        let counts = self.preferences.chunks_exact(self.labels.len().max(1)).nth(agent)?;
+        let of_label = |(label, counts): (&Label, &[u64; Preference::ALL.len()])| {
+            let count = |preference| counts[preference as usize];
+            (label.as_str(), Figures::of(Preference::ALL, Preference::as_str, count))
+        };
+        Some(Figures(self.labels.iter().zip(counts).map(of_label).collect()))
     }
 
-    /// Returns the labels, and the number of records by preference for each agent and label; `None`
-    /// unless they were asked for.
-    pub(crate) fn preferences(&self) -> Option<(&[Label], &[[u64; Preference::ALL.len()]])> {
-        (!self.labels.is_empty()).then_some((&self.labels, &self.preferences))
+    /// Returns the number of URLs by the state of their origin, or `None` if the state was not
+    /// counted for all URLs.
+    pub(crate) fn states(&self) -> Option<Figures> {
+        let count = |state| {
+            let reasons = Reason::ALL.into_iter().filter(|reason| reason.state() == Some(state));
+            let of_agent = |it: &AgentCounts| reasons.map(|reason| it.reason(reason)).sum::<u64>();
+            self.states[state as usize] + self.agents.first().map_or(0, of_agent)
+        };
+        let states = Figures::of(PolicyState::ALL, PolicyState::as_str, count);
+        (states.sum() + self.invalid() == self.records).then_some(states)
     }
 
     /// Returns the number of records that are not URLs.
@@ -269,52 +286,26 @@ impl Counts {
         self.ages.merge(next.ages);
         if !next.labels.is_empty() {
             self.labels.clone_from(&next.labels);
-            self.preferences.resize(next.preferences.len(), Default::default());
-            add_counts(self.preferences.as_flattened_mut(), next.preferences.as_flattened());
         }
-        self.add_delays(next.unreadable_delays);
-        if self.record_agents.len() < next.record_agents.len() {
-            self.record_agents.resize(next.record_agents.len(), Default::default());
-        }
-        add_counts(self.record_agents.as_flattened_mut(), next.record_agents.as_flattened());
+        add_rows(&mut self.preferences, &next.preferences);
+        add_rows(&mut self.record_agents, &next.record_agents);
+        add_option(&mut self.unreadable_delays, next.unreadable_delays);
         add_option(&mut self.kept, next.kept);
         add_option(&mut self.unstated, next.unstated);
         if let Some(next) = &next.dropped {
             add_counts(self.dropped.get_or_insert_default(), next);
         }
     }
+}
 
-    /// Returns the counts of each agent, in the order of the agents.
-    pub fn agents(&self) -> &[AgentCounts] {
-        &self.agents
-    }
-
-    /// Returns the number of records whose origin is in this state.
-    pub fn state(&self, state: PolicyState) -> u64 {
-        let reasons = Reason::ALL.into_iter().filter(|reason| reason.state() == Some(state));
-        let first = |agent: &AgentCounts| reasons.map(|reason| agent.reason(reason)).sum::<u64>();
-        self.states[state as usize] + self.agents.first().map_or(0, first)
-    }
-
-    /// Returns the hosts without a policy.
-    pub fn unknown_hosts(&self) -> &NameCounts {
-        &self.unknown_hosts
-    }
-
-    /// Returns the number of records whose file has a crawl delay for some agent that is not a number;
-    /// `None` if delays were not read.
-    pub fn unreadable_delays(&self) -> Option<u64> {
-        self.unreadable_delays
-    }
-
-    /// Returns the number of records by the age of their capture, if it was judged.
-    pub fn ages(&self) -> AgeCounts {
-        self.ages
-    }
+/// Adds rows of counts, of which there may be more than before.
+fn add_rows<const COUNTS: usize>(sums: &mut Vec<[u64; COUNTS]>, rows: &[[u64; COUNTS]]) {
+    sums.resize(sums.len().max(rows.len()), [0; COUNTS]);
+    add_counts(sums.as_flattened_mut(), rows.as_flattened());
 }
 
 /// Adds a count that only some runs have.
-fn add_option(sum: &mut Option<u64>, count: Option<u64>) {
+pub(crate) fn add_option(sum: &mut Option<u64>, count: Option<u64>) {
     if let Some(count) = count {
         *sum.get_or_insert(0) += count;
     }
@@ -358,9 +349,9 @@ mod tests {
         let mut sum = Counts::default();
         sum.merge(&right);
         sum.merge(&left);
-        assert_eq!((sum.records, sum.agents()), (whole.records, whole.agents()));
+        assert_eq!((sum.records, &sum.agents), (whole.records, &whole.agents));
         assert_eq!((sum.records, sum.bytes), (2, 15));
-        let [first, second] = &sum.agents() else { panic!("{sum:?}") };
+        let [first, second] = &sum.agents[..] else { panic!("{sum:?}") };
         assert_eq!([first.verdict(Verdict::Allow), first.verdict(Verdict::Unknown)], [1, 1]);
         assert_eq!([second.reason(Reason::Unavailable), second.reason(Reason::NoPolicy)], [1, 0]);
     }
@@ -374,9 +365,9 @@ mod tests {
         for (hosts_max, expected) in [(9, 2), (0, 0)] {
             counts.clear(1, hosts_max);
             counts.add_block(&urls, 0, &session.decide(&urls).unwrap()).unwrap();
-            assert_eq!(counts.unknown_hosts().names(), expected);
-            assert_eq!(counts.state(PolicyState::Unknown), 3);
-            assert_eq!(counts.state(PolicyState::Rules), 2, "one is of a robots.txt");
+            assert_eq!(counts.unknown_hosts.names(), expected);
+            let states = counts.states().unwrap();
+            assert_eq!(states.to_string(), "rules 2, unknown 3", "one is of a robots.txt");
         }
     }
 

@@ -14,28 +14,19 @@ use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, Records, Session, Times};
 
 use crate::columns;
-use crate::counts::Counts;
+use crate::counts::{Counts, add_option};
 use crate::filter::{Class, Fate, Plan};
 use crate::rejects::Rejects;
 
 /// The records of a chunk, and the rejects of the thread that reads them.
 pub struct Piece<'p, 'c> {
-    rows: &'p mut Rows<'c>,
+    /// The records.
+    pub rows: &'p mut Rows<'c>,
     /// Receives the records that are not URLs.
-    rejects: &'p mut Rejects,
+    pub rejects: &'p mut Rejects,
 }
 
 impl<'p, 'c> Piece<'p, 'c> {
-    /// Returns a piece with records of a list.
-    pub fn new(rows: &'p mut Rows<'c>, rejects: &'p mut Rejects) -> Piece<'p, 'c> {
-        Piece { rows, rejects }
-    }
-
-    /// Returns the records.
-    pub fn rows(&self) -> &Rows<'c> {
-        self.rows
-    }
-
     /// Calls `with` for blocks of records, as [`Rows::read`].
     ///
     /// # Errors
@@ -145,12 +136,13 @@ pub struct Text<'a> {
 
 impl Format for Text<'_> {
     fn encode(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError> {
-        let (list, agents) = (work.piece.rows().list(), work.counts.agents().len());
+        let (list, agents) = (work.piece.rows.list(), work.counts.agents.len());
         let out = &mut out[0];
         let mut added = Added::new(self.columns, agents);
         work.decide(agents, |block, mut answers, counts| {
             added.clear();
-            counts.add_delays(columns::read(self.columns, &mut answers, &mut added)?);
+            let unreadable = columns::read(self.columns, &mut answers, &mut added)?;
+            add_option(&mut counts.unreadable_delays, unreadable);
             self.rows.push(Some(Beside { list, block }), &added, &mut out.text)?;
             Ok(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
         })
@@ -168,11 +160,12 @@ pub struct Parquet<'a> {
 impl Format for Parquet<'_> {
     fn encode(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError> {
         // The columns of a file cannot be copied for several rows of each record.
-        let part = work.piece.rows().part().filter(|_| self.columns.agents_of_rows().is_none());
+        let part = work.piece.rows.part().filter(|_| self.columns.agents_of_rows().is_none());
         out[0].group = self.encoder.encode(part, |rows| {
             work.decide(0, |block, mut answers, counts| {
                 rows.add(block, |added| {
-                    counts.add_delays(columns::read(self.columns, &mut answers, added)?);
+                    let unreadable = columns::read(self.columns, &mut answers, added)?;
+                    add_option(&mut counts.unreadable_delays, unreadable);
                     Ok::<(), ChunkError>(())
                 })?;
                 Ok(true)
@@ -212,11 +205,7 @@ fn decide_block<'s>(
     let answers = session.decide(Records { urls: block, times, agents: &agents })?;
     let invalid = counts.invalid();
     counts.add_block(block, bytes(block), &answers)?;
-    counts.add_preferences(&answers);
-    if has_agents {
-        counts.add_record_agents(&answers);
-    }
-    rejects.add_counted(block, &answers, counts.invalid() > invalid);
+    rejects.add_block(block, &answers, counts.invalid() > invalid);
     Ok(answers)
 }
 
@@ -244,9 +233,9 @@ impl Filter {
     /// Appends the whole records of a chunk to their destinations. A last record without an end gets
     /// one.
     fn write_chunk(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError> {
-        let list = work.piece.rows().list();
+        let list = work.piece.rows.list();
         // Records of text are contiguous, and a run of kept records is copied at once.
-        let joined = work.piece.rows().text();
+        let joined = work.piece.rows.text();
         // The start of the run of kept records that are not written yet.
         let mut run = 0;
         let mut start = 0;
@@ -287,8 +276,8 @@ impl Filter {
     ///
     /// If the records are text, which has no rows.
     fn write_rows(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError> {
-        let Some(part) = work.piece.rows().part() else {
-            assert_eq!(work.piece.rows().text(), Some(&b""[..]), "the list is a file without rows");
+        let Some(part) = work.piece.rows.part() else {
+            assert_eq!(work.piece.rows.text(), Some(&b""[..]), "the list is a file without rows");
             return Ok(());
         };
         let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));

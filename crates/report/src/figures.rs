@@ -175,33 +175,19 @@ impl NameCounts {
         self.names.len()
     }
 
-    /// Returns the number of URLs of all names.
-    pub fn urls(&self) -> u64 {
-        self.names.iter().map(|name| name.urls).sum::<u64>() + self.uncounted
-    }
-
-    /// Returns the number of URLs of names that occurred after the table was full.
-    pub fn uncounted(&self) -> u64 {
-        self.uncounted
-    }
-
-    /// Returns the `top` names with the most URLs.
+    /// Returns the `top` individually counted names with the most URLs, the largest first.
     pub fn top(&self, top: usize) -> TopNames {
-        let largest = self.largest(top).into_iter().map(|(name, records)| NameRecords {
+        let largest = largest(self.iter(), top, |&(name, urls)| (urls, Reverse(name)));
+        let largest = largest.into_iter().map(|(name, records)| NameRecords {
             name: String::from_utf8_lossy(name).into_owned(),
             records,
         });
         TopNames {
             names: self.names(),
-            records: self.urls(),
+            records: self.names.iter().map(|name| name.urls).sum::<u64>() + self.uncounted,
             uncounted_records: self.uncounted,
             largest: largest.collect(),
         }
-    }
-
-    /// Returns the `top` individually counted names with the most URLs, the largest first.
-    pub fn largest(&self, top: usize) -> Vec<(&[u8], u64)> {
-        largest(self.iter(), top, |&(name, urls)| (urls, Reverse(name)))
     }
 }
 
@@ -265,11 +251,17 @@ mod tests {
         counts
     }
 
+    fn largest(counts: &NameCounts, top: usize) -> String {
+        let names = counts.top(top).largest.into_iter().map(|it| (it.name, it.records));
+        Figures(names.collect()).to_string()
+    }
+
     #[test]
     fn a_full_table_counts_what_it_has_exactly() {
         let counts = counted(&["a", "b", "a", "c", "d", "b", "c", "a"], 2);
-        assert_eq!(counts.largest(9), [(&b"a"[..], 3), (b"b", 2)]);
-        assert_eq!((counts.names(), counts.urls(), counts.uncounted()), (2, 8, 3));
+        assert_eq!(largest(&counts, 9), "a 3, b 2");
+        let top = counts.top(9);
+        assert_eq!((top.names, top.records, top.uncounted_records), (2, 8, 3));
     }
 
     #[test]
@@ -280,8 +272,7 @@ mod tests {
             for cut in 0..names.len() {
                 let mut sum = counted(&names[..cut], names_max);
                 sum.merge(&counted(&names[cut..], usize::MAX), names_max);
-                assert_eq!(sum.largest(9), whole.largest(9), "{names_max} {cut}");
-                assert_eq!(sum.uncounted(), whole.uncounted());
+                assert_eq!(sum.top(9), whole.top(9), "{names_max} {cut}");
             }
         }
     }
@@ -289,7 +280,7 @@ mod tests {
     #[test]
     fn the_largest_first_and_equal_ones_by_name() {
         let counts = counted(&["b", "c", "a", "c", "d"], 9);
-        assert_eq!(counts.largest(3), [(&b"c"[..], 2), (b"a", 1), (b"b", 1)]);
-        assert_eq!(counts.largest(0), []);
+        assert_eq!(largest(&counts, 3), "c 2, a 1, b 1");
+        assert_eq!(largest(&counts, 0), "");
     }
 }

@@ -100,33 +100,16 @@ pub struct Plan {
     /// The destinations of records with unknown origins, of those that are not URLs, and of allowed URLs
     /// of origins with a page, by [`Class::ASIDE`]. A page that is kept is allowed, as its dialect says.
     pub aside: [Fate; Class::ASIDE.len()],
-    /// The preference that an allowed agent also needs about the first requested label. `None` if
-    /// only access counts.
-    pub purpose: Option<Purpose>,
-}
-
-/// The preferences about a purpose that count as allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Purpose {
-    /// Whether a use that is not stated counts as allowed. `y` always counts, `n` never.
-    pub keeps_unstated: bool,
-}
-
-impl Purpose {
-    fn allows(self, preference: Preference) -> bool {
-        match preference {
-            Preference::Yes => true,
-            Preference::Unstated => self.keeps_unstated,
-            Preference::No | Preference::NoAccess => false,
-        }
-    }
+    /// What happens to a record of an allowed agent if the use by the first requested label is not
+    /// stated: whether it is kept. `y` is always allowed then, `n` never. `None` if only access counts.
+    pub unstated: Option<Fate>,
 }
 
 impl Plan {
     /// Returns the plan to keep allowed records and to drop all others.
     pub const fn of(quantifier: Quantifier) -> Plan {
         let aside = [Fate::Drop, Fate::Drop, Fate::Keep];
-        Plan { quantifier, invert: false, aside, purpose: None }
+        Plan { quantifier, invert: false, aside, unstated: None }
     }
 
     /// Returns the class of each record in a block.
@@ -151,7 +134,7 @@ impl Plan {
     fn verdicts(&self, answers: &Answers<'_>) -> Vec<Class> {
         let agents = answers.per_record();
         let (decisions, sides) = (answers.decisions(), sides(answers));
-        if agents == 1 && sides.len() == 1 && self.purpose.is_none() {
+        if agents == 1 && sides.len() == 1 && self.unstated.is_none() {
             // Nothing to combine, and one byte to copy.
             return decisions.iter().map(|decision| Class::of(decision.verdict)).collect();
         }
@@ -166,7 +149,7 @@ impl Plan {
     }
 
     /// Returns the number of records in a block on which a preference is unstated.
-    pub fn unstated(&self, answers: &Answers<'_>) -> u64 {
+    pub fn count_unstated(&self, answers: &Answers<'_>) -> u64 {
         let (sides, agents) = (sides(answers), answers.per_record());
         let is_unstated = |record: &usize| {
             let mut preferences = sides.iter().map(|side| &side.1[record * agents..][..agents]);
@@ -178,25 +161,26 @@ impl Plan {
     /// Returns the verdict of one answer, by access and the preference about the purpose.
     #[inline]
     fn of_agent(&self, answer: usize, (decisions, preferences): Side<'_>) -> Verdict {
-        match (decisions[answer].verdict, self.purpose) {
-            (Verdict::Allow, Some(purpose)) if !purpose.allows(preferences[answer]) => {
-                Verdict::Disallow
-            }
-            (verdict, _) => verdict,
+        let verdict = decisions[answer].verdict;
+        match self.unstated {
+            Some(unstated) if verdict == Verdict::Allow => match preferences[answer] {
+                Preference::Yes => Verdict::Allow,
+                Preference::Unstated if unstated == Fate::Keep => Verdict::Allow,
+                Preference::Unstated | Preference::No | Preference::NoAccess => Verdict::Disallow,
+            },
+            _ => verdict,
         }
     }
 
-    /// Returns why each record in a block is not kept; `None` for a record that is.
-    pub fn causes(&self, answers: &Answers<'_>) -> Vec<Option<Cause>> {
-        let cause = |(record, class)| match class {
+    /// Returns why a record of this class in a block would not be kept.
+    pub fn cause(&self, answers: &Answers<'_>, record: usize, class: Class) -> Cause {
+        match class {
             Class::Allowed => Cause::Allowed,
             Class::Disallowed => self.cause_of_disallowed(answers, record),
             Class::Unknown => Cause::Unknown,
             Class::Invalid => Cause::Invalid,
             Class::Page => Cause::Page,
-        };
-        let classes = self.classes(answers).into_iter().enumerate();
-        classes.map(|it| (self.fate(it.1) != Fate::Keep).then(|| cause(it))).collect()
+        }
     }
 
     /// Returns why a record is disallowed. The cause of an agent is that at the record's time, or else
@@ -204,16 +188,13 @@ impl Plan {
     /// the best.
     fn cause_of_disallowed(&self, answers: &Answers<'_>, record: usize) -> Cause {
         let (sides, agents) = (sides(answers), answers.per_record());
-        let at = |answer: usize, side: Side<'_>| match (
-            self.of_agent(answer, side),
-            side.0[answer].verdict,
-        ) {
-            (Verdict::Disallow, Verdict::Allow) => match side.1[answer] {
-                Preference::Unstated => Some(Cause::NotStated),
-                _ => Some(Cause::NotPermitted),
-            },
-            (Verdict::Disallow, _) => Some(Cause::Disallowed),
-            _ => None,
+        let at = |answer: usize, side: Side<'_>| {
+            let cause = match (side.0[answer].verdict, side.1.get(answer)) {
+                (Verdict::Allow, Some(Preference::Unstated)) => Cause::NotStated,
+                (Verdict::Allow, _) => Cause::NotPermitted,
+                _ => Cause::Disallowed,
+            };
+            (self.of_agent(answer, side) == Verdict::Disallow).then_some(cause)
         };
         let of_agent = |answer| sides.iter().find_map(|side| at(answer, *side));
         let causes = (record * agents..(record + 1) * agents).filter_map(of_agent);
@@ -247,10 +228,10 @@ impl Plan {
 }
 
 /// The decisions on a block at one time, and the preferences if a purpose is asked about.
-type Side<'a> = (&'a [Decision], &'a [Preference]);
+pub(crate) type Side<'a> = (&'a [Decision], &'a [Preference]);
 
 /// Returns what was decided about a block, then the same as of now if it is asked for.
-fn sides<'a>(answers: &'a Answers<'_>) -> Vec<Side<'a>> {
+pub(crate) fn sides<'a>(answers: &'a Answers<'_>) -> Vec<Side<'a>> {
     let now = answers.now().map(|now| (&now.decisions[..], &now.preferences[..]));
     let then = (answers.decisions(), answers.preferences());
     std::iter::once(then).chain(now).collect()
@@ -298,7 +279,6 @@ pub struct Selection {
 impl Selection {
     /// Describes a plan, and the label of its purpose.
     pub fn of(plan: &Plan, purpose: Option<Label>) -> Selection {
-        let unstated = |it: Purpose| if it.keeps_unstated { Fate::Keep } else { Fate::Drop };
         let [unknown, invalid, pages] = plan.aside;
         Selection {
             agents: plan.quantifier,
@@ -307,7 +287,7 @@ impl Selection {
             invalid,
             pages,
             purpose,
-            unstated: plan.purpose.map(unstated),
+            unstated: plan.unstated,
         }
     }
 }
@@ -346,7 +326,7 @@ mod tests {
             filter.encode(piece.work(&mut session, &mut counts), &mut out)
         })
         .unwrap();
-        let dropped = *counts.dropped().unwrap();
+        let dropped = counts.dropped.unwrap();
         assert_eq!(dropped.iter().sum::<u64>() + counts.kept.unwrap(), counts.records);
         dropped
     }

@@ -30,7 +30,7 @@
 //! let (chunk, arena) = (Chunk::from_text(list, "https://a.example/\nnothing\n"), Arena::new());
 //! let (mut rows, mut rejects) = (Rows::new(&chunk, &arena, 0), Rejects::default());
 //! let (mut counts, mut out) = (Counts::new(1), Written::default());
-//! let piece = Piece::new(&mut rows, &mut rejects);
+//! let piece = Piece { rows: &mut rows, rejects: &mut rejects };
 //! let format = Text { columns: &Columns::default(), rows: &Tsv(Terminator::LineFeed) };
 //! format.encode(piece.work(&mut session, &mut counts), &mut out)?;
 //! assert_eq!(out[0].text, b"allow\thttps://a.example/\ninvalid\tnothing\n");

@@ -147,7 +147,7 @@ fn encode(
     let (arena, mut rejects) = (Arena::new(), Rejects::default());
     let mut rows = Rows::new(chunk, &arena, 0);
     let mut out = Written::default();
-    let piece = Piece::new(&mut rows, &mut rejects);
+    let piece = Piece { rows: &mut rows, rejects: &mut rejects };
     added.encode(piece.work(session, counts), &mut out).unwrap();
     std::mem::take(&mut out[0].group)
 }

@@ -75,71 +75,51 @@ pub struct Rejects {
     /// The record with an unclosed quoted field, which swallows the records after it, or the line
     /// after which a log has other fields.
     broken: Option<(u64, Problem)>,
-    /// The number of lines that hold more than a URL.
-    more: u64,
-    /// The first of them.
-    first_more: Option<Reject>,
+    /// The number of lines that hold more than a URL, and the first of them.
+    more: Option<(u64, Reject)>,
     /// The kept records, in order.
     found: Vec<Reject>,
 }
 
 impl Rejects {
-    /// Clears the rejects for the next chunk. With `keeps_all`, every reject is kept with its whole
-    /// text; otherwise the first few.
-    pub fn begin(&mut self, keeps_all: bool) {
-        self.found.clear();
-        *self = Rejects { keeps_all, found: std::mem::take(&mut self.found), ..Rejects::default() };
+    /// Clears the rejects for the next chunk, and counts its plain lines that hold more than a URL. With
+    /// `keeps_all`, every reject is kept with its whole text; otherwise the first few.
+    pub fn begin(&mut self, rows: &Rows<'_>, keeps_all: bool) {
+        let more = rows.lines_with_more().map(|(lines, number, first)| {
+            (lines, Reject::new(number, "more than a URL", &cut_to_show(first)))
+        });
+        *self = Rejects { keeps_all, more, ..Rejects::default() };
     }
 
-    /// Counts the plain lines of a chunk that hold more than a URL.
-    pub fn count_more(&mut self, rows: &Rows<'_>) {
-        if let Some((lines, number, first)) = rows.lines_with_more() {
-            self.more = lines;
-            self.first_more = Some(Reject::new(number, "more than a URL", &cut_to_show(first)));
-        }
-    }
-
-    /// Counts the records of a block. `has_invalid` is false only if
-    /// all of them are URLs.
+    /// Counts the records of a block, and notes the ones that are not URLs. `has_invalid` is false only
+    /// if all of them are URLs.
     #[inline]
-    pub(crate) fn add_counted(
-        &mut self,
-        block: &[Record<'_>],
-        answers: &Answers<'_>,
-        has_invalid: bool,
-    ) {
-        match has_invalid || self.keeps_all {
-            true => self.add_block(block, answers),
-            false => self.records += block.len() as u64,
-        }
-    }
-
-    /// Counts the records of a block, and notes the ones that are not URLs.
-    pub fn add_block(&mut self, block: &[Record<'_>], answers: &Answers<'_>) {
-        if !self.keeps_all && block.iter().all(is_blank) {
+    pub fn add_block(&mut self, block: &[Record<'_>], answers: &Answers<'_>, has_invalid: bool) {
+        if !self.keeps_all && has_invalid && block.iter().all(is_blank) {
             // Records without a byte are no URLs, and no samples.
             self.kinds.add(EMPTY, block.len() as u64);
-            self.records += block.len() as u64;
-            return;
+        } else if self.keeps_all || has_invalid {
+            self.note_block(block, answers);
         }
+        self.records += block.len() as u64;
+    }
+
+    fn note_block(&mut self, block: &[Record<'_>], answers: &Answers<'_>) {
         let firsts = answers.decisions().iter().step_by(answers.per_record().max(1));
         for (place, first) in firsts.enumerate() {
             let (number, record) = (self.records + place as u64, &block[place]);
+            if first.verdict == Verdict::Invalid {
+                self.reject(number, record, answers.session());
+                continue;
+            }
             // A URL may lack what else is needed to decide it.
             let lack = match first.reason {
-                Reason::NoTime => Some("no time that can be read"),
-                Reason::NoAgent => Some("no agent that is known; name it with -a"),
-                _ => None,
+                Reason::NoTime if self.keeps_all => "no time that can be read",
+                Reason::NoAgent if self.keeps_all => "no agent that is known; name it with -a",
+                _ => continue,
             };
-            match lack.filter(|_| self.keeps_all) {
-                _ if first.verdict == Verdict::Invalid => {
-                    self.reject(number, record, answers.session());
-                }
-                Some(problem) => self.found.push(Reject::new(number, problem, record.text())),
-                None => {}
-            }
+            self.found.push(Reject::new(number, lack, record.text()));
         }
-        self.records += block.len() as u64;
     }
 
     #[cold]
@@ -148,13 +128,11 @@ impl Rejects {
         let is_leading = number == self.kinds.sum();
         self.leading += u64::from(is_leading && kind != EMPTY);
         self.kinds.add(kind, 1);
-        let is_broken = match found {
-            Some(Problem::OpenQuote) => record.text().contains(&b'\n'),
-            found => found == Some(Problem::OtherFields),
-        };
-        if let Some(problem) = found.filter(|_| is_broken) {
-            self.broken = self.broken.or(Some((number, problem)));
-        }
+        let broken = found.filter(|problem| match problem {
+            Problem::OpenQuote => record.text().contains(&b'\n'),
+            problem => *problem == Problem::OtherFields,
+        });
+        self.broken = self.broken.or(broken.map(|problem| (number, problem)));
         // An empty record is not a useful sample.
         let is_kept = self.keeps_all || kind != EMPTY && self.found.len() < REJECTS_SHOWN;
         if !is_kept {
@@ -188,7 +166,7 @@ pub struct InvalidRecords {
     pub samples: Vec<InvalidRecord>,
     /// The plain lines that hold more than a URL, and were decided as one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub more_than_url: Option<Box<LinesWithMore>>,
+    pub more_than_url: Option<LinesWithMore>,
 }
 
 /// Lines that hold more than a URL.
@@ -257,8 +235,7 @@ impl InvalidRecords {
     ///
     /// If `out` cannot be written.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
-        if let Some(more) = &self.more_than_url {
-            let LinesWithMore { records, first } = &**more;
+        if let Some(LinesWithMore { records, first }) = &self.more_than_url {
             let lines = counted(*records, "line");
             let InvalidRecord { file, place, record, .. } = first;
             let (file, record) = (visible(file), visible(record));
@@ -296,7 +273,8 @@ pub struct Watch {
     keeps_all: bool,
     assumes_scheme: bool,
     is_strict: bool,
-    invalid: InvalidRecords,
+    /// The records that are not URLs.
+    pub invalid: InvalidRecords,
     /// The number of records in the current list.
     records: u64,
     /// The number of URLs in the current list.
@@ -304,7 +282,7 @@ pub struct Watch {
     /// The number of nonempty records before the first URL of the current list.
     leading: u64,
     /// The number of records in all lists so far.
-    all_records: u64,
+    pub all_records: u64,
     /// The first record of the current list that is neither empty nor a URL.
     first: Option<InvalidRecord>,
 }
@@ -315,16 +293,6 @@ impl Watch {
     /// more than a URL is an error.
     pub fn new(keeps_all: bool, assumes_scheme: bool, is_strict: bool) -> Watch {
         Watch { keeps_all, assumes_scheme, is_strict, ..Watch::default() }
-    }
-
-    /// Returns the number of records in all lists so far.
-    pub fn all_records(&self) -> u64 {
-        self.all_records
-    }
-
-    /// Returns the records that are not URLs.
-    pub fn finish(self) -> InvalidRecords {
-        self.invalid
     }
 
     /// Begins a list.
@@ -349,12 +317,11 @@ impl Watch {
         let wrong = |problem| InputError::List { name: list.name().to_owned(), problem };
         if let Some((record, problem)) = rejects.broken {
             let place = list.place(self.records + record);
-            return Err(wrong(match problem {
-                Problem::OtherFields => format!("{place}: {}", other_fields(list.name())),
-                _ => format!("{place}: {}", open_quote(list.name())),
-            }));
+            let is_quote = problem == Problem::OpenQuote;
+            let what = if is_quote { open_quote(list.name()) } else { other_fields(list.name()) };
+            return Err(wrong(format!("{place}: {what}")));
         }
-        if let Some(first) = &rejects.first_more {
+        if let Some((lines, first)) = &rejects.more {
             let first = InvalidRecord::new(list, self.records, first);
             if self.is_strict {
                 let InvalidRecord { place, record, .. } = first;
@@ -364,8 +331,8 @@ impl Watch {
                     shortened(&record)
                 )));
             }
-            let more = Box::new(LinesWithMore { records: 0, first });
-            self.invalid.more_than_url.get_or_insert(more).records += rejects.more;
+            let more = LinesWithMore { records: 0, first };
+            self.invalid.more_than_url.get_or_insert(more).records += lines;
         }
         for reject in &rejects.found {
             self.keep(list, reject, out);
@@ -538,8 +505,7 @@ mod tests {
         let plan = Plan::of(Quantifier::All);
         let filter = Filter { plan, are_rows: false, counts_only: false };
         let mut session = Session::new(classifier).assume_scheme(SCHEME);
-        let mut rejects = Rejects::default();
-        rejects.begin(keeps_all);
+        let mut rejects = Rejects { keeps_all, ..Rejects::default() };
         piece(input, Terminator::LineFeed, &mut rejects, |piece| {
             filter.encode(piece.work(&mut session, &mut counts), &mut out)
         })

@@ -91,5 +91,5 @@ pub(super) fn piece<R>(
     with: impl FnOnce(Piece<'_, '_>) -> R,
 ) -> R {
     let chunk = Chunk::from_text(List::plain("a list", terminator), input);
-    with(Piece::new(&mut Rows::new(&chunk, &Arena::new(), 0), rejects))
+    with(Piece { rows: &mut Rows::new(&chunk, &Arena::new(), 0), rejects })
 }

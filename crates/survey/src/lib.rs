@@ -56,7 +56,7 @@
 //! let list = Chunk::from_text(List::plain("urls", Terminator::LineFeed), text);
 //! let (arena, mut rejects) = (Arena::new(), Rejects::default());
 //! let mut rows = Rows::new(&list, &arena, 0);
-//! worker.work(Piece::new(&mut rows, &mut rejects), &mut chunk)?;
+//! worker.work(Piece { rows: &mut rows, rejects: &mut rejects }, &mut chunk)?;
 //! findings.add(&mut chunk); // chunk by chunk, in input order
 //!
 //! let tally = Tally { counts: findings.counts.clone(), ..Tally::default() };

@@ -338,7 +338,7 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
     let (mut chunk, mut findings) = (Findings::default(), Findings::default());
     let mut worker = audit.worker(None);
     let piece = &mut Rows::new(&list, &arena, 0);
-    worker.work(Piece::new(piece, &mut rejects), &mut chunk)?;
+    worker.work(Piece { rows: piece, rejects: &mut rejects }, &mut chunk)?;
     findings.add(&mut chunk);
     audit.report(&findings, Account::default())?;
     Ok(())

@@ -218,7 +218,7 @@ pub fn compare_chunk(
         let count = block.len() * agents.len();
         let counted = [&old, &new].map(|answers| answers.decisions().len());
         assert_eq!(counted, [count; 2], "one for each agent");
-        rejects.add_block(block, &new);
+        rejects.add_block(block, &new, true);
         counts.records += block.len() as u64;
         counts.bytes += bytes(block);
         for answer in 0..count {
