@@ -359,16 +359,11 @@ impl Account {
         self.write_run(out)?;
         let RecordFigures { records, bytes, .. } = self.records;
         if let Some(time) = &self.time {
-            writeln!(
-                out,
-                "{}, {} in {} (and {} to load): {} URL/s, {} bytes/s",
-                counted(records, "record"),
-                counted(bytes, "byte"),
-                seconds(time.seconds),
-                seconds(time.load_seconds),
-                time.records_per_second,
-                time.bytes_per_second.unwrap_or(0),
-            )?;
+            let (records, bytes) = (counted(records, "record"), counted(bytes, "byte"));
+            let [running, loading] = [time.seconds, time.load_seconds].map(seconds);
+            let rates = [time.records_per_second, time.bytes_per_second.unwrap_or(0)];
+            write!(out, "{records}, {bytes} in {running} (and {loading} to load): ")?;
+            writeln!(out, "{} URL/s, {} bytes/s", rates[0], rates[1])?;
         }
         self.records.write_text(&self.run, out)
     }

@@ -167,10 +167,8 @@ impl Counts {
         };
         let mut agents: Vec<RecordAgent> = self.record_agents.iter().enumerate().map(of).collect();
         agents.retain(|it| it.verdicts.sum() > 0);
-        agents.sort_by(|one, next| {
-            let order = |it: &RecordAgent| Reverse(it.verdicts.get(Verdict::Disallow.as_str()));
-            order(one).cmp(&order(next)).then_with(|| one.agent.cmp(&next.agent))
-        });
+        let disallowed = |it: &RecordAgent| it.verdicts.get(Verdict::Disallow.as_str());
+        agents.sort_by_cached_key(|it| (Reverse(disallowed(it)), it.agent.clone()));
         (!self.record_agents.is_empty()).then_some(agents)
     }
 

@@ -220,9 +220,8 @@ impl TopNames {
         }
         let rest = match self.uncounted_records {
             0 => String::new(),
-            records => {
-                let records = counted(records, "later record");
-                format!(", and more ({records} not counted one by one)")
+            rest => {
+                format!(", and more ({} not counted one by one)", counted(rest, "later record"))
             }
         };
         let hosts = counted(self.names as u64, "host");

@@ -19,7 +19,7 @@ use portcullis_rows::list::{
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::figures::counted;
 use portcullis_text::json::write_json;
-use portcullis_text::visible::{cut_to_show, visible};
+use portcullis_text::visible::{cut_characters, cut_to_show, visible};
 use serde::Serialize;
 
 use super::Figures;
@@ -178,19 +178,6 @@ pub struct LinesWithMore {
     pub first: InvalidRecord,
 }
 
-impl InvalidRecords {
-    /// Adds the records of the next lists. Their samples fill what room is left.
-    pub fn merge(&mut self, next: InvalidRecords) {
-        self.kinds.merge(&next.kinds);
-        let room = REJECTS_SHOWN.saturating_sub(self.samples.len());
-        self.samples.extend(next.samples.into_iter().take(room));
-        match (&mut self.more_than_url, next.more_than_url) {
-            (Some(more), Some(next)) => more.records += next.records,
-            (more, next) => *more = more.take().or(next),
-        }
-    }
-}
-
 /// A record that is not a URL, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InvalidRecord {
@@ -220,15 +207,20 @@ impl InvalidRecord {
             record_base64: (!is_exact).then(|| BASE64_STANDARD.encode(&reject.text)),
         }
     }
-
-    /// Appends the record as a line of JSON.
-    pub fn write_json(&self, out: &mut Vec<u8>) {
-        write_json(self, &mut *out).expect("text and numbers are always JSON");
-        out.push(b'\n');
-    }
 }
 
 impl InvalidRecords {
+    /// Adds the records of the next lists. Their samples fill what room is left.
+    pub fn merge(&mut self, next: InvalidRecords) {
+        self.kinds.merge(&next.kinds);
+        let room = REJECTS_SHOWN.saturating_sub(self.samples.len());
+        self.samples.extend(next.samples.into_iter().take(room));
+        match (&mut self.more_than_url, next.more_than_url) {
+            (Some(more), Some(next)) => more.records += next.records,
+            (more, next) => *more = more.take().or(next),
+        }
+    }
+
     /// Writes the counts and the samples as text. Writes no text if there are none.
     ///
     /// # Errors
@@ -328,7 +320,7 @@ impl Watch {
                 return Err(wrong(format!(
                     "{place}: more than a URL (`{}`); remove what does not belong to it, or omit \
                      --strict",
-                    shortened(&record)
+                    cut_characters(&record, RECORD_CHARACTERS)
                 )));
             }
             let more = LinesWithMore { records: 0, first };
@@ -360,7 +352,8 @@ impl Watch {
         }
         let mut record = InvalidRecord::new(list, self.records, reject);
         if self.keeps_all {
-            record.write_json(out);
+            write_json(&record, &mut *out).expect("text and numbers are always JSON");
+            out.push(b'\n');
         }
         if !is_shown {
             return;
@@ -385,7 +378,7 @@ impl Watch {
             }
         };
         let InvalidRecord { place, problem, record, .. } = first;
-        let record = shortened(record);
+        let record = cut_characters(record, RECORD_CHARACTERS);
         let advice = advice(list, first, self.assumes_scheme);
         let problem = match list.format() {
             ListFormat::Lines => String::new(),
@@ -395,14 +388,8 @@ impl Watch {
     }
 }
 
-/// Returns the beginning of a text for a message.
-fn shortened(text: &str) -> String {
-    const CHARACTERS_MAX: usize = 80;
-    match text.char_indices().nth(CHARACTERS_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
+/// The characters of a record in a message: 80, and `…`.
+const RECORD_CHARACTERS: usize = 81;
 
 /// The problem of a path where no host is given.
 const PATH: &str = "a path without a host";
@@ -410,35 +397,28 @@ const PATH: &str = "a path without a host";
 /// Returns what the list looks like and what to try.
 fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
     let lacks_scheme = !assumes_scheme && first.problem.starts_with("no scheme");
-    let is_path = first.problem == PATH;
     let part = match list.format() {
-        ListFormat::JsonLines | ListFormat::Cdxj => Some("field"),
-        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => Some("column"),
-        _ => None,
-    };
-    match (list.format(), part) {
-        (ListFormat::Lines, _) => looks_like(list.name(), &first.record, assumes_scheme),
-        (ListFormat::Sitemap, _) => {
-            "write the scheme and the host in each <loc> of the sitemap".into()
+        ListFormat::JsonLines | ListFormat::Cdxj => "field",
+        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => "column",
+        ListFormat::Lines => return looks_like(list.name(), &first.record, assumes_scheme),
+        ListFormat::Sitemap => {
+            return "write the scheme and the host in each <loc> of the sitemap".into();
         }
-        (_, Some(part)) if is_path => {
+        _ if lacks_scheme => return "try --assume-scheme https".into(),
+        ListFormat::Warc => return "its captures have no URLs of the web".into(),
+        format => {
+            let format = format.describe();
+            return format!("it does not look like {format}; name its format with --input-format");
+        }
+    };
+    let named = format!("name the {part} with the URL with --url-field");
+    match lacks_scheme {
+        _ if first.problem == PATH => {
             format!("give the host with --host, or name its {part} with --host-field")
         }
-        (_, Some(part)) if lacks_scheme && first.record.contains("://") => {
-            format!("name the {part} with the URL with --url-field")
-        }
-        (_, Some(part)) if lacks_scheme => {
-            format!("try --assume-scheme https, or name the {part} with the URL with --url-field")
-        }
-        (_, None) if lacks_scheme => "try --assume-scheme https".into(),
-        (_, Some(part)) => format!(
-            "name the {part} with the URL with --url-field, or the format with --input-format"
-        ),
-        (ListFormat::Warc, _) => "its captures have no URLs of the web".into(),
-        (format, None) => format!(
-            "it does not look like {}; name its format with --input-format",
-            format.describe()
-        ),
+        true if first.record.contains("://") => named,
+        true => format!("try --assume-scheme https, or {named}"),
+        false => format!("{named}, or the format with --input-format"),
     }
 }
 
