@@ -327,9 +327,9 @@ fn a_name_that_no_capture_has_is_an_error_in_each_run() {
     let usual = IngestConfig { capture, ..IngestConfig::new(&RFC_9309, None) };
     let strict = IngestConfig { strictness: Strictness::Strict, ..usual.clone() };
     for config in [&usual, &strict] {
-        assert!(super::ingest(&[cut.clone()], config, &()).unwrap().doubted.is_empty());
+        assert!(super::ingest(std::slice::from_ref(&cut), config, &()).unwrap().doubted.is_empty());
         // What the run before found does not count.
-        let error = super::ingest(&[two.clone()], config, &()).unwrap_err().to_string();
+        let error = super::ingest(std::slice::from_ref(&two), config, &()).unwrap_err().to_string();
         assert_eq!(error, "no capture has the field was_cut (--fields truncated=was_cut)");
     }
     let both = [cut, two];
