@@ -88,7 +88,7 @@ impl WarcReader {
         }
         let position = self.window.position();
         if let Err(problem) = self.read_record(batch)? {
-            batch.push(position, Err(format!("{problem}; write the archive anew")));
+            batch.add(position, Err(format!("{problem}; write the archive anew")));
             self.resynchronise();
         }
         Ok(true)
@@ -138,21 +138,17 @@ impl WarcReader {
     ) -> Result<Result<(), String>, InputError> {
         let position = self.window.position();
         let bytes_max = match fate {
-            Fate::Keep(_) => WARC_RECORD_BYTES_MAX,
+            Ok(Some(_)) => WARC_RECORD_BYTES_MAX,
             // Other records are buffered only to check that they end correctly.
-            Fate::PassOver | Fate::Broken(_) => CHUNK_BYTES,
+            Ok(None) | Err(_) => CHUNK_BYTES,
         };
         let held = usize::try_from(bytes).ok().filter(|&bytes| bytes <= bytes_max);
         let Some(bytes) = held else {
-            match fate {
-                Fate::Keep(_) => {
-                    let max = WARC_RECORD_BYTES_MAX;
-                    let problem = "fetch it again and store less of it";
-                    batch.push(position, Err(format!("it is longer than {max} bytes; {problem}")));
-                }
-                Fate::PassOver => {}
-                Fate::Broken(problem) => batch.push(position, Err(problem.to_owned())),
-            }
+            let too_long = |_| -> Record {
+                let fix = "fetch it again and store less of it";
+                Err(format!("it is longer than {bytes_max} bytes; {fix}"))
+            };
+            batch.push(position, fate, too_long);
             return if self.window.skip(bytes) { Ok(Ok(())) } else { Err(self.cut_short()) };
         };
         self.window.fill(bytes + END_BYTES);
@@ -170,11 +166,7 @@ impl WarcReader {
             let problem = "its block is longer or shorter than its Content-Length says";
             return Ok(Err(problem.to_owned()));
         };
-        match fate {
-            Fate::Keep(kept) => batch.push(position, Ok((kept, block.to_vec()))),
-            Fate::PassOver => {}
-            Fate::Broken(problem) => batch.push(position, Err(problem.to_owned())),
-        }
+        batch.push(position, fate, |kept| Ok((kept, block.to_vec())));
         self.window.consume(bytes + end_bytes);
         Ok(Ok(()))
     }
@@ -223,7 +215,16 @@ struct WarcBatch {
 }
 
 impl WarcBatch {
-    fn push(&mut self, position: u64, record: Record) {
+    /// Adds the record that `kept` makes of what is kept, or the problem of a broken one.
+    fn push(&mut self, position: u64, fate: Fate, kept: impl FnOnce(Kept) -> Record) {
+        match fate {
+            Ok(Some(it)) => self.add(position, kept(it)),
+            Ok(None) => {}
+            Err(problem) => self.add(position, Err(problem.to_owned())),
+        }
+    }
+
+    fn add(&mut self, position: u64, record: Record) {
         let block_bytes = record.as_ref().map_or(0, |(_, block)| block.len());
         self.bytes += block_bytes + RECORD_BYTES;
         self.records.push((position, record));

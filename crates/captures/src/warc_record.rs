@@ -2,7 +2,7 @@
 //! answer to `GET /robots.txt`, and builds the capture from its block.
 //!
 //! Use [`warc`](super::warc) to find the records of a file. Cost: one pass over the header, and
-//! over the block of a record that is kept. A malformed header is a [`Fate::Broken`].
+//! over the block of a record that is kept. A malformed header has an error for its [`Fate`].
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use memchr::memchr;
 
 use portcullis_engine::bytes::trim;
 use portcullis_files::kind;
-use portcullis_robots::access::{CachingHeaders, UnixSeconds};
+use portcullis_robots::access::{CachingHeaders, CaptureNote, UnixSeconds};
 
 use super::body::{Settled, is_html, notes, settle};
 use super::capture::names_robots_txt;
@@ -19,21 +19,13 @@ use super::http::{HeadProblem, Message};
 use super::{Capture, Confirms, ReadConfig, Subject};
 use crate::limits::HEADER_BLOCK_BYTES_MAX;
 use portcullis_files::input::{InputError, Source};
-use portcullis_robots::access::CaptureNote;
 
 /// The length of the longest version line, such as `WARC/1.1`, its line end included.
 pub(super) const VERSION_LINE_BYTES_MAX: usize = 16;
 
-/// The treatment of a record.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// The record is, or may be, an answer to GET /robots.txt.
-    Keep(Kept),
-    /// The record is not an answer to GET /robots.txt.
-    PassOver,
-    /// The record is malformed, for this reason.
-    Broken(&'static str),
-}
+/// The treatment of a record: what is kept if it is, or may be, an answer to GET /robots.txt, and
+/// `None` if it is not. The error says why the record is malformed.
+pub(super) type Fate = Result<Option<Kept>, &'static str>;
 
 /// The parts of a header that are kept.
 #[derive(Debug, PartialEq, Eq)]
@@ -86,13 +78,13 @@ pub(super) fn find_header(window: &mut Source) -> Result<bool, InputError> {
 }
 
 /// A header, with the fields that are used.
+#[derive(Default)]
 pub(super) struct Header<'h> {
     /// The length of the block after the header.
     pub(super) block_bytes: u64,
     /// Whether lines end in CRLF, as the standard requires, instead of LF alone.
     pub(super) has_crlf: bool,
-    /// The type in lower case.
-    record_type: Option<Vec<u8>>,
+    record_type: Option<&'h [u8]>,
     target: Option<&'h [u8]>,
     date: Option<&'h [u8]>,
     content_type: Option<&'h [u8]>,
@@ -106,52 +98,46 @@ impl<'h> Header<'h> {
     /// Parses an [unfolded](super::fields::unfold) header, from its version line to its empty line. If a field is
     /// repeated, the first counts. `None` if it does not give the length of its block.
     pub(super) fn read(block: &'h [u8]) -> Option<Header<'h>> {
-        let [mut record_type, mut target, mut date, mut content_type, mut length] = [None; 5];
-        let [mut profile, mut repeated_target, mut repeated_date] = [None; 3];
-        let mut is_truncated = false;
+        let mut found = Header {
+            has_crlf: memchr(b'\n', block).is_some_and(|at| block[..at].ends_with(b"\r")),
+            ..Header::default()
+        };
+        let mut length = None;
         for (name, value) in fields(block) {
             let field = match &*name.to_ascii_lowercase() {
-                b"warc-type" => &mut record_type,
-                b"warc-target-uri" => &mut target,
-                b"warc-date" => &mut date,
-                b"warc-profile" => &mut profile,
-                b"warc-refers-to-target-uri" => &mut repeated_target,
-                b"warc-refers-to-date" => &mut repeated_date,
+                b"warc-type" => &mut found.record_type,
+                b"warc-target-uri" => &mut found.target,
+                b"warc-date" => &mut found.date,
+                b"warc-profile" => &mut found.profile,
+                b"warc-refers-to-target-uri" => &mut found.repeated_target,
+                b"warc-refers-to-date" => &mut found.repeated_date,
                 b"content-length" => &mut length,
-                b"content-type" => &mut content_type,
+                b"content-type" => &mut found.content_type,
                 // A block with a segment number is the first of several.
                 b"warc-truncated" | b"warc-segment-number" => {
-                    is_truncated = true;
+                    found.is_truncated = true;
                     continue;
                 }
                 _ => continue,
             };
             field.get_or_insert(value);
         }
-        Some(Header {
-            block_bytes: byte_count(length?)?,
-            has_crlf: memchr(b'\n', block).is_some_and(|at| block[..at].ends_with(b"\r")),
-            record_type: record_type.map(<[u8]>::to_ascii_lowercase),
-            target: target.map(without_brackets),
-            date,
-            content_type,
-            profile,
-            repeated_target: repeated_target.map(without_brackets),
-            repeated_date,
-            is_truncated,
-        })
+        found.block_bytes = byte_count(length?)?;
+        found.target = found.target.map(without_brackets);
+        found.repeated_target = found.repeated_target.map(without_brackets);
+        Some(found)
     }
 
     /// Whether the record is one of several that stand for a capture, as in a WAT file.
     pub(super) fn is_metadata(&self) -> bool {
-        self.record_type.as_deref() == Some(b"metadata")
+        self.record_type.is_some_and(|it| it.eq_ignore_ascii_case(b"metadata"))
     }
 
     /// Returns the URL that the record is about, if it is a capture, or stands for one. That of a capture
     /// without a URL is empty.
     pub(super) fn target(&self) -> Option<&'h [u8]> {
         let is_json = self.content_type.is_some_and(|it| it.starts_with(b"application/json"));
-        match self.record_type.as_deref() {
+        match self.record_type.map(<[u8]>::to_ascii_lowercase).as_deref() {
             Some(b"response" | b"resource" | b"revisit" | b"conversion") => {
                 Some(self.target.unwrap_or_default())
             }
@@ -172,37 +158,37 @@ impl<'h> Header<'h> {
 
     /// Returns the treatment of the record.
     pub(super) fn fate(&self) -> Fate {
-        let Some(record_type) = self.record_type.as_deref() else {
-            return Fate::Broken("its header has no WARC-Type; write the archive anew");
+        let Some(record_type) = self.record_type.map(<[u8]>::to_ascii_lowercase) else {
+            return Err("its header has no WARC-Type; write the archive anew");
         };
         // Types that are not answers (ISO 28500, section 5.5). A `continuation` is the rest of a
         // response whose first part is marked as segmented.
         if let b"warcinfo" | b"request" | b"metadata" | b"conversion" | b"continuation" =
-            record_type
+            &*record_type
         {
-            return Fate::PassOver;
+            return Ok(None);
         }
         let Some(url) = self.target.filter(|url| !url.is_empty()) else {
-            return Fate::Broken("its header has no WARC-Target-URI; write the archive anew");
+            return Err("its header has no WARC-Target-URI; write the archive anew");
         };
         if !names_robots_txt(url) {
-            return Fate::PassOver;
+            return Ok(None);
         }
-        let kind = match record_type {
+        let kind = match &*record_type {
             b"response" => Kind::Response,
             b"resource" if self.content_type.is_some_and(is_response) => Kind::Response,
             b"resource" => Kind::Resource,
             b"revisit" => Kind::Revisit,
-            _ => return Fate::Broken("its WARC-Type is not known; convert it to `response`"),
+            _ => return Err("its WARC-Type is not known; convert it to `response`"),
         };
-        Fate::Keep(Kept {
+        Ok(Some(Kept {
             kind,
             url: url.to_vec(),
             captured_at: self.date.and_then(date),
             repeats: self.repeats(),
             is_truncated: self.is_truncated,
             is_html: kind == Kind::Resource && self.content_type.is_some_and(is_html),
-        })
+        }))
     }
 }
 
@@ -226,6 +212,9 @@ impl Kept {
         block: &'c [u8],
         config: &ReadConfig,
     ) -> Capture<'c> {
+        let status = message.map(|message| message.status);
+        // The file equals an earlier one, which `repeats` names.
+        let is_repeated = self.kind == Kind::Revisit && matches!(status, None | Some(200..=299));
         let settled = match (self.kind, message) {
             (Kind::Response, Some(message)) => message.settle(self.is_truncated, config),
             (Kind::Resource | Kind::Response, _) => {
@@ -237,26 +226,18 @@ impl Kept {
                 ]);
                 Settled { notes: settled.notes.union(notes), ..settled }
             }
-            // The file equals an earlier one, which `repeats` names. Archives also write revisits for
-            // redirects and errors, whose bodies are often identical. Their head alone gives the answer.
-            (Kind::Revisit, message) => {
-                let status = match message.map(|message| message.status) {
-                    None | Some(200..=299) => 304,
-                    Some(status) => status,
-                };
+            // Archives also write revisits for redirects and errors, whose bodies are often identical.
+            // Their head alone gives the answer.
+            (Kind::Revisit, _) => {
+                let status = status.filter(|_| !is_repeated).unwrap_or(304);
                 let notes = notes([(CaptureNote::Revisit, true)]);
                 Settled { notes, ..settle(status, None, true, config) }
             }
         };
         Capture {
             location: message.and_then(|message| message.field(b"Location")).map(Cow::Borrowed),
-            confirms: match (self.kind, message.map(|message| message.status)) {
-                (Kind::Revisit, None | Some(200..=299)) => self.repeats,
-                _ => Confirms::Newest,
-            },
-            caching: message
-                .map(|message| CachingHeaders::read(message.fields()))
-                .unwrap_or_default(),
+            confirms: if is_repeated { self.repeats } else { Confirms::Newest },
+            caching: message.map(|it| CachingHeaders::read(it.fields())).unwrap_or_default(),
             ..settled.capture(Subject::Url(Cow::Borrowed(&self.url)), self.captured_at)
         }
     }
@@ -336,7 +317,7 @@ mod tests {
             is_truncated: false,
             is_html: false,
         };
-        assert_eq!(fate(lines), Fate::Keep(kept));
+        assert_eq!(fate(lines), Ok(Some(kept)));
         let lines = "WARC-Type: resource\r\nWARC-Target-URI: ftp://a.example/robots.txt\r\n\
                      Content-Type: text/html\r\nWARC-Truncated:\r\nWARC-Date: yesterday\r\n";
         let kept = Kept {
@@ -347,18 +328,18 @@ mod tests {
             is_truncated: true,
             is_html: true,
         };
-        assert_eq!(fate(lines), Fate::Keep(kept));
+        assert_eq!(fate(lines), Ok(Some(kept)));
     }
 
     #[test]
     fn what_is_not() {
         let robots = "WARC-Target-URI: http://a.example/robots.txt\r\n";
         for name in ["request", "WARCINFO", "metadata", "conversion", "continuation"] {
-            assert_eq!(fate(&format!("{robots}WARC-Type: {name}\r\n")), Fate::PassOver);
+            assert_eq!(fate(&format!("{robots}WARC-Type: {name}\r\n")), Ok(None));
         }
         for name in ["response", "screenshot"] {
             let page = "WARC-Target-URI: http://a.example/\r\n";
-            assert_eq!(fate(&format!("{page}WARC-Type: {name}\r\n")), Fate::PassOver);
+            assert_eq!(fate(&format!("{page}WARC-Type: {name}\r\n")), Ok(None));
         }
         let broken = [
             robots.to_owned(),
@@ -367,7 +348,7 @@ mod tests {
             format!("{robots}WARC-Type: responze\r\n"),
         ];
         for lines in broken {
-            assert!(matches!(fate(&lines), Fate::Broken(_)), "{lines}");
+            assert!(fate(&lines).is_err(), "{lines}");
         }
         for length in ["", "Content-Length: x\r\n", "Content-Length:\r\n"] {
             let header = format!("WARC/1.0\r\nWARC-Type: response\r\n{length}\r\n");
