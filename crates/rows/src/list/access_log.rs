@@ -82,11 +82,8 @@ impl AccessLine {
     ) -> AccessLine {
         let lines: Vec<&[u8]> = lines.take(RECORDS_LOOKED_AT_MAX).collect();
         let requests = |is: fn(&[u8]) -> bool| {
-            most(
-                lines
-                    .iter()
-                    .filter_map(|line| quoted(line).position(|text| is(&without_escapes(text)))),
-            )
+            let place = |line: &&[u8]| quoted(line).position(|text| is(&without_escapes(text)));
+            most(lines.iter().filter_map(place))
         };
         let is_request = |text: &[u8]| target(text).is_some();
         let mut found = AccessLine { has_time, ..AccessLine::default() };
@@ -142,10 +139,7 @@ impl AccessLine {
             _ => !(self.request..=self.request + 2).contains(&text),
         };
         // What asks for no page often has no host.
-        let is_asked = |line: &&&[u8]| {
-            let request = self.parts(line).map(|parts| without_escapes(parts.request));
-            request.is_some_and(|request| self.target(&request).is_some())
-        };
+        let is_asked = |line: &&&[u8]| self.has_target(line, |_| true);
         let lines: Vec<&[u8]> = lines.iter().filter(is_asked).copied().collect();
         let befores = || lines.iter().filter_map(|line| Some(self.parts(line)?.before));
         let first = || {
@@ -194,8 +188,13 @@ impl AccessLine {
 
     /// Whether a line asks for a path, so that it needs a host.
     pub(super) fn asks_for_path(&self, line: &[u8]) -> bool {
-        let Some(parts) = self.parts(line) else { return false };
-        self.target(&without_escapes(parts.request)).is_some_and(|target| target.starts_with(b"/"))
+        self.has_target(line, |target| target.starts_with(b"/"))
+    }
+
+    /// Whether the request of a line has a URL or path that `is` accepts.
+    fn has_target(&self, line: &[u8], is: fn(&[u8]) -> bool) -> bool {
+        let request = self.parts(line).map(|parts| without_escapes(parts.request));
+        request.is_some_and(|request| self.target(&request).is_some_and(is))
     }
 
     /// Cuts a line into its parts; `None` if it has no request.
@@ -212,10 +211,10 @@ impl AccessLine {
 
     /// Returns the URL or the path of a request.
     fn target<'t>(&self, request: &'t [u8]) -> Option<&'t [u8]> {
-        match self.is_path {
-            true => (request.starts_with(b"/") || is_absolute(request)).then_some(request),
-            false => target(request),
+        if !self.is_path {
+            return target(request);
         }
+        (request.starts_with(b"/") || is_absolute(request)).then_some(request)
     }
 }
 
@@ -257,7 +256,7 @@ fn quoted(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|&byte| byte == b' ').filter(|word| !word.is_empty())
 }
 

@@ -93,10 +93,8 @@ pub(super) fn other_form(name: &str, first: &[u8], kind: FileKind) -> Option<Str
     let extension = plain_extension(Path::new(name)).unwrap_or_default();
     let is_named = ["xlsx", "xlsm", "ods"].contains(&extension.as_str());
     if kind == FileKind::Zip && (is_named || is_office()) || first.starts_with(OLE) {
-        let command = match name {
-            STANDARD_INPUT => "soffice --headless --convert-to csv FILE".to_owned(),
-            name => format!("soffice --headless --convert-to csv {}", in_shell(name)),
-        };
+        let file = if name == STANDARD_INPUT { "FILE".into() } else { in_shell(name) };
+        let command = format!("soffice --headless --convert-to csv {file}");
         return Some(format!("a spreadsheet; save its sheet as CSV and pass that ({command})"));
     }
     let are_letters = |first: u8, second: u8| first.is_ascii_graphic() && second.is_ascii_graphic();
@@ -131,17 +129,13 @@ pub(super) fn json_array(name: &str, text: &[u8]) -> String {
 
 /// Returns the problem of JSON Lines of which no line is an object.
 pub(super) fn no_object(name: &str, text: &[u8]) -> String {
-    match text.trim_ascii_start().starts_with(b"{") {
-        true => {
-            let command = piped(name, "jq -c .", "-lines", Some("jsonl"));
-            format!("an object takes several lines; make one line of each: {command}")
-        }
-        false => {
-            "called JSON, and no line is a JSON object; try --input-format lines, or the format \
-                  that it has"
-                .to_owned()
-        }
+    const OTHER: &str = "called JSON, and no line is a JSON object; try --input-format lines, or \
+                         the format that it has";
+    if !text.trim_ascii_start().starts_with(b"{") {
+        return OTHER.to_owned();
     }
+    let command = piped(name, "jq -c .", "-lines", Some("jsonl"));
+    format!("an object takes several lines; make one line of each: {command}")
 }
 
 /// Returns the problem of JSON Lines whose objects have the URL in a text that is JSON itself. `line`
@@ -168,7 +162,7 @@ pub(super) fn is_site(row: &[Vec<u8>], place: usize) -> bool {
         "website", "id", "name",
     ];
     let cell = row[place].trim_ascii();
-    if memchr::memmem::find(cell, b"://").is_some() {
+    if has_scheme(cell) {
         return true;
     }
     let host = cell.split(|&byte| byte == b'/').next().unwrap_or_default();
@@ -181,9 +175,8 @@ pub(super) fn is_site(row: &[Vec<u8>], place: usize) -> bool {
 /// Returns the problem of a table without a header whose first row has hosts or several URLs. `None`
 /// if it has none.
 pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
-    let has_scheme = |place: &usize| memchr::memmem::find(&row[*place], b"://").is_some();
     let shown = |place: usize| String::from_utf8_lossy(row[place].trim_ascii()).into_owned();
-    let urls: Vec<usize> = (0..row.len()).filter(has_scheme).collect();
+    let urls: Vec<usize> = (0..row.len()).filter(|&place| has_scheme(&row[place])).collect();
     match urls[..] {
         [first, second, ..] => Some(format!(
             "no header, and the columns {} and {} have URLs (`{}` and `{}`); name one by its number, \
@@ -289,8 +282,7 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
         line[..end].escape_debug().to_string()
     };
     const AS_URLS: &str = "--input-format lines reads each line as one URL";
-    let is_url =
-        |record: &[u8]| memchr::memmem::find(record, b"://").is_some() && !record.contains(&b'\n');
+    let is_url = |record: &[u8]| has_scheme(record) && !record.contains(&b'\n');
     // Most lists have no NUL, which a search finds sooner than a loop over their bytes.
     let ends_with_nul = memchr::memchr(0, text).is_some_and(|end| {
         let rest = &text[end + 1..];
@@ -308,7 +300,7 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
             let end = first.iter().copied().find(ends_word).unwrap_or(b' ');
             let mut words = first.split(|&byte| byte == end).filter(|word| !word.is_empty());
             let escaped = if end == b' ' { " ".to_owned() } else { format!("\\{end:03o}") };
-            Some(match words.all(|word| memchr::memmem::find(word, b"://").is_some()) {
+            Some(match words.all(has_scheme) {
                 true => ("put each URL on its own line", format!("tr -s '{escaped}' '\\n'")),
                 false if end == b' ' => ("keep the first word", "awk '{print $1}'".to_owned()),
                 false => ("keep the first field", format!("awk -F '{escaped}' '{{print $1}}'")),
@@ -397,7 +389,12 @@ fn holds_more(line: &[u8]) -> bool {
     let Some(end) = line.iter().position(ends_word) else { return false };
     let word = &line[..end];
     let host = word.split(|&byte| byte == b'/').next().unwrap_or_default();
-    memchr::memmem::find(word, b"://").is_some() || is_host(host)
+    has_scheme(word) || is_host(host)
+}
+
+/// Whether a text has a scheme and a host behind it somewhere.
+pub(super) fn has_scheme(text: &[u8]) -> bool {
+    memchr::memmem::find(text, b"://").is_some()
 }
 
 /// Whether a line is a URL and more of them behind commas and the like. A query may have URLs.
@@ -411,8 +408,7 @@ fn holds_urls(line: &[u8]) -> bool {
 /// Returns the number of fields of a line if the first is a URL, and none of the others continues it.
 fn fields_of(line: &[u8], delimiter: u8) -> Option<usize> {
     let mut fields = line.split(|&byte| byte == delimiter);
-    let is_url = |field: &[u8]| memchr::memmem::find(field, b"://").is_some();
-    let first = fields.next().filter(|field| is_url(field))?;
+    let first = fields.next().filter(|field| has_scheme(field))?;
     let count = fields.clone().count();
     (count > 0 && !first.ends_with(b"=") && fields.all(|field| !continues_url(field)))
         .then_some(count + 1)

@@ -5,6 +5,7 @@ use bumpalo::Bump;
 use memchr::memchr;
 
 use super::Problem;
+use super::access_log::words;
 use super::json::ObjectValues;
 use super::values::Values;
 use portcullis_robots::access::UnixSeconds;
@@ -20,11 +21,11 @@ pub(super) fn cdxj<'c>(
     let Some((timestamp, object)) = cdxj_parts(text) else {
         return Values::from_url(Err(Problem::NoUrl));
     };
-    let values = members.read(object, arena);
-    match has_time {
-        true => Values { time: UnixSeconds::from_text(timestamp, None), ..values },
-        false => values,
+    let mut values = members.read(object, arena);
+    if has_time {
+        values.time = UnixSeconds::from_text(timestamp, None);
     }
+    values
 }
 
 /// Returns the text between the first two spaces, and the text after them.
@@ -68,20 +69,16 @@ pub(super) fn is_journal(line: &[u8], next: Option<&[u8]>) -> bool {
 /// Returns the URL of a line in a crawl.log, its fourth word, and its first word as time if
 /// `has_time`.
 pub(super) fn log(text: &[u8], has_time: bool) -> Values<'_> {
-    let mut words = log_words(text);
+    let mut words = words(text);
     let time = words.next().filter(|_| has_time);
     let url = words.nth(2).ok_or(Problem::NoUrl);
     let time = time.and_then(|time| UnixSeconds::from_text(time, None));
     Values { time, ..Values::from_url(url) }
 }
 
-fn log_words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|&byte| byte == b' ').filter(|word| !word.is_empty())
-}
-
 /// Whether `line` is a line in a crawl.log: time, status, size, URL.
 pub(super) fn is_log(line: &[u8]) -> bool {
-    let mut words = log_words(line);
+    let mut words = words(line);
     let is_time = |word: &[u8]| {
         word.len() >= 20 && word.ends_with(b"Z") && word[4] == b'-' && word[10] == b'T'
     };

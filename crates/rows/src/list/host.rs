@@ -77,36 +77,23 @@ impl Hosts {
     ) -> Result<&'c [u8], Problem> {
         let host = host.map(<[u8]>::trim_ascii).filter(|host| !matches!(*host, b"" | b"-"));
         let host = host.or(self.given.as_deref().map(str::as_bytes)).ok_or(Problem::NoHost)?;
-        let origin = Origin::of(host).ok_or(Problem::NoHost)?;
-        Ok(joined(&[origin.scheme, origin.host, path], arena))
+        let (scheme, host) = origin_of(host).ok_or(Problem::NoHost)?;
+        Ok(joined(&[scheme, host, path], arena))
     }
 }
 
-/// The parts of a URL before its path.
-struct Origin<'h> {
-    /// The scheme, with `://`.
-    scheme: &'h [u8],
-    /// The host, with a port if there is one.
-    host: &'h [u8],
-}
-
-impl<'h> Origin<'h> {
-    /// Returns the origin that `text` means; `None` if it is none. The scheme is https unless it is
-    /// given, or the port is that of http.
-    fn of(text: &'h [u8]) -> Option<Origin<'h>> {
-        let (scheme, host) = match memmem::find(text, b"://") {
-            Some(end) => text.split_at(end + 3),
-            None if text.ends_with(b":80") => (&b"http://"[..], text),
-            None => (&b"https://"[..], text),
-        };
-        let is_scheme =
-            [&b"http://"[..], b"https://"].iter().any(|it| it.eq_ignore_ascii_case(scheme));
-        let is_part = |byte: &u8| {
-            byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"-._:[]%".contains(byte)
-        };
-        (is_scheme && !host.is_empty() && host.iter().all(is_part))
-            .then_some(Origin { scheme, host })
-    }
+/// Returns the scheme with `://`, and the host with its port, of the origin that `text` means; `None` if
+/// it is none. The scheme is https unless it is given, or the port is that of http.
+fn origin_of(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (scheme, host) = match memmem::find(text, b"://") {
+        Some(end) => text.split_at(end + 3),
+        None if text.ends_with(b":80") => (&b"http://"[..], text),
+        None => (&b"https://"[..], text),
+    };
+    let is_scheme = [&b"http://"[..], b"https://"].iter().any(|it| it.eq_ignore_ascii_case(scheme));
+    let is_part =
+        |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"-._:[]%".contains(byte);
+    (is_scheme && !host.is_empty() && host.iter().all(is_part)).then_some((scheme, host))
 }
 
 /// Checks the host of `--host`. The error says what it may be.
@@ -115,7 +102,7 @@ impl<'h> Origin<'h> {
 ///
 /// If it is no host.
 pub fn given_host(text: &str) -> Result<String, &'static str> {
-    match Origin::of(text.as_bytes()) {
+    match origin_of(text.as_bytes()) {
         Some(_) => Ok(text.to_owned()),
         None => Err("expected a host such as example.com, http://example.com or example.com:8080"),
     }

@@ -38,19 +38,12 @@ pub(crate) enum Value {
     Host,
 }
 
-/// How the records of a format name values.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Names {
-    Columns,
-    Fields,
-    None,
-}
-
-fn names_of(format: ListFormat) -> Names {
+/// Returns what the names in records of a format are of; `None` if it has none.
+fn names_of(format: ListFormat) -> Option<&'static str> {
     match format {
-        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => Names::Columns,
-        ListFormat::JsonLines | ListFormat::Cdxj => Names::Fields,
-        _ => Names::None,
+        ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => Some("column"),
+        ListFormat::JsonLines | ListFormat::Cdxj => Some("field"),
+        _ => None,
     }
 }
 
@@ -126,20 +119,19 @@ impl Place {
         let problem = match self {
             Place::Usual => return Ok(()),
             Place::Record if is_own => return Ok(()),
-            Place::Named(_) if names != Names::None => return Ok(()),
+            Place::Named(_) if names.is_some() => return Ok(()),
             Place::Record => format!("no {} of their own", value.noun()),
             Place::Named(_) => "no columns or fields".to_owned(),
         };
         let (noun, flag) = (value.noun(), value.flag());
         let fix = match (names, value) {
             _ if is_own => format!("use {flag} record"),
-            (Names::Columns, _) => format!("name the column with the {noun} with {flag}"),
-            (Names::Fields, _) => format!("name the field with the {noun} with {flag}"),
-            (Names::None, Value::Url | Value::Host) => format!("omit {flag}"),
-            (Names::None, Value::Agent) => {
+            (Some(named), _) => format!("name the {named} with the {noun} with {flag}"),
+            (None, Value::Url | Value::Host) => format!("omit {flag}"),
+            (None, Value::Agent) => {
                 format!("use a format with agents, such as CSV with {flag} NAME")
             }
-            (Names::None, Value::Time) => format!(
+            (None, Value::Time) => format!(
                 "give one time for all with --at TIME, or use a format with times, such as CSV with \
                  {flag} NAME"
             ),

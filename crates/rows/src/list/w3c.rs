@@ -95,11 +95,8 @@ impl W3cLine {
     pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Arena) -> Values<'c> {
         if text.starts_with(b"#") {
             let is_other = names_in(text).is_some_and(|names| names != self.names);
-            return Values::from_url(Err(if is_other {
-                Problem::OtherFields
-            } else {
-                Problem::NoUrl
-            }));
+            let problem = if is_other { Problem::OtherFields } else { Problem::NoUrl };
+            return Values::from_url(Err(problem));
         }
         let (found, count) = at_places(fields(text), self.places);
         if count != self.count {

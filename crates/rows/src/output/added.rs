@@ -135,6 +135,11 @@ impl Texts {
         is_there.then(|| &self.joined[start..end])
     }
 
+    fn clear(&mut self) {
+        self.joined.clear();
+        self.ends.clear();
+    }
+
     /// Returns the texts of all rows.
     pub fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
         (0..self.ends.len()).map(|row| self.get(row))
@@ -243,9 +248,9 @@ impl Added {
                 Values::Times(times) => times.clear(),
                 Values::Flags(flags) => flags.clear(),
                 Values::Doubles(doubles) => doubles.clear(),
-                Values::Lists(Lists { texts, ends }) => {
-                    texts.clear();
-                    ends.clear();
+                Values::Lists(lists) => {
+                    lists.texts.clear();
+                    lists.ends.clear();
                 }
             }
         }
@@ -325,13 +330,6 @@ impl Added {
     pub fn push_times(&mut self, column: usize, time: Option<UnixSeconds>, rows: usize) {
         let Values::Times(times) = &mut self.columns[column] else { panic!("a column of times") };
         times.extend(std::iter::repeat_n(time, rows));
-    }
-}
-
-impl Texts {
-    fn clear(&mut self) {
-        self.joined.clear();
-        self.ends.clear();
     }
 }
 

@@ -248,13 +248,10 @@ impl FromStr for Columns {
                     row_of == RowOf::Record
                 }
                 column => {
-                    let all = match column.is_of_record() {
-                        true => &mut columns.of_record,
-                        false => &mut columns.per_agent,
-                    };
-                    let is_new = !all.contains(&column);
+                    let Columns { per_agent, of_record, .. } = &mut columns;
+                    let all = if column.is_of_record() { of_record } else { per_agent };
                     all.push(column);
-                    is_new
+                    all.iter().position(|it| *it == column) == Some(all.len() - 1)
                 }
             };
             if !is_new {
@@ -431,11 +428,10 @@ impl Columns {
 /// If an added column has the name of another column.
 pub fn no_collision(input: &[impl AsRef<[u8]>], added: &[Field]) -> Result<(), ColumnsError> {
     let own: HashSet<&[u8]> = input.iter().map(AsRef::as_ref).collect();
-    let collides = |field: &&Field| own.contains(field.name.as_bytes());
-    added
-        .iter()
-        .find(collides)
-        .map_or(Ok(()), |field| Err(ColumnsError::SameName(field.name.clone())))
+    match added.iter().find(|field| own.contains(field.name_bytes())) {
+        Some(field) => Err(ColumnsError::SameName(field.name.clone())),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

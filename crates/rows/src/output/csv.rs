@@ -155,9 +155,8 @@ pub fn input_columns(list: &List) -> Vec<Cow<'_, [u8]>> {
     if !list.columns().is_empty() {
         return list.columns().iter().map(|name| name.as_slice().into()).collect();
     }
-    let name = |number: usize| match number == column {
-        true => URL.into(),
-        false => Cow::Owned(format!("column{}", number + 1).into_bytes()),
-    };
-    (0..count).map(name).collect()
+    let mut names: Vec<Cow<'_, [u8]>> =
+        (1..=count).map(|number| format!("column{number}").into_bytes().into()).collect();
+    names[column] = URL.into();
+    names
 }
