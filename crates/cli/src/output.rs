@@ -330,7 +330,7 @@ impl Output {
     /// Whether a file that is replaced has the same owner and group afterwards.
     pub fn keeps_owner(&self) -> bool {
         match &self.sink {
-            Sink::File(file) => file.keeps_owner(),
+            Sink::File(file) => file.keeps_owner,
             Sink::InPlace(_) => true,
         }
     }
@@ -438,7 +438,7 @@ impl CompleteOutput {
         let renamed = outputs.into_iter().filter_map(|output| Some((output.name, output.file?)));
         let (names, files): (Vec<String>, Vec<Complete>) = renamed.unzip();
         let published = atomic_file::publish_all(files);
-        published.map_err(|failed| OutputFailed::new(&names[failed.position], failed.source))
+        published.map_err(|(position, error)| OutputFailed::new(&names[position], error))
     }
 }
 

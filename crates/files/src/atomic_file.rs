@@ -205,26 +205,16 @@ impl Drop for Registered {
     }
 }
 
-/// An output of [`publish_all`] that could not be published.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot publish output {position}")]
-pub struct PublishError {
-    /// The position of the output.
-    pub position: usize,
-    /// The system's error.
-    pub source: io::Error,
-}
-
 /// Renames all files to their final names, in order, and replaces existing files.
 ///
 /// [`abandon`] waits until all have their names, so a signal leaves all outputs of a run or none.
 ///
 /// # Errors
 ///
-/// The first that cannot be renamed, or whose folder cannot be synced. It and those after it are
-/// removed if they have no name yet.
-pub fn publish_all(outputs: Vec<Complete>) -> Result<(), PublishError> {
-    let failed = |position| move |source| PublishError { position, source };
+/// The position of the first that cannot be renamed, or whose folder cannot be synced. It and those after
+/// it are removed if they have no name yet.
+pub fn publish_all(outputs: Vec<Complete>) -> Result<(), (usize, io::Error)> {
+    let failed = |position| move |error| (position, error);
     // An output that is dropped takes the lock itself, so published ones are kept until it is free.
     let mut published = Vec::with_capacity(outputs.len());
     let mut rest = outputs.into_iter();
@@ -252,7 +242,8 @@ pub struct AtomicFile {
     // Dropped first, because a file is closed before it is removed.
     file: BufWriter<File>,
     complete: Complete,
-    keeps_owner: bool,
+    /// Whether a file that is replaced has the same owner and group afterwards.
+    pub keeps_owner: bool,
 }
 
 /// Returns the file that an output at `path` is: the target of `path` if it is a link, whether or
@@ -328,11 +319,6 @@ impl AtomicFile {
         Ok(file)
     }
 
-    /// Whether a file that is replaced has the same owner and group afterwards.
-    pub fn keeps_owner(&self) -> bool {
-        self.keeps_owner
-    }
-
     /// Flushes and syncs the file. It is on disk afterwards, but not yet visible under its name.
     ///
     /// # Errors
@@ -376,11 +362,12 @@ impl Complete {
     ///
     /// If it cannot be renamed. It is then removed.
     pub fn publish(self) -> io::Result<()> {
-        publish_all(vec![self]).map_err(|failed| failed.source)
+        publish_all(vec![self]).map_err(|(_, error)| error)
     }
 }
 
-fn folder_of(target: &Path) -> &Path {
+/// Returns the folder of an output.
+pub(crate) fn folder_of(target: &Path) -> &Path {
     match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -214,54 +214,42 @@ pub struct WrongKind {
 impl WrongKind {
     /// Returns a clause with the flag or command that reads the file.
     pub fn advice(&self) -> String {
-        let name = &self.name;
-        match (self.kind, self.wanted) {
-            (FileKind::PolicySet, Wanted::RobotsTxt | Wanted::UrlList) if self.is_compressed() => {
-                format!("decompress it, then use -p {}", self.stem())
+        use FileKind::*;
+        let (name, is_compressed) = (&self.name, self.stem() != self.name);
+        let advice = match (self.kind, self.wanted) {
+            (PolicySet, Wanted::RobotsTxt | Wanted::UrlList) if is_compressed => {
+                return format!("decompress it, then use -p {}", self.stem());
             }
-            (FileKind::PolicySet | FileKind::Parquet, _) if self.is_compressed() => {
-                "decompress it first".to_owned()
+            (PolicySet | Parquet, _) if is_compressed => "decompress it first",
+            (Folder, Wanted::PolicySet) | (Warc | Parquet | Captures, _) => {
+                return format!("portcullis compile -o SET {name} makes a set of it");
             }
-            (FileKind::Folder, Wanted::PolicySet)
-            | (FileKind::Warc | FileKind::Parquet | FileKind::Captures, _) => {
-                format!("portcullis compile -o SET {name} makes a set of it")
+            (Folder, _) => return format!("use --robots {name}"),
+            (PolicySet, Wanted::Captures) => {
+                "a set is mapped, so write it to a file first, and omit --input-format"
             }
-            (FileKind::Folder, _) => format!("use --robots {name}"),
-            (FileKind::PolicySet, Wanted::Captures) => {
-                "a set is mapped, so write it to a file first, and omit --input-format".to_owned()
+            (PolicySet, _) => return format!("use -p {name}"),
+            (UrlList, _) => "pass it as FILE to classify, filter or audit",
+            (Special, Wanted::PolicySet) => "a set is mapped, so write it to a file first",
+            (Special, _) => "write it to a file first",
+            (Tar | Zip, _) => "unpack it first",
+            (Empty, Wanted::Captures) => "name the files that hold the captures",
+            (Empty, _) => "make one with portcullis compile",
+            (Html | Json | Text, _) => {
+                "make one with portcullis compile; --robots reads a robots.txt"
             }
-            (FileKind::PolicySet, _) => format!("use -p {name}"),
-            (FileKind::UrlList, _) => "pass it as FILE to classify, filter or audit".to_owned(),
-            (FileKind::Special, Wanted::PolicySet) => {
-                "a set is mapped, so write it to a file first".to_owned()
-            }
-            (FileKind::Special, _) => "write it to a file first".to_owned(),
-            (FileKind::Tar | FileKind::Zip, _) => "unpack it first".to_owned(),
-            (FileKind::Empty, Wanted::Captures) => {
-                "name the files that hold the captures".to_owned()
-            }
-            (FileKind::Empty, _) => "make one with portcullis compile".to_owned(),
-            (FileKind::Html | FileKind::Json | FileKind::Text, _) => {
-                "make one with portcullis compile; --robots reads a robots.txt".to_owned()
-            }
-            (FileKind::Binary, _) => {
+            (Binary, _) => {
                 "if it was a set, it is damaged: fetch it again, or run portcullis compile again"
-                    .to_owned()
             }
-            (FileKind::Gzip | FileKind::Zstd | FileKind::Bzip2 | FileKind::Xz, _) => {
-                "decompress it first".to_owned()
-            }
-        }
+            (Gzip | Zstd | Bzip2 | Xz, _) => "decompress it first",
+        };
+        advice.to_owned()
     }
 
     /// Returns the name without the extension of a compression.
     fn stem(&self) -> &str {
         let stem = [".gz", ".zst"].into_iter().find_map(|ending| self.name.strip_suffix(ending));
         stem.unwrap_or(&self.name)
-    }
-
-    fn is_compressed(&self) -> bool {
-        self.stem() != self.name
     }
 }
 

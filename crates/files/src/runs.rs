@@ -52,38 +52,32 @@ impl SortedRuns {
         &self,
         mut take: impl FnMut(&[u8], &[u8]) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        let mut readers: Vec<Reader<'_>> = self.runs.iter().map(Reader::new).collect();
+        // Each run, and its record that is next.
+        let mut runs: Vec<(SpoolReader<'_>, Vec<u8>)> =
+            self.runs.iter().map(|run| (run.reader(), Vec::new())).collect();
         let mut next = BinaryHeap::new();
-        for (number, reader) in readers.iter_mut().enumerate() {
-            next.extend(reader.next(self.key)?.map(|key| Reverse((key, number))));
+        for (number, (reader, record)) in runs.iter_mut().enumerate() {
+            next.extend(self.read(reader, record)?.map(|key| Reverse((key, number))));
         }
         while let Some(Reverse((key, number))) = next.pop() {
-            let reader = &mut readers[number];
-            take(&key, &reader.record)?;
-            next.extend(reader.next(self.key)?.map(|key| Reverse((key, number))));
+            let (reader, record) = &mut runs[number];
+            take(&key, record)?;
+            next.extend(self.read(reader, record)?.map(|key| Reverse((key, number))));
         }
         Ok(())
     }
-}
 
-/// Reads a run.
-struct Reader<'r> {
-    reader: SpoolReader<'r>,
-    record: Vec<u8>,
-}
-
-impl<'r> Reader<'r> {
-    fn new(run: &'r Spool) -> Reader<'r> {
-        Reader { reader: run.reader(), record: Vec::new() }
-    }
-
-    /// Reads the next record and returns its key; `None` at the end.
-    fn next(&mut self, key: fn(&[u8]) -> Option<&[u8]>) -> Result<Option<Box<[u8]>>, WriteError> {
-        if self.reader.is_at_end() {
+    /// Reads the next record of a run and returns its key; `None` at the end.
+    fn read(
+        &self,
+        reader: &mut SpoolReader<'_>,
+        record: &mut Vec<u8>,
+    ) -> Result<Option<Box<[u8]>>, WriteError> {
+        if reader.is_at_end() {
             return Ok(None);
         }
-        self.reader.read_record(&mut self.record)?;
-        let key = key(&self.record).ok_or_else(|| self.reader.spool().changed())?;
+        reader.read_record(record)?;
+        let key = (self.key)(record).ok_or_else(|| reader.spool().changed())?;
         Ok(Some(key.into()))
     }
 }

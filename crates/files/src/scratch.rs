@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use twox_hash::XxHash3_64;
 use zerocopy::{Immutable, IntoBytes};
 
+use crate::atomic_file::folder_of;
 use crate::error::WriteError;
 use crate::limits::{COMPILE_MEMORY_MIN, SORT_RUN_BYTES_MAX, SPOOL_BUFFER_BYTES};
 use crate::read_at::ReadAt;
@@ -77,20 +78,18 @@ impl Scratch {
     #[doc(hidden)]
     pub fn with_little_memory(folder: impl Into<PathBuf>, memory: usize) -> Scratch {
         let folder: PathBuf = folder.into();
-        let name = format!("a temporary file in {}", folder.display());
-        Scratch::of(Files { folder: folder.into(), name: name.into(), memory })
+        Scratch::of(&folder, &format!("a temporary file in {}", folder.display()), memory)
     }
 
     /// Like [`Scratch::in_folder`], in the folder of an output file.
     pub fn beside(output: &Path, memory: usize) -> Scratch {
-        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).into();
         let name = format!("a temporary file beside {}", output.display());
-        Scratch::of(Files { folder, name: name.into(), memory: memory.max(COMPILE_MEMORY_MIN) })
+        Scratch::of(folder_of(output), &name, memory.max(COMPILE_MEMORY_MIN))
     }
 
-    fn of(files: Files) -> Scratch {
-        Scratch { files: Some(files), ..Scratch::default() }
+    fn of(folder: &Path, name: &str, memory: usize) -> Scratch {
+        let files = Some(Files { folder: folder.into(), name: name.into(), memory });
+        Scratch { files, ..Scratch::default() }
     }
 
     /// Ends the work that uses this scratch when `stop` becomes true: soon afterwards, and before it
@@ -354,10 +353,7 @@ impl<'s> SpoolReader<'s> {
         self.expect(bytes)?;
         record.resize(bytes, 0);
         self.read(record)?;
-        match record_head(record) == head {
-            true => Ok(()),
-            false => Err(self.spool().changed()),
-        }
+        if record_head(record) == head { Ok(()) } else { Err(self.spool().changed()) }
     }
 
     /// Returns the position of the next byte.
@@ -377,10 +373,7 @@ impl<'s> SpoolReader<'s> {
 
     /// Checks that this many bytes follow.
     pub fn expect(&self, bytes: usize) -> Result<(), WriteError> {
-        match bytes as u64 <= self.rest() {
-            true => Ok(()),
-            false => Err(self.spool().changed()),
-        }
+        if bytes as u64 <= self.rest() { Ok(()) } else { Err(self.spool().changed()) }
     }
 
     /// Passes all bytes to `take`, in pieces whose size is a multiple of 64 but for the last.
