@@ -173,8 +173,8 @@ fn measure(args: RunArgs, name: &str, others: Others, out: &mut dyn Write) -> Re
 fn add_list(corpus: &mut Corpus, path: &Path) -> Result<()> {
     let source = Source::open(path)?;
     let mut chunks = TextChunks::new(source, ChunkConfig::default());
-    while let Some(chunk) = chunks.next(Framing::Byte(Terminator::LineFeed)) {
-        for line in chunk?.split_inclusive(|&byte| byte == b'\n') {
+    while let Some(chunk) = chunks.next(Framing::Byte(Terminator::LineFeed))? {
+        for line in chunk.split_inclusive(|&byte| byte == b'\n') {
             corpus.add(line.strip_suffix(b"\n").unwrap_or(line));
         }
     }

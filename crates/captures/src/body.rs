@@ -38,9 +38,7 @@ impl<'c> Settled<'c> {
             notes,
         }
     }
-}
 
-impl Settled<'_> {
     /// Returns `answer` without a body.
     pub fn bodiless(answer: Fetched) -> Settled<'static> {
         Settled { answer, body: Cow::Borrowed(b""), notes: CaptureNotes::EMPTY }

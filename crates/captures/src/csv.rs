@@ -52,17 +52,15 @@ pub fn open(mut source: Source, fields: &FieldMap) -> Result<TextReader, InputEr
         if !is_whole && !Separator::CSV.iter().all(ends) {
             return Ok(None);
         }
-        let name = name.to_owned();
-        let list = |problem| InputError::List { name: name.clone(), problem };
-        let schema = Schema::find(text, fields).map_err(list)?;
+        let schema = Schema::find(text, fields).map_err(|it| InputError::list(name, it))?;
         let (_, end) = first_row(text, schema.separator);
         if let Some(problem) = schema.swallows_rows(&text[..end]) {
-            return Err(list(problem.to_owned()));
+            return Err(InputError::list(name, problem));
         }
         let end = if schema.has_header { end } else { 0 };
         Ok(Some((schema, end, lines_in(&text[..end]))))
     })?;
-    chunks.source().skip(header_bytes as u64);
+    chunks.source.skip(header_bytes as u64);
     Ok(TextReader::new(chunks, schema, lines))
 }
 
@@ -185,10 +183,8 @@ impl RecordReader for Schema {
 
     /// An open quote is found at the end of the file. Nobody knows how many rows are in the field.
     fn kind_of_problem(&self, record: &[u8]) -> BrokenKind {
-        match has_open_quote(record, self.separator) {
-            true => BrokenKind::Unreadable,
-            false => BrokenKind::Senseless,
-        }
+        let has_open = has_open_quote(record, self.separator);
+        if has_open { BrokenKind::Unreadable } else { BrokenKind::Senseless }
     }
 
     fn read(

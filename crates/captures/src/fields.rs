@@ -29,7 +29,9 @@ pub(crate) fn block_bytes(bytes: &[u8]) -> Option<usize> {
 
 /// Returns the block with one line per field.
 pub(super) fn unfold(block: &[u8]) -> Cow<'_, [u8]> {
-    let mut folds = memchr_iter(b'\n', block).filter(|&at| is_fold(block, at)).peekable();
+    // The line after such a line feed continues the one before.
+    let is_fold = |at: &usize| matches!(block.get(at + 1), Some(b' ' | b'\t'));
+    let mut folds = memchr_iter(b'\n', block).filter(is_fold).peekable();
     if folds.peek().is_none() {
         return Cow::Borrowed(block);
     }
@@ -41,11 +43,6 @@ pub(super) fn unfold(block: &[u8]) -> Cow<'_, [u8]> {
         }
     }
     Cow::Owned(unfolded)
-}
-
-/// Whether the line after the line feed at `at` continues the one before.
-fn is_fold(block: &[u8], at: usize) -> bool {
-    matches!(block.get(at + 1), Some(b' ' | b'\t'))
 }
 
 /// Returns the lines of an unfolded block, without line ends.

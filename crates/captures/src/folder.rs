@@ -213,9 +213,8 @@ impl Files {
         let path = self.folder.join(name);
         let path_name = path.display().to_string();
         let bytes_max = config.body_bytes_max().saturating_add(1); // which shows whether it is cut
-        let read = File::open(&path)
-            .map_err(|error| InputError::Open { name: path_name.clone(), error })
-            .and_then(|file| fill_robots_txt(&path_name, file, bytes_max, text));
+        let opened = File::open(&path).map_err(|error| InputError::open(&path, error));
+        let read = opened.and_then(|file| fill_robots_txt(&path_name, file, bytes_max, text));
         read.map_err(|error| match error {
             InputError::WrongKind(wrong) => BrokenRecord::senseless(place(name), wrong.to_string()),
             // Some systems list a folder as a file.

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::limits::FORMAT_BYTES_MAX;
 use portcullis_dialect::words;
 use portcullis_files::input::{InputError, Source, Terminator, plain_extension};
-use portcullis_files::kind::{FileKind, Wanted, WrongKind};
+use portcullis_files::kind::{FileKind, Wanted};
 
 use super::{BatchReader, FieldMap, csv, folder, json_lines, warc};
 
@@ -64,20 +64,18 @@ pub fn open(
     format: Option<CaptureFormat>,
     fields: &FieldMap,
 ) -> Result<Box<dyn BatchReader>, InputError> {
-    let known = format.or_else(|| path.is_dir().then_some(CaptureFormat::Folder));
-    if known == Some(CaptureFormat::Folder) {
-        return Ok(Box::new(folder::open(path)?));
-    }
-    if known.is_some() && path.is_dir() {
-        return Err(InputError::list(path, "a folder; omit --input-format"));
+    match format {
+        Some(CaptureFormat::Folder) => return Ok(Box::new(folder::open(path)?)),
+        Some(_) if path.is_dir() => {
+            return Err(InputError::list(path, "a folder; omit --input-format"));
+        }
+        None if path.is_dir() => return Ok(Box::new(folder::open(path)?)),
+        _ => {}
     }
     let mut source = Source::open(path)?;
-    let format = match known {
-        Some(format) => format,
-        None => look(path, &mut source)?,
-    };
+    let format = format.map_or_else(|| look(path, &mut source), Ok)?;
     match format {
-        CaptureFormat::Folder => Ok(Box::new(folder::open(path)?)),
+        CaptureFormat::Folder => unreachable!("a folder is no file"),
         CaptureFormat::JsonLines => Ok(Box::new(json_lines::open(utf8(source)?, fields)?)),
         CaptureFormat::Csv => Ok(Box::new(csv::open(utf8(source)?, fields)?)),
         CaptureFormat::Warc => Ok(Box::new(warc::open(source))),
@@ -114,10 +112,7 @@ fn look(path: &Path, source: &mut Source) -> Result<CaptureFormat, InputError> {
         FileKind::Json => by_name.or(Some(CaptureFormat::JsonLines)),
         FileKind::Html | FileKind::Text | FileKind::Binary | FileKind::UrlList => by_name,
         FileKind::Empty if by_name.is_some() => by_name,
-        _ => {
-            let (name, wanted) = (source.name().to_owned(), Wanted::Captures);
-            return Err(WrongKind { name, kind, wanted }.into());
-        }
+        _ => return Err(InputError::wrong_kind(source.name(), kind, Wanted::Captures)),
     };
     let problem = "unknown format; pass --input-format warc, jsonl, csv, parquet or folder";
     found.ok_or_else(|| source.problem(problem))
@@ -129,15 +124,14 @@ fn open_parquet(
     mut source: Source,
     fields: &FieldMap,
 ) -> Result<Box<dyn BatchReader>, InputError> {
-    if path == Path::new("-") || path.metadata().is_ok_and(|it| !it.is_file()) {
-        let problem = "Parquet is read from its end, so write it to a file and name that";
-        return Err(source.problem(problem));
-    }
-    if source.coding()?.is_some() {
-        let problem = "Parquet is read from its end; decompress the file first";
-        return Err(source.problem(problem));
-    }
-    Ok(Box::new(super::parquet::open(path, fields)?))
+    let fix = match () {
+        () if path == Path::new("-") || path.metadata().is_ok_and(|it| !it.is_file()) => {
+            ", so write it to a file and name that"
+        }
+        () if source.coding()?.is_some() => "; decompress the file first",
+        () => return Ok(Box::new(super::parquet::open(path, fields)?)),
+    };
+    Err(source.problem(format!("Parquet is read from its end{fix}")))
 }
 
 #[cfg(test)]

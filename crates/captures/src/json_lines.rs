@@ -49,7 +49,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use portcullis_dialect::Fetched;
 
 use portcullis_engine::bytes::trim;
-use portcullis_robots::access::CachingHeaders;
+use portcullis_robots::access::{CachingHeaders, CaptureNote};
 
 use super::body::is_html;
 use super::json_path::{FieldValue, Members, Text};
@@ -59,7 +59,6 @@ use super::text::{RecordReader, TextReader};
 use super::{Capture, CaptureSink, ReadConfig};
 use crate::limits::FORMAT_BYTES_MAX;
 use portcullis_files::input::{ChunkConfig, Framing, InputError, Source, Terminator, TextChunks};
-use portcullis_robots::access::CaptureNote;
 
 /// White space around a value (RFC 8259, section 2).
 pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";

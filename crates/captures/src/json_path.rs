@@ -112,17 +112,14 @@ impl FieldPath {
         FieldPath { names: vec![name.to_owned()], is_given: false }
     }
 
-    /// Whether `name` is the name of the column of a table that the path, written `whole`, means.
-    pub(crate) fn is_at(&self, name: &str, whole: &str) -> bool {
-        if self.is_given { name == whole } else { name.eq_ignore_ascii_case(whole) }
+    /// Whether `name` is what a part of the path, or all of it, names: `written`.
+    pub(crate) fn is_at(&self, name: &str, written: &str) -> bool {
+        if self.is_given { name == written } else { name.eq_ignore_ascii_case(written) }
     }
 
     /// Whether `name` is the name at `depth` of the path.
     pub fn has(&self, depth: usize, name: &str) -> bool {
-        self.names.get(depth).is_some_and(|step| match self.is_given {
-            true => step == name,
-            false => step.eq_ignore_ascii_case(name),
-        })
+        self.names.get(depth).is_some_and(|step| self.is_at(name, step))
     }
 }
 
@@ -404,6 +401,6 @@ impl<'l> Visitor<'l> for ValueAt<'_, '_, 'l> {
 
 /// The bit of a length, in a set of lengths.
 #[inline]
-fn length_bit(length: usize) -> u64 {
+pub fn length_bit(length: usize) -> u64 {
     1 << (length % u64::BITS as usize)
 }

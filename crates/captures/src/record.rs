@@ -10,13 +10,12 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use portcullis_engine::bytes::trim;
-use portcullis_robots::access::{TimeUnit, UnixSeconds, in_range};
+use portcullis_robots::access::{CaptureNote, TimeUnit, UnixSeconds, in_range};
 
 use super::body::{notes, settle, status_of};
 use super::json_path::{FieldValue, Found};
 use super::schema::{CaptureField, FieldMap};
 use super::{Capture, ReadConfig, Subject};
-use portcullis_robots::access::CaptureNote;
 
 /// The standard alphabet (RFC 4648, section 4), padded or not.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -75,28 +74,18 @@ impl<'r> Record<'r> {
         config: &ReadConfig,
     ) -> Result<Capture<'r>, String> {
         let subject = self.subject(fields)?;
-        let captured_at = self.time(fields.unit())?;
+        let captured_at = self.time(fields.unit)?;
         let (has_error, is_truncated) =
             (self.is_set(CaptureField::Error), self.is_set(CaptureField::Truncated));
         let status = self.status()?;
         let body = self.body(status, config)?;
         let has_body = body.as_ref().is_some_and(|body| !body.is_empty());
         let (status, is_assumed) = match status {
-            Some(0) if has_body && !has_error => {
-                return Err(
-                    "a body, but no status: name the status with --fields status=NAME, or \
-                            --fields status= if there is none"
-                        .to_owned(),
-                );
-            }
+            Some(0) if has_body && !has_error => return Err(NO_STATUS.to_owned()),
             Some(status) => (status, false),
             None if has_error => (0, false),
             None if body.is_some() => (200, true),
-            None => {
-                return Err(
-                    "no status, no body and no error, so its outcome is not known".to_owned()
-                );
-            }
+            None => return Err(NO_OUTCOME.to_owned()),
         };
         let mut settled = settle(status, body, !is_truncated && !has_error, config);
         settled.notes = settled.notes.union(notes([
@@ -173,6 +162,11 @@ impl<'r> Record<'r> {
         }
     }
 }
+
+/// The problem of a body whose status is null, and that of a record without an answer.
+const NO_STATUS: &str = "a body, but no status: name the status with --fields status=NAME, or \
+                         --fields status= if there is none";
+const NO_OUTCOME: &str = "no status, no body and no error, so its outcome is not known";
 
 /// The forms of times, for messages.
 const EXPECTED_TIME: &str = "expected a date or time, such as 2024-05-01T12:00:00Z, 2024-05-01 or 20240501120000, or a number \

@@ -109,7 +109,7 @@ impl FromStr for FieldName {
 pub struct FieldMap {
     named: Vec<FieldName>,
     /// The unit of times that are numbers.
-    unit: Option<TimeUnit>,
+    pub(super) unit: Option<TimeUnit>,
     found: Arc<FoundFields>,
 }
 
@@ -180,11 +180,6 @@ impl FieldMap {
                 fields.fetch_or(bit(field), Ordering::Relaxed);
             }
         }
-    }
-
-    /// Returns the unit of times that are numbers.
-    pub(super) fn unit(&self) -> Option<TimeUnit> {
-        self.unit
     }
 
     /// Returns the columns of a table that hold fields, each with the rank of its name. `find` returns

@@ -52,7 +52,7 @@ pub(super) fn lines_in(text: &[u8]) -> u64 {
 
 impl BatchReader for TextReader {
     fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
-        let chunk = self.chunks.next(self.records.framing()).transpose()?;
+        let chunk = self.chunks.next(self.records.framing())?;
         let Some(chunk) = chunk else { return Ok(None) };
         let lines_before = self.lines;
         self.lines += lines_in(&chunk);
@@ -69,7 +69,7 @@ struct Records {
 
 impl Batch for Records {
     fn stored_bytes(&self) -> u64 {
-        self.chunk.stored_bytes()
+        self.chunk.stored_bytes
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>) {

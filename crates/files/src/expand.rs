@@ -121,16 +121,14 @@ impl Expansion<'_> {
     fn add(&mut self, argument: &Path) -> Result<(), InputError> {
         let has_wildcard =
             || argument.as_os_str().as_encoded_bytes().iter().any(|it| b"*?[".contains(it));
-        match argument.is_dir() {
-            true => self.add_folder(argument),
-            false if has_wildcard() && argument.symlink_metadata().is_err() => {
-                self.add_matching(argument)
-            }
-            false => {
-                self.push(argument.to_owned());
-                Ok(())
-            }
+        if argument.is_dir() {
+            return self.add_folder(argument);
         }
+        if has_wildcard() && argument.symlink_metadata().is_err() {
+            return self.add_matching(argument);
+        }
+        self.push(argument.to_owned());
+        Ok(())
     }
 
     fn push(&mut self, path: PathBuf) {
@@ -145,9 +143,9 @@ impl Expansion<'_> {
         let paths = pattern.to_str().and_then(|text| glob::glob(text).ok()).ok_or_else(no_file)?;
         let before = self.found.inputs.len();
         for path in paths {
-            let path = path.map_err(|error| InputError::Open {
-                name: error.path().display().to_string(),
-                error: error.into(),
+            let path = path.map_err(|error| {
+                let path = error.path().to_owned();
+                InputError::open(path, error)
             })?;
             match path.metadata() {
                 Ok(metadata) if metadata.is_dir() => self.add_folder(&path)?,
@@ -155,10 +153,13 @@ impl Expansion<'_> {
                 Ok(_) | Err(_) => self.push(path),
             }
         }
-        match self.found.inputs.len() > before {
-            true => Ok(()),
-            false => Err(InputError::list(pattern, "no file matches")),
-        }
+        self.check_more(before, pattern, "no file matches")
+    }
+
+    /// Checks that there are more inputs than before.
+    fn check_more(&self, before: usize, path: &Path, problem: &str) -> Result<(), InputError> {
+        let has_more = self.found.inputs.len() > before;
+        if has_more { Ok(()) } else { Err(InputError::list(path, problem)) }
     }
 
     fn add_folder(&mut self, folder: &Path) -> Result<(), InputError> {
@@ -183,20 +184,15 @@ impl Expansion<'_> {
                 self.found.special.push(entry.into_path());
             }
         }
-        match self.found.inputs.len() > before {
-            true => Ok(()),
-            false => Err(InputError::list(folder, format!("the folder has no {}", self.noun))),
-        }
+        self.check_more(before, folder, &format!("the folder has no {}", self.noun))
     }
 }
 
 fn walk_error(folder: &Path, error: walkdir::Error) -> InputError {
     let path = error.path().unwrap_or(folder).to_owned();
+    let circle = "a symbolic link to a folder above it; remove it, or name the files";
     match error.into_io_error() {
-        Some(error) => InputError::open(&path, error),
-        None => InputError::list(
-            &path,
-            "a symbolic link to a folder above it; remove it, or name the files",
-        ),
+        Some(error) => InputError::open(path, error),
+        None => InputError::list(path, circle),
     }
 }

@@ -280,7 +280,7 @@ impl Filter {
             assert_eq!(work.piece.rows.text(), Some(&b""[..]), "the list is a file without rows");
             return Ok(());
         };
-        let mut outputs = Vec::with_capacity(part.rows().min(PARQUET_PART_ROWS_MAX));
+        let mut outputs = Vec::with_capacity(part.rows.min(PARQUET_PART_ROWS_MAX));
         work.decide(0, |_, answers, counts| {
             let classes = counts.add_kept(&self.plan, &answers).into_iter();
             outputs.extend(classes.map(|class| match (self.plan.fate(class), class.aside()) {

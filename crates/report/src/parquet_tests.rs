@@ -131,7 +131,7 @@ fn opened(path: &Path) -> Arc<ParquetList> {
 
 /// Returns the row groups of a file.
 fn chunks(list: &ParquetList) -> impl Iterator<Item = Chunk> {
-    let path = Path::new(list.source().name());
+    let path = Path::new(&list.source.name);
     let source = Source::open(path).unwrap();
     let config = ChunkConfig { by_row_group: true, ..ChunkConfig::default() };
     Chunks::new(source, config, ListConfig::default()).map(Result::unwrap)
@@ -216,9 +216,8 @@ fn kept(list: &Arc<ParquetList>, keep_row: impl Fn(usize) -> bool) -> Vec<u8> {
     let mut row = 0;
     for part in Arc::clone(list).parts(true) {
         let part = part.unwrap();
-        let outputs: Vec<u8> =
-            (row..row + part.rows()).map(|row| u8::from(keep_row(row))).collect();
-        row += part.rows();
+        let outputs: Vec<u8> = (row..row + part.rows).map(|row| u8::from(keep_row(row))).collect();
+        row += part.rows;
         let mut groups = keep::<ChunkError>(&part, &outputs, 1).unwrap();
         out.write(groups.pop().unwrap()).unwrap();
         assert!(groups.is_empty(), "one output");
@@ -243,7 +242,7 @@ fn added_columns_stand_beside_columns_that_are_copied() {
     let batch = all_types();
     for properties in layouts() {
         let (_folder, list) = written(&batch, properties);
-        let source = list.source().metadata();
+        let source = &list.source.metadata;
         let (bytes, counts) = added(&list, "verdict,reason");
         assert_eq!(counts.records as usize, ROWS);
         let found = metadata(&bytes);
@@ -256,7 +255,7 @@ fn added_columns_stand_beside_columns_that_are_copied() {
                 assert_eq!(own.statistics(), new.statistics());
                 assert_eq!(own.encodings_mask(), new.encodings_mask());
                 let (start, length) = own.byte_range();
-                let stored = list.source().file().get_bytes(start, length as usize).unwrap();
+                let stored = list.source.file.get_bytes(start, length as usize).unwrap();
                 let (start, length) = new.byte_range();
                 let copied = &bytes[start as usize..][..length as usize];
                 assert!(stored == copied, "{}", new.column_path());
@@ -321,7 +320,7 @@ fn kept_rows_are_whole() {
     ];
     for properties in layouts() {
         let (_folder, list) = written(&batch, properties);
-        let source = list.source().metadata();
+        let source = &list.source.metadata;
         for keep_row in keeps {
             let bytes = kept(&list, keep_row);
             let found = metadata(&bytes);
@@ -417,13 +416,13 @@ fn accounts_of_earlier_runs_stay() {
 #[test]
 fn a_damaged_column_names_its_place() {
     let (folder, list) = written(&all_types(), layouts().remove(0));
-    let (start, length) = list.source().metadata().row_group(1).column(4).byte_range();
+    let (start, length) = list.source.metadata.row_group(1).column(4).byte_range();
     let path = folder.path().join("a.parquet");
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[start as usize..][..length as usize].fill(0xff);
     std::fs::write(&path, bytes).unwrap();
     let part = opened(&path).parts(true).nth(1).unwrap().unwrap();
-    let mut outputs = vec![1; part.rows()];
+    let mut outputs = vec![1; part.rows];
     outputs[0] = 0;
     let said = keep::<ChunkError>(&part, &outputs, 1).unwrap_err().to_string();
     assert!(said.contains("a.parquet: row group 2, column float: "), "{said}");

@@ -17,7 +17,9 @@ use arrow_array::types::{
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrowPrimitiveType, BinaryViewArray, BooleanArray, RecordBatch};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BinaryViewArray, BooleanArray, RecordBatch, make_array,
+};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Fields, TimeUnit as ArrowUnit};
 use parquet::arrow::arrow_reader::{
@@ -58,10 +60,6 @@ pub struct Leaf {
     steps: Vec<usize>,
 }
 
-/// Two columns with a name, where one is looked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TwoColumns(pub String, pub String);
-
 impl<'f> Columns<'f> {
     /// Returns the columns of a file.
     ///
@@ -70,7 +68,7 @@ impl<'f> Columns<'f> {
     /// If the schema contradicts itself.
     pub fn of(source: &'f ParquetSource) -> Result<Columns<'f>, String> {
         let open = |options: ArrowReaderOptions| {
-            ArrowReaderMetadata::try_new(Arc::clone(source.metadata()), options)
+            ArrowReaderMetadata::try_new(Arc::clone(&source.metadata), options)
         };
         let own = open(ArrowReaderOptions::new().with_skip_arrow_metadata(true));
         let fields = own.map_err(|error| no_parquet(&error))?.schema().fields().clone();
@@ -92,8 +90,8 @@ impl<'f> Columns<'f> {
     ///
     /// # Errors
     ///
-    /// If two columns have the name.
-    pub fn find(&self, path: &FieldPath) -> Result<Option<Leaf>, TwoColumns> {
+    /// If two columns have the name: the names of both.
+    pub fn find(&self, path: &FieldPath) -> Result<Option<Leaf>, (String, String)> {
         let (mut fields, mut steps) = (&self.fields, Vec::new());
         for depth in 0..path.names().len() {
             let mut found =
@@ -101,7 +99,7 @@ impl<'f> Columns<'f> {
             let Some(at) = found.next() else { return Ok(None) };
             if let Some(other) = found.next() {
                 let [one, other] = [at, other].map(|at| fields[at].name().clone());
-                return Err(TwoColumns(one, other));
+                return Err((one, other));
             }
             steps.push(at);
             if depth + 1 < path.names().len() {
@@ -127,7 +125,7 @@ impl<'f> Columns<'f> {
             names.extend(field_at(&self.fields, &steps[..end]).map(|field| field.name().as_str()));
         }
         let name = names.join(".");
-        let place = place(self.source.metadata().file_metadata().schema(), &steps);
+        let place = place(self.source.metadata.file_metadata().schema(), &steps);
         Leaf { name, place, data_type: field.data_type().clone(), unit, steps }
     }
 }
@@ -145,10 +143,8 @@ fn field_at<'s>(fields: &'s Fields, steps: &[usize]) -> Option<&'s Field> {
 /// Returns the number of leaves before the column at `steps` from `group` on.
 fn place(group: &Type, steps: &[usize]) -> usize {
     fn leaves(column: &Type) -> usize {
-        match column.is_group() {
-            true => column.get_fields().iter().map(|field| leaves(field)).sum(),
-            false => 1,
-        }
+        let fields = || column.get_fields().iter().map(|field| leaves(field)).sum();
+        if column.is_group() { fields() } else { 1 }
     }
     let Some((&first, rest)) = steps.split_first().filter(|_| group.is_group()) else { return 0 };
     let before: usize = group.get_fields()[..first].iter().map(|field| leaves(field)).sum();
@@ -158,8 +154,8 @@ fn place(group: &Type, steps: &[usize]) -> usize {
 /// Some columns of a file, and how they are decoded.
 #[derive(Debug)]
 pub struct Projection {
-    /// In the order of the file, each once.
-    places: Vec<usize>,
+    /// The positions of the columns among the leaves of the schema, in order, each once.
+    pub(super) places: Vec<usize>,
     levels: FieldLevels,
 }
 
@@ -177,7 +173,7 @@ impl Projection {
         leaves.sort_by_key(|leaf| leaf.place);
         leaves.dedup_by_key(|leaf| leaf.place);
         let steps: Vec<(&[usize], &Leaf)> = leaves.iter().map(|it| (&*it.steps, *it)).collect();
-        let schema = source.metadata().file_metadata().schema();
+        let schema = source.metadata.file_metadata().schema();
         let levels = || {
             let (types, fields) = pruned(schema, &steps)?;
             let root = Type::group_type_builder("columns").with_fields(types).build()?;
@@ -186,11 +182,6 @@ impl Projection {
         };
         let levels = guarded(|| levels().map_err(|error| no_parquet(&error)))?;
         Ok(Projection { places: leaves.iter().map(|leaf| leaf.place).collect(), levels })
-    }
-
-    /// Returns the positions of the columns among the leaves of the schema, in order.
-    pub fn places(&self) -> &[usize] {
-        &self.places
     }
 
     /// Returns some rows of a row group, in batches of `batch_rows`.
@@ -312,42 +303,34 @@ impl Leaf {
         fix: &str,
     ) -> Result<(), String> {
         let Leaf { name, data_type, .. } = self;
-        match fits(data_type) {
-            true => Ok(()),
-            false => {
-                Err(format!("the column {name} holds {data_type}; {what} needs {types}; {fix}"))
-            }
+        if fits(data_type) {
+            return Ok(());
         }
+        Err(format!("the column {name} holds {data_type}; {what} needs {types}; {fix}"))
     }
 
     /// Returns the column's values in a batch, or `None` if it has another type. Numbers are times if
     /// they have a unit.
-    pub fn values<'a>(&self, batch: &'a RecordBatch, unit: Option<TimeUnit>) -> Option<Values<'a>> {
-        let (array, outer) = self.array(batch)?;
-        Some(Values { column: Column::of(array, unit)?, outer })
+    pub fn values(&self, batch: &RecordBatch, unit: Option<TimeUnit>) -> Option<Values> {
+        Values::of(&self.array(batch)?, unit)
     }
 
     /// Returns the column's bytes in a batch, which are not copied, or `None` if it has others.
     pub fn bytes(&self, batch: &RecordBatch) -> Option<BinaryViewArray> {
-        let (array, outer) = self.array(batch)?;
-        let bytes = array.as_binary_view_opt()?.clone();
-        let Some(outer) = outer else { return Some(bytes) };
-        let (views, buffers, nulls) = bytes.into_parts();
-        let nulls = NullBuffer::union(nulls.as_ref(), Some(&outer));
-        BinaryViewArray::try_new(views, buffers, nulls).ok()
+        self.array(batch)?.as_binary_view_opt().cloned()
     }
 
-    /// Returns the column in a batch, and the rows in which the structures around it are not null: a
-    /// column that is required within a structure has values in the others too.
-    fn array<'a>(&self, batch: &'a RecordBatch) -> Option<(&'a dyn Array, Option<NullBuffer>)> {
+    /// Returns the column in a batch, with nulls where a structure around it is null: a column that is
+    /// required within a structure has values there too.
+    fn array(&self, batch: &RecordBatch) -> Option<ArrayRef> {
         let (first, rest) = self.steps.split_first()?;
-        let mut array: &dyn Array = batch.column_by_name(&first.to_string())?;
-        let mut outer = None;
+        let mut array = Arc::clone(batch.column_by_name(&first.to_string())?);
         for step in rest {
-            outer = NullBuffer::union(outer.as_ref(), array.nulls());
-            array = array.as_struct_opt()?.column_by_name(&step.to_string())?;
+            let inner = array.as_struct_opt()?.column_by_name(&step.to_string())?;
+            let nulls = NullBuffer::union(inner.nulls(), array.nulls());
+            array = make_array(inner.to_data().into_builder().nulls(nulls).build().ok()?);
         }
-        Some((array, outer))
+        Some(array)
     }
 }
 
@@ -373,40 +356,31 @@ pub(super) fn is_flag(data_type: &DataType) -> bool {
 }
 
 /// The values of a column.
-pub struct Values<'a> {
-    column: Column<'a>,
-    /// The rows in which the structures around it are not null. `None` if they never are.
-    outer: Option<NullBuffer>,
-}
-
-enum Column<'a> {
-    Bytes(&'a BinaryViewArray),
-    Booleans(&'a BooleanArray),
+pub enum Values {
+    Bytes(BinaryViewArray),
+    Booleans(BooleanArray),
     Numbers(Vec<Option<f64>>),
     /// Seconds.
     Times(Vec<Option<i64>>),
 }
 
-impl<'a> Values<'a> {
+impl Values {
     /// Returns the value in a row.
-    pub fn at(&self, row: usize) -> FieldValue<'a> {
-        let value = match &self.column {
-            _ if self.outer.as_ref().is_some_and(|outer| outer.is_null(row)) => None,
-            Column::Bytes(array) => {
+    pub fn at(&self, row: usize) -> FieldValue<'_> {
+        let value = match self {
+            Values::Bytes(array) => {
                 array.is_valid(row).then(|| FieldValue::Text(Cow::Borrowed(array.value(row))))
             }
-            Column::Booleans(array) => {
+            Values::Booleans(array) => {
                 array.is_valid(row).then(|| FieldValue::Boolean(array.value(row)))
             }
-            Column::Numbers(numbers) => numbers[row].map(FieldValue::Number),
-            Column::Times(times) => times[row].map(FieldValue::Time),
+            Values::Numbers(numbers) => numbers[row].map(FieldValue::Number),
+            Values::Times(times) => times[row].map(FieldValue::Time),
         };
         value.unwrap_or(FieldValue::Null)
     }
-}
 
-impl<'a> Column<'a> {
-    fn of(column: &'a dyn Array, unit: Option<TimeUnit>) -> Option<Column<'a>> {
+    fn of(column: &dyn Array, unit: Option<TimeUnit>) -> Option<Values> {
         fn numbers<T: ArrowPrimitiveType>(
             column: &dyn Array,
             to: impl Fn(T::Native) -> f64,
@@ -415,14 +389,14 @@ impl<'a> Column<'a> {
             values.map(|value| value.map(&to)).collect()
         }
         if let Some(seconds) = seconds(column) {
-            return Some(Column::Times(seconds));
+            return Some(Values::Times(seconds));
         }
         let numbers = match column.data_type() {
-            DataType::BinaryView => return Some(Column::Bytes(column.as_binary_view())),
-            DataType::Boolean => return Some(Column::Booleans(column.as_boolean())),
+            DataType::BinaryView => return Some(Values::Bytes(column.as_binary_view().clone())),
+            DataType::Boolean => return Some(Values::Booleans(column.as_boolean().clone())),
             // Exactly.
             DataType::Int64 if unit == Some(TimeUnit::Seconds) => {
-                return Some(Column::Times(column.as_primitive::<Int64Type>().iter().collect()));
+                return Some(Values::Times(column.as_primitive::<Int64Type>().iter().collect()));
             }
             DataType::Int8 => numbers::<Int8Type>(column, f64::from),
             DataType::Int16 => numbers::<Int16Type>(column, f64::from),
@@ -436,7 +410,7 @@ impl<'a> Column<'a> {
             DataType::Float64 => numbers::<Float64Type>(column, f64::from),
             _ => return None,
         };
-        Some(Column::Numbers(numbers))
+        Some(Values::Numbers(numbers))
     }
 }
 
@@ -469,20 +443,15 @@ fn seconds(column: &dyn Array) -> Option<Vec<Option<i64>>> {
         column.as_primitive::<T>().iter().map(|value| Some(to(value?.into()))).collect()
     }
     use ArrowUnit::{Microsecond, Millisecond, Nanosecond, Second};
+    use DataType::{Date32, Date64, Timestamp};
     let per = |units: i64| move |time: i64| time.div_euclid(units);
     Some(match column.data_type() {
-        DataType::Timestamp(Second, _) => values::<TimestampSecondType>(column, per(1)),
-        DataType::Timestamp(Millisecond, _) => {
-            values::<TimestampMillisecondType>(column, per(1_000))
-        }
-        DataType::Timestamp(Microsecond, _) => {
-            values::<TimestampMicrosecondType>(column, per(1_000_000))
-        }
-        DataType::Timestamp(Nanosecond, _) => {
-            values::<TimestampNanosecondType>(column, per(1_000_000_000))
-        }
-        DataType::Date32 => values::<Date32Type>(column, |day| day * DAY),
-        DataType::Date64 => values::<Date64Type>(column, per(1_000)),
+        Timestamp(Second, _) => values::<TimestampSecondType>(column, per(1)),
+        Timestamp(Millisecond, _) => values::<TimestampMillisecondType>(column, per(1_000)),
+        Timestamp(Microsecond, _) => values::<TimestampMicrosecondType>(column, per(1_000_000)),
+        Timestamp(Nanosecond, _) => values::<TimestampNanosecondType>(column, per(1_000_000_000)),
+        Date32 => values::<Date32Type>(column, |day| day * DAY),
+        Date64 => values::<Date64Type>(column, per(1_000)),
         _ => return None,
     })
 }

@@ -32,9 +32,11 @@ use portcullis_files::read_at::ReadAt;
 /// An opened Parquet file.
 #[derive(Debug)]
 pub struct ParquetSource {
-    pub(super) name: String,
-    pub(super) file: Arc<StoredFile>,
-    pub(super) metadata: Arc<ParquetMetaData>,
+    /// Its name in errors.
+    pub name: String,
+    /// Its bytes.
+    pub file: Arc<StoredFile>,
+    pub metadata: Arc<ParquetMetaData>,
     pub(super) rows: u64,
 }
 
@@ -50,11 +52,8 @@ impl ParquetSource {
         file: File,
         page_index: PageIndexPolicy,
     ) -> Result<ParquetSource, InputError> {
-        let name = name.to_owned();
-        let (bytes, modified) = match StoredFile::stamp(&file) {
-            Ok(stamp) => stamp,
-            Err(error) => return Err(InputError::Open { name, error }),
-        };
+        let stamp = StoredFile::stamp(&file).map_err(|error| InputError::open(name, error));
+        let (bytes, modified) = stamp?;
         let file = Arc::new(StoredFile { file: Arc::new(file), bytes, modified });
         let read = || {
             file.check_ends()?;
@@ -63,27 +62,13 @@ impl ParquetSource {
             let contradiction = || "its metadata contradicts itself; fetch it again".to_owned();
             Ok((rows_of(&metadata).ok_or_else(contradiction)?, metadata))
         };
-        match guarded(read) {
-            Ok((rows, metadata)) => {
-                Ok(ParquetSource { name, file, metadata: Arc::new(metadata), rows })
-            }
-            Err(problem) => Err(InputError::List { name, problem }),
-        }
+        let (rows, metadata) = guarded(read).map_err(|it| InputError::list(name, it))?;
+        Ok(ParquetSource { name: name.to_owned(), file, metadata: Arc::new(metadata), rows })
     }
 
-    /// Returns the name of the file in errors.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the bytes of the file.
-    pub fn file(&self) -> &Arc<StoredFile> {
-        &self.file
-    }
-
-    /// Returns the metadata.
-    pub fn metadata(&self) -> &Arc<ParquetMetaData> {
-        &self.metadata
+    /// Returns the error that the file cannot be read as it is.
+    pub(super) fn problem(&self, problem: String) -> InputError {
+        InputError::list(&self.name, problem)
     }
 }
 
@@ -164,25 +149,24 @@ impl StoredFile {
                 _ => {}
             }
         }
-        let [first, last] = ends.each_ref().map(|end| &end[..]);
-        if first == PARQUET_ENCRYPTED || last == PARQUET_ENCRYPTED {
-            return Err(
-                "the file is encrypted; decrypt it with the program that wrote it".to_owned()
-            );
-        }
-        if first != PARQUET {
-            return Err("not a Parquet file: it does not begin with PAR1; name its format with \
-                        --input-format"
-                .to_owned());
-        }
-        if last != PARQUET {
-            return Err(format!(
-                "cut short: {} bytes are there, and a Parquet file has its metadata at its end; fetch it \
-                 again or finish writing it",
-                self.bytes
-            ));
-        }
-        Ok(())
+        let problem = match ends.each_ref().map(|end| &end[..]) {
+            [PARQUET_ENCRYPTED, _] | [_, PARQUET_ENCRYPTED] => {
+                "the file is encrypted; decrypt it with the program that wrote it"
+            }
+            [PARQUET, PARQUET] => return Ok(()),
+            [PARQUET, _] => {
+                return Err(format!(
+                    "cut short: {} bytes are there, and a Parquet file has its metadata at its end; \
+                     fetch it again or finish writing it",
+                    self.bytes
+                ));
+            }
+            _ => {
+                "not a Parquet file: it does not begin with PAR1; name its format with \
+                 --input-format"
+            }
+        };
+        Err(problem.to_owned())
     }
 
     fn at(&self, position: u64) -> ReadAt<Arc<File>> {

@@ -18,7 +18,7 @@ use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::file::{ParquetSource, StoredFile, guarded, supported_compression};
-use super::pages::{PageHeader, PageHeaders};
+use super::pages::{NO_HEADERS, PageHeader, next_header};
 use crate::limits::PARQUET_PAGE_BYTES_MAX;
 use portcullis_files::input::InputError;
 
@@ -60,8 +60,7 @@ impl ParquetSource {
     /// Returns the error for a column of a row group, both of which are counted from 0.
     pub fn unreadable(&self, row_group: usize, column: usize, problem: &str) -> InputError {
         let path = self.metadata.row_group(row_group).column(column).column_path().string();
-        let problem = format!("row group {}, column {path}: {problem}", row_group + 1);
-        InputError::List { name: self.name.clone(), problem }
+        self.problem(format!("row group {}, column {path}: {problem}", row_group + 1))
     }
 
     /// Returns the headers of the pages of a column in a row group, before any page is decompressed.
@@ -78,16 +77,17 @@ impl ParquetSource {
         let chunk = self.metadata.row_group(row_group).column(column);
         supported_compression(chunk)?;
         // The crate asserts that the metadata is not negative.
-        let headers = guarded(|| Ok(PageHeaders::of(&self.file, chunk)));
-        let mut headers = headers.map_err(|problem| damage(&problem))?;
+        let (start, bytes) = guarded(|| Ok(chunk.byte_range())).map_err(|it| damage(&it))?;
+        let mut left = start..start.saturating_add(bytes);
         let descriptor = self.metadata.file_metadata().schema_descr().column(column);
         let is_repeated = descriptor.max_rep_level() > 0;
         let mut found = ColumnPages { pages: Vec::new(), dictionary_bytes: 0, is_repeated };
-        while let Some(page) = headers.next_header().map_err(|problem| damage(&problem))? {
-            match page {
-                _ if page.bytes > PARQUET_PAGE_BYTES_MAX => return Err(too_long(&page)),
-                _ if page.is_dictionary => found.dictionary_bytes = page.bytes,
-                _ => found.pages.push(page),
+        while !left.is_empty() {
+            match next_header(&self.file, &mut left).map_err(|problem| damage(&problem))? {
+                None => {}
+                Some(page) if page.bytes > PARQUET_PAGE_BYTES_MAX => return Err(too_long(&page)),
+                Some(page) if page.is_dictionary => found.dictionary_bytes = page.bytes,
+                Some(page) => found.pages.push(page),
             }
         }
         Ok(found)
@@ -107,10 +107,8 @@ impl ParquetSource {
 
 /// Returns what damage to a column is, with what to do.
 pub fn damage(problem: &str) -> String {
-    let problem = match problem.contains("Required field") {
-        true => "its pages have no headers; is the column encrypted?",
-        false => problem,
-    };
+    let is_encrypted = problem.contains("Required field");
+    let problem = if is_encrypted { NO_HEADERS } else { problem };
     format!("{problem}; fetch the file again or write it anew")
 }
 

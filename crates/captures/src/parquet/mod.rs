@@ -43,8 +43,7 @@ use crate::limits::PARQUET_BATCH_ROWS;
 use crate::record::Record;
 use crate::schema::{CaptureField, FieldMap};
 use columns::{
-    Columns, GroupRows, Leaf, Projection, TwoColumns, Values, holds_bytes, holds_numbers,
-    holds_times, is_flag,
+    Columns, GroupRows, Leaf, Projection, Values, holds_bytes, holds_numbers, holds_times, is_flag,
 };
 use file::{ParquetSource, guarded, supported_compression};
 use portcullis_files::input::InputError;
@@ -59,8 +58,6 @@ pub struct ParquetFile {
     /// The rows of the row group before it; `None` if they were all read.
     rows: Option<GroupRows>,
     rows_done: u64,
-    /// Whether there was an error, after which nothing is read.
-    has_failed: bool,
 }
 
 /// The columns to read, and the fields that they hold.
@@ -75,35 +72,25 @@ struct Schema {
 ///
 /// [`InputError::Open`] if the system cannot read it; [`InputError::List`] if it is not a Parquet file, or a column is missing or has the wrong type.
 pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, InputError> {
-    let name = || path.display().to_string();
-    let file = File::open(path);
-    let file = file.map_err(|error| InputError::Open { name: name(), error })?;
-    let source = ParquetSource::open(&name(), file, PageIndexPolicy::Skip)?;
-    let (schema, columns) = guarded(|| start(&source, fields))
-        .map_err(|problem| InputError::List { name: name(), problem })?;
+    let file = File::open(path).map_err(|error| InputError::open(path, error))?;
+    let source = ParquetSource::open(&path.display().to_string(), file, PageIndexPolicy::Skip)?;
+    let (schema, columns) =
+        guarded(|| start(&source, fields)).map_err(|problem| InputError::list(path, problem))?;
     for (row_group, group) in source.metadata.row_groups().iter().enumerate() {
-        for &place in columns.places() {
+        for &place in &columns.places {
             supported_compression(group.column(place))
                 .map_err(|problem| source.unreadable(row_group, place, &problem))?;
         }
     }
-    Ok(ParquetFile {
-        source,
-        columns,
-        schema: Arc::new(schema),
-        row_group: 0,
-        rows: None,
-        rows_done: 0,
-        has_failed: false,
-    })
+    let schema = Arc::new(schema);
+    Ok(ParquetFile { source, columns, schema, row_group: 0, rows: None, rows_done: 0 })
 }
 
 /// Chooses the columns. The error says what is wrong.
 fn start(source: &ParquetSource, fields: &FieldMap) -> Result<(Schema, Projection), String> {
     let file = Columns::of(source)?;
     let columns = fields.columns(&file.names(), |field, path| {
-        let found = file.find(path).map_err(|TwoColumns(one, other)| (one, other))?;
-        Ok(found.map(|leaf| check(field, &leaf, fields).map(|()| leaf)))
+        Ok(file.find(path)?.map(|leaf| check(field, &leaf, fields).map(|()| leaf)))
     })?;
     let read = Projection::new(source, columns.iter().map(|(_, _, leaf)| leaf))?;
     Ok((Schema { columns, fields: fields.clone() }, read))
@@ -111,7 +98,7 @@ fn start(source: &ParquetSource, fields: &FieldMap) -> Result<(Schema, Projectio
 
 /// Checks that a column can hold a field. The error says what is wrong.
 fn check(field: CaptureField, leaf: &Leaf, fields: &FieldMap) -> Result<(), String> {
-    let is_time = leaf.unit.is_some() || fields.unit().is_some();
+    let is_time = leaf.unit.is_some() || fields.unit.is_some();
     let (fits, types): (fn(&DataType) -> bool, _) = match field {
         CaptureField::Status => (|it| holds_numbers(it) || holds_bytes(it), "numbers or text"),
         CaptureField::FetchedAt if is_time => (|it| holds_numbers(it) || holds_times(it), "times"),
@@ -128,25 +115,21 @@ fn check(field: CaptureField, leaf: &Leaf, fields: &FieldMap) -> Result<(), Stri
 
 impl BatchReader for ParquetFile {
     fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
-        if self.has_failed {
-            return Ok(None);
-        }
-        let next = self.next_rows();
-        self.has_failed = next.is_err();
-        Ok(next?.map(|batch| Box::new(self.hand_out(batch)) as Box<dyn Batch>))
+        let Some(batch) = self.next_rows()? else { return Ok(None) };
+        let (bytes_before, rows_before) = (self.bytes_before(), self.rows_done);
+        self.rows_done += batch.num_rows() as u64;
+        let stored_bytes = self.bytes_before() - bytes_before;
+        let schema = Arc::clone(&self.schema);
+        Ok(Some(Box::new(Rows { batch, schema, rows_before, stored_bytes })))
     }
 }
 
 impl ParquetFile {
-    fn problem(&self, problem: String) -> InputError {
-        InputError::List { name: self.source.name.clone(), problem }
-    }
-
     /// Returns the next rows, or `None` after the last.
     fn next_rows(&mut self) -> Result<Option<RecordBatch>, InputError> {
         loop {
             if let Some(rows) = &mut self.rows
-                && let Some(batch) = rows.next_batch().map_err(|it| self.problem(it))?
+                && let Some(batch) = rows.next_batch().map_err(|it| self.source.problem(it))?
             {
                 return Ok(Some(batch));
             }
@@ -161,19 +144,12 @@ impl ParquetFile {
     /// Opens a row group, after checking the sizes of its pages.
     fn open_group(&self, row_group: usize) -> Result<GroupRows, InputError> {
         let mut batch_rows = PARQUET_BATCH_ROWS;
-        for &leaf in self.columns.places() {
+        for &leaf in &self.columns.places {
             batch_rows = self.source.page_headers(row_group, leaf)?.rows_at_once(batch_rows);
         }
         let rows = self.source.metadata.row_group(row_group).num_rows() as usize;
         let rows = self.columns.read(&self.source, row_group, batch_rows, 0..rows);
-        rows.map_err(|problem| self.problem(problem))
-    }
-
-    fn hand_out(&mut self, batch: RecordBatch) -> Rows {
-        let (bytes_before, rows_before) = (self.bytes_before(), self.rows_done);
-        self.rows_done += batch.num_rows() as u64;
-        let stored_bytes = self.bytes_before() - bytes_before;
-        Rows { batch, schema: Arc::clone(&self.schema), rows_before, stored_bytes }
+        rows.map_err(|problem| self.source.problem(problem))
     }
 
     /// Returns the file's bytes for the rows returned so far, estimated as an equal share for each
@@ -202,11 +178,10 @@ impl Batch for Rows {
         let Schema { columns, fields } = &*self.schema;
         let values = |(field, rank, leaf): &(CaptureField, usize, Leaf)| {
             let is_time = *field == CaptureField::FetchedAt;
-            let unit = leaf.unit.or(fields.unit()).filter(|_| is_time);
-            let values: Values<'_> = leaf.values(&self.batch, unit).expect("it is readable");
-            (*field, *rank, values)
+            let unit = leaf.unit.or(fields.unit).filter(|_| is_time);
+            (*field, *rank, leaf.values(&self.batch, unit).expect("it is readable"))
         };
-        let columns: Vec<_> = columns.iter().map(values).collect();
+        let columns: Vec<(_, _, Values)> = columns.iter().map(values).collect();
         for row in 0..self.batch.num_rows() {
             let mut record = Record::default();
             for (field, rank, values) in &columns {

@@ -11,9 +11,8 @@
 //! Cost: one read of some dozen bytes per page. Memory: none that grows with the file.
 
 use std::io::{self, Read, Take};
-use std::sync::Arc;
+use std::ops::Range;
 
-use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader;
 
 use super::file::{StoredFile, text_of};
@@ -29,48 +28,21 @@ pub struct PageHeader {
     pub bytes: u64,
 }
 
+/// The problem of pages whose headers cannot be read.
+pub const NO_HEADERS: &str = "its pages have no headers; is the column encrypted?";
+
 /// The bytes of a value's place while a dictionary is in memory: a view of Arrow.
 const VIEW_BYTES: u64 = 16;
 
-/// The headers of the pages of a column without repeated values, in a row group.
-#[derive(Debug)]
-pub struct PageHeaders {
-    file: Arc<StoredFile>,
-    /// The position of the next header.
-    at: u64,
-    end: u64,
-}
-
-impl PageHeaders {
-    /// Returns the headers of the pages of `chunk` in `file`.
-    ///
-    /// # Panics
-    ///
-    /// If the metadata of the chunk is negative.
-    pub fn of(file: &Arc<StoredFile>, chunk: &ColumnChunkMetaData) -> PageHeaders {
-        let (at, bytes) = chunk.byte_range();
-        PageHeaders { file: Arc::clone(file), at, end: at.saturating_add(bytes) }
-    }
-
-    /// Returns the next header, or `None` after the last page. The error says what is wrong.
-    pub fn next_header(&mut self) -> Result<Option<PageHeader>, String> {
-        while self.at < self.end {
-            let read = self.file.get_read(self.at).map_err(|error| text_of(&error))?;
-            let mut thrift = Thrift(read.take(self.end - self.at));
-            let Some((stored, header)) = header(&mut thrift) else {
-                return Err("its pages have no headers; is the column encrypted?".to_owned());
-            };
-            let rest = thrift.0.limit();
-            let Some(rest) = rest.checked_sub(stored) else {
-                return Err("a page is longer than its column".to_owned());
-            };
-            self.at = self.end - rest;
-            if header.is_some() {
-                return Ok(header);
-            }
-        }
-        Ok(None)
-    }
+/// Reads the header at the start of a range of `file`, the pages of a column that are left, and moves the
+/// start behind its page. `None` for a page that is not read. The error says what is wrong.
+pub fn next_header(file: &StoredFile, left: &mut Range<u64>) -> Result<Option<PageHeader>, String> {
+    let read = file.get_read(left.start).map_err(|error| text_of(&error))?;
+    let mut thrift = Thrift(read.take(left.end - left.start));
+    let (stored, header) = header(&mut thrift).ok_or(NO_HEADERS)?;
+    let rest = thrift.0.limit().checked_sub(stored).ok_or("a page is longer than its column")?;
+    left.start = left.end - rest;
+    Ok(header)
 }
 
 /// Types of fields in Thrift's compact protocol.

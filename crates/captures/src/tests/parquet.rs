@@ -454,8 +454,8 @@ fn a_file_that_is_written_to_is_an_error() {
     let file = std::fs::File::options().read(true).append(true).open(&path).unwrap();
     let opened = std::fs::File::open(&path).unwrap();
     let source = ParquetSource::open("list", opened, PageIndexPolicy::Skip).unwrap();
-    assert!(source.file().get_bytes(0, 4).is_ok());
+    assert!(source.file.get_bytes(0, 4).is_ok());
     file.set_modified(std::time::UNIX_EPOCH).unwrap();
-    let error = source.file().get_bytes(0, 4).unwrap_err().to_string();
+    let error = source.file.get_bytes(0, 4).unwrap_err().to_string();
     assert!(error.contains("was written to while it was read"), "{error}");
 }

@@ -99,18 +99,13 @@ pub struct Fields<'c> {
     separator: Separator,
     at: usize,
     /// The end of the row and the length of its terminator. Set when the last field was read.
-    end: Option<(usize, u8)>,
+    pub end: Option<(usize, u8)>,
 }
 
 impl<'c> Fields<'c> {
     /// Returns the fields of the first row of `bytes`.
     pub fn new(bytes: &'c [u8], separator: Separator) -> Fields<'c> {
         Fields { bytes, separator, at: 0, end: None }
-    }
-
-    /// Returns the end of the row and the length of its terminator, once its last field is read.
-    pub fn end(&self) -> Option<(usize, u8)> {
-        self.end
     }
 }
 

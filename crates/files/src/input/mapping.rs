@@ -60,15 +60,16 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// [`InputError::Shrunk`] if the file is shorter, [`InputError::Rewritten`] if it was written to.
+    /// [`InputError::Changed`] if the file is shorter, or was written to.
     pub(super) fn check(&self) -> Result<(), InputError> {
-        let (name, mapped) = (|| self.name.clone(), self.bytes.len() as u64);
-        match self.file.metadata() {
-            Ok(now) if now.len() > mapped => Ok(()),
-            Ok(now) if now.len() == mapped && now.modified().ok() == self.modified => Ok(()),
-            Ok(now) if now.len() == mapped => Err(InputError::Rewritten { name: name() }),
-            _ => Err(InputError::Shrunk { name: name() }),
-        }
+        let mapped = self.bytes.len() as u64;
+        let change = match self.file.metadata() {
+            Ok(now) if now.len() > mapped => return Ok(()),
+            Ok(now) if now.len() == mapped && now.modified().ok() == self.modified => return Ok(()),
+            Ok(now) if now.len() == mapped => "was written to",
+            _ => "became shorter",
+        };
+        Err(InputError::Changed { name: self.name.clone(), change })
     }
 }
 

@@ -25,12 +25,12 @@ use std::io;
 use std::path::Path;
 
 use crate::error::system_text;
-use crate::kind::WrongKind;
+use crate::kind::{FileKind, Wanted, WrongKind};
 
 pub use crate::compression::{Coding, plain_extension, without_coding};
 pub use delimited::{Field, Fields, QuoteProblem, Separator, first_row};
 pub use framing::{Framing, Terminator, dump_record, quoted_end};
-pub use robots::{fill_robots_txt, read_robots_txt, read_robots_txt_from};
+pub use robots::{fill_robots_txt, read_robots_txt};
 pub use source::{STANDARD_INPUT, Source};
 pub use text::{ChunkConfig, TextChunk, TextChunks};
 
@@ -80,17 +80,13 @@ pub enum InputError {
         /// The decompressor's error.
         source: io::Error,
     },
-    /// A file became shorter while it was read.
-    #[error("{name} became shorter while it was read; run again when nothing writes to it")]
-    Shrunk {
+    /// A file was changed while it was read.
+    #[error("{name} {change} while it was read; run again when nothing writes to it")]
+    Changed {
         /// The file.
         name: String,
-    },
-    /// A file was written to while it was read, and is as long as before.
-    #[error("{name} was written to while it was read; run again when nothing writes to it")]
-    Rewritten {
-        /// The file.
-        name: String,
+        /// What happened to it: it became shorter, or was written to and is as long as before.
+        change: &'static str,
     },
     /// A record is longer than the limit.
     #[error(
@@ -114,25 +110,22 @@ pub enum InputError {
         /// What is wrong, and the fix.
         problem: String,
     },
-    /// A compressed robots.txt is longer than the limit.
-    #[error("{name}: longer than {bytes_max} bytes after decompression; set --max-robots-size")]
-    TooLong {
-        /// The file.
-        name: String,
-        /// The most bytes that the file may have.
-        bytes_max: usize,
-    },
 }
 
 impl InputError {
-    /// The file at `path` cannot be opened.
-    pub fn open(path: &Path, error: impl Into<io::Error>) -> InputError {
-        InputError::Open { name: path.display().to_string(), error: error.into() }
+    /// The file called `name` cannot be opened.
+    pub fn open(name: impl AsRef<Path>, error: impl Into<io::Error>) -> InputError {
+        InputError::Open { name: name.as_ref().display().to_string(), error: error.into() }
     }
 
-    /// The file at `path` cannot be read as it is.
-    pub fn list(path: &Path, problem: impl Into<String>) -> InputError {
-        InputError::List { name: path.display().to_string(), problem: problem.into() }
+    /// The input called `name` cannot be read as it is.
+    pub fn list(name: impl AsRef<Path>, problem: impl Into<String>) -> InputError {
+        InputError::List { name: name.as_ref().display().to_string(), problem: problem.into() }
+    }
+
+    /// The input called `name` is surely of another kind than the one that is wanted.
+    pub fn wrong_kind(name: impl Into<String>, kind: FileKind, wanted: Wanted) -> InputError {
+        WrongKind { name: name.into(), kind, wanted }.into()
     }
 
     /// Whether the bytes are at fault, and neither the system that delivers them nor a limit.

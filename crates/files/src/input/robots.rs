@@ -10,7 +10,7 @@ use std::path::Path;
 use super::InputError;
 use super::source::{STANDARD_INPUT, Source};
 use crate::compression::Coding;
-use crate::kind::{FileKind, Wanted, WrongKind};
+use crate::kind::{FileKind, Wanted};
 use crate::limits::FILE_READ_BYTES;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 
@@ -23,34 +23,21 @@ use portcullis_dialect::limits::BODY_BYTES_MAX;
 /// If the file cannot be opened, read or decompressed, or is surely not a robots.txt
 /// ([`InputError::WrongKind`]). HTML, JSON and binary data are left to the parser.
 pub fn read_robots_txt(path: &Path, bytes_max: Option<usize>) -> Result<Vec<u8>, InputError> {
+    /// The bytes read past the limit. A line end is two bytes at most.
+    const SEEN_PAST_MAX: usize = 2;
+    let wanted = bytes_max.map_or(usize::MAX, |max| max.saturating_add(SEEN_PAST_MAX));
+    let mut text = Vec::new();
     if path == Path::new("-") {
-        return read_robots_txt_from(STANDARD_INPUT, io::stdin(), bytes_max);
+        fill_robots_txt(STANDARD_INPUT, io::stdin(), wanted, &mut text)?;
+        return Ok(text);
     }
     let name = path.display().to_string();
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?.is_dir(), file)));
     let (is_folder, file) = opened.map_err(|error| InputError::open(path, error))?;
     if is_folder {
-        let kind = FileKind::Folder;
-        return Err(WrongKind { name, kind, wanted: Wanted::RobotsTxt }.into());
+        return Err(InputError::wrong_kind(name, FileKind::Folder, Wanted::RobotsTxt));
     }
-    read_robots_txt_from(&name, file, bytes_max)
-}
-
-/// Like [`read_robots_txt`], from any reader. Errors call the input `name`.
-///
-/// # Errors
-///
-/// As [`read_robots_txt`].
-pub fn read_robots_txt_from(
-    name: &str,
-    stored: impl Read + Send + 'static,
-    bytes_max: Option<usize>,
-) -> Result<Vec<u8>, InputError> {
-    /// The bytes read past the limit. A line end is two bytes at most.
-    const SEEN_PAST_MAX: usize = 2;
-    let wanted = bytes_max.map_or(usize::MAX, |max| max.saturating_add(SEEN_PAST_MAX));
-    let mut text = Vec::new();
-    fill_robots_txt(name, stored, wanted, &mut text)?;
+    fill_robots_txt(&name, file, wanted, &mut text)?;
     Ok(text)
 }
 
@@ -71,7 +58,7 @@ pub fn fill_robots_txt(
     text.clear();
     text.reserve(FILE_READ_BYTES);
     let read = stored.by_ref().take(seen as u64).read_to_end(text);
-    read.map_err(|error| InputError::Open { name: name.to_owned(), error })?;
+    read.map_err(|error| InputError::open(name, error))?;
     let mut kind = FileKind::of(text);
     let promised = Coding::from_file_name(Path::new(name));
     let is_stump = promised.is_some_and(|promised| promised.is_cut_short(text));
@@ -87,13 +74,14 @@ pub fn fill_robots_txt(
         text.clear();
         text.extend_from_slice(&source.bytes()[..source.bytes().len().min(bound)]);
         if text.len() > BODY_BYTES_MAX {
-            let (name, bytes_max) = (name.to_owned(), BODY_BYTES_MAX);
-            return Err(InputError::TooLong { name, bytes_max });
+            let fix = "set --max-robots-size";
+            let problem = format!("longer than {BODY_BYTES_MAX} bytes after decompression; {fix}");
+            return Err(InputError::list(name, problem));
         }
         kind = FileKind::of(text);
     }
     if kind.is_no_robots_txt() {
-        return Err(WrongKind { name: name.to_owned(), kind, wanted: Wanted::RobotsTxt }.into());
+        return Err(InputError::wrong_kind(name, kind, Wanted::RobotsTxt));
     }
     text.truncate(wanted);
     Ok(())

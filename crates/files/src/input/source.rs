@@ -21,7 +21,7 @@ use super::InputError;
 use super::framing::Terminator;
 use super::mapping::Mapping;
 use crate::compression::Coding;
-use crate::kind::{FileKind, Wanted, WrongKind};
+use crate::kind::{FileKind, Wanted};
 use crate::limits::{CHUNK_BYTES, COMPRESSED_READ_BYTES};
 
 /// Bytes per read.
@@ -41,8 +41,8 @@ pub const STANDARD_INPUT: &str = "standard input";
 ///
 /// let source = Source::open(Path::new("urls.txt.gz"))?;
 /// let mut chunks = TextChunks::new(source, ChunkConfig::default());
-/// while let Some(chunk) = chunks.next(Framing::Byte(Terminator::LineFeed)) {
-///     println!("{} bytes of whole lines", chunk?.len());
+/// while let Some(chunk) = chunks.next(Framing::Byte(Terminator::LineFeed))? {
+///     println!("{} bytes of whole lines", chunk.len());
 /// }
 /// # Ok::<(), portcullis_files::input::InputError>(())
 /// ```
@@ -137,11 +137,9 @@ impl Source {
     pub fn stdin() -> Result<Source, InputError> {
         use std::os::fd::AsFd;
 
-        let name = STANDARD_INPUT.to_owned();
-        match io::stdin().as_fd().try_clone_to_owned() {
-            Ok(descriptor) => Source::from_file(name, File::from(descriptor)),
-            Err(error) => Err(InputError::Open { name, error }),
-        }
+        let descriptor = io::stdin().as_fd().try_clone_to_owned();
+        let descriptor = descriptor.map_err(|error| InputError::open(STANDARD_INPUT, error))?;
+        Source::from_file(STANDARD_INPUT.to_owned(), File::from(descriptor))
     }
 
     /// Opens standard input.
@@ -181,11 +179,9 @@ impl Source {
     ///
     /// As [`Source::open`].
     pub fn from_file(name: String, mut file: File) -> Result<Source, InputError> {
-        let metadata = file.metadata();
-        let metadata = metadata.map_err(|error| InputError::Open { name: name.clone(), error })?;
+        let metadata = file.metadata().map_err(|error| InputError::open(&name, error))?;
         if metadata.is_dir() {
-            let kind = FileKind::Folder;
-            return Err(WrongKind { name, kind, wanted: Wanted::UrlList }.into());
+            return Err(InputError::wrong_kind(name, FileKind::Folder, Wanted::UrlList));
         }
         // If there is no second handle, a format that needs one reports an error.
         let second = file.try_clone().ok();
@@ -248,7 +244,7 @@ impl Source {
 
     /// Returns the error that the input cannot be read as it is.
     pub fn problem(&self, problem: impl Into<String>) -> InputError {
-        InputError::List { name: self.name.clone(), problem: problem.into() }
+        InputError::list(&self.name, problem)
     }
 
     /// Returns the bytes that were read from the file or pipe, before decompression.
@@ -441,7 +437,7 @@ impl Source {
             // The end of compressed data shows itself.
             Ok(0) if self.coding.is_none() && self.is_cut_short() => {
                 let name = self.name.clone();
-                self.fail(io::Error::other(InputError::Shrunk { name }));
+                self.fail(io::Error::other(InputError::Changed { name, change: "became shorter" }));
             }
             Ok(0) => self.state = State::AtEnd,
             Ok(_) => {}

@@ -94,8 +94,11 @@ impl ChunkConfig {
 pub struct TextChunk {
     bytes: Bytes,
     range: Range<usize>,
-    stored_bytes: u64,
-    is_last: bool,
+    /// The bytes that were read from the file or pipe since the previous chunk, before decompression. The
+    /// sum over all chunks of an input is its stored size.
+    pub stored_bytes: u64,
+    /// Whether the chunk is the last of an input that was read to its end.
+    pub is_last: bool,
 }
 
 impl TextChunk {
@@ -110,24 +113,12 @@ impl TextChunk {
         TextChunk { stored_bytes, is_last, ..TextChunk::whole(Vec::new()) }
     }
 
-    /// Returns the bytes that were read from the file or pipe since the previous chunk, before
-    /// decompression. The sum over all chunks of an input is its stored size.
-    pub fn stored_bytes(&self) -> u64 {
-        self.stored_bytes
-    }
-
-    /// Whether the chunk is the last of an input that was read to its end.
-    pub fn is_last(&self) -> bool {
-        self.is_last
-    }
-
     /// Checks that the bytes are still the ones that were cut. Call it after the work on the chunk,
     /// before its results are used.
     ///
     /// # Errors
     ///
-    /// [`InputError::Shrunk`] or [`InputError::Rewritten`] if the chunk comes from a mapped file that was
-    /// changed.
+    /// [`InputError::Changed`] if the chunk comes from a mapped file that was changed.
     pub fn check(&self) -> Result<(), InputError> {
         match &self.bytes {
             Bytes::Mapped(mapping) => mapping.check(),
@@ -147,8 +138,10 @@ impl Deref for TextChunk {
 
 /// An input that is cut into chunks.
 pub struct TextChunks {
-    config: ChunkConfig,
-    source: Source,
+    /// How the input is cut.
+    pub config: ChunkConfig,
+    /// The input, whose next bytes are those of the next chunk.
+    pub source: Source,
     is_first: bool,
     /// Whether the chunk before was cut at a pause, so that it did not know whether it was the last.
     owes_last: bool,
@@ -167,16 +160,6 @@ impl TextChunks {
             owes_last: false,
             stored_bytes: 0,
         }
-    }
-
-    /// Returns how the input is cut.
-    pub fn config(&self) -> &ChunkConfig {
-        &self.config
-    }
-
-    /// Returns the input, whose next bytes are those of the next chunk.
-    pub fn source(&mut self) -> &mut Source {
-        &mut self.source
     }
 
     /// Returns what `find` finds in the first bytes of the input, none of which is consumed. It gets the
@@ -232,56 +215,50 @@ impl TextChunks {
     }
 
     /// Returns the next chunk, or `None` after the last. After an error there are no more.
-    pub fn next(&mut self, framing: Framing) -> Option<Result<TextChunk, InputError>> {
-        let (config, source) = (self.config, &mut self.source);
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read, or has a record that is too long.
+    pub fn next(&mut self, framing: Framing) -> Result<Option<TextChunk>, InputError> {
         if self.is_first {
-            source.map();
+            self.source.map();
         }
-        let is_first = std::mem::replace(&mut self.is_first, false);
-        let owed = std::mem::take(&mut self.owes_last);
-        let count = match cut(source, framing, &config, &mut self.owes_last) {
-            None if is_first || owed => 0,
-            Some(Ok(Cut::At(count))) => count,
-            Some(Ok(Cut::More | Cut::TooLong)) => return Some(Err(self.too_long())),
-            Some(Err(error)) => return Some(Err(error)),
-            None => return None,
-        };
+        let is_owed = std::mem::take(&mut self.is_first) | std::mem::take(&mut self.owes_last);
+        let Some(count) = self.cut(framing)?.or(is_owed.then_some(0)) else { return Ok(None) };
+        let source = &mut self.source;
         let (bytes, range) = source.split_off(count);
         let is_last = source.is_at_end() && source.bytes().is_empty();
         let before = std::mem::replace(&mut self.stored_bytes, source.stored_bytes());
         let stored_bytes = self.stored_bytes - before;
-        Some(Ok(TextChunk { bytes, range, stored_bytes, is_last }))
+        Ok(Some(TextChunk { bytes, range, stored_bytes, is_last }))
     }
-}
 
-/// Reads until a chunk can be cut. `None` at the end. Sets `is_paused` if the cut is at a pause.
-fn cut(
-    source: &mut Source,
-    framing: Framing,
-    config: &ChunkConfig,
-    is_paused: &mut bool,
-) -> Option<Result<Cut, InputError>> {
-    let mut wanted = config.wanted_bytes();
-    loop {
-        let has_record = |text: &[u8]| framing.last_end(text) > 0;
-        let filled = source.fill_or_pause(wanted, config.pause, has_record);
-        if filled == Filled::Enough {
-            *is_paused = true;
-            return Some(Ok(Cut::At(framing.last_end(source.bytes()))));
-        }
-        let is_last = filled == Filled::Ended;
-        if is_last && source.has_failed() {
-            // A truncated record would be a different URL.
-            source.truncate(framing.last_end(source.bytes()));
-        }
-        let rest = source.bytes();
-        if rest.is_empty() {
-            return source.take_failure().map(Err);
-        }
-        match config.cut(framing, rest, is_last) {
-            // Doubling keeps the search for the end of a long record linear in total.
-            Cut::More => wanted = (2 * rest.len()).min(config.record_bytes_max + 1),
-            cut => return Some(Ok(cut)),
+    /// Reads until a chunk can be cut, and returns its length. `None` at the end.
+    fn cut(&mut self, framing: Framing) -> Result<Option<usize>, InputError> {
+        let (config, source) = (self.config, &mut self.source);
+        let mut wanted = config.wanted_bytes();
+        loop {
+            let has_record = |text: &[u8]| framing.last_end(text) > 0;
+            let filled = source.fill_or_pause(wanted, config.pause, has_record);
+            if filled == Filled::Enough {
+                self.owes_last = true;
+                return Ok(Some(framing.last_end(source.bytes())));
+            }
+            let is_last = filled == Filled::Ended;
+            if is_last && source.has_failed() {
+                // A truncated record would be a different URL.
+                source.truncate(framing.last_end(source.bytes()));
+            }
+            let rest = source.bytes();
+            if rest.is_empty() {
+                return source.take_failure().map_or(Ok(None), Err);
+            }
+            match config.cut(framing, rest, is_last) {
+                Cut::At(count) => return Ok(Some(count)),
+                // Doubling keeps the search for the end of a long record linear in total.
+                Cut::More => wanted = (2 * rest.len()).min(config.record_bytes_max + 1),
+                Cut::TooLong => return Err(self.too_long()),
+            }
         }
     }
 }

@@ -22,8 +22,10 @@ pub struct Chunk {
     text: TextChunk,
     /// Rows of a Parquet file, decoded where they are read.
     part: Option<Part>,
-    list: Arc<List>,
-    is_first: bool,
+    /// The list to which the chunk belongs.
+    pub list: Arc<List>,
+    /// Whether the chunk is the first of its list.
+    pub is_first: bool,
 }
 
 impl Chunk {
@@ -33,20 +35,10 @@ impl Chunk {
         Chunk { text, part: None, list, is_first: true }
     }
 
-    /// Returns the list to which the chunk belongs.
-    pub fn list(&self) -> &Arc<List> {
-        &self.list
-    }
-
-    /// Whether the chunk is the first of its list.
-    pub fn is_first(&self) -> bool {
-        self.is_first
-    }
-
     /// Returns the size of the chunk for bounds on memory: the bytes of its records, or of the pages
     /// that hold its URLs if it comes from a Parquet file.
     pub fn memory_bytes(&self) -> usize {
-        self.part.as_ref().map_or(self.text.len(), |part| part.memory_bytes() as usize)
+        self.part.as_ref().map_or(self.text.len(), |part| part.memory_bytes as usize)
     }
 
     /// Returns the rows of the chunk. `None` if it is text, or of a Parquet file without rows.
@@ -94,7 +86,7 @@ impl Chunks {
 
     /// Whether the next chunk needs no waiting, and little work.
     pub fn is_plain_file(&mut self) -> bool {
-        self.text.source().plain_file().is_some()
+        self.text.source.plain_file().is_some()
     }
 
     /// Returns how the input is read. The first call detects the format and skips the bytes before
@@ -110,29 +102,29 @@ impl Chunks {
             ListFormat::Parquet => self.open_parquet(list, &config)?,
             _ => list,
         });
-        if list.is_staged() {
+        if list.is_staged {
             self.text.through(|stream| list.staged(stream, config.is_lenient));
         }
-        self.text.source().skip(list.head().len() as u64);
+        self.text.source.skip(list.head().len() as u64);
         self.list = Some(Arc::clone(&list));
         Ok(list)
     }
 
     /// Opens a Parquet file, which is read from its end.
     fn open_parquet(&mut self, list: List, config: &ListConfig) -> Result<List, InputError> {
-        let file = self.text.source().plain_file().and_then(|file| file.try_clone().ok());
+        let file = self.text.source.plain_file().and_then(|file| file.try_clone().ok());
         if let Some(file) = file {
             let rows = ParquetList::open(list.name(), file, config)?;
             let rows = Arc::new(rows);
-            self.parts = Some(Arc::clone(&rows).parts(self.text.config().by_row_group));
+            self.parts = Some(Arc::clone(&rows).parts(self.text.config.by_row_group));
             return Ok(list.of_rows(&rows));
         }
-        let problem = match self.text.source().coding()? {
+        let problem = match self.text.source.coding()? {
             Some(_) => "which compression hides; decompress the file first",
             None => "which a pipe hides; store it and name the file",
         };
         let problem = format!("Parquet is read from its end, {problem}");
-        Err(InputError::List { name: list.name().to_owned(), problem })
+        Err(InputError::list(list.name(), problem))
     }
 
     fn read(&mut self) -> Result<Option<Chunk>, InputError> {
@@ -140,12 +132,12 @@ impl Chunks {
         let is_first = std::mem::replace(&mut self.is_first, false);
         if let Some(parts) = &mut self.parts {
             let part = parts.next().transpose()?;
-            let stored_bytes = part.as_ref().map_or(0, Part::stored_bytes);
+            let stored_bytes = part.as_ref().map_or(0, |part| part.stored_bytes);
             let text = TextChunk::empty(stored_bytes, parts.is_at_end());
             let has_rows = part.is_some() || is_first;
             return Ok(has_rows.then_some(Chunk { text, part, list, is_first }));
         }
-        let text = self.text.next(list.framing()).transpose()?;
+        let text = self.text.next(list.framing)?;
         Ok(text.map(|text| Chunk { text, part: None, list, is_first }))
     }
 }

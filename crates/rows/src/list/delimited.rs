@@ -46,7 +46,7 @@ impl Columns {
         let [time, agent, host] = self.others;
         let ([url, time, agent, host], count) =
             at_places(checked, [Some(self.url), time, agent, host]);
-        let (end, end_bytes) = fields.end().expect("the last field ends the row");
+        let (end, end_bytes) = fields.end.expect("the last field ends the row");
         let url = match (problem, url) {
             (Some(problem), _) => Err(problem),
             (None, Some(field)) if count == self.count => Ok(kept(field.text(), arena)),

@@ -19,7 +19,7 @@ use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage
 use crate::input::{Framing, InputError, Terminator};
 use crate::sitemap::root_of;
 use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row};
-use portcullis_files::kind::{FileKind, Wanted, WrongKind};
+use portcullis_files::kind::{FileKind, Wanted};
 use portcullis_files::limits::TABLE_COLUMNS_MAX;
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
@@ -60,7 +60,7 @@ pub(crate) fn detect(
         },
     };
     let found = Look { name, first, text, is_whole, format, config }.list();
-    let Some(list) = found.map_err(|problem| problem_with(name, problem))? else {
+    let Some(list) = found.map_err(|problem| InputError::list(name, problem))? else {
         return Ok(None);
     };
     let note = match (config.format, list.note) {
@@ -87,16 +87,12 @@ fn refuse_other_kinds(
     let is_robots_txt = memchr::memmem::find(line, b"/robots.txt\"").is_some();
     let problem = advice::other_form(name, first, kind);
     if let Some(problem) = problem.filter(|_| end == Terminator::LineFeed) {
-        return Err(problem_with(name, problem));
+        return Err(InputError::list(name, problem));
     }
     if kind.is_no_url_list() && (kind != FileKind::Captures || is_robots_txt) {
-        return Err(WrongKind { name: name.to_owned(), kind, wanted: Wanted::UrlList }.into());
+        return Err(InputError::wrong_kind(name, kind, Wanted::UrlList));
     }
     Ok(())
-}
-
-fn problem_with(name: &str, problem: impl Into<String>) -> InputError {
-    InputError::List { name: name.to_owned(), problem: problem.into() }
 }
 
 /// Returns the format of a text that begins with `text`.
@@ -311,10 +307,7 @@ impl Look<'_> {
 
     /// Returns the whole lines of the text, or `None` if it has none yet.
     fn lines(&self) -> Option<impl Iterator<Item = &[u8]>> {
-        let end = match self.is_whole {
-            true => self.text.len(),
-            false => LINES.last_end(self.text),
-        };
+        let end = if self.is_whole { self.text.len() } else { LINES.last_end(self.text) };
         let lines = self.text[..end].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         (self.is_whole || end > 0).then(|| lines.filter(|line| !line.is_empty()))
     }
@@ -436,15 +429,11 @@ impl Look<'_> {
             return Err(self.no_column(separators));
         };
         let url = column.only(&row, Value::Url)?;
-        let place = |(at, value): (&Place, Value)| match at.is_asked() {
-            true => value_column(&row, is_header, at, value).map(Some),
-            false => Ok(None),
+        let place = |at: &Place, value| {
+            at.is_asked().then(|| value_column(&row, is_header, at, value)).transpose()
         };
-        let others = [
-            place((times, Value::Time))?,
-            place((agents, Value::Agent))?,
-            place((hosts, Value::Host))?,
-        ];
+        let (time, agent) = (place(times, Value::Time)?, place(agents, Value::Agent)?);
+        let others = [time, agent, place(hosts, Value::Host)?];
         if row.len() == 1 {
             // A table with another delimiter is lines with more than a URL.
             let rows = if is_header { &self.text[end..] } else { self.text };
@@ -508,9 +497,8 @@ impl Look<'_> {
             return None;
         }
         // Without a header, the column is the only field with a URL.
-        let is_url = |field: &Vec<u8>| memchr::memmem::find(field, b"://").is_some();
-        let place = row.iter().position(is_url)?;
-        let is_only = !row[place + 1..].iter().any(is_url);
+        let place = row.iter().position(|field| advice::has_scheme(field))?;
+        let is_only = !row[place + 1..].iter().any(|field| advice::has_scheme(field));
         is_only.then_some((TableColumn::at(place), false))
     }
 }
@@ -523,11 +511,9 @@ fn value_column(
     value: Value,
 ) -> Result<usize, String> {
     // Without a header, columns have numbers only.
-    let blank = vec![b""; row.len()];
     let found = match is_header {
         true => TableColumn::find(row, at),
-        false => TableColumn::find(&blank, at),
+        false => TableColumn::find(&vec![b""; row.len()], at),
     };
-    let missing = || TableColumn::missing(row, at, value);
-    found.ok_or_else(missing)?.only(row, value)
+    found.ok_or_else(|| TableColumn::missing(row, at, value))?.only(row, value)
 }

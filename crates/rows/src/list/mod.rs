@@ -43,7 +43,7 @@
 //! let arena = Arena::new();
 //! for chunk in Chunks::new(source, ChunkConfig::default(), ListConfig::default()) {
 //!     let chunk = chunk?;
-//!     assert_eq!(chunk.list().head(), b"Address,Title\r\n");
+//!     assert_eq!(chunk.list.head(), b"Address,Title\r\n");
 //!     Rows::new(&chunk, &arena, 0).read(1, |records| {
 //!         assert_eq!(records[0].url(), b"https://a.example/");
 //!         assert_eq!(records[0].text(), b"https://a.example/,\"one,\ntwo\"");
@@ -90,8 +90,7 @@ use place::Value;
 pub use portcullis_captures::json_path::FieldPath;
 use portcullis_captures::warc::Targets;
 use portcullis_dialect::words;
-use portcullis_files::input::Separator;
-use portcullis_files::input::plain_extension;
+use portcullis_files::input::{Separator, plain_extension};
 use portcullis_robots::access::TimeUnit;
 pub use rows::Rows;
 use stage::{Damages, StageLines};
@@ -255,7 +254,7 @@ words! {
 pub struct List {
     name: String,
     format: ListFormat,
-    framing: Framing,
+    pub(crate) framing: Framing,
     layout: Layout,
     times: Place,
     /// The hosts of paths; `None` if a path is not a URL.
@@ -265,8 +264,8 @@ pub struct List {
     note: Option<String>,
     /// Another column that could be the URL.
     rival: Option<String>,
-    /// Whether its lines are made of an input in another form.
-    is_staged: bool,
+    /// Whether its lines are made of an input in another form, by [`List::staged`].
+    pub(crate) is_staged: bool,
     /// The damage that was tolerated.
     damages: Damages,
     /// The file, if the list is a column of Parquet.
@@ -297,7 +296,7 @@ impl List {
     pub(crate) fn of_rows(self, rows: &Arc<ParquetList>) -> List {
         let columns = rows.column_names().iter().map(|name| name.as_bytes().to_vec()).collect();
         let found = || format!("{}, column `{}`", self.format.describe(), rows.column_name());
-        let note = rows.is_column_found().then(found);
+        let note = rows.is_found.then(found);
         let names = rows.column_names();
         let chosen = names.iter().position(|name| *name == rows.column_name());
         let rival = chosen.filter(|_| note.is_some()).and_then(|at| place::rival(&names, at));
@@ -361,11 +360,6 @@ impl List {
         delimited::fields(row, separator, arena)
     }
 
-    /// Whether its lines are made of an input in another form, by [`List::staged`].
-    pub(crate) fn is_staged(&self) -> bool {
-        self.is_staged
-    }
-
     /// Returns a reader of the lines of `stream`, an input in another form.
     pub(crate) fn staged(&self, stream: Source, is_lenient: bool) -> Box<dyn Read + Send> {
         match self.format {
@@ -374,7 +368,7 @@ impl List {
                 Box::new(StageLines::new(Sitemap::new(stream, tolerated)))
             }
             ListFormat::Warc => Box::new(StageLines::new(Targets::new(stream))),
-            _ => Box::new(StageLines::new(stage::JsonItems::new(stream))),
+            _ => Box::new(StageLines::new(stage::JsonItems(Some(stream)))),
         }
     }
 
@@ -430,10 +424,6 @@ impl List {
         !matches!(self.framing, Framing::Byte(_))
     }
 
-    pub(crate) fn framing(&self) -> Framing {
-        self.framing
-    }
-
     /// Returns the bytes that a record ending with `tail` needs before another record can follow.
     /// Empty if its end is complete.
     pub fn missing_end(&self, tail: &[u8]) -> &'static [u8] {
@@ -465,16 +455,5 @@ impl List {
             _ => Terminator::LineFeed,
         };
         Records::new(chunk, terminator)
-    }
-
-    /// Fills `block` with the next of `records`.
-    #[inline]
-    fn fill<'c>(
-        &'c self,
-        records: &mut Records<'c>,
-        arena: &'c Arena,
-        block: &mut BlockBuffer<'c>,
-    ) {
-        self.layout.fill(records, (&self.times, self.hosts.as_ref()), arena, block);
     }
 }

@@ -24,16 +24,15 @@ use std::sync::Arc;
 
 use arrow_array::{Array, BinaryViewArray, RecordBatch};
 use arrow_schema::DataType;
-use parquet::basic::Compression;
 use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy};
 
 use super::host::{Hosts, url_of_text};
 use super::place::{TableColumn, Value};
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem};
 use portcullis_captures::parquet::columns::{
-    Columns, GroupRows, Leaf, Projection, TwoColumns, holds_bytes, holds_numbers, holds_times,
+    Columns, GroupRows, Leaf, Projection, holds_bytes, holds_numbers, holds_times,
 };
 pub use portcullis_captures::parquet::file::{ParquetSource, StoredFile};
 use portcullis_captures::parquet::file::{guarded, supported_compression, text_of};
@@ -48,10 +47,11 @@ use crate::limits::{PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
 /// A Parquet file with a column of URLs.
 #[derive(Debug)]
 pub struct ParquetList {
-    source: ParquetSource,
+    /// The file.
+    pub source: ParquetSource,
     columns: Leaves,
-    /// Whether the column with the URLs was found by a usual name.
-    is_found: bool,
+    /// Whether the column with the URLs was found by a usual name because no name was given.
+    pub is_found: bool,
     /// The hosts of URLs that are paths; `None` if a path is not a URL.
     hosts: Option<Hosts>,
     /// How the columns are decoded.
@@ -103,13 +103,10 @@ impl Leaves {
         })
     }
 
-    /// Returns the columns besides the URLs.
-    fn others(&self) -> impl Iterator<Item = &Leaf> {
-        self.times.iter().map(|(leaf, _)| leaf).chain(&self.agents).chain(&self.hosts)
-    }
-
+    /// Returns the columns, that with the URLs first.
     fn all(&self) -> impl Iterator<Item = &Leaf> {
-        std::iter::once(&self.urls).chain(self.others())
+        let times = self.times.iter().map(|(leaf, _)| leaf);
+        std::iter::once(&self.urls).chain(times).chain(&self.agents).chain(&self.hosts)
     }
 }
 
@@ -135,7 +132,7 @@ fn find(
             return Ok(file.at(column.only(&names, value)?));
         }
         let Ok(path) = name.parse() else { continue };
-        let found = file.find(&path).map_err(|TwoColumns(one, other)| {
+        let found = file.find(&path).map_err(|(one, other)| {
             format!("two columns within a structure are called {one} and {other}; rename one")
         })?;
         if let Some(leaf) = found {
@@ -145,17 +142,13 @@ fn find(
     Err(missing(source, at, value))
 }
 
-/// Returns the names of the columns with a value a row, those within structures with dots.
-fn leaf_names(source: &ParquetSource) -> Vec<String> {
-    let schema = source.metadata().file_metadata().schema_descr();
-    let columns = schema.columns().iter().filter(|column| column.max_rep_level() == 0);
-    columns.map(|column| column.path().string()).collect()
-}
-
-/// Returns the problem of a file without the column with a value.
+/// Returns the problem of a file without the column with a value. It names those with a value a row, and
+/// those within structures with dots.
 fn missing(source: &ParquetSource, at: &Place, value: Value) -> String {
-    let names = leaf_names(source);
-    let all = source.metadata().file_metadata().schema_descr().num_columns();
+    let schema = source.metadata.file_metadata().schema_descr();
+    let columns = schema.columns().iter().filter(|column| column.max_rep_level() == 0);
+    let names: Vec<String> = columns.map(|column| column.path().string()).collect();
+    let all = schema.num_columns();
     let lists = "columns with lists are not read; make a row of each item";
     match names.len() {
         0 if all > 0 => lists.to_owned(),
@@ -179,15 +172,9 @@ impl ParquetList {
             let projection = Projection::new(&source, columns.all())?;
             Ok((columns, projection))
         });
-        let (columns, projection) =
-            found.map_err(|problem| InputError::List { name: name.to_owned(), problem })?;
+        let (columns, projection) = found.map_err(|problem| InputError::list(name, problem))?;
         let (is_found, hosts) = (!config.urls.is_asked(), config.hosts_in(ListFormat::Parquet));
         Ok(ParquetList { source, columns, is_found, hosts, projection })
-    }
-
-    /// Returns the file.
-    pub fn source(&self) -> &ParquetSource {
-        &self.source
     }
 
     /// Returns the name of the column with the URLs.
@@ -195,31 +182,21 @@ impl ParquetList {
         &self.columns.urls.name
     }
 
-    /// Whether the column was found by a usual name because no name was given.
-    pub fn is_column_found(&self) -> bool {
-        self.is_found
-    }
-
     /// Returns the names of all columns.
     pub fn column_names(&self) -> Vec<&str> {
-        let schema = self.source.metadata().file_metadata().schema();
+        let schema = self.source.metadata.file_metadata().schema();
         schema.get_fields().iter().map(|field| field.name()).collect()
     }
 
     /// Returns the file in parts, in order. A part is a row group, or has about as many URLs as a
     /// chunk of a list of lines.
     pub fn parts(self: Arc<ParquetList>, by_row_group: bool) -> Parts {
-        let (columns, taken) = (Vec::new(), (0, 0));
-        Parts { list: self, by_row_group, row_group: 0, row: 0, columns, taken, is_over: false }
-    }
-
-    fn row_group(&self, number: usize) -> &RowGroupMetaData {
-        self.source.metadata().row_group(number)
+        Parts { list: self, by_row_group, row_group: 0, row: 0, columns: Vec::new(), taken: (0, 0) }
     }
 
     /// Returns the metadata of the URLs in a row group.
-    fn chunk(&self, row_group: usize) -> &ColumnChunkMetaData {
-        self.row_group(row_group).column(self.columns.urls.place)
+    pub(crate) fn chunk(&self, row_group: usize) -> &ColumnChunkMetaData {
+        self.source.metadata.row_group(row_group).column(self.columns.urls.place)
     }
 
     /// Returns the error for damage in the column with the URLs.
@@ -241,20 +218,19 @@ pub struct Parts {
     /// The number of pages of URLs that were taken, and of the rows in the last of them that are in no
     /// part yet.
     taken: (usize, usize),
-    is_over: bool,
 }
 
 impl Parts {
     /// Whether every row is in a part that was returned.
     pub fn is_at_end(&self) -> bool {
-        let left = &self.list.source.metadata().row_groups()[self.row_group..];
+        let left = &self.list.source.metadata.row_groups()[self.row_group..];
         let mut row = self.row as i64;
         left.iter().all(|group| group.num_rows() == std::mem::take(&mut row))
     }
 
     fn read(&mut self) -> Result<Option<Part>, InputError> {
         loop {
-            let metadata = self.list.source.metadata();
+            let metadata = &self.list.source.metadata;
             if self.row_group == metadata.num_row_groups() {
                 return Ok(None);
             }
@@ -271,40 +247,35 @@ impl Parts {
                 self.columns = self.list.columns.all().map(pages).collect::<Result<_, _>>()?;
                 self.taken = (0, 0);
             }
-            let extent = match self.by_row_group {
-                true => self.row_group_extent(rows),
-                false => self.chunk_extent(rows)?,
+            let part = match self.by_row_group {
+                true => self.whole_group(rows),
+                false => self.next_pages(rows)?,
             };
-            let first = self.row;
-            self.row += extent.rows;
-            return Ok(Some(self.part(first, extent, rows)));
+            self.row += part.rows;
+            return Ok(Some(part));
         }
     }
 
-    fn part(&self, first: usize, extent: Extent, rows: usize) -> Part {
-        let row_group = self.row_group;
-        let whole: i64 =
-            self.list.row_group(row_group).columns().iter().map(|it| it.compressed_size()).sum();
-        Part {
-            list: Arc::clone(&self.list),
-            row_group,
-            first,
-            extent,
-            stored_bytes: (whole.max(0) as u128 * extent.rows as u128 / rows as u128) as u64,
-        }
+    /// Returns the next part, with this number of rows.
+    fn part(&self, rows: usize, batch_rows: usize, memory_bytes: u64) -> Part {
+        let (list, row_group) = (Arc::clone(&self.list), self.row_group);
+        let group = list.source.metadata.row_group(row_group);
+        let whole: i64 = group.columns().iter().map(|it| it.compressed_size()).sum();
+        let share = whole.max(0) as u128 * rows as u128 / group.num_rows() as u128;
+        let (first, stored_bytes) = (self.row, share as u64);
+        Part { list, row_group, first, rows, batch_rows, memory_bytes, stored_bytes }
     }
 
-    /// Returns the extent of a row group with `rows` rows.
-    fn row_group_extent(&self, rows: usize) -> Extent {
+    /// Returns a row group with `rows` rows as a part.
+    fn whole_group(&self, rows: usize) -> Part {
         let columns = || self.columns.iter();
         let batch_rows = columns().map(|it| it.rows_at_once(PARQUET_BATCH_URLS)).min().unwrap_or(1);
         let memory_bytes = columns().map(|it| it.bytes_of_rows(batch_rows as u64)).sum();
-        Extent { rows, batch_rows, memory_bytes }
+        self.part(rows, batch_rows, memory_bytes)
     }
 
-    /// Returns the extent of the next part of a row group with `rows` rows: whole pages, up to the
-    /// bounds.
-    fn chunk_extent(&mut self, rows: usize) -> Result<Extent, InputError> {
+    /// Returns the next part of a row group with `rows` rows: whole pages, up to the bounds.
+    fn next_pages(&mut self, rows: usize) -> Result<Part, InputError> {
         let chunk = self.list.chunk(self.row_group);
         let mean_bytes = (chunk.uncompressed_size().max(0) as usize / rows).max(1);
         let wanted = (CHUNK_BYTES / mean_bytes).clamp(1, PARQUET_PART_ROWS_MAX);
@@ -326,7 +297,7 @@ impl Parts {
         self.taken = (taken, found - count);
         let others = others.iter().map(|it| it.bytes_of_rows(count as u64)).sum::<u64>();
         let memory_bytes = urls.dictionary_bytes + bytes + others;
-        Ok(Extent { rows: count, batch_rows: count, memory_bytes })
+        Ok(self.part(count, count, memory_bytes))
     }
 }
 
@@ -334,86 +305,31 @@ impl Iterator for Parts {
     type Item = Result<Part, InputError>;
 
     fn next(&mut self) -> Option<Result<Part, InputError>> {
-        if self.is_over {
-            return None;
-        }
-        let next = self.read().transpose();
-        self.is_over = !matches!(next, Some(Ok(_)));
-        next
+        self.read().transpose()
     }
-}
-
-impl std::iter::FusedIterator for Parts {}
-
-/// The rows of a part, and the memory to decode them.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    rows: usize,
-    /// The most rows to decode at once.
-    batch_rows: usize,
-    /// The bytes of the pages that a batch has, and of the dictionary.
-    memory_bytes: u64,
 }
 
 /// A range of rows in a row group.
 #[derive(Clone, Debug)]
 pub struct Part {
-    list: Arc<ParquetList>,
-    row_group: usize,
+    /// The list to which the part belongs.
+    pub list: Arc<ParquetList>,
+    /// The number of the row group, counted from 0.
+    pub row_group: usize,
     /// The first row, within the row group.
     first: usize,
-    extent: Extent,
-    stored_bytes: u64,
+    /// The number of rows.
+    pub rows: usize,
+    /// The most rows of the column with the URLs that fit into memory at once.
+    pub batch_rows: usize,
+    /// The bytes of the pages and of the dictionary that are in memory while the URLs are decoded, by
+    /// the headers of the pages.
+    pub memory_bytes: u64,
+    /// The bytes of the file, all columns included, estimated as an equal share for each row.
+    pub stored_bytes: u64,
 }
 
 impl Part {
-    /// Returns the list to which the part belongs.
-    pub fn list(&self) -> &Arc<ParquetList> {
-        &self.list
-    }
-
-    /// Returns the number of the row group, counted from 0.
-    pub fn row_group(&self) -> usize {
-        self.row_group
-    }
-
-    /// Returns the number of rows.
-    pub fn rows(&self) -> usize {
-        self.extent.rows
-    }
-
-    /// Returns the most rows of the column with the URLs that fit into memory at once.
-    pub fn batch_rows(&self) -> usize {
-        self.extent.batch_rows
-    }
-
-    /// Returns the bytes of the pages and of the dictionary that are in memory while the URLs are
-    /// decoded, by the headers of the pages.
-    pub fn memory_bytes(&self) -> u64 {
-        self.extent.memory_bytes
-    }
-
-    /// Returns the bytes of the file, all columns included, estimated as an equal share for each
-    /// row.
-    pub fn stored_bytes(&self) -> u64 {
-        self.stored_bytes
-    }
-
-    /// Returns the compression of the URLs.
-    pub fn url_compression(&self) -> Compression {
-        self.list.chunk(self.row_group).compression()
-    }
-
-    /// Returns the most rows of a column of the row group, up to `rows_max`, to read at once.
-    ///
-    /// # Errors
-    ///
-    /// [`InputError::List`] if a page is too long, or the column is damaged.
-    pub(crate) fn rows_at_once(&self, column: usize, rows_max: usize) -> Result<usize, InputError> {
-        let pages = self.list.source.page_headers(self.row_group, column)?;
-        Ok(pages.rows_at_once(rows_max))
-    }
-
     /// Calls `read` with the pages of any column of the row group. `column` is its position among
     /// the leaves of the schema.
     ///
@@ -428,7 +344,7 @@ impl Part {
     ) -> Result<T, InputError> {
         let source = &self.list.source;
         let unreadable = |problem: &str| source.unreadable(self.row_group, column, problem);
-        supported_compression(self.list.row_group(self.row_group).column(column))
+        supported_compression(source.metadata.row_group(self.row_group).column(column))
             .map_err(|problem| unreadable(&problem))?;
         let read = || read(Box::new(source.pages(self.row_group, column)?));
         guarded(|| read().map_err(|error| text_of(&error)))
@@ -441,10 +357,10 @@ impl Part {
     ///
     /// [`InputError::List`] if the column is damaged.
     pub fn batches(&self, skipped: usize) -> Result<UrlBatches<'_>, InputError> {
-        let rows = self.first + skipped..self.first + self.rows();
+        let rows = self.first + skipped..self.first + self.rows;
         let ParquetList { source, projection, .. } = &*self.list;
         let rows = projection
-            .read(source, self.row_group, self.batch_rows(), rows)
+            .read(source, self.row_group, self.batch_rows, rows)
             .map_err(|problem| self.list.damaged_urls(self.row_group, &problem))?;
         Ok(UrlBatches { part: self, rows })
     }
@@ -535,29 +451,22 @@ impl Urls {
     /// or NUL in the URL is written as `%0A`, `%0D` or `%00`. The URL itself is decided as it is.
     #[inline]
     fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> Record<'u> {
-        match self.get(row) {
-            None => Record::default().with_problem(Problem::Null),
-            Some(text) => {
-                let host = || {
-                    let host = self.hosts.as_ref();
-                    host.filter(|host| host.is_valid(row)).map(|host| host.value(row))
-                };
-                match url_of_text(text, host, self.list.hosts.as_ref(), arena) {
-                    Ok(url) => on_a_line(url, arena),
-                    Err(problem) => on_a_line(text, arena).with_problem(problem),
-                }
-            }
+        let Some(text) = self.get(row) else {
+            return Record::default().with_problem(Problem::Null);
+        };
+        let host = || {
+            let host = self.hosts.as_ref();
+            host.filter(|host| host.is_valid(row)).map(|host| host.value(row))
+        };
+        match url_of_text(text, host, self.list.hosts.as_ref(), arena) {
+            Ok(url) => on_a_line(url, arena),
+            Err(problem) => on_a_line(text, arena).with_problem(problem),
         }
     }
 
     /// Returns the number of URLs.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.urls.len()
-    }
-
-    /// Whether there are no URLs.
-    pub fn is_empty(&self) -> bool {
-        self.urls.is_empty()
     }
 }
 

@@ -53,14 +53,14 @@ fn urls(part: &Part) -> Result<Vec<Vec<u8>>, InputError> {
     let from = |first| -> Result<Vec<Vec<u8>>, InputError> {
         let (mut batches, mut joined) = (part.batches(first)?, Vec::new());
         while let Some(batch) = batches.next_batch()? {
-            assert!(batch.len() <= part.batch_rows());
+            assert!(batch.len() <= part.batch_rows);
             let url = |row| batch.get(row).unwrap_or_default().to_vec();
             joined.extend((0..batch.len()).map(url));
         }
         Ok(joined)
     };
-    let (whole, middle) = (from(0)?, part.rows() / 2);
-    assert_eq!(whole.len(), part.rows());
+    let (whole, middle) = (from(0)?, part.rows / 2);
+    assert_eq!(whole.len(), part.rows);
     assert_eq!(from(middle)?, whole[middle..]);
     Ok(whole)
 }
@@ -166,15 +166,15 @@ fn parts_are_whole_pages_of_about_a_chunk() {
     };
     let (_folder, path) = write_parquet(columns(), properties.build());
     let parts = parts(&path, false).unwrap();
-    let rows: Vec<usize> = parts.iter().map(Part::rows).collect();
+    let rows: Vec<usize> = parts.iter().map(|part| part.rows).collect();
     assert!(rows.iter().all(|rows| rows % 4_000 == 0 || *rows == 90_000 % 4_000 || *rows < 30_000));
     assert_eq!(rows.iter().sum::<usize>(), 100_000);
     assert!(parts.len() > 3, "{rows:?}");
-    let stored: u64 = parts.iter().map(Part::stored_bytes).sum();
+    let stored: u64 = parts.iter().map(|part| part.stored_bytes).sum();
     let bytes = std::fs::metadata(&path).unwrap().len();
     assert!(stored <= bytes && stored > bytes * 9 / 10, "{stored} of {bytes}");
     let groups = super::parquet_tests::parts(&path, true).unwrap();
-    assert_eq!(groups.iter().map(Part::rows).collect::<Vec<_>>(), [90_000, 10_000]);
+    assert_eq!(groups.iter().map(|part| part.rows).collect::<Vec<_>>(), [90_000, 10_000]);
 }
 
 /// A page holds at least one value, and many long ones in memory at once are as much as a long page.
@@ -191,13 +191,13 @@ fn pages_of_one_long_url_are_few_at_a_time() {
     let columns = vec![("url", column(StringArray::from_iter_values(texts)))];
     let (_folder, path) = write_parquet(columns, properties.build());
     for part in parts(&path, false).unwrap() {
-        assert_eq!(part.rows(), 1);
-        assert!((URL_BYTES..2 * URL_BYTES).contains(&(part.memory_bytes() as usize)), "{part:?}");
+        assert_eq!(part.rows, 1);
+        assert!((URL_BYTES..2 * URL_BYTES).contains(&(part.memory_bytes as usize)), "{part:?}");
     }
     let groups = parts(&path, true).unwrap();
     let rows = PARQUET_PAGE_BYTES_MAX as usize / URL_BYTES;
-    assert!((rows / 2..=rows).contains(&groups[0].batch_rows()), "{groups:?}");
-    let bytes = groups[0].memory_bytes();
+    assert!((rows / 2..=rows).contains(&groups[0].batch_rows), "{groups:?}");
+    let bytes = groups[0].memory_bytes;
     assert!((PARQUET_PAGE_BYTES_MAX / 2..2 * PARQUET_PAGE_BYTES_MAX).contains(&bytes), "{bytes}");
     assert_eq!(urls(&groups[0]).unwrap().len(), URLS);
 }
@@ -210,7 +210,7 @@ fn a_page_of_nulls_is_cut_too() {
     let properties = properties().set_data_page_row_count_limit(count).build();
     let (_folder, path) = write_parquet(vec![("url", column(nulls))], properties);
     let parts = parts(&path, false).unwrap();
-    let rows: Vec<usize> = parts.iter().map(Part::rows).collect();
+    let rows: Vec<usize> = parts.iter().map(|part| part.rows).collect();
     assert_eq!(rows, [PARQUET_PART_ROWS_MAX, PARQUET_PART_ROWS_MAX, 5]);
     assert!(urls(&parts[2]).unwrap().iter().all(Vec::is_empty));
 }
@@ -239,7 +239,7 @@ fn the_column_is_found_named_or_numbered() {
         (Some("3"), "3", false),
     ] {
         let list = open(&path, &column_config(given)).unwrap();
-        assert_eq!((list.column_name(), list.is_column_found()), (found, is_found));
+        assert_eq!((list.column_name(), list.is_found), (found, is_found));
         assert_eq!(list.column_names(), ["id", "LOC", "Address", "3"]);
     }
     let missing = "no column `link`; its columns are `id`, `LOC`, `Address`, `3`; name the one with \

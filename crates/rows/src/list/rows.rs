@@ -47,7 +47,7 @@ impl<'c> Rows<'c> {
 
     /// Returns the list.
     pub fn list(&self) -> &'c List {
-        self.chunk.list()
+        &self.chunk.list
     }
 
     /// Returns the records as they were read, one after the other. `None` if they are rows of a
@@ -94,7 +94,7 @@ impl<'c> Rows<'c> {
             let (list, chunk): (&List, &[u8]) = (self.list(), self.chunk);
             let mut records = list.split(&chunk[self.done..]);
             let read = |block: &mut _| {
-                list.fill(&mut records, arena, block);
+                list.layout.fill(&mut records, (&list.times, list.hosts.as_ref()), arena, block);
                 chunk.len() - records.rest().len()
             };
             self.in_blocks(read, |record| record.whole().len(), answers, &mut with)?;

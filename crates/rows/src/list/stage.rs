@@ -102,13 +102,7 @@ impl Stage for Targets {
 }
 
 /// The items of a JSON array, or of several that are the pages of an answer, which are read whole.
-pub(super) struct JsonItems(Option<Source>);
-
-impl JsonItems {
-    pub(super) fn new(stream: Source) -> JsonItems {
-        JsonItems(Some(stream))
-    }
-}
+pub(super) struct JsonItems(pub Option<Source>);
 
 impl Stage for JsonItems {
     fn next_lines(&mut self, lines: &mut Vec<u8>) -> Result<(), InputError> {

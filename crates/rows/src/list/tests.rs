@@ -37,10 +37,10 @@ fn read(source: Source, chunk_bytes: usize, config: &ListConfig) -> Read {
                 return read;
             }
         };
-        if chunk.is_first() {
-            read.head = chunk.list().head().to_vec();
-            read.note = chunk.list().note().unwrap_or_default().to_owned();
-            read.format = Some(chunk.list().format());
+        if chunk.is_first {
+            read.head = chunk.list.head().to_vec();
+            read.note = chunk.list.note().unwrap_or_default().to_owned();
+            read.format = Some(chunk.list.format());
         }
         let read_all = Rows::new(&chunk, &arena, 0).read(1, |records| {
             for record in records.iter() {
@@ -378,7 +378,7 @@ fn places_are_counted_as_editors_do() {
         let source = Source::from_reader(name, reader);
         let chunk = Chunks::new(source, ChunkConfig::default(), ListConfig::default()).next();
         let chunk: Result<_, InputError> = chunk.unwrap();
-        chunk.unwrap().list().place(0)
+        chunk.unwrap().list.place(0)
     };
     assert_eq!(place("-", b"https://a.example/\n"), "line 1");
     assert_eq!(place("a.csv", b"url\nhttps://a.example/\n"), "row 2");

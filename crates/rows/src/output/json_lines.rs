@@ -29,6 +29,7 @@ use super::csv::{has_fields, input_columns};
 use super::{Beside, SameMember, TextRows};
 use crate::input::Record;
 use crate::list::{Arena, List, ListFormat, Problem};
+use portcullis_captures::json_path::length_bit;
 
 /// Objects with these columns.
 #[derive(Clone, Debug)]
@@ -275,11 +276,6 @@ impl Names {
     fn may_spell(&self, text: &[u8]) -> bool {
         !self.are_plain || matches!(text, [b'\\', b'u', b'0', b'0', b'2'..=b'7', ..])
     }
-}
-
-#[inline]
-fn length_bit(length: usize) -> u64 {
-    1 << (length % u64::BITS as usize)
 }
 
 #[cfg(test)]

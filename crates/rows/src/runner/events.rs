@@ -137,7 +137,7 @@ where
                 return;
             };
             self.in_flight += self.weight(&chunk);
-            self.lists += usize::from(chunk.is_first());
+            self.lists += usize::from(chunk.is_first);
             let (place, list) = ((self.next_sequence, 0), self.lists - 1);
             self.next_sequence += 1;
             self.hand_out(Rest { place, chunk: Arc::new(chunk), list }, submit);
@@ -189,42 +189,37 @@ where
         while self.inputs.len() < self.inputs_max
             && let Some(sources) = &mut self.sources
         {
-            let input = match sources.next() {
-                None => {
+            let source = sources.next();
+            match source.map(|source| self.open(source?)) {
+                None => self.sources = None,
+                Some(Ok(input)) => self.inputs.push_back(input),
+                Some(Err(error)) => {
                     self.sources = None;
-                    return;
+                    self.inputs.push_back(Input::Failed(Some(error)));
                 }
-                Some(Ok(source)) => self.open(source),
-                Some(Err(error)) => Input::Failed(Some(error)),
-            };
-            if matches!(input, Input::Failed(_)) {
-                self.sources = None;
             }
-            self.inputs.push_back(input);
         }
     }
 
-    fn open(&mut self, source: Source) -> Input {
+    fn open(&self, source: Source) -> Result<Input, InputError> {
         let name = source.name().to_owned();
         let mut chunks = Chunks::new(source, self.config.chunks, Arc::clone(&self.config.lists));
         if chunks.is_plain_file() {
-            return Input::Plain(Box::new(chunks));
+            return Ok(Input::Plain(Box::new(chunks)));
         }
-        match reader::start(chunks, self.sender.clone()) {
-            Ok(read) => Input::Stream(read),
-            Err(error) => Input::Failed(Some(InputError::Open { name, error })),
-        }
+        let read = reader::start(chunks, self.sender.clone());
+        Ok(Input::Stream(read.map_err(|error| InputError::open(name, error))?))
     }
 
     /// Passes the output of some records to the sink, and keeps what can be reused.
     fn write(&mut self, done: Done<O, E>) -> Result<(), E> {
         let Done { records, mut output, worked } = done;
         let Rest { place: (sequence, from), chunk, list: number } = records;
-        let (rest, list) = (worked?, chunk.list());
+        let (rest, list) = (worked?, &chunk.list);
         self.next = rest.map_or((sequence + 1, 0), |from| (sequence, from));
         chunk.check().map_err(RunError::from)?;
-        let is_first = chunk.is_first() && from == 0;
-        let is_last = chunk.is_last() && rest.is_none();
+        let is_first = chunk.is_first && from == 0;
+        let is_last = chunk.is_last && rest.is_none();
         (self.sink)(&Part { list, number, is_first, is_last }, &mut output)?;
         // Free the memory of a long record and its output. Whole pages may exceed the bound.
         if chunk.memory_bytes() <= 2 * self.usual_bytes() {
@@ -236,7 +231,7 @@ where
         }
         self.in_flight -= self.weight(&chunk);
         if let Some(progress) = self.config.progress {
-            progress.fetch_add(chunk.stored_bytes(), Ordering::Relaxed);
+            progress.fetch_add(chunk.stored_bytes, Ordering::Relaxed);
         }
         Ok(())
     }

@@ -82,11 +82,13 @@ pub(super) enum Found {
 
 /// A document that is being read.
 pub(super) struct Document {
-    name: String,
+    /// The name of the input in errors.
+    pub name: String,
     reader: NsReader<Metered>,
     buffer: Vec<u8>,
     place: Place,
-    value: Vec<u8>,
+    /// The last value.
+    pub value: Vec<u8>,
 }
 
 /// Where the reader is.
@@ -123,19 +125,9 @@ impl Document {
         Document { name, reader, buffer, place: Place::default(), value }
     }
 
-    /// Returns the name of the input in errors.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Whether its kind is known.
     pub(super) fn has_root(&self) -> bool {
         self.place.root.is_some()
-    }
-
-    /// Returns the last value.
-    pub(super) fn value(&self) -> &[u8] {
-        &self.value
     }
 
     /// Reads up to the next value.
@@ -221,8 +213,7 @@ impl Document {
     }
 
     fn problem(&self, at: u64, problem: &str) -> InputError {
-        let problem = format!("invalid sitemap at byte {at}: {problem}");
-        InputError::List { name: self.name.clone(), problem }
+        InputError::list(&self.name, format!("invalid sitemap at byte {at}: {problem}"))
     }
 }
 
@@ -414,10 +405,8 @@ impl BufRead for Metered {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if !self.stream.fill(1) {
             // The document asks the stream for its failure.
-            return match self.stream.has_failed() {
-                true => Err(io::Error::other("the input failed")),
-                false => Ok(b""),
-            };
+            let has_failed = self.stream.has_failed();
+            return if has_failed { Err(io::Error::other("the input failed")) } else { Ok(b"") };
         }
         if self.credit == 0 {
             return Err(io::Error::other("too long"));

@@ -55,13 +55,8 @@ impl Sitemap {
 
     /// Opens the next sitemap of an index.
     fn open_next(&mut self) -> Result<(), InputError> {
-        self.document = match self.waiting.pop_front() {
-            Some(path) => {
-                let source = Source::open(&path)?;
-                Some(Document::new(source))
-            }
-            None => None,
-        };
+        let next = self.waiting.pop_front().map(|path| Source::open(&path)).transpose()?;
+        self.document = next.map(Document::new);
         Ok(())
     }
 }
@@ -85,18 +80,18 @@ impl Stage for Sitemap {
                         lines.truncate(start);
                     }
                     let is_other = self.is_index && !document.has_root() && error.is_damage();
-                    return Err(if is_other { not_xml(document.name()) } else { error });
+                    return Err(if is_other { not_xml(&document.name) } else { error });
                 }
             };
             match found {
                 Found::Value => {
-                    lines.extend_from_slice(document.value());
+                    lines.extend_from_slice(&document.value);
                     lines.push(b'\n');
                 }
                 Found::Root(Root::Sitemaps) if self.is_index => {
                     let problem = "an index of sitemaps in another one, which the protocol excludes; \
                                    name its sitemaps";
-                    return Err(list_error(document.name(), problem));
+                    return Err(InputError::list(&document.name, problem));
                 }
                 Found::Root(Root::Sitemaps) => {
                     self.waiting = sitemaps_of(document)?;
@@ -118,11 +113,7 @@ impl Stage for Sitemap {
 fn not_xml(name: &str) -> InputError {
     let problem = "named by an index of sitemaps, and not XML; name its sitemaps instead of the index, and \
                    those that are a text in a run of their own";
-    list_error(name, problem)
-}
-
-fn list_error(name: &str, problem: impl Into<String>) -> InputError {
-    InputError::List { name: name.to_owned(), problem: problem.into() }
+    InputError::list(name, problem)
 }
 
 /// Returns the files that are read with the file at `path` because it is an index: the sitemaps that
@@ -141,21 +132,21 @@ pub fn files_of_index(path: &Path) -> Vec<PathBuf> {
 
 /// Returns the files of the sitemaps that an index lists, in its order.
 fn sitemaps_of(index: &mut Document) -> Result<VecDeque<PathBuf>, InputError> {
-    let name = index.name().to_owned();
+    let name = index.name.clone();
     // A pipe is read once, and its sitemaps would not be known when paths are checked.
     if name == STANDARD_INPUT || !Path::new(&name).is_file() {
         let problem = "an index of sitemaps, whose sitemaps lie in no folder; name the files";
-        return Err(list_error(&name, problem));
+        return Err(InputError::list(&name, problem));
     }
     let folder = Path::new(&name).parent().unwrap_or(Path::new(""));
-    let fail = |problem: String| list_error(&name, problem);
+    let fail = |problem: String| InputError::list(&name, problem);
     let mut paths = VecDeque::new();
     // The URL of each file.
     let mut urls: HashMap<String, Vec<u8>> = HashMap::new();
     // The URLs without a file: the first ones, and the number of all.
     let (mut named, mut missing) = (Vec::new(), 0);
     while index.next()? == Found::Value {
-        let url = index.value();
+        let url = &*index.value;
         let shown = String::from_utf8_lossy(url);
         let Some(file) = file_name(url).filter(|file| folder.join(file).is_file()) else {
             missing += 1;

@@ -28,7 +28,7 @@ fn read_with(source: Source, config: &ListConfig) -> (String, Option<InputError>
     for chunk in Chunks::new(source, ChunkConfig::default(), config.clone()) {
         match chunk {
             Ok(chunk) => {
-                assert_eq!(chunk.list().format(), ListFormat::Sitemap);
+                assert_eq!(chunk.list.format(), ListFormat::Sitemap);
                 lines.push_str(str::from_utf8(&chunk).unwrap());
             }
             Err(error) => return (lines, Some(error)),
@@ -161,8 +161,8 @@ fn every_cut_is_an_error() {
         assert_eq!(first.is_err(), end < text.find("<url>").unwrap(), "{end} bytes");
         let Ok(first) = first else { continue };
         let lines = String::from_utf8(first.to_vec()).unwrap();
-        assert!(first.is_last() && chunks.next().is_none());
-        let [damage] = &first.list().take_damages()[..] else { panic!("{end} bytes") };
+        assert!(first.is_last && chunks.next().is_none());
+        let [damage] = &first.list.take_damages()[..] else { panic!("{end} bytes") };
         assert!(damage.contains("invalid sitemap"), "{damage}");
         assert!("https://a.example/\nb\n".starts_with(&lines), "{end} bytes: {lines:?}");
         assert!(lines.is_empty() || lines.ends_with('\n'));
@@ -287,7 +287,7 @@ fn compressed_and_plain_files() {
     let stored = fs::metadata(&path).unwrap().len();
     let source = Source::open(&path).unwrap();
     let chunks = Chunks::new(source, ChunkConfig::default(), ListConfig::default());
-    assert_eq!(chunks.map(|chunk| chunk.unwrap().stored_bytes()).sum::<u64>(), stored);
+    assert_eq!(chunks.map(|chunk| chunk.unwrap().stored_bytes).sum::<u64>(), stored);
     // Cut in its compression.
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 9]).unwrap();

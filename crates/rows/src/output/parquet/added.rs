@@ -56,14 +56,13 @@ impl AddedColumns {
         mut fill: impl FnMut(&mut Added) -> Result<(), E>,
     ) -> Result<EncodedGroup, E> {
         self.encode(None, |rows| {
-            while {
+            loop {
                 fill(&mut rows.added)?;
-                rows.rows = rows.added.rows();
-                rows.rows > 0
-            } {
+                if rows.added.rows() == 0 {
+                    return Ok(());
+                }
                 rows.flush()?;
             }
-            Ok(())
         })
     }
 
@@ -79,7 +78,7 @@ impl AddedColumns {
         fill: impl FnOnce(&mut AddedRows<'_>) -> Result<(), E>,
     ) -> Result<EncodedGroup, E> {
         let (version, compression) = match part {
-            Some(part) => (version_of(part), part.url_compression()),
+            Some(part) => (version_of(&part.list), part.list.chunk(part.row_group).compression()),
             None => (WriterVersion::PARQUET_1_0, TEXT_COMPRESSION),
         };
         let url = (self.has_records && part.is_none()).then(url_field);
@@ -102,7 +101,6 @@ impl AddedColumns {
             writers,
             urls,
             added: Added::of(self.fields.iter().map(|field| field.kind)),
-            rows: 0,
             has_rows: false,
         };
         fill(&mut rows)?;
@@ -127,8 +125,6 @@ pub struct AddedRows<'s> {
     urls: Option<StringBuilder>,
     /// The values that are not written yet.
     added: Added,
-    /// The number of rows that are not written yet.
-    rows: usize,
     has_rows: bool,
 }
 
@@ -143,8 +139,9 @@ impl AddedRows<'_> {
         block: &[Record<'_>],
         fill: impl FnOnce(&mut Added) -> Result<(), E>,
     ) -> Result<(), E> {
+        let before = self.added.rows();
         fill(&mut self.added)?;
-        let new = self.added.rows() - self.rows;
+        let new = self.added.rows() - before;
         if let Some(urls) = &mut self.urls {
             for record in block {
                 // The column is text, which must be UTF-8.
@@ -152,8 +149,7 @@ impl AddedRows<'_> {
                 (0..new / block.len().max(1)).for_each(|_| urls.append_value(&url));
             }
         }
-        self.rows += new;
-        if self.rows + RECORDS_AT_ONCE > PARQUET_BATCH_URLS {
+        if self.added.rows() + RECORDS_AT_ONCE > PARQUET_BATCH_URLS {
             self.flush()?;
         }
         Ok(())
@@ -168,7 +164,7 @@ impl AddedRows<'_> {
 
     /// Writes the rows that are not written yet.
     fn flush(&mut self) -> Result<(), ParquetError> {
-        if self.rows == 0 {
+        if self.added.rows() == 0 {
             return Ok(());
         }
         let urls = self.urls.as_mut().map(|urls| -> ArrayRef { Arc::new(urls.finish()) });
@@ -182,7 +178,7 @@ impl AddedRows<'_> {
             }
         }
         self.added.clear();
-        (self.rows, self.has_rows) = (0, true);
+        self.has_rows = true;
         Ok(())
     }
 }

@@ -7,12 +7,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use parquet::basic::Encoding;
-use parquet::basic::Type as PhysicalType;
-use parquet::column::page::{PageReader, PageWriter};
+use parquet::basic::{Encoding, Type as PhysicalType};
+use parquet::column::page::PageReader;
 use parquet::column::reader::{ColumnReaderImpl, get_column_reader, get_typed_column_reader};
 use parquet::column::writer::{
-    ColumnCloseResult, ColumnWriter, ColumnWriterImpl, get_column_writer, get_typed_column_writer,
+    ColumnCloseResult, ColumnWriterImpl, get_column_writer, get_typed_column_writer,
 };
 use parquet::data_type::{
     BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
@@ -45,7 +44,7 @@ pub fn keep<E: From<InputError> + From<ParquetError>>(
     outputs: &[u8],
     count: u8,
 ) -> Result<Vec<EncodedGroup>, E> {
-    assert_eq!(outputs.len(), part.rows(), "one output per row");
+    assert_eq!(outputs.len(), part.rows, "one output per row");
     (1..=count).map(|output| one_output(part, outputs, output)).collect()
 }
 
@@ -62,44 +61,19 @@ fn one_output<E: From<InputError> + From<ParquetError>>(
     if kept == outputs.len() {
         return Ok(EncodedGroup::beside(part)?);
     }
-    let metadata = part.list().source().metadata();
-    let chunks = metadata.row_group(part.row_group()).columns();
-    let version = version_of(part);
-    let mut sinks: Vec<Sink> = chunks.iter().map(|_| TrackedWrite::new(Vec::new())).collect();
-    let mut closed = Vec::with_capacity(chunks.len());
-    for ((place, chunk), sink) in chunks.iter().enumerate().zip(&mut sinks) {
-        let rows = Rows { batch_rows: part.rows_at_once(place, PARQUET_BATCH_ROWS)?, ..rows };
-        closed.push(part.read_column(place, |pages| {
+    let source = &part.list.source;
+    let chunks = source.metadata.row_group(part.row_group).columns();
+    let version = version_of(&part.list);
+    let copy = |(place, chunk): (usize, &ColumnChunkMetaData)| -> Result<EncodedColumn, E> {
+        let pages = source.page_headers(part.row_group, place)?;
+        let rows = Rows { batch_rows: pages.rows_at_once(PARQUET_BATCH_ROWS), ..rows };
+        Ok(part.read_column(place, |pages| {
             let properties = as_before(chunk, version, kept);
-            copy_column(&chunk.column_descr_ptr(), pages, properties, sink, &rows)
-        })?);
-    }
-    Ok(EncodedGroup { columns: encoded(sinks, closed)?, ..EncodedGroup::default() })
-}
-
-/// The buffer that a column is encoded into.
-type Sink = TrackedWrite<Vec<u8>>;
-
-/// Returns a writer of one column into `sink`.
-fn writer<'s>(
-    column: &ColumnDescPtr,
-    properties: WriterPropertiesBuilder,
-    sink: &'s mut Sink,
-) -> ColumnWriter<'s> {
-    let pages: Box<dyn PageWriter + 's> = Box::new(SerializedPageWriter::new(sink));
-    get_column_writer(Arc::clone(column), Arc::new(properties.build()), pages)
-}
-
-/// Returns the encoded columns in the sinks of closed writers.
-fn encoded(
-    sinks: Vec<Sink>,
-    closed: Vec<ColumnCloseResult>,
-) -> Result<Vec<EncodedColumn>, ParquetError> {
-    let columns = sinks
-        .into_iter()
-        .zip(closed)
-        .map(|(sink, close)| Ok(EncodedColumn { bytes: Bytes::from(sink.into_inner()?), close }));
-    columns.collect()
+            copy_column(&chunk.column_descr_ptr(), pages, properties, &rows)
+        })?)
+    };
+    let columns = chunks.iter().enumerate().map(copy).collect::<Result<_, E>>()?;
+    Ok(EncodedGroup { columns, ..EncodedGroup::default() })
 }
 
 /// The rows of one output.
@@ -173,19 +147,21 @@ fn copy_column(
     column: &ColumnDescPtr,
     pages: Box<dyn PageReader>,
     properties: WriterPropertiesBuilder,
-    sink: &mut Sink,
     rows: &Rows<'_>,
-) -> Result<ColumnCloseResult, ParquetError> {
+) -> Result<EncodedColumn, ParquetError> {
+    let mut sink = TrackedWrite::new(Vec::new());
+    let written = Box::new(SerializedPageWriter::new(&mut sink));
+    let writer = get_column_writer(Arc::clone(column), Arc::new(properties.build()), written);
     macro_rules! copy {
         ($type:ty) => {
             copy_values::<$type>(
                 get_typed_column_reader(get_column_reader(column.clone(), pages)),
-                get_typed_column_writer(writer(column, properties, sink)),
+                get_typed_column_writer(writer),
                 rows,
             )
         };
     }
-    match column.physical_type() {
+    let close = match column.physical_type() {
         PhysicalType::BOOLEAN => copy!(BoolType),
         PhysicalType::INT32 => copy!(Int32Type),
         PhysicalType::INT64 => copy!(Int64Type),
@@ -194,7 +170,8 @@ fn copy_column(
         PhysicalType::DOUBLE => copy!(DoubleType),
         PhysicalType::BYTE_ARRAY => copy!(ByteArrayType),
         PhysicalType::FIXED_LEN_BYTE_ARRAY => copy!(FixedLenByteArrayType),
-    }
+    };
+    Ok(EncodedColumn { close: close?, bytes: Bytes::from(sink.into_inner()?) })
 }
 
 /// Copies the values of a column, one batch of rows at a time.

@@ -38,7 +38,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, Write
 use parquet::file::writer::SerializedFileWriter;
 
 use crate::input::InputError;
-use crate::list::parquet::{Part, StoredFile};
+use crate::list::parquet::{ParquetList, ParquetSource, Part, StoredFile};
 
 pub use added::{AddedColumns, AddedRows};
 pub use kept::keep;
@@ -70,8 +70,8 @@ impl EncodedGroup {
     /// If a column does not begin with a page. It is damaged, or encrypted, and a copy would lose
     /// the data needed to decrypt it.
     fn beside(part: &Part) -> Result<EncodedGroup, InputError> {
-        let metadata = part.list().source().metadata();
-        for column in 0..metadata.row_group(part.row_group()).num_columns() {
+        let metadata = &part.list.source.metadata;
+        for column in 0..metadata.row_group(part.row_group).num_columns() {
             part.read_column(column, |mut pages| pages.peek_next_page().map(|_| ()))?;
         }
         Ok(EncodedGroup { copied: Some(part.clone()), ..EncodedGroup::default() })
@@ -119,11 +119,10 @@ impl<W: Write + Send> ParquetWriter<W> {
         }
         let mut out = self.file.next_row_group()?;
         if let Some(part) = &group.copied {
-            let source = part.list().source();
-            let (file, metadata) = (source.file(), source.metadata());
-            let row_group = part.row_group();
+            let ParquetSource { file, metadata, .. } = &part.list.source;
+            let row_group = part.row_group;
             for (column, chunk) in metadata.row_group(row_group).columns().iter().enumerate() {
-                let close = as_stored(metadata, (row_group, column), chunk, part.rows(), file)?;
+                let close = as_stored(metadata, (row_group, column), chunk, part.rows, file)?;
                 out.append_column(&**file, close)?;
             }
         }
@@ -165,8 +164,8 @@ impl<W: Write + Send> ParquetWriter<W> {
 const TEXT_COMPRESSION: Compression = Compression::SNAPPY;
 
 /// Returns the Parquet version of the file.
-fn version_of(part: &Part) -> WriterVersion {
-    match part.list().source().metadata().file_metadata().version() {
+fn version_of(list: &ParquetList) -> WriterVersion {
+    match list.source.metadata.file_metadata().version() {
         ..2 => WriterVersion::PARQUET_1_0,
         _ => WriterVersion::PARQUET_2_0,
     }

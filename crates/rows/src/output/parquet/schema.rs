@@ -30,6 +30,7 @@ use serde_json::json;
 use crate::list::parquet::ParquetList;
 
 use super::super::columns::{ColumnsError, Field, FieldKind, no_collision};
+use super::version_of;
 
 /// The key in a file's metadata for the account of a run.
 pub const ACCOUNT_KEY: &str = "portcullis";
@@ -64,7 +65,7 @@ impl Template {
     /// If an added column has the name of a column of the list.
     pub fn from_list(list: &Arc<ParquetList>, added: &[Field]) -> Result<Template, ColumnsError> {
         no_collision(&list.column_names(), added)?;
-        let metadata = list.source().metadata();
+        let metadata = &list.source.metadata;
         let file = metadata.file_metadata();
         let key_values = file.key_value_metadata().into_iter().flatten();
         let groups = metadata.row_groups();
@@ -77,11 +78,7 @@ impl Template {
         Ok(Template {
             schema: with_columns(file.schema(), added),
             metadata: key_values.map(|it| with_fields(it, added)).collect(),
-            version: if file.version() < 2 {
-                WriterVersion::PARQUET_1_0
-            } else {
-                WriterVersion::PARQUET_2_0
-            },
+            version: version_of(list),
             sorting: sorting.filter(|_| is_sorted),
             has_page_index,
             list: Some(Arc::clone(list)),
@@ -126,12 +123,9 @@ impl Template {
     /// If the columns of the list differ from the output's.
     pub fn check(&self, name: &str, list: Option<&ParquetList>) -> Result<(), String> {
         let schema = |list: &ParquetList| {
-            list.source().metadata().file_metadata().schema().get_fields().to_vec()
+            list.source.metadata.file_metadata().schema().get_fields().to_vec()
         };
-        let is_same = match (self.list.as_deref(), list) {
-            (Some(own), Some(list)) => schema(own) == schema(list),
-            (own, list) => own.is_none() && list.is_none(),
-        };
+        let is_same = self.list.as_deref().map(schema) == list.map(schema);
         let problem =
             "its columns differ from those of the lists before it; write one output per list";
         is_same.then_some(()).ok_or_else(|| format!("{name}: {problem} with --out-dir"))
@@ -202,18 +196,14 @@ fn spark_with(text: &str, added: &[Field]) -> Option<String> {
     for field in added {
         let nullable = field.has_gaps;
         let data_type = match field.kind {
-            FieldKind::Word(_) | FieldKind::Text => "string",
+            FieldKind::Word(_) | FieldKind::Text => json!("string"),
             FieldKind::List => {
-                fields.push(json!({
-                    "name": field.name, "nullable": nullable, "metadata": {},
-                    "type": {"type": "array", "elementType": "string", "containsNull": false},
-                }));
-                continue;
+                json!({"type": "array", "elementType": "string", "containsNull": false})
             }
-            FieldKind::Flag => "boolean",
-            FieldKind::Double => "double",
-            FieldKind::Number => "integer",
-            FieldKind::Time => "timestamp",
+            FieldKind::Flag => json!("boolean"),
+            FieldKind::Double => json!("double"),
+            FieldKind::Number => json!("integer"),
+            FieldKind::Time => json!("timestamp"),
         };
         fields.push(json!({
             "name": field.name, "type": data_type, "nullable": nullable, "metadata": {},
