@@ -205,7 +205,7 @@ impl ParquetList {
     }
 }
 
-/// Cuts a file into parts. After an error there are no more.
+/// Cuts a file into parts, up to the first error.
 pub struct Parts {
     list: Arc<ParquetList>,
     by_row_group: bool,
