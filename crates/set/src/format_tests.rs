@@ -35,8 +35,8 @@ fn tables(section: u32) -> Vec<Vec<Row>> {
 
 /// Offsets in bytes of the fields of a type.
 macro_rules! offsets {
-    ($type:ty: $($field:ident $words:literal)*) => {
-        &[$((offset_of!($type, $field), $words)),*]
+    ($type:ty: $($($field:ident).+ $words:literal)*) => {
+        &[$((offset_of!($type, $($field).+), $words)),*]
     };
 }
 
@@ -64,8 +64,9 @@ fn tables_are_those_of_the_constants() {
             0,
             offsets!(StoredHeader: version "format version" minor_version "minor version" sections "number of sections"
             file_bytes "bytes of the whole file" content_hash "content hash" root "root checksum"
-            reading_revision "files are read" matching_revision "paths are matched" robots_bytes_max "bytes of a robots.txt" flags "flags"
-            dialect_name "name of the dialect" counts "counts" table "table of sections"
+            fields.reading_revision "files are read" fields.matching_revision "paths are matched"
+            fields.robots_bytes_max "bytes of a robots.txt" fields.flags "flags"
+            fields.dialect_name "name of the dialect" fields.counts "counts" table "table of sections"
             checksum "checksum"),
             None,
         ),

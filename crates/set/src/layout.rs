@@ -254,37 +254,6 @@ pub fn partition_point<E>(
     Ok(low)
 }
 
-/// The robots that a policy names: the numbers of their names, ascending, and a pair for each.
-#[derive(Clone, Copy, Debug)]
-pub struct Robots<'s> {
-    pub names: &'s [U32],
-    pairs: Pairs<'s>,
-}
-
-impl<'s> Robots<'s> {
-    /// Returns the robots at the beginning of some words; `None` if there is no room for as many as
-    /// [`robots_word`] says.
-    #[inline]
-    pub fn first_of(words: &'s [U32], count: U32) -> Option<Robots<'s>> {
-        let (count, are_wide) = robots_of(count);
-        let (names, pairs) = words.split_at_checked(count)?;
-        Some(Robots { names, pairs: Pairs::first_of(pairs, count, are_wide)? })
-    }
-
-    /// Returns the number of words that so many robots take.
-    #[inline]
-    pub fn words(count: U32) -> usize {
-        let (count, are_wide) = robots_of(count);
-        count * (1 + Pairs::words(are_wide))
-    }
-
-    /// Returns the entry of the robot at `index`, and the line or record that names it first.
-    #[inline]
-    pub fn get(&self, index: usize) -> Option<(u32, u32)> {
-        self.pairs.get(index)
-    }
-}
-
 /// Returns the word of a policy that has the number of its robots, and whether its pairs have
 /// two words.
 pub fn robots_word(count: usize, pairs_are_wide: bool) -> u32 {

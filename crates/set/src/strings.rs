@@ -18,10 +18,6 @@ use zerocopy::little_endian::U64;
 /// The number of strings per bucket. The first one is stored whole. Part of the format.
 pub const BUCKET_STRINGS: usize = 16;
 
-/// The number of a string in its table, from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StringID(pub u32);
-
 /// A table of strings of one opened file. Every call takes that file.
 #[derive(Clone, Copy, Debug)]
 pub struct Strings {
@@ -38,8 +34,8 @@ impl Strings {
     /// Reads the string `id` into `string`, replacing its content. Decodes the earlier strings of
     /// the bucket, 15 at most, and does not allocate once `string` is large enough.
     #[inline]
-    pub fn get(&self, file: &SetFile, id: StringID, string: &mut Vec<u8>) -> Result<(), Damage> {
-        let (bucket, place) = (id.0 / BUCKET_STRINGS as u32, id.0 as usize % BUCKET_STRINGS);
+    pub fn get(&self, file: &SetFile, number: u32, string: &mut Vec<u8>) -> Result<(), Damage> {
+        let (bucket, place) = (number / BUCKET_STRINGS as u32, number as usize % BUCKET_STRINGS);
         let (start, mut rest) = self.bucket(file, bucket)?;
         string.clear();
         for _ in 0..=place {

@@ -34,7 +34,7 @@ use rayon::prelude::*;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use portcullis_dialect::dialect::Dialect;
+use portcullis_files::error::WriteError;
 use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::{Spool, Table};
 use portcullis_set::file::{HeaderFields, SectionKind, SetCounts};
@@ -78,12 +78,14 @@ pub fn write(
     let fields = compiled.fields();
     config.scratch.go_on()?;
     let written = writer.finish(&fields)?;
+    let published = written.file.complete().and_then(|file| file.publish());
+    published.map_err(|error| WriteError::new(path, error))?;
     Ok(CompiledSet {
         bytes: written.file_bytes,
         hash: written.content_hash,
         policies: fields.counts.policies,
         rule_sets: fields.counts.rule_sets,
-        counts: compiled.sections.counts,
+        counts: compiled.counts,
     })
 }
 
@@ -96,7 +98,7 @@ pub fn to_vec(standings: &Standings, config: &CompileConfig) -> Result<Vec<u8>, 
     let mut writer = SetFileWriter::in_memory()?;
     let compiled = Compiled::to(&mut writer, standings, config, None)?;
     compiled.check_lines(writer.position())?;
-    Ok(writer.finish(&compiled.fields())?.finished.to_vec())
+    Ok(writer.finish(&compiled.fields())?.file.into_inner())
 }
 
 /// Like [`to_vec`], into memory from which a set can be used: only the rules that apply to some of
@@ -108,58 +110,13 @@ pub(super) fn to_memory(
 ) -> Result<ZeroedMemory, CompileError> {
     let mut writer = SetFileWriter::in_memory()?;
     let compiled = Compiled::to(&mut writer, standings, config, agents)?;
-    Ok(writer.finish(&compiled.fields())?.finished)
-}
-
-/// What a set consists of.
-pub(super) struct Compiled<'c> {
-    standings: &'c Standings,
-    sections: Sections<'c>,
-    slots: HostSlots,
-    /// What the table of hosts takes of the memory.
-    _table: Table,
+    let bytes = writer.finish(&compiled.fields())?.file.into_inner();
+    Ok(ZeroedMemory::from(&*bytes))
 }
 
 /// Returns the most bytes that the lines of all files of a set of `set_bytes` may have together.
 pub(super) fn text_bytes_max(set_bytes: u64) -> u64 {
     SET_TEXT_BYTES_FREE.max(set_bytes.saturating_mul(SET_TEXT_BYTES_PER_BYTE))
-}
-
-/// Takes the sources of policies, plans them on all threads and adds the policies in order. While some
-/// are added, the next ones are planned. Returns the bytes of their files.
-fn planned(
-    sources: &mut Vec<PolicyOrigin>,
-    pool: &BlobPool,
-    (dialect, agents, memory): (&'static Dialect, Option<&CompiledFor>, usize),
-    policies: &mut PolicySections,
-) -> Result<u64, CompileError> {
-    let extract = |origin: &PolicyOrigin| match *origin {
-        PolicyOrigin::Extract(extract) => pool.get(extract),
-        PolicyOrigin::Access(_) => Ok(Cow::Borrowed(&[][..])),
-    };
-    let extracts = sources.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
-    let plan = |from: usize, to: usize| {
-        let sources = sources[from..to].par_iter().zip(&extracts[from..to]);
-        let plans = sources.map(|(origin, extract)| match *origin {
-            PolicyOrigin::Extract(_) => plan::of_extract(extract, dialect, agents),
-            PolicyOrigin::Access(outcome) => Some(plan::access(outcome)),
-        });
-        let plans = plans.map(|plan| plan.expect("extracts are of this program"));
-        plans.collect::<Vec<PolicyPlan<'_>>>()
-    };
-    let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
-    let bytes_max = bytes_max.min(memory / 8);
-    let mut end = planned_at_once(sources, pool, bytes_max);
-    let mut plans = plan(0, end);
-    while !plans.is_empty() {
-        let next = end + planned_at_once(&sources[end..], pool, bytes_max);
-        let mut add = || plans.drain(..).try_for_each(|plan| policies.add(plan));
-        let (added, following) = rayon::join(&mut add, || plan(end, next));
-        added?;
-        (plans, end) = (following, next);
-    }
-    drop(extracts);
-    Ok(sources.drain(..).map(|origin| origin.bytes(pool) as u64).sum())
 }
 
 /// Returns how many of `origins`, at least one if there are any, have plans of at most so many bytes
@@ -181,39 +138,69 @@ fn plan_bytes(file_bytes: usize) -> usize {
     6 * file_bytes + 2 * patterns
 }
 
-/// The sections that grow while hosts are read.
-struct Sections<'c> {
-    pool: &'c BlobPool,
+/// What a set consists of. The sections grow while hosts are read.
+pub(super) struct Compiled<'c> {
+    standings: &'c Standings,
     config: &'c CompileConfig,
     /// The agents whose rules are compiled; `None` for all.
     agents: Option<&'c CompiledFor>,
     distinct: DistinctPolicies,
     policies: PolicySections,
     hosts: HostSections,
+    /// The seed of the table of hosts, which is made when all are known.
+    host_seed: u64,
     /// The bytes of the lines of all distinct files.
     text_bytes: u64,
     counts: StandingCounts,
     tables: Table,
 }
 
-impl<'c> Sections<'c> {
-    fn new(
+impl<'c> Compiled<'c> {
+    /// Compiles the rules that apply to some of `agents`, of all if there are none, and writes all
+    /// sections.
+    pub(super) fn to(
+        writer: &mut impl SectionSink,
         standings: &'c Standings,
         config: &'c CompileConfig,
         agents: Option<&'c CompiledFor>,
-    ) -> Sections<'c> {
+    ) -> Result<Compiled<'c>, CompileError> {
         let (pool, scratch) = (&standings.pool, &config.scratch);
-        Sections {
-            pool,
+        let mut compiled = Compiled {
+            standings,
             config,
             agents,
             distinct: DistinctPolicies::new(pool),
             policies: PolicySections::new(scratch),
             hosts: HostSections::new(scratch, pool.places(), standings.has_history()),
+            host_seed: 0,
             text_bytes: 0,
             counts: StandingCounts::default(),
             tables: scratch.table(),
+        };
+        writer.begin(SectionKind::RULE_SETS)?;
+        let mut pieces = standings.pieces();
+        let mut next = pieces.next_piece()?;
+        while let Some(piece) = next {
+            compiled.add_policies_of(&piece)?;
+            compiled.policies.rule_sets.pass(writer)?;
+            let (added, following) = rayon::join(|| compiled.add(&piece), || pieces.next_piece());
+            added?;
+            next = following?;
         }
+        if let Some(captured) = standings.log() {
+            compiled.add_other_files(captured, writer)?;
+        }
+        let hosts = &compiled.hosts;
+        let of_moments = hosts.timelines.as_ref().map(|it| it.captures.rows.spool());
+        let captures: Vec<&Spool> =
+            std::iter::once(hosts.captures.rows.spool()).chain(of_moments).collect();
+        let mut table = scratch.table();
+        let slots =
+            HostSlots::new(hosts.hosts.spool(), compiled.counts.hosts, &captures, &mut table)?;
+        let slots = slots.ok_or(CompileError::CollidingHosts)?;
+        compiled.host_seed = slots.seed;
+        compiled.write(&slots, writer)?;
+        Ok(compiled)
     }
 
     /// Adds the policies of hosts behind those before them.
@@ -229,7 +216,7 @@ impl<'c> Sections<'c> {
             for standing in host.all() {
                 if let Content::File { others, .. } = standing.content {
                     let texts = (self.config.dialect, &mut self.policies.texts);
-                    self.hosts.add_others(others, self.pool, texts)?;
+                    self.hosts.add_others(others, &self.standings.pool, texts)?;
                 }
             }
             self.hosts.add(host, &self.distinct)?;
@@ -242,9 +229,37 @@ impl<'c> Sections<'c> {
         Ok(self.tables.resize(tables)?)
     }
 
-    fn add_policies(&mut self, origins: &mut Vec<PolicyOrigin>) -> Result<(), CompileError> {
-        let reading = (self.config.dialect, self.agents, self.config.scratch.memory());
-        self.text_bytes += planned(origins, self.pool, reading, &mut self.policies)?;
+    /// Takes the sources of policies, plans them on all threads and adds the policies in order. While
+    /// some are added, the next ones are planned.
+    fn add_policies(&mut self, sources: &mut Vec<PolicyOrigin>) -> Result<(), CompileError> {
+        let Compiled { standings: Standings { pool, .. }, config, agents, policies, .. } = self;
+        let extract = |origin: &PolicyOrigin| match *origin {
+            PolicyOrigin::Extract(extract) => pool.get(extract),
+            PolicyOrigin::Access(_) => Ok(Cow::Borrowed(&[][..])),
+        };
+        let extracts = sources.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
+        let plan = |from: usize, to: usize| {
+            let sources = sources[from..to].par_iter().zip(&extracts[from..to]);
+            let plans = sources.map(|(origin, extract)| match *origin {
+                PolicyOrigin::Extract(_) => plan::of_extract(extract, config.dialect, *agents),
+                PolicyOrigin::Access(outcome) => Some(plan::access(outcome)),
+            });
+            let plans = plans.map(|plan| plan.expect("extracts are of this program"));
+            plans.collect::<Vec<PolicyPlan<'_>>>()
+        };
+        let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
+        let bytes_max = bytes_max.min(config.scratch.memory() / 8);
+        let mut end = planned_at_once(sources, pool, bytes_max);
+        let mut plans = plan(0, end);
+        while !plans.is_empty() {
+            let next = end + planned_at_once(&sources[end..], pool, bytes_max);
+            let mut add = || plans.drain(..).try_for_each(|plan| policies.add(plan));
+            let (added, following) = rayon::join(&mut add, || plan(end, next));
+            added?;
+            (plans, end) = (following, next);
+        }
+        drop(extracts);
+        self.text_bytes += sources.drain(..).map(|origin| origin.bytes(pool) as u64).sum::<u64>();
         Ok(())
     }
 
@@ -258,7 +273,7 @@ impl<'c> Sections<'c> {
         let mut unplanned = Vec::new();
         captured.each_file(|extract, others| {
             let texts = (self.config.dialect, &mut self.policies.texts);
-            self.hosts.add_others(others, self.pool, texts)?;
+            self.hosts.add_others(others, &self.standings.pool, texts)?;
             unplanned.extend(self.distinct.add_file(extract));
             if unplanned.len() < PLANNED_POLICIES_MAX {
                 return Ok(());
@@ -269,39 +284,10 @@ impl<'c> Sections<'c> {
         self.add_policies(&mut unplanned)?;
         self.policies.rule_sets.pass(writer)
     }
-}
-
-impl<'c> Compiled<'c> {
-    /// Compiles the rules that apply to some of `agents`, of all if there are none, and writes all
-    /// sections.
-    pub(super) fn to(
-        writer: &mut impl SectionSink,
-        standings: &'c Standings,
-        config: &'c CompileConfig,
-        agents: Option<&'c CompiledFor>,
-    ) -> Result<Compiled<'c>, CompileError> {
-        writer.begin(SectionKind::RULE_SETS)?;
-        let mut sections = Sections::new(standings, config, agents);
-        let mut pieces = standings.pieces();
-        let mut next = pieces.next_piece()?;
-        while let Some(piece) = next {
-            sections.add_policies_of(&piece)?;
-            sections.policies.rule_sets.pass(writer)?;
-            let (added, following) = rayon::join(|| sections.add(&piece), || pieces.next_piece());
-            added?;
-            next = following?;
-        }
-        if let Some(captured) = standings.log() {
-            sections.add_other_files(captured, writer)?;
-        }
-        let compiled = Compiled::finished(standings, sections)?;
-        compiled.write(writer)?;
-        Ok(compiled)
-    }
 
     /// Checks that the lines of all files are not far longer than a file of this size.
     fn check_lines(&self, file_bytes: u64) -> Result<(), CompileError> {
-        let bytes = self.sections.text_bytes + self.sections.hosts.other_bytes;
+        let bytes = self.text_bytes + self.hosts.other_bytes;
         let max = text_bytes_max(file_bytes);
         match bytes <= max {
             true => Ok(()),
@@ -309,25 +295,9 @@ impl<'c> Compiled<'c> {
         }
     }
 
-    /// Makes the table of hosts.
-    fn finished(
-        standings: &'c Standings,
-        sections: Sections<'c>,
-    ) -> Result<Compiled<'c>, CompileError> {
-        let hosts = &sections.hosts;
-        let of_moments = hosts.timelines.as_ref().map(|it| it.captures.rows.spool());
-        let captures: Vec<&Spool> =
-            std::iter::once(hosts.captures.rows.spool()).chain(of_moments).collect();
-        let mut table = sections.config.scratch.table();
-        let slots =
-            HostSlots::new(hosts.hosts.spool(), sections.counts.hosts, &captures, &mut table)?;
-        let slots = slots.ok_or(CompileError::CollidingHosts)?;
-        Ok(Compiled { standings, sections, slots, _table: table })
-    }
-
     /// Returns the fields of the header.
     pub(super) fn fields(&self) -> HeaderFields {
-        let Sections { config, policies, hosts, counts: known, .. } = &self.sections;
+        let Compiled { config, policies, hosts, counts: known, .. } = self;
         let PolicySections { heads, rule_sets, names, texts, .. } = policies;
         let counts = SetCounts {
             hosts: known.hosts,
@@ -340,23 +310,22 @@ impl<'c> Compiled<'c> {
             tokens: names.len(),
             dates: known.captured.map_or([0; 2], |it| [it.first.0, it.last.0]),
             file_notes: hosts.file_notes,
-            host_seed: self.slots.seed,
+            host_seed: self.host_seed,
             unused: 0,
         };
         HeaderFields {
-            dialect_name: config.dialect.name.to_owned(),
             reading_revision: config.dialect.reading,
             matching_revision: config.dialect.matching,
-            robots_bytes_max: config.robots_bytes_max.map(|bytes| bytes as u64),
+            robots_bytes_max: config.robots_bytes_max.map_or(u64::MAX, |bytes| bytes as u64),
             flags: 0,
+            dialect_name: HeaderFields::name_field(config.dialect.name),
             counts,
         }
     }
 
     /// Writes all sections but the first, that of rule sets.
-    fn write(&self, writer: &mut impl SectionSink) -> Result<(), CompileError> {
-        let Compiled { standings, slots, sections, .. } = self;
-        let Sections { config, distinct, policies, hosts, .. } = sections;
+    fn write(&self, slots: &HostSlots, writer: &mut impl SectionSink) -> Result<(), CompileError> {
+        let Compiled { standings, config, distinct, policies, hosts, .. } = self;
         let PolicySections { rule_sets, texts, .. } = policies;
         writer.section(SectionKind::PROVENANCE, config.provenance.as_bytes())?;
         writer.section(SectionKind::SLOTS, slots.lines.as_bytes())?;

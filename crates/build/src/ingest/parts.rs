@@ -148,8 +148,8 @@ impl Merger {
         let (mut first_input, (rules, _)) = (self.inputs.len(), self.keeps());
         for &set in sets {
             let inputs = inputs(set)?;
-            let no_captures = || SetError::NoCaptures { name: set.name().to_owned() };
-            let log = set.log().ok_or_else(no_captures)?;
+            let problem = "has no captures; run `portcullis compile` again";
+            let log = set.log().ok_or_else(|| SetError::unusable(set.name(), problem))?;
             logs.push(LogReader {
                 set,
                 rules,

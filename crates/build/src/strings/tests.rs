@@ -1,29 +1,35 @@
 //! Round trips of tables, and tables that no builder writes.
 
 use std::collections::BTreeSet;
+use std::io::Cursor;
 
 use portcullis_files::scratch::Scratch;
 use portcullis_set::file::{Damage, HeaderFields, SectionKind, SetCounts, SetFile, Storage};
-use portcullis_set::strings::{StringID, Strings};
+use portcullis_set::strings::Strings;
 
 use super::*;
 use crate::writer::{SectionSink, SetFileWriter};
 
 fn fields() -> HeaderFields {
     HeaderFields {
-        dialect_name: "rfc9309".into(),
+        dialect_name: HeaderFields::name_field("rfc9309"),
         reading_revision: 0,
         matching_revision: 0,
-        robots_bytes_max: None,
+        robots_bytes_max: u64::MAX,
         flags: 0,
         counts: SetCounts::default(),
     }
 }
 
+fn trusted(writer: SetFileWriter<Cursor<Vec<u8>>>) -> SetFile {
+    let bytes = writer.finish(&fields()).unwrap().file.into_inner();
+    SetFile::trusted("a set", bytes[..].into()).unwrap()
+}
+
 fn file_of(table: &StringTable) -> SetFile {
     let mut writer = SetFileWriter::in_memory().unwrap();
     table.write(SectionKind::RECORD_STRINGS, &mut writer).unwrap();
-    let bytes = writer.finish(&fields()).unwrap().finished;
+    let bytes = writer.finish(&fields()).unwrap().file.into_inner();
     SetFile::open(Storage::owned("a.set", bytes[..].into())).unwrap()
 }
 
@@ -40,7 +46,7 @@ fn file_with(strings: &[u8], starts: &[u64]) -> SetFile {
     for start in starts {
         writer.write(&start.to_le_bytes()).unwrap();
     }
-    SetFile::trusted("a set", writer.finish(&fields()).unwrap().finished).unwrap()
+    trusted(writer)
 }
 
 /// Strings with much in common, some of them prefixes of others.
@@ -70,11 +76,11 @@ fn strings_come_back_in_any_order() {
         let read = opened(&file);
         let mut found = b"whatever was here".to_vec();
         for (string, &number) in strings.iter().zip(&known).rev() {
-            read.get(&file, StringID(number), &mut found).unwrap();
+            read.get(&file, number, &mut found).unwrap();
             assert_eq!(&found, string);
         }
         for number in [table.len().next_multiple_of(BUCKET_STRINGS as u64) as u32, u32::MAX] {
-            assert!(read.get(&file, StringID(number), &mut found).is_err());
+            assert!(read.get(&file, number, &mut found).is_err());
         }
     }
 }
@@ -102,8 +108,8 @@ fn names_are_found_by_their_bytes() {
     }
     let mut writer = SetFileWriter::in_memory().unwrap();
     names.write(&mut writer).unwrap();
-    let bytes = writer.finish(&fields()).unwrap().finished;
-    let file = SetFile::trusted("a set", bytes).unwrap();
+    let bytes = writer.finish(&fields()).unwrap().file.into_inner();
+    let file = SetFile::trusted("a set", bytes[..].into()).unwrap();
     let section = file.section(SectionKind::TOKENS).unwrap();
     let words = [3, 6, 11, 12, 2, 1, 0].into_iter().flat_map(u32::to_le_bytes);
     let expected: Vec<u8> = words.chain(*b"gptbotccbota").collect();
@@ -113,7 +119,7 @@ fn names_are_found_by_their_bytes() {
 #[test]
 fn missing_sections_are_damage() {
     let writer = SetFileWriter::in_memory().unwrap();
-    let file = SetFile::trusted("a set", writer.finish(&fields()).unwrap().finished).unwrap();
+    let file = trusted(writer);
     let damage = Strings::open(&file, SectionKind::RECORD_STRINGS).unwrap_err();
     assert!(damage.to_string().contains("section 'strings'"), "{damage}");
 }
@@ -122,7 +128,7 @@ fn missing_sections_are_damage() {
 fn damages(file: &SetFile, count: u32) -> Vec<Damage> {
     let strings = opened(file);
     let mut found = Vec::new();
-    (0..count).filter_map(|id| strings.get(file, StringID(id), &mut found).err()).collect()
+    (0..count).filter_map(|id| strings.get(file, id, &mut found).err()).collect()
 }
 
 #[test]

@@ -29,25 +29,25 @@ const DAMAGED: [Damaged; 10] = [
     ("cut.pcs", |set| set[..set.len() - 1].to_vec(), "is cut short"),
     ("long.pcs", |set| [set, vec![0; 8]].concat(), "bytes were appended"),
     ("text.pcs", |set| as_text(&set), "converted as text"),
-    ("newer.pcs", |set| with_header(set, |it| it.version = u16::MAX.into()), "newer portcullis"),
-    ("older.pcs", |set| with_header(set, |it| it.version = 1.into()), "older portcullis"),
+    ("newer.pcs", |set| with_header(set, |it| it.version = u16::MAX), "newer portcullis"),
+    ("older.pcs", |set| with_header(set, |it| it.version = 1), "older portcullis"),
     (
         "unknown-section.pcs",
         |set| {
             with_header(set, |it| {
-                (it.table[0].kind, it.table[0].flags) = (9_999.into(), 1.into());
+                (it.table[0].kind, it.table[0].flags) = (9_999, 1);
             })
         },
         "has section 9999, which this portcullis has to know",
     ),
     (
         "other-dialect.pcs",
-        |set| with_header(set, |it| it.dialect_name[0] ^= 1),
+        |set| with_header(set, |it| it.fields.dialect_name[0] ^= 1),
         "as this version does not know it",
     ),
     (
         "other-matching.pcs",
-        |set| with_header(set, |it| it.matching_revision = u32::MAX.into()),
+        |set| with_header(set, |it| it.fields.matching_revision = u32::MAX),
         "matched paths differently",
     ),
     (

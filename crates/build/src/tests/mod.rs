@@ -47,10 +47,7 @@ impl Parts {
             let bytes = file.bytes(*section, 0, section.bytes).unwrap();
             (section.kind, bytes.to_vec())
         };
-        Parts {
-            fields: file.fields().clone(),
-            sections: file.sections().iter().map(section).collect(),
-        }
+        Parts { fields: *file.fields(), sections: file.sections().iter().map(section).collect() }
     }
 
     fn section(&mut self, kind: SectionKind) -> &mut Vec<u8> {
@@ -72,7 +69,7 @@ impl Parts {
             writer.begin(*kind).unwrap();
             writer.write(bytes).unwrap();
         }
-        writer.finish(&self.fields).unwrap().finished.to_vec()
+        writer.finish(&self.fields).unwrap().file.into_inner()
     }
 
     fn open(&self) -> Result<PolicySet, SetError> {

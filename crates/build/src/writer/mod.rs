@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Cursor, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use twox_hash::XxHash3_64;
@@ -15,7 +15,6 @@ use zerocopy::IntoBytes;
 
 use portcullis_files::atomic_file::AtomicFile;
 use portcullis_files::error::WriteError;
-use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::{Scratch, Spool, Table};
 use portcullis_set::file::{
     BLOCK, ContentHash, Header, HeaderFields, Layout, SECTION_ALIGNMENT, Section, SectionKind,
@@ -45,103 +44,35 @@ pub trait SectionSink {
     }
 }
 
-/// A sink for a file that is written from its beginning.
-pub trait Destination: Write + Seek {
-    /// The result of publishing.
-    type Finished;
-
-    /// Publishes the file. It is not visible before.
-    fn publish(self) -> io::Result<Self::Finished>;
-}
-
-impl Destination for AtomicFile {
-    type Finished = ();
-
-    fn publish(self) -> io::Result<()> {
-        self.complete()?.publish()
-    }
-}
-
-/// A growing file in memory.
-pub struct MemoryFile {
-    memory: ZeroedMemory,
-    bytes: usize,
-    position: usize,
-}
-
-impl Write for MemoryFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let end = self.position + bytes.len();
-        if end > self.memory.len() {
-            let mut larger = ZeroedMemory::new(end.max(2 * self.memory.len()))?;
-            larger[..self.bytes].copy_from_slice(&self.memory[..self.bytes]);
-            self.memory = larger;
-        }
-        self.memory[self.position..end].copy_from_slice(bytes);
-        self.position = end;
-        self.bytes = self.bytes.max(end);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Seek for MemoryFile {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let SeekFrom::Start(position) = to else { return Err(io::ErrorKind::Unsupported.into()) };
-        self.position = usize::try_from(position).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        Ok(position)
-    }
-}
-
-impl Destination for MemoryFile {
-    type Finished = ZeroedMemory;
-
-    fn publish(mut self) -> io::Result<ZeroedMemory> {
-        self.memory.truncate(self.bytes);
-        Ok(self.memory)
-    }
-}
-
 /// Hashes the content of a set, section by section.
 #[derive(Default)]
 pub struct ContentHasher {
     /// The kind, the length and the hash of each section before the last one.
     sections: blake3::Hasher,
-    last: Option<(SectionKind, u64, blake3::Hasher)>,
-    /// The last bytes: many of them are hashed several times as fast as few.
-    bytes: Vec<u8>,
+    last: Option<(SectionKind, BufWriter<blake3::Hasher>)>,
 }
 
-/// The bytes that are hashed at once.
+/// The bytes that are hashed at once: many are hashed several times as fast as few.
 const HASHED_BYTES: usize = 64 * 1024;
 
 impl ContentHasher {
     /// Begins a section, which ends the one before it.
     pub fn begin(&mut self, kind: SectionKind) {
         self.end();
-        self.last = Some((kind, 0, blake3::Hasher::new()));
+        self.last = Some((kind, BufWriter::with_capacity(HASHED_BYTES, blake3::Hasher::new())));
     }
 
     /// Adds bytes to the section.
     pub fn update(&mut self, bytes: &[u8]) {
-        let (_, length, hasher) = self.last.as_mut().expect("a section is begun before its bytes");
-        *length += bytes.len() as u64;
-        self.bytes.extend_from_slice(bytes);
-        if self.bytes.len() >= HASHED_BYTES {
-            hasher.update(&self.bytes);
-            self.bytes.clear();
-        }
+        let (_, hasher) = self.last.as_mut().expect("a section is begun before its bytes");
+        hasher.write_all(bytes).expect("hashing has no error");
     }
 
     fn end(&mut self) {
-        let Some((kind, length, mut hasher)) = self.last.take() else { return };
-        hasher.update(&self.bytes);
-        self.bytes.clear();
+        let Some((kind, hasher)) = self.last.take() else { return };
+        let hasher = hasher.into_inner().expect("hashing has no error");
         self.sections.update(&kind.0.to_le_bytes());
-        self.sections.update(&length.to_le_bytes());
+        self.sections.update(&hasher.count().to_le_bytes());
         self.sections.update(hasher.finalize().as_bytes());
     }
 
@@ -159,16 +90,16 @@ pub struct Written<F> {
     pub content_hash: ContentHash,
     /// The size of the file, in bytes.
     pub file_bytes: u64,
-    /// The result of the destination: the bytes, if it was written to memory.
-    pub finished: F,
+    /// What it was written to. A file is not visible before it is published.
+    pub file: F,
 }
 
 /// A file that is being written. If it is dropped, or a write fails, the unfinished file is
 /// removed.
-pub struct SetFileWriter<D> {
+pub struct SetFileWriter<F> {
     /// The path, for messages.
     path: PathBuf,
-    destination: D,
+    file: F,
     /// The bytes of the last, incomplete block.
     block: Vec<u8>,
     /// The number of blocks handed to the destination.
@@ -184,22 +115,21 @@ pub struct SetFileWriter<D> {
 }
 
 impl SetFileWriter<AtomicFile> {
-    /// Creates a file that will be published at `path` and replace an existing one.
+    /// Creates a file that replaces an existing one at `path` when it is published.
     pub fn create(path: &Path) -> Result<SetFileWriter<AtomicFile>, WriteError> {
         let file = AtomicFile::create(path).map_err(|error| WriteError::new(path, error))?;
         SetFileWriter::new(path, file)
     }
 }
 
-impl SetFileWriter<MemoryFile> {
+impl SetFileWriter<Cursor<Vec<u8>>> {
     /// Creates a file in memory.
-    pub fn in_memory() -> Result<SetFileWriter<MemoryFile>, WriteError> {
-        let file = MemoryFile { memory: ZeroedMemory::from(&[][..]), bytes: 0, position: 0 };
-        SetFileWriter::new(Path::new("the policy set in memory"), file)
+    pub fn in_memory() -> Result<SetFileWriter<Cursor<Vec<u8>>>, WriteError> {
+        SetFileWriter::new(Path::new("the policy set in memory"), Cursor::default())
     }
 }
 
-impl<D: Destination> SectionSink for SetFileWriter<D> {
+impl<F: Write + Seek> SectionSink for SetFileWriter<F> {
     /// Begins a section, which ends the previous one.
     ///
     /// # Panics
@@ -227,12 +157,12 @@ impl<D: Destination> SectionSink for SetFileWriter<D> {
     }
 }
 
-impl<D: Destination> SetFileWriter<D> {
-    /// Creates a file in `destination`. `path` is its name in messages.
-    pub fn new(path: &Path, destination: D) -> Result<SetFileWriter<D>, WriteError> {
+impl<F: Write + Seek> SetFileWriter<F> {
+    /// Writes to `file`, which is empty. `path` is its name in messages.
+    pub fn new(path: &Path, file: F) -> Result<SetFileWriter<F>, WriteError> {
         let mut writer = SetFileWriter {
             path: path.to_owned(),
-            destination,
+            file,
             block: Vec::with_capacity(SET_BLOCK_BYTES),
             blocks: 0,
             checksums: Vec::new(),
@@ -242,7 +172,7 @@ impl<D: Destination> SetFileWriter<D> {
             is_broken: false,
         };
         let header = [0; SET_BLOCK_BYTES];
-        let written = writer.destination.write_all(&header);
+        let written = writer.file.write_all(&header);
         writer.checked(written)?;
         writer.blocks = 1;
         Ok(writer)
@@ -250,16 +180,16 @@ impl<D: Destination> SetFileWriter<D> {
 
     /// Counts its checksums among the tables of a scratch.
     #[must_use]
-    pub fn within(self, scratch: &Scratch) -> SetFileWriter<D> {
+    pub fn within(self, scratch: &Scratch) -> SetFileWriter<F> {
         SetFileWriter { table: scratch.table(), ..self }
     }
 
-    /// Writes checksums and header, and publishes the file.
+    /// Writes checksums and header.
     ///
     /// # Panics
     ///
     /// If the dialect's name in `fields` is invalid in a header.
-    pub fn finish(mut self, fields: &HeaderFields) -> Result<Written<D::Finished>, WriteError> {
+    pub fn finish(mut self, fields: &HeaderFields) -> Result<Written<F>, WriteError> {
         if self.is_broken {
             let missing = io::Error::other("not all that was written has arrived");
             return Err(WriteError::new(&self.path, missing));
@@ -277,9 +207,7 @@ impl<D: Destination> SetFileWriter<D> {
         let file_bytes = header.layout.file_bytes();
         let written = self.write_header(&header);
         self.checked(written)?;
-        let SetFileWriter { path, destination, .. } = self;
-        let finished = destination.publish().map_err(|error| WriteError::new(&path, error))?;
-        Ok(Written { content_hash: header.content_hash, file_bytes, finished })
+        Ok(Written { content_hash: header.content_hash, file_bytes, file: self.file })
     }
 
     /// Writes each level after the one before it, and returns the root checksum.
@@ -301,9 +229,9 @@ impl<D: Destination> SetFileWriter<D> {
     }
 
     fn write_header(&mut self, header: &Header) -> io::Result<()> {
-        self.destination.seek(SeekFrom::Start(0))?;
-        self.destination.write_all(header.encode().as_bytes())?;
-        self.destination.flush()
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(header.encode().as_bytes())?;
+        self.file.flush()
     }
 
     /// Returns the offset of the next byte.
@@ -318,7 +246,7 @@ impl<D: Destination> SetFileWriter<D> {
             self.block.extend_from_slice(now);
             bytes = later;
             if self.block.len() == SET_BLOCK_BYTES {
-                let written = self.destination.write_all(&self.block);
+                let written = self.file.write_all(&self.block);
                 self.checked(written)?;
                 self.checksums.extend_from_slice(&XxHash3_64::oneshot(&self.block).to_le_bytes());
                 self.table.resize(self.checksums.capacity())?;

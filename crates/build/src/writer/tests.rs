@@ -21,10 +21,10 @@ const TEXT: SectionKind = SectionKind(903);
 fn fields() -> HeaderFields {
     let counts: [u64; 16] = std::array::from_fn(|index| index as u64 * 1_000);
     HeaderFields {
-        dialect_name: "rfc9309".into(),
+        dialect_name: HeaderFields::name_field("rfc9309"),
         reading_revision: 0x89AB_CDEF,
         matching_revision: 0x0123_4567,
-        robots_bytes_max: Some(512_000),
+        robots_bytes_max: 512_000,
         flags: 5,
         counts: zerocopy::transmute!(counts),
     }
@@ -42,8 +42,8 @@ fn written(sections: &[(SectionKind, &[u8])]) -> Written<Vec<u8>> {
         writer.begin(*kind).unwrap();
         writer.write(bytes).unwrap();
     }
-    let Written { content_hash, file_bytes, finished } = writer.finish(&fields()).unwrap();
-    Written { content_hash, file_bytes, finished: finished.to_vec() }
+    let Written { content_hash, file_bytes, file } = writer.finish(&fields()).unwrap();
+    Written { content_hash, file_bytes, file: file.into_inner() }
 }
 
 fn opened(bytes: Vec<u8>) -> Result<SetFile, SetError> {
@@ -59,7 +59,7 @@ fn damage(set: &SetFile) -> Damage {
 /// Returns three sections in three blocks of data, with padding between and after them.
 fn small() -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let (words, text) = (noise(4 * 700, 1), noise(6_001, 2));
-    let file = written(&[(WORDS, &words), (EMPTY, b""), (TEXT, &text)]).finished;
+    let file = written(&[(WORDS, &words), (EMPTY, b""), (TEXT, &text)]).file;
     (file, words, text)
 }
 
@@ -88,7 +88,7 @@ fn written_sections_are_read() {
 #[test]
 fn numbers_are_read_in_place_without_alignment() {
     let numbers: Vec<u8> = (0..3_000_u32).flat_map(|n| (n * 7).to_le_bytes()).collect();
-    let file = written(&[(WORDS, &numbers)]).finished;
+    let file = written(&[(WORDS, &numbers)]).file;
     // A vector begins at an even address, so one of these is unaligned.
     let shifted = [&[0], file.as_slice()].concat();
     assert_eq!(<[U32]>::ref_from_bytes(&shifted[1..][4_096..4_104]).unwrap()[1], 7);
@@ -116,7 +116,7 @@ fn reads_past_a_section_are_damage() {
         assert!(text.contains("portcullis compile"), "{text}");
     }
     // A section of another file is a mistake, but does not panic.
-    let other = opened(written(&[(TEXT, &noise(100_000, 3))]).finished).unwrap();
+    let other = opened(written(&[(TEXT, &noise(100_000, 3))]).file).unwrap();
     let section = other.section(TEXT).unwrap();
     assert!(set.bytes(section, 90_000, 5_000).is_err());
 }
@@ -126,7 +126,7 @@ fn a_set_of_several_levels() {
     let content = noise(700 * SET_BLOCK_BYTES, 4);
     let written = written(&[(TEXT, &content)]);
     assert_eq!(written.file_bytes, (1 + 700 + 2 + 1) * 4_096);
-    let set = opened(written.finished).unwrap();
+    let set = opened(written.file).unwrap();
     let section = set.section(TEXT).unwrap();
     for start in (0..content.len() - 9_000).step_by(70_001) {
         let bytes = set.bytes(section, start as u64, 9_000).unwrap();
@@ -139,14 +139,14 @@ fn a_set_of_several_levels() {
 #[test]
 fn a_set_without_content() {
     let empty = written(&[]);
-    assert_eq!(empty.finished.len(), SET_BLOCK_BYTES);
-    assert_eq!(empty.finished[56..64], 0x2D06_8005_38D3_94C2_u64.to_le_bytes());
-    opened(empty.finished).unwrap().verify().unwrap();
-    let holed = written(&[(EMPTY, b""), (TEXT, b"")]).finished;
+    assert_eq!(empty.file.len(), SET_BLOCK_BYTES);
+    assert_eq!(empty.file[56..64], 0x2D06_8005_38D3_94C2_u64.to_le_bytes());
+    opened(empty.file).unwrap().verify().unwrap();
+    let holed = written(&[(EMPTY, b""), (TEXT, b"")]).file;
     opened(holed).unwrap().verify().unwrap();
     // A section ends with its block, and an empty section follows.
     let full = noise(SET_BLOCK_BYTES - 2, 5);
-    let set = opened(written(&[(TEXT, &full), (EMPTY, b"")]).finished).unwrap();
+    let set = opened(written(&[(TEXT, &full), (EMPTY, b"")]).file).unwrap();
     assert_eq!(set.file_bytes(), 3 * 4_096);
     set.verify().unwrap();
 }
@@ -154,7 +154,7 @@ fn a_set_without_content() {
 #[test]
 fn threads_may_touch_the_same_blocks() {
     let content = noise(600 * SET_BLOCK_BYTES, 6);
-    let set = opened(written(&[(TEXT, &content)]).finished).unwrap();
+    let set = opened(written(&[(TEXT, &content)]).file).unwrap();
     let section = set.section(TEXT).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..8_usize {

@@ -27,7 +27,7 @@ use super::asking::{
 };
 use super::freshness::Freshness;
 use super::pieces::{Host, Pieces, Written};
-use crate::layout::{EVERY_HOST, NONE};
+use crate::layout::EVERY_HOST;
 use crate::stored::{
     AgentTokens, Effect, HostTable, Place, PolicyNumber, SelectedRules, StoredCapture,
     group_positions, key_with_scheme, ordered, ordered_rules, record_order,
@@ -348,10 +348,7 @@ impl Classifier {
             false => host.candidate.position(),
             true => self.set.position_of(EVERY_HOST)?,
         };
-        let is_https = host.place == Place::Https;
-        let capture = position.map(|position| self.set.capture_of(position, is_https));
-        let missing = || self.set.malformed_host("an origin has a policy and no capture");
-        capture.transpose()?.filter(|&capture| capture != NONE).ok_or_else(missing)
+        self.set.capture_of(position, host.place == Place::Https)
     }
 
     /// Returns the policy of an origin and its capture, as of a time or after all captures.

@@ -28,15 +28,6 @@ pub enum SetError {
     /// The path is a folder, a pipe or a device, or the file does not begin like a set.
     #[error(transparent)]
     NotASet(#[from] WrongKind),
-    /// The file begins like a set that was converted as text.
-    #[error(
-        "{name} is a policy set that was converted as text; \
-         fetch the file again, as binary data"
-    )]
-    ChangedAsText {
-        /// The file.
-        name: String,
-    },
     /// The file is shorter than when it was written.
     #[error(
         "{name} is cut short: it has {has} bytes of {of}; \
@@ -50,87 +41,14 @@ pub enum SetError {
         /// The minimum size of the whole file, in bytes.
         of: u64,
     },
-    /// The set was compiled in memory, of files that were never captured.
-    #[error("{name} has no captures; run `portcullis compile` again")]
-    NoCaptures {
-        /// The set.
-        name: String,
-    },
-    /// The file is longer than when it was written.
-    #[error(
-        "{name} has {has} bytes, {of} by its header: bytes were appended; \
-         fetch the file again, or run `portcullis compile` again"
-    )]
-    TooLong {
+    /// The file was converted or appended to, has no captures, or is for another version, dialect or
+    /// machine.
+    #[error("{name} {problem}")]
+    Unusable {
         /// The file.
         name: String,
-        /// The actual size, in bytes.
-        has: u64,
-        /// The size of the whole file, in bytes.
-        of: u64,
-    },
-    /// The format is newer than this program.
-    #[error(
-        "{name} was made by a newer portcullis (format {version}, this one reads up to {newest}): \
-         update portcullis"
-    )]
-    Newer {
-        /// The file.
-        name: String,
-        /// The format version of the file.
-        version: u16,
-        /// The newest version that this program reads.
-        newest: u16,
-    },
-    /// The set has a section that this version does not know, and has to.
-    #[error("{name} has {kind}, which this portcullis has to know to read it: update portcullis")]
-    UnknownSection {
-        /// The file.
-        name: String,
-        /// The section.
-        kind: SectionKind,
-    },
-    /// The format is no longer supported.
-    #[error(
-        "{name} was made by an older portcullis (format {version}, this one reads from {oldest} on): \
-         run `portcullis compile` again"
-    )]
-    Older {
-        /// The file.
-        name: String,
-        /// The format version of the file.
-        version: u16,
-        /// The oldest version that this program reads.
-        oldest: u16,
-    },
-    /// The machine is big-endian.
-    #[error(
-        "{name} cannot be used here: policy sets are used in place, and this machine is big-endian; \
-         use --robots, or a little-endian machine"
-    )]
-    BigEndian {
-        /// The file.
-        name: String,
-    },
-    /// Groups or paths are matched differently now.
-    #[error(
-        "{name} was compiled by an older portcullis, which matched paths differently: \
-         `portcullis compile -o NEW {name}` compiles its captures again"
-    )]
-    OtherMatching {
-        /// The file.
-        name: String,
-    },
-    /// The dialect is unknown to this version, or reads files differently now.
-    #[error(
-        "{name} was compiled for the dialect {dialect} as this version does not know it: \
-         run `portcullis compile` again"
-    )]
-    OtherDialect {
-        /// The file.
-        name: String,
-        /// The dialect's name.
-        dialect: String,
+        /// What it is, and what to do.
+        problem: String,
     },
     /// The bytes are not those that were written.
     #[error(transparent)]
@@ -138,6 +56,14 @@ pub enum SetError {
     /// A temporary file cannot be written or read.
     #[error(transparent)]
     Scratch(#[from] WriteError),
+}
+
+impl SetError {
+    /// Returns the error that a file cannot be used, with what follows its name.
+    #[cold]
+    pub fn unusable(name: &str, problem: impl Into<String>) -> SetError {
+        SetError::Unusable { name: name.to_owned(), problem: problem.into() }
+    }
 }
 
 /// Bytes of a set's file that differ from the written ones, or that violate the format.

@@ -9,8 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use twox_hash::XxHash3_64;
-use zerocopy::little_endian::{U16, U32, U64};
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
 use portcullis_files::kind::{FileKind, POLICY_SET, Wanted, WrongKind};
 use portcullis_files::limits::FILE_READ_BYTES;
@@ -18,7 +17,7 @@ use portcullis_robots::access::{DateSpan, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 
 use super::error::{Damage, Fault, Place, SetError};
-use super::section::{BLOCK, ContentHash, Layout, Section, SectionKind, align_section};
+use super::section::{BLOCK, ContentHash, Layout, SECTION_ALIGNMENT, Section, SectionKind};
 use crate::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 
 pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
@@ -34,74 +33,89 @@ pub const MINOR_VERSION: u16 = 0;
 /// The flag of an entry whose section every reader of the set has to know.
 const REQUIRED: u32 = 1;
 
-/// The number of counts that the header can hold.
-const COUNTS: usize = size_of::<SetCounts>() / size_of::<u64>();
-
 /// The maximum length of a dialect's name, in bytes.
 const NAME_BYTES: usize = 40;
 
 /// The header as it is stored.
-#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Stored {
     pub magic: [u8; 8],
-    pub version: U16,
-    pub minor_version: U16,
-    pub sections: U32,
-    pub file_bytes: U64,
+    pub version: u16,
+    pub minor_version: u16,
+    pub sections: u32,
+    pub file_bytes: u64,
     pub content_hash: [u8; 32],
-    pub root: U64,
-    pub reading_revision: U32,
-    pub matching_revision: U32,
-    pub robots_bytes_max: U64,
-    pub flags: U64,
-    pub dialect_name: [u8; NAME_BYTES],
-    pub counts: [U64; COUNTS],
+    pub root: u64,
+    pub fields: HeaderFields,
     pub table: [Entry; SET_SECTIONS_MAX],
     unused: [u8; SET_BLOCK_BYTES - 256 - SET_SECTIONS_MAX * size_of::<Entry>() - 8],
-    pub checksum: U64,
+    pub checksum: u64,
 }
 
 /// An entry of the table of sections.
-#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Entry {
-    pub kind: U32,
-    pub flags: U32,
-    pub start: U64,
-    pub bytes: U64,
+    pub kind: u32,
+    pub flags: u32,
+    pub start: u64,
+    pub bytes: u64,
 }
 
 const _: () = assert!(size_of::<Stored>() == SET_BLOCK_BYTES);
 
 /// The offset of a field of [`Stored`].
 macro_rules! at {
-    ($field:ident) => {
-        std::mem::offset_of!($crate::file::header::Stored, $field)
+    ($($field:ident).+) => {
+        std::mem::offset_of!($crate::file::header::Stored, $($field).+)
     };
 }
 
 /// The fields that the writer of a set chooses. The container stores them unchecked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
 pub struct HeaderFields {
-    /// The dialect's name: 1 to 40 ASCII characters without blanks.
-    pub dialect_name: String,
     /// The revision by which files were read
     /// ([`Dialect::reading`](portcullis_dialect::dialect::Dialect::reading)).
     pub reading_revision: u32,
     /// The revision by which groups and paths are matched
     /// ([`Dialect::matching`](portcullis_dialect::dialect::Dialect::matching)).
     pub matching_revision: u32,
-    /// The maximum number of bytes read per robots.txt file; `None` if there was no limit.
-    pub robots_bytes_max: Option<u64>,
+    /// The maximum number of bytes read per robots.txt file; `u64::MAX` if there was no limit.
+    pub robots_bytes_max: u64,
     /// See `FORMAT.md`.
     pub flags: u64,
+    /// The dialect's name: 1 to 40 ASCII characters without blanks, then zeros.
+    pub dialect_name: [u8; NAME_BYTES],
     /// See `FORMAT.md`.
     pub counts: SetCounts,
 }
 
+impl HeaderFields {
+    /// Returns the field for the name of a dialect.
+    ///
+    /// # Panics
+    ///
+    /// If the name is longer than the field.
+    pub fn name_field(name: &str) -> [u8; NAME_BYTES] {
+        let mut field = [0; NAME_BYTES];
+        field[..name.len()].copy_from_slice(name.as_bytes());
+        field
+    }
+
+    /// Returns the dialect's name; `None` if it is none.
+    pub fn dialect_name(&self) -> Option<&str> {
+        let name = self.dialect_name.split(|&byte| byte == 0).next()?;
+        let is_name = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
+        std::str::from_utf8(name).ok().filter(|_| is_name)
+    }
+}
+
 /// The counts in the header of a set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout,
+)]
 #[repr(C)]
 pub struct SetCounts {
     /// The number of hosts.
@@ -131,7 +145,7 @@ pub struct SetCounts {
     pub unused: u64,
 }
 
-const _: () = assert!(COUNTS == 16);
+const _: () = assert!(size_of::<SetCounts>() == 16 * size_of::<u64>());
 
 impl SetCounts {
     /// Returns the dates of the earliest and the latest capture; `None` if none is dated.
@@ -168,7 +182,7 @@ impl Header {
             fields: reader.fields()?,
             sections,
             content_hash: ContentHash(stored.content_hash),
-            root: stored.root.get(),
+            root: stored.root,
             layout,
         })
     }
@@ -177,29 +191,20 @@ impl Header {
     ///
     /// If the dialect's name is invalid in a header, or there are too many sections.
     pub fn encode(&self) -> Box<Stored> {
-        let Header { fields, sections, .. } = self;
-        let name = fields.dialect_name.as_bytes();
-        assert!((1..=NAME_BYTES).contains(&name.len()) && name.iter().all(u8::is_ascii_graphic));
+        assert!(self.fields.dialect_name().is_some(), "a dialect has a name");
         let mut stored = Stored::new_box_zeroed().expect("a block of memory");
         stored.magic = MAGIC;
-        stored.version = VERSION.into();
-        stored.minor_version = MINOR_VERSION.into();
-        stored.sections = (sections.len() as u32).into();
-        stored.file_bytes = self.layout.file_bytes().into();
+        stored.version = VERSION;
+        stored.minor_version = MINOR_VERSION;
+        stored.sections = self.sections.len() as u32;
+        stored.file_bytes = self.layout.file_bytes();
         stored.content_hash = self.content_hash.0;
-        stored.root = self.root.into();
-        stored.reading_revision = fields.reading_revision.into();
-        stored.matching_revision = fields.matching_revision.into();
-        stored.robots_bytes_max = fields.robots_bytes_max.unwrap_or(u64::MAX).into();
-        stored.flags = fields.flags.into();
-        stored.dialect_name[..name.len()].copy_from_slice(name);
-        let counts: [u64; COUNTS] = zerocopy::transmute!(fields.counts);
-        stored.counts = counts.map(U64::new);
-        for (entry, section) in stored.table[..sections.len()].iter_mut().zip(sections) {
-            entry.kind = section.kind.0.into();
-            entry.flags = if section.kind.is_required() { REQUIRED } else { 0 }.into();
-            entry.start = section.start.into();
-            entry.bytes = section.bytes.into();
+        stored.root = self.root;
+        stored.fields = self.fields;
+        let table = &mut stored.table[..self.sections.len()];
+        for (entry, &Section { kind, start, bytes }) in table.iter_mut().zip(&self.sections) {
+            let flags = if kind.is_required() { REQUIRED } else { 0 };
+            *entry = Entry { kind: kind.0, flags, start, bytes };
         }
         stored.seal();
         stored
@@ -213,7 +218,7 @@ impl Stored {
 
     /// Writes the checksum.
     pub fn seal(&mut self) {
-        self.checksum = self.computed_checksum().into();
+        self.checksum = self.computed_checksum();
     }
 }
 
@@ -224,7 +229,10 @@ fn first_block<'f>(name: &Arc<str>, file: &'f [u8]) -> Result<&'f Stored, SetErr
     if !file.starts_with(&MAGIC) {
         return Err(match file {
             [_, ..] if MAGIC.starts_with(file) => cut_short(),
-            _ if was_changed_as_text(file) => SetError::ChangedAsText { name: name.to_string() },
+            _ if was_changed_as_text(file) => SetError::unusable(
+                name,
+                "is a policy set that was converted as text; fetch the file again, as binary data",
+            ),
             _ => {
                 let kind = FileKind::of(&file[..file.len().min(FILE_READ_BYTES)]);
                 WrongKind { name: name.to_string(), kind, wanted: Wanted::PolicySet }.into()
@@ -232,7 +240,7 @@ fn first_block<'f>(name: &Arc<str>, file: &'f [u8]) -> Result<&'f Stored, SetErr
         });
     }
     let (stored, _) = Stored::ref_from_prefix(file).map_err(|_| cut_short())?;
-    let (found, expected) = (stored.computed_checksum(), stored.checksum.get());
+    let (found, expected) = (stored.computed_checksum(), stored.checksum);
     if found == expected {
         return Ok(stored);
     }
@@ -260,20 +268,33 @@ impl Reader<'_> {
     }
 
     fn check_version(&self) -> Result<(), SetError> {
-        let (name, version) = (|| self.name.to_string(), self.stored.version.get());
-        match version.cmp(&VERSION) {
-            Ordering::Greater => Err(SetError::Newer { name: name(), version, newest: VERSION }),
-            Ordering::Less => Err(SetError::Older { name: name(), version, oldest: VERSION }),
-            Ordering::Equal => Ok(()),
-        }
+        let version = self.stored.version;
+        let problem = match version.cmp(&VERSION) {
+            Ordering::Greater => format!(
+                "was made by a newer portcullis (format {version}, this one reads up to {VERSION}): \
+                 update portcullis"
+            ),
+            Ordering::Less => format!(
+                "was made by an older portcullis (format {version}, this one reads from {VERSION} on): \
+                 run `portcullis compile` again"
+            ),
+            Ordering::Equal => return Ok(()),
+        };
+        Err(SetError::unusable(self.name, problem))
     }
 
     fn check_length(&self, has: u64) -> Result<(), SetError> {
-        let (name, of) = (|| self.name.to_string(), self.stored.file_bytes.get());
+        let of = self.stored.file_bytes;
         match has.cmp(&of) {
-            Ordering::Less => Err(SetError::Truncated { name: name(), has, of }),
+            Ordering::Less => Err(SetError::Truncated { name: self.name.to_string(), has, of }),
             Ordering::Equal => Ok(()),
-            Ordering::Greater => Err(SetError::TooLong { name: name(), has, of }),
+            Ordering::Greater => Err(SetError::unusable(
+                self.name,
+                format!(
+                    "has {has} bytes, {of} by its header: bytes were appended; fetch the file again, \
+                     or run `portcullis compile` again"
+                ),
+            )),
         }
     }
 
@@ -291,56 +312,44 @@ impl Reader<'_> {
 
     /// Decodes the sections, each at the offset that follows from the previous one.
     fn sections(&self) -> Result<Vec<Section>, SetError> {
-        let number = self.stored.sections.get() as usize;
-        let Some(entries) = self.stored.table.get(..number) else {
+        let Some(entries) = self.stored.table.get(..self.stored.sections as usize) else {
             let what = "there are more sections than a set can have";
             return Err(self.malformed(at!(sections), what).into());
         };
-        let mut sections: Vec<Section> = Vec::with_capacity(number);
-        for (index, stored) in entries.iter().enumerate() {
-            let entry = self.entry(index);
-            let kind = SectionKind(stored.kind.get());
-            match (stored.flags.get(), kind.name()) {
+        let mut sections: Vec<Section> = Vec::with_capacity(entries.len());
+        for (index, &Entry { kind, flags, start, bytes }) in entries.iter().enumerate() {
+            let (entry, kind) = (self.entry(index), SectionKind(kind));
+            match (flags, kind.name()) {
                 (0, _) | (REQUIRED, Some(_)) => {}
                 (REQUIRED, None) => {
-                    return Err(SetError::UnknownSection { name: self.name.to_string(), kind });
+                    let problem = format!(
+                        "has {kind}, which this portcullis has to know to read it: update portcullis"
+                    );
+                    return Err(SetError::unusable(self.name, problem));
                 }
                 _ => return Err(self.malformed(entry + 4, "a section has unknown flags").into()),
             }
-            let section = Section { kind, start: stored.start.get(), bytes: stored.bytes.get() };
-            let expected = align_section(sections.last().map_or(BLOCK, Section::end));
-            if expected != Some(section.start) {
+            let end = sections.last().map_or(BLOCK, Section::end);
+            if end.checked_next_multiple_of(SECTION_ALIGNMENT) != Some(start) {
                 return Err(self.malformed(entry + 8, "a section begins at another place").into());
             }
-            if section.start.checked_add(section.bytes).is_none() {
-                return Err(self
-                    .malformed(entry + 16, "a section has more bytes than the file")
-                    .into());
+            if start.checked_add(bytes).is_none() {
+                let what = "a section has more bytes than the file";
+                return Err(self.malformed(entry + 16, what).into());
             }
-            if sections.iter().any(|other| other.kind == section.kind) {
+            if sections.iter().any(|other| other.kind == kind) {
                 return Err(self.malformed(entry, "two sections are of one kind").into());
             }
-            sections.push(section);
+            sections.push(Section { kind, start, bytes });
         }
         Ok(sections)
     }
 
     fn fields(&self) -> Result<HeaderFields, Damage> {
-        let Stored { dialect_name: field, robots_bytes_max, .. } = self.stored;
-        let bytes = field.iter().position(|&byte| byte == 0).unwrap_or(NAME_BYTES);
-        let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|c| c.is_ascii_graphic());
-        let dialect_name = std::str::from_utf8(&field[..bytes])
-            .ok()
-            .filter(is_name)
-            .ok_or_else(|| self.malformed(at!(dialect_name), "the dialect's name is none"))?;
-        self.check_zeros(at!(dialect_name) + bytes..at!(counts))?;
-        Ok(HeaderFields {
-            dialect_name: dialect_name.to_owned(),
-            reading_revision: self.stored.reading_revision.get(),
-            matching_revision: self.stored.matching_revision.get(),
-            robots_bytes_max: Some(robots_bytes_max.get()).filter(|&bytes| bytes != u64::MAX),
-            flags: self.stored.flags.get(),
-            counts: zerocopy::transmute!(self.stored.counts.map(U64::get)),
-        })
+        let (fields, start) = (self.stored.fields, at!(fields.dialect_name));
+        let name = fields.dialect_name();
+        let name = name.ok_or_else(|| self.malformed(start, "the dialect's name is none"))?;
+        self.check_zeros(start + name.len()..at!(fields.counts))?;
+        Ok(fields)
     }
 }

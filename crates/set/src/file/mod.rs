@@ -65,7 +65,9 @@ impl SetFile {
 
     fn with(storage: Storage, checked: fn(u64) -> CheckedBlocks) -> Result<SetFile, SetError> {
         if cfg!(target_endian = "big") {
-            return Err(SetError::BigEndian { name: storage.name().to_string() });
+            let problem = "cannot be used here: policy sets are used in place, and this machine is \
+                           big-endian; use --robots, or a little-endian machine";
+            return Err(SetError::unusable(storage.name(), problem));
         }
         let header = Header::decode(storage.name(), storage.bytes())?;
         let checked = checked(header.layout.blocks());

@@ -89,11 +89,6 @@ impl Layout {
     }
 }
 
-/// Returns the first offset at or after `offset` where a section may begin.
-pub(super) fn align_section(offset: u64) -> Option<u64> {
-    offset.checked_next_multiple_of(SECTION_ALIGNMENT)
-}
-
 /// The kind of a section's content. The container accepts unknown kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SectionKind(pub u32);

@@ -15,7 +15,6 @@ use portcullis_robots::syntax::{Record, RobotsTxt, record_of};
 use super::super::file::{Damage, Section};
 use super::super::layout::record::{self, In};
 use super::super::layout::{NONE, partition_point};
-use super::super::strings::StringID;
 use super::rule_set::Ordered;
 use super::{PolicySet, StoredCapture, StoredPolicy};
 
@@ -201,7 +200,7 @@ impl<'s> RecordList<'s> {
     ) -> Result<usize, Damage> {
         if form == record::STRING {
             let at = self.strings_at() + self.strings_before(index)? as usize;
-            let string = StringID(self.words(at, 1)?[0].get());
+            let string = self.words(at, 1)?[0].get();
             let sections = &self.set.sections;
             let strings = match self.place {
                 In::Others => &sections.other_strings,

@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 
 use zerocopy::IntoBytes;
-use zerocopy::little_endian::{U32, U64};
+use zerocopy::little_endian::U32;
 
 use portcullis_dialect::limits::HOST_BYTES_MAX;
 use portcullis_engine::bytes::places_of;
@@ -20,10 +20,6 @@ use super::{PolicyNumber, PolicySet};
 use crate::layout::EVERY_HOST;
 use crate::limits::SET_HOST_RUN_LINES_MAX;
 use crate::stored::CaptureFacts;
-
-/// The position of a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct HostPosition(pub(crate) u32);
 
 /// The field of a host that a scheme uses. Nearly all policies apply to http and https, so each of
 /// them has a field; any other scheme is part of the host's key.
@@ -94,8 +90,8 @@ pub(crate) struct Candidate(u32);
 impl Candidate {
     const NONE: Candidate = Candidate(0);
 
-    pub(crate) fn position(self) -> Option<HostPosition> {
-        self.0.checked_sub(1).map(HostPosition)
+    pub(crate) fn position(self) -> Option<u32> {
+        self.0.checked_sub(1)
     }
 }
 
@@ -110,7 +106,7 @@ impl PolicySet {
     }
 
     /// Returns the position of the host with this key.
-    pub(crate) fn position_of(&self, key: &[u8]) -> Result<Option<HostPosition>, Damage> {
+    pub(crate) fn position_of(&self, key: &[u8]) -> Result<Option<u32>, Damage> {
         let (mut line, tag) = line_of(key, self.slot_lines, self.host_seed);
         for _ in 0..=SET_HOST_RUN_LINES_MAX {
             let slots = self.file.items::<SlotLine>(self.sections.slots, line, 1)?[0];
@@ -154,9 +150,9 @@ impl PolicySet {
         key: &[u8],
     ) -> Result<Option<(PolicyNumber, StoredCapture<'_>)>, Damage> {
         let Some(host) = self.host_of(scheme, key)? else { return Ok(None) };
-        let place = place(scheme);
-        let Some(policy) = host.policy(place == Place::Https) else { return Ok(None) };
-        Ok(Some((policy, host.capture_of_policy(place)?)))
+        let https = place(scheme) == Place::Https;
+        let Some(policy) = host.policy(https) else { return Ok(None) };
+        Ok(Some((policy, self.capture_at(host.capture_of_policy(https)?)?)))
     }
 
     pub(super) fn host_of(
@@ -181,10 +177,10 @@ impl PolicySet {
 
     /// Returns the host at a position.
     #[inline]
-    pub fn host_at(&self, position: HostPosition) -> Result<StoredHost<'_>, Damage> {
+    pub fn host_at(&self, position: u32) -> Result<StoredHost<'_>, Damage> {
         let hosts = self.sections.hosts;
         let line = self.host_line(position)?;
-        let start = u64::from(position.0) * size_of::<HostLine>() as u64;
+        let start = u64::from(position) * size_of::<HostLine>() as u64;
         let key = match line.key_bytes.get() as usize {
             bytes @ ..=HostLine::KEY_BYTES => &line.key[..bytes],
             bytes @ ..=KEY_BYTES_MAX => {
@@ -198,14 +194,23 @@ impl PolicySet {
     }
 
     #[inline]
-    fn host_line(&self, position: HostPosition) -> Result<&HostLine, Damage> {
-        Ok(&self.file.items::<HostLine>(self.sections.hosts, position.0.into(), 1)?[0])
+    fn host_line(&self, position: u32) -> Result<&HostLine, Damage> {
+        Ok(&self.file.items::<HostLine>(self.sections.hosts, position.into(), 1)?[0])
     }
 
-    /// Returns the number of the capture of a host's origin, or [`NONE`].
+    /// Returns the number of the capture of an origin that has a policy, given the position of its host.
     #[inline]
-    pub(crate) fn capture_of(&self, position: HostPosition, https: bool) -> Result<u32, Damage> {
-        Ok(self.host_line(position)?.captures[usize::from(https)].get())
+    pub(crate) fn capture_of(&self, position: Option<u32>, https: bool) -> Result<u32, Damage> {
+        let line = position.map(|position| self.host_line(position)).transpose()?;
+        self.known_capture(line.map_or(NONE, |line| line.captures[usize::from(https)].get()))
+    }
+
+    #[inline]
+    fn known_capture(&self, capture: u32) -> Result<u32, Damage> {
+        match capture {
+            NONE => Err(self.malformed_host("an origin has a policy and no capture")),
+            capture => Ok(capture),
+        }
     }
 
     /// Returns all hosts, in the order of their keys. Iteration ends after damage.
@@ -222,7 +227,7 @@ impl PolicySet {
                 }
                 _ => Ok(host),
             };
-            let host = self.host_at(HostPosition(position)).and_then(in_order);
+            let host = self.host_at(position).and_then(in_order);
             next = host
                 .as_ref()
                 .ok()
@@ -376,7 +381,7 @@ impl<'s> HostTable<'s> {
             *candidate = Candidate::NONE;
             return Ok([NONE; 2]);
         };
-        *candidate = Candidate(position.0 + 1);
+        *candidate = Candidate(position + 1);
         Ok(self.set.host_at(position)?.policies)
     }
 }
@@ -395,19 +400,15 @@ impl<'s> StoredHost<'s> {
         (number != NONE).then_some(PolicyNumber(number))
     }
 
-    /// Returns the capture of a policy that the host has.
-    pub(crate) fn capture_of_policy(&self, place: Place) -> Result<StoredCapture<'s>, Damage> {
-        let missing = || self.set.malformed_host("an origin has a policy and no capture");
-        self.capture(place == Place::Https)?.ok_or_else(missing)
+    /// Returns the number of the capture of a policy that the host has.
+    pub(super) fn capture_of_policy(&self, https: bool) -> Result<u32, Damage> {
+        self.set.known_capture(self.captures[usize::from(https)])
     }
 
     /// Returns the capture of that policy.
     pub fn capture(&self, https: bool) -> Result<Option<StoredCapture<'s>>, Damage> {
-        let index = self.captures[usize::from(https)];
-        if index == NONE {
-            return Ok(None);
-        }
-        self.set.capture_at(index).map(Some)
+        let index = Some(self.captures[usize::from(https)]).filter(|&index| index != NONE);
+        index.map(|index| self.set.capture_at(index)).transpose()
     }
 
     /// Returns the schemes with a policy: `false` for http or the only scheme of the key, `true`
@@ -515,20 +516,17 @@ impl PolicySet {
         };
         let first = partition_point(rows, |index| Ok(row(index)?.capture.get() < capture))?;
         let found = if first < rows { Some(row(first)?) } else { None };
+        let change = if notes.contains(CaptureNote::OutageLastGoodCopy) {
+            LongOutage::LastGoodCopy
+        } else if notes.contains(CaptureNote::OutageUnavailable) {
+            LongOutage::Unavailable
+        } else {
+            LongOutage::NoChange
+        };
         Ok(found.filter(|row| row.capture.get() == capture).map(|found| KnownOutage {
             since: UnixSeconds(found.since.get()),
-            change: match notes {
-                notes if notes.contains(CaptureNote::OutageLastGoodCopy) => {
-                    LongOutage::LastGoodCopy
-                }
-                notes if notes.contains(CaptureNote::OutageUnavailable) => LongOutage::Unavailable,
-                _ => LongOutage::NoChange,
-            },
-            copy_captured_at: known_time(found.copy),
+            change,
+            copy_captured_at: Some(found.copy.get()).filter(|&it| it != u64::MAX).map(UnixSeconds),
         }))
     }
-}
-
-fn known_time(time: U64) -> Option<UnixSeconds> {
-    Some(UnixSeconds(time.get())).filter(|time| time.0 != u64::MAX)
 }

@@ -44,7 +44,7 @@ pub use capture::CaptureFacts;
 pub(crate) use document::RecordList;
 pub use document::{RecordKind, UsageKind};
 pub(crate) use hosts::{Candidate, HostTable, Search};
-pub use hosts::{HostPosition, Place, StoredCapture, StoredHost, key_with_scheme, place};
+pub use hosts::{Place, StoredCapture, StoredHost, key_with_scheme, place};
 pub(crate) use policy::{Effect, SelectedRules};
 pub use policy::{PolicyNumber, RuleSetNumber, StoredPolicy};
 pub use rule_set::{StoredRuleSet, record_order};
@@ -170,10 +170,15 @@ impl PolicySet {
 
     fn of(file: SetFile) -> Result<PolicySet, SetError> {
         let set = PolicySet::to_compile(file)?;
-        match set.matches_as_now() {
-            true => Ok(set),
-            false => Err(SetError::OtherMatching { name: set.name().to_owned() }),
+        if set.matches_as_now() {
+            return Ok(set);
         }
+        let problem = format!(
+            "was compiled by an older portcullis, which matched paths differently: \
+             `portcullis compile -o NEW {}` compiles its captures again",
+            set.name()
+        );
+        Err(SetError::unusable(set.name(), problem))
     }
 
     /// Returns whether the set was compiled by the present revision of matching.
@@ -184,9 +189,8 @@ impl PolicySet {
     fn to_compile(file: SetFile) -> Result<PolicySet, SetError> {
         let dialect = dialect(&file)?;
         if file.fields().flags != 0 {
-            return Err(file
-                .malformed_header("it has flags that this version does not know")
-                .into());
+            let what = "it has flags that this version does not know";
+            return Err(file.malformed_header(what).into());
         }
         let sections = Sections::of(&file)?;
         let Sections { timelines, moments, moment_captures, moment_outages, .. } = &sections;
@@ -257,7 +261,7 @@ impl PolicySet {
 
     /// Returns the maximum number of bytes read per file; `None` if there was no limit.
     pub fn robots_bytes_max(&self) -> Option<u64> {
-        self.file.fields().robots_bytes_max
+        Some(self.file.fields().robots_bytes_max).filter(|&bytes| bytes != u64::MAX)
     }
 
     /// Returns the content hash. Sets that were compiled from the same captures have the same hash.
@@ -334,9 +338,13 @@ impl PolicySet {
 /// Returns the dialect that a set was compiled for, if it still reads files in the same way.
 fn dialect(file: &SetFile) -> Result<&'static Dialect, SetError> {
     let fields = file.fields();
-    let known = Dialect::by_name(&fields.dialect_name);
-    known.filter(|dialect| dialect.reading == fields.reading_revision).ok_or_else(|| {
-        let (name, dialect) = (file.name().to_owned(), fields.dialect_name.clone());
-        SetError::OtherDialect { name, dialect }
+    let name = fields.dialect_name().unwrap_or_default();
+    let known = Dialect::by_name(name).filter(|it| it.reading == fields.reading_revision);
+    known.ok_or_else(|| {
+        let problem = format!(
+            "was compiled for the dialect {name} as this version does not know it: \
+             run `portcullis compile` again"
+        );
+        SetError::unusable(file.name(), problem)
     })
 }

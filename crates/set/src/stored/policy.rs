@@ -7,7 +7,7 @@ use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::Line;
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, Pairs, PolicyHead, Robots, policy, robots_of};
+use super::super::layout::{NONE, Pairs, PolicyHead, policy, robots_of};
 use super::PolicySet;
 use super::tokens::AgentTokens;
 
@@ -235,24 +235,27 @@ impl<'s> StoredPolicy<'s> {
         self.head.document.get()
     }
 
-    /// Returns the robots that it names.
+    /// Returns the numbers of the names of the robots that it names, ascending, and for each robot its
+    /// entry and the line or record that names it first.
     #[inline]
-    fn named_robots(&self) -> Result<Robots<'s>, Damage> {
-        let words = &self.words[policy::HEAD_WORDS..];
-        let robots = Robots::first_of(words, self.words[policy::TOKENS]);
+    fn named_robots(&self) -> Result<(&'s [U32], Pairs<'s>), Damage> {
+        let (count, are_wide) = robots_of(self.words[policy::TOKENS]);
+        let robots = self.words[policy::HEAD_WORDS..].split_at_checked(count);
+        let pairs = robots.and_then(|(_, pairs)| Pairs::first_of(pairs, count, are_wide));
+        let robots = robots.map(|(names, _)| names).zip(pairs);
         robots.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
     }
 
     pub(super) fn entry_at(&self, entry: u32) -> usize {
-        let entries = policy::HEAD_WORDS + Robots::words(self.words[policy::TOKENS]);
+        let (robots, are_wide) = robots_of(self.words[policy::TOKENS]);
+        let entries = policy::HEAD_WORDS + robots * (1 + Pairs::words(are_wide));
         entries + entry as usize * policy::ENTRY_WORDS
     }
 
     /// Returns the numbers of the named robots, each with its entry.
     pub fn robots(&self) -> Result<Vec<(u32, u32)>, Damage> {
-        let robots = self.named_robots()?;
-        let pairs = (0..).map_while(|index| robots.get(index));
-        Ok(robots.names.iter().zip(pairs).map(|(name, (entry, _))| (name.get(), entry)).collect())
+        let (names, robots) = self.named_robots()?;
+        Ok(names.iter().zip(robots.iter()).map(|(name, (entry, _))| (name.get(), entry)).collect())
     }
 
     /// Returns the entry of the default groups, if there are any.
@@ -319,17 +322,17 @@ impl<'s> StoredPolicy<'s> {
         if self.state()? != PolicyState::Rules {
             return Ok(None);
         }
-        let robots = self.named_robots()?;
-        let naming = |index: usize| Some((robots.names[index].get(), robots.get(index)?.1));
-        Ok(agent.first_named(robots.names, naming).map(|(number, ..)| number))
+        let (names, robots) = self.named_robots()?;
+        let naming = |index: usize| Some((names[index].get(), robots.get(index)?.1));
+        Ok(agent.first_named(names, naming).map(|(number, ..)| number))
     }
 
     /// Returns the entry, the naming record and the position in the chain of the first token of the
     /// chain that is named.
     #[inline]
     fn named(&self, agent: &AgentTokens) -> Result<Option<(u32, u32, u32)>, Damage> {
-        let robots = self.named_robots()?;
-        let named = agent.first_named(robots.names, |index| robots.get(index));
+        let (names, robots) = self.named_robots()?;
+        let named = agent.first_named(names, |index| robots.get(index));
         // The last word is the record of a rule. If it is zero, the file was truncated and has lost it,
         // and the names of robots with it.
         if named.is_none() && self.words.last().is_none_or(|word| word.get() == 0) {

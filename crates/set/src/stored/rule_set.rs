@@ -191,7 +191,7 @@ impl<'s> Order<'s> {
         }
     }
 
-    pub fn numbers(&self) -> impl Iterator<Item = u32> + use<'s> {
+    pub fn numbers(&self) -> impl DoubleEndedIterator<Item = u32> + use<'s> {
         self.bytes.chunks_exact(self.width).map(|bytes| {
             let mut number = [0; size_of::<u32>()];
             number[..bytes.len()].copy_from_slice(bytes);
@@ -257,11 +257,8 @@ impl PolicySet {
         let section = self.sections.orders;
         let width = self.file.bytes(section, position.into(), 1)?[0].into();
         if !matches!(width, 1 | 2 | 4) {
-            return Err(self.file.malformed(
-                section,
-                position.into(),
-                "an order has no such numbers",
-            ));
+            let what = "an order has no such numbers";
+            return Err(self.file.malformed(section, position.into(), what));
         }
         let (start, bytes) = (u64::from(position) + 1, (patterns * width) as u64);
         Ok(Order { width, bytes: self.file.bytes(section, start, bytes)? })
@@ -270,14 +267,7 @@ impl PolicySet {
     /// Returns the record of a pattern according to an order, counted from the first rule of the
     /// first group.
     pub(crate) fn record_of(&self, order: u32, pattern: u32) -> Result<u32, Damage> {
-        let section = self.sections.orders;
-        let width = self.file.bytes(section, order.into(), 1)?[0];
-        let at = u64::from(order) + 1 + u64::from(pattern) * u64::from(width);
-        match *self.file.bytes(section, at, width.into())? {
-            [a] => Ok(a.into()),
-            [a, b] => Ok(u16::from_le_bytes([a, b]).into()),
-            [a, b, c, d] => Ok(u32::from_le_bytes([a, b, c, d])),
-            _ => Err(self.file.malformed(section, order.into(), "an order has no such numbers")),
-        }
+        let order = self.order(order, pattern as usize + 1)?;
+        Ok(order.numbers().next_back().unwrap_or(NONE))
     }
 }

@@ -15,7 +15,7 @@ use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use super::hosts::{Place, StoredCapture, StoredHost, place};
 use super::{CaptureFacts, PolicyNumber, PolicySet, Sections};
 use crate::file::{Damage, Section};
-use crate::layout::{MomentRow, NONE};
+use crate::layout::MomentRow;
 use crate::limits::TIMELINE_SECONDS_END;
 
 /// The longest timeline whose moments are counted, not searched.
@@ -129,14 +129,9 @@ impl<'s> StoredHost<'s> {
     ///
     /// If the set is damaged.
     pub fn timeline(&self, https: bool) -> Result<Option<StoredTimeline<'s>>, Damage> {
-        let capture = self.captures[usize::from(https)];
-        match self.policy(https).filter(|_| self.set.has_history()) {
-            Some(_) if capture == NONE => {
-                Err(self.set.malformed_host("an origin has a policy and no capture"))
-            }
-            Some(policy) => self.set.timeline(policy, capture).map(Some),
-            None => Ok(None),
-        }
+        let policy = self.policy(https).filter(|_| self.set.has_history());
+        let timeline = |policy| self.set.timeline(policy, self.capture_of_policy(https)?);
+        policy.map(timeline).transpose()
     }
 }
 

@@ -70,16 +70,10 @@ impl AgentTokens {
         naming: impl Fn(usize) -> Option<(u32, u32)>,
     ) -> Option<(u32, u32, u32)> {
         for (position, numbers) in &self.chain {
-            let mut first: Option<(u32, u32)> = None;
-            for &number in numbers {
-                if let Ok(index) = names.binary_search_by_key(&number, |name| name.get())
-                    && let Some((entry, record)) = naming(index)
-                    && first.is_none_or(|(_, other)| record < other)
-                {
-                    first = Some((entry, record));
-                }
-            }
-            if let Some((entry, record)) = first {
+            let found = numbers.iter().filter_map(|number| {
+                naming(names.binary_search_by_key(number, |name| name.get()).ok()?)
+            });
+            if let Some((entry, record)) = found.min_by_key(|&(_, record)| record) {
                 return Some((entry, record, *position));
             }
         }

@@ -59,7 +59,7 @@ fn every_flipped_bit_is_found() {
 #[test]
 fn a_damaged_block_harms_no_other() {
     let content = noise(700 * SET_BLOCK_BYTES, 9);
-    let mut file = written(&[(TEXT, &content)]).finished;
+    let mut file = written(&[(TEXT, &content)]).file;
     let (data, level_1) = (300 * SET_BLOCK_BYTES + 17, 702 * SET_BLOCK_BYTES);
     file[data] ^= 1;
     file[level_1] ^= 1;
@@ -78,7 +78,7 @@ fn a_damaged_block_harms_no_other() {
 #[test]
 fn a_section_is_compared_whole_once_half_of_it_was_read() {
     let content = noise(20 * SET_BLOCK_BYTES, 9);
-    let file = written(&[(TEXT, &content)]).finished;
+    let file = written(&[(TEXT, &content)]).file;
     let mut damaged = file.clone();
     damaged[18 * SET_BLOCK_BYTES] ^= 1;
     for (file, is_whole) in [(file, true), (damaged, false)] {
@@ -122,7 +122,7 @@ fn appended_bytes_are_an_error() {
     let (mut file, ..) = small();
     file.push(b'\n');
     let error = opened(file).unwrap_err();
-    assert!(matches!(error, SetError::TooLong { has: 20_481, of: 20_480, .. }), "{error}");
+    assert!(error.to_string().contains("has 20481 bytes, 20480 by its header"), "{error}");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_conversion_of_text_is_recognised() {
     let unix: Vec<u8> = without(b"\r");
     for converted in [lossy, latin_1, seven_bits, unix] {
         let error = opened(converted).unwrap_err();
-        assert!(matches!(error, SetError::ChangedAsText { .. }), "{error}");
+        assert!(error.to_string().contains("was converted as text"), "{error}");
         assert!(error.to_string().contains("as binary data"), "{error}");
     }
 }
@@ -199,7 +199,8 @@ fn a_mapped_set_is_unchanged_when_it_is_replaced() {
     let (file, _, text) = small();
     fs::write(&path, file).unwrap();
     let set = SetFile::open(mapped(&path).unwrap()).unwrap();
-    SetFileWriter::create(&path).unwrap().finish(&fields()).unwrap();
+    let written = SetFileWriter::create(&path).unwrap().finish(&fields()).unwrap();
+    written.file.complete().unwrap().publish().unwrap();
     assert_eq!(open_path(&path).sections().len(), 0);
     set.is_whole().unwrap();
     assert_eq!(set.bytes(set.section(TEXT).unwrap(), 0, 6_001).unwrap(), text);

@@ -9,8 +9,8 @@ use portcullis_set::file::{Entry, StoredHeader as Stored, VERSION};
 
 /// The offset of a field of the header.
 macro_rules! at {
-    ($field:ident) => {
-        std::mem::offset_of!(Stored, $field)
+    ($($field:ident).+) => {
+        std::mem::offset_of!(Stored, $($field).+)
     };
 }
 
@@ -37,7 +37,8 @@ fn a_version_from_the_future_asks_for_an_update() {
     );
     // The rest of a future header is arbitrary.
     let future = with_header(&[(at!(version), &[0xFF; 4]), (at!(sections), &[0xFF; 4_000])]);
-    assert!(matches!(opened(future).unwrap_err(), SetError::Newer { version: u16::MAX, .. }));
+    let error = opened(future).unwrap_err().to_string();
+    assert!(error.contains("made by a newer portcullis (format 65535"), "{error}");
     // A newer minor version has nothing that an older reader must know.
     opened(with_header(&[(at!(minor_version), &[7])])).unwrap();
     for older in 0..VERSION as u8 {
@@ -80,11 +81,11 @@ fn headers_that_do_not_fit_their_file() {
         ("do not fill the file", entry(2) + 16, &[0; 8]),
         ("not zero", entry(3), &[1]),
         ("not zero", at!(checksum) - 1, &[1]),
-        ("the dialect's name", at!(dialect_name), &[0]),
-        ("the dialect's name", at!(dialect_name), b"rfc 9309"),
-        ("the dialect's name", at!(dialect_name), b"\xC3\xA4"),
-        ("the dialect's name", at!(dialect_name), b"\xFF"),
-        ("not zero", at!(dialect_name) + 9, b"x"),
+        ("the dialect's name", at!(fields.dialect_name), &[0]),
+        ("the dialect's name", at!(fields.dialect_name), b"rfc 9309"),
+        ("the dialect's name", at!(fields.dialect_name), b"\xC3\xA4"),
+        ("the dialect's name", at!(fields.dialect_name), b"\xFF"),
+        ("not zero", at!(fields.dialect_name) + 9, b"x"),
     ];
     for &(expected, at, bytes) in cases {
         let error = opened(with_header(&[(at, bytes)])).unwrap_err().to_string();
@@ -126,7 +127,7 @@ fn sealed(mut file: Vec<u8>) -> Vec<u8> {
         checksum.copy_from_slice(&XxHash3_64::oneshot(block).to_le_bytes());
     }
     let header = Stored::mut_from_bytes(header).unwrap();
-    header.root = XxHash3_64::oneshot(level).into();
+    header.root = XxHash3_64::oneshot(level);
     header.seal();
     file
 }

@@ -8,7 +8,6 @@ use std::path::Path;
 use twox_hash::XxHash3_64;
 
 use super::*;
-use crate::writer::Destination;
 
 /// Stored files outlive the program. If this fails, the format has changed. Increase the format
 /// version (`VERSION` and `FORMAT.md`) before you change the number here.
@@ -36,7 +35,7 @@ fn the_sizes_of_writes_make_no_difference() {
         writer.write(b"").unwrap();
     }
     let pieces = writer.finish(&fields()).unwrap();
-    assert!(whole.finished == *pieces.finished);
+    assert!(whole.file == pieces.file.into_inner());
     assert_eq!(whole.content_hash, pieces.content_hash);
 }
 
@@ -73,7 +72,7 @@ fn a_file_appears_when_it_is_finished() {
         writer.write(bytes).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"before");
     }
-    writer.finish(&fields()).unwrap();
+    publish(writer.finish(&fields()).unwrap());
     assert_eq!(names(folder.path()), ["a.set"]);
     assert!(fs::read(&path).unwrap() == expected);
     let set = SetFile::open(Storage::open(&path).unwrap()).unwrap();
@@ -111,12 +110,17 @@ fn a_link_stays_and_its_target_is_replaced() {
     let (target, link) = (folder.path().join("target"), folder.path().join("link"));
     fs::write(&target, "before").unwrap();
     std::os::unix::fs::symlink(&target, &link).unwrap();
-    SetFileWriter::create(&link).unwrap().finish(&fields()).unwrap();
+    publish(SetFileWriter::create(&link).unwrap().finish(&fields()).unwrap());
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(SetFile::open(Storage::open(&target).unwrap()).is_ok());
 }
 
+fn publish(written: Written<AtomicFile>) {
+    written.file.complete().unwrap().publish().unwrap();
+}
+
 /// A disk with limited room.
+#[derive(Debug)]
 struct FullDisk {
     bytes: Cursor<Vec<u8>>,
     room: usize,
@@ -142,14 +146,6 @@ impl Seek for FullDisk {
     }
 }
 
-impl Destination for FullDisk {
-    type Finished = Vec<u8>;
-
-    fn publish(self) -> io::Result<Vec<u8>> {
-        Ok(self.bytes.into_inner())
-    }
-}
-
 #[test]
 fn a_full_disk_is_an_error_wherever_it_happens() {
     let (whole, words, text) = small();
@@ -172,7 +168,7 @@ fn a_full_disk_is_an_error_wherever_it_happens() {
         let message = "cannot write disk/a.set: no storage space; make room, or write elsewhere";
         assert_eq!(error.to_string(), message);
     }
-    assert!(write(whole.len()).unwrap().finished == whole);
+    assert!(*write(whole.len()).unwrap().file.bytes.get_ref() == whole);
 }
 
 /// Returns the names of the entries of a folder, sorted.
