@@ -187,15 +187,6 @@ impl Loaded {
         let is_of_file = |note: &&LoadNote| !matches!(note.kind, LoadNoteKind::LeftOut(_));
         self.left_out + self.notes.iter().filter(is_of_file).count() as u64
     }
-
-    fn checked(self, strictness: Strictness) -> Result<Loaded, LoadError> {
-        match self.notes.first() {
-            Some(first) if strictness == Strictness::Strict => {
-                Err(LoadError::Strict { first: first.clone(), more: self.note_count() - 1 })
-            }
-            _ => Ok(self),
-        }
-    }
 }
 
 /// Reads a robots.txt file, which then applies to every URL, or a folder of files named by
@@ -211,7 +202,9 @@ impl Loaded {
 /// named by a host.
 pub fn load(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
     if path.is_dir() {
-        return load_folder(path, config)?.checked(config.strictness);
+        let loaded = load_folder(path, config)?;
+        check_notes(&loaded.notes, loaded.note_count(), config)?;
+        return Ok(loaded);
     }
     let (text, notes) = read_text(path, config)?;
     let set = of_text(&path.display().to_string(), &text, config)?;
@@ -290,11 +283,17 @@ impl Standings {
 pub fn read_text(path: &Path, config: &LoadConfig) -> Result<(Vec<u8>, Vec<LoadNote>), LoadError> {
     let text = read_robots_txt(path, config.robots_bytes_max)?;
     let notes = notes_on(path, &text, config);
+    check_notes(&notes, notes.len() as u64, config)?;
+    Ok((text, notes))
+}
+
+/// Fails if there are notes, `count` in all, and they are errors.
+fn check_notes(notes: &[LoadNote], count: u64, config: &LoadConfig) -> Result<(), LoadError> {
     match notes.first() {
         Some(first) if config.strictness == Strictness::Strict => {
-            Err(LoadError::Strict { first: first.clone(), more: notes.len() as u64 - 1 })
+            Err(LoadError::Strict { first: first.clone(), more: count - 1 })
         }
-        _ => Ok((text, notes)),
+        _ => Ok(()),
     }
 }
 
@@ -338,7 +337,8 @@ fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, Co
     let standing = standing_of(text, config, &mut pool);
     let (http, https) = (Some(standing), Some(standing));
     let host = HostStanding { key: EVERY_HOST.into(), http, https, timelines: None };
-    Ok(of_hosts(name, [host], pool, config)?.speaking_for_everything())
+    let standings = Standings::in_memory([host], pool);
+    Ok(compiled(name, standings, config)?.speaking_for_everything())
 }
 
 /// Returns the standing of an origin that has this file.
@@ -356,15 +356,6 @@ fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standin
 /// Returns the notes that concern the rules of the whole file.
 fn notes_of_file(notes: NoteSet) -> impl Iterator<Item = NoteKind> {
     NoteKind::OF_FILES.into_iter().filter(move |&kind| notes.contains(kind))
-}
-
-fn of_hosts(
-    name: &str,
-    hosts: impl IntoIterator<Item = HostStanding>,
-    pool: BlobPool,
-    config: &LoadConfig,
-) -> Result<PolicySet, CompileError> {
-    compiled(name, Standings::in_memory(hosts, pool), config)
 }
 
 fn compiled(
@@ -420,7 +411,8 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
         let place = || place(&String::from_utf8_lossy(&host.key));
         notes.extend(kinds.map(|kind| LoadNote { place: place(), kind: LoadNoteKind::File(kind) }));
     }
-    let set = of_hosts(&path.display().to_string(), hosts, standings.pool, config)?;
+    let standings = Standings::in_memory(hosts, standings.pool);
+    let set = compiled(&path.display().to_string(), standings, config)?;
     Ok(Loaded { set, notes, left_out: broken })
 }
 

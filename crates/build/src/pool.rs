@@ -9,7 +9,6 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
@@ -88,32 +87,19 @@ pub struct BlobPool {
     known: HashTable<BlobID>,
     blobs: Vec<Blob>,
     bytes: Spool,
-    /// `None` if everything stays in memory.
-    compressor: Option<Fast>,
-}
-
-thread_local! {
-    /// Its memory is larger than nearly all files.
-    static DECOMPRESSOR: RefCell<Decompressor<'static>> =
-        RefCell::new(Decompressor::new().expect("memory for a decompressor"));
+    /// Whether strings are compressed: not if everything stays in memory.
+    compresses: bool,
 }
 
 /// The level of zstd: fast, since a third of the bytes of robots.txt files go at any level.
 const COMPRESSION_LEVEL: i32 = -10;
 
-/// A compressor of temporary files.
-struct Fast(Compressor<'static>);
-
-impl Fast {
-    fn new() -> Fast {
-        Fast(Compressor::new(COMPRESSION_LEVEL).expect("memory for a compressor"))
-    }
-}
-
-impl fmt::Debug for Fast {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Fast")
-    }
+thread_local! {
+    /// The memory of either is larger than nearly all files.
+    static COMPRESSOR: RefCell<Compressor<'static>> =
+        RefCell::new(Compressor::new(COMPRESSION_LEVEL).expect("memory for a compressor"));
+    static DECOMPRESSOR: RefCell<Decompressor<'static>> =
+        RefCell::new(Decompressor::new().expect("memory for a decompressor"));
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -134,13 +120,13 @@ impl BlobPool {
     /// Creates an empty pool.
     pub fn new(scratch: &Scratch) -> BlobPool {
         let (known, blobs, bytes) = (HashTable::new(), Vec::new(), Spool::new(scratch));
-        let compressor = (scratch.memory() < usize::MAX).then(Fast::new);
-        BlobPool { table: scratch.table(), known, blobs, bytes, compressor }
+        let compresses = scratch.memory() < usize::MAX;
+        BlobPool { table: scratch.table(), known, blobs, bytes, compresses }
     }
 
     /// Stores `bytes` if they are new. `fingerprint` is theirs.
     pub fn intern(&mut self, bytes: &[u8], fingerprint: Fingerprint) -> Result<BlobID, WriteError> {
-        let BlobPool { known, blobs, compressor, .. } = self;
+        let BlobPool { known, blobs, compresses, .. } = self;
         let same = |id: &BlobID| blobs[id.index()].fingerprint == fingerprint;
         if let Some(&id) = known.find(fingerprint.low, same) {
             return Ok(id);
@@ -149,7 +135,8 @@ impl BlobPool {
         let count = u32::try_from(bytes.len()).expect("a file of less than 4 GiB");
         blobs.push(Blob { fingerprint, start: self.bytes.len(), bytes: count });
         known.insert_unique(fingerprint.low, id, |id| blobs[id.index()].fingerprint.low);
-        let compressed = compressor.as_mut().and_then(|fast| fast.0.compress(bytes).ok());
+        let compress = || COMPRESSOR.with_borrow_mut(|it| it.compress(bytes).ok());
+        let compressed = compresses.then(compress).flatten();
         let shorter = compressed.filter(|compressed| compressed.len() < bytes.len());
         self.bytes.write(shorter.as_deref().unwrap_or(bytes))?;
         self.table.resize(self.table_bytes())?;

@@ -11,7 +11,6 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::convert::Infallible;
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::EntryRef;
@@ -238,12 +237,12 @@ impl Captured {
         number: impl Fn(Role, BlobID) -> u32,
         mut write: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut refer = |out: &mut Vec<u8>, role, blob: &BlobID| {
+        let mut refer = |out: &mut Vec<u8>, role, blob| {
             match role {
-                Role::Location => push_bytes(out, &pool.get(*blob)?),
-                Role::Extract | Role::Others => push_varint(out, number(role, *blob)),
+                Role::Location => push_bytes(out, &pool.get(blob)?),
+                Role::Extract | Role::Others => push_varint(out, number(role, blob)),
             }
-            Ok::<_, WriteError>(())
+            Ok(())
         };
         let (mut record, mut last) = (Vec::new(), Box::default());
         for keyed in self.reader() {
@@ -288,7 +287,10 @@ impl Captured {
         }
         self.record.clear();
         push_key(&mut self.record, &self.last, &key);
-        let Ok(()) = self.form.push(&mut self.record, &resources, &mut number);
+        self.form.push(&mut self.record, &resources, &mut |out, _, blob| {
+            push_varint(out, blob.0);
+            Ok(())
+        })?;
         self.last.clear();
         self.last.extend_from_slice(&key);
         self.records.write_record(&self.record)
@@ -372,12 +374,6 @@ impl Iterator for CapturedReader<'_> {
     }
 }
 
-/// Appends the number of a blob.
-fn number(out: &mut Vec<u8>, _: Role, blob: &BlobID) -> Result<(), Infallible> {
-    push_varint(out, blob.0);
-    Ok(())
-}
-
 /// Reads the rest of a record: captures whose references are numbers of a pool.
 fn resources(form: Form, fields: &mut Fields<'_>) -> Option<Resources> {
     let pooled = |Known { facts, position, held }: Known<Reference<'_>>| {
@@ -398,7 +394,6 @@ mod tests {
     use portcullis_dialect::dialect::RFC_9309;
     use portcullis_robots::access::UnixSeconds;
 
-    use super::super::known::Position;
     use super::super::tracks::Track;
     use super::*;
     use portcullis_set::stored::CaptureFacts;
@@ -415,7 +410,7 @@ mod tests {
                 let status = if date == 100 { 404 } else { 503 };
                 let captured_at = Some(UnixSeconds(date));
                 let facts = CaptureFacts { captured_at, status, ..CaptureFacts::default() };
-                let known = Known { facts, position: Position::default(), held: Held::Nothing };
+                let known = Known { facts, position: 0, held: Held::Nothing };
                 newest.take(b"a.example", Slot::Https, known).unwrap();
             }
             let (captured, ..) = newest.finish().unwrap();

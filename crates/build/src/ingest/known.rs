@@ -55,8 +55,8 @@ pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, (rules, keeps_all): 
 pub(super) struct Known<B> {
     /// How the capture was made. The redirects are those within the capture itself.
     pub(super) facts: CaptureFacts,
-    /// Where it is in its input.
-    pub(super) position: Position,
+    /// Where it is in its input: the piece in the upper half, the index in the piece in the lower.
+    pub(super) position: u64,
     pub(super) held: Held<B>,
 }
 
@@ -92,20 +92,13 @@ impl<B> Held<B> {
     }
 }
 
-/// Where a capture is in its input: the piece, and the index in the piece.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Position {
-    pub(super) piece: u32,
-    pub(super) index: u32,
-}
-
 impl<B> Known<B> {
     /// Returns the rank of the capture, which is greater for a newer one: by date (no date is
     /// oldest), then by input, then by position in the input.
     ///
     /// † Of two captures in one second a failure counts as the later one, in any order: if it was,
     /// RFC 9309, section 2.3.1.4, disallows everything.
-    pub(super) fn rank(&self, rules: &AccessRules) -> (Option<UnixSeconds>, bool, u32, Position) {
+    pub(super) fn rank(&self, rules: &AccessRules) -> (Option<UnixSeconds>, bool, u32, u64) {
         let CaptureFacts { captured_at, input, .. } = self.facts;
         let fails = captured_at.is_some()
             && matches!(self.state(rules), Some(PolicyState::Unreachable | PolicyState::Deferred));

@@ -8,11 +8,13 @@
 //! Cost: some 20 bytes per capture. Reading returns `None` for bytes that nothing here writes.
 
 use portcullis_engine::bytes::{push_varint, take_varint};
+use portcullis_files::error::WriteError;
 use portcullis_robots::access::{CaptureNotes, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_set::stored::CaptureFacts;
 
-use super::known::{Held, Known, Position, Resources};
+use super::known::{Held, Known, Resources};
+use crate::pool::BlobID;
 
 /// What a capture refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,16 +114,19 @@ pub(super) fn take_key(fields: &mut Fields<'_>, key: &mut Vec<u8>) -> Option<()>
     (is_shortest || rest.is_empty()).then_some(())
 }
 
+/// Appends a reference to a blob.
+type Refer<'r> = dyn FnMut(&mut Vec<u8>, Role, BlobID) -> Result<(), WriteError> + 'r;
+
 impl Form {
-    /// Appends the captures of a key, oldest first. `refer` appends references.
-    pub(super) fn push<B: PartialEq, E>(
+    /// Appends the captures of a key, oldest first.
+    pub(super) fn push(
         self,
         out: &mut Vec<u8>,
-        [http, https]: &Resources<B>,
-        refer: &mut impl FnMut(&mut Vec<u8>, Role, &B) -> Result<(), E>,
-    ) -> Result<(), E> {
+        [http, https]: &Resources,
+        refer: &mut Refer<'_>,
+    ) -> Result<(), WriteError> {
         self.push_resource(out, http, refer)?;
-        let are_same = |(one, other): (&Known<B>, &Known<B>)| {
+        let are_same = |(one, other): (&Known<_>, &Known<_>)| {
             (&one.facts, &one.held) == (&other.facts, &other.held)
         };
         let has_same = self != Form::Run && !http.is_empty() && http.len() == https.len();
@@ -132,12 +137,12 @@ impl Form {
         self.push_resource(out, https, refer)
     }
 
-    fn push_resource<B, E>(
+    fn push_resource(
         self,
         out: &mut Vec<u8>,
-        captures: &[Known<B>],
-        refer: &mut impl FnMut(&mut Vec<u8>, Role, &B) -> Result<(), E>,
-    ) -> Result<(), E> {
+        captures: &[Known<BlobID>],
+        refer: &mut Refer<'_>,
+    ) -> Result<(), WriteError> {
         if captures.is_empty() {
             push_varint(out, 0);
             return Ok(());
@@ -150,21 +155,20 @@ impl Form {
                 Held::Repeated(captured_at) => {
                     push_long(out, captured_at.map_or(0, |date| date.0.saturating_add(1)));
                 }
-                Held::Location(location) => refer(out, Role::Location, location)?,
+                Held::Location(location) => refer(out, Role::Location, *location)?,
                 Held::File { extract, others, .. } => {
-                    refer(out, Role::Extract, extract)?;
-                    refer(out, Role::Others, others)?;
+                    refer(out, Role::Extract, *extract)?;
+                    refer(out, Role::Others, *others)?;
                 }
             }
             if self == Form::Run {
-                push_varint(out, position.piece);
-                push_varint(out, position.index);
+                push_long(out, *position);
             }
         }
         Ok(())
     }
 
-    fn kind<B>(self, held: &Held<B>) -> u8 {
+    fn kind(self, held: &Held<BlobID>) -> u8 {
         match held {
             Held::Nothing => NOTHING,
             Held::Repeated(_) => REPEATED,
@@ -195,8 +199,8 @@ impl Form {
         for index in 0..count {
             let (facts, held) = capture(fields)?;
             let position = match self {
-                Form::Run => Position { piece: fields.number()?, index: fields.number()? },
-                Form::Sorted | Form::Log => Position { piece: 0, index },
+                Form::Run => long(fields)?,
+                Form::Sorted | Form::Log => index.into(),
             };
             captures.push(Known { facts, position, held });
         }

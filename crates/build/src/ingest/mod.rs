@@ -292,38 +292,30 @@ fn describe(inputs: &[InputReport], otherwise: fn(&[InputReport]) -> String) -> 
 /// Describes the captures that only strictness rejects: those without a status, or else those that
 /// were left out.
 fn describe_strict(inputs: &[InputReport]) -> String {
-    let assumed = describe_count(inputs, |input| input.status_assumed).map(|captures| {
-        format!(
-            "{captures} without a status; name the field with --fields status=NAME, or drop --strict \
-             to assume 200"
-        )
+    let problems: [(fn(&InputReport) -> u64, &str); 4] = [
+        (
+            |input| input.status_assumed,
+            "without a status; name the field with --fields status=NAME, or drop --strict to assume \
+             200",
+        ),
+        (
+            |input| input.later,
+            "after --as-of; choose a later time, or drop --strict to leave them out",
+        ),
+        (|input| input.undated, "without a date; drop --strict to count them as the oldest"),
+        (
+            |input| input.other_urls,
+            "of other URLs than a robots.txt; if a field holds the host, name it with \
+             --fields host=NAME, or drop --strict to count them as targets of redirects",
+        ),
+    ];
+    let problem = problems.iter().find_map(|(count, problem)| {
+        let first = inputs.iter().find(|input| count(input) > 0)?;
+        let count: u64 = inputs.iter().map(count).sum();
+        let captures = if count == 1 { "capture" } else { "captures" };
+        Some(format!("{}: {count} {captures} {problem}", first.name))
     });
-    let later = || {
-        let captures = describe_count(inputs, |input| input.later)?;
-        Some(format!(
-            "{captures} after --as-of; choose a later time, or drop --strict to leave them out"
-        ))
-    };
-    let undated = || {
-        let captures = describe_count(inputs, |input| input.undated)?;
-        Some(format!("{captures} without a date; drop --strict to count them as the oldest"))
-    };
-    let other_urls = || {
-        let captures = describe_count(inputs, |input| input.other_urls)?;
-        Some(format!(
-            "{captures} of other URLs than a robots.txt; if a field holds the host, name it with \
-             --fields host=NAME, or drop --strict to count them as targets of redirects"
-        ))
-    };
-    assumed.or_else(later).or_else(undated).or_else(other_urls).unwrap_or_default()
-}
-
-/// Returns the first input with such captures, and how many all inputs have; `None` for none.
-fn describe_count(inputs: &[InputReport], count: fn(&InputReport) -> u64) -> Option<String> {
-    let first = inputs.iter().find(|input| count(input) > 0)?;
-    let count: u64 = inputs.iter().map(count).sum();
-    let captures = if count == 1 { "capture" } else { "captures" };
-    Some(format!("{}: {count} {captures}", first.name))
+    problem.unwrap_or_default()
 }
 
 /// Describes why there is no capture of a robots.txt.

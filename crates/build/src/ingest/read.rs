@@ -28,7 +28,7 @@ use portcullis_set::lists::lists;
 use portcullis_set::stored::CaptureFacts;
 
 use super::captured::Newest;
-use super::known::{Held, Known, Position};
+use super::known::{Held, Known};
 use super::place::{self, Place, Places};
 use super::{IngestConfig, IngestObserver, Progress};
 use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
@@ -52,7 +52,7 @@ pub(super) fn read_all(
     observer: &dyn IngestObserver,
 ) -> Result<(Newest, Vec<InputReport>), WriteError> {
     let inputs = u32::try_from(reports.len()).expect("fewer than 2^32 inputs");
-    let reports = reports.into_iter().map(|report| OpenReport { report, broken: Vec::new() });
+    let reports = reports.into_iter().map(|report| OpenReport { report, ..OpenReport::default() });
     let ingested = Ingesting { newest, reports: reports.collect(), failure: None };
     let (ingested, parsed) = (Mutex::new(ingested), Mutex::default());
     let reading = Reading { open, config, observer, first_input, ingested, parsed };
@@ -95,9 +95,9 @@ struct Ingesting {
 }
 
 impl Ingesting {
-    fn take(&mut self, digest: &Digest<'_>) -> Result<(), WriteError> {
+    fn take(&mut self, captures: &[(Places, Known<Blob>)]) -> Result<(), WriteError> {
         let newest = &mut self.newest;
-        for ((first, second), known) in &digest.captures {
+        for ((first, second), known) in captures {
             for place in [Some(first), second.as_ref()].into_iter().flatten() {
                 let keep = |blob: &Blob| newest.pool.intern(&blob.bytes, blob.fingerprint);
                 let &Known { facts, position, ref held } = known;
@@ -136,13 +136,13 @@ impl Reading<'_> {
         let mut digest = Digest::new(self, input, piece);
         let reading = ReadConfig { robots_bytes_max: self.config.robots_bytes_max };
         batch.read(&reading, &mut |read| digest.take(read));
-        digest.report.bytes = batch.stored_bytes();
-        let InputReport { bytes, captures, broken, .. } = digest.report;
+        digest.read.report.bytes = batch.stored_bytes();
+        let InputReport { bytes, captures, broken, .. } = digest.read.report;
         let mut ingested = self.ingested();
-        ingested.reports[input as usize].add(&mut digest);
+        ingested.reports[input as usize].add(digest.read);
         if ingested.failure.is_none() {
             let go_on = self.config.scratch.go_on();
-            ingested.failure = go_on.and_then(|()| ingested.take(&digest)).err();
+            ingested.failure = go_on.and_then(|()| ingested.take(&digest.captures)).err();
         }
         drop(ingested);
         self.observer.progressed(&Progress { bytes, captures, broken });
@@ -164,15 +164,16 @@ impl Reading<'_> {
 }
 
 /// A report in progress. The pieces of the input come in any order.
+#[derive(Default)]
 struct OpenReport {
     report: InputReport,
-    /// The first broken records so far, in the order of the input.
-    broken: Vec<(Position, BrokenRecord)>,
+    /// The first broken records so far, with their positions, in the order of the input.
+    broken: Vec<(u64, BrokenRecord)>,
 }
 
 impl OpenReport {
-    fn add(&mut self, digest: &mut Digest<'_>) {
-        let (report, piece) = (&mut self.report, &digest.report);
+    fn add(&mut self, OpenReport { report: piece, broken }: OpenReport) {
+        let report = &mut self.report;
         report.bytes += piece.bytes;
         report.captures += piece.captures;
         report.later += piece.later;
@@ -182,7 +183,7 @@ impl OpenReport {
         report.undated += piece.undated;
         report.other_urls += piece.other_urls;
         report.captured = DateSpan::over(report.captured, piece.captured);
-        self.broken.append(&mut digest.broken);
+        self.broken.extend(broken);
         self.broken.sort_unstable_by_key(|&(position, _)| position);
         self.broken.truncate(BROKEN_RECORDS_NAMED);
     }
@@ -253,12 +254,11 @@ struct Digest<'c> {
     config: &'c IngestConfig,
     parsed: &'c Mutex<ParsedBodies>,
     input: u32,
-    next: Position,
+    /// The position of the next capture: the piece in the upper half.
+    next: u64,
     captures: Vec<(Places, Known<Blob>)>,
     /// What the piece adds to the report on its input.
-    report: InputReport,
-    /// The first broken records.
-    broken: Vec<(Position, BrokenRecord)>,
+    read: OpenReport,
 }
 
 impl Digest<'_> {
@@ -267,36 +267,64 @@ impl Digest<'_> {
             config: reading.config,
             parsed: &reading.parsed,
             input: reading.first_input + input,
-            next: Position { piece, index: 0 },
+            next: u64::from(piece) << u32::BITS,
             captures: Vec::new(),
-            report: InputReport::default(),
-            broken: Vec::new(),
+            read: OpenReport::default(),
         }
     }
 
-    fn next(&mut self) -> Position {
+    /// Adds what was read next.
+    fn take(&mut self, read: Result<Capture<'_>, BrokenRecord>) {
         let position = self.next;
-        self.next.index += 1;
-        position
-    }
-
-    fn push(&mut self, capture: (Places, Known<Blob>)) {
-        let CaptureFacts { captured_at, capture_notes, .. } = capture.1.facts;
-        let is_undated = self.config.history && captured_at.is_none();
-        let is_assumed = capture_notes.contains(CaptureNote::StatusAssumed);
-        let report = &mut self.report;
+        self.next += 1;
+        let capture = match read {
+            Ok(capture) => capture,
+            Err(broken) => return self.push_broken(position, broken),
+        };
+        let report = &mut self.read.report;
+        let as_of = self.config.settle.time();
+        if as_of.is_some_and(|as_of| capture.captured_at > Some(as_of)) {
+            report.captures += 1;
+            report.later += 1;
+            return;
+        }
+        let places = match Place::of(&capture.subject) {
+            Ok(places) => places,
+            Err(problem) => {
+                let (kind, name) = match &capture.subject {
+                    Subject::Url(url) => ("URL", url),
+                    Subject::Host(host) => ("host", host),
+                };
+                let name = String::from_utf8_lossy(name);
+                let place = format!("the capture of the {kind} {name:?}");
+                let problem = match (&capture.subject, problem) {
+                    (Subject::Url(_), BadUrl::NoScheme) => {
+                        "no scheme; if the field holds a host, say so with --fields host=NAME"
+                            .into()
+                    }
+                    (_, problem) => problem.to_string(),
+                };
+                return self.push_broken(position, BrokenRecord::senseless(place, problem));
+            }
+        };
+        let is_robots_txt =
+            place::is_origin(&places.0.key) || capture.subject.is_named_robots_txt();
+        let is_assumed = capture.notes.contains(CaptureNote::StatusAssumed);
+        let is_undated = self.config.history && capture.captured_at.is_none();
         report.captures += 1;
+        report.other_urls += u64::from(!is_robots_txt);
         report.status_assumed += u64::from(is_assumed);
         report.undated += u64::from(is_undated);
-        report.captured = DateSpan::over(report.captured, captured_at.map(DateSpan::from));
-        self.captures.push(capture);
+        report.captured = DateSpan::over(report.captured, capture.captured_at.map(DateSpan::from));
+        self.captures.push((places, self.known(&capture, position)));
     }
 
-    fn push_broken(&mut self, position: Position, broken: BrokenRecord) {
-        self.report.broken += 1;
-        self.report.unreadable += u64::from(broken.kind == BrokenKind::Unreadable);
-        if self.broken.len() < BROKEN_RECORDS_NAMED {
-            self.broken.push((position, broken));
+    fn push_broken(&mut self, position: u64, broken: BrokenRecord) {
+        let OpenReport { report, broken: all } = &mut self.read;
+        report.broken += 1;
+        report.unreadable += u64::from(broken.kind == BrokenKind::Unreadable);
+        if all.len() < BROKEN_RECORDS_NAMED {
+            all.push((position, broken));
         }
     }
 
@@ -320,7 +348,7 @@ impl Digest<'_> {
         parsed
     }
 
-    fn known(&self, capture: &Capture<'_>, position: Position) -> Known<Blob> {
+    fn known(&self, capture: &Capture<'_>, position: u64) -> Known<Blob> {
         let rules = &self.config.dialect.access;
         let mut facts = CaptureFacts {
             captured_at: capture.captured_at,
@@ -360,47 +388,6 @@ impl Digest<'_> {
             (Access::Follow | Access::Outcome(_), _) => Held::Nothing,
         };
         Known { facts, position, held }
-    }
-}
-
-impl Digest<'_> {
-    /// Adds what was read next.
-    fn take(&mut self, read: Result<Capture<'_>, BrokenRecord>) {
-        let position = self.next();
-        let capture = match read {
-            Ok(capture) => capture,
-            Err(broken) => return self.push_broken(position, broken),
-        };
-        let as_of = self.config.settle.time();
-        if as_of.is_some_and(|as_of| capture.captured_at > Some(as_of)) {
-            self.report.captures += 1;
-            self.report.later += 1;
-            return;
-        }
-        match Place::of(&capture.subject) {
-            Ok(places) => {
-                let is_robots_txt =
-                    place::is_origin(&places.0.key) || capture.subject.is_named_robots_txt();
-                self.report.other_urls += u64::from(!is_robots_txt);
-                self.push((places, self.known(&capture, position)));
-            }
-            Err(problem) => {
-                let (kind, name) = match &capture.subject {
-                    Subject::Url(url) => ("URL", url),
-                    Subject::Host(host) => ("host", host),
-                };
-                let name = String::from_utf8_lossy(name);
-                let place = format!("the capture of the {kind} {name:?}");
-                let problem = match (&capture.subject, problem) {
-                    (Subject::Url(_), BadUrl::NoScheme) => {
-                        "no scheme; if the field holds a host, say so with --fields host=NAME"
-                            .into()
-                    }
-                    (_, problem) => problem.to_string(),
-                };
-                self.push_broken(position, BrokenRecord::senseless(place, problem));
-            }
-        }
     }
 }
 
