@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use portcullis_build::compile::to_vec;
 use portcullis_build::{
-    Content, IngestConfig, IngestError, Ingested, Input, Standing, Strictness, ingest, settled,
+    Content, IngestConfig, Ingested, Input, Standing, Strictness, ingest, settled,
 };
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::RFC_9309;
@@ -210,7 +210,7 @@ fn truncated_inputs_are_named_and_their_records_count() {
     for strictness in [Strictness::Usual, Strictness::Strict] {
         let config = IngestConfig { strictness, ..config() };
         let error = ingest(&[Input::new(&cut)], &config, &()).unwrap_err();
-        assert!(matches!(error, IngestError::Broken { .. }));
+        assert!(error.to_string().contains("cut.warc.gz"), "{error}");
     }
 }
 
@@ -225,7 +225,7 @@ fn a_missing_input_is_named() {
     assert!(ingested.inputs[0].failure.as_ref().is_some_and(|text| text.contains("missing.warc")));
     assert_eq!(ingested.standings.to_vec().unwrap().len(), 1);
     let error = ingest(&[Input::new(missing)], &config(), &()).unwrap_err();
-    assert!(matches!(error, IngestError::NothingCaptured { .. }));
+    assert!(error.to_string().contains("missing.warc"), "{error}");
     assert!(error.inputs()[0].failure.is_some());
 }
 

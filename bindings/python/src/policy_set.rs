@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use portcullis_build::compile::{self, CompileConfig, CompileError};
 use portcullis_build::{
-    IngestConfig, Input, InputReport, LoadConfig, MergeError, SettleChoice, SourceError, Sources,
-    Standings, Strictness, two_names,
+    IngestConfig, Input, InputReport, LoadConfig, MergeError, SettleChoice, Sources, Standings,
+    Strictness, two_names,
 };
 use portcullis_captures::CaptureField;
 use portcullis_cli::SetAt;
@@ -41,11 +41,11 @@ use crate::texts::with_bytes;
 use crate::{Error, ensure, of_json, value_error};
 
 /// Returns the exception for inputs that cannot be ingested: the system's, if it refused one of them.
-fn not_ingested(error: SourceError) -> PyErr {
+fn not_ingested(error: MergeError) -> PyErr {
     match error {
-        SourceError::Set(error) => set_error(error),
-        SourceError::Merge(error) if !matches!(error, MergeError::Damaged(_)) => value_error(error),
-        SourceError::Ingest(error) => match error.inputs().iter().find_map(|it| it.refused) {
+        MergeError::Set(error) => set_error(error),
+        error @ MergeError::Unlike(_) => value_error(error),
+        MergeError::Ingest(error) => match error.inputs().iter().find_map(|it| it.refused) {
             Some(kind) => Error::refused(kind, error.to_string()),
             None => Error::of(error),
         },

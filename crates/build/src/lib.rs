@@ -47,6 +47,6 @@ pub use load::{
 pub use merging::{MergeError, SettleChoice, as_of, set_as_of, settled};
 pub use pool::{BlobID, BlobPool, Fingerprint};
 pub use provenance::{InputReport, Provenance, SettleConfig};
-pub use sources::{OpenSet, SourceError, SourceSet, Sources};
+pub use sources::{OpenSet, SourceSet, Sources};
 pub use standing::{Content, HostStanding, Moment, Standing, Timeline};
 pub use verify::{Verified, verify};

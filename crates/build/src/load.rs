@@ -21,7 +21,7 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -142,28 +142,9 @@ pub enum LoadError {
     /// A file could not be read, or is certainly not robots.txt.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// A folder could not be read.
+    /// A folder or a file of it could not be read, or the folder has no file named by a host.
     #[error("{0}")]
     Folder(String),
-    /// A file of a folder could not be read.
-    #[error("{problem} (--lenient leaves it out)")]
-    Unreadable {
-        /// The file and the system's error.
-        problem: String,
-    },
-    /// A folder has no file named by a host.
-    #[error(
-        "{}: no file is named by a host ({}); {}", path.display(), folder::NAMES, match holds_one {
-            true => format!("pass --robots {} to apply its robots.txt to every URL", path.join(ROBOTS_TXT).display()),
-            false => "name the folder that holds such files".to_owned(),
-        }
-    )]
-    NoPolicy {
-        /// The folder.
-        path: PathBuf,
-        /// Whether it holds a `robots.txt`.
-        holds_one: bool,
-    },
     /// There is a note, and strictness makes it an error.
     #[error("{first} ({}drop --strict to allow {})", match more {
         0 => String::new(),
@@ -381,7 +362,7 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
             (Some(ingested), report)
         }
         Err(IngestError::Scratch(error)) => return Err(CompileError::from(error).into()),
-        Err(error) => (None, error.inputs()[0].clone()),
+        Err(IngestError::Refused { mut inputs, .. }) => (None, inputs.remove(0)),
     };
     let InputReport { broken_named, broken, unreadable, failure, .. } = report;
     if let Some(problem) = failure {
@@ -393,11 +374,20 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
             Some(first) => first.problem.clone(),
             None => format!("{}: {unreadable} files cannot be read", path.display()),
         };
-        return Err(LoadError::Unreadable { problem });
+        return Err(LoadError::Folder(format!("{problem} (--lenient leaves it out)")));
     }
     let Some(Ingested { standings, .. }) = ingested else {
-        let holds_one = path.join(ROBOTS_TXT).is_file();
-        return Err(LoadError::NoPolicy { path: path.to_owned(), holds_one });
+        let robots_txt = path.join(ROBOTS_TXT);
+        let advice = match robots_txt.is_file() {
+            true => {
+                let file = robots_txt.display();
+                format!("pass --robots {file} to apply its robots.txt to every URL")
+            }
+            false => "name the folder that holds such files".to_owned(),
+        };
+        let (folder, names) = (path.display(), folder::NAMES);
+        let problem = format!("{folder}: no file is named by a host ({names}); {advice}");
+        return Err(LoadError::Folder(problem));
     };
     let place = |name: &str| format!("{}: {name}", path.display());
     let left_out = broken_named

@@ -30,7 +30,7 @@ use portcullis_set::file::{Damage, SetError};
 use portcullis_set::stored::PolicySet;
 
 use crate::compile::to_memory;
-use crate::ingest::{AsOf, IngestConfig, Ingested, Merger, inputs, settle_of};
+use crate::ingest::{AsOf, IngestConfig, IngestError, Ingested, Merger, inputs, settle_of};
 use crate::provenance::SettleConfig;
 
 /// How sets are settled, as far as it is not as they were compiled.
@@ -44,40 +44,26 @@ pub struct SettleChoice {
     pub join_schemes: bool,
 }
 
-/// An error that prevents a merge.
+/// An error that prevents a merge, or reading sets and archives.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// There are no sets.
-    #[error("no sets to merge; name at least one")]
-    NoSets,
-    /// Two sets were compiled with different settings.
-    #[error("{first} was compiled {one}, {other} {two}; {fix}")]
-    Unlike {
-        /// The first set.
-        first: String,
-        /// How the first set was compiled.
-        one: String,
-        /// A set that was compiled differently.
-        other: String,
-        /// How that set was compiled.
-        two: String,
-        /// The fix.
-        fix: &'static str,
-    },
-    /// A set was not compiled from the captures up to the time of the merger.
-    #[error("{set} {problem} {}; compile its captures again with --as-of", time.to_rfc3339())]
-    OtherTime {
-        /// The set.
-        set: String,
-        /// What is wrong with its captures.
-        problem: &'static str,
-        /// The time of the merger.
-        time: UnixSeconds,
-    },
-    /// A set is damaged where its settings are read.
+    /// There are no sets, two were compiled with different settings, or one was not compiled from the
+    /// captures up to the time of the merger.
+    #[error("{0}")]
+    Unlike(String),
+    /// A set cannot be opened or read.
     #[error(transparent)]
-    Damaged(#[from] Damage),
+    Set(#[from] SetError),
+    /// A set was replaced between its first and its second reading.
+    #[error("{name}: replaced while it was merged; run again")]
+    Replaced {
+        /// The set.
+        name: String,
+    },
+    /// The archives cannot be ingested, or a temporary file fails.
+    #[error(transparent)]
+    Ingest(#[from] IngestError),
 }
 
 impl IngestConfig {
@@ -104,25 +90,25 @@ impl IngestConfig {
     ///
     /// The first error of `sets`; and if there are none, two of them were compiled with different
     /// settings, one has other captures than those up to its time, or one is damaged.
-    pub fn of_sets<S: Borrow<PolicySet>, E: From<MergeError>>(
-        sets: impl IntoIterator<Item = Result<S, E>>,
+    pub fn of_sets<S: Borrow<PolicySet>>(
+        sets: impl IntoIterator<Item = Result<S, MergeError>>,
         choice: &SettleChoice,
-    ) -> Result<IngestConfig, E> {
+    ) -> Result<IngestConfig, MergeError> {
         let mut first: Option<(String, Described, IngestConfig)> = None;
         let mut of_other_time = None;
         for set in sets {
             let set = set?;
             let set = set.borrow();
-            let mut config = IngestConfig::of_set(set).map_err(MergeError::Damaged)?;
+            let mut config = IngestConfig::of_set(set).map_err(SetError::from)?;
             config.settle = choice.or(config.settle);
             let (own, settle, has_history) = (described(&config), config.settle, config.history);
             let (name, settings, merged) =
                 first.get_or_insert_with(|| (set.name().to_owned(), own.clone(), config));
             let mut pairs = settings.iter().zip(&own);
             if let Some(((one, fix), (two, _))) = pairs.find(|((one, _), (two, _))| one != two) {
-                let (first, other) = (name.clone(), set.name().to_owned());
-                let (one, two) = (one.clone(), two.clone());
-                return Err(MergeError::Unlike { first, one, other, two, fix }.into());
+                let other = set.name();
+                let unlike = format!("{name} was compiled {one}, {other} {two}; {fix}");
+                return Err(MergeError::Unlike(unlike));
             }
             merged.history |= has_history;
             if let Some(time) = settle.time() {
@@ -130,8 +116,8 @@ impl IngestConfig {
             }
         }
         match (first, of_other_time) {
-            (None, _) => Err(MergeError::NoSets.into()),
-            (Some(_), Some(error)) => Err(error.into()),
+            (None, _) => Err(MergeError::Unlike("no sets to merge; name at least one".to_owned())),
+            (Some(_), Some(error)) => Err(error),
             (Some((.., merged)), None) => Ok(merged),
         }
     }
@@ -208,15 +194,19 @@ pub fn set_as_of(
 /// Checks that a set has the captures up to `time`: later ones have replaced older ones, and those
 /// that were left out are lost.
 fn check_captures(set: &PolicySet, time: UnixSeconds) -> Result<(), MergeError> {
-    let inputs = inputs(set)?;
+    let inputs = inputs(set).map_err(SetError::from)?;
     let newest = inputs.iter().filter_map(|input| input.captured).map(|dates| dates.last).max();
-    let lacks_some = settle_of(set)?.time() < Some(time) && inputs.iter().any(|it| it.later > 0);
+    let lacks_some = settle_of(set).map_err(SetError::from)?.time() < Some(time)
+        && inputs.iter().any(|it| it.later > 0);
     let problem = match (newest > Some(time), lacks_some) {
         (true, _) => "has captures after",
         (false, true) => "lacks captures up to",
         (false, false) => return Ok(()),
     };
-    Err(MergeError::OtherTime { set: set.name().to_owned(), problem, time })
+    let (set, time) = (set.name(), time.to_rfc3339());
+    Err(MergeError::Unlike(format!(
+        "{set} {problem} {time}; compile its captures again with --as-of"
+    )))
 }
 
 /// Settings as flags, each with the fix if they differ.

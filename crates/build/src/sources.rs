@@ -3,7 +3,7 @@
 //! Sets are recognized by their first bytes. Few are open at a time, so that any number can be joined.
 //! Each is opened twice: once for the settings that all have to share, and once for its captures.
 //!
-//! Errors name the set or the archive that they are about: [`SourceError`].
+//! Errors name the set or the archive that they are about: [`MergeError`].
 
 use std::fs::File;
 use std::io::Read as _;
@@ -15,7 +15,7 @@ use portcullis_set::file::SetError;
 use portcullis_set::stored::PolicySet;
 use serde::Serialize;
 
-use crate::ingest::{IngestConfig, IngestError, IngestObserver, Ingested, Input, Merger, Progress};
+use crate::ingest::{IngestConfig, IngestObserver, Ingested, Input, Merger, Progress};
 use crate::limits::SETS_AT_ONCE;
 use crate::merging::{MergeError, SettleChoice};
 
@@ -54,27 +54,6 @@ impl SourceSet {
     }
 }
 
-/// An error of reading sets and archives.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SourceError {
-    /// The sets cannot be joined.
-    #[error(transparent)]
-    Merge(#[from] MergeError),
-    /// A set cannot be read.
-    #[error(transparent)]
-    Set(#[from] SetError),
-    /// Another file has the path of a set since its settings were read.
-    #[error("{name}: replaced while it was merged; run again")]
-    Replaced {
-        /// The set.
-        name: String,
-    },
-    /// An archive cannot be read, or the captures cannot be used.
-    #[error(transparent)]
-    Ingest(#[from] IngestError),
-}
-
 impl Sources {
     /// Tells sets from archives, and opens each set for what it was compiled with, which has to be one.
     /// Archives are read by that and by `choice`; the rest is that of `config`. There is a history if
@@ -91,7 +70,7 @@ impl Sources {
         open: OpenSet,
         choice: &SettleChoice,
         config: IngestConfig,
-    ) -> Result<Sources, SourceError> {
+    ) -> Result<Sources, MergeError> {
         let mut inputs: Vec<Input> = inputs.into_iter().collect();
         inputs.sort_by(|one, other| one.path.cmp(&other.path));
         let (sets, archives): (Vec<Input>, _) =
@@ -104,7 +83,7 @@ impl Sources {
             let opened = sets.iter().map(|path| {
                 let set = open(path)?;
                 seen.push(SourceSet::of(&set));
-                Ok::<_, SourceError>(set)
+                Ok::<_, MergeError>(set)
             });
             let of_sets = IngestConfig::of_sets(opened, choice)?;
             let IngestConfig { dialect, robots_bytes_max, settle, .. } = of_sets;
@@ -141,7 +120,7 @@ impl Sources {
         &self,
         scratch: Scratch,
         observer: &dyn IngestObserver,
-    ) -> Result<Ingested, SourceError> {
+    ) -> Result<Ingested, MergeError> {
         let mut merger = Merger::new(IngestConfig { scratch, ..self.config.clone() });
         self.add_sets(&mut merger, observer)?;
         if self.sets.is_empty() || !self.archives.is_empty() {
@@ -155,19 +134,19 @@ impl Sources {
         &self,
         merger: &mut Merger,
         observer: &dyn IngestObserver,
-    ) -> Result<(), SourceError> {
+    ) -> Result<(), MergeError> {
         let mut join = |sets: &mut Vec<PolicySet>| {
             merger.add(&sets.iter().collect::<Vec<_>>())?;
             for set in sets.drain(..) {
                 observer.progressed(&Progress { bytes: set.bytes(), captures: 0, broken: 0 });
             }
-            Ok::<_, SourceError>(())
+            Ok::<_, MergeError>(())
         };
         let mut open = Vec::new();
         for (index, (path, before)) in self.sets.iter().zip(&self.seen).enumerate() {
             let set = (self.open)(path)?;
             if SourceSet::of(&set) != *before {
-                return Err(SourceError::Replaced { name: set.name().to_owned() });
+                return Err(MergeError::Replaced { name: set.name().to_owned() });
             }
             let mut later = self.seen[index + 1..].iter();
             if later.all(|later| later.set_hash != before.set_hash) {

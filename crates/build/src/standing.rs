@@ -97,9 +97,7 @@ impl Content {
             false => Content::File { extract, others, has_rules },
         }
     }
-}
 
-impl Content {
     /// Returns whether both have the same policy. Other records of a file do not change it.
     pub(crate) fn has_policy_of(self, other: Content) -> bool {
         match (self, other) {
@@ -110,10 +108,14 @@ impl Content {
 }
 
 impl HostStanding {
+    /// Returns the standings of both origins.
+    pub(crate) fn origins(&self) -> impl Iterator<Item = &Standing> {
+        [&self.http, &self.https].into_iter().flatten()
+    }
+
     /// Returns the standings of both origins, and then those of their timelines.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Standing> {
-        let moments = self.timelines().flatten().map(|moment| &moment.standing);
-        [&self.http, &self.https].into_iter().flatten().chain(moments)
+        self.origins().chain(self.timelines().flatten().map(|moment| &moment.standing))
     }
 
     /// Returns the timelines of both origins, if the history was kept.

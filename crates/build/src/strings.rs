@@ -122,10 +122,16 @@ impl StringTable {
     /// Stores a string.
     fn push(&mut self, string: &[u8]) -> Result<u32, CompileError> {
         if string.len() > SET_STRING_BYTES_MAX {
-            return Err(CompileError::LongString { bytes: string.len() });
+            return Err(CompileError::TooMuch(format!(
+                "a line has {} bytes, and a policy set keeps {SET_STRING_BYTES_MAX} of one at most; \
+                 set a limit with --max-robots-size",
+                string.len()
+            )));
         }
         if self.count >= SET_STRINGS_MAX {
-            return Err(CompileError::TooManyStrings);
+            return Err(CompileError::TooMuch(format!(
+                "there are more than {SET_STRINGS_MAX} distinct strings; compile several smaller sets"
+            )));
         }
         if (self.count as usize).is_multiple_of(BUCKET_STRINGS) {
             self.bucket_starts.push(&[U64::new(self.bytes.len())])?;
@@ -178,7 +184,7 @@ impl NameTable {
         self.names.insert(half, name, number);
         match self.names.bytes.len() < NONE as usize {
             true => Ok(number),
-            false => Err(CompileError::TooLarge),
+            false => Err(CompileError::too_many_items()),
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{anyhow, bail, ensure};
 use portcullis_build::compile;
 use portcullis_build::{
-    IngestConfig, IngestObserver, Ingested, Input, InputReport, SettleChoice, SourceError,
+    IngestConfig, IngestObserver, Ingested, Input, InputReport, MergeError, SettleChoice,
     SourceSet, Sources, StandingCounts, Strictness, two_names,
 };
 use portcullis_captures::FieldMap;
@@ -142,14 +142,14 @@ fn check_flags(args: &CompileArgs, sources: &Sources) -> anyhow::Result<()> {
 
 /// Shows what was wrong with the archives of a run, and returns what was ingested.
 fn shown(
-    ingested: Result<Ingested, SourceError>,
+    ingested: Result<Ingested, MergeError>,
     archives: usize,
     strictness: Strictness,
     summary: SummaryForm,
 ) -> anyhow::Result<Ingested> {
     let reports = match &ingested {
         Ok(ingested) => &ingested.inputs,
-        Err(SourceError::Ingest(error)) => error.inputs(),
+        Err(MergeError::Ingest(error)) => error.inputs(),
         Err(_) => &[],
     };
     // Those of sets come first.
@@ -175,7 +175,7 @@ fn shown(
         && reports.iter().any(|input| input.captures > 0);
     let advice = if skips { " (--lenient skips unreadable inputs)" } else { "" };
     ingested.map_err(|error| match error {
-        SourceError::Ingest(error) => {
+        MergeError::Ingest(error) => {
             anyhow!("{:#}; nothing was compiled{advice}", anyhow!(error))
         }
         error => error.into(),

@@ -151,7 +151,7 @@ impl<'t> ListedRecord<'t> {
 /// Writes a list, record by record.
 #[derive(Debug, Default)]
 pub struct ListWriter {
-    bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     line: u32,
     in_usage: bool,
 }
@@ -185,11 +185,6 @@ impl ListWriter {
         }
         self.bytes.extend_from_slice(text);
         Some(())
-    }
-
-    /// Returns the list.
-    pub fn finish(self) -> Vec<u8> {
-        self.bytes
     }
 }
 
@@ -318,7 +313,7 @@ pub fn lists(file: &RobotsTxt<'_>, text: &[u8]) -> [Vec<u8>; 2] {
     for other in file.other_records() {
         push(&mut others, Role::Other, other.line, other.span, 0);
     }
-    [extract.finish(), others.finish()]
+    [extract.bytes, others.bytes]
 }
 
 /// Reads an extract, or returns `None` if `extract` is damaged. Spans refer to the extract; the

@@ -197,7 +197,11 @@ impl Timelines {
             let is_numbered = (facts.input as usize) < TIMELINE_INPUTS_MAX
                 && self.moments.len() < u32::MAX.into();
             if !is_numbered {
-                return Err(CompileError::LongHistory);
+                return Err(CompileError::TooMuch(format!(
+                    "too long a history: a set has at most {TIMELINE_INPUTS_MAX} inputs and {} \
+                     moments; compile the input as several sets",
+                    u32::MAX
+                )));
             }
             self.moments.push(&[MomentRow::new(since.0, facts.input, policy, capture)])?;
         }

@@ -29,7 +29,7 @@ pub fn end<T: IntoBytes + Immutable>(items: &Items<T>) -> Result<u32, CompileErr
 
 fn position(items: u64) -> Result<u32, CompileError> {
     let position = u32::try_from(items).ok().filter(|&position| position < NONE);
-    position.ok_or(CompileError::TooLarge)
+    position.ok_or_else(CompileError::too_many_items)
 }
 
 /// The orders of a set, each stored once. Memory: about 30 bytes for each.
@@ -67,6 +67,7 @@ impl Orders {
 }
 
 /// The rule sets of a set. Memory: about 40 bytes for each.
+#[derive(Default)]
 pub struct RuleSets {
     /// The first line and the number of lines of each rule set, by number.
     pub index: Vec<RuleSetRow>,
@@ -80,11 +81,6 @@ pub struct RuleSets {
 }
 
 impl RuleSets {
-    pub fn new() -> RuleSets {
-        let (index, new, known) = (Vec::new(), Vec::new(), Fingerprints::default());
-        RuleSets { index, line_count: 0, new, of_groups: 0, known }
-    }
-
     /// Writes the lines of new rule sets, in order.
     pub fn pass(&mut self, writer: &mut impl SectionSink) -> Result<(), CompileError> {
         writer.write(self.new.as_bytes())?;
@@ -107,20 +103,10 @@ impl RuleSets {
         })
     }
 
-    /// Returns the first line and the number of lines of a rule set.
-    pub fn lines_of(&self, number: u32) -> RuleSetRow {
-        self.index[number as usize]
-    }
-
     /// Adds a rule set that is built from a policy's groups when an agent first needs it.
     pub fn push_of_groups(&mut self) -> u32 {
         self.of_groups += 1;
         pushed(&mut self.index, NONE, 0)
-    }
-
-    /// Returns the number of rule sets.
-    pub fn len(&self) -> u64 {
-        self.index.len() as u64
     }
 
     pub fn table_bytes(&self) -> usize {

@@ -45,7 +45,7 @@ use crate::hosts::Standings;
 use crate::ingest::{Captured, Role, StandingCounts};
 use crate::limits::{
     PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
-    SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
+    SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
 };
 use crate::pool::{BlobID, BlobPool};
 use crate::standing::{Content, HostStanding};
@@ -197,7 +197,13 @@ impl<'c> Compiled<'c> {
         let mut table = scratch.table();
         let slots =
             HostSlots::new(hosts.hosts.spool(), compiled.counts.hosts, &captures, &mut table)?;
-        let slots = slots.ok_or(CompileError::CollidingHosts)?;
+        let colliding = || {
+            CompileError::TooMuch(format!(
+                "too many hosts have names that collide in the table of hosts, by each of \
+                 {SET_HOST_SEEDS_MAX} seeds; compile the input as several sets"
+            ))
+        };
+        let slots = slots.ok_or_else(colliding)?;
         compiled.host_seed = slots.seed;
         compiled.write(&slots, writer)?;
         Ok(compiled)
@@ -291,7 +297,10 @@ impl<'c> Compiled<'c> {
         let max = text_bytes_max(file_bytes);
         match bytes <= max {
             true => Ok(()),
-            false => Err(CompileError::RepeatedLines { bytes, max }),
+            false => Err(CompileError::TooMuch(format!(
+                "the lines of the files have {bytes} bytes together, because many files repeat long \
+                 lines; a set of this size may have {max}; leave out the hosts with such files"
+            ))),
         }
     }
 
@@ -303,7 +312,7 @@ impl<'c> Compiled<'c> {
             hosts: known.hosts,
             origins: known.origins,
             policies: heads.len(),
-            rule_sets: rule_sets.len(),
+            rule_sets: rule_sets.index.len() as u64,
             rule_sets_of_groups: rule_sets.of_groups,
             captures: hosts.captures.rows.len(),
             strings: texts.strings.len() + texts.other_strings.len(),

@@ -10,7 +10,7 @@ use portcullis_set::lists::ListedRecord;
 use super::config::CompileError;
 use super::intern::{Orders, RuleSets, end, push};
 use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan};
-use super::texts::{TextForms, Texts};
+use super::texts::{Texts, add_forms};
 use crate::strings::NameTable;
 
 /// The sections that policies consist of.
@@ -30,7 +30,7 @@ impl PolicySections {
         PolicySections {
             words: Items::new(scratch),
             heads: Items::new(scratch),
-            rule_sets: RuleSets::new(),
+            rule_sets: RuleSets::default(),
             orders: Orders::new(scratch),
             names: NameTable::default(),
             texts: Texts::new(scratch),
@@ -64,7 +64,7 @@ impl PolicySections {
             NONE => RuleSetRow { line: NONE.into(), lines: 0.into() },
             entry => {
                 let at = entries_at + entry as usize * policy::ENTRY_WORDS + policy::RULE_SET;
-                self.rule_sets.lines_of(words[at].get())
+                self.rule_sets.index[words[at].get() as usize]
             }
         };
         words[policy::WORDS] = U32::new(words.len() as u32);
@@ -113,14 +113,14 @@ impl PolicySections {
         are_wide: bool,
         records: &[ListedRecord<'_>],
     ) -> Result<Vec<u32>, CompileError> {
-        let mut forms = TextForms::new(records);
+        let mut forms = vec![record::STRING; records.len()];
         let mut groups_at = words.len() + entries.len() * policy::ENTRY_WORDS;
         let mut groups = Vec::new();
         for entry in entries {
             let (rule_set, order) = match &entry.ordered {
                 Some(PlannedRules { compiled, fingerprint, order }) => {
                     let (_, first) = entry.positions[0];
-                    forms.add(first, order, compiled.as_rule_set());
+                    add_forms(&mut forms, records, (first, order), compiled.as_rule_set());
                     let order = self.orders.intern(order)?;
                     (self.rule_sets.intern(compiled, *fingerprint)?, order)
                 }
@@ -135,7 +135,7 @@ impl PolicySections {
             }
         }
         words.extend(groups);
-        Ok(forms.forms)
+        Ok(forms)
     }
 
     /// Returns the size of the tables, in bytes.

@@ -95,42 +95,34 @@ fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32>) {
     words[runs] = U32::new(count);
 }
 
-/// The form of the text of each record of a file.
-pub struct TextForms<'r, 'f> {
-    records: &'r [ListedRecord<'f>],
-    pub forms: Vec<u32>,
+/// Adds the forms of the rules of an entry to those of a file's records, given the record of each
+/// pattern, counted from `first`. A rule has the same pattern in each entry.
+pub fn add_forms(
+    forms: &mut [u32],
+    records: &[ListedRecord<'_>],
+    (first, order): (u32, &[u32]),
+    compiled: RuleSet<'_>,
+) {
+    for (index, number) in order.iter().enumerate() {
+        let record = (first + number) as usize;
+        if forms[record] == record::STRING
+            && let Some((_, pattern)) = compiled.get(index)
+        {
+            forms[record] = form_of(&records[record], &pattern).unwrap_or(record::STRING);
+        }
+    }
 }
 
-impl<'r, 'f> TextForms<'r, 'f> {
-    pub fn new(records: &'r [ListedRecord<'f>]) -> TextForms<'r, 'f> {
-        TextForms { records, forms: vec![record::STRING; records.len()] }
+/// Returns the form of a record's text, if that is the text of its pattern.
+fn form_of(record: &ListedRecord<'_>, pattern: &Pattern<'_>) -> Option<u32> {
+    let value = record.text.strip_prefix(record.role.rule_field()?)?;
+    if value != record.value() {
+        return None;
     }
-
-    /// Adds the rules of an entry, given the record of each pattern, counted from `first`. A rule has the
-    /// same pattern in each entry.
-    pub fn add(&mut self, first: u32, order: &[u32], compiled: RuleSet<'_>) {
-        for (index, number) in order.iter().enumerate() {
-            let record = (first + number) as usize;
-            if self.forms[record] == record::STRING
-                && let Some((_, pattern)) = compiled.get(index)
-            {
-                let form = TextForms::of(&self.records[record], &pattern);
-                self.forms[record] = form.unwrap_or(record::STRING);
-            }
-        }
-    }
-
-    /// Returns the form of a record's text, if that is the text of its pattern.
-    fn of(record: &ListedRecord<'_>, pattern: &Pattern<'_>) -> Option<u32> {
-        let value = record.text.strip_prefix(record.role.rule_field()?)?;
-        if value != record.value() {
-            return None;
-        }
-        match value.strip_prefix(pattern.bytes())? {
-            b"$" if pattern.is_anchored() => Some(record::PATTERN),
-            b"" if !pattern.is_anchored() => Some(record::PATTERN),
-            b"*" if !pattern.is_anchored() => Some(record::PATTERN_AND_STAR),
-            _ => None,
-        }
+    match value.strip_prefix(pattern.bytes())? {
+        b"$" if pattern.is_anchored() => Some(record::PATTERN),
+        b"" if !pattern.is_anchored() => Some(record::PATTERN),
+        b"*" if !pattern.is_anchored() => Some(record::PATTERN_AND_STAR),
+        _ => None,
     }
 }

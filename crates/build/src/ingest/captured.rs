@@ -135,7 +135,7 @@ impl Newest {
 /// The captures of all resources, sorted by key.
 #[derive(Debug)]
 pub struct Captured {
-    keeps: Keeps,
+    pub(super) keeps: Keeps,
     form: Form,
     records: Spool,
     /// The first key of each block, and where it begins.
@@ -143,11 +143,11 @@ pub struct Captured {
     /// The bytes of the keys of blocks.
     key_bytes: usize,
     table: Table,
-    resources: u64,
+    pub(super) resources: u64,
     /// Captures that no longer count, and have no date.
     pub(super) undated: u64,
     /// Whether some resource is that of an origin.
-    has_origin: bool,
+    pub(super) has_origin: bool,
     /// The last key of the last block.
     last: Vec<u8>,
     record: Vec<u8>,
@@ -254,21 +254,6 @@ impl Captured {
             last = key;
         }
         Ok(())
-    }
-
-    /// Returns the number of resources.
-    pub(super) fn resources(&self) -> u64 {
-        self.resources
-    }
-
-    /// Returns whether some origin was captured.
-    pub(super) fn has_origin(&self) -> bool {
-        self.has_origin
-    }
-
-    /// Returns which captures count.
-    pub(super) fn keeps(&self) -> Keeps {
-        self.keeps
     }
 
     fn push(&mut self, (key, mut resources): Keyed) -> Result<(), WriteError> {

@@ -180,64 +180,11 @@ pub struct Ingested {
 /// An error of ingesting.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
-    /// Something could not be read, or strictness makes a note an error.
-    #[error("{}", describe(inputs, describe_strict))]
-    Broken {
-        /// A report on each input.
-        inputs: Vec<InputReport>,
-    },
-    /// A file has a note of [`NoteKind::OF_FILES`], and strictness makes that an error.
-    #[error(
-        "{host}: {} ({origins} {}; drop --strict to read them as the dialect says)",
-        note.describe(),
-        match origins {
-            1 => "origin with such a note",
-            _ => "origins with such notes",
-        }
-    )]
-    Noted {
-        /// The first host with such a file.
-        host: String,
-        /// Its note.
-        note: NoteKind,
-        /// The number of origins with such a file.
-        origins: u64,
-        /// A report on each input.
-        inputs: Vec<InputReport>,
-    },
-    /// Captures without a date are superseded, and strictness makes that an error.
-    #[error(
-        "{captures} superseded {} no date; keep one capture of each origin, or drop --strict to let \
-         those with dates and those of the inputs later by name count",
-        if *captures == 1 { "capture has" } else { "captures have" }
-    )]
-    Undated {
-        /// How many. A capture of both http and https counts for each.
-        captures: u64,
-        /// A report on each input.
-        inputs: Vec<InputReport>,
-    },
-    /// No capture has a field that was named.
-    #[error("no capture has the field {name} (--fields {}={name})", field.as_str())]
-    NoField {
-        /// The field.
-        field: CaptureField,
-        /// Its name.
-        name: String,
-        /// A report on each input.
-        inputs: Vec<InputReport>,
-    },
-    /// Captures have a field under two of its usual names, and strictness makes that an error.
-    #[error("{}", two_names(*field))]
-    TwoNames {
-        /// The field.
-        field: CaptureField,
-        /// A report on each input.
-        inputs: Vec<InputReport>,
-    },
-    /// No input has a capture.
-    #[error("{}", describe(inputs, describe_nothing))]
-    NothingCaptured {
+    /// Something could not be read, no input has a capture, or strictness makes what was found an error.
+    #[error("{problem}")]
+    Refused {
+        /// What was found, and what to do.
+        problem: String,
         /// A report on each input.
         inputs: Vec<InputReport>,
     },
@@ -247,15 +194,16 @@ pub enum IngestError {
 }
 
 impl IngestError {
+    /// Returns the error that inputs cannot be used: the first problem of one, or else what `otherwise`
+    /// describes.
+    fn of_inputs(inputs: Vec<InputReport>, otherwise: fn(&[InputReport]) -> String) -> IngestError {
+        IngestError::Refused { problem: describe(&inputs, otherwise), inputs }
+    }
+
     /// Returns a report on each input; none if a temporary file failed.
     pub fn inputs(&self) -> &[InputReport] {
         match self {
-            IngestError::Broken { inputs }
-            | IngestError::Noted { inputs, .. }
-            | IngestError::Undated { inputs, .. }
-            | IngestError::NoField { inputs, .. }
-            | IngestError::TwoNames { inputs, .. }
-            | IngestError::NothingCaptured { inputs } => inputs,
+            IngestError::Refused { inputs, .. } => inputs,
             IngestError::Scratch(_) => &[],
         }
     }
@@ -385,9 +333,9 @@ pub fn ingest(
     merger.finish()
 }
 
-/// Returns the error about files with a note of [`NoteKind::OF_FILES`]: the first host with one, and
-/// the number of origins. `None` if there is none.
-fn noted(standings: &Standings) -> Result<Option<(String, NoteKind, u64)>, WriteError> {
+/// Returns the error that files have notes of [`NoteKind::OF_FILES`], with the first of them and the number
+/// of origins with such a file; `None` if there is none.
+fn noted(standings: &Standings) -> Result<Option<String>, WriteError> {
     let note = |facts: &CaptureFacts| {
         NoteKind::OF_FILES.into_iter().find(|&kind| facts.file_notes.contains(kind))
     };
@@ -395,12 +343,19 @@ fn noted(standings: &Standings) -> Result<Option<(String, NoteKind, u64)>, Write
     let mut pieces = standings.pieces();
     while let Some(piece) = pieces.next_piece()? {
         for host in &*piece {
-            for kind in settle::standings(host).filter_map(|standing| note(&standing.facts)) {
+            for kind in host.origins().filter_map(|standing| note(&standing.facts)) {
                 origins += 1;
                 let name = || String::from_utf8_lossy(&host.key).into_owned();
                 first.get_or_insert_with(|| (name(), kind));
             }
         }
     }
-    Ok(first.map(|(host, kind)| (host, kind, origins)))
+    let such = match origins {
+        1 => "origin with such a note",
+        _ => "origins with such notes",
+    };
+    Ok(first.map(|(host, note)| {
+        let note = note.describe();
+        format!("{host}: {note} ({origins} {such}; drop --strict to read them as the dialect says)")
+    }))
 }

@@ -30,7 +30,10 @@ use super::log::{Fields, Form, Reference, take_key};
 use super::place::{self, Place, Slot};
 use super::read::{Open, read_all};
 use super::settle::{AsOf, Settling};
-use super::{IngestConfig, IngestError, IngestObserver, Ingested, Input, Strictness, noted};
+use super::{
+    IngestConfig, IngestError, IngestObserver, Ingested, Input, Strictness, describe_nothing,
+    describe_strict, noted, two_names,
+};
 use crate::compile::{CompileConfig, text_bytes_max};
 use crate::hosts::Standings;
 use crate::pool::{BlobID, BlobPool, Fingerprint};
@@ -92,14 +95,10 @@ impl Merger {
             portcullis_captures::open(path, *format, &capture)
         };
         self.read(reports, &open, observer)?;
-        match capture.missing() {
-            None => Ok(()),
-            Some(FieldName { field, path }) => Err(IngestError::NoField {
-                field: *field,
-                name: path.as_ref().map(ToString::to_string).unwrap_or_default(),
-                inputs: self.inputs.clone(),
-            }),
-        }
+        let Some(FieldName { field, path: Some(name) }) = capture.missing() else { return Ok(()) };
+        let problem =
+            format!("no capture has the field {name} (--fields {}={name})", field.as_str());
+        Err(IngestError::Refused { problem, inputs: self.inputs.clone() })
     }
 
     /// Like [`Merger::ingest`], for the inputs that `open` opens.
@@ -119,14 +118,14 @@ impl Merger {
             Strictness::Strict => inputs.iter().all(InputReport::is_whole),
         };
         if !is_fine {
-            return Err(IngestError::Broken { inputs });
+            return Err(IngestError::of_inputs(inputs, describe_strict));
         }
         self.captures += newest.taken;
         let (captured, pool) = newest.finish()?;
         self.pool = pool;
         // Beside a set, they may be what its origins redirect to.
-        if !captured.has_origin() && first == 0 {
-            return Err(IngestError::NothingCaptured { inputs });
+        if !captured.has_origin && first == 0 {
+            return Err(IngestError::of_inputs(inputs, describe_nothing));
         }
         self.parts.push(captured);
         self.inputs.extend(inputs);
@@ -188,18 +187,21 @@ impl Merger {
     pub fn finish(self) -> Result<Ingested, IngestError> {
         let is_strict = self.config.strictness == Strictness::Strict;
         let ingested = self.settle(None)?;
-        if is_strict && ingested.superseded_undated > 0 {
-            let Ingested { superseded_undated: captures, inputs, .. } = ingested;
-            return Err(IngestError::Undated { captures, inputs });
-        }
-        if let (true, Some(&field)) = (is_strict, ingested.doubted.first()) {
-            return Err(IngestError::TwoNames { field, inputs: ingested.inputs });
-        }
-        match if is_strict { noted(&ingested.standings)? } else { None } {
+        let problem = match ingested.superseded_undated {
+            _ if !is_strict => None,
+            0 => match ingested.doubted.first() {
+                Some(&field) => Some(two_names(field)),
+                None => noted(&ingested.standings)?,
+            },
+            captures => Some(format!(
+                "{captures} superseded {} no date; keep one capture of each origin, or drop --strict \
+                 to let those with dates and those of the inputs later by name count",
+                if captures == 1 { "capture has" } else { "captures have" }
+            )),
+        };
+        match problem {
             None => Ok(ingested),
-            Some((host, note, origins)) => {
-                Err(IngestError::Noted { host, note, origins, inputs: ingested.inputs })
-            }
+            Some(problem) => Err(IngestError::Refused { problem, inputs: ingested.inputs }),
         }
     }
 
@@ -216,7 +218,7 @@ impl Merger {
         let Merger { config, pool, inputs, captures, .. } = self;
         let doubted = config.capture.doubted();
         let superseded =
-            if config.history { 0 } else { captures.saturating_sub(captured.resources()) };
+            if config.history { 0 } else { captures.saturating_sub(captured.resources) };
         let IngestConfig { dialect, robots_bytes_max, settle, scratch, .. } = config;
         let provenance = Provenance::of(&inputs, &settle).to_json();
         let compiling = CompileConfig { dialect, robots_bytes_max, provenance, scratch };

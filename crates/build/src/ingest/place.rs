@@ -22,10 +22,6 @@ pub(super) enum Slot {
     Https = 1,
 }
 
-impl Slot {
-    pub(super) const BOTH: [Slot; 2] = [Slot::Http, Slot::Https];
-}
-
 /// A key, and the slot under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {

@@ -64,7 +64,7 @@ pub(crate) struct Settling {
 impl Settling {
     /// Returns whether each origin has a history.
     pub(crate) fn has_history(&self) -> bool {
-        self.captured.keeps().1 && self.at.is_none()
+        self.captured.keeps.1 && self.at.is_none()
     }
 
     /// Settles the captures, whose files are in `pool`.
@@ -72,7 +72,7 @@ impl Settling {
         let resolver = Resolver {
             settling: self,
             pool,
-            rules: self.captured.keeps().0,
+            rules: self.captured.keeps.0,
             as_of: self.settle.time(),
             recent: Mutex::default(),
         };
@@ -119,15 +119,10 @@ impl Settler<'_> {
             let settled = settled.collect::<Result<Vec<_>, _>>()?;
             moments +=
                 settled.iter().flat_map(HostStanding::timelines).map(Vec::len).sum::<usize>();
-            hosts.extend(settled.into_iter().filter(|host| standings(host).next().is_some()));
+            hosts.extend(settled.into_iter().filter(|host| host.origins().next().is_some()));
         }
         Ok(hosts)
     }
-}
-
-/// Returns the standings of a host's origins.
-pub(super) fn standings(host: &HostStanding) -> impl Iterator<Item = &Standing> {
-    [&host.http, &host.https].into_iter().flatten()
 }
 
 impl Track {
@@ -247,7 +242,7 @@ impl Resolver<'_> {
     fn host(&self, (key, resources): Keyed) -> Result<HostStanding, WriteError> {
         let (mut settled, mut timelines) = <([Option<Settled>; 2], [Timeline; 2])>::default();
         let has_timelines = self.settling.has_history();
-        for slot in Slot::BOTH.into_iter().filter(|_| place::is_origin(&key)) {
+        for slot in [Slot::Http, Slot::Https].into_iter().filter(|_| place::is_origin(&key)) {
             let captures = &resources[slot as usize];
             if captures.is_empty() {
                 continue;
@@ -526,13 +521,20 @@ impl StandingCounts {
     /// Counts a host.
     pub(crate) fn add_host(&mut self, host: &HostStanding) {
         self.hosts += 1;
-        for standing in standings(host) {
+        for standing in host.origins() {
             let state = match standing.content {
                 Content::File { has_rules: true, .. } => PolicyState::Rules,
                 Content::File { has_rules: false, .. } => PolicyState::NoRules,
                 Content::Access(outcome) => outcome.state,
             };
-            self.add_origin(state, &standing.facts);
+            let facts = &standing.facts;
+            self.origins += 1;
+            self.in_outage += u64::from(facts.outage.is_some());
+            self.redirected += u64::from(facts.redirects_followed > 0);
+            self.captured = DateSpan::over(self.captured, facts.dates());
+            self.states[state as usize] += 1;
+            facts.capture_notes.iter().for_each(|note| self.capture_notes[note as usize] += 1);
+            facts.file_notes.iter().for_each(|kind| self.file_notes[kind as usize] += 1);
         }
         for moment in host.timelines().flatten() {
             self.captured = DateSpan::over(self.captured, moment.standing.facts.dates());
@@ -555,17 +557,6 @@ impl StandingCounts {
     /// Returns the number of origins whose file has this note.
     pub fn with_file_note(&self, note: NoteKind) -> u64 {
         self.file_notes[note as usize]
-    }
-
-    /// Counts an origin in this state.
-    pub(crate) fn add_origin(&mut self, state: PolicyState, facts: &CaptureFacts) {
-        self.origins += 1;
-        self.in_outage += u64::from(facts.outage.is_some());
-        self.redirected += u64::from(facts.redirects_followed > 0);
-        self.captured = DateSpan::over(self.captured, facts.dates());
-        self.states[state as usize] += 1;
-        facts.capture_notes.iter().for_each(|note| self.capture_notes[note as usize] += 1);
-        facts.file_notes.iter().for_each(|kind| self.file_notes[kind as usize] += 1);
     }
 }
 

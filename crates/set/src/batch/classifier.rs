@@ -91,33 +91,9 @@ pub enum AskError {
     /// A part of the set that is read is damaged.
     #[error(transparent)]
     Damaged(#[from] Damage),
-    /// The set was opened to be compiled again ([`PolicySet::map_to_compile`]).
-    #[error("{set} was compiled by an older version, which matched paths differently")]
-    OtherMatching {
-        /// The set.
-        set: String,
-    },
-    /// The set was compiled for other agents (`LoadConfig::agents`).
-    #[error("the policies were compiled for other agents than {agent}; compile them for it too")]
-    OtherAgents {
-        /// The first agent that the set was not compiled for.
-        agent: String,
-    },
-    /// There are too many pairs of an agent and a policy, or too little memory for a table of them.
-    #[error(
-        "{agents} agents and {policies} policies: {}; name fewer agents", match memory {
-            true => "too little memory for a table of them",
-            false => "a table of them would be too large",
-        }
-    )]
-    TooManyAgents {
-        /// The number of agents.
-        agents: usize,
-        /// The number of policies.
-        policies: u32,
-        /// Whether the system refused the memory.
-        memory: bool,
-    },
+    /// The set was compiled for other agents or an older matching, or there are too many agents.
+    #[error("{0}")]
+    Refused(String),
 }
 
 /// The decision for a time before the first capture of an origin.
@@ -178,10 +154,13 @@ impl Classifier {
     ) -> Result<Classifier, AskError> {
         let set = set.into();
         if !set.matches_as_now() {
-            return Err(AskError::OtherMatching { set: set.name().to_owned() });
+            let set = set.name();
+            return Err(AskError::Refused(format!(
+                "{set} was compiled by an older version, which matched paths differently"
+            )));
         }
         if let Some(other) = set.not_compiled_for(&agents) {
-            return Err(AskError::OtherAgents { agent: other.name().to_owned() });
+            return Err(of_other_agents(other));
         }
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, Damage>>();
         let tokens = tokens?;
@@ -230,7 +209,7 @@ impl Classifier {
         let (unnamed, chain) = (self.agents.len() as u32, Crawler::unnamed());
         if !self.set.has_all_robots() {
             // An agent that a file names would pass for one that none names.
-            return Err(AskError::OtherAgents { agent: chain.name().to_owned() });
+            return Err(of_other_agents(&chain));
         }
         self.tokens.push(self.set.tokens_of(&chain)?);
         self.agents.push(chain);
@@ -607,13 +586,26 @@ fn policy_of_other(
     Ok(policies[usize::from(host.place == Place::Https)])
 }
 
+/// Returns the error that a set was not compiled for an agent.
+fn of_other_agents(agent: &Crawler) -> AskError {
+    let agent = agent.name();
+    AskError::Refused(format!(
+        "the policies were compiled for other agents than {agent}; compile them for it too"
+    ))
+}
+
 /// Returns the starts of each pair of a policy and an agent, none of which is known. Each pair has a
 /// number below the markers.
 fn starts_of(policies: u32, agents: usize) -> Result<Starts, AskError> {
-    let error = |memory| AskError::TooManyAgents { agents, policies, memory };
+    let error = |why| {
+        let pairs = format!("{agents} agents and {policies} policies");
+        AskError::Refused(format!("{pairs}: {why}; name fewer agents"))
+    };
     let pairs = (policies as usize).checked_mul(agents);
-    let pairs = pairs.filter(|&pairs| pairs < NO_URL as usize).ok_or_else(|| error(false))?;
-    Starts::new(pairs).ok_or_else(|| error(true))
+    let pairs = pairs
+        .filter(|&pairs| pairs < NO_URL as usize)
+        .ok_or_else(|| error("a table of them would be too large"))?;
+    Starts::new(pairs).ok_or_else(|| error("too little memory for a table of them"))
 }
 
 #[cfg(test)]
@@ -629,7 +621,7 @@ mod tests {
             [(NO_URL, 1), (1 << 16, 1 << 16), (1, NO_URL as usize), (u32::MAX, usize::MAX)]
         {
             let error = starts_of(policies, agents).unwrap_err();
-            assert!(matches!(error, AskError::TooManyAgents { memory: false, .. }), "{error}");
+            assert!(error.to_string().contains("would be too large"), "{error}");
         }
     }
 }

@@ -54,14 +54,8 @@ struct NamedChain {
     otherwise: u32,
 }
 
-/// What the tokens of a header match.
-struct HeaderMatches {
-    tokens: AgentTokens,
-    /// As in [`NamedChain`].
-    agents: Vec<(u32, u32)>,
-    /// The first agent that is asked about.
-    asked: Option<u32>,
-}
+/// The first agent that is asked about, and what the tokens of a header match.
+type HeaderMatches = (Option<u32>, NamedChain);
 
 /// The agents of the records of a block, and those that were found before.
 #[derive(Clone, Debug, Default)]
@@ -82,39 +76,31 @@ impl Classifier {
     fn recognise(&self, crawlers: &Crawlers, text: &[u8]) -> Result<Named, Damage> {
         let text = String::from_utf8_lossy(text);
         let text = text.trim();
-        let unasked = |chain: &Crawler| match self.set.names_agent(chain)? {
-            true => Ok(Named::Agent(NONE)),
-            false => Ok(Named::Agent(crawlers.unnamed)),
-        };
-        match crawlers.kind {
+        let chain = match crawlers.kind {
             // As logs have where there is none. A header of `-` has no token either.
-            AgentKind::Token if text == "-" => Ok(Named::Agent(NONE)),
+            AgentKind::Token if text == "-" => return Ok(Named::Agent(NONE)),
             AgentKind::Token => match crawlers.known(text) {
-                Some(agent) => Ok(Named::Agent(agent)),
-                None => match Crawler::parse(text, self.dialect()) {
-                    Ok(chain) => unasked(&chain),
-                    Err(_) => Ok(Named::Agent(NONE)),
-                },
+                Some(agent) => return Ok(Named::Agent(agent)),
+                None => Crawler::parse(text, self.dialect()),
             },
-            AgentKind::Header => {
-                let Ok(chain) = (crawlers.read_header)(text, self.dialect()) else {
-                    return Ok(Named::Agent(NONE));
-                };
-                let HeaderMatches { tokens, agents, asked } =
-                    match self.dialect().groups.names_agent {
-                        NamesAgent::Equal => self.by_tokens(crawlers, &chain)?,
-                        NamesAgent::OccursInName => self.by_name(crawlers, &chain)?,
-                    };
-                if asked.is_none() && !chain.is_browser() {
-                    return unasked(&chain);
-                }
-                let otherwise = asked.unwrap_or(crawlers.unnamed);
-                Ok(match agents.iter().all(|&(_, agent)| agent == otherwise) {
+            AgentKind::Header => (crawlers.read_header)(text, self.dialect()),
+        };
+        let Ok(chain) = chain else { return Ok(Named::Agent(NONE)) };
+        if crawlers.kind == AgentKind::Header {
+            let (asked, named) = match self.dialect().groups.names_agent {
+                NamesAgent::Equal => self.by_tokens(crawlers, &chain)?,
+                NamesAgent::OccursInName => self.by_name(crawlers, &chain)?,
+            };
+            if asked.is_some() || chain.is_browser() {
+                let otherwise = named.otherwise;
+                return Ok(match named.agents.iter().all(|&(_, agent)| agent == otherwise) {
                     true => Named::Agent(otherwise),
-                    false => Named::Chain(Arc::new(NamedChain { tokens, agents, otherwise })),
-                })
+                    false => Named::Chain(Arc::new(named)),
+                });
             }
         }
+        let is_named = self.set.names_agent(&chain)?;
+        Ok(Named::Agent(if is_named { NONE } else { crawlers.unnamed }))
     }
 
     /// Returns what the tokens of a header match. An agent with fallback tokens has them behind its own.
@@ -136,7 +122,8 @@ impl Classifier {
             }
         }
         agents.sort_unstable();
-        Ok(HeaderMatches { tokens, agents, asked })
+        let otherwise = asked.unwrap_or(crawlers.unnamed);
+        Ok((asked, NamedChain { tokens, agents, otherwise }))
     }
 
     /// Like [`Classifier::by_tokens`], where names are compared by occurrence: the chain is the header
@@ -155,7 +142,9 @@ impl Classifier {
             (number, asked.iter().copied().find(|&it| names(it, number)).unwrap_or(NONE))
         };
         let agents = tokens.chain.iter().flat_map(|(_, numbers)| numbers).map(agent_of).collect();
-        Ok(HeaderMatches { tokens, agents, asked: asked.first().copied() })
+        let asked = asked.first().copied();
+        let otherwise = asked.unwrap_or(crawlers.unnamed);
+        Ok((asked, NamedChain { tokens, agents, otherwise }))
     }
 
     /// Returns the agent of a header that names several in the file of a policy.

@@ -59,10 +59,6 @@ pub struct AgeCounts {
 }
 
 impl Freshness {
-    pub(super) fn age(&self, facts: &CaptureFacts) -> Age {
-        self.age_at(facts, self.as_of)
-    }
-
     /// Returns the age at a time, which replaces [`as_of`](Freshness::as_of).
     pub(super) fn age_at(&self, facts: &CaptureFacts, as_of: UnixSeconds) -> Age {
         if facts.dates().is_some_and(|dates| dates.last > as_of) {
@@ -135,7 +131,7 @@ mod tests {
         for (as_of, seconds_max, facts, age) in rows {
             let as_of = UnixSeconds(as_of);
             let freshness = Freshness { as_of, seconds_max, withdraws: false };
-            assert_eq!(freshness.age(facts), age, "{freshness:?} {facts:?}");
+            assert_eq!(freshness.age_at(facts, freshness.as_of), age, "{freshness:?} {facts:?}");
         }
     }
 }

@@ -47,24 +47,10 @@ impl<'r, R> Records<'r, R> {
     }
 }
 
-impl<'r, R> From<&'r [R]> for Records<'r, R> {
+impl<'r, R, U: AsRef<[R]> + ?Sized> From<&'r U> for Records<'r, R> {
     #[inline]
-    fn from(urls: &'r [R]) -> Records<'r, R> {
-        Records { urls, times: Times::Now, agents: &[] }
-    }
-}
-
-impl<'r, R, const N: usize> From<&'r [R; N]> for Records<'r, R> {
-    #[inline]
-    fn from(urls: &'r [R; N]) -> Records<'r, R> {
-        Records::from(&urls[..])
-    }
-}
-
-impl<'r, R> From<&'r Vec<R>> for Records<'r, R> {
-    #[inline]
-    fn from(urls: &'r Vec<R>) -> Records<'r, R> {
-        Records::from(&urls[..])
+    fn from(urls: &'r U) -> Records<'r, R> {
+        Records { urls: urls.as_ref(), times: Times::Now, agents: &[] }
     }
 }
 

@@ -17,7 +17,7 @@ use super::freshness::{Age, AgeCounts, Freshness};
 use super::pieces::Pieces;
 use crate::Damage;
 use crate::layout::NONE;
-use crate::stored::{Period, PolicyNumber, StoredCapture, StoredTimeline};
+use crate::stored::{Period, PolicyNumber, StoredCapture, StoredMoment, StoredTimeline};
 
 /// The times as of which the records of a block are decided.
 #[derive(Clone, Copy, Debug, Default)]
@@ -175,7 +175,7 @@ impl Classifier {
                 continue;
             }
             let capture = self.set.capture_at(self.capture_of(host)?)?;
-            let age = freshness.age(&capture.facts);
+            let age = freshness.age_at(&capture.facts, freshness.as_of);
             ages.add(age, urls.len() as u64);
             if let Some(decision) = age.withdrawn().filter(|_| freshness.withdraws) {
                 let answers = urls.start * agents..urls.end * agents;
@@ -223,8 +223,7 @@ impl Classifier {
         ages: &mut AgeCounts,
     ) -> Result<Option<Decision>, Damage> {
         let (Some(freshness), Some(time)) = (&self.freshness, time) else { return Ok(None) };
-        let Some(timeline) = self.timeline_of(found)? else { return Ok(None) };
-        let moment = timeline.moment(found.moment as usize)?;
+        let Some(moment) = self.moment_of(found)? else { return Ok(None) };
         let age = match moment.since > time {
             true => Age::NotYet,
             false => freshness.age_at(&moment.capture.facts, time),
@@ -246,8 +245,7 @@ impl Classifier {
             return Ok(None);
         }
         if let Some(&found) = found.get(record) {
-            let Some(timeline) = self.timeline_of(found)? else { return Ok(None) };
-            return timeline.moment(found.moment as usize).map(|moment| Some(moment.capture));
+            return Ok(self.moment_of(found)?.map(|moment| moment.capture));
         }
         let capture = self.capture_of(pieces.host_of_url(record))?;
         self.set.capture_at(capture).map(Some)
@@ -275,6 +273,12 @@ impl Classifier {
         };
         *last = Some((found.capture, period));
         Ok(Some(InForce { captured_at: moment.capture.facts.captured_at, period }))
+    }
+
+    /// Returns the moment that was found.
+    fn moment_of(&self, found: Found) -> Result<Option<StoredMoment<'_>>, Damage> {
+        let timeline = self.timeline_of(found)?;
+        timeline.map(|timeline| timeline.moment(found.moment as usize)).transpose()
     }
 
     /// Returns the timeline of the moment that was found.

@@ -123,11 +123,8 @@ impl SetFile {
         let offset = block * BLOCK;
         let found = XxHash3_64::oneshot(&file[offset as usize..][..BLOCK as usize]);
         if found != expected {
-            return Err(self.damage(
-                self.place(offset),
-                offset,
-                Fault::Checksum { expected, found },
-            ));
+            let fault = Fault::Checksum { expected, found };
+            return Err(self.damage(self.place(offset), offset, fault));
         }
         checked.add(block);
         Ok(())

@@ -382,7 +382,7 @@ impl<'s> StoredPolicy<'s> {
         records.find_patterns(self)?;
         records.append_to(&mut list, |_| true)?;
         self.usage_list()?.append_to(&mut list, |_| true)?;
-        Ok(list.finish())
+        Ok(list.bytes)
     }
 
     /// Calls `with` with its file, as far as it affects decisions, and the extract that the file was read
@@ -403,7 +403,7 @@ impl<'s> StoredPolicy<'s> {
         let is_user_agent = |kind: u32| kind <= RecordKind::ExtendsGroup as u32;
         self.record_list()?.append_to(&mut list, is_user_agent)?;
         self.usage_list()?.append_to(&mut list, |_| true)?;
-        Ok(with(&self.read(&list.finish())?))
+        Ok(with(&self.read(&list.bytes)?))
     }
 }
 
@@ -413,7 +413,7 @@ impl PolicySet {
     pub fn other_records(&self, position: u32) -> Result<Vec<u8>, Damage> {
         let mut list = ListWriter::default();
         self.record_list(In::Others, position)?.append_to(&mut list, |_| true)?;
-        Ok(list.finish())
+        Ok(list.bytes)
     }
 }
 
