@@ -115,23 +115,19 @@ pub enum LoadNoteKind {
 
 impl std::fmt::Display for LoadNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: ", self.place)?;
         match &self.kind {
-            LoadNoteKind::LeftOut(problem) => write!(f, "{}: left out: {problem}", self.place),
-            LoadNoteKind::File(NoteKind::FileCut) => {
-                let what = NoteKind::FileCut.describe();
-                write!(f, "{}: {what}; --max-robots-size reads more", self.place)
+            LoadNoteKind::LeftOut(problem) => write!(f, "left out: {problem}"),
+            LoadNoteKind::File(kind @ NoteKind::FileCut) => {
+                write!(f, "{}; --max-robots-size reads more", kind.describe())
             }
             LoadNoteKind::File(kind) => {
-                write!(f, "{}: {}; read anyway, without a rule", self.place, kind.describe())
+                write!(f, "{}; read anyway, without a rule", kind.describe())
             }
-            LoadNoteKind::EmptyInput => {
-                write!(f, "{}: empty; read as a robots.txt without rules", self.place)
+            LoadNoteKind::EmptyInput => f.write_str("empty; read as a robots.txt without rules"),
+            LoadNoteKind::NoRecord => {
+                f.write_str("no line is a record of robots.txt; read anyway, without a rule")
             }
-            LoadNoteKind::NoRecord => write!(
-                f,
-                "{}: no line is a record of robots.txt; read anyway, without a rule",
-                self.place
-            ),
         }
     }
 }

@@ -30,7 +30,7 @@ use portcullis_set::file::{Damage, SetError};
 use portcullis_set::stored::PolicySet;
 
 use crate::compile::to_memory;
-use crate::ingest::{AsOf, IngestConfig, IngestError, Ingested, Merger, inputs, settle_of};
+use crate::ingest::{IngestConfig, IngestError, Ingested, Merger, inputs, settle_of};
 use crate::provenance::SettleConfig;
 
 /// How sets are settled, as far as it is not as they were compiled.
@@ -111,8 +111,10 @@ impl IngestConfig {
                 return Err(MergeError::Unlike(unlike));
             }
             merged.history |= has_history;
-            if let Some(time) = settle.time() {
-                of_other_time = of_other_time.or(check_captures(set, time).err());
+            if of_other_time.is_none()
+                && let Some(time) = settle.time()
+            {
+                of_other_time = check_captures(set, time)?;
             }
         }
         match (first, of_other_time) {
@@ -146,7 +148,11 @@ pub fn settled(set: &PolicySet, scratch: &Scratch) -> Result<Ingested, SetError>
 }
 
 /// Settles again, as of a time if there is one. The provenance stays that of the set.
-fn settled_at(set: &PolicySet, at: Option<AsOf>, scratch: &Scratch) -> Result<Ingested, SetError> {
+fn settled_at(
+    set: &PolicySet,
+    at: Option<(UnixSeconds, BeforeFirst)>,
+    scratch: &Scratch,
+) -> Result<Ingested, SetError> {
     let config = IngestConfig { scratch: scratch.clone(), ..IngestConfig::of_set(set)? };
     let mut merger = Merger::new(config);
     merger.add(&[set])?;
@@ -167,12 +173,11 @@ fn settled_at(set: &PolicySet, at: Option<AsOf>, scratch: &Scratch) -> Result<In
 /// If the set has no history.
 pub fn as_of(
     set: &PolicySet,
-    (time, before_first): (UnixSeconds, BeforeFirst),
+    time: (UnixSeconds, BeforeFirst),
     scratch: &Scratch,
 ) -> Result<PolicySet, SetError> {
     assert!(set.has_history(), "the set has no history");
-    let at = AsOf { time, or_oldest: before_first == BeforeFirst::Oldest };
-    let Ingested { standings, compiling, .. } = settled_at(set, Some(at), scratch)?;
+    let Ingested { standings, compiling, .. } = settled_at(set, Some(time), scratch)?;
     let compiled = to_memory(&standings, &compiling, None);
     let compiled = compiled.map_err(|error| error.of_set(set))?;
     Ok(PolicySet::from_compiled(set.name(), compiled, None))
@@ -191,22 +196,20 @@ pub fn set_as_of(
     classifier.one_time().map(|time| as_of(classifier.set(), time, scratch)).transpose()
 }
 
-/// Checks that a set has the captures up to `time`: later ones have replaced older ones, and those
-/// that were left out are lost.
-fn check_captures(set: &PolicySet, time: UnixSeconds) -> Result<(), MergeError> {
-    let inputs = inputs(set).map_err(SetError::from)?;
+/// Returns the error that a set has not the captures up to `time`: later ones have replaced older ones,
+/// and those that were left out are lost.
+fn check_captures(set: &PolicySet, time: UnixSeconds) -> Result<Option<MergeError>, SetError> {
+    let inputs = inputs(set)?;
     let newest = inputs.iter().filter_map(|input| input.captured).map(|dates| dates.last).max();
-    let lacks_some = settle_of(set).map_err(SetError::from)?.time() < Some(time)
-        && inputs.iter().any(|it| it.later > 0);
+    let lacks_some = settle_of(set)?.time() < Some(time) && inputs.iter().any(|it| it.later > 0);
     let problem = match (newest > Some(time), lacks_some) {
         (true, _) => "has captures after",
         (false, true) => "lacks captures up to",
-        (false, false) => return Ok(()),
+        (false, false) => return Ok(None),
     };
     let (set, time) = (set.name(), time.to_rfc3339());
-    Err(MergeError::Unlike(format!(
-        "{set} {problem} {time}; compile its captures again with --as-of"
-    )))
+    let advice = "compile its captures again with --as-of";
+    Ok(Some(MergeError::Unlike(format!("{set} {problem} {time}; {advice}"))))
 }
 
 /// Settings as flags, each with the fix if they differ.

@@ -38,7 +38,7 @@ use portcullis_robots::url::{BadUrl, Origin};
 use portcullis_set::lists::{ListReader, RecordKind, Role};
 use portcullis_set::stored::{
     AgentTokens, CaptureFacts, PolicyNumber, StoredCapture, StoredMoment, StoredPolicy,
-    StoredRuleSet, StoredTimeline,
+    StoredTimeline,
 };
 use portcullis_set::{Damage, PolicySet};
 use serde::{Serialize, Serializer};
@@ -333,10 +333,7 @@ fn robots(
             name: name.map(Text::from),
             groups: groups.iter().map(|group| group + 1).collect(),
             reach: reaches.of(number)?,
-            patterns: match set.rule_set(number)? {
-                StoredRuleSet::Compiled(rules) => Some(rules.len()),
-                StoredRuleSet::OfGroups => None,
-            },
+            patterns: set.rule_set(number)?.map(|rules| rules.len()),
         })
     };
     let mut robots = Vec::new();

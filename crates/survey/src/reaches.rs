@@ -25,9 +25,7 @@ use portcullis_lint::analysis::{
 use portcullis_lint::limits::REACH_EXAMPLES_MAX;
 use portcullis_robots::policy::{LabelRules, UsageRules};
 use portcullis_set::Damage;
-use portcullis_set::stored::{
-    AgentTokens, AppliedGroups, PolicySet, RuleSetNumber, StoredPolicy, StoredRuleSet,
-};
+use portcullis_set::stored::{AgentTokens, AppliedGroups, PolicySet, RuleSetNumber, StoredPolicy};
 
 use crate::limits::{STANCE_BYTES_MAX, STANCE_POSITIONS_MAX};
 
@@ -117,10 +115,10 @@ impl<'s> Reaches<'s> {
         }
         let escapes = self.set.dialect().paths.escapes;
         let found = match (self.set.rule_set(number)?, groups) {
-            (StoredRuleSet::Compiled(stored), _) => reach(stored, escapes),
-            (StoredRuleSet::OfGroups, None) => return Ok(None),
-            (StoredRuleSet::OfGroups, Some(_)) if *patterns_left == 0 => return Ok(None),
-            (StoredRuleSet::OfGroups, Some(groups)) => {
+            (Some(stored), _) => reach(stored, escapes),
+            (None, None) => return Ok(None),
+            (None, Some(_)) if *patterns_left == 0 => return Ok(None),
+            (None, Some(groups)) => {
                 let built = groups.build()?;
                 *patterns_left = patterns_left.saturating_sub(built.as_rule_set().len());
                 reach(built.as_rule_set(), escapes)
@@ -187,7 +185,7 @@ fn stance(
     let access = match groups {
         None => machine(RuleSetBuf::new(&PatternList::new(), |_| true).as_rule_set(), false),
         Some(groups) => match set.rule_set(groups.rule_set())? {
-            StoredRuleSet::Compiled(rules) if rules.bytes() <= bytes_left => machine(rules, false),
+            Some(rules) if rules.bytes() <= bytes_left => machine(rules, false),
             _ => return Ok(None),
         },
     };

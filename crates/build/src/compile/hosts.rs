@@ -30,7 +30,7 @@ pub struct HostSections {
     /// `None` if only the newest captures were kept.
     pub timelines: Option<Timelines>,
     /// The position of the other records of each blob, or [`NONE`].
-    others_of_blob: Vec<u32>,
+    pub others_of_blob: Vec<u32>,
     /// The bytes of the other records.
     pub other_bytes: u64,
     /// The number of captures whose file has each note of [`NoteKind::OF_FILES`].
@@ -103,11 +103,6 @@ impl HostSections {
         let kind = |index: usize| record::other_kind(records[index].text, dialect);
         self.others_of_blob[blob.index()] = texts.add(In::Others, &records, kind)?;
         Ok(())
-    }
-
-    /// Returns the position of the other records of a file, or [`NONE`].
-    pub fn others_of(&self, blob: BlobID) -> u32 {
-        self.others_of_blob[blob.index()]
     }
 
     /// Adds the next host, whose other records were stored.

@@ -248,9 +248,8 @@ impl<'c> Compiled<'c> {
             let sources = sources[from..to].par_iter().zip(&extracts[from..to]);
             let plans = sources.map(|(origin, extract)| match *origin {
                 PolicyOrigin::Extract(_) => plan::of_extract(extract, config.dialect, *agents),
-                PolicyOrigin::Access(outcome) => Some(plan::access(outcome)),
+                PolicyOrigin::Access(outcome) => plan::access(outcome),
             });
-            let plans = plans.map(|plan| plan.expect("extracts are of this program"));
             plans.collect::<Vec<PolicyPlan<'_>>>()
         };
         let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
@@ -351,7 +350,7 @@ impl<'c> Compiled<'c> {
         if let Some(captured) = standings.log() {
             writer.begin(SectionKind::LOG)?;
             let number = |role: Role, blob: BlobID| match role {
-                Role::Others => hosts.others_of(blob).wrapping_add(1),
+                Role::Others => hosts.others_of_blob[blob.index()].wrapping_add(1),
                 Role::Extract | Role::Location => distinct.of_blob[blob.index()],
             };
             let pool = &standings.pool;

@@ -16,9 +16,8 @@ use crate::pool::Fingerprint;
 
 /// A policy whose parts are not numbered yet.
 pub struct PolicyPlan<'p> {
-    pub state: PolicyState,
-    /// The verdict on every path, if there is no file.
-    pub verdict: Verdict,
+    /// The state, and the verdict on every path if there is no file.
+    pub access: AccessOutcome,
     /// The user-agent lines and rules.
     pub records: Vec<ListedRecord<'p>>,
     pub robots: Vec<PlannedRobot>,
@@ -68,10 +67,9 @@ struct Planner<'f, 'p> {
 }
 
 /// Plans the policy of an origin without a file.
-pub fn access<'p>(AccessOutcome { state, verdict }: AccessOutcome) -> PolicyPlan<'p> {
+pub fn access<'p>(access: AccessOutcome) -> PolicyPlan<'p> {
     PolicyPlan {
-        state,
-        verdict,
+        access,
         records: Vec::new(),
         robots: Vec::new(),
         default: None,
@@ -81,13 +79,17 @@ pub fn access<'p>(AccessOutcome { state, verdict }: AccessOutcome) -> PolicyPlan
     }
 }
 
-/// Plans the policy of a file. `None` if the extract is not one.
+/// Plans the policy of a file.
+///
+/// # Panics
+///
+/// If the extract is not one.
 pub fn of_extract<'p>(
     extract: &'p [u8],
     dialect: &Dialect,
     agents: Option<&CompiledFor>,
-) -> Option<PolicyPlan<'p>> {
-    let file = &read_extract(extract)?;
+) -> PolicyPlan<'p> {
+    let file = &read_extract(extract).expect("extracts are of this program");
     let (records, usage_records): (Vec<_>, Vec<_>) = ListReader::from_extract(extract)
         .flatten()
         .partition(|record| matches!(record.role, Role::Access(_)));
@@ -104,19 +106,13 @@ pub fn of_extract<'p>(
     if has_rules {
         planner.add(audience());
     }
-    Some(planner.plan)
+    planner.plan
 }
 
 /// Returns the record number of a user-agent line. All earlier lines and the rules of earlier
 /// groups precede it.
 fn user_agent_record(file: &RobotsTxt<'_>, group: usize, line: usize) -> u32 {
     line as u32 + file.groups()[group].rules.start
-}
-
-/// Returns the record number of a rule. All earlier rules, and the user-agent lines of all groups
-/// up to its own, precede it.
-fn rule_record(group: &Group, rule: u32) -> u32 {
-    rule + group.user_agents.end
 }
 
 impl Planner<'_, '_> {
@@ -168,8 +164,9 @@ impl Planner<'_, '_> {
 /// Returns the number and the record of each group's first rule.
 pub fn group_positions(file: &RobotsTxt<'_>, groups: &[usize]) -> Vec<(u32, u32)> {
     let position = |&group: &usize| {
-        let group = &file.groups()[group];
-        (group.rules.start, rule_record(group, group.rules.start))
+        let Group { rules, user_agents, .. } = &file.groups()[group];
+        // All earlier rules, and the user-agent lines of all groups up to its own, precede it.
+        (rules.start, rules.start + user_agents.end)
     };
     groups.iter().map(position).collect()
 }
@@ -202,7 +199,7 @@ mod tests {
             let text = long_rule_of_many(file_bytes);
             let file = RobotsTxt::parse(&text, &RFC_9309, None);
             let [extract, _] = lists(&file, &text);
-            let plan = of_extract(&extract, &RFC_9309, None).unwrap();
+            let plan = of_extract(&extract, &RFC_9309, None);
             let ordered = plan.entries.iter().filter_map(|entry| entry.ordered.as_ref());
             let patterns: usize =
                 ordered.clone().map(|entry| entry.compiled.as_bytes().len()).sum();

@@ -2,6 +2,7 @@
 
 use zerocopy::little_endian::U32;
 
+use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_set::layout::record::{self, In};
 use portcullis_set::layout::{NONE, Pairs, PolicyHead, RuleSetRow, policy, robots_word};
@@ -41,7 +42,7 @@ impl PolicySections {
     pub fn add(&mut self, plan: PolicyPlan<'_>) -> Result<(), CompileError> {
         let rest = end(&self.words)?;
         let mut words = Vec::new();
-        let is_file = plan.state.is_file();
+        let is_file = plan.access.state.is_file();
         let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
         let groups = plan.entries.iter().flat_map(|entry| &entry.positions);
         let are_wide = are_wide(&plan.robots, groups.copied());
@@ -74,6 +75,8 @@ impl PolicySections {
             [] => NONE,
             records => self.texts.add(In::Usage, records, |index| records[index].role.number())?,
         };
+        let AccessOutcome { state, verdict } = plan.access;
+        let state = PolicyHead::state_of(state as u32, verdict as u32);
         Ok(self.heads.push(&[PolicyHead {
             rest: rest.into(),
             document: document.into(),
@@ -81,8 +84,7 @@ impl PolicySections {
             default_entry: default_entry.into(),
             default_line: line,
             default_lines: lines,
-            names_and_state: (names | PolicyHead::state_of(plan.state as u32, plan.verdict as u32))
-                .into(),
+            names_and_state: (names | state).into(),
         }])?)
     }
 

@@ -1,7 +1,7 @@
 //! The stored form of records: the line of each, and the form of its text.
 //!
 //! Most rules are `Disallow: ` or `Allow: ` followed by the text of their pattern, which the set
-//! stores anyway; [`TextForms`] finds those. The text of any other record is stored as a string.
+//! stores anyway; [`add_forms`] finds those. The text of any other record is stored as a string.
 
 use zerocopy::little_endian::U32;
 

@@ -79,7 +79,7 @@ pub(super) use parts::inputs;
 pub use parts::{Merger, settle_of};
 pub(super) use read::file_of;
 pub use settle::StandingCounts;
-pub(super) use settle::{AsOf, Settler, Settling};
+pub(super) use settle::{Settler, Settling};
 
 /// How strictly bad input is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -240,7 +240,8 @@ fn describe(inputs: &[InputReport], otherwise: fn(&[InputReport]) -> String) -> 
 /// Describes the captures that only strictness rejects: those without a status, or else those that
 /// were left out.
 fn describe_strict(inputs: &[InputReport]) -> String {
-    let problems: [(fn(&InputReport) -> u64, &str); 4] = [
+    type Count = fn(&InputReport) -> u64;
+    let problems: [(Count, &str); 4] = [
         (
             |input| input.status_assumed,
             "without a status; name the field with --fields status=NAME, or drop --strict to assume \

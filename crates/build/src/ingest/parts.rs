@@ -20,6 +20,8 @@ use portcullis_dialect::AccessRules;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Table;
+use portcullis_robots::access::UnixSeconds;
+use portcullis_set::batch::BeforeFirst;
 use portcullis_set::file::{Damage, Section, SetError};
 use portcullis_set::lists::{ListReader, read_extract};
 use portcullis_set::stored::{PolicyNumber, PolicySet};
@@ -29,7 +31,7 @@ use super::known::{Held, Keeps, Known, Resources};
 use super::log::{Fields, Form, Reference, take_key};
 use super::place::{self, Place, Slot};
 use super::read::{Open, read_all};
-use super::settle::{AsOf, Settling};
+use super::settle::Settling;
 use super::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, Strictness, describe_nothing,
     describe_strict, noted, two_names,
@@ -205,7 +207,10 @@ impl Merger {
         }
     }
 
-    pub(crate) fn settle(mut self, at: Option<AsOf>) -> Result<Ingested, WriteError> {
+    pub(crate) fn settle(
+        mut self,
+        at: Option<(UnixSeconds, BeforeFirst)>,
+    ) -> Result<Ingested, WriteError> {
         let captured = match self.parts.len() {
             1 => self.parts.pop().expect("a part"),
             _ => {

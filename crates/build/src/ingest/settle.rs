@@ -40,6 +40,7 @@ use portcullis_robots::access::{
     CaptureNote, DateSpan, KnownOutage, LongOutage, Outage, Serving, UnixSeconds, location, serving,
 };
 use portcullis_robots::syntax::NoteKind;
+use portcullis_set::batch::BeforeFirst;
 use portcullis_set::limits::TIMELINE_SECONDS_END;
 use portcullis_set::stored::CaptureFacts;
 
@@ -58,7 +59,7 @@ pub(crate) struct Settling {
     pub(crate) captured: Captured,
     pub(super) settle: SettleConfig,
     /// The time as of which origins are settled, instead of with history. All captures are kept then.
-    pub(crate) at: Option<AsOf>,
+    pub(crate) at: Option<(UnixSeconds, BeforeFirst)>,
 }
 
 impl Settling {
@@ -79,14 +80,6 @@ impl Settling {
         let reader = self.captured.reader();
         Settler { resolver, reader, waiting: Vec::new().into_iter() }
     }
-}
-
-/// A time to settle origins as of.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AsOf {
-    pub(crate) time: UnixSeconds,
-    /// Whether an origin that was captured later counts as it was first.
-    pub(crate) or_oldest: bool,
 }
 
 /// Settles the standing of each captured origin, and its history if all captures were kept.
@@ -272,7 +265,8 @@ impl Resolver<'_> {
 
     /// Returns the time as of which an origin with these captures is settled; `None` for the end.
     fn time_of(&self, track: &Track) -> Option<UnixSeconds> {
-        let AsOf { time, or_oldest } = self.settling.at?;
+        let (time, before_first) = self.settling.at?;
+        let or_oldest = before_first == BeforeFirst::Oldest;
         let begin = track.begin().filter(|begin| or_oldest && begin.0 < TIMELINE_SECONDS_END);
         begin.filter(|&begin| begin > time).or(Some(time))
     }

@@ -198,7 +198,7 @@ impl<F: Write + Seek> SetFileWriter<F> {
         self.pad(BLOCK)?;
         let layout = Layout::from_data(data_end).expect("what was written can be counted");
         let header = Header {
-            fields: fields.clone(),
+            fields: *fields,
             content_hash: std::mem::take(&mut self.hasher).finish(),
             root: self.write_levels()?,
             sections: std::mem::take(&mut self.sections),

@@ -159,7 +159,9 @@ impl Classifier {
                 "{set} was compiled by an older version, which matched paths differently"
             )));
         }
-        if let Some(other) = set.not_compiled_for(&agents) {
+        if let Some(known) = &set.compiled_for
+            && let Some(other) = agents.iter().find(|agent| !known.has(agent))
+        {
             return Err(of_other_agents(other));
         }
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, Damage>>();
@@ -207,7 +209,7 @@ impl Classifier {
             }
         }
         let (unnamed, chain) = (self.agents.len() as u32, Crawler::unnamed());
-        if !self.set.has_all_robots() {
+        if self.set.compiled_for.is_some() {
             // An agent that a file names would pass for one that none names.
             return Err(of_other_agents(&chain));
         }

@@ -14,7 +14,7 @@ use super::session::Session;
 use crate::Damage;
 use crate::layout::{NONE, partition_point};
 use crate::lists::{RecordKind, Role};
-use crate::stored::{PolicyNumber, RecordList, SelectedRules, StoredPolicy};
+use crate::stored::{PolicyNumber, SelectedRules, StoredPolicy};
 
 /// A decision with its rule, and the text behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,6 @@ impl From<Decision> for FullDecision<'_> {
 
 /// The rules that were asked for an answer.
 struct AskedRules {
-    policy: PolicyNumber,
     agent: usize,
     entry: usize,
     /// The pattern that decides, if one does.
@@ -77,7 +76,7 @@ impl Answers<'_> {
             Some(RulePlace { group: number @ 1.., .. }) => {
                 classifier.read_group(&found, *number, asked.agent, group)?;
             }
-            _ => read_value(&records, found.rules.naming_line, group)?,
+            _ => records.read_value(found.rules.naming_line, None, group)?,
         }
         full.group = Some(&**group);
         if let (Some(place), Some(pattern)) = (found.rule, asked.pattern) {
@@ -91,8 +90,7 @@ impl Answers<'_> {
             if pattern.is_none() {
                 records.find_patterns(&found.policy)?;
             }
-            let start = records.read_rule(place.record, pattern, rule)?;
-            rule.drain(..start);
+            records.read_value(place.record, pattern, rule)?;
             full.rule = Some(&**rule);
             (full.decision.rule, full.decision.line) = (Some(place.rule), Some(place.line));
         }
@@ -122,11 +120,10 @@ impl Answers<'_> {
         let is_asked = matches!(block.decisions[answer].reason, Reason::Rule | Reason::NoRule);
         let agent = self.agent(answer).filter(|_| is_asked)?;
         let columns = self.per_record();
-        let policy = PolicyNumber(policies[answer / columns]);
-        let entry = classifier.entry(policy, agent);
+        let entry = classifier.entry(PolicyNumber(policies[answer / columns]), agent);
         let pattern = block.asked.outcomes()[answer].pattern();
         let record = block.asked.unstored(answer, columns).map(|(record, _)| record);
-        Some(AskedRules { policy, agent, entry, pattern, record })
+        Some(AskedRules { agent, entry, pattern, record })
     }
 }
 
@@ -135,7 +132,7 @@ impl Classifier {
     /// applies.
     fn origin_of(&self, asked: &AskedRules) -> Result<Option<Found<'_>>, Damage> {
         let Some(rules) = self.rules_of(asked.entry)? else { return Ok(None) };
-        let policy = self.set.policy(asked.policy)?;
+        let policy = self.set.policy(PolicyNumber(rules.policy))?;
         let place = |pattern| self.place_of(&policy, &rules, (pattern, asked.record));
         let rule = asked.pattern.map(place).transpose()?;
         Ok(Some(Found { policy, rules, rule }))
@@ -192,18 +189,11 @@ impl Classifier {
             }
         }
         for index in first..end {
-            read_value(&records, index, value)?;
+            records.read_value(index, None, value)?;
             if robot_named(value, token, self.dialect()) {
                 return Ok(());
             }
         }
         Err(malformed())
     }
-}
-
-/// Reads the value of a record.
-fn read_value(records: &RecordList<'_>, index: u32, value: &mut Vec<u8>) -> Result<(), Damage> {
-    let start = records.read(index, value)?;
-    value.drain(..start);
-    Ok(())
 }

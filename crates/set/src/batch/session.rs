@@ -137,11 +137,6 @@ impl Session {
         &self.classifier
     }
 
-    /// Returns the scheme of records that have none.
-    pub fn assumed_scheme(&self) -> Option<&[u8]> {
-        self.assumed_scheme.as_deref()
-    }
-
     /// Decides a block of records, as [`Session::decide`] says.
     #[inline]
     pub(super) fn decide_records<R: AsRef<[u8]>>(
@@ -260,7 +255,7 @@ impl Session {
         let Classifier { set, agents, .. } = &*self.classifier;
         let dialect = set.dialect();
         let mut host = Vec::new();
-        let url = split_assuming(record, dialect.paths.path_start, self.assumed_scheme());
+        let url = split_assuming(record, dialect.paths.path_start, self.assumed_scheme.as_deref());
         let (url, key) = match url.and_then(|url| Ok((url, host_key(&url, &mut host)?))) {
             Ok(found) => found,
             Err(problem) => return Ok(Err(problem)),

@@ -94,17 +94,22 @@ pub enum Place {
 }
 
 /// The kind of damage.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// The checksum of a block does not match.
+    #[error("the checksum of the block is {found:016x}, expected {expected:016x}")]
     Checksum { expected: u64, found: u64 },
     /// A reference leads outside of its section.
+    #[error("a reference to {bytes} bytes there is out of bounds: the section has {has} in all")]
     OutOfBounds { bytes: u64, has: u64 },
     /// The bytes violate the format.
+    #[error("{0}")]
     Malformed(&'static str),
     /// The file became shorter while it was mapped.
+    #[error("became shorter while it was in use")]
     Shrunk,
     /// The file was written to while it was mapped.
+    #[error("was written to while it was in use")]
     Rewritten,
 }
 
@@ -149,25 +154,6 @@ impl fmt::Display for Place {
             Place::Section(kind) => kind.fmt(f),
             Place::Padding => f.write_str("padding"),
             Place::Checksums => f.write_str("checksums"),
-        }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::Checksum { expected, found } => {
-                write!(f, "the checksum of the block is {found:016x}, expected {expected:016x}")
-            }
-            Fault::OutOfBounds { bytes, has } => {
-                write!(
-                    f,
-                    "a reference to {bytes} bytes there is out of bounds: the section has {has} in all"
-                )
-            }
-            Fault::Malformed(what) => f.write_str(what),
-            Fault::Shrunk => f.write_str("became shorter while it was in use"),
-            Fault::Rewritten => f.write_str("was written to while it was in use"),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::super::file::Damage;
 use super::super::layout::NONE;
 use super::policy::SelectedRules;
 use super::tokens::AgentTokens;
-use super::{RuleSetNumber, StoredPolicy, StoredRuleSet, ordered_rules};
+use super::{RuleSetNumber, StoredPolicy, ordered_rules};
 
 /// The groups of a policy that apply to an agent.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +60,8 @@ impl AppliedGroups<'_> {
     pub fn allows(&self, path: &[u8]) -> Result<bool, Damage> {
         let built;
         let rules = match self.policy.set.rule_set(self.rules.rule_set)? {
-            StoredRuleSet::Compiled(stored) => stored,
-            StoredRuleSet::OfGroups => {
+            Some(stored) => stored,
+            None => {
                 built = self.build()?;
                 built.as_rule_set()
             }
@@ -76,9 +76,9 @@ impl AppliedGroups<'_> {
 
     /// Returns the value of the user-agent line that selects the first group.
     pub fn name(&self) -> Result<Vec<u8>, Damage> {
-        let mut text = Vec::new();
-        let start = self.policy.record_list()?.read(self.rules.naming_line, &mut text)?;
-        Ok(text.split_off(start))
+        let mut name = Vec::new();
+        self.policy.record_list()?.read_value(self.rules.naming_line, None, &mut name)?;
+        Ok(name)
     }
 
     /// Returns the numbers of the rules of each group, in file order.

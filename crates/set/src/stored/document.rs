@@ -174,23 +174,20 @@ impl<'s> RecordList<'s> {
         Ok(())
     }
 
-    /// Reads a record into `text`, and returns the offset of its value. Rules are read if their patterns
-    /// [were found](Self::find_patterns).
-    pub(crate) fn read(&self, index: u32, text: &mut Vec<u8>) -> Result<usize, Damage> {
-        self.read_rule(index, None, text)
-    }
-
-    /// Like [`RecordList::read`], for a rule whose pattern may be known.
-    pub(crate) fn read_rule(
+    /// Reads the value of a record. Rules are read if their patterns [were found](Self::find_patterns), or
+    /// if `pattern` is that of the record.
+    pub(crate) fn read_value(
         &self,
         index: u32,
         pattern: Option<Pattern<'_>>,
-        text: &mut Vec<u8>,
-    ) -> Result<usize, Damage> {
-        self.read_as(index, self.kind_and_form(index)?, pattern, text)
+        value: &mut Vec<u8>,
+    ) -> Result<(), Damage> {
+        let start = self.read_as(index, self.kind_and_form(index)?, pattern, value)?;
+        value.drain(..start);
+        Ok(())
     }
 
-    /// Like [`RecordList::read_rule`], for a record of this kind and form.
+    /// Reads a record of this kind and form into `text`, and returns the offset of its value.
     fn read_as(
         &self,
         index: u32,
@@ -343,7 +340,7 @@ impl RecordList<'_> {
 impl<'s> StoredPolicy<'s> {
     /// Returns the list of the file's user-agent lines and rules.
     pub(crate) fn record_list(&self) -> Result<RecordList<'s>, Damage> {
-        self.set.record_list(In::Documents, self.document())
+        self.set.record_list(In::Documents, self.head.document.get())
     }
 
     /// Returns whether the file has a usage record.
@@ -362,12 +359,11 @@ impl<'s> StoredPolicy<'s> {
         record: u32,
     ) -> Result<(UsageKind, LineNumber, Vec<u8>), Damage> {
         let list = self.usage_list()?;
-        let mut text = Vec::new();
-        let value_start = list.read(record, &mut text)?;
-        text.drain(..value_start);
+        let mut value = Vec::new();
+        list.read_value(record, None, &mut value)?;
         let malformed = || self.malformed("a policy has no such usage record");
         let kind = UsageKind::ALL.get(list.kind(record)? as usize).ok_or_else(malformed)?;
-        Ok((*kind, list.line(record)?, text))
+        Ok((*kind, list.line(record)?, value))
     }
 
     /// Returns the number of the file's user-agent lines and rules.

@@ -31,7 +31,6 @@ use zerocopy::little_endian::U32;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_engine::vectors::prefetch;
 use portcullis_files::large_pages::ZeroedMemory;
-use portcullis_robots::policy::Crawler;
 
 use super::file::{
     ContentHash, Damage, Section, SectionKind, SetCounts, SetError, SetFile, Storage,
@@ -41,13 +40,12 @@ use super::strings::Strings;
 
 pub use applied::AppliedGroups;
 pub use capture::CaptureFacts;
-pub(crate) use document::RecordList;
 pub use document::{RecordKind, UsageKind};
 pub(crate) use hosts::{Candidate, HostTable, Search};
 pub use hosts::{Place, StoredCapture, StoredHost, key_with_scheme, place};
 pub(crate) use policy::{Effect, SelectedRules};
 pub use policy::{PolicyNumber, RuleSetNumber, StoredPolicy};
-pub use rule_set::{StoredRuleSet, record_order};
+pub use rule_set::record_order;
 pub(crate) use rule_set::{group_positions, may_be_directory, ordered, ordered_rules};
 pub use timelines::{Period, StoredMoment, StoredTimeline};
 pub use tokens::{AgentTokens, CompiledFor};
@@ -64,7 +62,7 @@ pub struct PolicySet {
     /// Whether the first policy applies to every URL.
     is_universal: bool,
     /// The agents that the set is compiled for; `None` means all.
-    compiled_for: Option<CompiledFor>,
+    pub(crate) compiled_for: Option<CompiledFor>,
 }
 
 /// The sections of a set.
@@ -231,17 +229,6 @@ impl PolicySet {
     /// Returns whether one policy applies to every URL, whatever its host.
     pub fn is_universal(&self) -> bool {
         self.is_universal
-    }
-
-    /// Returns the first of `agents` that the set was not compiled for.
-    pub(crate) fn not_compiled_for<'a>(&self, agents: &'a [Crawler]) -> Option<&'a Crawler> {
-        let known = self.compiled_for.as_ref()?;
-        agents.iter().find(|agent| !known.has(agent))
-    }
-
-    /// Returns whether the set has the names of all robots, not of some agents alone.
-    pub(crate) fn has_all_robots(&self) -> bool {
-        self.compiled_for.is_none()
     }
 
     /// Returns the file of the set.

@@ -38,7 +38,7 @@ impl PolicyNumber {
 pub struct StoredPolicy<'s> {
     pub(crate) set: &'s PolicySet,
     number: u32,
-    head: &'s PolicyHead,
+    pub(super) head: &'s PolicyHead,
     pub(crate) words: &'s [U32],
 }
 
@@ -228,11 +228,6 @@ impl<'s> StoredPolicy<'s> {
             Some(word) => Ok(word.get()),
             None => Err(self.malformed("a policy points behind its end")),
         }
-    }
-
-    /// Returns the position of the policy's records.
-    pub fn document(&self) -> u32 {
-        self.head.document.get()
     }
 
     /// Returns the numbers of the names of the robots that it names, ascending, and for each robot its

@@ -16,15 +16,6 @@ use super::PolicySet;
 use super::policy::{PolicyNumber, RuleSetNumber, SelectedRules, StoredPolicy};
 use crate::lists::{ListReader, Role};
 
-/// The stored form of a rule set.
-#[derive(Clone, Copy)]
-pub enum StoredRuleSet<'s> {
-    /// The rule set.
-    Compiled(RuleSet<'s>),
-    /// Not stored: the rules of a policy's groups are ordered when an agent first needs them.
-    OfGroups,
-}
-
 impl PolicySet {
     /// Returns the first line and the number of lines of the rule set with this number, as the index has
     /// them.
@@ -41,34 +32,29 @@ impl PolicySet {
         u32::try_from(rows).unwrap_or(u32::MAX)
     }
 
-    /// Returns the rule set with this number, after comparing its checksums and its form.
-    pub fn rule_set(&self, number: RuleSetNumber) -> Result<StoredRuleSet<'_>, Damage> {
+    /// Returns the rule set with this number, after comparing its checksums and its form; `None` if it is
+    /// made of groups, which are ordered when an agent first needs them.
+    pub fn rule_set(&self, number: RuleSetNumber) -> Result<Option<RuleSet<'_>>, Damage> {
         self.rule_set_at(self.rule_set_lines(number)?)
     }
 
     /// Returns the rule set of some lines, after comparing their checksums and their form.
-    fn rule_set_at(&self, (first, count): (u32, u32)) -> Result<StoredRuleSet<'_>, Damage> {
+    fn rule_set_at(&self, (first, count): (u32, u32)) -> Result<Option<RuleSet<'_>>, Damage> {
         if (first, count) == (NONE, 0) {
-            return Ok(StoredRuleSet::OfGroups);
+            return Ok(None);
         }
         let section = self.sections.rule_sets;
         let lines: &[Line] = self.file.items(section, first.into(), count.into())?;
-        match RuleSet::from_lines(lines) {
-            Ok(rules) => Ok(StoredRuleSet::Compiled(rules)),
-            Err(error) => Err(self.malformed_rule_set(first, error.0)),
-        }
+        let rules = RuleSet::from_lines(lines);
+        rules.map(Some).map_err(|error| self.malformed_rule_set(first, error.0))
     }
 
     /// Returns where the answers of the rule set of some lines begin, after checking it; `None` if it is
     /// not stored.
     pub(crate) fn start_at(&self, lines: (u32, u32)) -> Result<Option<Start>, Damage> {
-        match self.rule_set_at(lines)? {
-            StoredRuleSet::OfGroups => Ok(None),
-            StoredRuleSet::Compiled(_) => {
-                let out_of_reach = || self.malformed_rule_set(lines.0, "it is out of reach");
-                Start::at(lines.0).map(Some).ok_or_else(out_of_reach)
-            }
-        }
+        let out_of_reach = || self.malformed_rule_set(lines.0, "it is out of reach");
+        let start = |_| Start::at(lines.0).ok_or_else(out_of_reach);
+        self.rule_set_at(lines)?.map(start).transpose()
     }
 
     /// Returns the lines of all rule sets. Only use those of a rule set that
