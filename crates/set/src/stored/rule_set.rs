@@ -177,12 +177,18 @@ impl<'s> Order<'s> {
         }
     }
 
-    pub fn numbers(&self) -> impl DoubleEndedIterator<Item = u32> + use<'s> {
-        self.bytes.chunks_exact(self.width).map(|bytes| {
-            let mut number = [0; size_of::<u32>()];
-            number[..bytes.len()].copy_from_slice(bytes);
-            u32::from_le_bytes(number)
-        })
+    pub fn numbers(&self) -> impl Iterator<Item = u32> + use<'s> {
+        self.bytes.chunks_exact(self.width).map(number)
+    }
+}
+
+/// Returns the number of one of the widths of an order.
+fn number(bytes: &[u8]) -> u32 {
+    match *bytes {
+        [a] => a.into(),
+        [a, b] => u16::from_le_bytes([a, b]).into(),
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
+        _ => NONE,
     }
 }
 
@@ -240,20 +246,24 @@ impl PolicySet {
 
     /// Returns the order of so many patterns at a position.
     fn order(&self, position: u32, patterns: usize) -> Result<Order<'_>, Damage> {
-        let section = self.sections.orders;
-        let width = self.file.bytes(section, position.into(), 1)?[0].into();
-        if !matches!(width, 1 | 2 | 4) {
-            let what = "an order has no such numbers";
-            return Err(self.file.malformed(section, position.into(), what));
-        }
+        let width = self.width_of(position)?;
         let (start, bytes) = (u64::from(position) + 1, (patterns * width) as u64);
-        Ok(Order { width, bytes: self.file.bytes(section, start, bytes)? })
+        Ok(Order { width, bytes: self.file.bytes(self.sections.orders, start, bytes)? })
+    }
+
+    fn width_of(&self, order: u32) -> Result<usize, Damage> {
+        let section = self.sections.orders;
+        match self.file.bytes(section, order.into(), 1)?[0] {
+            width @ (1 | 2 | 4) => Ok(width.into()),
+            _ => Err(self.file.malformed(section, order.into(), "an order has no such numbers")),
+        }
     }
 
     /// Returns the record of a pattern according to an order, counted from the first rule of the
     /// first group.
     pub(crate) fn record_of(&self, order: u32, pattern: u32) -> Result<u32, Damage> {
-        let order = self.order(order, pattern as usize + 1)?;
-        Ok(order.numbers().next_back().unwrap_or(NONE))
+        let width = self.width_of(order)? as u64;
+        let at = u64::from(order) + 1 + u64::from(pattern) * width;
+        Ok(number(self.file.bytes(self.sections.orders, at, width)?))
     }
 }
