@@ -8,14 +8,13 @@ use portcullis_files::scratch::Scratch;
 use portcullis_lint::{Diagnostic, LintConfig, Severity, lint};
 use portcullis_report::{Account, Tally};
 use portcullis_robots::access::UnixSeconds;
-use portcullis_survey::page::{self, Problem};
-use portcullis_survey::{Audit, Findings};
+use portcullis_survey::{Audit, Findings, page};
 
 use super::args::{AUDIT_FORMATS, AuditArgs, PolicyArgs};
 use super::engine::{self, thread_pool};
 use super::exit::ExitStatus;
 use super::output::{CompleteOutput, Output, OutputFile};
-use super::plan::{self, QuestionPlan};
+use super::plan::{self, QuestionPlan, TimePlan};
 use super::stream;
 use super::summary::{self, Clock};
 use super::values::Format;
@@ -35,7 +34,7 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let beside = plan::beside(args.beside)?;
     let times = plan::times(args.times, false, None, &policy_args)?;
     let questions = QuestionPlan { all_robots: true, times, ..questions };
-    let strictness = policy_args.strictness();
+    let strictness = policy_args.faults.strictness();
     let mut stream =
         plan::stream(args.input, args.rejects, &questions, &args.run, strictness, false)?;
 
@@ -71,10 +70,9 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let time = account.time.take();
     let mut report = pool.install(|| audit.report(&findings, account))?;
     policies.set.is_whole()?;
-    let as_of = |time: Option<UnixSeconds>| {
-        time.map_or_else(|| "newest".to_owned(), UnixSeconds::to_rfc3339)
-    };
-    report.survey_at = questions.times.as_ref().map(|times| as_of(times.all));
+    let newest = || "newest".to_owned();
+    let as_of = |times: &TimePlan| times.all.map_or_else(newest, UnixSeconds::to_rfc3339);
+    report.survey_at = questions.times.as_ref().map(as_of);
     report.inputs = stream.inputs.iter().map(|list| list.path.display().to_string()).collect();
     let mut complete = Vec::new();
     for (mut output, format) in outputs.into_iter().zip(formats) {
@@ -93,7 +91,7 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
 
 /// Returns what `lint` finds in the file for all URLs, the worst first. Empty for other policies,
 /// and for a file that can be read only once.
-fn problems(PolicyArgs { robots, text, .. }: &PolicyArgs) -> anyhow::Result<Vec<Problem>> {
+fn problems(PolicyArgs { robots, text, .. }: &PolicyArgs) -> anyhow::Result<Vec<Diagnostic>> {
     let Some(path) = robots.as_ref().filter(|path| path.is_file()) else {
         return Ok(Vec::new());
     };
@@ -104,6 +102,5 @@ fn problems(PolicyArgs { robots, text, .. }: &PolicyArgs) -> anyhow::Result<Vec<
     let mut found = found.diagnostics;
     found.retain(|it| it.code.severity() > Severity::Info);
     found.sort_by_key(|it| Reverse(it.code.severity()));
-    let problem = |it: Diagnostic| Problem { line: it.place.line.get(), what: it.message };
-    Ok(found.into_iter().map(problem).collect())
+    Ok(found)
 }

@@ -21,7 +21,7 @@ use portcullis_rows::output::columns::Field;
 use portcullis_set::batch::Classifier;
 use portcullis_set::{PolicySet, SetError};
 use portcullis_survey::changes::urls::{UrlCounts, compare_chunk};
-use portcullis_survey::changes::{self, Answer, Compared};
+use portcullis_survey::changes::{self, Answer};
 use portcullis_survey::difference::{self, ChangeCounts, each_change};
 use portcullis_text::figures;
 use portcullis_text::json::to_json;
@@ -159,58 +159,53 @@ struct Changed {
     counts: UrlCounts,
 }
 
-/// The outputs of a comparison, complete but for the account of a Parquet file.
-struct Outputs {
-    table: TableFile,
-    rejects: Option<CompleteOutput>,
-}
+/// What a comparison found, and its outputs: the table, complete but for the account of a Parquet file,
+/// and that of --rejects.
+type Outcome = (Found, TableFile, Option<CompleteOutput>);
 
 impl Diff {
     /// Compares two sets.
     fn sets(&self, old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> anyhow::Result<ExitStatus> {
         let notes = AgentNotes::of(&self.questions, new)?;
         notes.show(self.summary.form);
-        let agents = notes.agents();
+        let agents = &notes.run.agents;
         ensure!(
-            AgentNotes::of(&self.questions, old)?.agents() == agents,
+            AgentNotes::of(&self.questions, old)?.run.agents == *agents,
             "the dialects of the two sets have different product tokens; name agents that both have"
         );
-        let run = Run { agents: agents.to_vec(), ..Run::default() };
-        let mut notes = Vec::new();
-        let (found, outputs) = match self.stream.clone() {
+        let mut stream = self.stream.clone();
+        let outcome = match &mut stream {
             None => self.origins(agents, old, new)?,
-            Some(mut stream) => {
-                let found = self.urls(agents, &mut stream, (old, new))?;
-                notes = stream.notes.kept;
-                found
-            }
+            Some(stream) => self.urls(agents, stream, (old, new))?,
         };
         old.is_whole()?;
         new.is_whole()?;
+        let notes = stream.map_or_else(Vec::new, |stream| stream.notes.kept);
         let [from, to] = self.times;
-        let summary = Summary {
-            format: format::DIFF,
-            account: Account { run, notes, ..Account::default() },
-            old: Side { policies: PolicyFacts::of(old), at: from },
-            new: Side { policies: PolicyFacts::of(new), at: to },
-            found,
-        };
-        self.finish(summary, outputs)
+        let old = Side { policies: PolicyFacts::of(old), at: from };
+        let new = Side { policies: PolicyFacts::of(new), at: to };
+        self.finish(agents.to_vec(), notes, [old, new], outcome)
     }
 
     /// Completes the outputs, and writes the summary.
-    fn finish(&self, mut summary: Summary, outputs: Outputs) -> anyhow::Result<ExitStatus> {
+    fn finish(
+        &self,
+        agents: Vec<String>,
+        notes: Vec<String>,
+        [old, new]: [Side; 2],
+        (found, table, rejects): Outcome,
+    ) -> anyhow::Result<ExitStatus> {
+        let run = Run { agents, ..Run::default() };
+        let account = Account { run, notes, ..Account::default() };
+        let mut summary = Summary { format: format::DIFF, account, old, new, found };
         // Equal inputs make equal files, which have no time.
-        let table = outputs.table.complete(to_json(&summary))?;
-        CompleteOutput::publish_all(std::iter::once(table).chain(outputs.rejects))?;
+        let table = table.complete(to_json(&summary))?;
+        CompleteOutput::publish_all(std::iter::once(table).chain(rejects))?;
         let (compared, changed) = summary.found.counts(&summary.old);
         let time = Time::new(Duration::ZERO, self.started.elapsed(), compared, None);
         summary.account.time = Some(time);
         summary::write(&self.summary, &summary)?;
-        Ok(match self.fails && changed > 0 {
-            true => ExitStatus::Negative,
-            false => ExitStatus::Done,
-        })
+        Ok(if self.fails && changed > 0 { ExitStatus::Negative } else { ExitStatus::Done })
     }
 
     /// Begins a table of rows that this thread makes.
@@ -232,7 +227,7 @@ impl Diff {
         agents: &[String],
         old: &Arc<PolicySet>,
         new: &Arc<PolicySet>,
-    ) -> anyhow::Result<(Found, Outputs)> {
+    ) -> anyhow::Result<Outcome> {
         let side = |set: &Arc<PolicySet>, time| {
             let agents = self.questions.agents(set.dialect())?;
             anyhow::Ok(difference::Side::new(set, agents, time)?)
@@ -240,12 +235,14 @@ impl Diff {
         let [from, to] = self.times;
         let sides = [side(old, from)?, side(new, to)?];
         let mut rows = self.rows(changes::origin_fields(!agents.is_empty()))?;
-        let counts = each_change(&sides, |change| {
+        let changes = each_change(&sides, |change| {
             changes::push_origin(&change, agents, &mut rows.added);
             rows.write_many()
         })?;
-        let found = Found::origins(counts, agents);
-        Ok((found, Outputs { table: rows.end()?, rejects: None }))
+        let changed =
+            |(agent, &rules): (&String, &u64)| AgentRulesChanged { agent: agent.clone(), rules };
+        let per_agent = agents.iter().zip(&changes.rules_by_agent).map(changed).collect();
+        Ok((Found::Origins { changes, per_agent }, rows.end()?, None))
     }
 
     /// Writes the URLs whose verdict changed.
@@ -254,7 +251,7 @@ impl Diff {
         agents: &[String],
         stream: &mut StreamPlan,
         (old, new): (&Arc<PolicySet>, &Arc<PolicySet>),
-    ) -> anyhow::Result<(Found, Outputs)> {
+    ) -> anyhow::Result<Outcome> {
         let classifier = |set, time| -> anyhow::Result<Arc<Classifier>> {
             let classifier = classifier(set, &self.questions)?;
             Ok(classifier.with_usage(&self.labels).as_of(time).into())
@@ -285,8 +282,7 @@ impl Diff {
                 table.write(std::mem::take(&mut changed.block))
             },
         )?;
-        let found = Found::Urls { counts, invalid: invalid.into() };
-        Ok((found, Outputs { table, rejects }))
+        Ok((Found::Urls { counts, invalid: invalid.into() }, table, rejects))
     }
 
     /// Compares two robots.txt files for the given agents, or for every robot.
@@ -315,8 +311,7 @@ impl Diff {
         for robot in agents.iter().map(Some).chain(unnamed) {
             let found = comparison.robot(robot);
             let agent = robot.map_or(UNNAMED, Crawler::name);
-            let compared = Compared { agent, files, comparison: &found };
-            changes::push_file(&compared, &mut rows.added);
+            changes::push_file(agent, files, &found, &mut rows.added);
             rows.write_many()?;
             let answer = Answer::of(&found.differences);
             answers[answer as usize] += 1;
@@ -324,24 +319,16 @@ impl Diff {
                 limited.get_or_insert_with(|| agent.to_owned());
             }
         }
-        let names = agents.iter().map(|agent| agent.name().to_owned());
-        let run = Run { agents: names.collect(), ..Run::default() };
-        let [old, new] = [0, 1].map(|side| {
+        let names = agents.iter().map(|agent| agent.name().to_owned()).collect();
+        let sides = [0, 1].map(|side| {
             let facts = PolicyFacts::of(&load_text(&texts[side], config));
             let policies = PolicyFacts { name: paths[side].display().to_string(), ..facts };
             Side { policies, at: None }
         });
         let is_different = answers[Answer::Different as usize] > 0;
         let answers = Figures::of(Answer::ALL, Answer::as_str, |it| answers[it as usize]);
-        let summary = Summary {
-            format: format::DIFF,
-            account: Account { run, ..Account::default() },
-            old,
-            new,
-            found: Found::Files { answers },
-        };
-        let outputs = Outputs { table: rows.end()?, rejects: None };
-        let status = self.finish(summary, outputs)?;
+        let outcome = (Found::Files { answers }, rows.end()?, None);
+        let status = self.finish(names, Vec::new(), sides, outcome)?;
         match limited {
             Some(first) if !is_different => bail!(
                 "cannot tell whether the files give the same verdicts for {first}: a limit ended the \
@@ -398,13 +385,6 @@ struct AgentRulesChanged {
 }
 
 impl Found {
-    fn origins(changes: ChangeCounts, agents: &[String]) -> Found {
-        let changed =
-            |(agent, &rules): (&String, &u64)| AgentRulesChanged { agent: agent.clone(), rules };
-        let per_agent = agents.iter().zip(&changes.rules_by_agent).map(changed).collect();
-        Found::Origins { changes, per_agent }
-    }
-
     /// Returns how many records, origins or crawlers were compared, and how many changed.
     fn counts(&self, old: &Side) -> (u64, u64) {
         match self {
@@ -412,10 +392,7 @@ impl Found {
                 (old.policies.origins.unwrap_or(1), changes.changed())
             }
             Found::Urls { counts, .. } => (counts.records, counts.changed()),
-            Found::Files { answers } => {
-                let all = answers.0.iter().map(|(_, agents)| agents).sum();
-                (all, answers.get(Answer::Different.as_str()))
-            }
+            Found::Files { answers } => (answers.sum(), answers.get(Answer::Different.as_str())),
         }
     }
 
@@ -450,15 +427,12 @@ impl summary::Summary for Summary {
             let at = at.map_or_else(String::new, |time| format!(", as of {}", time.to_rfc3339()));
             writeln!(out, "{side}: {}, {policies}{at}", visible(&policies.name))?;
         }
-        let size = |side: &Side| {
-            let bytes = side.policies.robots_bytes_max;
-            bytes.map_or("unlimited".to_owned(), |bytes| format!("{bytes} bytes"))
+        let readings = |Side { policies, .. }: &Side| {
+            let size = policies.robots_bytes_max.map(|bytes| format!("{bytes} bytes"));
+            let size = size.unwrap_or("unlimited".to_owned());
+            [("dialects", policies.dialect.to_owned()), ("size limits", size)]
         };
-        let dialect = |side: &Side| side.policies.dialect.to_owned();
-        for (what, of) in
-            [("dialects", &dialect as &dyn Fn(&Side) -> String), ("size limits", &size)]
-        {
-            let (old, new) = (of(&self.old), of(&self.new));
+        for ((what, old), (_, new)) in readings(&self.old).into_iter().zip(readings(&self.new)) {
             if old != new {
                 writeln!(
                     out,

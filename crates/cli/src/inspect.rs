@@ -1,18 +1,17 @@
 //! `portcullis inspect`: what a set holds, the policies and periods of one of its hosts, and whether it
 //! is intact.
 //!
-//! The JSON is the serialised form of the [`Survey`], or of the [`HostDetail`] and the [`HostHistory`];
+//! The JSON is the serialised form of the [`Survey`], or of the [`HostDetail`] and the histories;
 //! the text shows the same figures as lines and tables. Output is written only when it is complete.
-
-use std::ffi::OsStr;
 
 use anyhow::{Context, ensure};
 use portcullis_build::Provenance;
 use portcullis_files::scratch::Scratch;
 use portcullis_report::PolicyFacts;
 use portcullis_report::account::format;
+use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
-use portcullis_survey::{HostDetail, HostHistory, HostQuery, Survey, tables};
+use portcullis_survey::{HostDetail, OriginHistory, Survey, tables};
 use portcullis_text::figures::counted;
 use portcullis_text::json::to_json;
 use serde::Serialize;
@@ -33,7 +32,7 @@ const TOP: usize = 10;
 pub fn run(mut args: InspectArgs) -> anyhow::Result<ExitStatus> {
     let set = mapped::set(&args.set)?;
     if args.verify {
-        verify(&set, &args.memory.scratch(None))?;
+        verify(&set, &Scratch::new(None, args.memory.memory))?;
         if args.host.is_none() && args.format.is_none() && args.top.top.is_none() {
             set.is_whole()?;
             return Ok(ExitStatus::Done);
@@ -41,33 +40,37 @@ pub fn run(mut args: InspectArgs) -> anyhow::Result<ExitStatus> {
     }
     let out = match args.host.take() {
         None => Some(survey(&set, &args)?),
-        Some(host) => self::host(&set, &query(&host)?, args)?,
+        Some(host) => {
+            let origins = portcullis_survey::origins_of(host.as_encoded_bytes());
+            let origins = origins.with_context(|| {
+                let host = host.display();
+                format!("{host}: not a host or URL; write example.com or https://example.com")
+            })?;
+            self::host(&set, &origins, args)?
+        }
     };
     set.is_whole()?;
-    match out {
-        Some(out) => output::print(&out).map(|()| ExitStatus::Done).map_err(Into::into),
-        None => Ok(ExitStatus::Negative),
-    }
+    let Some(out) = out else { return Ok(ExitStatus::Negative) };
+    output::print(&out)?;
+    Ok(ExitStatus::Done)
 }
 
 /// Returns what the set has about a host; `None` if that is no policy, which is reported.
-fn host(set: &PolicySet, query: &HostQuery, args: InspectArgs) -> anyhow::Result<Option<Vec<u8>>> {
-    let detail = HostDetail::of(set, query)?;
+fn host(set: &PolicySet, origins: &[Origin], args: InspectArgs) -> anyhow::Result<Option<Vec<u8>>> {
+    let detail = HostDetail::of(set, origins)?;
     if detail.policies.is_empty() {
-        let names: Vec<String> = query.origins().iter().map(ToString::to_string).collect();
+        let names: Vec<String> = origins.iter().map(ToString::to_string).collect();
         say(format_args!("{}: no policy is known for {}", set.name(), names.join(" or ")));
         return Ok(None);
     }
     if let Some(period) = args.body {
-        return file(set, query, &detail, period).map(Some);
+        return file(set, origins, &detail, period).map(Some);
     }
     let questions = plan::agents(args.agents, Some(set.dialect()))?;
     ensure!(questions.names_nobody() || set.has_history(), plan::no_history(set));
     let agents = questions.agents(set.dialect())?;
-    let history = match set.has_history() {
-        true => Some(HostHistory::of(set, query, &agents)?),
-        false => None,
-    };
+    let history = set.has_history().then(|| portcullis_survey::history(set, origins, &agents));
+    let history = history.transpose()?;
     Ok(Some(match args.format {
         Some(Format::Json) => json_line(&HostObject {
             format: format::HOST,
@@ -78,7 +81,7 @@ fn host(set: &PolicySet, query: &HostQuery, args: InspectArgs) -> anyhow::Result
             history,
         }),
         _ => {
-            let history = history.as_ref().map(tables::history).unwrap_or_default();
+            let history = history.as_deref().map(tables::history).unwrap_or_default();
             (tables::host(&detail) + &history).into_bytes()
         }
     }))
@@ -88,13 +91,13 @@ fn host(set: &PolicySet, query: &HostQuery, args: InspectArgs) -> anyhow::Result
 /// one period.
 fn file(
     set: &PolicySet,
-    query: &HostQuery,
+    origins: &[Origin],
     detail: &HostDetail,
     period: usize,
 ) -> anyhow::Result<Vec<u8>> {
     let of_policy = |place: usize| detail.policies.get(place).map(|it| it.records.clone());
     let records = match set.has_history() {
-        true => HostHistory::records(set, query, period)?,
+        true => portcullis_survey::records_of_period(set, origins, period)?,
         false => period.checked_sub(1).and_then(of_policy),
     };
     let records = records.with_context(|| format!("--body: there is no period {period}"))?;
@@ -102,23 +105,13 @@ fn file(
     Ok(lines.collect::<Vec<_>>().concat())
 }
 
-fn query(host: &OsStr) -> anyhow::Result<HostQuery> {
-    HostQuery::parse(host.as_encoded_bytes()).with_context(|| {
-        format!("{}: not a host or URL; write example.com or https://example.com", host.display())
-    })
-}
-
 /// Checks checksums, structure and compiled rules.
 fn verify(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
     let verified = thread_pool(THREADS)?.install(|| portcullis_build::verify(set, scratch))?;
-    let (blocks, records, counts) = (verified.blocks, verified.records, verified.counts);
-    say(format_args!(
-        "{}: all {} are intact; set {:.16}, {}",
-        set.name(),
-        counted(blocks, "block"),
-        set.hash(),
-        counted(set.bytes(), "byte"),
-    ));
+    let (records, counts) = (verified.records, verified.counts);
+    let (blocks, bytes) = (counted(verified.blocks, "block"), counted(set.bytes(), "byte"));
+    let (name, hash) = (set.name(), set.hash());
+    say(format_args!("{name}: all {blocks} are intact; set {hash:.16}, {bytes}"));
     let moments = match set.moments() {
         0 => String::new(),
         moments => format!(", {} of their history", counted(moments, "moment")),
@@ -147,7 +140,7 @@ struct HostObject<'s> {
     detail: HostDetail,
     /// `None` if the set has no history.
     #[serde(skip_serializing_if = "Option::is_none")]
-    history: Option<HostHistory>,
+    history: Option<Vec<OriginHistory>>,
 }
 
 #[derive(Serialize)]

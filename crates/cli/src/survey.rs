@@ -25,7 +25,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::args::{SurveyArgs, TimeArgs};
+use super::args::{ListTimeArgs, SurveyArgs};
 use super::engine::{self, Policies, thread_pool};
 use super::exit::ExitStatus;
 use super::limits::{
@@ -47,7 +47,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let policies = args.policies;
     let destination = args.output.output.unwrap_or_default();
     let format = plan::format(args.format, &destination, Format::TABLES)?;
-    let times = plan::time(TimeArgs::default(), &policies)?;
+    let times = plan::times(ListTimeArgs::default(), false, None, &policies)?;
     let at = policies.time();
     ensure!(!args.history || at.is_none(), "--history has all periods; leave out @TIME");
     let questions = plan::agents(args.agents, policies.dialect())?;
@@ -71,14 +71,12 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let config = RowConfig { history: args.history, lists: args.lists, at, beside };
     let survey = SurveyRows::new(set, &agents, config)?;
     // The file whose size measures the progress, if the policies are one file.
-    let progress = Progress::over(&[policies.path()], !args.run.no_progress);
     let is_shown = !(destination.is_dash() && io::stdout().is_terminal());
-    let all_hosts = survey.hosts().max(1);
+    let progress = Progress::over(&[policies.path()], is_shown && !args.run.no_progress);
+    let all_hosts = set.counts().hosts.max(1);
     let draw = |hosts_done| {
-        if is_shown {
-            progress.set_share(hosts_done, all_hosts);
-            progress.draw(None);
-        }
+        progress.set_share(hosts_done, all_hosts);
+        progress.draw(None);
     };
     let complete = write_rows(&survey, &pool, (output, format), &run, draw)?;
     set.is_whole()?;
@@ -190,15 +188,10 @@ impl summary::Summary for Summary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
         let Summary { account, hosts, rows, shared, per_agent, .. } = self;
         account.write_run(out)?;
+        let (hosts, rows) = (counted(*hosts, "host"), counted(*rows, "row"));
         let time = account.time.unwrap_or_default();
-        writeln!(
-            out,
-            "{}, {} in {}: {} rows/s; domains by the {LIST}",
-            counted(*hosts, "host"),
-            counted(*rows, "row"),
-            figures::seconds(time.seconds),
-            time.records_per_second,
-        )?;
+        let (seconds, rate) = (figures::seconds(time.seconds), time.records_per_second);
+        writeln!(out, "{hosts}, {rows} in {seconds}: {rate} rows/s; domains by the {LIST}")?;
         out.write_all(tables::totals(per_agent).as_bytes())?;
         out.write_all(tables::shared(shared).as_bytes())
     }
@@ -208,12 +201,8 @@ impl summary::Summary for Account<SitemapCounts> {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
         self.write_run(out)?;
         let SitemapCounts { origins, origins_with_sitemaps, sitemaps, not_urls } = self.records;
-        write!(
-            out,
-            "{}, {origins_with_sitemaps} with sitemaps: {}",
-            counted(origins, "origin"),
-            counted(sitemaps, "sitemap")
-        )?;
+        let (origins, sitemaps) = (counted(origins, "origin"), counted(sitemaps, "sitemap"));
+        write!(out, "{origins}, {origins_with_sitemaps} with sitemaps: {sitemaps}")?;
         match not_urls {
             0 => writeln!(out),
             1 => writeln!(out, ", 1 of them not an absolute URL"),

@@ -21,7 +21,7 @@ use portcullis_files::scratch::Scratch;
 use portcullis_report::Account;
 use portcullis_report::account::format;
 use portcullis_robots::policy::Crawler;
-use portcullis_set::batch::{AskError, Classifier};
+use portcullis_set::batch::{Classifier, Session};
 use portcullis_set::stored::PolicyNumber;
 use portcullis_set::{Damage, PolicySet, SetError};
 use portcullis_text::figures::largest;
@@ -156,21 +156,6 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// An error that prevents an audit.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AuditError {
-    /// The set cannot be asked.
-    #[error(transparent)]
-    Ask(#[from] AskError),
-    /// The set is damaged.
-    #[error(transparent)]
-    Damaged(#[from] Damage),
-    /// What the set was at a time cannot be compiled.
-    #[error(transparent)]
-    AsOf(#[from] SetError),
-}
-
 impl Audit {
     /// Surveys the set of `classifier` for its agents, and what each may fetch beside an agent: reads
     /// every policy once, on the calling thread's rayon pool. Lists of the report have at most `top` rows.
@@ -188,16 +173,16 @@ impl Audit {
         beside: Option<&Crawler>,
         top: usize,
         scratch: &Scratch,
-    ) -> Result<Audit, AuditError> {
+    ) -> Result<Audit, SetError> {
         let (set, agents) = (Arc::clone(classifier.set()), classifier.agents());
         assert!(!agents.is_empty(), "an audit needs an agent");
         let mut policies = Vec::new();
         let rows = (top, AUDIT_SAMPLES);
-        let facts = FactReader::new(&set, agents)?.beside(beside)?;
+        let facts = FactReader::new(&set, agents, beside)?;
         let newest = Survey::each_policy(facts, rows, |rules| policies.push(rules))?;
         let survey = match set_as_of(&classifier, scratch)? {
             Some(then) => {
-                let facts = FactReader::new(&then, agents)?.beside(beside)?;
+                let facts = FactReader::new(&then, agents, beside)?;
                 Survey::each_policy(facts, rows, drop)?
             }
             None => newest,
@@ -209,7 +194,8 @@ impl Audit {
     /// Creates the worker of a thread. Records without a scheme get `assumed_scheme`; if that is
     /// `None`, they are invalid.
     pub fn worker(&self, assumed_scheme: Option<&str>) -> Worker {
-        Worker::new(&self.classifier, assumed_scheme)
+        let session = Session::new(Arc::clone(&self.classifier)).assume_scheme(assumed_scheme);
+        Worker { session, disallowed: Vec::new(), decided: Vec::new() }
     }
 
     /// Returns the report of all findings, with the account of the decisions. The files of the rules that

@@ -6,8 +6,6 @@
 //! decides, and for each host that occurs and each of its policies. Agents with the same answers share a
 //! counter, so most hosts and rules have one or two, whatever the number of agents.
 
-use std::sync::Arc;
-
 use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::usage::Label;
@@ -15,7 +13,7 @@ use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_report::{ChunkError, Counts, Piece};
 use portcullis_rows::input::Record;
 use portcullis_set::Damage;
-use portcullis_set::batch::{Answers, Classifier, NO_POLICY, NO_URL, OriginRecords, Session};
+use portcullis_set::batch::{Answers, NO_POLICY, NO_URL, OriginRecords, Session};
 use portcullis_set::stored::key_with_scheme;
 use portcullis_text::visible::cut_to_show;
 
@@ -109,19 +107,14 @@ impl Findings {
 /// The counting state of one thread of an [`Audit`](crate::Audit).
 #[derive(Debug)]
 pub struct Worker {
-    session: Session,
+    pub(crate) session: Session,
     /// The agents that must not fetch a URL.
-    disallowed: Agents,
+    pub(crate) disallowed: Agents,
     /// The rules that decided a URL, and for which agents.
-    decided: Vec<(RuleID, Agents)>,
+    pub(crate) decided: Vec<(RuleID, Agents)>,
 }
 
 impl Worker {
-    pub(crate) fn new(classifier: &Arc<Classifier>, assumed_scheme: Option<&str>) -> Worker {
-        let session = Session::new(Arc::clone(classifier)).assume_scheme(assumed_scheme);
-        Worker { session, disallowed: Vec::new(), decided: Vec::new() }
-    }
-
     /// Counts the records of a chunk and replaces `found` with what is found.
     ///
     /// # Errors

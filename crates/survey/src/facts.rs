@@ -86,30 +86,21 @@ type Addressing = (Addressed, Option<(u32, Vec<u8>)>);
 type Entries = (Option<u32>, Vec<usize>);
 
 impl<'s> FactReader<'s> {
-    /// Returns a reader of the policies of `set` for `agents`.
+    /// Returns a reader of the policies of `set` for `agents`, whose access is compared with that of
+    /// `beside`, if there is such an agent.
     ///
     /// # Errors
     ///
     /// If the names of robots are damaged.
-    pub fn new(set: &'s PolicySet, agents: &[Crawler]) -> Result<FactReader<'s>, Damage> {
+    pub fn new(
+        set: &'s PolicySet,
+        agents: &[Crawler],
+        beside: Option<&Crawler>,
+    ) -> Result<FactReader<'s>, Damage> {
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, _>>()?;
-        Ok(FactReader {
-            set,
-            reaches: Reaches::new(set),
-            agents: agents.to_vec(),
-            tokens,
-            beside: None,
-        })
-    }
-
-    /// Also compares what each agent may fetch with what `agent` may, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// If the names of robots are damaged.
-    pub fn beside(self, agent: Option<&Crawler>) -> Result<FactReader<'s>, Damage> {
-        let tokens = |agent: &Crawler| Ok((agent.name().to_owned(), self.set.tokens_of(agent)?));
-        Ok(FactReader { beside: agent.map(tokens).transpose()?, ..self })
+        let beside = beside.map(|agent| Ok((agent.name().to_owned(), set.tokens_of(agent)?)));
+        let (agents, beside) = (agents.to_vec(), beside.transpose()?);
+        Ok(FactReader { set, reaches: Reaches::new(set), agents, tokens, beside })
     }
 
     /// Returns what `policy` says to each agent, and the groups that apply.
@@ -141,12 +132,10 @@ impl<'s> FactReader<'s> {
             licenses: Vec::new(),
             relations: Vec::new(),
         };
-        let beside = self.beside.as_ref();
-        let beside = beside.map(|(_, agent)| self.reaches.applied(policy, agent)).transpose()?;
-        let beside = match &beside {
-            Some(applied) => Some((applied, rules_of(applied)?)),
-            None => None,
-        };
+        let apply = |agent: &AgentTokens| self.reaches.applied(policy, agent, &mut { usize::MAX });
+        let with_rules = |applied: Applied<'s>| Ok((applied, rules_of(&applied)?));
+        let beside = self.beside.as_ref().map(|(_, agent)| apply(agent).and_then(with_rules));
+        let beside = beside.transpose()?;
         let mut all_applied: Vec<Applied<'s>> = Vec::with_capacity(self.agents.len());
         // The first agent with each combination of entries, and with each naming line.
         let mut known: Vec<(Entries, usize)> = Vec::new();
@@ -158,7 +147,7 @@ impl<'s> FactReader<'s> {
         let usage = UsageGroups::new(file);
         let dialect = self.set.dialect();
         for (number, agent) in self.tokens.iter().enumerate() {
-            let applied = self.reaches.applied(policy, agent)?;
+            let applied = apply(agent)?;
             let of_usage = usage.of_agent(&self.agents[number], dialect);
             let entries = (applied.groups.map(|it| it.entry()), of_usage);
             let same = known.iter().find(|(other, _)| *other == entries);
@@ -193,18 +182,15 @@ impl<'s> FactReader<'s> {
                 (None, Some((addressed, line))) => (*addressed, line.as_ref().map(|it| it.0)),
                 (None, None) => (Addressed::NotAtAll, None),
             };
+            if let Some(new) = line.filter(|line| !naming_lines.contains(line)) {
+                naming_lines.push(new);
+                facts.groups.push(match &applied.groups {
+                    Some(groups) => groups.name()?,
+                    None => without_rules[number].1.take().map_or(Vec::new(), |it| it.1),
+                });
+            }
             let place = |line| naming_lines.iter().position(|other| *other == line);
-            let group = match line.map(|line| (line, place(line))) {
-                Some((line, None)) => {
-                    naming_lines.push(line);
-                    facts.groups.push(match &applied.groups {
-                        Some(groups) => groups.name()?,
-                        None => without_rules[number].1.take().map_or(Vec::new(), |it| it.1),
-                    });
-                    Some(facts.groups.len() as u32 - 1)
-                }
-                known => known.and_then(|(_, place)| place).map(|place| place as u32),
-            };
+            let group = line.and_then(place).map(|place| place as u32);
             facts.agents.push(AgentFacts { addressed, group, ..shared });
             all_applied.push(applied);
         }

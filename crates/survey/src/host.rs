@@ -12,13 +12,13 @@
 //! use portcullis_build::compile::to_vec;
 //! use portcullis_set::PolicySet;
 //! use portcullis_build::{IngestConfig, Input, ingest};
-//! use portcullis_survey::{HostHistory, HostQuery};
+//! use portcullis_survey::{history, origins_of};
 //!
 //! let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
 //! let ingested = ingest(&[Input::new("../../corpora/sample/robots")], &config, &())?;
 //! let set = PolicySet::from_bytes("sample", to_vec(&ingested.standings, &ingested.compiling)?)?;
-//! let history = HostHistory::of(&set, &HostQuery::parse(b"news.example")?, &[])?;
-//! assert_eq!(history.origins[0].periods.len(), 1);
+//! let history = history(&set, &origins_of(b"news.example")?, &[])?;
+//! assert_eq!(history[0].periods.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -37,8 +37,7 @@ use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 use portcullis_robots::url::{BadUrl, Origin};
 use portcullis_set::lists::{ListReader, RecordKind, Role};
 use portcullis_set::stored::{
-    AgentTokens, CaptureFacts, PolicyNumber, StoredCapture, StoredMoment, StoredPolicy,
-    StoredTimeline,
+    AgentTokens, PolicyNumber, StoredCapture, StoredMoment, StoredPolicy, StoredTimeline,
 };
 use portcullis_set::{Damage, PolicySet};
 use serde::{Serialize, Serializer};
@@ -48,45 +47,29 @@ use crate::reaches::Reaches;
 use crate::text::Text;
 use crate::usage::HostUsage;
 
-/// The origins to show.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostQuery {
-    origins: Vec<Origin>,
+/// Returns the http and https origins of a host, or the origin of a URL. A host has its port unless that
+/// is the default.
+///
+/// # Errors
+///
+/// If the text is neither a host nor a URL.
+///
+/// ```
+/// use portcullis_survey::origins_of;
+///
+/// assert_eq!(origins_of(b"A.Example")?.len(), 2);
+/// assert_eq!(origins_of(b"ftp://a.example/x")?[0].scheme(), "ftp");
+/// # Ok::<(), portcullis_robots::url::BadUrl>(())
+/// ```
+pub fn origins_of(text: &[u8]) -> Result<Vec<Origin>, BadUrl> {
+    if text.windows(3).any(|window| window == b"://") {
+        return Ok(vec![Origin::from_url(text)?]);
+    }
+    let with = |scheme: &[u8]| Origin::from_url(&[scheme, text].concat());
+    Ok(vec![with(b"http://")?, with(b"https://")?])
 }
 
-impl HostQuery {
-    /// Parses a host, which selects its http and https origins, or a URL, which selects its own
-    /// origin. A host has its port unless that is the default.
-    ///
-    /// # Errors
-    ///
-    /// If the text is neither a host nor a URL.
-    ///
-    /// ```
-    /// use portcullis_survey::HostQuery;
-    ///
-    /// assert_eq!(HostQuery::parse(b"A.Example")?.origins().len(), 2);
-    /// assert_eq!(HostQuery::parse(b"ftp://a.example/x")?.origins()[0].scheme(), "ftp");
-    /// # Ok::<(), portcullis_robots::url::BadUrl>(())
-    /// ```
-    pub fn parse(text: &[u8]) -> Result<HostQuery, BadUrl> {
-        let has_scheme = text.windows(3).any(|window| window == b"://");
-        let origins = if has_scheme {
-            vec![Origin::from_url(text)?]
-        } else {
-            let with = |scheme: &[u8]| Origin::from_url(&[scheme, text].concat());
-            vec![with(b"http://")?, with(b"https://")?]
-        };
-        Ok(HostQuery { origins })
-    }
-
-    /// Returns the origins, one or two.
-    pub fn origins(&self) -> &[Origin] {
-        &self.origins
-    }
-}
-
-/// The policies of a set for the origins of a query.
+/// The policies of a set for some origins.
 #[derive(Clone, Debug, Serialize)]
 pub struct HostDetail {
     /// The policies. Origins with one capture share one.
@@ -99,30 +82,13 @@ pub struct HostDetail {
 /// A policy, its capture, and the robots it applies to.
 #[derive(Clone, Debug, Serialize)]
 pub struct HostPolicy {
-    /// The origins of the query that have it.
+    /// The origins that have it.
     #[serde(serialize_with = "as_text")]
     pub origins: Vec<Origin>,
     /// Whether there is a file, or what its absence means.
     pub state: PolicyState,
     /// The verdict on every path; `None` if the rules decide.
     pub verdict: Option<Verdict>,
-    /// How it was captured.
-    #[serde(flatten)]
-    pub capture: HostCapture,
-    /// Robots that no group names first, then the named ones in file order. Empty if the file has
-    /// no rules.
-    pub robots: Vec<HostRobot>,
-    /// The usage records that hold for robots. Empty if the file has none.
-    pub usage: Vec<HostUsage>,
-    /// The groups of the file.
-    pub groups: Vec<HostGroup>,
-    /// The records of the file by line.
-    pub records: Vec<HostRecord>,
-}
-
-/// How a policy was captured.
-#[derive(Clone, Debug, Serialize)]
-pub struct HostCapture {
     pub captured_at: Option<UnixSeconds>,
     /// The date of the newest answer behind redirects.
     pub newest_captured_at: Option<UnixSeconds>,
@@ -137,24 +103,15 @@ pub struct HostCapture {
     pub outage: Option<KnownOutage>,
     pub file_bytes: u32,
     pub file_notes: Vec<NoteKind>,
-}
-
-impl HostCapture {
-    fn of(facts: &CaptureFacts, input_name: Option<String>) -> HostCapture {
-        HostCapture {
-            captured_at: facts.captured_at,
-            newest_captured_at: facts.dates().map(|dates| dates.last),
-            expires_at: facts.expires_at,
-            status: (facts.status != 0).then_some(facts.status),
-            redirects_followed: facts.redirects_followed,
-            input: facts.input,
-            input_name,
-            capture_notes: facts.capture_notes.iter().collect(),
-            outage: facts.outage,
-            file_bytes: facts.file_bytes,
-            file_notes: facts.file_notes.iter().collect(),
-        }
-    }
+    /// Robots that no group names first, then the named ones in file order. Empty if the file has
+    /// no rules.
+    pub robots: Vec<HostRobot>,
+    /// The usage records that hold for robots. Empty if the file has none.
+    pub usage: Vec<HostUsage>,
+    /// The groups of the file.
+    pub groups: Vec<HostGroup>,
+    /// The records of the file by line.
+    pub records: Vec<HostRecord>,
 }
 
 /// A robot, or all robots that no group names, and the rules that apply.
@@ -203,16 +160,16 @@ fn as_text<S: Serializer>(origins: &[Origin], serializer: S) -> Result<S::Ok, S:
 }
 
 impl HostDetail {
-    /// Reads the policies of the origins of `query` in `set`.
+    /// Reads the policies of `origins`, which are of one host, in `set`.
     ///
     /// # Errors
     ///
     /// If the data read is damaged.
-    pub fn of(set: &PolicySet, query: &HostQuery) -> Result<HostDetail, Damage> {
+    pub fn of(set: &PolicySet, origins: &[Origin]) -> Result<HostDetail, Damage> {
         let mut detail = HostDetail { policies: Vec::new(), unknown: Vec::new() };
-        // Both origins have one key, unless the query names the default port of one.
-        let one_key = query.origins().iter().all(|it| it.key() == query.origins()[0].key());
-        for origin in query.origins() {
+        // Both origins have one key, unless they have a port that is the default of one.
+        let one_key = origins.iter().all(|it| it.key() == origins[0].key());
+        for origin in origins {
             let found = set.origin(origin.scheme().as_bytes(), origin.key().as_bytes())?;
             let Some((number, capture)) = found else {
                 detail.unknown.push(origin.clone());
@@ -255,11 +212,18 @@ impl HostPolicy {
             origins: vec![origin.clone()],
             state: outcome.state,
             verdict: (!by_rules).then_some(outcome.verdict),
-            capture: HostCapture::of(facts, input_name),
-            robots: match by_rules {
-                true => robots(set, policy, &audience)?,
-                false => Vec::new(),
-            },
+            captured_at: facts.captured_at,
+            newest_captured_at: facts.dates().map(|dates| dates.last),
+            expires_at: facts.expires_at,
+            status: (facts.status != 0).then_some(facts.status),
+            redirects_followed: facts.redirects_followed,
+            input: facts.input,
+            input_name,
+            capture_notes: facts.capture_notes.iter().collect(),
+            outage: facts.outage,
+            file_bytes: facts.file_bytes,
+            file_notes: facts.file_notes.iter().collect(),
+            robots: if by_rules { robots(set, policy, &audience)? } else { Vec::new() },
             usage: HostUsage::of(file, set.dialect()),
             groups: groups(file, &audience),
             records: records(set, policy, capture)?,
@@ -357,18 +321,10 @@ fn robots(
     Ok(robots)
 }
 
-/// The history of the origins of a query that have one.
-#[derive(Clone, Debug, Serialize)]
-#[serde(transparent)]
-pub struct HostHistory {
-    /// The origins. Those with one history share one.
-    pub origins: Vec<OriginHistory>,
-}
-
 /// The history of an origin.
 #[derive(Clone, Debug, Serialize)]
 pub struct OriginHistory {
-    /// The origins of the query that have it.
+    /// The origins that have it.
     #[serde(serialize_with = "as_text")]
     pub origins: Vec<Origin>,
     /// The robots that are compared.
@@ -427,57 +383,54 @@ struct Asked {
 /// What a policy is for one robot: how much it allows, and by which rule set.
 type Access = (Option<Reach>, Option<u32>);
 
-impl HostHistory {
-    /// Reads the history of the origins of `query` in `set`, for `agents`; without agents, for all
-    /// robots that a file of the origin names and for all others.
-    ///
-    /// # Errors
-    ///
-    /// If the data read is damaged.
-    pub fn of(
-        set: &PolicySet,
-        query: &HostQuery,
-        agents: &[Crawler],
-    ) -> Result<HostHistory, Damage> {
-        let reaches = Reaches::new(set);
-        let origin = |(origins, timeline)| {
-            let (robots, periods) = periods(set, &timeline, agents, &reaches)?;
-            Ok(OriginHistory { origins, robots, periods })
-        };
-        let origins = timelines(set, query)?.into_iter().map(origin).collect::<Result<_, _>>()?;
-        Ok(HostHistory { origins })
-    }
-
-    /// Returns the records of the file of a period, counted from 1 over all origins.
-    ///
-    /// # Errors
-    ///
-    /// If the data read is damaged.
-    pub fn records(
-        set: &PolicySet,
-        query: &HostQuery,
-        period: usize,
-    ) -> Result<Option<Vec<HostRecord>>, Damage> {
-        let mut before = 0;
-        for (_, timeline) in timelines(set, query)? {
-            let periods = timeline.periods()?;
-            if let Some(period) = period.checked_sub(before + 1).and_then(|it| periods.get(it)) {
-                let moment = period.last().expect("a period has a moment");
-                return records(set, &set.policy(moment.policy)?, &moment.capture).map(Some);
-            }
-            before += periods.len();
-        }
-        Ok(None)
-    }
+/// Returns the histories of `origins` in `set`, for `agents`; without agents, for all robots that a file
+/// of the origin names and for all others. Origins with one history share it.
+///
+/// # Errors
+///
+/// If the data read is damaged.
+pub fn history(
+    set: &PolicySet,
+    origins: &[Origin],
+    agents: &[Crawler],
+) -> Result<Vec<OriginHistory>, Damage> {
+    let reaches = Reaches::new(set);
+    let origin = |(origins, timeline)| {
+        let (robots, periods) = periods(set, &timeline, agents, &reaches)?;
+        Ok(OriginHistory { origins, robots, periods })
+    };
+    timelines(set, origins)?.into_iter().map(origin).collect()
 }
 
-/// Returns the histories of the origins of a query. Those with one history share it.
+/// Returns the records of the file of a period, counted from 1 over the histories of all `origins`.
+///
+/// # Errors
+///
+/// If the data read is damaged.
+pub fn records_of_period(
+    set: &PolicySet,
+    origins: &[Origin],
+    period: usize,
+) -> Result<Option<Vec<HostRecord>>, Damage> {
+    let mut before = 0;
+    for (_, timeline) in timelines(set, origins)? {
+        let periods = timeline.periods()?;
+        if let Some(period) = period.checked_sub(before + 1).and_then(|it| periods.get(it)) {
+            let moment = period.last().expect("a period has a moment");
+            return records(set, &set.policy(moment.policy)?, &moment.capture).map(Some);
+        }
+        before += periods.len();
+    }
+    Ok(None)
+}
+
+/// Returns the timelines of origins. Those with one history share it.
 fn timelines<'s>(
     set: &'s PolicySet,
-    query: &HostQuery,
+    origins: &[Origin],
 ) -> Result<Vec<(Vec<Origin>, StoredTimeline<'s>)>, Damage> {
     let mut found: Vec<(Vec<Origin>, StoredTimeline<'s>)> = Vec::new();
-    for origin in query.origins() {
+    for origin in origins {
         let timeline = set.timeline_of(origin.scheme().as_bytes(), origin.key().as_bytes())?;
         let Some(timeline) = timeline else { continue };
         match found.last_mut() {
@@ -509,7 +462,7 @@ fn periods(
         let policy = set.policy(newest.policy)?;
         let outcome = policy.access()?;
         let mut access = |asked: &Asked| {
-            let applied = reaches.applied_within(&policy, &asked.tokens, &mut patterns_left)?;
+            let applied = reaches.applied(&policy, &asked.tokens, &mut patterns_left)?;
             Ok((applied.reach, applied.groups.map(|it| it.rule_set().index() as u32)))
         };
         let access: Vec<Access> = asked.iter().map(&mut access).collect::<Result<_, Damage>>()?;

@@ -19,8 +19,8 @@
 //! # How a set is read
 //!
 //! One pass over the hosts finds who uses each policy. One pass over the policies, in parallel, reads
-//! what each says about every agent and robot from the stored rule sets; see
-//! [`Reaches`]. No text is parsed, except for usage preferences.
+//! what each says about every agent and robot from the stored rule sets. No text is parsed, except for
+//! usage preferences.
 //!
 //! Threads share an [`Audit`]. Each thread has a [`Worker`], which counts chunk by chunk. [`Findings`]
 //! merges those of chunks in input order, so the report is the same for any number of threads.
@@ -29,8 +29,8 @@
 //! each URL. Memory: for a survey about 25 bytes for each policy, and for an audit 16 more;
 //! with URLs, some counters for each rule that decides one and for each host that occurs.
 //!
-//! The only error is a damaged set, with the [`Damage`] that names the place. A figure that a limit
-//! left open is counted as not known.
+//! The only error is a damaged set, with the [`Damage`](portcullis_set::Damage) that names the place. A
+//! figure that a limit left open is counted as not known.
 //!
 //! ```
 //! use portcullis_survey::{Audit, Findings};
@@ -87,21 +87,16 @@ mod tests;
 mod text;
 mod usage;
 
-#[doc(no_inline)]
-pub use portcullis_set::Damage;
-
 pub use agents::{
     AddressCounts, AgentFigures, REACH_WORDS, ReachCounts, ReachFigures, RelationCounts,
 };
-pub use audit::{Audit, AuditError, DecidingRule, HostFigures, HostRow, List, Report, RuleFigures};
+pub use audit::{Audit, DecidingRule, HostFigures, HostRow, List, Report, RuleFigures};
 pub use counting::{Findings, Worker};
-pub use facts::{Addressed, AgentFacts, FactReader, PolicyReading};
 pub use host::{
-    AccessChange, HostDetail, HostGroup, HostHistory, HostPeriod, HostPolicy, HostQuery,
-    HostRecord, HostRobot, OriginHistory, Robot,
+    AccessChange, HostDetail, HostGroup, HostPeriod, HostPolicy, HostRecord, HostRobot,
+    OriginHistory, Robot, history, origins_of, records_of_period,
 };
 pub use origins::{SharedFigures, SitemapCounts, push_sitemaps, sitemap_fields};
-pub use reaches::{Applied, Reaches};
 pub use rows::{HostBlock, RowConfig, RowTotals, RowWorker, SurveyRows};
 pub use survey::{NoteFigures, OriginFigures, RobotFigures, RobotRow, Survey};
 pub use text::Text;

@@ -21,6 +21,7 @@ use std::iter::once;
 use maud::{Markup, html};
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::Preference;
+use portcullis_lint::Diagnostic;
 use portcullis_report::page::{
     Bar, Page, Part, SHOWN, Section, bars, code, count, facts, folded, table, text,
 };
@@ -33,8 +34,6 @@ use crate::audit::{List, Report};
 use crate::limits::AUDIT_PAGE_BYTES_MAX;
 
 mod sheet;
-
-pub use sheet::Problem;
 
 /// The smallest number of rows per list. If the page is still too long with so few, rows are not
 /// the cause.
@@ -57,7 +56,7 @@ const STATED: [Part<'_>; 4] = [
 
 /// Renders the page: a sheet for a person in a hurry, then what is not there. `problems` are those of
 /// the file, if there is one for all URLs.
-pub fn audit(report: &Report, problems: &[Problem]) -> String {
+pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
     let mut rows = usize::MAX;
     loop {
         let html = View { report, rows }.html(problems);
@@ -103,7 +102,7 @@ struct View<'r> {
 }
 
 impl<'r> View<'r> {
-    fn html(self, problems: &[Problem]) -> String {
+    fn html(self, problems: &[Diagnostic]) -> String {
         let account = &self.report.account;
         let records = account.records.records;
         let mut sections = vec![self.reach()];

@@ -62,27 +62,13 @@ impl<'s> Reaches<'s> {
         self.find(number, None, &mut 0)
     }
 
-    /// Returns what `policy` says to `agent`. A rule set that is too large to be stored is built.
+    /// Returns what `policy` says to `agent`. A rule set that is too large to be stored is built, while
+    /// `patterns_left` is not 0, which counts down by the patterns of each such rule set.
     ///
     /// # Errors
     ///
     /// If a part of the set that is read is damaged.
     pub fn applied(
-        &self,
-        policy: &StoredPolicy<'s>,
-        agent: &AgentTokens,
-    ) -> Result<Applied<'s>, Damage> {
-        let mut patterns_left = usize::MAX;
-        self.applied_within(policy, agent, &mut patterns_left)
-    }
-
-    /// Like [`Reaches::applied`], while `patterns_left` is not 0. It counts down by the patterns of
-    /// each rule set that is not stored and has to be built.
-    ///
-    /// # Errors
-    ///
-    /// If a part of the set that is read is damaged.
-    pub fn applied_within(
         &self,
         policy: &StoredPolicy<'s>,
         agent: &AgentTokens,
@@ -128,14 +114,6 @@ impl<'s> Reaches<'s> {
     }
 }
 
-/// What one field states about a label.
-enum Statements<'u> {
-    /// The same for every path.
-    Constant(Preference),
-    /// The patterns in order of precedence, each with its preference.
-    Paths(RuleSetBuf, &'u [Preference]),
-}
-
 /// The preferences that a field can give a path, and that decide.
 const DECIDING: [Preference; 2] = [Preference::No, Preference::Yes];
 
@@ -170,11 +148,15 @@ fn stance(
     let mut bytes_left = STANCE_BYTES_MAX;
     let by_field = usage.about(label);
     for rules in &by_field {
-        match statements(rules, &mut bytes_left) {
-            Some(Statements::Constant(of_field)) => constant = combined(constant, of_field),
-            Some(Statements::Paths(rules, preferences)) => fields.push((rules, preferences)),
-            None => return Ok(None),
+        if let Some(of_field) = stated_everywhere(rules) {
+            constant = combined(constant, of_field);
+            continue;
         }
+        let paths = RuleSetBuf::new(&rules.patterns, |_| true);
+        let left = bytes_left.checked_sub(paths.as_bytes().len());
+        let Some(left) = left else { return Ok(None) };
+        bytes_left = left;
+        fields.push((paths, &rules.preferences[..]));
     }
     // `n` decides, whatever the other field states.
     if fields.is_empty() || constant == Preference::No {
@@ -193,24 +175,14 @@ fn stance(
     Ok(search(constant, &fields, access, language))
 }
 
-/// Returns what a field states about a label; `None` if its rule set has more than `bytes_left`, which it
-/// takes its bytes from.
-fn statements<'u>(rules: &'u LabelRules, bytes_left: &mut usize) -> Option<Statements<'u>> {
-    let LabelRules { patterns, preferences, .. } = rules;
-    if preferences.iter().all(|it| *it == Preference::Unstated) {
-        return Some(Statements::Constant(Preference::Unstated));
-    }
+/// Returns what a field states about a label on every path; `None` if that depends on the path.
+fn stated_everywhere(LabelRules { patterns, preferences, .. }: &LabelRules) -> Option<Preference> {
     // No pattern after one about all paths decides.
     let last = patterns.iter().position(|pattern| pattern.matches_all());
     let deciding = &preferences[..last.map_or(preferences.len(), |last| last + 1)];
     // A path that no pattern matches has no statement.
     let rest = last.map_or(Preference::Unstated, |last| preferences[last]);
-    if deciding.iter().all(|it| *it == rest) {
-        return Some(Statements::Constant(rest));
-    }
-    let rules = RuleSetBuf::new(patterns, |_| true);
-    *bytes_left = bytes_left.checked_sub(rules.as_bytes().len())?;
-    Some(Statements::Paths(rules, preferences))
+    deciding.iter().all(|it| *it == rest).then_some(rest)
 }
 
 /// Two automata for each field, which *disallow* the paths to which it gives one of [`DECIDING`], then
@@ -280,10 +252,7 @@ fn see(
         [true, true] => Preference::Unstated,
     });
     let preference = stated.fold(constant, combined);
-    match *found.get_or_insert(preference) == preference {
-        true => Visit::Follow,
-        false => Visit::Stop,
-    }
+    if *found.get_or_insert(preference) == preference { Visit::Follow } else { Visit::Stop }
 }
 
 /// Returns the preference for a path to which two fields give these.

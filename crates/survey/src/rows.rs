@@ -176,9 +176,7 @@ pub struct SurveyRows<'s> {
     set: &'s PolicySet,
     facts: FactReader<'s>,
     shared: SharedFiles,
-    history: bool,
-    lists: bool,
-    at: Option<UnixSeconds>,
+    config: RowConfig<'s>,
     columns: Vec<Column>,
     /// The counts of finished workers.
     totals: Mutex<RowTotals>,
@@ -247,32 +245,24 @@ impl<'s> SurveyRows<'s> {
     pub fn new(
         set: &'s PolicySet,
         agents: &[Crawler],
-        config: RowConfig<'_>,
+        config: RowConfig<'s>,
     ) -> Result<SurveyRows<'s>, Damage> {
         assert!(!agents.is_empty(), "a survey needs an agent");
-        let RowConfig { history, lists, at, beside } = config;
-        assert!(!history || set.has_history(), "the set has no history");
-        let facts = FactReader::new(set, agents)?.beside(beside)?;
+        assert!(!config.history || set.has_history(), "the set has no history");
+        let facts = FactReader::new(set, agents, config.beside)?;
         Ok(SurveyRows {
             set,
-            shared: SharedFiles::of(set, at)?,
-            history,
-            lists,
-            at,
+            shared: SharedFiles::of(set, config.at)?,
+            config,
             columns: config.columns().collect(),
             totals: Mutex::new(RowTotals::none(&facts)),
             facts,
         })
     }
 
-    /// Returns the number of hosts.
-    pub fn hosts(&self) -> u64 {
-        self.set.counts().hosts
-    }
-
     /// Returns the columns of the rows.
     pub fn fields(&self) -> Vec<Field> {
-        self.columns.iter().map(|column| column.field()).collect()
+        self.config.fields()
     }
 
     /// Returns the hosts in blocks that have about `rows` rows, and at least one host. Lists of
@@ -283,32 +273,26 @@ impl<'s> SurveyRows<'s> {
         bytes_max: u64,
     ) -> impl Iterator<Item = Result<HostBlock<'s>, Damage>> + use<'s> {
         let counts = self.set.counts();
-        let (history, lists) = (self.history, self.lists);
+        let RowConfig { history, lists, .. } = self.config;
         let moments = if history { self.set.moments() } else { 0 };
         let agents = self.facts.agents.len() as u64;
         let of_hosts = counts.origins.saturating_add(moments).max(1).saturating_mul(agents);
         let per_block = (rows as u64).saturating_mul(counts.hosts.max(1)) / of_hosts;
         let per_block = per_block.max(1) as usize;
         let mut all_hosts = self.set.hosts();
-        std::iter::from_fn(move || {
-            let (mut hosts, mut list_bytes) = (Vec::new(), 0);
+        let mut next_block = move || {
+            let (mut hosts, mut list_bytes) = (Vec::new(), 0_u64);
             while hosts.len() < per_block && list_bytes < bytes_max {
-                match all_hosts.next() {
-                    Some(Ok(host)) => hosts.push(host),
-                    Some(Err(damage)) => return Some(Err(damage)),
-                    None => break,
-                }
+                let Some(host) = all_hosts.next().transpose()? else { break };
                 if lists {
-                    match file_bytes(&hosts[hosts.len() - 1], history) {
-                        Ok(bytes) => {
-                            list_bytes = bytes.saturating_mul(agents).saturating_add(list_bytes)
-                        }
-                        Err(damage) => return Some(Err(damage)),
-                    }
+                    let bytes = file_bytes(&host, history)?.saturating_mul(agents);
+                    list_bytes = list_bytes.saturating_add(bytes);
                 }
+                hosts.push(host);
             }
-            (!hosts.is_empty()).then_some(Ok(HostBlock { hosts, list_bytes }))
-        })
+            Ok((!hosts.is_empty()).then_some(HostBlock { hosts, list_bytes }))
+        };
+        std::iter::from_fn(move || next_block().transpose())
     }
 
     /// Creates the worker of a thread.
@@ -365,12 +349,11 @@ impl<'s> RowWorker<'_, 's> {
         added.clear();
         let mut list_bytes = 0;
         while added.rows() < SURVEY_BATCH_ROWS && list_bytes < SURVEY_LIST_BYTES {
-            if self.pending.is_empty() {
+            let Some(row) = self.pending.pop_front() else {
                 let Some(host) = hosts.next() else { break };
                 self.begin(&host)?;
                 continue;
-            }
-            let row = self.pending.pop_front().expect("it was just seen");
+            };
             list_bytes += self.push(&row, added)?;
         }
         self.totals.rows += added.rows() as u64;
@@ -380,7 +363,7 @@ impl<'s> RowWorker<'_, 's> {
     /// Counts a host, and reads its periods.
     fn begin(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
         let set = self.rows.set;
-        let SurveyRows { history, at, .. } = *self.rows;
+        let RowConfig { history, at, .. } = self.rows.config;
         let (mut before, mut last): (Option<Vec<PeriodRow<'s>>>, _) = (None, None);
         for https in host.schemes() {
             let is_same = host.is_one_capture() && host.policy(false) == host.policy(true) && https;
@@ -502,7 +485,7 @@ impl<'s> RowWorker<'_, 's> {
         for (place, column) in rows.columns.iter().enumerate() {
             (column.push)(&origin, place, added);
         }
-        Ok(if rows.lists { origin.list_bytes() } else { 0 })
+        Ok(if rows.config.lists { origin.list_bytes() } else { 0 })
     }
 }
 
@@ -557,10 +540,8 @@ fn file_bytes(host: &StoredHost<'_>, history: bool) -> Result<u64, Damage> {
     let mut bytes = 0;
     for https in host.schemes() {
         let newest = host.capture(https)?.map_or(0, |capture| capture.facts.file_bytes);
-        let moments = match host.timeline(https)?.filter(|_| history) {
-            Some(timeline) => timeline.len()?,
-            None => 1,
-        };
+        let timeline = host.timeline(https)?.filter(|_| history);
+        let moments = timeline.map_or(Ok(1), |timeline| timeline.len())?;
         bytes += u64::from(newest) * moments as u64;
     }
     Ok(bytes)

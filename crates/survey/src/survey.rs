@@ -60,7 +60,7 @@ impl Survey {
     ///
     /// The first damage.
     pub fn of(set: &PolicySet, top: usize) -> Result<Survey, Damage> {
-        Survey::each_policy(FactReader::new(set, &[])?, (top, top), drop)
+        Survey::each_policy(FactReader::new(set, &[], None)?, (top, top), drop)
     }
 
     /// Surveys the set of `facts` for its agents, and calls `keep` with the rules of each policy, by

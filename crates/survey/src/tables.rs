@@ -18,7 +18,7 @@ use portcullis_text::visible::{cut_characters, visible};
 
 use crate::agents::{AgentFigures, ReachFigures};
 use crate::host::{
-    AccessChange, HostDetail, HostGroup, HostHistory, HostPeriod, HostPolicy, OriginHistory, Robot,
+    AccessChange, HostDetail, HostGroup, HostPeriod, HostPolicy, OriginHistory, Robot,
 };
 use crate::limits::{ROBOTS_NAMED_MAX, TABLE_CELL_CHARACTERS_MAX};
 use crate::origins::SharedFigures;
@@ -89,17 +89,11 @@ fn named(counts: &Figures) -> impl Iterator<Item = (String, u64)> {
 pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'_>>) -> String {
     let mut text = Text::default();
     let origins = &survey.origins;
-    let limit = match set.robots_bytes_max() {
-        Some(bytes) => format!("files up to {bytes} bytes"),
-        None => "files of any length".into(),
-    };
-    text.line(format_args!(
-        "{}: set {:.16}, dialect {}, {limit}, {}",
-        visible(set.name()),
-        set.hash(),
-        set.dialect().name,
-        counted(set.bytes(), "byte")
-    ));
+    let limit = set.robots_bytes_max().map(|bytes| format!("files up to {bytes} bytes"));
+    let limit = limit.as_deref().unwrap_or("files of any length");
+    let (name, hash) = (visible(set.name()), set.hash());
+    let (dialect, bytes) = (set.dialect().name, counted(set.bytes(), "byte"));
+    text.line(format_args!("{name}: set {hash:.16}, dialect {dialect}, {limit}, {bytes}"));
     let counts = set.counts();
     text.line(format_args!(
         "{}, {}, {} with {} of files, {}, {}",
@@ -158,11 +152,8 @@ fn push_origins(text: &mut Text, origins: &OriginFigures, inputs: &[InputReport]
     text.table(&["input", "format", "captures", "broken"], inputs.iter().map(input));
     for input in inputs {
         if let Some(failure) = &input.failure {
-            text.line(format_args!(
-                "{}: not read to its end: {}",
-                visible(&input.name),
-                visible(failure)
-            ));
+            let name = visible(&input.name);
+            text.line(format_args!("{name}: not read to its end: {}", visible(failure)));
         }
     }
 }
@@ -255,10 +246,10 @@ pub fn shared(figures: &[SharedFigures]) -> String {
 }
 
 /// Shows the periods of a host, and what changed in each for whom.
-pub fn history(history: &HostHistory) -> String {
+pub fn history(history: &[OriginHistory]) -> String {
     let mut text = Text::default();
     let mut number = 0;
-    for OriginHistory { origins, robots, periods } in &history.origins {
+    for OriginHistory { origins, robots, periods } in history {
         let origins: Vec<String> = origins.iter().map(ToString::to_string).collect();
         let count = counted(periods.len() as u64, "period");
         text.line(format_args!("\n{}: {count}", visible(&origins.join(" and "))));
@@ -289,10 +280,7 @@ fn push_period(text: &mut Text, number: usize, period: &HostPeriod, all: usize) 
     };
     for AccessChange { robots, from, to } in &period.changes {
         let to = to.map_or("unknown", Reach::as_str);
-        let change = match from {
-            Some(from) => format!("{} to {to}", from.as_str()),
-            None => to.to_owned(),
-        };
+        let change = from.map_or(to.to_owned(), |from| format!("{} to {to}", from.as_str()));
         text.line(format_args!("   {}: {change}", named(robots)));
     }
     if !period.other_rules.is_empty() {
@@ -375,7 +363,6 @@ fn push_host_usage(text: &mut Text, usage: &[HostUsage]) {
 }
 
 fn push_facts(text: &mut Text, policy: &HostPolicy, is_file: bool) {
-    let capture = &policy.capture;
     let mut line = |name: &str, value: &dyn Display| {
         text.line(format_args!("  {name:<9} {value}"));
     };
@@ -386,30 +373,27 @@ fn push_facts(text: &mut Text, policy: &HostPolicy, is_file: bool) {
         Some(verdict) => line("state", &format!("{}: {verdict} for every path", policy.state)),
         None => line("state", &policy.state),
     }
-    line("captured", &time(capture.captured_at));
-    if capture.newest_captured_at != capture.captured_at {
-        line("", &format!("to {}, behind redirects", time(capture.newest_captured_at)));
+    line("captured", &time(policy.captured_at));
+    if policy.newest_captured_at != policy.captured_at {
+        line("", &format!("to {}, behind redirects", time(policy.newest_captured_at)));
     }
-    line("expires", &time(capture.expires_at));
-    if let Some(outage) = &capture.outage {
+    line("expires", &time(policy.expires_at));
+    if let Some(outage) = &policy.outage {
         line("outage", outage);
     }
-    match capture.status {
-        None => line("status", &"none"),
-        Some(status) => line("status", &status),
-    }
-    line("redirects", &format!("{} followed", capture.redirects_followed));
-    match &capture.input_name {
+    line("status", &policy.status.map_or_else(|| "none".to_owned(), |it| it.to_string()));
+    line("redirects", &format!("{} followed", policy.redirects_followed));
+    match &policy.input_name {
         Some(name) => line("input", &visible(name)),
-        None => line("input", &format!("number {}", capture.input)),
+        None => line("input", &format!("number {}", policy.input)),
     }
-    let notes: Vec<&str> = capture.capture_notes.iter().map(|note| note.as_str()).collect();
+    let notes: Vec<&str> = policy.capture_notes.iter().map(|note| note.as_str()).collect();
     if !notes.is_empty() {
         line("answer", &notes.join(", "));
     }
     if is_file {
-        line("file", &format!("{} bytes", capture.file_bytes));
-        for kind in &capture.file_notes {
+        line("file", &format!("{} bytes", policy.file_bytes));
+        for kind in &policy.file_notes {
             line("", &format!("{kind}: {}", NoteKind::describe(*kind)));
         }
     }
@@ -439,10 +423,7 @@ fn audience(group: &HostGroup) -> String {
     if group.for_others {
         names.push("any other robot".into());
     }
-    match names.is_empty() {
-        true => "unused".into(),
-        false => format!("applies to {}", names.join(", ")),
-    }
+    if names.is_empty() { "unused".into() } else { format!("applies to {}", names.join(", ")) }
 }
 
 #[cfg(test)]

@@ -27,9 +27,10 @@ use portcullis_set::lists::read_extract;
 use portcullis_synth::{ArchiveFormat, Corpus};
 use portcullis_testkit::{Captures, Random};
 
+use crate::reaches::Reaches;
 use crate::{
-    Audit, Findings, HostDetail, HostHistory, HostQuery, ReachFigures, Reaches, RowConfig, Survey,
-    SurveyRows,
+    Audit, Findings, HostDetail, ReachFigures, RowConfig, Survey, SurveyRows, history, origins_of,
+    records_of_period,
 };
 
 /// More than any list has.
@@ -183,7 +184,7 @@ fn applied_groups_are_those_that_the_file_selects() {
             let agent = Crawler::parse(name, dialect).unwrap();
             let tokens = set.tokens_of(&agent).unwrap();
             for policy in set.policies().map(Result::unwrap) {
-                let applied = reaches.applied(&policy, &tokens).unwrap();
+                let applied = reaches.applied(&policy, &tokens, &mut { usize::MAX }).unwrap();
                 let check = |file: &RobotsTxt<'_>, _: &[u8]| {
                     let Selection { groups, token } = Selection::of(file, &agent, dialect);
                     let Some(found) = applied.groups else {
@@ -213,8 +214,7 @@ fn the_reach_of_rule_sets_agrees_with_decisions() {
     let mut seen = BTreeMap::new();
     for host in ingested.standings.to_vec().unwrap() {
         let key = String::from_utf8(host.key.to_vec()).unwrap();
-        for policy in HostDetail::of(&set, &HostQuery::parse(&host.key).unwrap()).unwrap().policies
-        {
+        for policy in HostDetail::of(&set, &origins_of(&host.key).unwrap()).unwrap().policies {
             for robot in policy.robots.iter().filter(|robot| robot.reach.is_some()) {
                 let name = robot.name.as_ref().map_or("unnamed".into(), ToString::to_string);
                 let Ok(agent) = Crawler::parse(&name, &RFC_9309) else { continue };
@@ -249,9 +249,8 @@ fn the_reach_of_rule_sets_agrees_with_decisions() {
 fn host_detail_shows_the_file() {
     let ingested = ingested(0, &RFC_9309);
     let set = stored(&ingested, &RFC_9309);
-    let ask = |host: &str| {
-        HostDetail::of(&set, &HostQuery::parse(host.as_bytes()).unwrap()).unwrap().policies
-    };
+    let ask =
+        |host: &str| HostDetail::of(&set, &origins_of(host.as_bytes()).unwrap()).unwrap().policies;
     let both = ask("SPECIAL.example");
     assert_eq!(both.len(), 2, "http and https were captured apart");
     assert_eq!(ask("https://special.example/x?y").len(), 1);
@@ -286,7 +285,7 @@ fn host_detail_shows_the_file() {
 #[test]
 fn malformed_hosts() {
     for text in ["", "a b", "http://", "https:///x", "[::1"] {
-        assert!(HostQuery::parse(text.as_bytes()).is_err(), "{text}");
+        assert!(origins_of(text.as_bytes()).is_err(), "{text}");
     }
 }
 
@@ -324,11 +323,11 @@ fn ask_all(set: PolicySet) -> Result<(), Box<dyn std::error::Error>> {
         let (mut hosts, mut worker) = (block?.hosts.into_iter(), rows.worker());
         while worker.fill(&mut hosts, &mut added).map(|()| added.rows())? > 0 {}
     }
-    let query = HostQuery::parse(b"a.example").unwrap();
-    HostDetail::of(&set, &query)?;
+    let origins = origins_of(b"a.example").unwrap();
+    HostDetail::of(&set, &origins)?;
     if set.has_history() {
-        HostHistory::of(&set, &query, &[])?;
-        HostHistory::records(&set, &query, 2)?;
+        history(&set, &origins, &[])?;
+        records_of_period(&set, &origins, 2)?;
     }
     let audit =
         Audit::new(Classifier::new(set, agents.to_vec())?, None, ALL, &Scratch::in_memory())?;

@@ -60,24 +60,41 @@ pub fn file_fields() -> Vec<Field> {
     with_deciding(texts(&["agent", "answer", "path", "old", "new"]))
 }
 
-/// What decides a side.
+/// One side of a change: the verdict or the preference, and what decides it.
 #[derive(Clone, Debug, Default)]
-struct Decided<'a> {
+struct Side<'a> {
+    value: Option<&'static str>,
     reason: Option<Reason>,
     line: Option<u32>,
     rule: Option<Cow<'a, [u8]>>,
 }
 
-impl<'a> Decided<'a> {
-    fn new(decision: &Decision, rule: Option<&'a [u8]>) -> Decided<'a> {
-        let line = decision.line.map(|line| line.get());
-        Decided { reason: Some(decision.reason), line, rule: rule.map(cut_to_show) }
+impl<'a> Side<'a> {
+    fn of(decision: &Decision, rule: Option<&'a [u8]>) -> Side<'a> {
+        Side {
+            value: Some(decision.verdict.as_str()),
+            reason: Some(decision.reason),
+            line: decision.line.map(|line| line.get()),
+            rule: rule.map(cut_to_show),
+        }
     }
+}
 
-    fn cells(&self) -> [Cell<'_>; 3] {
-        let reason = self.reason.map(|reason| reason.as_str().as_bytes());
-        [Cell::Text(reason), Cell::Number(self.line), Cell::Text(self.rule.as_deref())]
+/// Appends a row, which begins with `cells`: the values of both sides, and what decides them. Returns its
+/// bytes.
+fn push_row<'a>(mut cells: Vec<Cell<'a>>, sides: &'a [Side<'a>; 2], added: &mut Added) -> usize {
+    let text = |word: Option<&'static str>| Cell::Text(word.map(str::as_bytes));
+    cells.extend(sides.each_ref().map(|side| text(side.value)));
+    for Side { reason, line, rule, .. } in sides {
+        cells.push(text(reason.map(Reason::as_str)));
+        cells.extend([Cell::Number(*line), Cell::Text(rule.as_deref())]);
     }
+    added.push_row(&cells);
+    let bytes = |cell: &Cell<'_>| match cell {
+        Cell::Text(text) => text.map_or(0, <[u8]>::len),
+        Cell::Number(_) => 0,
+    };
+    size_of_val(&*cells) + cells.iter().map(bytes).sum::<usize>()
 }
 
 /// Appends the rows of a changed origin. `agents` are those that were given, if any.
@@ -95,17 +112,6 @@ pub fn push_origin(change: &OriginChange, agents: &[String], added: &mut Added) 
         push(None);
     }
     change.agents.iter().for_each(|&agent| push(Some(&agents[agent])));
-}
-
-/// The comparison of a robot's rules in two files.
-#[derive(Clone, Copy, Debug)]
-pub struct Compared<'a> {
-    /// The robot's name; `*` for robots that no file names.
-    pub agent: &'a str,
-    /// The old and the new file.
-    pub files: [&'a RobotsTxt<'a>; 2],
-    /// The comparison.
-    pub comparison: &'a RobotComparison,
 }
 
 words! {
@@ -131,37 +137,36 @@ impl Answer {
     }
 }
 
-/// Appends the rows of a robot: one if nothing changes, or one for each way in which a verdict changes
-/// or may change.
-pub fn push_file(compared: &Compared<'_>, added: &mut Added) {
-    let Compared { agent, files, comparison } = compared;
-    let mut push = |answer: Answer,
-                    path: Option<&[u8]>,
-                    turn: [Option<Verdict>; 2],
-                    sides: &[_; 2]| {
-        let [old, new] = turn.map(|verdict| Cell::Text(verdict.map(|it| it.as_str().as_bytes())));
-        let [before, after]: [&Decided<'_>; 2] = sides.each_ref();
-        let first = [Cell::text(*agent), Cell::text(answer.as_str()), Cell::Text(path), old, new];
-        added.push_row(&[&first[..], &before.cells(), &after.cells()].concat());
+/// Appends the rows of a robot, `*` for those that no file names, whose rules in an old and a new file
+/// were compared: one if nothing changes, or one for each way in which a verdict changes or may change.
+pub fn push_file(
+    agent: &str,
+    files: [&RobotsTxt<'_>; 2],
+    comparison: &RobotComparison,
+    added: &mut Added,
+) {
+    let mut push = |answer: Answer, path: Option<&[u8]>, sides: &[Side<'_>; 2]| {
+        let first = vec![Cell::text(agent), Cell::text(answer.as_str()), Cell::Text(path)];
+        push_row(first, sides, added);
     };
     if Answer::of(&comparison.differences) == Answer::Equal {
-        return push(Answer::Equal, None, [None; 2], &Default::default());
+        return push(Answer::Equal, None, &Default::default());
     }
     let turns = [[Verdict::Allow, Verdict::Disallow], [Verdict::Disallow, Verdict::Allow]];
     let found = comparison.differences.iter().zip(&comparison.deciding);
     for (turn, (found, deciding)) in turns.into_iter().zip(found) {
-        let turn = turn.map(Some);
+        let undecided = |side: usize| Side { value: Some(turn[side].as_str()), ..Side::default() };
         match found {
             Ok(None) => {}
-            Err(_) => push(Answer::Unknown, None, turn, &Default::default()),
+            Err(_) => push(Answer::Unknown, None, &[0, 1].map(undecided)),
             Ok(Some(example)) => {
                 let decided = |side: usize| {
                     let decision = deciding.as_ref()?[side];
                     let rule = decision.rule.map(|rule| files[side].rules()[rule.index()].value);
-                    Some(Decided::new(&decision, rule))
+                    Some(Side::of(&decision, rule))
                 };
-                let sides = [0, 1].map(|side| decided(side).unwrap_or_default());
-                push(Answer::Different, Some(&cut_to_show(example)), turn, &sides);
+                let sides = [0, 1].map(|side| decided(side).unwrap_or_else(|| undecided(side)));
+                push(Answer::Different, Some(&cut_to_show(example)), &sides);
             }
         }
     }
@@ -187,7 +192,7 @@ mod tests {
         let comparison = FileComparison::new(sides.each_ref(), &mut budget).robot(None);
         let (mut added, mut out) =
             (Added::of(file_fields().iter().map(|field| field.kind)), Vec::new());
-        push_file(&Compared { agent: "*", files, comparison: &comparison }, &mut added);
+        push_file("*", files, &comparison, &mut added);
         Tsv(Terminator::LineFeed).push(None, &added, &mut out).unwrap();
         String::from_utf8(out).expect("it is text")
     }

@@ -23,7 +23,7 @@ use portcullis_text::visible::{cut_to_show, visible};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::Decided;
+use super::{Side, push_row};
 
 /// The number of verdicts, which equals the number of preferences.
 const VALUES: usize = Verdict::ALL.len();
@@ -165,34 +165,26 @@ impl UrlCounts {
     }
 }
 
-/// One side of a change: the verdict or the preference, and what decides it.
-struct Side<'a> {
-    value: &'static str,
-    decided: Decided<'a>,
+fn access(full: FullDecision<'_>) -> Side<'_> {
+    Side::of(&full.decision, full.rule)
 }
 
-impl<'a> Side<'a> {
-    fn access(full: FullDecision<'a>) -> Side<'a> {
-        let value = full.decision.verdict.as_str();
-        Side { value, decided: Decided::new(&full.decision, full.rule) }
-    }
-
-    /// Returns the side of a preference, the place of its statement if there is one, and the decision
-    /// about access.
-    fn usage(
-        preference: Preference,
-        at: Option<&'a StatedPlace>,
-        full: FullDecision<'a>,
-    ) -> Side<'a> {
-        let decided = match preference {
-            Preference::NoAccess => Decided::new(&full.decision, full.rule),
-            _ => Decided {
-                reason: None,
-                line: at.map(|at| at.line.get()),
-                rule: at.map(|at| cut_to_show(&at.value)),
-            },
-        };
-        Side { value: preference.as_str(), decided }
+/// Returns the side of a preference, the place of its statement if there is one, and the decision
+/// about access.
+fn usage<'a>(
+    preference: Preference,
+    at: Option<&'a StatedPlace>,
+    full: FullDecision<'a>,
+) -> Side<'a> {
+    let value = Some(preference.as_str());
+    match preference {
+        Preference::NoAccess => Side { value, ..access(full) },
+        _ => Side {
+            value,
+            reason: None,
+            line: at.map(|at| at.line.get()),
+            rule: at.map(|at| cut_to_show(&at.value)),
+        },
     }
 }
 
@@ -225,13 +217,19 @@ pub fn compare_chunk(
             let (record, agent) = (answer / agents.len(), answer % agents.len());
             let (before, after) =
                 (old.decisions()[answer].verdict, new.decisions()[answer].verdict);
-            let (url, has_labels) = (block[record].url(), !labels.is_empty());
-            let change = Change { url, agent: &agents[agent], has_labels };
+            // The cells before those of the sides. Access has no label.
+            let first = |label: Option<&'static str>| {
+                let mut cells = vec![Cell::text(block[record].url()), Cell::text(&agents[agent])];
+                if !labels.is_empty() {
+                    cells.push(Cell::Text(label.map(str::as_bytes)));
+                }
+                cells
+            };
             let counts = &mut counts.per_agent[agent];
             counts.verdicts.counts[before as usize][after as usize] += 1;
             if before != after {
                 let sides = [old.rule(answer)?, new.rule(answer)?];
-                row_bytes += change.push(None, sides.map(Side::access), added);
+                row_bytes += push_row(first(None), &sides.map(access), added);
             }
             for (number, (label, turns)) in counts.usage.0.iter_mut().enumerate() {
                 let (was, is) = (old.preference(answer, number), new.preference(answer, number));
@@ -240,10 +238,10 @@ pub fn compare_chunk(
                     let before = old.stated_at(answer, number)?;
                     let after = new.stated_at(answer, number)?;
                     let sides = [
-                        Side::usage(was, before.as_ref(), old.rule(answer)?),
-                        Side::usage(is, after.as_ref(), new.rule(answer)?),
+                        usage(was, before.as_ref(), old.rule(answer)?),
+                        usage(is, after.as_ref(), new.rule(answer)?),
                     ];
-                    row_bytes += change.push(Some(label), sides, added);
+                    row_bytes += push_row(first(Some(label)), &sides, added);
                 }
             }
         }
@@ -251,31 +249,4 @@ pub fn compare_chunk(
     })?;
     old.classifier().set().is_whole()?;
     Ok(new.classifier().set().is_whole()?)
-}
-
-/// A URL and an agent for which something changes.
-#[derive(Clone, Copy)]
-struct Change<'a> {
-    url: &'a [u8],
-    agent: &'a str,
-    /// Whether rows have a label.
-    has_labels: bool,
-}
-
-impl Change<'_> {
-    /// Appends the row of a change of access, or of the preference about a label. Returns its bytes.
-    fn push(self, label: Option<&'static str>, sides: [Side<'_>; 2], added: &mut Added) -> usize {
-        let mut cells = vec![Cell::text(self.url), Cell::text(self.agent)];
-        if self.has_labels {
-            cells.push(Cell::Text(label.map(str::as_bytes)));
-        }
-        cells.extend(sides.each_ref().map(|side| Cell::text(side.value)));
-        sides.iter().for_each(|side| cells.extend(side.decided.cells()));
-        added.push_row(&cells);
-        let bytes = |cell: &Cell<'_>| match cell {
-            Cell::Text(text) => text.map_or(0, <[u8]>::len),
-            Cell::Number(_) => 0,
-        };
-        size_of_val(&*cells) + cells.iter().map(bytes).sum::<usize>()
-    }
 }

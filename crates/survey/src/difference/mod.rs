@@ -102,7 +102,7 @@ pub struct OriginChange {
     /// The origin: `https://a.example:8443`.
     pub origin: Vec<u8>,
     /// The old and the new state. `None` for the set that does not have the origin. If they are equal,
-    /// both are [`OriginState::RULES`], and the rules differ.
+    /// both have a file with rules, and the rules differ.
     pub states: [Option<OriginState>; 2],
     /// The agents with other rules, by position; empty if the states differ, or no agent was given.
     pub agents: Vec<usize>,
@@ -127,11 +127,6 @@ pub struct OriginState {
     pub state: PolicyState,
     /// The verdict on every URL; `None` if there is a file.
     pub verdict: Option<Verdict>,
-}
-
-impl OriginState {
-    /// There is a file with rules.
-    pub const RULES: OriginState = OriginState { state: PolicyState::Rules, verdict: None };
 }
 
 impl fmt::Display for OriginState {
@@ -257,7 +252,7 @@ fn compare(
         return Ok(Some((states, Vec::new())));
     }
     let (Some(old), Some(new)) = (old, new) else { return Ok(None) };
-    if states[0] != Some(OriginState::RULES) {
+    if states[0].is_some_and(|it| it.state != PolicyState::Rules) {
         return Ok(None);
     }
     let agents = pairs.other_rules(sides, (old, new))?;

@@ -113,7 +113,7 @@ fn naive(old: &World, new: &World, dialect: &Dialect) -> Vec<OriginChange> {
             _ if states[0] != states[1] => true,
             // A file without rules may have groups, which never affect decisions.
             (Some(Known::File(old)), Some(Known::File(new))) => {
-                states[0] == Some(OriginState::RULES)
+                states[0].is_some_and(|it| it.state == PolicyState::Rules)
                     && records(old, dialect) != records(new, dialect)
             }
             _ => false,

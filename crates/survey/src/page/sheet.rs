@@ -5,6 +5,7 @@
 use maud::html;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::usage::Label;
+use portcullis_lint::Diagnostic;
 use portcullis_report::page::{
     Bar, Part, SHOWN_ON_SHEET, Section, alike, bars, code, count, folded, prose, short_code, table,
 };
@@ -36,21 +37,9 @@ const RELATIONS: [Part<'_>; 5] = [
     ("unknown", "not known"),
 ];
 
-/// A problem of a file, for people.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Problem {
-    /// The line.
-    pub line: u32,
-    /// What is wrong, in a sentence without full stop, with code between backticks.
-    pub what: String,
-}
-
 /// Returns the words after one of `hosts` hosts. Empty if there are no others.
 fn others(hosts: u64) -> String {
-    match hosts {
-        0 | 1 => String::new(),
-        hosts => format!(" and {}", many(hosts - 1, "other")),
-    }
+    if hosts < 2 { String::new() } else { format!(" and {}", many(hosts - 1, "other")) }
 }
 
 /// Returns `Disallow` or `Allow`.
@@ -61,7 +50,7 @@ fn field(verdict: &str) -> &'static str {
 impl View<'_> {
     /// Returns the sections of the sheet. `problems` are those of the file, if there is one for all
     /// URLs.
-    pub(super) fn sheet(self, problems: &[Problem]) -> Vec<Section> {
+    pub(super) fn sheet(self, problems: &[Diagnostic]) -> Vec<Section> {
         let is_site = self.policies().kind == "file";
         let has_rules = !self.report.rules.deciding.rows.is_empty();
         let sections = [
@@ -226,10 +215,11 @@ impl View<'_> {
     }
 
     /// Returns the problems of one file, or of all files by kind; `None` if there are none.
-    fn problems(self, problems: &[Problem]) -> Option<Section> {
+    fn problems(self, problems: &[Diagnostic]) -> Option<Section> {
         let (id, kinds) = ("problems-table", &self.report.survey.problems);
         let body = if !problems.is_empty() {
-            let cells = |it: &Problem| vec![html! { "line " (it.line) }, prose(&it.what)];
+            let cells =
+                |it: &Diagnostic| vec![html! { "line " (it.place.line) }, prose(&it.message)];
             table(
                 id,
                 "Lines to fix",
