@@ -16,7 +16,7 @@ use super::exit::ExitStatus;
 use super::output::{CompleteOutput, Output, OutputFile};
 use super::plan::{self, QuestionPlan, TimePlan};
 use super::stream;
-use super::summary::{self, Clock};
+use super::summary;
 use super::values::Format;
 
 /// The number of rows per list, unless a flag says otherwise.
@@ -50,7 +50,7 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
     let beside = beside.as_deref().and_then(<[_]>::first);
     let top = args.top.top.unwrap_or(TOP);
     let audit = pool.install(|| Audit::new(classifier, beside, top, &scratch))?;
-    let clock = Clock::loaded(started);
+    let loaded = Instant::now();
     let mut findings = Findings::default();
     let assumed_scheme = questions.assumed_scheme.as_deref();
     let (invalid, rejected) = stream::run(
@@ -65,7 +65,7 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
     )?;
     let tally = Tally { counts: findings.counts.clone(), invalid, ..Tally::default() };
     let run = summary::run(&policies, &questions);
-    let mut account = summary::account(run, &tally, &stream.notes.kept, &clock);
+    let mut account = summary::account(run, &tally, &stream.notes.kept, [started, loaded]);
     // Equal inputs give equal reports.
     let time = account.time.take();
     let mut report = pool.install(|| audit.report(&findings, account))?;

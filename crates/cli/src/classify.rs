@@ -41,7 +41,7 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         request.stream.shows_cuts = true;
     }
     let run = request.open(files, Some(format.as_str()), &[])?;
-    let agents = run.policies.agents.agents();
+    let agents = &run.policies.agents.run.agents;
     let has_header = args.header || format == Format::Csv;
     let has_names = has_header || format != Format::Tsv;
     let columns = if is_long { columns.long(agents.to_vec()) } else { columns };

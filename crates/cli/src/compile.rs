@@ -14,6 +14,7 @@ use portcullis_build::{
 use portcullis_captures::FieldMap;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::dialect::{Dialect, LongUnreachable};
+use portcullis_files::scratch::Scratch;
 use portcullis_report::account::format;
 use portcullis_report::{Account, Figures, NoRecords, PolicyFacts, Run, Time};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
@@ -69,7 +70,7 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     );
     let pool = thread_pool(args.run.threads.threads)?;
     let progress = Progress::over(&paths, !args.run.no_progress);
-    let scratch = args.memory.scratch(Some(&args.output));
+    let scratch = Scratch::new(Some(&args.output), args.memory.memory);
     let ingested = pool.install(|| sources.ingest(scratch, &progress));
     drop(progress); // The bar is removed before messages are written.
     let archives = sources.archives().len();
@@ -184,9 +185,9 @@ fn shown(
 
 /// Shows how many origins have a file whose rules are in doubt.
 fn show_file_notes(counts: &StandingCounts, dialect: &Dialect) {
-    let figure = |kind: NoteKind| (kind.as_str(), counts.with_file_note(kind));
-    let figures = Figures(NoteKind::APPEARANCES.map(figure).into());
-    if figures.0.iter().any(|&(_, count)| count > 0) {
+    let count = |kind| counts.with_file_note(kind);
+    let figures = Figures::of(NoteKind::APPEARANCES, NoteKind::as_str, count);
+    if figures.sum() > 0 {
         say(format_args!(
             "warning: some files do not look like robots.txt; they are parsed by {}; origins: {figures}",
             dialect.name
@@ -203,7 +204,7 @@ fn show_file_notes(counts: &StandingCounts, dialect: &Dialect) {
 
 impl IngestObserver for Progress {
     fn progressed(&self, progress: &portcullis_build::Progress) {
-        self.bytes_done().fetch_add(progress.bytes, Ordering::Relaxed);
+        self.bytes_done.fetch_add(progress.bytes, Ordering::Relaxed);
         self.draw(None);
     }
 }
@@ -343,13 +344,9 @@ impl summary::Summary for Summary<'_> {
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         let inputs = counted(self.inputs.len() as u64, "input");
         writeln!(out, "{} in {inputs}", parts.join(", "))?;
-        writeln!(
-            out,
-            "{} to ingest, {} to compile: {} origins/s",
-            seconds(time.load_seconds),
-            seconds(time.seconds),
-            time.records_per_second
-        )?;
+        let (ingesting, compiling) = (seconds(time.load_seconds), seconds(time.seconds));
+        let rate = time.records_per_second;
+        writeln!(out, "{ingesting} to ingest, {compiling} to compile: {rate} origins/s")?;
         if self.spilled_bytes > 0
             && let Some(memory) = self.memory_bytes
         {
@@ -367,7 +364,7 @@ impl summary::Summary for Summary<'_> {
             writeln!(out, "history: {}", counted(periods, "period"))?;
         }
         for (of, figures) in [("answers", &self.capture_notes), ("files", &self.file_notes)] {
-            if figures.0.iter().any(|&(_, figure)| figure > 0) {
+            if figures.sum() > 0 {
                 writeln!(out, "notes on {of}: {figures}")?;
             }
         }
@@ -378,13 +375,8 @@ impl summary::Summary for Summary<'_> {
         if self.later > 0 {
             writeln!(out, "left out {}{as_of}", counted(self.later, "later capture"))?;
         }
-        writeln!(
-            out,
-            "{}: {}, {}, {}",
-            visible(&facts.name),
-            counted(facts.set_bytes, "byte"),
-            counted(facts.policies, "policy"),
-            counted(facts.rule_sets, "rule set")
-        )
+        let (name, bytes) = (visible(&facts.name), counted(facts.set_bytes, "byte"));
+        let policies = counted(facts.policies, "policy");
+        writeln!(out, "{name}: {bytes}, {policies}, {}", counted(facts.rule_sets, "rule set"))
     }
 }

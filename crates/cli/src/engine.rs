@@ -44,7 +44,7 @@ pub fn load(
         }
     };
     let agents = AgentNotes::of(questions, &loaded.set)?;
-    let (note_count, strictness) = (loaded.note_count(), args.strictness());
+    let (note_count, strictness) = (loaded.note_count(), args.faults.strictness());
     let Loaded { set, notes, left_out } = loaded;
     Ok(Policies { set: set.into(), left_out, strictness, notes, note_count, agents })
 }
@@ -63,11 +63,8 @@ fn load_robots(
     let config = LoadConfig {
         dialect,
         robots_bytes_max: args.text.bytes_max(),
-        agents: match questions.all_robots {
-            true => None,
-            false => Some(questions.agents(dialect)?.into()),
-        },
-        strictness: args.strictness(),
+        agents: if questions.all_robots { None } else { Some(questions.agents(dialect)?.into()) },
+        strictness: args.faults.strictness(),
     };
     Ok(pool.install(|| portcullis_build::load(args.path(), &config))?)
 }
@@ -91,7 +88,7 @@ fn open_set(
     );
     let odd = PolicyFacts::of(&set).file_notes.to_string();
     ensure!(
-        args.strictness() != Strictness::Strict || odd.is_empty(),
+        args.faults.strictness() != Strictness::Strict || odd.is_empty(),
         "{name}: some robots.txt files are cut, HTML, JSON or binary data ({odd}); drop --strict to use \
          them as the dialect says"
     );

@@ -6,7 +6,6 @@ use portcullis_report::{Filter, Selection};
 use super::args::{FilterArgs, SelectionArgs};
 use super::exit::ExitStatus;
 use super::files::Files;
-use super::output::RecordsTo;
 use super::records::{Request, Writing};
 use super::rows::{self, Head, RowOutput};
 use super::summary;
@@ -16,7 +15,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let purpose = args.selection.purpose;
     let writes = !args.quiet && !args.count;
     let mut request = Request::new(args.records, Vec::from_iter(purpose), writes)?;
-    let aside = args.selection.aside().map(RecordsTo::file);
+    let aside = args.selection.aside().map(|to| to.file.as_ref());
     let (output, has_folder) = (&request.output, request.folder.is_some());
     let are_rows = writes && rows::keeps_rows(&request.stream, output, has_folder, aside)?;
     if are_rows {
@@ -49,15 +48,10 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
 }
 
 fn selection(args: &SelectionArgs) -> Plan {
-    let fate = |asked: &RecordsTo| match asked {
-        RecordsTo::Output => Fate::Keep,
-        RecordsTo::Nowhere => Fate::Drop,
-        RecordsTo::File(_) => Fate::Aside,
-    };
     Plan {
         quantifier: if args.any { Quantifier::Any } else { Quantifier::All },
         invert: args.invert,
-        aside: args.aside().map(fate),
+        aside: args.aside().map(|to| to.fate),
         unstated: args.unstated.map(|is_kept| if is_kept { Fate::Keep } else { Fate::Drop }),
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! `args` holds the flags as clap's derived structs. `plan` checks the groups of flags that several
 //! subcommands have. Each subcommand's file does the work and writes the result through `output`, or
-//! through `outputs` if there may be one output for each list. The other modules are shared: the lists
+//! through `rows` if there may be one output for each list. The other modules are shared: the lists
 //! that arguments name (`lists`), the check that no output is an input (`files`), runs over inputs
 //! (`stream`), loaded policies (`engine`), summaries (`summary`), messages (`message`), the
 //! exit status (`exit`), mapped files (`mapped`), signals (`fault`), and its own bounds (`limits`).
@@ -33,12 +33,10 @@ mod lists;
 mod mapped;
 mod message;
 mod output;
-mod outputs;
 mod plan;
 mod progress;
 mod records;
 mod rows;
-mod shards;
 mod stream;
 mod summary;
 mod survey;

@@ -14,36 +14,25 @@
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use clap::builder::{OsStringValueParser, TryMapValueParser, TypedValueParser, ValueParserFactory};
 use flate2::write::GzEncoder;
 use portcullis_files::atomic_file::{self, AtomicFile, Complete};
 use portcullis_files::compression::Coding;
 pub use portcullis_files::error::WriteError as OutputFailed;
+use portcullis_report::filter::Fate;
 use portcullis_text::visible::visible;
 use zstd::zstd_safe::compress_bound;
 
 /// The path of a file to write; `-` is standard output. Only such a path can be opened as an output.
 ///
-/// Only this module makes one of an argument: as the value of a flag, alone, in [`RecordsTo`] or in [`SummaryTo`].
+/// Each is parsed as the value of a flag: alone, in [`RecordsTo`] or in [`SummaryTo`].
 /// [`written`] returns all of them, so that [`files`](super::files) checks every output of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFile(PathBuf);
-
-/// A parser of arguments by a function.
-pub type ParserOf<T> = TryMapValueParser<OsStringValueParser, fn(OsString) -> Result<T, String>>;
-
-impl ValueParserFactory for OutputFile {
-    type Parser = ParserOf<OutputFile>;
-
-    fn value_parser() -> Self::Parser {
-        OsStringValueParser::new().try_map(|path| Ok(OutputFile(path.into())))
-    }
-}
 
 impl Deref for OutputFile {
     type Target = Path;
@@ -61,6 +50,11 @@ impl Default for OutputFile {
 }
 
 impl OutputFile {
+    /// Parses an argument.
+    pub fn parse(path: OsString) -> Result<OutputFile, String> {
+        Ok(OutputFile(path.into()))
+    }
+
     /// Whether this is standard output, by its usual name.
     pub fn is_dash(&self) -> bool {
         self.as_os_str() == "-"
@@ -83,58 +77,38 @@ impl OutputFile {
 pub struct OutputFolder(PathBuf);
 
 impl OutputFolder {
+    /// Parses an argument.
+    pub fn parse(path: OsString) -> Result<OutputFolder, String> {
+        Ok(OutputFolder(path.into()))
+    }
+
     /// Returns the path of a file in the folder.
     pub fn file(&self, name: impl AsRef<Path>) -> OutputFile {
         OutputFile(self.0.join(name))
     }
 }
 
-impl ValueParserFactory for OutputFolder {
-    type Parser = ParserOf<OutputFolder>;
-
-    fn value_parser() -> Self::Parser {
-        OsStringValueParser::new().try_map(|path| Ok(OutputFolder(path.into())))
-    }
-}
-
 /// What happens to some of the records: `keep`, `drop`, or a file to which they are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RecordsTo {
-    Output,
-    Nowhere,
-    File(OutputFile),
+pub struct RecordsTo {
+    pub fate: Fate,
+    /// The file of those set aside.
+    pub file: Option<OutputFile>,
 }
 
 impl RecordsTo {
-    /// Returns the file to which the records are written.
-    pub fn file(&self) -> Option<&OutputFile> {
-        match self {
-            RecordsTo::File(path) => Some(path),
-            RecordsTo::Output | RecordsTo::Nowhere => None,
-        }
-    }
-
     /// Parses a value. A misspelt word would be a file.
-    fn parse(text: OsString) -> Result<RecordsTo, String> {
+    pub fn parse(text: OsString) -> Result<RecordsTo, String> {
         let word = text.to_string_lossy().to_lowercase();
-        let near = ["keep", "drop"].into_iter().find(|it| strsim::osa_distance(it, &word) <= 1);
-        match (text.to_str(), near) {
-            (Some("keep"), _) => Ok(RecordsTo::Output),
-            (Some("drop"), _) => Ok(RecordsTo::Nowhere),
+        let is_near = |fate: &Fate| strsim::osa_distance(fate.as_str(), &word) <= 1;
+        match (text.to_str(), [Fate::Keep, Fate::Drop].into_iter().find(is_near)) {
             (Some("-"), _) => {
                 Err("records cannot be set aside on standard output; name a file".into())
             }
+            (Some(text), Some(fate)) if text == fate.as_str() => Ok(RecordsTo { fate, file: None }),
             (_, Some(near)) => Err(format!("did you mean {near}? A file is ./{}", text.display())),
-            _ => Ok(RecordsTo::File(OutputFile(text.into()))),
+            _ => Ok(RecordsTo { fate: Fate::Aside, file: Some(OutputFile(text.into())) }),
         }
-    }
-}
-
-impl ValueParserFactory for RecordsTo {
-    type Parser = ParserOf<RecordsTo>;
-
-    fn value_parser() -> Self::Parser {
-        OsStringValueParser::new().try_map(RecordsTo::parse)
     }
 }
 
@@ -156,7 +130,8 @@ pub struct SummaryTo {
 }
 
 impl SummaryTo {
-    fn parse(text: OsString) -> Result<SummaryTo, String> {
+    /// Parses a value.
+    pub fn parse(text: OsString) -> Result<SummaryTo, String> {
         let extension = Path::new(&text).extension().and_then(OsStr::to_str);
         let (form, is_file) = match (text.to_str(), extension) {
             (Some("none"), _) => (SummaryForm::None, false),
@@ -170,17 +145,9 @@ impl SummaryTo {
     }
 }
 
-impl ValueParserFactory for SummaryTo {
-    type Parser = ParserOf<SummaryTo>;
-
-    fn value_parser() -> Self::Parser {
-        OsStringValueParser::new().try_map(SummaryTo::parse)
-    }
-}
-
 /// Returns the paths of the outputs among the values of an argument, and whether each is a folder.
 pub fn written<'m>(matches: &'m ArgMatches, id: &str) -> impl Iterator<Item = (&'m Path, bool)> {
-    let records = values_of::<RecordsTo>(matches, id).filter_map(RecordsTo::file);
+    let records = values_of::<RecordsTo>(matches, id).filter_map(|to| to.file.as_ref());
     let summaries = values_of::<SummaryTo>(matches, id).filter_map(|to| to.file.as_ref());
     let files = values_of::<OutputFile>(matches, id).chain(records).chain(summaries);
     let folders = values_of::<OutputFolder>(matches, id).map(|folder| (&*folder.0, true));
@@ -257,7 +224,7 @@ impl Compressor {
 pub struct Output {
     name: String,
     sink: Sink,
-    compression: Option<Coding>,
+    pub compression: Option<Coding>,
     /// The text that is not compressed yet.
     text: Vec<u8>,
     /// Whether nothing was written yet.
@@ -273,9 +240,6 @@ enum Sink {
     InPlace(Box<dyn Write + Send>),
     File(AtomicFile),
 }
-
-/// The buffer of an output that is written in place.
-const BUFFER_BYTES: usize = 256 * 1024;
 
 /// The text of a frame or member that an output makes itself.
 const FRAME_BYTES: usize = 1 << 20;
@@ -310,8 +274,7 @@ impl Output {
             Ok(metadata) if !metadata.is_file() => {
                 OpenOptions::new().write(true).open(path).map(|file| {
                     let is_terminal = file.is_terminal();
-                    let buffered = BufWriter::with_capacity(BUFFER_BYTES, file);
-                    (Sink::InPlace(Box::new(buffered)), is_terminal)
+                    (Sink::InPlace(Box::new(file)), is_terminal)
                 })
             }
             _ => AtomicFile::create(path).map(|file| (Sink::File(file), false)),
@@ -320,11 +283,6 @@ impl Output {
             Ok((sink, escapes)) => Ok(Output { escapes, ..Output::of(name, sink, compression) }),
             Err(error) => Err(OutputFailed::new(&name, error)),
         }
-    }
-
-    /// Returns how the output is compressed.
-    pub fn compression(&self) -> Option<Coding> {
-        self.compression
     }
 
     /// Whether a file that is replaced has the same owner and group afterwards.
@@ -383,16 +341,6 @@ impl Output {
         self.sink.write_all(&self.compressor.compressed)
     }
 
-    /// Passes on what was written, unless it goes to a file or is compressed.
-    pub fn flush(&mut self) -> Result<(), OutputFailed> {
-        match (&mut self.sink, self.compression) {
-            (Sink::InPlace(sink), None) => {
-                sink.flush().map_err(|error| OutputFailed::new(&self.name, error))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Completes the output. A file gets its name.
     pub fn finish(self) -> Result<(), OutputFailed> {
         CompleteOutput::publish_all([self.complete()?])
@@ -404,7 +352,7 @@ impl Output {
         let Output { name, sink, .. } = self;
         let complete = ended.and_then(|()| match sink {
             Sink::File(file) => file.complete().map(Some),
-            Sink::InPlace(mut sink) => sink.flush().map(|()| None),
+            Sink::InPlace(_) => Ok(None),
         });
         match complete {
             Ok(file) => Ok(CompleteOutput { name, file }),
@@ -443,9 +391,10 @@ impl CompleteOutput {
 }
 
 impl Sink {
+    /// Writes all of `bytes`. The reader of a pipe sees them at once.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Sink::InPlace(sink) => sink.write_all(bytes),
+            Sink::InPlace(sink) => sink.write_all(bytes).and_then(|()| sink.flush()),
             Sink::File(file) => file.write_all(bytes),
         }
     }
@@ -504,7 +453,7 @@ mod tests {
             assert!(unpack(&at_once) == text && at_once == in_pieces);
             let with_made = written(&|output| {
                 let mut made = text.clone();
-                Compressor::default().compress(output.compression(), &mut made).unwrap();
+                Compressor::default().compress(output.compression, &mut made).unwrap();
                 output.write(b"before\n").unwrap();
                 output.write_compressed(&made).unwrap();
                 output.write_compressed(b"").unwrap();

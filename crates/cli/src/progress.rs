@@ -3,6 +3,7 @@
 //! It is drawn after a chunk is written, never in the loop over URLs. It appears after half a second, so
 //! short runs show none. It is not drawn if records are printed to a terminal.
 
+use std::fs::Metadata;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +18,8 @@ pub struct Progress {
     started: Instant,
     /// `None` if it is not shown.
     bar: Option<ProgressBar>,
-    bytes_done: AtomicU64,
+    /// The bytes read.
+    pub bytes_done: AtomicU64,
 }
 
 impl Progress {
@@ -35,11 +37,6 @@ impl Progress {
             bar.with_style(ProgressStyle::with_template(template).expect("it is a template"))
         });
         Progress { started: Instant::now(), bar, bytes_done: AtomicU64::new(0) }
-    }
-
-    /// Returns the counter of bytes read.
-    pub fn bytes_done(&self) -> &AtomicU64 {
-        &self.bytes_done
     }
 
     /// Sets the bytes read to a share of those of the inputs.
@@ -75,9 +72,6 @@ impl Drop for Progress {
 
 /// Returns the size of all inputs, or `None` unless each is a regular file.
 fn bytes_stored(inputs: &[impl AsRef<Path>]) -> Option<u64> {
-    let bytes = |path: &Path| {
-        let metadata = path.metadata().ok()?;
-        metadata.is_file().then_some(metadata.len())
-    };
-    inputs.iter().map(|path| bytes(path.as_ref())).sum()
+    let file = |path: &Path| path.metadata().ok().filter(Metadata::is_file);
+    inputs.iter().map(|path| file(path.as_ref()).map(|file| file.len())).sum()
 }

@@ -3,13 +3,21 @@
 //! A command turns its flags into a [`Request`], says how records are written ([`Writing`]), and gets
 //! the outcome. Everything else is here, once: the order in which files are opened and policies loaded,
 //! the work on a piece, and what happens with it in the order of the input.
+//!
+//! Outputs of a run appear together. With `--skip-existing` or `--keep-going`, which need one output
+//! for each list, a list is a run of its own: its output appears when it is complete, so that a run
+//! that was stopped, or had a broken list, goes on where it ended.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
+use anyhow::ensure;
 use portcullis_dialect::usage::Label;
+use portcullis_files::expand::Input;
 use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use portcullis_report::{Counts, Encoded, Format, Selection, Tally, Written};
+use portcullis_set::Damage;
 use portcullis_set::batch::Classifier;
 
 use super::args::{PolicyArgs, RecordsArgs, ShardArgs};
@@ -17,13 +25,14 @@ use super::engine::{self, Policies, thread_pool};
 use super::exit::ExitStatus;
 use super::files::Files;
 use super::lists;
-use super::output::{CompleteOutput, Compressor, OutputFile, OutputFolder, SummaryForm};
-use super::outputs::{Destinations, Outputs};
+use super::message::{Notes, counted};
+use super::output::{
+    CompleteOutput, Compressor, OutputFailed, OutputFile, OutputFolder, SummaryForm,
+};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
-use super::rows::RowOutput;
-use super::shards::Shards;
+use super::rows::{Destinations, Outputs, RowOutput};
 use super::stream::{self, Part};
-use super::summary::{self, Clock};
+use super::summary;
 use super::unknown_hosts::HostCounts;
 
 /// What is asked of a run, before any file is opened.
@@ -58,7 +67,7 @@ impl Request {
         let output = args.output.output.unwrap_or_default();
         let folder = args.out_dir;
         let prints = output.is_dash() && writes && folder.is_none();
-        let strictness = policies.strictness();
+        let strictness = policies.faults.strictness();
         let (input, rejects) = (args.input, args.rejects);
         let stream = plan::stream(input, rejects, &questions, &args.run, strictness, prints)?;
         Ok(Request {
@@ -89,11 +98,11 @@ impl Request {
     ) -> anyhow::Result<Opened> {
         let Request { stream, questions, .. } = &self;
         let destinations = match &self.folder {
-            None => Destinations::joined(self.output.clone()),
+            None => Destinations { paths: vec![self.output.clone()], is_joined: true },
             Some(folder) => {
-                let outputs = lists::outputs(&stream.inputs, folder, extension)?;
-                files.check_outputs_of_lists(&outputs)?;
-                Destinations::each(outputs)
+                let paths = lists::outputs(&stream.inputs, folder, extension)?;
+                files.check_outputs_of_lists(&paths)?;
+                Destinations { paths, is_joined: false }
             }
         };
         let sets_aside = stream.rejects.is_some()
@@ -102,15 +111,17 @@ impl Request {
         let shards = Shards::of(stream.clone(), destinations, self.shards, sets_aside)?;
         let hosts = self.unknown_hosts.as_ref().map(HostCounts::create).transpose()?;
         let aside = (1..).zip(aside).filter_map(|(place, path)| Some((place, (*path)?.clone())));
-        let aside =
-            aside.map(|(place, path)| Ok((place, Outputs::open(Destinations::joined(path))?)));
+        let aside = aside.map(|(place, path)| {
+            let destinations = Destinations { paths: vec![path], is_joined: true };
+            Ok((place, Outputs::open(destinations)?))
+        });
         let aside = aside.collect::<anyhow::Result<_>>()?;
         let policies = engine::load(&thread_pool(stream.threads)?, &self.policies, questions)?;
         policies.show_notes(self.summary.form);
         let classifier =
             engine::classifier(&policies.set, questions)?.with_usage(&self.labels).into();
-        let clock = Clock::loaded(self.started);
-        Ok(Opened { request: self, shards, hosts, aside, policies, classifier, clock })
+        let loaded = Instant::now();
+        Ok(Opened { request: self, shards, hosts, aside, policies, classifier, loaded })
     }
 }
 
@@ -123,7 +134,7 @@ pub struct Opened {
     /// The outputs for records that are set aside, by their places in [`Written`].
     aside: Vec<(usize, Outputs)>,
     classifier: Arc<Classifier>,
-    clock: Clock,
+    loaded: Instant,
 }
 
 /// How a command writes records.
@@ -186,10 +197,10 @@ impl Opened {
     ///
     /// If a list cannot be read, the set is damaged, or an output cannot be written.
     pub fn run(self, writing: &Writing<'_>) -> anyhow::Result<(Tally, ExitStatus)> {
-        let Opened { request, policies, shards, classifier, clock, .. } = self;
+        let Opened { request, policies, shards, classifier, loaded, .. } = self;
         let (mut hosts, mut aside) = (self.hosts, self.aside);
-        let Request { summary, questions, labels, .. } = &request;
-        let agents = policies.agents.agents().len();
+        let Request { started, summary, questions, labels, .. } = &request;
+        let agents = policies.agents.run.agents.len();
         let counts_all = summary.counts_all();
         let counts_hosts = writing.has_accounts || counts_all || summary.form != SummaryForm::None;
         let hosts_max = match hosts {
@@ -221,7 +232,7 @@ impl Opened {
                     writing.format.encode(piece.work(session, counts), written)?;
                     for (place, destinations) in &destinations {
                         let text = &mut written[*place].text;
-                        compressor.compress(destinations.coding(list), text)?;
+                        compressor.compress(destinations.of_list(list).coding(), text)?;
                     }
                     Ok(())
                 },
@@ -240,7 +251,103 @@ impl Opened {
             Ok(Tally { invalid, ..tally })
         })?;
         let run = summary::run(&policies, questions);
-        summary::write(summary, &summary::account(run, &tally, &notes, &clock))?;
+        summary::write(summary, &summary::account(run, &tally, &notes, [*started, loaded]))?;
         Ok((tally, status))
     }
+}
+
+/// The parts of a run, each with its lists and their outputs.
+struct Shards {
+    stream: StreamPlan,
+    parts: Vec<(Vec<Input>, Outputs)>,
+    keeps_going: bool,
+    /// The notes on the parts, before those on the lists.
+    notes: Notes,
+}
+
+impl Shards {
+    /// Divides a run. An output for all lists is opened now, so that what cannot be written is known
+    /// before any work.
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be opened, or records of all lists go to a file as well.
+    fn of(
+        mut stream: StreamPlan,
+        destinations: Destinations,
+        ShardArgs { skip_existing, keep_going }: ShardArgs,
+        sets_aside: bool,
+    ) -> anyhow::Result<Shards> {
+        stream.shows_cuts |= destinations.paths.iter().any(|path| path.coding().is_some());
+        let lists = mem::take(&mut stream.inputs);
+        let mut notes = Notes { are_hidden: stream.notes.are_hidden, kept: Vec::new() };
+        if destinations.is_joined || !(skip_existing || keep_going) {
+            let parts = vec![(lists, Outputs::open(destinations)?)];
+            return Ok(Shards { stream, parts, keeps_going: false, notes });
+        }
+        ensure!(
+            !sets_aside,
+            "--skip-existing and --keep-going write one output for each list, and --rejects, \
+             --unknown FILE, --invalid FILE and --unknown-hosts one for all; omit either"
+        );
+        mem::swap(&mut notes, &mut stream.notes);
+        let count = lists.len();
+        let mut parts = Vec::with_capacity(count);
+        for (list, path) in lists.into_iter().zip(destinations.paths) {
+            if !skip_existing || !path.exists() {
+                let destinations = Destinations { paths: vec![path], is_joined: false };
+                parts.push((vec![list], Outputs::open(destinations)?));
+            }
+        }
+        if parts.len() < count {
+            let skipped = counted((count - parts.len()) as u64, "list");
+            notes.add(format!("{skipped} left out, whose outputs exist (--skip-existing)"));
+        }
+        Ok(Shards { stream, parts, keeps_going: keep_going, notes })
+    }
+
+    /// Calls `run` for every part, and returns the sum of what was counted, the notes and the exit
+    /// status.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `run`. With `--keep-going`, a list that cannot be read is none: it is
+    /// reported, and the status is that of a failure.
+    fn run(
+        self,
+        mut run: impl FnMut(&mut StreamPlan, Outputs) -> anyhow::Result<Tally>,
+    ) -> anyhow::Result<(Tally, Vec<String>, ExitStatus)> {
+        let Shards { mut stream, parts, keeps_going, mut notes } = self;
+        let (count, mut failed) = (parts.len(), 0_u64);
+        let mut sum: Option<Tally> = None;
+        for (lists, outputs) in parts {
+            stream.inputs = lists;
+            let kept = stream.notes.kept.len();
+            match (run(&mut stream, outputs), &mut sum) {
+                (Ok(tally), None) => sum = Some(tally),
+                (Ok(tally), Some(sum)) => sum.merge(tally),
+                (Err(error), _) if keeps_going && is_of_list(&error) => {
+                    failed += 1;
+                    notes.show("", format!("error: {error:#}"));
+                    // An account says nothing of how this list was read.
+                    stream.notes.kept.truncate(kept);
+                    stream.noted.clear();
+                }
+                (Err(error), _) => return Err(error),
+            }
+        }
+        if failed > 0 {
+            let lists = counted(count as u64, "list");
+            notes
+                .add(format!("{failed} of {lists} failed; the outputs of the others are complete"));
+        }
+        notes.kept.append(&mut stream.notes.kept);
+        let status = if failed == 0 { ExitStatus::Done } else { ExitStatus::Failed };
+        Ok((sum.unwrap_or_default(), notes.kept, status))
+    }
+}
+
+/// Whether an error is about one list, and neither about the set nor about an output.
+fn is_of_list(error: &anyhow::Error) -> bool {
+    !error.chain().any(|cause| cause.is::<Damage>() || cause.is::<OutputFailed>())
 }

@@ -2,12 +2,16 @@
 //!
 //! An output takes its header or its schema from its first list, so it is begun with that list. Lists
 //! that are joined must have the same columns.
+//!
+//! All files of a run appear together, or none does. With one output for each list, only one is open at a
+//! time.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
 
 use anyhow::{anyhow, bail, ensure};
 use portcullis_files::input::{ChunkConfig, InputError};
@@ -22,7 +26,6 @@ use portcullis_text::json::to_json;
 
 use super::limits::PARQUET_TEXT_GROUP_BYTES;
 use super::output::{CompleteOutput, Output, OutputFailed, OutputFile};
-use super::outputs::Outputs;
 use super::plan::StreamPlan;
 use super::stream::Part;
 
@@ -73,10 +76,7 @@ pub fn keeps_rows(
     }
     let (all, some) = are_parquet(plan);
     let aside = || aside.into_iter().flatten();
-    let kept_rows = match has_folder {
-        true => all,
-        false => all && kept.is_special() || is_named(kept),
-    };
+    let kept_rows = if has_folder { all } else { all && kept.is_special() || is_named(kept) };
     if let Some(path) = [kept].into_iter().chain(aside()).find(|path| is_named(path))
         && !all
     {
@@ -100,6 +100,68 @@ pub fn keeps_rows(
         );
     }
     Ok(kept_rows)
+}
+
+/// The destinations of a run: one for all lists, or one for each.
+#[derive(Clone, Debug)]
+pub struct Destinations {
+    pub paths: Vec<OutputFile>,
+    /// Whether there is one for all lists.
+    pub is_joined: bool,
+}
+
+impl Destinations {
+    /// Returns the path of the output for a list.
+    pub fn of_list(&self, number: usize) -> &OutputFile {
+        &self.paths[if self.is_joined { 0 } else { number }]
+    }
+}
+
+/// The outputs of a run.
+pub struct Outputs {
+    pub destinations: Destinations,
+    current: Option<Output>,
+    complete: Vec<CompleteOutput>,
+}
+
+impl Outputs {
+    /// Opens the output for all lists. Those for each are opened when their lists begin.
+    pub fn open(destinations: Destinations) -> Result<Outputs, OutputFailed> {
+        let all = destinations.paths.first().filter(|_| destinations.is_joined);
+        let current = all.map(Output::create).transpose()?;
+        Ok(Outputs { destinations, current, complete: Vec::new() })
+    }
+
+    /// Begins list `number`. Returns whether its output is still empty.
+    fn begin(&mut self, number: usize) -> Result<bool, OutputFailed> {
+        if self.destinations.is_joined {
+            return Ok(number == 0);
+        }
+        self.end()?;
+        let path = self.destinations.of_list(number);
+        if let Some(folder) = path.parent() {
+            let name = folder.display().to_string();
+            fs::create_dir_all(folder).map_err(|error| OutputFailed::new(&name, error))?;
+        }
+        self.current = Some(Output::create(path)?);
+        Ok(true)
+    }
+
+    /// Returns the output of the current list.
+    fn current(&mut self) -> &mut Output {
+        self.current.as_mut().expect("a list has begun")
+    }
+
+    fn end(&mut self) -> Result<(), OutputFailed> {
+        self.complete.extend(self.current.take().map(Output::complete).transpose()?);
+        Ok(())
+    }
+
+    /// Completes all outputs. None has its name yet.
+    fn complete(mut self) -> Result<Vec<CompleteOutput>, OutputFailed> {
+        self.end()?;
+        Ok(self.complete)
+    }
 }
 
 /// One output of a run, or one for each list.
@@ -158,8 +220,8 @@ impl<'a> RowOutput<'a> {
         match &mut self.form {
             Form::Text(head) => {
                 let is_new = outputs.begin(part.number)?;
-                let is_joined = outputs.is_joined() && !is_new;
-                Ok(outputs.write(&head.of(part.list, is_joined, is_empty)?)?)
+                let is_joined = outputs.destinations.is_joined && !is_new;
+                Ok(outputs.current().write(&head.of(part.list, is_joined, is_empty)?)?)
             }
             Form::Parquet(rows) => rows.begin(outputs, part),
         }
@@ -178,7 +240,7 @@ impl<'a> RowOutput<'a> {
         counts: &Counts,
     ) -> anyhow::Result<()> {
         match &mut self.form {
-            Form::Text(_) => Ok(self.outputs.write_compressed(&encoded.text)?),
+            Form::Text(_) => Ok(self.outputs.current().write_compressed(&encoded.text)?),
             Form::Parquet(rows) => rows.write(list, std::mem::take(&mut encoded.group), counts),
         }
     }
@@ -189,7 +251,7 @@ impl<'a> RowOutput<'a> {
     ///
     /// If it cannot be written.
     pub fn write_text(&mut self, text: &[u8]) -> Result<(), OutputFailed> {
-        self.outputs.write(text)
+        self.outputs.current().write(text)
     }
 
     /// Completes all files. None has its name yet.
@@ -277,7 +339,7 @@ impl ParquetRows {
     fn begin(&mut self, outputs: &mut Outputs, part: &Part<'_>) -> anyhow::Result<()> {
         let name = part.list.name();
         let rows = part.list.file().filter(|_| self.copies);
-        if let Some(current) = self.current.as_ref().filter(|_| outputs.is_joined()) {
+        if let Some(current) = self.current.as_ref().filter(|_| outputs.destinations.is_joined) {
             let checked = current.template.check(name, rows.map(|rows| &**rows));
             return checked.map_err(|it| anyhow!(it));
         }
@@ -287,7 +349,7 @@ impl ParquetRows {
             Some(rows) => Template::from_list(rows, &self.fields)?,
             None => Template::from_urls(&self.fields)?,
         });
-        let output = outputs.take().expect("the list has begun");
+        let output = outputs.current.take().expect("the list has begun");
         let file = ParquetFile::begin(output, Arc::clone(&template)).map_err(of_list(name))?;
         self.current = Some(Current { file, template, counts: Counts::default() });
         Ok(())
@@ -307,7 +369,7 @@ impl ParquetRows {
         // The places are in the list, not in this file.
         account.records.invalid = None;
         let complete = file.complete(to_json(&account)).map_err(of_list("the output"))?;
-        outputs.add(complete);
+        outputs.complete.push(complete);
         Ok(())
     }
 }
@@ -326,25 +388,23 @@ fn of_list(name: &str) -> impl FnOnce(anyhow::Error) -> anyhow::Error {
 /// A Parquet file that is being written.
 pub struct ParquetFile {
     writer: ParquetWriter<Sink>,
-    failed: Failed,
+    failed: Receiver<OutputFailed>,
 }
 
-/// The last failure to write to an output, which its writer knows as text only.
-type Failed = Arc<Mutex<Option<OutputFailed>>>;
-
-/// The output under a writer. The reader of a pipe sees what is written at once.
+/// The output under a writer, which knows a failure to write to it as text only.
 struct Sink {
     output: Output,
-    failed: Failed,
+    failed: Sender<OutputFailed>,
 }
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.output.write(bytes).and_then(|()| self.output.flush()) {
+        match self.output.write(bytes) {
             Ok(()) => Ok(bytes.len()),
             Err(failed) => {
                 let kind = failed.kind();
-                *lock(&self.failed) = Some(failed);
+                // Nobody may be left to receive it.
+                let _ = self.failed.send(failed);
                 Err(kind.into())
             }
         }
@@ -355,14 +415,9 @@ impl Write for Sink {
     }
 }
 
-fn lock(failed: &Failed) -> MutexGuard<'_, Option<OutputFailed>> {
-    // No code panics while the lock is held.
-    failed.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Returns the cause of a writer's failure: the output, or else the encoder.
-fn cause(failed: &Failed, error: ParquetError) -> anyhow::Error {
-    lock(failed).take().map_or_else(|| error.into(), Into::into)
+fn cause(failed: &Receiver<OutputFailed>, error: ParquetError) -> anyhow::Error {
+    failed.try_recv().map_or_else(|_| error.into(), Into::into)
 }
 
 impl ParquetFile {
@@ -372,9 +427,8 @@ impl ParquetFile {
     ///
     /// If the output cannot be written, here and below.
     pub fn begin(output: Output, template: Arc<Template>) -> anyhow::Result<ParquetFile> {
-        let failed = Failed::default();
-        let sink = Sink { output, failed: Arc::clone(&failed) };
-        match ParquetWriter::new(sink, template) {
+        let (sender, failed) = mpsc::channel();
+        match ParquetWriter::new(Sink { output, failed: sender }, template) {
             Ok(writer) => Ok(ParquetFile { writer, failed }),
             Err(error) => Err(cause(&failed, error)),
         }

@@ -58,7 +58,7 @@ pub fn run<S: Send, O: Default + Send + 'static>(
         chunks: ChunkConfig { pause: (!plan.shows_cuts).then_some(PAUSE), ..plan.chunks },
         lists: Arc::clone(&plan.lists),
         open_ahead: plan.inputs.iter().all(|input| input.path.is_file()),
-        progress: Some(progress.bytes_done()),
+        progress: Some(&progress.bytes_done),
     };
     let work_on = |session: &mut S, rows: &mut Rows<'_>, done: &mut Done<O>| {
         done.rejects.begin(rows, keeps_all);

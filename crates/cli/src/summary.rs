@@ -73,25 +73,17 @@ fn render(form: SummaryForm, summary: &impl Summary) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// When a run started, and when its policies were loaded.
-pub struct Clock {
-    started: Instant,
-    loaded: Instant,
-}
-
-impl Clock {
-    /// Returns the clock of a run that started at `started` and has just loaded its policies.
-    pub fn loaded(started: Instant) -> Clock {
-        Clock { started, loaded: Instant::now() }
-    }
-}
-
-/// Returns the account of a run over lists that ends now.
-pub fn account(run: Run, tally: &Tally, notes: &[String], clock: &Clock) -> Account {
+/// Returns the account of a run over lists that ends now: when it started, and when its policies were
+/// loaded.
+pub fn account(
+    run: Run,
+    tally: &Tally,
+    notes: &[String],
+    [started, loaded]: [Instant; 2],
+) -> Account {
     let account = Account::new(run, tally);
     let (records, bytes) = (account.records.records, account.records.bytes);
-    let loading = clock.loaded.duration_since(clock.started);
-    let time = Time::new(loading, clock.loaded.elapsed(), records, Some(bytes));
+    let time = Time::new(loaded - started, loaded.elapsed(), records, Some(bytes));
     Account { notes: notes.to_vec(), time: Some(time), ..account }
 }
 

@@ -60,8 +60,8 @@ enum Form {
 /// The output of a table.
 pub enum TableFile {
     /// The output, and the header until it is written: a run that fails at once prints nothing.
-    Text(Output, Vec<u8>),
-    Parquet(ParquetFile),
+    Text(Box<Output>, Vec<u8>),
+    Parquet(Box<ParquetFile>),
 }
 
 /// Begins a table with these columns. The lines of a text end with `terminator`.
@@ -75,14 +75,14 @@ pub fn begin(
     fields: Vec<Field>,
     terminator: Terminator,
 ) -> anyhow::Result<(Encoder, TableFile)> {
-    let compression = output.compression();
+    let compression = output.compression;
     let (form, file) = if format == Format::Parquet {
         let file = ParquetFile::begin(output, Template::from_rows(&fields).into())?;
-        (Form::Parquet(AddedColumns::of_rows(fields.clone())), TableFile::Parquet(file))
+        (Form::Parquet(AddedColumns::of_rows(fields.clone())), TableFile::Parquet(file.into()))
     } else {
         let text = text_rows(format, &fields, terminator);
         let header = text.header(None, &fields);
-        (Form::Text(text), TableFile::Text(output, header))
+        (Form::Text(text), TableFile::Text(output.into(), header))
     };
     Ok((Encoder { fields, form, compression }, file))
 }
@@ -125,12 +125,10 @@ impl Encoder {
     ///
     /// If they cannot be encoded.
     pub fn encode_all(&self, added: &mut Added) -> anyhow::Result<Encoded> {
-        let mut is_first = true;
+        // The next time, `added` has no rows.
         self.encode(|next| {
             next.clear();
-            if std::mem::take(&mut is_first) {
-                std::mem::swap(next, added);
-            }
+            std::mem::swap(next, added);
             Ok(())
         })
     }

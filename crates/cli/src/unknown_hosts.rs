@@ -121,8 +121,6 @@ mod tests {
     use std::collections::BTreeMap;
     use std::fs;
 
-    use clap::builder::TypedValueParser;
-
     use super::*;
 
     /// Made-up pieces, through tables of few hosts, so that runs are written and merged again.
@@ -136,9 +134,7 @@ mod tests {
         };
         for (at_once, pieces) in [(1, 300), (2, 40), (50, 200), (5_000, 20), (5_000, 0)] {
             let path = folder.path().join("hosts");
-            let command = clap::Command::new("");
-            let parser = <OutputFile as clap::builder::ValueParserFactory>::value_parser();
-            let file = parser.parse_ref(&command, None, path.as_os_str()).unwrap();
+            let file = OutputFile::parse(path.clone().into()).unwrap();
             let mut counts = HostCounts { at_once, ..HostCounts::create(&file).unwrap() };
             let mut expected: BTreeMap<String, u64> = BTreeMap::new();
             for _ in 0..pieces {

@@ -4,32 +4,32 @@ use std::ffi::OsString;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use clap::builder::{
-    OsStringValueParser, PossibleValuesParser, TypedValueParser, ValueParserFactory,
-};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use portcullis_dialect::{Label, LabelError, words};
 use portcullis_robots::access::UnixSeconds;
 
 use super::agents::AgentValue;
 use super::limits::{MEMORY_IN_BYTES_MIN, PROCESSOR_THREADS_MAX};
-use super::output::ParserOf;
 
-/// The most bytes of a file that are read; `None` means all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BytesMax(pub Option<usize>);
+/// Parses an argument that need not be UTF-8, such as a path.
+pub fn path<T: Clone + Send + Sync + 'static>(
+    parse: fn(OsString) -> Result<T, String>,
+) -> impl TypedValueParser<Value = T> {
+    OsStringValueParser::new().try_map(parse)
+}
 
 /// Parses the size of `--max-robots-size`.
-pub fn bytes_max(text: &str) -> Result<BytesMax, String> {
+pub fn bytes_max(text: &str) -> Result<usize, String> {
     match size(text)? {
         // With a limit of 0, every file would be empty and allow everything.
-        Some(0) => Err("must be at least 1".into()),
-        bytes => Ok(BytesMax(bytes)),
+        0 => Err("must be at least 1".into()),
+        bytes => Ok(bytes),
     }
 }
 
 /// Parses the memory of a compiler. A small number of bytes is a forgotten suffix.
 pub fn compile_memory(text: &str) -> Result<usize, String> {
-    let bytes = size(text)?.unwrap_or(usize::MAX);
+    let bytes = size(text)?;
     if bytes >= MEMORY_IN_BYTES_MIN || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Ok(bytes);
     }
@@ -37,10 +37,10 @@ pub fn compile_memory(text: &str) -> Result<usize, String> {
     Err(format!("that is a number of bytes; {text}{unit}?"))
 }
 
-/// Parses a number of bytes with an optional suffix. `None` means `unlimited`.
-fn size(text: &str) -> Result<Option<usize>, String> {
+/// Parses a number of bytes with an optional suffix, or `unlimited`, which is [`usize::MAX`].
+fn size(text: &str) -> Result<usize, String> {
     if text == "unlimited" {
-        return Ok(None);
+        return Ok(usize::MAX);
     }
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -56,7 +56,7 @@ fn size(text: &str) -> Result<Option<usize>, String> {
         }
     };
     let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(factor));
-    bytes.map(Some).ok_or_else(|| "expected a number of bytes, such as 512000 or 500KiB".into())
+    bytes.ok_or_else(|| "expected a number of bytes, such as 512000 or 500KiB".into())
 }
 
 /// Parses one of `all` by its name.
@@ -64,23 +64,18 @@ pub fn named<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
-    among(all.iter().map(move |&item| (name(item), item)))
+    let names = all.iter().map(move |&item| name(item));
+    PossibleValuesParser::new(names).map(move |text| {
+        let found = all.iter().find(|&&item| name(item) == text);
+        *found.expect("the parser accepts the names of these only")
+    })
 }
 
 /// Parses one of `all` by the name before it.
 pub fn one_of<T: Copy + Send + Sync + 'static>(
     all: &'static [(&str, T)],
 ) -> impl TypedValueParser<Value = T> {
-    among(all.iter().copied())
-}
-
-fn among<T: Copy + Send + Sync + 'static>(
-    all: impl Iterator<Item = (&'static str, T)> + Clone + Send + Sync + 'static,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all.clone().map(|(name, _)| name)).map(move |text| {
-        let found = all.clone().find(|(name, _)| *name == text);
-        found.expect("the parser accepts the names of these only").1
-    })
+    named(all, |it| it.0).map(|it| it.1)
 }
 
 words! {
@@ -149,14 +144,6 @@ impl SetAt {
     }
 }
 
-impl ValueParserFactory for SetAt {
-    type Parser = ParserOf<SetAt>;
-
-    fn value_parser() -> Self::Parser {
-        OsStringValueParser::new().try_map(SetAt::parse)
-    }
-}
-
 /// Parses the value of `--at`.
 pub fn at(text: &str) -> Result<UnixSeconds, String> {
     match text {
@@ -188,12 +175,10 @@ pub struct MaxAge(pub Option<u64>);
 
 /// Parses the value of `--max-age`.
 pub fn max_age(text: &str) -> Result<MaxAge, String> {
-    match text {
-        "headers" => Ok(MaxAge(None)),
-        text => match duration(text) {
-            Ok(seconds) => Ok(MaxAge(Some(seconds))),
-            Err(error) => Err(format!("{error}, or headers")),
-        },
+    match (text, duration(text)) {
+        ("headers", _) => Ok(MaxAge(None)),
+        (_, Ok(seconds)) => Ok(MaxAge(Some(seconds))),
+        (_, Err(error)) => Err(format!("{error}, or headers")),
     }
 }
 
@@ -235,15 +220,15 @@ mod tests {
     #[test]
     fn sizes() {
         let cases = [
-            ("1", Some(1)),
-            ("500KiB", Some(512_000)),
-            ("500k", Some(512_000)),
-            ("2M", Some(2_097_152)),
-            ("2mib", Some(2_097_152)),
-            ("unlimited", None),
+            ("1", 1),
+            ("500KiB", 512_000),
+            ("500k", 512_000),
+            ("2M", 2_097_152),
+            ("2mib", 2_097_152),
+            ("unlimited", usize::MAX),
         ];
         for (text, bytes) in cases {
-            assert_eq!(bytes_max(text), Ok(BytesMax(bytes)), "{text}");
+            assert_eq!(bytes_max(text), Ok(bytes), "{text}");
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
     }
@@ -263,8 +248,7 @@ mod tests {
             assert!(compile_memory(text).unwrap_err().ends_with(hint), "{text}");
         }
         for text in ["1048576", "1K", "4GiB", "unlimited"] {
-            let bytes = size(text).unwrap().unwrap_or(usize::MAX);
-            assert_eq!(compile_memory(text), Ok(bytes), "{text}");
+            assert_eq!(compile_memory(text), size(text), "{text}");
         }
         assert!(compile_memory("1TB").unwrap_err().contains("expected"));
     }

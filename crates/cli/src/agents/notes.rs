@@ -16,8 +16,7 @@ use portcullis_set::{Damage, PolicySet};
 use super::super::message::say;
 use super::super::output::SummaryForm;
 use super::super::plan::QuestionPlan;
-use super::lists;
-use super::lists::Reading;
+use super::lists::{self, Reading};
 
 /// The most names in one note. The JSON summary has all names.
 const SHOWN_MAX: usize = 10;
@@ -31,7 +30,7 @@ const AGENT_OF_RECORD: &str = "the agent of each record";
 /// The names that have no effect, and the sources of all names.
 #[derive(Clone, Debug, Default)]
 pub struct AgentNotes {
-    /// The agents, and what an account says of them.
+    /// The agents that are evaluated, in the order of the output, and what an account says of them.
     pub run: Run,
     /// Notes on names that were typed or left out.
     notes: Vec<String>,
@@ -70,11 +69,6 @@ impl AgentNotes {
             ..Run::default()
         };
         Ok(AgentNotes { run, notes })
-    }
-
-    /// Returns the agents that are evaluated, in the order of the output.
-    pub fn agents(&self) -> &[String] {
-        &self.run.agents
     }
 
     /// Shows the notes, unless the summary has them or there are none.

@@ -8,14 +8,13 @@ use portcullis_build::Strictness;
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::Label;
-use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 use portcullis_rows::list::{ListFormat, given_host};
 use portcullis_set::batch::BeforeFirst;
 
 use super::super::agents::AgentValue;
 use super::super::output::{OutputFile, SummaryTo};
-use super::super::values::{self, BytesMax, SetAt};
+use super::super::values::{self, SetAt};
 use super::texts;
 
 /// The agents.
@@ -114,7 +113,7 @@ pub struct TextArgs {
     ///
     /// SIZE is a number of bytes with an optional suffix K, KiB, M or MiB, or `unlimited`.
     #[arg(long, value_name = "SIZE", value_parser = values::bytes_max, hide_short_help = true)]
-    pub max_robots_size: Option<BytesMax>,
+    pub max_robots_size: Option<usize>,
 }
 
 impl TextArgs {
@@ -124,7 +123,7 @@ impl TextArgs {
 
     /// Returns the most bytes of a robots.txt that are read; `None` means all.
     pub fn bytes_max(&self) -> Option<usize> {
-        self.max_robots_size.map_or(Some(ROBOTS_BYTES_MAX), |size| size.0)
+        Some(self.max_robots_size.unwrap_or(ROBOTS_BYTES_MAX)).filter(|&size| size < usize::MAX)
     }
 }
 
@@ -188,7 +187,7 @@ pub struct PolicyArgs {
     ///
     /// TIME is as for --at. SET must have been compiled with --history. The name of an existing file may
     /// have an `@` of its own.
-    #[arg(short = 'p', long = "policies", value_name = "SET", conflicts_with_all = ["robots", "lenient", "max_robots_size"])]
+    #[arg(short = 'p', long = "policies", value_name = "SET", value_parser = values::path(SetAt::parse), conflicts_with_all = ["robots", "lenient", "max_robots_size"])]
     pub set: Option<SetAt>,
 
     #[command(flatten)]
@@ -200,10 +199,7 @@ pub struct PolicyArgs {
 impl PolicyArgs {
     /// Returns the dialect, or `None` if it is not known before the set is opened.
     pub fn dialect(&self) -> Option<&'static Dialect> {
-        match self.set {
-            Some(_) => self.text.dialect,
-            None => Some(self.text.dialect()),
-        }
+        if self.set.is_some() { self.text.dialect } else { Some(self.text.dialect()) }
     }
 
     /// Returns the path of the file, the folder or the set.
@@ -215,11 +211,6 @@ impl PolicyArgs {
     /// Returns the time as of which a set is asked.
     pub fn time(&self) -> Option<UnixSeconds> {
         self.set.as_ref()?.time
-    }
-
-    /// Returns how faults are judged.
-    pub fn strictness(&self) -> Strictness {
-        self.faults.strictness()
     }
 }
 
@@ -279,21 +270,9 @@ pub struct TimeUnitArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListPath(pub PathBuf);
 
-impl From<std::ffi::OsString> for ListPath {
-    fn from(path: std::ffi::OsString) -> ListPath {
-        ListPath(path.into())
-    }
-}
-
 /// An archive, a folder, a pattern or a file of names. Standard input is `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturePath(pub PathBuf);
-
-impl From<std::ffi::OsString> for CapturePath {
-    fn from(path: std::ffi::OsString) -> CapturePath {
-        CapturePath(path.into())
-    }
-}
 
 /// The lists of URLs.
 #[derive(Args)]
@@ -304,7 +283,7 @@ pub struct InputArgs {
     /// The format of each list is detected by its name and its first bytes. gzip and zstd files are
     /// decompressed. All files below a folder are read, sorted by name, except names that begin
     /// with `.` or `_`. `@NAMES` is a file with one of these on each line.
-    #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
+    #[arg(value_name = "FILE", default_value = "-", hide_default_value = true, value_parser = values::path(|path| Ok(ListPath(path.into()))))]
     pub files: Vec<ListPath>,
 
     #[command(flatten)]
@@ -353,7 +332,7 @@ pub struct RejectArgs {
     /// Write each record that is not a URL, or lacks the time asked for, as JSON to FILE
     ///
     /// The members are file, place, problem and record. The extensions .gz and .zst compress it.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
+    #[arg(long, value_name = "FILE", value_parser = values::path(OutputFile::parse), value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub rejects: Option<OutputFile>,
 }
 
@@ -361,7 +340,7 @@ pub struct RejectArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "OUTPUT", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "OUTPUT", value_parser = values::path(OutputFile::parse), value_hint = ValueHint::FilePath)]
     pub output: Option<OutputFile>,
 }
 
@@ -397,13 +376,6 @@ pub struct CompileMemoryArgs {
     /// `unlimited`, there are no temporary files.
     #[arg(long, value_name = "SIZE", value_parser = values::compile_memory)]
     pub memory: Option<usize>,
-}
-
-impl CompileMemoryArgs {
-    /// Returns the memory and where temporary files are: beside an output, if there is one.
-    pub fn scratch(&self, output: Option<&Path>) -> Scratch {
-        Scratch::new(output, self.memory)
-    }
 }
 
 /// The number of rows.
@@ -463,7 +435,7 @@ pub struct RunArgs {
     /// was read and how long it took. A file is written beside the summary on standard error, so the
     /// flag may be given several times. FILE.md is for a data card. With json or a file, `filter` also
     /// counts why records were not kept. docs/json.md lists the members of JSON.
-    #[arg(long, value_name = "WHERE")]
+    #[arg(long, value_name = "WHERE", value_parser = values::path(SummaryTo::parse))]
     pub summary: Vec<SummaryTo>,
 
     /// Do not show a progress bar

@@ -3,6 +3,7 @@
 use clap::Args;
 use portcullis_lint::{Code, Severity};
 
+use super::super::lint::codes;
 use super::super::values::{self, Format};
 use super::groups::{AgentArgs, ColorArgs, FailArgs, ListPath, TextArgs, ThreadArgs};
 use super::texts;
@@ -15,7 +16,7 @@ use super::texts;
 #[derive(Args)]
 pub struct LintArgs {
     /// Files, or folders for all files in them; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present = "describe")]
+    #[arg(value_name = "FILE", required_unless_present = "describe", value_parser = values::path(|path| Ok(ListPath(path.into()))))]
     pub files: Vec<ListPath>,
 
     #[command(flatten)]
@@ -37,8 +38,8 @@ pub struct LintArgs {
     pub level: Option<Severity>,
 
     /// Explain a code, or print all explanations as Markdown
-    #[arg(long, value_name = "CODE|all", value_parser = explained, conflicts_with = "files", help_heading = "Codes")]
-    pub describe: Option<Explained>,
+    #[arg(long, value_name = "CODE|all", value_parser = described, conflicts_with = "files", help_heading = "Codes")]
+    pub describe: Option<String>,
 
     #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", default_value = "text", value_parser = values::format(&[Format::Text, Format::Json, Format::Github]), help_heading = "Output")]
     pub format: Format,
@@ -70,15 +71,9 @@ impl LintArgs {
     }
 }
 
-/// The value of `--describe`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Explained {
-    All,
-    Code(Code),
-}
-
-fn explained(text: &str) -> Result<Explained, String> {
-    if text == "all" { Ok(Explained::All) } else { code(text).map(Explained::Code) }
+/// Returns the text that `--describe` prints.
+fn described(text: &str) -> Result<String, String> {
+    if text == "all" { Ok(codes::PAGE.into()) } else { code(text).map(codes::explanation) }
 }
 
 fn code(text: &str) -> Result<Code, String> {

@@ -1,4 +1,4 @@
-//! Flags of `check`, `classify` and `filter`.
+//! Flags of `check`, `classify`, `filter` and `audit`.
 
 use std::ffi::OsString;
 
@@ -11,8 +11,8 @@ use portcullis_set::batch::AgentKind;
 use super::super::output::{OutputFile, OutputFolder, RecordsTo};
 use super::super::values::{self, Format, MaxAge};
 use super::groups::{
-    ColorArgs, FailArgs, InputArgs, ListTimeArgs, OutputArgs, PolicyArgs, QuestionArgs, RejectArgs,
-    RunArgs, ShardArgs, TimeArgs, UsageArgs,
+    BesideArgs, ColorArgs, FailArgs, InputArgs, ListTimeArgs, OutputArgs, PolicyArgs, QuestionArgs,
+    RejectArgs, RunArgs, ShardArgs, TimeArgs, TopArgs, UsageArgs,
 };
 use super::texts;
 
@@ -115,9 +115,6 @@ pub struct ClassifyArgs {
 /// Records are printed byte for byte in the order of the input. By default, records of unknown
 /// origins and records that are not URLs, empty lines included, are dropped.
 #[derive(Args)]
-#[command(mut_arg("out_dir", |it| it.conflicts_with_all(["count", "quiet"])))]
-#[command(mut_arg("skip_existing", |it| it.conflicts_with_all(["count", "quiet"])))]
-#[command(mut_arg("keep_going", |it| it.conflicts_with_all(["count", "quiet"])))]
 pub struct FilterArgs {
     #[command(flatten)]
     pub selection: SelectionArgs,
@@ -125,10 +122,10 @@ pub struct FilterArgs {
     pub records: RecordsArgs,
 
     /// Print only the number of records kept
-    #[arg(short, long, help_heading = "Output")]
+    #[arg(short, long, conflicts_with_all = ["out_dir", "skip_existing", "keep_going"], help_heading = "Output")]
     pub count: bool,
 
-    #[arg(short, long, help = texts::QUIET, conflicts_with_all = ["count", "output"], help_heading = "Output")]
+    #[arg(short, long, help = texts::QUIET, conflicts_with_all = ["count", "output", "out_dir", "skip_existing", "keep_going"], help_heading = "Output")]
     pub quiet: bool,
 
     #[command(flatten)]
@@ -205,7 +202,7 @@ pub struct RecordsArgs {
     /// It has the extension of its format.
     /// `urls.txt.gz` becomes `DIR/urls.tsv.gz`, or with `filter` keeps its name. All files appear
     /// together, once they are complete, unless --skip-existing or --keep-going is given.
-    #[arg(long, value_name = "DIR", conflicts_with = "output", value_hint = ValueHint::DirPath, help_heading = "Output")]
+    #[arg(long, value_name = "DIR", value_parser = values::path(OutputFolder::parse), conflicts_with = "output", value_hint = ValueHint::DirPath, help_heading = "Output")]
     pub out_dir: Option<OutputFolder>,
 
     #[command(flatten)]
@@ -215,7 +212,7 @@ pub struct RecordsArgs {
     ///
     /// The lines are sorted by host; .gz and .zst compress them. Any number of hosts is counted: what
     /// memory does not hold goes to temporary files beside FILE.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true, help_heading = "Output")]
+    #[arg(long, value_name = "FILE", value_parser = values::path(OutputFile::parse), value_hint = ValueHint::FilePath, hide_short_help = true, help_heading = "Output")]
     pub unknown_hosts: Option<OutputFile>,
 
     #[command(flatten)]
@@ -239,17 +236,17 @@ pub struct SelectionArgs {
     /// Without a known policy: keep, drop, or to FILE
     ///
     /// A file that is called keep or drop is ./keep or ./drop.
-    #[arg(long, value_name = "keep|drop|FILE", default_value = "drop", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "keep|drop|FILE", value_parser = values::path(RecordsTo::parse), default_value = "drop", value_hint = ValueHint::FilePath)]
     pub unknown: RecordsTo,
 
     /// The same for records that are not URLs
-    #[arg(long, value_name = "keep|drop|FILE", default_value = "drop", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "keep|drop|FILE", value_parser = values::path(RecordsTo::parse), default_value = "drop", value_hint = ValueHint::FilePath)]
     pub invalid: RecordsTo,
 
     /// The same where a page came as robots.txt
     ///
     /// A web page, JSON or binary data states nothing, so that every dialect allows everything.
-    #[arg(long, value_name = "keep|drop|FILE", default_value = "keep", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "keep|drop|FILE", value_parser = values::path(RecordsTo::parse), default_value = "keep", value_hint = ValueHint::FilePath)]
     pub pages: RecordsTo,
 
     /// Keep only what states y for train-ai, ai-use or search
@@ -267,3 +264,49 @@ impl SelectionArgs {
         [&self.unknown, &self.invalid, &self.pages]
     }
 }
+
+/// Report how robots.txt affects a list of URLs: which agents may fetch which URLs, by which rules
+///
+/// One pass over the list reports verdicts by agent, the hosts that disallow most, the rules that
+/// decide most URLs, what each robot may fetch, what pages may be used for, hosts without a policy
+/// that are worth fetching, and oddities in the files. The report is the same for any number of
+/// threads. To compare two policy sets on a list, use `portcullis diff OLD NEW -a AGENT FILE`.
+///
+/// With --at TIME, the report is as of that time. If each record has its own time, its URL is
+/// decided by the policies of that time, and what describes the files alone, such as what each robot
+/// may fetch, is by the newest policies.
+///
+/// The page (-o FILE.html) begins with one sheet for a person in a hurry, which prints on one A4: what
+/// crawlers may fetch, the rules that decide most, what to fix (if --robots names one file, what `lint`
+/// finds in it), and preferences, as far as they occur. Everything else follows. It opens in any browser
+/// without a network, in light and dark, and stays under 2 MB: if the lists are too long for that, it
+/// shows fewer rows. JSON (-o FILE.json) is one object.
+#[derive(Args)]
+pub struct AuditArgs {
+    #[command(flatten)]
+    pub questions: QuestionArgs,
+    #[command(flatten)]
+    pub beside: BesideArgs,
+    #[command(flatten)]
+    pub policies: PolicyArgs,
+    #[command(flatten)]
+    pub times: ListTimeArgs,
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "FILE", value_parser = values::path(OutputFile::parse), help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub output: Vec<OutputFile>,
+
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", value_parser = values::format(AUDIT_FORMATS), help_heading = "Output")]
+    pub format: Option<Format>,
+
+    #[command(flatten)]
+    pub top: TopArgs,
+    #[command(flatten)]
+    pub rejects: RejectArgs,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// The forms of a report.
+pub const AUDIT_FORMATS: &[Format] = &[Format::Html, Format::Json];

@@ -6,13 +6,11 @@
 //! the order of its help: what is asked, of what policies, about which records, where the output
 //! goes, how it runs.
 
-mod audit;
 pub mod examples;
 mod groups;
 mod lint;
 mod lists;
 mod sets;
-mod survey;
 mod texts;
 
 use clap::{Parser, Subcommand};
@@ -20,15 +18,15 @@ use clap_complete::Shell;
 
 use super::{exit, values};
 
-pub use self::audit::{AUDIT_FORMATS, AuditArgs};
 pub use self::groups::{
     AgentArgs, BesideArgs, CapturePath, InputArgs, ListPath, ListTimeArgs, PolicyArgs,
     QuestionArgs, ReadingArgs, RejectArgs, RunArgs, ShardArgs, TimeArgs, UsageArgs,
 };
-pub use self::lint::{Explained, LintArgs};
-pub use self::lists::{CheckArgs, ClassifyArgs, FilterArgs, RecordsArgs, SelectionArgs};
-pub use self::sets::{CompileArgs, DiffArgs, InspectArgs};
-pub use self::survey::SurveyArgs;
+pub use self::lint::LintArgs;
+pub use self::lists::{
+    AUDIT_FORMATS, AuditArgs, CheckArgs, ClassifyArgs, FilterArgs, RecordsArgs, SelectionArgs,
+};
+pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, SurveyArgs};
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.
 ///

@@ -1,4 +1,4 @@
-//! Flags of the subcommands that make, compare and inspect policy sets.
+//! Flags of the subcommands that make, compare, inspect and survey policy sets.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,9 +10,9 @@ use portcullis_robots::access::{LongOutage, UnixSeconds};
 use super::super::output::OutputFile;
 use super::super::values::{self, Format, SetAt};
 use super::groups::{
-    AgentArgs, CapturePath, CompileMemoryArgs, FailArgs, FaultArgs, ListPath, OutputArgs,
-    ReadingArgs, RejectArgs, RunArgs, StrictArgs, TextArgs, TimeUnitArgs, TopArgs, UrlArgs,
-    UsageArgs,
+    AgentArgs, BesideArgs, CapturePath, CompileMemoryArgs, FailArgs, FaultArgs, ListPath,
+    OutputArgs, PolicyArgs, ReadingArgs, RejectArgs, RunArgs, StrictArgs, TextArgs, TimeUnitArgs,
+    TopArgs, UrlArgs, UsageArgs,
 };
 use super::texts;
 
@@ -62,7 +62,7 @@ pub struct CompileArgs {
     /// decompressed. A folder has robots.txt files named by host, or archives, of which all below it
     /// are read, sorted by name, except names that begin with `.` or `_`. `@NAMES` is a file with an
     /// INPUT on each line. The formats are described below.
-    #[arg(value_name = "INPUT", required = true)]
+    #[arg(value_name = "INPUT", required = true, value_parser = values::path(|path| Ok(CapturePath(path.into()))))]
     pub inputs: Vec<CapturePath>,
 
     #[command(flatten)]
@@ -114,7 +114,7 @@ pub struct CompileArgs {
     #[command(flatten)]
     pub unit: TimeUnitArgs,
 
-    #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "SET", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "SET", value_parser = values::path(OutputFile::parse), help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub output: OutputFile,
 
     #[command(flatten)]
@@ -147,11 +147,11 @@ pub struct CompileArgs {
 #[command(mut_arg("assume_scheme", |scheme| scheme.requires("files")))]
 pub struct DiffArgs {
     /// The old policy set or robots.txt file; `SET@TIME` is a set, compiled with --history, as of a time
-    #[arg(value_name = "OLD")]
+    #[arg(value_name = "OLD", value_parser = values::path(SetAt::parse))]
     pub old: SetAt,
 
     /// The new policy set or robots.txt file
-    #[arg(value_name = "NEW")]
+    #[arg(value_name = "NEW", value_parser = values::path(SetAt::parse))]
     pub new: SetAt,
 
     #[command(flatten)]
@@ -166,7 +166,7 @@ pub struct DiffArgs {
     pub strict: StrictArgs,
 
     /// Lists of URLs to compare by verdict, folders of lists, or patterns; `-` is standard input
-    #[arg(value_name = "FILE", help_heading = "Input")]
+    #[arg(value_name = "FILE", help_heading = "Input", value_parser = values::path(|path| Ok(ListPath(path.into()))))]
     pub files: Vec<ListPath>,
 
     #[command(flatten)]
@@ -234,4 +234,74 @@ pub struct InspectArgs {
 
     #[command(flatten)]
     pub memory: CompileMemoryArgs,
+}
+
+/// The columns of `survey`, for its help.
+const COLUMNS: &str = "\
+Columns:
+  origin, host   the origin, and its host with its port unless that is the default
+  domain         the part of the host that is registered, by the Public Suffix List of psl 2.1.247;
+                 null for addresses, public suffixes, and suffixes that are not listed
+  agent          the crawler, as in -a
+  state          rules, no-rules, page, unavailable, unreachable or deferred
+  access         all, part or none of the paths: exact; null if a limit ended the search
+  root           the verdict on the path /
+  group, named   the user-agent value that selects the group, null if no group applies; whether a
+                 group names the crawler
+  rules          number of rules that apply
+  crawl_delay    seconds
+  train_ai, ai_use, search
+                 the preference about all that the crawler may fetch: y, n, ? (not stated), or mixed
+                 where pages differ; null if it may fetch nothing, or if a limit ended the search
+  licenses, sitemaps
+                 counts; --lists adds license_values and sitemap_values
+  relation, witness
+                 with --beside AGENT: what the crawler may fetch beside AGENT, and a path that shows it
+  shared         number of origins in the set that have the very same file; null without a file
+  captured       the date of the newest capture
+  since, until   the time in which the policy stayed the same, in a set with history; until is null
+                 if it is in force";
+
+/// Survey a policy set: a row for each origin and crawler
+///
+/// Every value is read from the compiled rules: whether a crawler may fetch all, part or none of a
+/// site is decided over all paths, not by a list of URLs. The summary has the totals of each crawler,
+/// in which a host counts once for each of its policies.
+#[derive(Args)]
+#[command(
+    after_long_help = COLUMNS,
+    mut_arg("agents", |agents| agents.required_unless_present_any(["user_agents", "sitemaps"]))
+)]
+pub struct SurveyArgs {
+    #[command(flatten)]
+    pub agents: AgentArgs,
+    #[command(flatten)]
+    pub beside: BesideArgs,
+
+    #[command(flatten)]
+    pub policies: PolicyArgs,
+
+    #[arg(long, help = texts::HISTORY, long_help = texts::HISTORY_LONG, help_heading = "Output")]
+    pub history: bool,
+
+    /// Add the values of licences and sitemaps: lists in Parquet and JSON Lines, and JSON arrays in
+    /// other formats
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub lists: bool,
+
+    /// Write a row for each origin and sitemap that its robots.txt names, instead
+    ///
+    /// The columns are origin (`*` if one robots.txt applies to every URL), sitemap, and problem: why the
+    /// value is not an absolute URL, if so.
+    #[arg(long, conflicts_with_all = ["agents", "user_agents", "beside", "history", "lists"], help_heading = "Output")]
+    pub sitemaps: bool,
+
+    #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", value_parser = values::format(Format::TABLES), help_heading = "Output")]
+    pub format: Option<Format>,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
+
+    #[command(flatten)]
+    pub run: RunArgs,
 }

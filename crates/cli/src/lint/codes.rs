@@ -7,7 +7,7 @@
 use portcullis_lint::Code;
 
 /// The page of all codes.
-pub(super) const PAGE: &str = include_str!("codes.md");
+pub const PAGE: &str = include_str!("codes.md");
 
 /// Returns what the page says about a code, without its name.
 fn about(code: Code) -> &'static str {
@@ -24,7 +24,7 @@ pub(super) fn remedy(code: Code) -> &'static str {
 }
 
 /// Returns the name and the paragraph of a code.
-pub(super) fn explanation(code: Code) -> String {
+pub fn explanation(code: Code) -> String {
     format!("{code} {} ({})\n\n{}", code.name(), code.severity(), about(code))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Files are checked in parallel, one batch at a time, and reported in their order.
 
-mod codes;
+pub mod codes;
 mod fix;
 mod format;
 mod human;
@@ -22,7 +22,7 @@ use rayon::prelude::*;
 
 use self::format::{Github, Json, Linted, Omitted, ReportFormat};
 use self::human::Human;
-use super::args::{Explained, LintArgs};
+use super::args::LintArgs;
 use super::check::is_colored;
 use super::engine::thread_pool;
 use super::exit::ExitStatus;
@@ -33,11 +33,7 @@ use super::plan;
 use super::values::Format;
 
 pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
-    if let Some(explained) = args.describe {
-        let text = match explained {
-            Explained::All => codes::PAGE.to_owned(),
-            Explained::Code(code) => codes::explanation(code),
-        };
+    if let Some(text) = args.describe {
         output::print(text.as_bytes())?;
         return Ok(ExitStatus::Done);
     }
@@ -103,14 +99,11 @@ impl Run {
         for part in lists::noted(named, &mut Notes::default()).chunks(files_at_once) {
             let results: Vec<_> = part.par_iter().map(|input| self.file(&input.path)).collect();
             for result in results {
-                let checked = match result {
-                    Ok(checked) => checked,
-                    Err(error) => {
-                        say(format_args!("error: {error:#}"));
-                        has_failed = true;
-                        continue;
-                    }
-                };
+                let checked = result.unwrap_or_else(|error| {
+                    say(format_args!("error: {error:#}"));
+                    has_failed = true;
+                    Checked::default()
+                });
                 checked.notes.iter().for_each(say);
                 has_finding |= checked.has_finding;
                 total.merge(&checked.statistics);
