@@ -88,10 +88,8 @@ impl Tables {
 
     /// The names of a list with their classes, sorted case-insensitively.
     fn select(&self, selection: &Selection) -> Vec<(&str, &[String])> {
-        let is_in = |classes: &[String]| match &selection.class {
-            Some(class) => classes.contains(class),
-            None => true,
-        };
+        let class = selection.class.as_ref();
+        let is_in = |classes: &[String]| class.is_none_or(|class| classes.contains(class));
         let agents = self.agents[&selection.source].iter();
         let agents = agents.map(|(name, classes)| (name.as_str(), classes.as_slice()));
         let mut agents: Vec<_> = agents.filter(|(_, classes)| is_in(classes)).collect();
@@ -188,13 +186,9 @@ pub fn write(out: &mut impl Write) -> io::Result<()> {
             }
         }
     }
-    writeln!(
-        out,
-        "\n@CRAWLER: one of these, or one that its operator documents as more than its token:"
-    )?;
-    writeln!(
-        out,
-        "A+B follows the groups of B if none names A; A! does not read the groups for *"
+    out.write_all(
+        b"\n@CRAWLER: one of these, or one that its operator documents as more than its token:\n\
+          A+B follows the groups of B if none names A; A! does not read the groups for *\n",
     )?;
     for Reading { reading, source, date } in TABLES.readings.values() {
         writeln!(out, "  {reading}  ({source}, {date})")?;

@@ -9,7 +9,6 @@ mod lists;
 mod notes;
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fs;
 use std::path::Path;
 
@@ -68,13 +67,19 @@ pub struct Name {
 }
 
 impl Name {
+    /// Whether it comes from a list that is compiled in, and not from a file. Names of such a list that a
+    /// dialect cannot express are skipped.
+    fn is_ours(&self) -> bool {
+        self.list.is_some() && self.line.is_none()
+    }
+
     /// Returns the agent in a dialect.
     ///
     /// # Errors
     ///
     /// If the dialect has no such tokens.
     pub fn chain(&self, dialect: &Dialect) -> Result<Crawler, AgentError> {
-        match self.line.is_none() && self.list.is_some() {
+        match self.is_ours() {
             true => lists::chain(&self.name, dialect),
             false => Crawler::parse(&self.name, dialect),
         }
@@ -88,8 +93,6 @@ pub struct List {
     pub name: String,
     /// The source of the list, with its version and licence, or the path of the file.
     pub source: String,
-    /// Whether the list is compiled in. Its names that a dialect cannot express are skipped.
-    pub is_ours: bool,
 }
 
 impl Asked {
@@ -108,12 +111,9 @@ impl Asked {
         for name in &self.names {
             match name.chain(dialect) {
                 Ok(chain) => chains.push(chain),
-                Err(_) if name.list.is_some_and(|list| self.lists[list].is_ours) => {
-                    skipped.push(name.name.as_str())
-                }
+                Err(_) if name.is_ours() => skipped.push(name.name.as_str()),
                 Err(error) => {
-                    refuse_header(&name.name)?;
-                    refuse_file(&name.name)?;
+                    refuse_mistaken(&name.name)?;
                     let place = self.place(name);
                     return Err(error).with_context(|| format!("invalid value for {place}"));
                 }
@@ -133,7 +133,7 @@ impl Asked {
 
     /// Describes the lists for an account, without the names in `skipped`.
     pub fn describe_lists(&self, skipped: &[&str]) -> Vec<AgentList> {
-        let list = |(number, List { name, source, .. }): (usize, &List)| {
+        let list = |(number, List { name, source }): (usize, &List)| {
             let named = self.names.iter().filter(|name| name.list == Some(number));
             let (skipped, agents): (Vec<_>, Vec<_>) =
                 named.map(|name| name.name.clone()).partition(|name| skipped.contains(&&**name));
@@ -187,15 +187,14 @@ pub fn expand(values: &[AgentValue]) -> anyhow::Result<Asked> {
         };
         for name in names {
             let is_given = name.list.is_none();
-            match seen.entry(name.name.to_ascii_lowercase()) {
-                Entry::Vacant(new) => {
-                    new.insert(is_given);
+            let key = name.name.to_ascii_lowercase();
+            match seen.get(&key) {
+                None => {
+                    seen.insert(key, is_given);
                     asked.names.push(name);
                 }
-                Entry::Occupied(known) if is_given && *known.get() => {
-                    asked.repeated.push(name.name);
-                }
-                Entry::Occupied(_) => {}
+                Some(true) if is_given => asked.repeated.push(name.name),
+                Some(_) => {}
             }
         }
     }
@@ -206,7 +205,7 @@ pub fn expand(values: &[AgentValue]) -> anyhow::Result<Asked> {
 fn listed(list: &str, lists: &mut Vec<List>) -> anyhow::Result<Vec<Name>> {
     let number = Some(lists.len());
     if let Some(found) = lists::find(list) {
-        lists.push(List { name: format!("@{list}"), source: found.source, is_ours: true });
+        lists.push(List { name: format!("@{list}"), source: found.source });
         let name = |name| Name { name, list: number, line: None };
         return Ok(found.names.into_iter().map(name).collect());
     }
@@ -230,11 +229,7 @@ fn listed(list: &str, lists: &mut Vec<List>) -> anyhow::Result<Vec<Name>> {
     let text = String::from_utf8(text).ok().with_context(|| {
         format!("-a @{list}: not a text file; write one product token per line")
     })?;
-    lists.push(List {
-        name: format!("@{list}"),
-        source: path.display().to_string(),
-        is_ours: false,
-    });
+    lists.push(List { name: format!("@{list}"), source: path.display().to_string() });
     let names: Vec<Name> = file_names(&text, number).collect();
     ensure!(
         !names.is_empty(),
@@ -252,28 +247,20 @@ fn file_names(text: &str, list: Option<usize>) -> impl Iterator<Item = Name> {
     })
 }
 
-/// Rejects a User-Agent header, of which `-a` sees only the part before the first comma. Dialects
-/// differ in which names they accept, so this is called only for names that the dialect rejects.
+/// Rejects the path of a file, and a User-Agent header, of which `-a` sees only the part before the first
+/// comma. Dialects differ in which names they accept, so this is called only for names that the dialect
+/// rejects.
 ///
 /// # Errors
 ///
-/// If `name` is a header.
-fn refuse_header(name: &str) -> anyhow::Result<()> {
+/// If `name` is a header, or there is such a file.
+fn refuse_mistaken(name: &str) -> anyhow::Result<()> {
     let starts = name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("mozilla/"));
     ensure!(
         !starts && !name.contains(['(', ';']),
         "invalid value for -a: '{}' is a User-Agent header; pass it with --user-agent 'HEADER'",
         cut_characters(name, SHOWN_CHARACTERS_MAX)
     );
-    Ok(())
-}
-
-/// Rejects a name that is the path of a file.
-///
-/// # Errors
-///
-/// If there is such a file.
-fn refuse_file(name: &str) -> anyhow::Result<()> {
     ensure!(
         !Path::new(name).is_file(),
         "invalid value for -a: {name} is a file; -a names agents, such as -a GPTBot, and lists follow \
@@ -314,10 +301,10 @@ mod tests {
         for header in
             ["Mozilla/5.0 (compatible", "mozilla/5.0", "GPTBot/1.2; +https://a.example", "X (y)"]
         {
-            assert!(refuse_header(header).is_err(), "{header}");
+            assert!(refuse_mistaken(header).is_err(), "{header}");
         }
         for name in ["GPTBot", "GPTBot/1.2", "Googlebot-News+Googlebot", "é", "Mozilla"] {
-            assert!(refuse_header(name).is_ok(), "{name}");
+            assert!(refuse_mistaken(name).is_ok(), "{name}");
         }
     }
 }
