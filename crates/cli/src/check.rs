@@ -8,7 +8,7 @@ use portcullis_dialect::decision::Verdict;
 use portcullis_report::{explanation, explanation_json};
 use portcullis_text::visible::visible;
 
-use super::args::CheckArgs;
+use super::args::{CheckArgs, ListTimeArgs};
 use super::engine::{self, THREADS, thread_pool};
 use super::exit::ExitStatus;
 use super::values::Format;
@@ -18,7 +18,8 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let policies = args.policies;
     let mut questions = plan::questions(args.questions, policies.dialect())?;
     let labels = plan::labels(args.usage)?;
-    questions.times = plan::time(args.time, &policies)?;
+    let times = ListTimeArgs { time: args.time, ..ListTimeArgs::default() };
+    questions.times = plan::times(times, false, None, &policies)?;
     let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
     policies.show_notes_of_check(args.quiet);
     let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels);

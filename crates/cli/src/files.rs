@@ -29,7 +29,7 @@ use same_file::Handle;
 use super::agents::AgentValue;
 use super::args::{CapturePath, ListPath};
 use super::output::{OutputFile, is_standard_output, values_of, written};
-use super::values::SetAt;
+use super::values::{self, SetAt};
 
 /// What to do about an output of a flag, or of a list, that is also an input.
 const OTHER_FILE: &str = "write to another file";
@@ -124,12 +124,17 @@ impl Files {
             let agents = values_of::<AgentValue>(matches, id).filter_map(AgentValue::file);
             files.inputs.extend(agents.map(Path::to_owned));
             for (path, is_folder) in written(matches, id) {
+                let shown = path.display();
+                ensure!(
+                    !is_url(path),
+                    "{shown}: a URL, not a file; portcullis writes to files only"
+                );
                 if is_folder {
                     check_folder(path)?
                 } else {
                     check_output(path)?
                 }
-                let name = format!("--{} {}", id.replace('_', "-"), path.display());
+                let name = format!("--{} {shown}", id.replace('_', "-"));
                 files.outputs.extend(NamedFile::new(name, path));
             }
         }
@@ -226,15 +231,12 @@ fn check_members(
 fn is_url(path: &Path) -> bool {
     let text = path.to_string_lossy();
     let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
-    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    is_scheme && !path.exists()
+    values::scheme(scheme).is_ok() && !path.exists()
 }
 
 /// Reports an output that cannot be written before hours of reading.
 fn check_output(path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
-    refuse_url(path)?;
     ensure!(!path.as_os_str().is_empty(), "an output has no name; name a file");
     if is_standard_output(path) {
         return Ok(());
@@ -258,16 +260,9 @@ fn check_output(path: &Path) -> anyhow::Result<()> {
 /// Reports an output folder that cannot be created.
 fn check_folder(path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
-    refuse_url(path)?;
     ensure!(!path.as_os_str().is_empty(), "the folder has no name; name one, or . for this one");
     ensure!(path != Path::new("-"), "a folder cannot go to standard output; name a folder");
     ensure!(!path.exists() || path.is_dir(), "{shown}: a file, not a folder; name a folder");
-    Ok(())
-}
-
-fn refuse_url(path: &Path) -> anyhow::Result<()> {
-    let shown = path.display();
-    ensure!(!is_url(path), "{shown}: a URL, not a file; portcullis writes to files only");
     Ok(())
 }
 
@@ -288,10 +283,8 @@ impl Identity {
     /// elsewhere.
     fn from_new(path: &Path) -> Option<Identity> {
         let path = atomic_file::target_of(path).ok()?;
-        let folder = match path.parent()? {
-            folder if folder.as_os_str().is_empty() => Path::new("."),
-            folder => folder,
-        };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
         Some(Identity::New(fs::canonicalize(folder).ok()?.join(path.file_name()?)))
     }
 }

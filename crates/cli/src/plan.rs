@@ -112,10 +112,7 @@ impl QuestionPlan {
     /// Returns how lists are cut if the output has an answer for each agent. With many agents, chunks
     /// are shorter, so that their outputs are not longer.
     pub fn chunks(&self) -> ChunkConfig {
-        let agents = match self.each {
-            Some(_) => 1,
-            None => self.agent_count().max(1),
-        };
+        let agents = if self.each.is_some() { 1 } else { self.agent_count().max(1) };
         let chunk_bytes = CHUNK_BYTES / agents.div_ceil(CHUNK_AGENTS);
         ChunkConfig { chunk_bytes: chunk_bytes.max(CHUNK_BYTES_MIN), ..ChunkConfig::default() }
     }
@@ -274,12 +271,6 @@ pub fn freshness(max_age: Option<MaxAge>, now: Option<UnixSeconds>) -> Option<Fr
     })
 }
 
-/// Returns the time of `--at`, or `None` if no flag requests one.
-pub fn time(time: TimeArgs, policies: &PolicyArgs) -> anyhow::Result<Option<TimePlan>> {
-    let times = ListTimeArgs { time, ..ListTimeArgs::default() };
-    self::times(times, false, None, policies)
-}
-
 /// Returns the times as of which records are decided, or `None` if no flag requests them.
 pub fn times(
     args: ListTimeArgs,
@@ -354,15 +345,13 @@ pub fn stream(
     Ok(StreamPlan {
         inputs,
         lists: config.into(),
-        chunks: ChunkConfig::default(),
         rejects,
         threads: run.threads.threads,
         progress: !run.no_progress,
         notes,
-        noted: String::new(),
         prints,
-        shows_cuts: false,
         is_strict: strictness == Strictness::Strict,
+        ..StreamPlan::default()
     })
 }
 
