@@ -34,7 +34,7 @@ pub fn sitemap_compared(data: &[u8]) -> bool {
     }
     assert!(lines.is_empty() || lines.ends_with(b"\n"));
     let lines = str::from_utf8(&lines).expect("lines are UTF-8");
-    let control = |it: char| it.is_ascii_control() && it != '\n' && it != '\u{7f}';
+    let control = |it: char| it.is_ascii_control() && !"\n\t\u{7f}".contains(it);
     assert!(!lines.contains(control), "{lines:?}");
     // It rejects document types, and more that is not well-formed.
     let Some(text) = str::from_utf8(data).ok() else { return false };
@@ -54,7 +54,8 @@ fn values(root: Node<'_, '_>) -> String {
     let text = |value: Node<'_, '_>| {
         let text: String =
             value.children().filter(Node::is_text).filter_map(|it| it.text()).collect();
-        text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
+        let lines = text.trim_matches(|it: char| it.is_ascii_whitespace()).split(['\n', '\r']);
+        lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\t")
     };
     let of_entry = |entry: Node<'_, '_>, name: &str| {
         entry.children().filter(|node| is(node, name)).map(text).collect::<Vec<_>>()

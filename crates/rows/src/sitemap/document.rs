@@ -385,13 +385,13 @@ fn check_encoding(declaration: &BytesDecl<'_>) -> Result<(), Wrong> {
     ))
 }
 
-/// Removes white space at the ends. A line end elsewhere becomes a TAB, so that the value is one line and,
+/// Removes white space at the ends. Line ends elsewhere become a TAB, so that the value is one line and,
 /// as with any line end inside, no URL: clients disagree on the path.
 fn trim_space(value: &mut Vec<u8>) {
     if value.iter().any(u8::is_ascii_whitespace) {
-        let is_end = |byte: u8| matches!(byte, b'\n' | b'\r');
-        let inside = value.trim_ascii().iter();
-        *value = inside.map(|&byte| if is_end(byte) { b'\t' } else { byte }).collect();
+        let lines = value.trim_ascii().split(|byte| b"\n\r".contains(byte));
+        let lines: Vec<&[u8]> = lines.filter(|line| !line.is_empty()).collect();
+        *value = lines.join(&b'\t');
     }
 }
 

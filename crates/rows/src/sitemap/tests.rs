@@ -69,7 +69,7 @@ fn values() {
         ("<url><loc>a<![CDATA[?b&amp;<c>]]>d</loc></url>", "a?b&amp;<c>d\n"),
         ("<!-- <url><loc>x</loc></url> --><url><loc>a<!-- x --><?x y?>b</loc></url>", "ab\n"),
         // A value has one line, and line ends inside are seen.
-        ("<url><loc>\n  a b\n\n c&#10;d\r\n\t</loc></url>", "a b\t\t c\td\n"),
+        ("<url><loc>\n  a b\n\n c&#10;d\r\n\t</loc></url>", "a b\t c\td\n"),
         ("<url><loc>https://a.example/&#13;x</loc></url>", "https://a.example/\tx\n"),
         // An entry without a value keeps its place.
         (
