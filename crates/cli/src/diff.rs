@@ -33,7 +33,8 @@ use super::args::{DiffArgs, InputArgs, QuestionArgs, ReadingArgs};
 use super::engine::{classifier, show_notes};
 use super::exit::ExitStatus;
 use super::mapped;
-use super::output::{CompleteOutput, OutputFile};
+use super::message::Notes;
+use super::output::{CompleteOutput, OutputFile, SummaryForm};
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::rows::ROW_GROUPS;
 use super::stream;
@@ -300,6 +301,17 @@ impl Diff {
             true => (robots_named(&[&old, &new], dialect), Some(None)),
             false => (self.questions.agents(dialect)?, None),
         };
+        let usage = [&old, &new].map(|file| {
+            let records = file.usage_records().iter();
+            records.map(|it| (it.field, it.value, it.user_agent)).collect::<Vec<_>>()
+        });
+        let are_hidden = self.summary.form == SummaryForm::Json;
+        let mut notes = Notes { are_hidden, kept: Vec::new() };
+        if usage[0] != usage[1] {
+            let note = "the usage records of the files differ, and verdicts alone are compared; \
+                        `portcullis survey --robots FILE` shows preferences";
+            notes.add(note.to_owned());
+        }
         let mut rows = self.rows(changes::file_fields())?;
         let mut answers = [0; Answer::ALL.len()];
         // The first agent with an unknown answer.
@@ -328,7 +340,7 @@ impl Diff {
         let is_different = answers[Answer::Different as usize] > 0;
         let answers = Figures::of(Answer::ALL, Answer::as_str, |it| answers[it as usize]);
         let outcome = (Found::Files { answers }, rows.end()?, None);
-        let status = self.finish(names, Vec::new(), sides, outcome)?;
+        let status = self.finish(names, notes.kept, sides, outcome)?;
         match limited {
             Some(first) if !is_different => bail!(
                 "cannot tell whether the files give the same verdicts for {first}: a limit ended the \
@@ -399,10 +411,10 @@ impl Found {
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         match self {
             Found::Origins { changes, per_agent } => {
-                let ChangeCounts { added, gone, state, rules, unchanged, .. } = changes;
+                let ChangeCounts { added, gone, state, rules, usage, unchanged, .. } = changes;
                 writeln!(
                     out,
-                    "origins: added {added}, gone {gone}, state {state}, rules {rules}, \
+                    "origins: added {added}, gone {gone}, state {state}, rules {rules}, usage {usage}, \
                      unchanged {unchanged}"
                 )?;
                 for AgentRulesChanged { agent, rules } in per_agent {

@@ -138,17 +138,28 @@ fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize
 }
 
 impl StoredPolicy<'_> {
-    /// Returns whether both files have the same user-agent lines and rules in the same order: equal
-    /// kinds and values, byte for byte. Lines, the spelling of field names, comments and other
-    /// records do not count.
-    pub fn has_records_of(&self, other: &StoredPolicy<'_>) -> Result<bool, Damage> {
-        let (own, others) = (self.extract()?, other.extract()?);
-        let [own, others] = [&own, &others].map(|extract| {
-            let records = ListReader::from_extract(extract).flatten();
-            let rules = records.take_while(|record| matches!(record.role, Role::Access(_)));
-            rules.map(|record| (record.role, record.value()))
+    /// Returns whether both files have the same user-agent lines and rules in the same order, and whether
+    /// they have the same usage records in the same groups: equal kinds and values, byte for byte. Lines,
+    /// the spelling of field names, comments and other records do not count.
+    pub fn has_records_of(&self, other: &StoredPolicy<'_>) -> Result<[bool; 2], Damage> {
+        let extracts = [self.extract()?, other.extract()?];
+        let [own, others] = extracts.each_ref().map(|extract| {
+            let (mut access, mut usage) = (Vec::new(), Vec::new());
+            for record in ListReader::from_extract(extract).flatten() {
+                match record.role {
+                    Role::Access(_) => access.push((record.role, record.value(), record.line)),
+                    // Those of access come first.
+                    _ => usage.push((
+                        (record.role, record.value()),
+                        access.iter().filter(|it| it.2 < record.line).count(),
+                    )),
+                }
+            }
+            (access, usage)
         });
-        Ok(own.eq(others))
+        let is_same =
+            own.0.iter().map(|it| (it.0, it.1)).eq(others.0.iter().map(|it| (it.0, it.1)));
+        Ok([is_same, own.1 == others.1])
     }
 }
 

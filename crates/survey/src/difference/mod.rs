@@ -12,6 +12,8 @@
 //!   cannot change it. Rules that never decide do count. An agent to which no group applies has no
 //!   rules.
 //!
+//! Files with the same rules and other usage records are a change of their own.
+//!
 //! A set with history can be compared at two times. Origins that had not been captured at a time are not
 //! there.
 //!
@@ -106,6 +108,8 @@ pub struct OriginChange {
     pub states: [Option<OriginState>; 2],
     /// The agents with other rules, by position; empty if the states differ, or no agent was given.
     pub agents: Vec<usize>,
+    /// Whether the rules are the same, and the usage records differ.
+    pub is_usage: bool,
 }
 
 impl OriginChange {
@@ -115,6 +119,7 @@ impl OriginChange {
             [None, _] => "added",
             [_, None] => "gone",
             [old, new] if old != new => "state",
+            _ if self.is_usage => "usage",
             _ => "rules",
         }
     }
@@ -149,6 +154,8 @@ pub struct ChangeCounts {
     pub state: u64,
     /// Origins with other rules.
     pub rules: u64,
+    /// Origins with the same rules and other usage records.
+    pub usage: u64,
     /// Origins that did not change.
     pub unchanged: u64,
     /// Origins with other rules, by agent.
@@ -159,7 +166,7 @@ pub struct ChangeCounts {
 impl ChangeCounts {
     /// Returns the sum of all kinds of changes.
     pub fn changed(&self) -> u64 {
-        self.added + self.gone + self.state + self.rules
+        self.added + self.gone + self.state + self.rules + self.usage
     }
 
     fn add(&mut self, change: &OriginChange) {
@@ -167,6 +174,7 @@ impl ChangeCounts {
             [None, _] => self.added += 1,
             [_, None] => self.gone += 1,
             [old, new] if old != new => self.state += 1,
+            _ if change.is_usage => self.usage += 1,
             _ => self.rules += 1,
         }
         change.agents.iter().for_each(|&agent| self.rules_by_agent[agent] += 1);
@@ -206,11 +214,15 @@ pub fn each_change<E: From<Damage>>(
             let Some(host) = hosts.iter().flatten().next().filter(|_| policies != [None; 2]) else {
                 continue;
             };
-            let Some((states, agents)) = compare(sides, policies, &mut pairs)? else {
+            let Some((states, found)) = compare(sides, policies, &mut pairs)? else {
                 counts.unchanged += 1;
                 continue;
             };
-            let change = OriginChange { origin: host.origin(https), states, agents };
+            let (agents, is_usage) = match found {
+                Differing::Rules(agents) => (agents.into(), false),
+                Differing::Usage => (Vec::new(), true),
+            };
+            let change = OriginChange { origin: host.origin(https), states, agents, is_usage };
             counts.add(&change);
             with(change)?;
         }
@@ -238,25 +250,33 @@ fn policies(
     Ok(policies)
 }
 
-/// Returns the states, and the agents with other rules; `None` if nothing differs.
+/// What differs in two files.
+#[derive(Clone, Debug)]
+enum Differing {
+    /// The rules of these agents; those of some robot if no agent was given.
+    Rules(Box<[usize]>),
+    /// The usage records alone.
+    Usage,
+}
+
+/// Returns the states, and what differs in files of one state; `None` if nothing differs.
 fn compare(
     sides: &[Side; 2],
     [old, new]: [Option<PolicyNumber>; 2],
     pairs: &mut Pairs,
-) -> Result<Option<(States, Vec<usize>)>, Damage> {
+) -> Result<Option<(States, Differing)>, Damage> {
     let state_of = |side: &Side, policy: Option<PolicyNumber>| {
         policy.map(|it| state(&side.set, it)).transpose()
     };
     let states = [state_of(&sides[0], old)?, state_of(&sides[1], new)?];
     if states[0] != states[1] {
-        return Ok(Some((states, Vec::new())));
+        return Ok(Some((states, Differing::Rules(Box::default()))));
     }
     let (Some(old), Some(new)) = (old, new) else { return Ok(None) };
-    if states[0].is_some_and(|it| it.state != PolicyState::Rules) {
+    if states[0].is_some_and(|it| it.verdict.is_some()) {
         return Ok(None);
     }
-    let agents = pairs.other_rules(sides, (old, new))?;
-    Ok(agents.map(|agents| (states, agents.into())))
+    Ok(pairs.differing(sides, (old, new))?.map(|found| (states, found)))
 }
 
 fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage> {
@@ -266,34 +286,42 @@ fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage>
     Ok(OriginState { state: outcome.state, verdict })
 }
 
-/// Cached comparisons of policies: for each pair, the agents with other rules; `None` if nothing
-/// differs. Cleared when it is full.
+/// Cached comparisons of policies: for each pair, what differs. Cleared when it is full.
 #[derive(Default)]
-struct Pairs(HashMap<(PolicyNumber, PolicyNumber), Option<Box<[usize]>>>);
+struct Pairs(HashMap<(PolicyNumber, PolicyNumber), Option<Differing>>);
 
 impl Pairs {
-    /// Returns the agents with other rules in the second file; `None` if nothing differs.
-    fn other_rules(
+    /// Returns what differs in the second file; `None` if nothing does.
+    fn differing(
         &mut self,
         sides: &[Side; 2],
         pair: (PolicyNumber, PolicyNumber),
-    ) -> Result<Option<&[usize]>, Damage> {
-        if !self.0.contains_key(&pair) {
-            let agents = other_rules(sides, pair)?;
-            if self.0.len() >= DIFFERENCE_PAIRS_KEPT {
-                self.0.clear();
-            }
-            self.0.insert(pair, agents);
+    ) -> Result<Option<Differing>, Damage> {
+        if let Some(known) = self.0.get(&pair) {
+            return Ok(known.clone());
         }
-        Ok(self.0[&pair].as_deref())
+        let [before, after] = [sides[0].set.policy(pair.0)?, sides[1].set.policy(pair.1)?];
+        let [same_records, same_usage] = before.has_records_of(&after)?;
+        let rules = match before.access()?.state == PolicyState::Rules {
+            true => other_rules(sides, pair, same_records)?,
+            false => None,
+        };
+        let usage = (!same_usage).then_some(Differing::Usage);
+        let found = rules.map(Differing::Rules).or(usage);
+        if self.0.len() >= DIFFERENCE_PAIRS_KEPT {
+            self.0.clear();
+        }
+        self.0.insert(pair, found.clone());
+        Ok(found)
     }
 }
 
+/// Returns the agents with other rules in the second file; `None` if nothing differs.
 fn other_rules(
     [before, after]: &[Side; 2],
     (old, new): (PolicyNumber, PolicyNumber),
+    same_records: bool,
 ) -> Result<Option<Box<[usize]>>, Damage> {
-    let same_records = before.set.policy(old)?.has_records_of(&after.set.policy(new)?)?;
     let (Some(old_agents), Some(new_agents)) = (&before.asked, &after.asked) else {
         return Ok((!same_records).then(Box::default));
     };

@@ -123,7 +123,12 @@ fn naive(old: &World, new: &World, dialect: &Dialect) -> Vec<OriginChange> {
             host if key.1 => format!("https://{host}"),
             host => format!("http://{host}"),
         };
-        is_changed.then(|| OriginChange { origin: origin.into(), states, agents: vec![] })
+        is_changed.then(|| OriginChange {
+            origin: origin.into(),
+            states,
+            agents: vec![],
+            is_usage: false,
+        })
     };
     keys.iter().filter_map(change).collect()
 }
@@ -355,5 +360,45 @@ fn hosts_out_of_order_are_damage_and_end_it() {
             assert!(damage.to_string().contains("hosts are not in order"), "{damage}");
         }
         assert!(portcullis_build::settled(&odd, &Scratch::in_memory()).is_err());
+    }
+}
+
+#[test]
+fn other_usage_records_are_a_change_of_their_own() {
+    let file = |text: &str| Known::File(text.to_owned());
+    let set_of = |texts: &[&str]| {
+        let hosts = texts.iter().enumerate();
+        let world = hosts.map(|(host, text)| ((format!("h{host}.example"), true), file(text)));
+        set(&world.collect(), &RFC_9309)
+    };
+    let rules = "User-agent: *\nDisallow: /x\n";
+    let with = |usage: &str| format!("{rules}{usage}");
+    let (yes, no) = (with("Content-Usage: train-ai=y\n"), with("Content-Usage: train-ai=n\n"));
+    let two = "User-agent: a\nDisallow: /x\nUser-agent: b\nDisallow: /y\n";
+    let (in_a, in_b) = (
+        two.replace("/x\n", "/x\nContent-Usage: train-ai=n\n"),
+        two.replace("/y\n", "/y\nContent-Usage: train-ai=n\n"),
+    );
+    let signal = "Content-Signal: ai-train=no\n";
+    let other_lines = format!("# here\n\n{yes}");
+    let pairs: [(&str, &str, &str); 8] = [
+        (&yes, &no, "usage"),
+        (rules, &yes, "usage"),
+        (&yes, rules, "usage"),
+        (&in_a, &in_b, "usage"),
+        ("", signal, "usage"),
+        (&yes, &other_lines, ""),
+        (signal, signal, ""),
+        (&yes, "User-agent: *\nDisallow: /\nContent-Usage: train-ai=n\n", "rules"),
+    ];
+    let old = set_of(&pairs.map(|pair| pair.0));
+    let new = set_of(&pairs.map(|pair| pair.1));
+    let expected: Vec<&str> = pairs.iter().map(|pair| pair.2).filter(|it| !it.is_empty()).collect();
+    let asked = |set| Side::new(set, chains(&["GPTBot"], &RFC_9309), None).unwrap();
+    for sides in [by_records(&old, &new), [asked(&old), asked(&new)]] {
+        let (found, counts) = changes(&sides);
+        let found: Vec<&str> = found.iter().map(OriginChange::as_str).collect();
+        assert_eq!(found, expected);
+        assert_eq!((counts.usage, counts.rules, counts.unchanged, counts.changed()), (5, 1, 2, 6));
     }
 }
