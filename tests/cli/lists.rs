@@ -99,3 +99,14 @@ fn a_column_of_words_beside_one_of_urls_is_no_column_of_hosts() {
     assert!(!text(&failed.stderr).contains("--assume-scheme"));
     folder.ok(format!("{line} --url-field page"));
 }
+
+#[test]
+fn the_output_of_a_run_is_no_file_of_its_robots() {
+    let folder = Folder::new();
+    for (line, form) in [("survey -a Bot", "csv"), ("classify -a Bot urls.txt", "tsv")] {
+        folder.write("own/a.example", "User-agent: *\nDisallow: /x\n");
+        folder.write("urls.txt", "https://a.example/x\n");
+        folder.ok(format!("{line} --robots own --strict -o own/out.{form}"));
+        std::fs::remove_file(folder.path(&format!("own/out.{form}"))).unwrap();
+    }
+}

@@ -44,6 +44,9 @@ const EXTENSIONS: [&[u8]; 20] = [
     b"part", b"pdf", b"php", b"swp", b"tmp", b"tsv", b"txt", b"xml", b"xz",
 ];
 
+/// The end of the names of files that are being written.
+const UNFINISHED: &[u8] = b".unfinished";
+
 /// The files that are looked up in a subfolder named by a host.
 const OF_SUBFOLDER: [&str; 3] = ["robots.txt", "robots.txt.gz", "robots.txt.zst"];
 
@@ -97,6 +100,11 @@ fn list(path: &Path) -> io::Result<Vec<Entry>> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         let name = PathBuf::from(entry.file_name());
+        // An output of this run, or what is left of another (`AtomicFile`).
+        if matches!(name.as_os_str().as_encoded_bytes(), [b'.', rest @ ..] if rest.ends_with(UNFINISHED))
+        {
+            continue;
+        }
         // Most file systems list the type with the name. A dead link is reported as unreadable
         // later.
         let kind = match entry.file_type()? {
