@@ -267,3 +267,31 @@ const RUNS: &[(&str, Option<&str>)] = &[
     ("inspect a.pcs a.example --format json", None),
     ("lint --format json lint.txt", None),
 ];
+
+/// Every account says how the policies were read, wherever it goes.
+#[test]
+fn files_left_out_are_in_every_account() {
+    let folder = Folder::new();
+    folder.write("robots/b.example", "<!DOCTYPE html>\n");
+    folder.write("robots/shop.example_robots.txt", "");
+    folder.write("list", "https://a.example/\n");
+    for command in [
+        "classify -a ExampleBot list",
+        "filter -a ExampleBot list",
+        "audit -a ExampleBot list -o a.html -o a.json",
+        "survey -a ExampleBot",
+        "survey --sitemaps",
+    ] {
+        let summaries = "--summary json --summary s.json --summary s.md";
+        let output = folder.ok(format!("{command} --robots robots {summaries}"));
+        for summary in [json(&output.stderr), json(&folder.read("s.json"))] {
+            let notes = summary.get("account").unwrap_or(&summary)["notes"].to_string();
+            let second = "file b.example.txt: left out: an earlier file";
+            assert_contains(&notes, &["_robots.txt: left out: its name", second, "web page"]);
+        }
+        assert_contains(&text(&folder.read("s.md")).to_lowercase(), &["files left out: 2"]);
+    }
+    assert_contains(&text(&folder.read("a.html")), &["<dt>Files left out</dt><dd>2</dd>"]);
+    let notes = json(&folder.read("a.json"))["account"]["notes"].to_string();
+    assert_contains(&notes, &["_robots.txt: left out"]);
+}

@@ -64,8 +64,8 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
         },
     )?;
     let tally = Tally { counts: findings.counts.clone(), invalid, ..Tally::default() };
-    let run = summary::run(&policies, &questions);
-    let mut account = summary::account(run, &tally, &stream.notes.kept, [started, loaded]);
+    let (notes, times) = (&stream.notes.kept, [started, loaded]);
+    let mut account = summary::account(&policies, &questions, &tally, notes, times);
     // Equal inputs give equal reports.
     let time = account.time.take();
     let mut report = pool.install(|| audit.report(&findings, account))?;

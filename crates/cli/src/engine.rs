@@ -17,7 +17,7 @@ use rayon::ThreadPool;
 use super::agents::{self, AgentNotes};
 use super::args::PolicyArgs;
 use super::mapped;
-use super::message::show_first;
+use super::message::{first, show_first};
 use super::output::SummaryForm;
 use super::plan::{self, QuestionPlan};
 use super::values::SetAt;
@@ -163,6 +163,11 @@ impl Policies {
         self.agents.show(form);
     }
 
+    /// Returns the first notes on files, for an account.
+    pub fn account_notes(&self) -> Vec<String> {
+        first(self.notes.iter().map(ToString::to_string), self.note_count, more)
+    }
+
     /// Shows the notes on files, and on agents that seem to be misspelt unless `quiet`.
     pub fn show_notes_of_check(&self, quiet: bool) {
         show_notes(&self.notes, self.note_count);
@@ -208,5 +213,9 @@ pub fn show_notes(notes: &[LoadNote], count: u64) {
         };
         format!("{weight}: {note}")
     };
-    show_first(notes.iter().map(line), count, |rest| format!("and {rest} more"));
+    show_first(notes.iter().map(line), count, more);
+}
+
+fn more(rest: u64) -> String {
+    format!("and {rest} more")
 }

@@ -20,16 +20,21 @@ pub fn say(message: impl Display) {
 /// The number of notes of one kind that are shown.
 const SHOWN_MAX: usize = 10;
 
+/// Returns the first of `all` notes, and how many more there are.
+pub fn first(
+    notes: impl Iterator<Item = String>,
+    all: u64,
+    more: impl Fn(u64) -> String,
+) -> Vec<String> {
+    let mut first: Vec<String> = notes.take(SHOWN_MAX).collect();
+    let rest = all.saturating_sub(first.len() as u64);
+    first.extend((rest > 0).then(|| more(rest)));
+    first
+}
+
 /// Shows the first of `all` notes, and how many more there are.
 pub fn show_first(notes: impl Iterator<Item = String>, all: u64, more: impl Fn(u64) -> String) {
-    let mut shown = 0;
-    for note in notes.take(SHOWN_MAX) {
-        say(note);
-        shown += 1;
-    }
-    if all > shown {
-        say(format_args!("note: {}", more(all - shown)));
-    }
+    first(notes, all, |rest| format!("note: {}", more(rest))).iter().for_each(say);
 }
 
 /// Notes on how lists are read, for the summary. They are shown at once too, unless the summary on

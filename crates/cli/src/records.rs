@@ -250,8 +250,8 @@ impl Opened {
             CompleteOutput::publish_all(sinks.complete()?.into_iter().chain(rejected))?;
             Ok(Tally { invalid, ..tally })
         })?;
-        let run = summary::run(&policies, questions);
-        summary::write(summary, &summary::account(run, &tally, &notes, [*started, loaded]))?;
+        let times = [*started, loaded];
+        summary::write(summary, &summary::account(&policies, questions, &tally, &notes, times))?;
         Ok((tally, status))
     }
 }

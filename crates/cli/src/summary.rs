@@ -76,15 +76,17 @@ fn render(form: SummaryForm, summary: &impl Summary) -> io::Result<Vec<u8>> {
 /// Returns the account of a run over lists that ends now: when it started, and when its policies were
 /// loaded.
 pub fn account(
-    run: Run,
+    policies: &Policies,
+    questions: &QuestionPlan,
     tally: &Tally,
     notes: &[String],
     [started, loaded]: [Instant; 2],
 ) -> Account {
-    let account = Account::new(run, tally);
+    let account = Account::new(run(policies, questions), tally);
+    let notes = [&*policies.account_notes(), notes].concat();
     let (records, bytes) = (account.records.records, account.records.bytes);
     let time = Time::new(loaded - started, loaded.elapsed(), records, Some(bytes));
-    Account { notes: notes.to_vec(), time: Some(time), ..account }
+    Account { notes, time: Some(time), ..account }
 }
 
 /// Describes a run: the program, the policies and the agents.

@@ -83,7 +83,8 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     CompleteOutput::publish_all([complete])?;
     let RowTotals { hosts, rows, per_agent, .. } = survey.totals();
     let time = Time::new(Duration::ZERO, started.elapsed(), rows, None);
-    let account = Account { run, time: Some(time), ..Account::default() };
+    let notes = loaded.account_notes();
+    let account = Account { run, notes, time: Some(time), ..Account::default() };
     let shared = survey.shared();
     let object = Summary { format: format::SURVEY, account, hosts, rows, shared, per_agent };
     summary::write(&summary, &object)?;
@@ -106,7 +107,8 @@ fn sitemaps(
         rows.write_many()?;
     }
     set.is_whole()?;
-    let account = Account { run, records: counts, ..Account::default() };
+    let notes = loaded.account_notes();
+    let account = Account { run, records: counts, notes, ..Account::default() };
     let complete = rows.end()?.complete(to_json(&account))?;
     CompleteOutput::publish_all([complete])?;
     summary::write(summary, &account)?;

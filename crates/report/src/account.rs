@@ -388,8 +388,7 @@ impl<R> Account<R> {
         for AgentList { name, source, agents, .. } in agent_lists {
             writeln!(out, "agents of {}: {agents} ({})", visible(name), visible(source))?;
         }
-        let (left_out, notes) = policies.as_ref().map(|it| (it.left_out, &it.file_notes)).unzip();
-        write_lines([line("files left out", left_out), line("notes on files", notes)], out)
+        write_lines(self.run.of_files(["files left out", "notes on files"]), out)
     }
 }
 
@@ -505,6 +504,12 @@ fn write_lines<const LINES: usize>(
 }
 
 impl Run {
+    /// Returns lines with these titles: the files that were left out, and the notes on the others.
+    fn of_files(&self, [left_out, notes]: [&str; 2]) -> [Option<String>; 2] {
+        let facts = self.policies.as_ref();
+        [line(left_out, facts.map(|it| it.left_out)), line(notes, facts.map(|it| &it.file_notes))]
+    }
+
     fn write_markdown(&self, out: &mut impl Write) -> io::Result<()> {
         let Run { policies, agents, agent_lists, at, judged_age, .. } = self;
         let facts = [
@@ -514,6 +519,7 @@ impl Run {
             (!agents.is_empty()).then(|| format!("- Agents: {}", names(agents))),
         ];
         write_lines(facts, out)?;
+        write_lines(self.of_files(["- Files left out", "- Notes on files"]), out)?;
         agent_lists.iter().try_for_each(|AgentList { name, source, agents, .. }| {
             writeln!(out, "- Agents of {}: {agents} ({})", escaped(name), escaped(source))
         })

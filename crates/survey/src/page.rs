@@ -418,13 +418,16 @@ impl<'r> View<'r> {
         let limit =
             limit.map_or_else(|| "all of it".to_owned(), |it| format!("at most {}", bytes(it)));
         let (files, file_bytes) = (survey.origins.files, survey.origins.file_bytes);
-        let list = [
+        let mut list = vec![
             ("Policies", html! { (code(&source.name)) ": " (source) }),
             ("Lists", folded(self.report.inputs.iter().map(code), NAMED)),
             ("Records read", html! { (grouped(records.records)) " (" (bytes(records.bytes)) ")" }),
             ("Files", html! { (grouped(files)) " (" (bytes(file_bytes)) ")" }),
             ("Read of each file", html! { (limit) }),
         ];
+        if source.left_out > 0 {
+            list.push(("Files left out", html! { (grouped(source.left_out)) }));
+        }
         let states = records.states.as_ref();
         let cells = |state: PolicyState| {
             let urls = states.map(|it: &Figures| count(it.get(state.as_str())));
