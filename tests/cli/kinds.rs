@@ -280,3 +280,18 @@ fn what_the_origins_of_a_set_redirect_to_is_an_input() {
     );
     assert_fails(&folder.output("compile 2.jsonl -o 2.pcs"), &["no capture is of a robots.txt"]);
 }
+
+/// A set has notes on the files that it was compiled from.
+#[test]
+fn diff_is_strict_about_the_files_of_sets() {
+    let folder = Folder::new();
+    folder.ok("compile --summary none -o good.pcs robots");
+    folder.write("robots/page.example", "<!DOCTYPE html>\n");
+    folder.ok("compile --summary none -o odd.pcs robots");
+    for sets in ["odd.pcs good.pcs", "good.pcs odd.pcs"] {
+        folder.ok(format!("diff {sets}"));
+        let output = folder.output(format!("diff {sets} --strict"));
+        assert_fails(&output, &["odd.pcs: some robots.txt files are cut, HTML", "drop --strict"]);
+    }
+    folder.ok("diff good.pcs good.pcs --strict");
+}

@@ -30,7 +30,7 @@ use serde::Serialize;
 
 use super::agents::AgentNotes;
 use super::args::{DiffArgs, InputArgs, QuestionArgs, ReadingArgs};
-use super::engine::{classifier, show_notes};
+use super::engine::{check_files, classifier, show_notes};
 use super::exit::ExitStatus;
 use super::mapped;
 use super::message::Notes;
@@ -111,6 +111,8 @@ pub fn run(args: DiffArgs) -> anyhow::Result<ExitStatus> {
                 text.dialect.is_none() && text.max_robots_size.is_none(),
                 "a policy set has its own dialect and size limit; omit --dialect and --max-robots-size"
             );
+            check_files(&old, strictness)?;
+            check_files(&new, strictness)?;
             diff.sets(&old, &new)
         }
         // Each file applies to every URL of the lists.

@@ -86,13 +86,19 @@ fn open_set(
         "{name} was compiled for the dialect {}; omit --dialect, or compile it again for the other one",
         own.name
     );
-    let odd = PolicyFacts::of(&set).file_notes.to_string();
+    check_files(&set, args.faults.strictness())?;
+    Ok(set)
+}
+
+/// Fails with --strict if some files of a set are cut or look like something else.
+pub fn check_files(set: &PolicySet, strictness: Strictness) -> anyhow::Result<()> {
+    let (name, odd) = (set.name(), PolicyFacts::of(set).file_notes.to_string());
     ensure!(
-        args.faults.strictness() != Strictness::Strict || odd.is_empty(),
+        strictness != Strictness::Strict || odd.is_empty(),
         "{name}: some robots.txt files are cut, HTML, JSON or binary data ({odd}); drop --strict to use \
          them as the dialect says"
     );
-    Ok(set)
+    Ok(())
 }
 
 /// Builds a classifier over `set` for the agents of `questions`.
