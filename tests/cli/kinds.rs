@@ -295,3 +295,29 @@ fn diff_is_strict_about_the_files_of_sets() {
     }
     folder.ok("diff good.pcs good.pcs --strict");
 }
+
+/// The status has the answer. A summary that a flag asks for is written.
+#[test]
+fn quiet_shows_no_note_and_no_summary() {
+    let folder = Folder::new();
+    folder.write("robots/shop.example_robots.txt", "");
+    folder.write("lists/_left-out", "");
+    folder.write("lists/urls.csv", format!("id,url\n1,{DISALLOWED}\n2,{ALLOWED}\n"));
+    folder.write("closed.csv", format!("id,url\n1,{DISALLOWED}\n"));
+    let filter = "filter -q --robots robots -a GPTBt";
+    for (line, status) in [
+        (format!("{filter} lists"), 0),
+        (format!("{filter} --summary none lists"), 0),
+        (format!("{filter} closed.csv"), 1),
+        (format!("check -q --robots robots -a GPTBt {ALLOWED}"), 0),
+        (format!("check -q --robots robots -a GPTBt {DISALLOWED}"), 1),
+    ] {
+        let output = folder.output(&line);
+        assert_status(&output, status);
+        assert_eq!(text(&[output.stdout, output.stderr].concat()), "", "{line}");
+    }
+    let output = folder.ok(format!("{filter} lists --summary json --summary s.json"));
+    for summary in [&output.stderr, &folder.read("s.json")] {
+        assert_eq!(json(summary)["kept"], 1);
+    }
+}

@@ -82,7 +82,7 @@ fn the_account() {
     folder.write("urls", (1..=80_000).map(line).collect::<String>());
     let account = |threads: usize| {
         let line =
-            format!("filter -q --robots robots -a ExampleBot --summary json -j {threads} urls");
+            format!("filter -c --robots robots -a ExampleBot --summary json -j {threads} urls");
         let mut object = json(&folder.ok(line).stderr);
         object.as_object_mut().unwrap().remove("time");
         object

@@ -161,9 +161,9 @@ impl Policies {
         Ok(())
     }
 
-    /// Shows the notes on files and agents. A JSON summary has them instead.
+    /// Shows the notes on files and agents, unless the form hides them.
     pub fn show_notes(&self, form: SummaryForm) {
-        if form != SummaryForm::Json {
+        if !form.hides_notes() {
             show_notes(&self.notes, self.note_count);
         }
         self.agents.show(form);
@@ -174,12 +174,10 @@ impl Policies {
         first(self.notes.iter().map(ToString::to_string), self.note_count, more)
     }
 
-    /// Shows the notes on files, and on agents that seem to be misspelt unless `quiet`.
-    pub fn show_notes_of_check(&self, quiet: bool) {
+    /// Shows the notes on files, and on agents that seem to be misspelt.
+    pub fn show_notes_of_check(&self) {
         show_notes(&self.notes, self.note_count);
-        if !quiet {
-            self.agents.show_misspelt();
-        }
+        self.agents.show_misspelt();
     }
 
     /// Describes the policies.

@@ -6,11 +6,20 @@ use portcullis_report::{Filter, Selection};
 use super::args::{FilterArgs, SelectionArgs};
 use super::exit::ExitStatus;
 use super::files::Files;
+use super::output::{SummaryForm, SummaryTo};
 use super::records::{Request, Writing};
 use super::rows::{self, Head, RowOutput};
 use super::summary;
 
-pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
+pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
+    if args.quiet {
+        args.records.run.no_progress = true;
+        let summaries = &mut args.records.run.summary;
+        summaries.retain(|to| to.form != SummaryForm::None);
+        if summaries.iter().all(|to| to.file.is_some()) {
+            summaries.push(SummaryTo { form: SummaryForm::Quiet, file: None });
+        }
+    }
     let plan = selection(&args.selection);
     let purpose = args.selection.purpose;
     let writes = !args.quiet && !args.count;
@@ -42,7 +51,7 @@ pub fn run(args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     })?;
     let kept = outcome.counts.kept.unwrap_or(0);
     match status {
-        ExitStatus::Done if args.fail.fail && kept == 0 => Ok(ExitStatus::Negative),
+        ExitStatus::Done if (args.fail.fail || args.quiet) && kept == 0 => Ok(ExitStatus::Negative),
         status => Ok(status),
     }
 }

@@ -115,10 +115,19 @@ impl RecordsTo {
 /// The form of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryForm {
+    /// Nothing, and no notes either.
+    Quiet,
     None,
     Text,
     Json,
     Markdown,
+}
+
+impl SummaryForm {
+    /// Whether notes are not shown: the summary has them, or nothing is shown.
+    pub fn hides_notes(self) -> bool {
+        matches!(self, SummaryForm::Quiet | SummaryForm::Json)
+    }
 }
 
 /// A value of `--summary`.

@@ -336,7 +336,7 @@ pub fn stream(
         agents,
         is_lenient,
     };
-    let mut notes = Notes { are_hidden: summary(run)?.form == SummaryForm::Json, kept: Vec::new() };
+    let mut notes = Notes { are_hidden: summary(run)?.form.hides_notes(), kept: Vec::new() };
     let lists = expand(files.iter().map(|list| &*list.0), "list", &|_| Ok(false))?;
     let inputs = lists::noted(lists, &mut notes);
     if inputs.iter().any(|input| input.path == Path::new("-")) {

@@ -202,7 +202,7 @@ impl Opened {
         let Request { started, summary, questions, labels, .. } = &request;
         let agents = policies.agents.run.agents.len();
         let counts_all = summary.counts_all();
-        let counts_hosts = writing.has_accounts || counts_all || summary.form != SummaryForm::None;
+        let counts_hosts = writing.has_accounts || counts_all || summary.form == SummaryForm::Text;
         let hosts_max = match hosts {
             Some(_) => usize::MAX,
             None if counts_hosts => SUMMARY_UNKNOWN_HOSTS_MAX,

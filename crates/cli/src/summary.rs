@@ -65,7 +65,7 @@ pub fn write(plan: &SummaryPlan, summary: &impl Summary) -> anyhow::Result<()> {
 fn render(form: SummaryForm, summary: &impl Summary) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     match form {
-        SummaryForm::None => {}
+        SummaryForm::Quiet | SummaryForm::None => {}
         SummaryForm::Text => summary.write_text(&mut text)?,
         SummaryForm::Json => writeln!(text, "{}", to_json(summary))?,
         SummaryForm::Markdown => summary.write_markdown(&mut text)?,
