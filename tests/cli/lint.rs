@@ -1,4 +1,4 @@
-//! Files that `lint` fixes in place.
+//! Files that `lint` fixes in place, and empty ones.
 
 use super::*;
 
@@ -41,5 +41,22 @@ fn a_file_that_is_fixed_in_place_keeps_its_owner() {
         assert_says(&output, &["robots.txt: its owner and group cannot be kept"]);
         assert_eq!(folder.read("robots.txt"), text.as_bytes());
         assert_eq!(facts(), (OWNER.0, OWNER.1, 0o666));
+    }
+}
+
+/// Standard input is empty if a download fails. An empty file is an answer.
+#[test]
+fn an_empty_standard_input_is_noted() {
+    const NOTE: &str = "note: standard input: empty; read as a robots.txt without rules";
+
+    let folder = Folder::new();
+    folder.write("empty", "");
+    for format in ["text", "json", "github"] {
+        let line = format!("lint --fail --format {format}");
+        let output = folder.pipe(format!("{line} -"), "");
+        assert_status(&output, 0);
+        assert_says(&output, &[NOTE]);
+        let output = folder.ok(format!("{line} empty"));
+        assert!(!text(&output.stderr).contains("note"));
     }
 }

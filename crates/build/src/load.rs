@@ -275,16 +275,8 @@ fn check_notes(notes: &[LoadNote], count: u64, config: &LoadConfig) -> Result<()
 }
 
 fn notes_on(path: &Path, text: &[u8], config: &LoadConfig) -> Vec<LoadNote> {
-    let is_standard_input = path == Path::new("-");
-    let name = match is_standard_input {
-        true => STANDARD_INPUT.to_owned(),
-        false => path.display().to_string(),
-    };
-    let note = |kind| LoadNote { place: name.clone(), kind };
-    // An empty file is an answer without rules. An empty stream may be no answer at all.
-    let is_file = || path.metadata().is_ok_and(|metadata| metadata.is_file());
-    if text.is_empty() && (is_standard_input || !is_file()) {
-        return vec![note(LoadNoteKind::EmptyInput)];
+    if let Some(note) = empty_input(path, text) {
+        return vec![note];
     }
     let mut facts = CaptureFacts::default();
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
@@ -293,7 +285,21 @@ fn notes_on(path: &Path, text: &[u8], config: &LoadConfig) -> Vec<LoadNote> {
     if notes.is_empty() && has_no_record(&file) {
         notes.push(LoadNoteKind::NoRecord);
     }
-    notes.into_iter().map(note).collect()
+    notes.into_iter().map(|kind| note_on(path, kind)).collect()
+}
+
+/// Returns the note on the text of an empty stream. An empty file is an answer without rules; an empty
+/// stream may be no answer at all.
+pub fn empty_input(path: &Path, text: &[u8]) -> Option<LoadNote> {
+    let is_file = || path.metadata().is_ok_and(|metadata| metadata.is_file());
+    let is_empty = text.is_empty() && (path == Path::new("-") || !is_file());
+    is_empty.then(|| note_on(path, LoadNoteKind::EmptyInput))
+}
+
+fn note_on(path: &Path, kind: LoadNoteKind) -> LoadNote {
+    let is_standard_input = path == Path::new("-");
+    let name = path.display().to_string();
+    LoadNote { place: if is_standard_input { STANDARD_INPUT.to_owned() } else { name }, kind }
 }
 
 /// Returns whether the file has text, but no line with a field that is known. Comments have no notes.
