@@ -321,3 +321,25 @@ fn quiet_shows_no_note_and_no_summary() {
         assert_eq!(json(summary)["kept"], 1);
     }
 }
+
+/// A link to nothing in a folder is a list that cannot be read, and no reason to read none.
+#[test]
+fn a_list_that_is_a_link_to_nothing_stops_no_other() {
+    let folder = Folder::new();
+    for name in ["lists/a.txt", "lists/c.txt"] {
+        folder.write(name, format!("{ALLOWED}\n"));
+    }
+    symlink("nothing", folder.path("lists/b.txt")).unwrap();
+    symlink("nothing", folder.path("lists/.hidden")).unwrap();
+    let classify = "classify --robots robots -a ExampleBot --summary none";
+    let output = folder.output(format!("{classify} lists --out-dir out --keep-going"));
+    assert_status(&output, 2);
+    let failed = "1 of 3 lists failed; the outputs of the others are complete";
+    assert_says(&output, &["error: lists/b.txt: no such file or directory", failed, "1 name with"]);
+    for name in ["out/a.tsv", "out/c.tsv"] {
+        assert_eq!(text(&folder.read(name)), format!("allow\t{ALLOWED}\n").replace('\t', "\\t"));
+    }
+    let output = folder.output(format!("{classify} lists --out-dir all"));
+    assert_fails(&output, &["lists/b.txt: no such file or directory"]);
+    assert!(!exists(&folder.path("all/a.tsv")));
+}

@@ -170,18 +170,25 @@ impl Expansion<'_> {
         let before = self.found.inputs.len();
         let mut walk = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
         while let Some(entry) = walk.next() {
-            let entry = entry.map_err(|error| walk_error(folder, error))?;
-            let is_hidden = matches!(entry.file_name().as_encoded_bytes(), [b'.' | b'_', ..]);
-            if is_hidden && entry.depth() > 0 {
+            let (path, kind) = match entry {
+                Ok(entry) => (entry.path().to_owned(), Some(entry.file_type())),
+                Err(error) => match error.path().filter(|it| it.is_symlink() && !it.exists()) {
+                    // As a name that an argument has, it is reported when it is opened.
+                    Some(link_to_nothing) => (link_to_nothing.to_owned(), None),
+                    None => return Err(walk_error(folder, error)),
+                },
+            };
+            let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+            if path != folder && matches!(name, [b'.' | b'_', ..]) {
                 self.found.hidden += 1;
-                if entry.file_type().is_dir() {
+                if kind.is_some_and(|it| it.is_dir()) {
                     walk.skip_current_dir();
                 }
-            } else if entry.file_type().is_file() {
-                let below = entry.path().strip_prefix(folder).unwrap_or(entry.path()).to_owned();
-                self.found.inputs.push(Input { path: entry.into_path(), below });
-            } else if !entry.file_type().is_dir() {
-                self.found.special.push(entry.into_path());
+            } else if kind.is_none_or(|it| it.is_file()) {
+                let below = path.strip_prefix(folder).unwrap_or(&path).to_owned();
+                self.found.inputs.push(Input { path, below });
+            } else if kind.is_some_and(|it| !it.is_dir()) {
+                self.found.special.push(path);
             }
         }
         self.check_more(before, folder, &format!("the folder has no {}", self.noun))
