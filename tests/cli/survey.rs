@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use portcullis_synth::{ArchiveFormat, Corpus};
 
-use super::{Folder, json};
+use super::{Folder, assert_says, json, text};
 
 /// The lines of small files.
 const LINES: [&str; 17] = [
@@ -274,5 +274,31 @@ fn large_patterns_of_preferences_are_not_searched() {
         let row: Value = serde_json::from_str(row).unwrap();
         let found = ["access", "train_ai", "ai_use", "search"].map(|column| &row[column]);
         assert_eq!(found, [&json!("part"), &Value::Null, &json!("?"), &json!("?")], "{row}");
+    }
+}
+
+/// An origin without a capture at the time has no row, and is counted.
+#[test]
+fn origins_that_are_captured_later_are_counted() {
+    let folder = Folder::new();
+    let captures =
+        [("a", "2024-01-01"), ("b", "2024-02-01"), ("c", "2024-03-01"), ("c", "2024-03-02")];
+    let capture =
+        |(host, day)| super::capture(&format!("{host}.example"), day, 200, "Sitemap: /s\n");
+    folder.write("captures.jsonl", captures.map(capture).concat());
+    folder.ok("compile --history --summary none -o h.pcs captures.jsonl");
+    for command in ["survey -a Bot", "survey --sitemaps"] {
+        for (time, count, shown) in [
+            ("2024-01-15", 2, "\n2 origins left out: first captured later\n"),
+            ("2024-02-15", 1, "\n1 origin left out: first captured later\n"),
+            ("2024-03-15", 0, ""),
+        ] {
+            let output =
+                folder.ok(format!("{command} -p h.pcs@{time} --summary text --summary s.json"));
+            assert_says(&output, &[shown]);
+            assert_eq!(text(&output.stderr).contains("left out"), count > 0);
+            assert_eq!(json(&folder.read("s.json"))["before_first"], count);
+            assert_eq!(output.stdout.iter().filter(|byte| **byte == b'\n').count(), 4 - count);
+        }
     }
 }

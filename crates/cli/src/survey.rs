@@ -81,12 +81,13 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let complete = write_rows(&survey, &pool, (output, format), &run, draw)?;
     set.is_whole()?;
     CompleteOutput::publish_all([complete])?;
-    let RowTotals { hosts, rows, per_agent, .. } = survey.totals();
+    let RowTotals { hosts, rows, before_first, per_agent } = survey.totals();
     let time = Time::new(Duration::ZERO, started.elapsed(), rows, None);
     let notes = loaded.account_notes();
     let account = Account { run, notes, time: Some(time), ..Account::default() };
     let shared = survey.shared();
-    let object = Summary { format: format::SURVEY, account, hosts, rows, shared, per_agent };
+    let format = format::SURVEY;
+    let object = Summary { format, account, hosts, rows, before_first, shared, per_agent };
     summary::write(&summary, &object)?;
     Ok(ExitStatus::Done)
 }
@@ -182,33 +183,44 @@ struct Summary {
     account: Account<NoRecords>,
     hosts: u64,
     rows: u64,
+    before_first: u64,
     shared: Vec<SharedFigures>,
     per_agent: Vec<AgentFigures>,
 }
 
 impl summary::Summary for Summary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let Summary { account, hosts, rows, shared, per_agent, .. } = self;
+        let Summary { account, hosts, rows, before_first, shared, per_agent, .. } = self;
         account.write_run(out)?;
         let (hosts, rows) = (counted(*hosts, "host"), counted(*rows, "row"));
         let time = account.time.unwrap_or_default();
         let (seconds, rate) = (figures::seconds(time.seconds), time.records_per_second);
         writeln!(out, "{hosts}, {rows} in {seconds}: {rate} rows/s; domains by the {LIST}")?;
+        write_before_first(*before_first, out)?;
         out.write_all(tables::totals(per_agent).as_bytes())?;
         out.write_all(tables::shared(shared).as_bytes())
+    }
+}
+
+/// Writes how many origins are left out as of a time.
+fn write_before_first(origins: u64, out: &mut Vec<u8>) -> io::Result<()> {
+    match origins {
+        0 => Ok(()),
+        _ => writeln!(out, "{} left out: first captured later", counted(origins, "origin")),
     }
 }
 
 impl summary::Summary for Account<SitemapCounts> {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
         self.write_run(out)?;
-        let SitemapCounts { origins, origins_with_sitemaps, sitemaps, not_urls } = self.records;
+        let SitemapCounts { origins, origins_with_sitemaps, sitemaps, .. } = self.records;
         let (origins, sitemaps) = (counted(origins, "origin"), counted(sitemaps, "sitemap"));
         write!(out, "{origins}, {origins_with_sitemaps} with sitemaps: {sitemaps}")?;
-        match not_urls {
-            0 => writeln!(out),
-            1 => writeln!(out, ", 1 of them not an absolute URL"),
-            not_urls => writeln!(out, ", {not_urls} of them not absolute URLs"),
+        match self.records.not_urls {
+            0 => writeln!(out)?,
+            1 => writeln!(out, ", 1 of them not an absolute URL")?,
+            not_urls => writeln!(out, ", {not_urls} of them not absolute URLs")?,
         }
+        write_before_first(self.records.before_first, out)
     }
 }

@@ -131,6 +131,8 @@ pub struct SitemapCounts {
     pub sitemaps: u64,
     /// Those that are not absolute URLs.
     pub not_urls: u64,
+    /// The origins that had not been captured at the time that is asked about.
+    pub before_first: u64,
 }
 
 /// Appends the sitemaps of a host as of a time, or the newest.
@@ -147,8 +149,10 @@ pub fn push_sitemaps(
 ) -> Result<(), Damage> {
     for https in host.schemes() {
         let origin = if set.is_universal() { b"*".to_vec() } else { host.origin(https) };
-        // Otherwise it had not been captured at that time.
-        let Some((_, capture)) = captured(set, host, https, at)? else { continue };
+        let Some((_, capture)) = captured(set, host, https, at)? else {
+            counts.before_first += 1;
+            continue;
+        };
         let values = capture.sitemaps()?;
         counts.origins += 1;
         counts.origins_with_sitemaps += u64::from(!values.is_empty());

@@ -189,6 +189,8 @@ pub struct RowTotals {
     pub hosts: u64,
     /// The number of rows, of all periods.
     pub rows: u64,
+    /// The origins without rows: at the time that is asked about, they had not been captured.
+    pub before_first: u64,
     pub per_agent: Vec<AgentFigures>,
 }
 
@@ -330,6 +332,7 @@ impl RowTotals {
     fn merge(&mut self, other: &RowTotals) {
         self.hosts += other.hosts;
         self.rows += other.rows;
+        self.before_first += other.before_first;
         self.per_agent.iter_mut().zip(&other.per_agent).for_each(|(own, other)| own.merge(other));
     }
 }
@@ -373,8 +376,8 @@ impl<'s> RowWorker<'_, 's> {
                 None => self.period_at(host, https, at)?.into_iter().collect(),
             };
             let Some(newest) = periods.last() else {
-                // It had not been captured at that time.
                 if at.is_some() {
+                    self.totals.before_first += 1;
                     continue;
                 }
                 return Err(set.malformed_host("an origin has a policy at no time"));
