@@ -200,3 +200,21 @@ fn classify_shows_verdict_and_use_of_both_times() {
     });
     assert_eq!(both, columns.collect::<Vec<_>>());
 }
+
+/// `inspect` has all periods of a host, and a set is not a file with `@` in its name.
+#[test]
+fn inspect_takes_no_time() {
+    let folder = Folder::new();
+    let rules = "User-agent: *\nDisallow: /\n";
+    folder.write("captures.jsonl", capture("a.example", "2024-01-01", 200, rules));
+    folder.ok("compile --history --summary none -o h.pcs captures.jsonl");
+    for line in ["inspect h.pcs@2024-01-02 a.example", "inspect h.pcs@2024-01-02"] {
+        assert_fails(
+            &folder.output(line),
+            &["h.pcs: inspect takes no @TIME", "inspect h.pcs HOST"],
+        );
+    }
+    folder.ok("inspect h.pcs a.example");
+    fs::rename(folder.path("h.pcs"), folder.path("h@2024-01-02")).unwrap();
+    folder.ok("inspect h@2024-01-02 a.example");
+}

@@ -24,13 +24,19 @@ use super::mapped;
 use super::message::say;
 use super::output;
 use super::plan;
-use super::values::Format;
+use super::values::{Format, SetAt};
 
 /// The number of rows per list, unless a flag says otherwise.
 const TOP: usize = 10;
 
 pub fn run(mut args: InspectArgs) -> anyhow::Result<ExitStatus> {
-    let set = mapped::set(&args.set)?;
+    let SetAt { path, time } = &args.set;
+    let name = path.display();
+    ensure!(
+        time.is_none(),
+        "{name}: inspect takes no @TIME; leave it out (inspect {name} HOST has all periods of a host)"
+    );
+    let set = mapped::set(path)?;
     if args.verify {
         verify(&set, &Scratch::new(None, args.memory.memory))?;
         if args.host.is_none() && args.format.is_none() && args.top.top.is_none() {

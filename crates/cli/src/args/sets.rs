@@ -1,7 +1,6 @@
 //! Flags of the subcommands that make, compare, inspect and survey policy sets.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use portcullis_captures::{CaptureFormat, FieldName};
@@ -205,8 +204,8 @@ pub struct DiffArgs {
 )]
 pub struct InspectArgs {
     /// The policy set
-    #[arg(value_name = "SET")]
-    pub set: PathBuf,
+    #[arg(value_name = "SET", value_parser = values::path(SetAt::parse))]
+    pub set: SetAt,
 
     /// A host (`example.com`, `example.com:8080`) for its http and https origins, or a URL for its
     /// origin
