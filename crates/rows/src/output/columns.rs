@@ -212,7 +212,7 @@ impl FieldKind {
 pub enum ColumnsError {
     /// A word that is not a column.
     #[error(
-        "no column '{0}'; the columns are verdict, reason, line, rule, group, delay, state, \
+        "no column '{0}'; the columns are agent, verdict, reason, line, rule, group, delay, state, \
          captured, since and until"
     )]
     NoColumn(String),
@@ -458,6 +458,9 @@ mod tests {
             assert_eq!(names(text, &["A", "B"]).unwrap(), expected, "{text}");
         }
         assert_eq!("verdict".parse(), Ok(Columns::default()));
+        let error = ColumnsError::NoColumn("x".to_owned()).to_string();
+        let words = Column::NAMED.map(|column| column.described().0).join(", ");
+        assert!(error.replace(" and ", ", ").ends_with(&words), "{error}");
     }
 
     #[test]
