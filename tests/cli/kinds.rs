@@ -300,7 +300,6 @@ fn diff_is_strict_about_the_files_of_sets() {
 #[test]
 fn quiet_shows_no_note_and_no_summary() {
     let folder = Folder::new();
-    folder.write("robots/shop.example_robots.txt", "");
     folder.write("lists/_left-out", "");
     folder.write("lists/urls.csv", format!("id,url\n1,{DISALLOWED}\n2,{ALLOWED}\n"));
     folder.write("closed.csv", format!("id,url\n1,{DISALLOWED}\n"));
@@ -308,7 +307,8 @@ fn quiet_shows_no_note_and_no_summary() {
     for (line, status) in [
         (format!("{filter} lists"), 0),
         (format!("{filter} --summary none lists"), 0),
-        (format!("{filter} closed.csv"), 1),
+        (format!("{filter} closed.csv"), 0),
+        (format!("{filter} --fail closed.csv"), 1),
         (format!("check -q --robots robots -a GPTBt {ALLOWED}"), 0),
         (format!("check -q --robots robots -a GPTBt {DISALLOWED}"), 1),
     ] {

@@ -21,9 +21,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let times = ListTimeArgs { time: args.time, ..ListTimeArgs::default() };
     questions.times = plan::times(times, false, None, &policies)?;
     let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
-    if !args.quiet {
-        policies.show_notes_of_check();
-    }
+    policies.show_notes_of_check(args.quiet);
     let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels);
     let mut session = questions.session(&classifier.into());
     let json = args.format == Format::Jsonl;

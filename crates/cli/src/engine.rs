@@ -161,9 +161,9 @@ impl Policies {
         Ok(())
     }
 
-    /// Shows the notes on files and agents, unless the form hides them.
+    /// Shows the notes on files and agents. A JSON summary has them instead.
     pub fn show_notes(&self, form: SummaryForm) {
-        if !form.hides_notes() {
+        if form != SummaryForm::Json {
             show_notes(&self.notes, self.note_count);
         }
         self.agents.show(form);
@@ -174,10 +174,12 @@ impl Policies {
         first(self.notes.iter().map(ToString::to_string), self.note_count, more)
     }
 
-    /// Shows the notes on files, and on agents that seem to be misspelt.
-    pub fn show_notes_of_check(&self) {
+    /// Shows the notes on files, and on agents that seem to be misspelt unless `quiet`.
+    pub fn show_notes_of_check(&self, quiet: bool) {
         show_notes(&self.notes, self.note_count);
-        self.agents.show_misspelt();
+        if !quiet {
+            self.agents.show_misspelt();
+        }
     }
 
     /// Describes the policies.

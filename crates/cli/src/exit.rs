@@ -17,8 +17,7 @@ pub const HELP: &str = "\
 Exit status:
   0  Success. check: every URL is allowed.
   1  check: some URL is disallowed, unknown or invalid. inspect SET HOST: the set has no policy for
-     the host. filter -q: nothing was kept. With --fail: filter kept nothing, diff found a change,
-     lint found a problem.
+     the host. With --fail: filter kept nothing, diff found a change, lint found a problem.
   2  Wrong usage, unreadable input, a damaged policy set, or output that cannot be written. No
      partial output is left. If the program is killed (SIGKILL, power loss), a file whose name ends
      in .unfinished may be left beside the output; the next run that writes this output removes it.";

@@ -51,7 +51,7 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     })?;
     let kept = outcome.counts.kept.unwrap_or(0);
     match status {
-        ExitStatus::Done if (args.fail.fail || args.quiet) && kept == 0 => Ok(ExitStatus::Negative),
+        ExitStatus::Done if args.fail.fail && kept == 0 => Ok(ExitStatus::Negative),
         status => Ok(status),
     }
 }

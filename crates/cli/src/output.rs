@@ -115,7 +115,7 @@ impl RecordsTo {
 /// The form of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryForm {
-    /// Nothing, and no notes either.
+    /// Nothing, and no notes but those on files either.
     Quiet,
     None,
     Text,
@@ -124,7 +124,7 @@ pub enum SummaryForm {
 }
 
 impl SummaryForm {
-    /// Whether notes are not shown: the summary has them, or nothing is shown.
+    /// Whether notes on lists and agents are not shown: the summary has them, or they were not asked for.
     pub fn hides_notes(self) -> bool {
         matches!(self, SummaryForm::Quiet | SummaryForm::Json)
     }

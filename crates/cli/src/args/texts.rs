@@ -8,7 +8,7 @@ The form of standard output; a file has that of its extension
 By default tsv for tables, text for what people read, and html for a page. tsv and csv begin with a header, \
 but for tsv of `classify`, which has one with --header. jsonl is one object a line.";
 
-pub const QUIET: &str = "Print nothing; the exit status has the answer";
+pub const QUIET: &str = "Print nothing; the exit status has the answer (filter: with --fail)";
 
 pub const HISTORY: &str = "All periods of each origin, not the newest capture alone";
 
