@@ -49,10 +49,10 @@ fn a_closed_pipe_is_a_quiet_success() {
         ("lint new --fail", 1),
     ] {
         let mut process = folder.process(line);
-        let mut child = process.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // Closed before a line is read.
-        drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
+        // Closed before the program begins.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = process.stdout(writer).stderr(Stdio::piped()).output().unwrap();
         assert_status(&output, status);
         assert_eq!(text(&output.stderr), "", "{line}");
     }
