@@ -247,9 +247,9 @@ pub struct ListTimeArgs {
     /// Decide each record by the policies of the time in NAME, or `record`
     ///
     /// NAME is the name or the number of a column, or a path with dots such as `fetched.at`. Separate
-    /// several by commas; the first one that a record has is used. `record` is the time in CDX, CDXJ,
-    /// Heritrix's crawl.log and logs of servers. A record without a time is unknown, with the reason
-    /// `no-time`.
+    /// several by commas; the first one that a table or an object has is used. `record` is the time in
+    /// CDX, CDXJ, Heritrix's crawl.log and logs of servers. A record without a time is unknown, with the
+    /// reason `no-time`.
     #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "at")]
     pub time_field: Vec<String>,
 
