@@ -203,12 +203,9 @@ impl Schema {
         if history.is_empty() || !history.iter().all(|(host, _)| is_host(host)) {
             return None;
         }
+        let (mut seen, mut captures) = (HashSet::new(), Vec::new());
         for (host, Pairs(files)) in &history {
-            let mut dates = HashSet::new();
             for (date, body) in files {
-                if !dates.insert(&date.0) {
-                    return Some(Err(format!("{}: `{}` occurs twice", host.0, date.0)));
-                }
                 let text = |text: &'_ Text<'_>| -> FieldValue<'static> {
                     FieldValue::Text(Cow::Owned(text.0.as_bytes().to_vec()))
                 };
@@ -224,11 +221,16 @@ impl Schema {
                 ];
                 values.into_iter().for_each(|(field, value)| record.set(field, 0, value));
                 match record.capture(&self.fields, config) {
-                    Ok(capture) => sink(Ok(capture)),
+                    // However host and date are written. Which of the two is right is not known.
+                    Ok(capture) if !seen.insert((host.0.to_lowercase(), capture.captured_at)) => {
+                        return Some(Err(format!("{}: `{}` occurs twice", host.0, date.0)));
+                    }
+                    Ok(capture) => captures.push(capture),
                     Err(problem) => return Some(Err(format!("{}: {problem}", host.0))),
                 }
             }
         }
+        captures.into_iter().for_each(|capture| sink(Ok(capture)));
         Some(Ok(()))
     }
 }

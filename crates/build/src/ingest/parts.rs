@@ -98,8 +98,11 @@ impl Merger {
         };
         self.read(reports, &open, observer)?;
         let Some(FieldName { field, path: Some(name) }) = capture.missing() else { return Ok(()) };
-        let problem =
-            format!("no capture has the field {name} (--fields {}={name})", field.as_str());
+        let problem = format!(
+            "no capture has the field {name} (--fields {}={name}); name one that some capture has, or \
+             omit it",
+            field.as_str()
+        );
         Err(IngestError::Refused { problem, inputs: self.inputs.clone() })
     }
 

@@ -148,10 +148,10 @@ impl StoredPolicy<'_> {
             for record in ListReader::from_extract(extract).flatten() {
                 match record.role {
                     Role::Access(_) => access.push((record.role, record.value(), record.line)),
-                    // Those of access come first.
+                    // Those of access come first, in the order of their lines.
                     _ => usage.push((
                         (record.role, record.value()),
-                        access.iter().filter(|it| it.2 < record.line).count(),
+                        access.partition_point(|it| it.2 < record.line),
                     )),
                 }
             }
