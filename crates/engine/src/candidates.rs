@@ -67,7 +67,13 @@ impl Candidates<'_> {
     #[inline(never)]
     fn try_found(&mut self, text: &[u8], levels: u8) -> Option<()> {
         let bytes = first_bytes(text);
-        bits(levels.into()).try_for_each(|level| self.try_all(bloom::cut(bytes, level)))
+        let mut tried = None;
+        bits(levels.into()).try_for_each(|level| {
+            // A text that ends is the same string at all levels behind its end.
+            let string = Some(bloom::cut(bytes, level)).filter(|&string| tried != Some(string));
+            tried = string.or(tried);
+            string.map_or(Some(()), |string| self.try_all(string))
+        })
     }
 
     /// Tries the patterns that require `string`; `None` if its bucket has more entries than are

@@ -2,6 +2,7 @@
 //!
 //! The choice never changes an answer, only how many paths have to be examined further.
 
+use crate::limits::CANDIDATES_TRIED_MAX;
 use crate::pattern::{Pattern, PatternList};
 
 use super::bloom::Key;
@@ -27,8 +28,11 @@ impl Required {
         let mut required = Required { prefixes, ..Required::default() };
         // If paths are searched for literals anyway, a rare literal is better than a short prefix.
         let short = patterns.iter().filter(has_short_prefix).count();
+        let crowded = crowded_prefixes(patterns);
+        let is_crowded = |key: Key| crowded.binary_search(&key.cut()).is_ok();
         let has_literals = patterns.iter().any(|pattern| has_no_prefix(&pattern))
-            || short * SHORT_PREFIXES_PART > patterns.len();
+            || short * SHORT_PREFIXES_PART > patterns.len()
+            || !crowded.is_empty();
         for (place, pattern) in (0_u32..).zip(patterns.iter()) {
             if pattern.matches_all() {
                 required.all = Some(place);
@@ -43,9 +47,13 @@ impl Required {
                 // Matches no path that starts with `/`.
                 continue;
             };
-            let is_short = prefix.len() <= SHORT_PREFIX_BYTES;
-            let cost_max = if is_short { COST_MAX } else { COST_MAX / 8 };
             let has_stars = pattern.has_stars();
+            let key = Key::new(prefix, !has_stars && pattern.is_anchored());
+            let cost_max = match prefix.len() {
+                _ if is_crowded(key) => u64::MAX,
+                0..=SHORT_PREFIX_BYTES => COST_MAX,
+                _ => COST_MAX / 8,
+            };
             // A literal that rejects more paths than the prefix does.
             if has_stars
                 && has_literals
@@ -53,8 +61,7 @@ impl Required {
             {
                 required.add_literal(place, literal);
             } else {
-                let is_whole = !has_stars && pattern.is_anchored();
-                required.prefixes.push((place, Key::new(prefix, is_whole)));
+                required.prefixes.push((place, key));
             }
         }
         required
@@ -72,6 +79,25 @@ const SHORT_PREFIX_BYTES: usize = 3;
 /// If at most one pattern in so many has a short prefix, searching all paths for literals does not
 /// pay.
 const SHORT_PREFIXES_PART: usize = 32;
+
+/// Patterns with stars that may require the same prefix.
+///
+/// Source: with more, each path that has the prefix has too many candidates, and a scan of the whole
+/// rule set decides it.
+pub(super) const SHARED_PREFIX_MAX: usize = CANDIDATES_TRIED_MAX;
+
+/// Returns the keys of prefixes that too many patterns with stars share, sorted.
+fn crowded_prefixes(patterns: &PatternList) -> Vec<(u8, u64)> {
+    let with_stars = || patterns.iter().filter(Pattern::has_stars);
+    if with_stars().count() <= SHARED_PREFIX_MAX {
+        return Vec::new();
+    }
+    let prefixes = with_stars().filter_map(|pattern| pattern.prefix().strip_prefix(b"/"));
+    let mut keys: Vec<_> = prefixes.map(|prefix| Key::new(prefix, false).cut()).collect();
+    keys.sort_unstable();
+    let shared = keys.chunk_by(|key, next| key == next);
+    shared.filter(|equal| equal.len() > SHARED_PREFIX_MAX).map(|equal| equal[0]).collect()
+}
 
 fn has_short_prefix(pattern: &Pattern<'_>) -> bool {
     pattern.has_stars() && pattern.prefix().len() <= 1 + SHORT_PREFIX_BYTES
@@ -104,6 +130,12 @@ const COST_MAX: u64 = 1500;
 const LOOKUP_COST: u64 = 1;
 const WALK_COST: u64 = 16;
 
+/// How many times cheaper a later suffix has to be: one that begins earlier is longer, so it has fewer
+/// false positives, and patterns that begin alike have fewer pairs.
+///
+/// Source: measured; 2 is as good on real rule sets, 1 costs 3 % more instructions.
+const RARER: u64 = 3;
+
 /// Suffixes of a pattern's literals that are compared: a pattern may have thousands of bytes.
 const SUFFIXES_MAX: usize = 64;
 
@@ -125,8 +157,7 @@ impl<'l> Literal<'l> {
     }
 }
 
-/// Returns the literal behind a star with the lowest cost, the first among equals; `None` if there
-/// is no star.
+/// Returns a literal behind a star, or a suffix of one, of low cost; `None` if there is no star.
 fn rarest<'l>(pattern: &Pattern<'l>) -> Option<Literal<'l>> {
     let mut best: Option<Literal<'l>> = None;
     let mut left = SUFFIXES_MAX;
@@ -136,7 +167,7 @@ fn rarest<'l>(pattern: &Pattern<'l>) -> Option<Literal<'l>> {
         let starts = bytes.len().min(left);
         for start in 0..starts {
             let literal = Literal::new(&bytes[start..], is_whole);
-            if best.is_none_or(|best| literal.cost < best.cost) {
+            if best.is_none_or(|best| literal.cost * RARER < best.cost) {
                 best = Some(literal);
             }
         }

@@ -5,7 +5,7 @@ use crate::limits::{CANDIDATES_TRIED_MAX, Settings};
 use crate::tests::{PATTERNS, filter, odd_paths, rule_set};
 use crate::vectors::{Kind, Vectors, Work};
 
-use super::required::Required;
+use super::required::{Required, SHARED_PREFIX_MAX};
 use super::*;
 
 #[test]
@@ -21,6 +21,26 @@ fn too_many_candidates_are_no_answer() {
     let few = few.as_rule_set();
     let found = filter(few, b"/same-beginning-of-all-005", CANDIDATES_TRIED_MAX);
     assert_eq!(found, few.get(5).map(|(outcome, _)| outcome));
+}
+
+/// Patterns that share a prefix and differ behind a star are told apart by what is behind it, with short
+/// literals at the end of a path too.
+#[test]
+fn patterns_that_share_a_prefix_are_few_candidates() {
+    for rule_count in [SHARED_PREFIX_MAX + 1, 5_000] {
+        let texts: Vec<String> =
+            (0..rule_count).map(|rule| format!("/shop/*w{:x}{rule}/", rule * rule % 997)).collect();
+        let texts_of: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+        let rules = rule_set(&texts_of, false);
+        let rules = rules.as_rule_set();
+        for (place, text) in texts.iter().enumerate().step_by(7) {
+            for (path, misses) in [(text.clone(), false), (format!("/zz{text}"), true)] {
+                let found = filter(rules, path.as_bytes(), CANDIDATES_TRIED_MAX);
+                let expected = rules.get(place).map(|(outcome, _)| outcome).filter(|_| !misses);
+                assert_eq!(found, Some(expected.unwrap_or(Outcome::NONE)), "{path}");
+            }
+        }
+    }
 }
 
 /// No changed byte makes a step panic.
