@@ -69,10 +69,10 @@ impl Candidates<'_> {
         let bytes = first_bytes(text);
         let mut tried = None;
         bits(levels.into()).try_for_each(|level| {
+            let string = bloom::cut(bytes, level);
             // A text that ends is the same string at all levels behind its end.
-            let string = Some(bloom::cut(bytes, level)).filter(|&string| tried != Some(string));
-            tried = string.or(tried);
-            string.map_or(Some(()), |string| self.try_all(string))
+            let is_new = tried.replace(string) != Some(string);
+            if is_new { self.try_all(string) } else { Some(()) }
         })
     }
 

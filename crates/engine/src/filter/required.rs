@@ -26,59 +26,34 @@ impl Required {
     pub(super) fn of(patterns: &PatternList) -> Required {
         let prefixes = Vec::with_capacity(patterns.len());
         let mut required = Required { prefixes, ..Required::default() };
-        // If paths are searched for literals anyway, a rare literal is better than a short prefix.
-        let short = patterns.iter().filter(has_short_prefix).count();
         let crowded = crowded_prefixes(patterns);
-        let is_crowded = |key: Key| crowded.binary_search(&key.cut()).is_ok();
-        let has_literals = patterns.iter().any(|pattern| has_no_prefix(&pattern))
-            || short * SHORT_PREFIXES_PART > patterns.len()
-            || !crowded.is_empty();
+        let is_crowded =
+            |prefix: &[u8]| crowded.binary_search(&Key::new(prefix, false).cut()).is_ok();
+        let needs_literal = |pattern: &Pattern<'_>| {
+            pattern.has_stars()
+                && (matches!(pattern.prefix(), b"" | b"/")
+                    || pattern.prefix().strip_prefix(b"/").is_some_and(is_crowded))
+        };
+        // If paths are searched for literals anyway, a rare literal is better than a prefix.
+        let has_literals = patterns.iter().any(|pattern| needs_literal(&pattern));
         for (place, pattern) in (0_u32..).zip(patterns.iter()) {
             if pattern.matches_all() {
                 required.all = Some(place);
                 break;
             }
-            if has_no_prefix(&pattern) {
-                let literal = rarest(&pattern).expect("no pattern ends with a star");
-                required.add_literal(place, literal);
-                continue;
-            }
-            let Some(prefix) = pattern.prefix().strip_prefix(b"/") else {
-                // Matches no path that starts with `/`.
-                continue;
-            };
-            let has_stars = pattern.has_stars();
-            let key = Key::new(prefix, !has_stars && pattern.is_anchored());
-            let cost_max = match prefix.len() {
-                _ if is_crowded(key) => u64::MAX,
-                0..=SHORT_PREFIX_BYTES => COST_MAX,
-                _ => COST_MAX / 8,
-            };
-            // A literal that rejects more paths than the prefix does.
-            if has_stars
-                && has_literals
-                && let Some(literal) = rarest(&pattern).filter(|it| it.cost <= cost_max)
-            {
-                required.add_literal(place, literal);
-            } else {
-                required.prefixes.push((place, key));
+            let cost_max = if needs_literal(&pattern) { u64::MAX } else { COST_MAX };
+            let literal = if has_literals { rarest(&pattern) } else { None };
+            if let Some(literal) = literal.filter(|it| it.cost <= cost_max) {
+                required.pairs.push(literal.pair);
+                required.literals.push((place, Key::new(literal.bytes, literal.is_whole)));
+            } else if let Some(prefix) = pattern.prefix().strip_prefix(b"/") {
+                let is_whole = !pattern.has_stars() && pattern.is_anchored();
+                required.prefixes.push((place, Key::new(prefix, is_whole)));
             }
         }
         required
     }
-
-    fn add_literal(&mut self, place: u32, literal: Literal<'_>) {
-        self.pairs.push(literal.pair);
-        self.literals.push((place, Key::new(literal.bytes, literal.is_whole)));
-    }
 }
-
-/// Bytes after the first `/` of a prefix that many paths of a site may share.
-const SHORT_PREFIX_BYTES: usize = 3;
-
-/// If at most one pattern in so many has a short prefix, searching all paths for literals does not
-/// pay.
-const SHORT_PREFIXES_PART: usize = 32;
 
 /// Patterns with stars that may require the same prefix.
 ///
@@ -88,24 +63,12 @@ pub(super) const SHARED_PREFIX_MAX: usize = CANDIDATES_TRIED_MAX;
 
 /// Returns the keys of prefixes that too many patterns with stars share, sorted.
 fn crowded_prefixes(patterns: &PatternList) -> Vec<(u8, u64)> {
-    let with_stars = || patterns.iter().filter(Pattern::has_stars);
-    if with_stars().count() <= SHARED_PREFIX_MAX {
-        return Vec::new();
-    }
-    let prefixes = with_stars().filter_map(|pattern| pattern.prefix().strip_prefix(b"/"));
+    let with_stars = patterns.iter().filter(Pattern::has_stars);
+    let prefixes = with_stars.filter_map(|pattern| pattern.prefix().strip_prefix(b"/"));
     let mut keys: Vec<_> = prefixes.map(|prefix| Key::new(prefix, false).cut()).collect();
     keys.sort_unstable();
     let shared = keys.chunk_by(|key, next| key == next);
     shared.filter(|equal| equal.len() > SHARED_PREFIX_MAX).map(|equal| equal[0]).collect()
-}
-
-fn has_short_prefix(pattern: &Pattern<'_>) -> bool {
-    pattern.has_stars() && pattern.prefix().len() <= 1 + SHORT_PREFIX_BYTES
-}
-
-/// Returns whether the pattern starts with `*` or `/*`.
-fn has_no_prefix(pattern: &Pattern<'_>) -> bool {
-    pattern.has_stars() && matches!(pattern.prefix(), b"" | b"/")
 }
 
 /// A literal behind a star, or a suffix of one.
@@ -122,7 +85,7 @@ struct Literal<'l> {
 /// The length from which a literal is selective.
 const SELECTIVE_BYTES: usize = 4;
 
-/// The relative cost of a literal that is better than a short prefix.
+/// The relative cost of a literal that is better than a prefix.
 const COST_MAX: u64 = 1500;
 
 /// The relative costs of a lookup where a pair occurs, about a hundred instructions, and of the
