@@ -7,12 +7,12 @@
 
 use zerocopy::little_endian::U64;
 
-use crate::bytes::{CHUNK_BYTES, LINE_WORDS, Line, bits};
+use crate::bytes::{CHUNK_BYTES, Line, bits};
 use crate::vectors::{Kernels, WINDOW};
 
 const BUCKETS: usize = 8;
 
-/// With more distinct pairs, every position is a candidate.
+/// With more distinct pairs, only their first bytes count.
 const PAIRS_MAX: usize = 128;
 
 /// Two adjacent bytes of a path.
@@ -94,19 +94,19 @@ fn frequency(low: u16, high: u16) -> u32 {
     bits(high.into()).map(|high| low().map(|low| of_byte(high, low)).sum::<u32>()).sum()
 }
 
-/// Puts each pair into the bucket where it adds the fewest false positives; `None` if there are too
-/// many pairs.
-fn buckets_of(mut pairs: Vec<Pair>) -> Option<[Bucket; BUCKETS]> {
+/// Puts each pair into the bucket where it adds the fewest false positives.
+fn buckets_of(mut pairs: Vec<Pair>) -> [Bucket; BUCKETS] {
     // Those with any second byte come last.
     pairs.sort_unstable_by_key(|pair| (pair.first, pair.second.is_none(), pair.second));
     pairs.dedup();
     if pairs.len() > PAIRS_MAX {
-        return None;
+        pairs.iter_mut().for_each(|pair| pair.second = None);
+        pairs.dedup();
     }
     let mut buckets = [Bucket::default(); BUCKETS];
     if pairs.len() <= BUCKETS {
         buckets.iter_mut().zip(pairs).for_each(|(bucket, pair)| *bucket = Bucket::of(pair));
-        return Some(buckets);
+        return buckets;
     }
     let mut costs = [0; BUCKETS];
     for pair in pairs {
@@ -116,12 +116,12 @@ fn buckets_of(mut pairs: Vec<Pair>) -> Option<[Bucket; BUCKETS]> {
         let bucket = (0..BUCKETS).min_by_key(added).expect("there are eight");
         (buckets[bucket], costs[bucket]) = (buckets[bucket].with(pair), costs_with[bucket]);
     }
-    Some(buckets)
+    buckets
 }
 
 /// Returns the line of some pairs: for each of the four nibbles, sixteen masks of buckets.
 pub(crate) fn line_of(pairs: Vec<Pair>) -> Line {
-    let Some(buckets) = buckets_of(pairs) else { return [U64::new(u64::MAX); LINE_WORDS] };
+    let buckets = buckets_of(pairs);
     let mask = |index: usize| {
         let (nibble, value) = (index / CHUNK_BYTES, index % CHUNK_BYTES);
         let bits =
