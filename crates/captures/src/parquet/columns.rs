@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Date32Type, Date64Type, Float32Type, Float64Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, BinaryViewArray, BooleanArray, RecordBatch, make_array,
+    Array, ArrayRef, ArrowPrimitiveType, BinaryViewArray, BooleanArray, RecordBatch,
+    downcast_integer_array, make_array,
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Fields, TimeUnit as ArrowUnit};
@@ -198,7 +198,7 @@ impl Projection {
     ) -> Result<GroupRows, String> {
         let selected = [RowSelector::skip(rows.start), RowSelector::select(rows.len())];
         let start = || {
-            let columns = GroupColumns::new(source, row_group, self.places.iter().copied())?;
+            let columns = GroupColumns { source, row_group, places: &self.places };
             ParquetRecordBatchReader::try_new_with_row_groups(
                 &self.levels,
                 &columns,
@@ -381,35 +381,23 @@ impl Values {
     }
 
     fn of(column: &dyn Array, unit: Option<TimeUnit>) -> Option<Values> {
-        fn numbers<T: ArrowPrimitiveType>(
-            column: &dyn Array,
-            to: impl Fn(T::Native) -> f64,
-        ) -> Vec<Option<f64>> {
-            let values = column.as_primitive::<T>().iter();
-            values.map(|value| value.map(&to)).collect()
-        }
         if let Some(seconds) = seconds(column) {
             return Some(Values::Times(seconds));
         }
-        let numbers = match column.data_type() {
+        // Exactly.
+        if unit == Some(TimeUnit::Seconds) && *column.data_type() == DataType::Int64 {
+            return Some(Values::Times(column.as_primitive::<Int64Type>().iter().collect()));
+        }
+        let numbers = downcast_integer_array!(
+            column => { column.iter().map(|it| it.map(|number| number as f64)).collect() }
+            DataType::Float32 => {
+                column.as_primitive::<Float32Type>().iter().map(|it| it.map(f64::from)).collect()
+            }
+            DataType::Float64 => column.as_primitive::<Float64Type>().iter().collect(),
             DataType::BinaryView => return Some(Values::Bytes(column.as_binary_view().clone())),
             DataType::Boolean => return Some(Values::Booleans(column.as_boolean().clone())),
-            // Exactly.
-            DataType::Int64 if unit == Some(TimeUnit::Seconds) => {
-                return Some(Values::Times(column.as_primitive::<Int64Type>().iter().collect()));
-            }
-            DataType::Int8 => numbers::<Int8Type>(column, f64::from),
-            DataType::Int16 => numbers::<Int16Type>(column, f64::from),
-            DataType::Int32 => numbers::<Int32Type>(column, f64::from),
-            DataType::Int64 => numbers::<Int64Type>(column, |number| number as f64),
-            DataType::UInt8 => numbers::<UInt8Type>(column, f64::from),
-            DataType::UInt16 => numbers::<UInt16Type>(column, f64::from),
-            DataType::UInt32 => numbers::<UInt32Type>(column, f64::from),
-            DataType::UInt64 => numbers::<UInt64Type>(column, |number| number as f64),
-            DataType::Float32 => numbers::<Float32Type>(column, f64::from),
-            DataType::Float64 => numbers::<Float64Type>(column, f64::from),
             _ => return None,
-        };
+        );
         Some(Values::Numbers(numbers))
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! Cost: one read of some dozen bytes for each page, of which as many are kept.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use parquet::arrow::arrow_reader::RowGroups;
 use parquet::column::page::{PageIterator, PageReader};
@@ -121,44 +121,21 @@ fn too_long(page: &PageHeader) -> String {
     )
 }
 
-/// The columns of one row group that are read.
-pub struct GroupColumns {
-    rows: usize,
-    /// Taken when a column is opened.
-    pages: Mutex<Vec<Option<Box<dyn PageReader>>>>,
-    metadata: Arc<ParquetMetaData>,
+/// The columns of a row group at some places in the file, as the parquet crate asks for them.
+pub(super) struct GroupColumns<'s> {
+    pub source: &'s ParquetSource,
+    pub row_group: usize,
+    pub places: &'s [usize],
 }
 
-impl GroupColumns {
-    /// Returns the columns of a row group at these positions in the file.
-    ///
-    /// # Errors
-    ///
-    /// If the metadata contradicts itself.
-    pub fn new(
-        source: &ParquetSource,
-        row_group: usize,
-        columns: impl Iterator<Item = usize>,
-    ) -> Result<GroupColumns, ParquetError> {
-        let pages = |column| -> Result<Option<Box<dyn PageReader>>, ParquetError> {
-            Ok(Some(Box::new(source.pages(row_group, column)?)))
-        };
-        Ok(GroupColumns {
-            rows: source.metadata.row_group(row_group).num_rows() as usize,
-            pages: Mutex::new(columns.map(pages).collect::<Result<_, _>>()?),
-            metadata: Arc::clone(&source.metadata),
-        })
-    }
-}
-
-impl RowGroups for GroupColumns {
+impl RowGroups for GroupColumns<'_> {
     fn num_rows(&self) -> usize {
-        self.rows
+        self.source.metadata.row_group(self.row_group).num_rows() as usize
     }
 
     fn column_chunks(&self, column: usize) -> Result<Box<dyn PageIterator>, ParquetError> {
-        let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner)[column].take();
-        Ok(Box::new(OnePageReader(pages)))
+        let pages = self.source.pages(self.row_group, self.places[column])?;
+        Ok(Box::new(OnePageReader(Some(Box::new(pages)))))
     }
 
     fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
@@ -166,7 +143,7 @@ impl RowGroups for GroupColumns {
     }
 
     fn metadata(&self) -> &ParquetMetaData {
-        &self.metadata
+        &self.source.metadata
     }
 }
 
