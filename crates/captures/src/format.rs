@@ -91,7 +91,7 @@ pub fn open(
 /// Returns `source`, unless its text is in UTF-16.
 fn utf8(mut source: Source) -> Result<Source, InputError> {
     source.fill(FORMAT_BYTES_MAX);
-    match source.bytes() {
+    match source.buffer() {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{', 0, ..] | [0, b'{', ..] => {
             Err(source.problem("UTF-16; convert it first (iconv -f UTF-16 -t UTF-8)"))
         }

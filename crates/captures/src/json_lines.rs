@@ -81,7 +81,7 @@ pub fn open(mut source: Source, fields: &FieldMap) -> Result<TextReader, InputEr
     let schema = Schema { members, ranks, fields: fields.clone() };
     source.skip_mark();
     source.fill(FORMAT_BYTES_MAX);
-    if is_list_of_objects(source.bytes()) {
+    if is_list_of_objects(source.buffer()) {
         return Err(source.problem(A_LIST));
     }
     Ok(TextReader::new(TextChunks::new(source, ChunkConfig::default()), schema, 0))

@@ -97,7 +97,7 @@ impl WarcReader {
     /// Reads the record at the start of the window. The inner error says why there is none, or why
     /// its end is unknown.
     fn read_record(&mut self, batch: &mut WarcBatch) -> Result<Result<(), String>, InputError> {
-        let at_hand = self.window.bytes();
+        let at_hand = self.window.buffer();
         if !begins_record(at_hand) {
             if !self.has_begun {
                 return Err(self.window.problem(
@@ -152,7 +152,7 @@ impl WarcReader {
             return if self.window.skip(bytes) { Ok(Ok(())) } else { Err(self.cut_short()) };
         };
         self.window.fill(bytes + END_BYTES);
-        let Some((record, rest)) = self.window.bytes().split_at_checked(bytes) else {
+        let Some((record, rest)) = self.window.buffer().split_at_checked(bytes) else {
             return Err(self.cut_short());
         };
         // The record ends with the last readable byte, and its checksum may be the damage.
@@ -174,7 +174,7 @@ impl WarcReader {
     /// Skips to the next line that begins a record, or to the end.
     fn resynchronise(&mut self) {
         loop {
-            let bytes = self.window.bytes();
+            let bytes = self.window.buffer();
             if let Some(start) = next_line_of_record(bytes) {
                 self.window.consume(start);
                 return;

@@ -67,11 +67,11 @@ pub(crate) fn begins_record(bytes: &[u8]) -> bool {
 /// Skips line ends, and buffers the header of the next record as far as it may be long. Returns `false`
 /// at the end.
 pub(super) fn find_header(window: &mut Source) -> Result<bool, InputError> {
-    while window.fill(1) && b"\r\n".contains(&window.bytes()[0]) {
+    while window.fill(1) && b"\r\n".contains(&window.buffer()[0]) {
         window.consume(1);
     }
     window.fill(HEADER_BLOCK_BYTES_MAX);
-    match window.bytes() {
+    match window.buffer() {
         [] => window.take_failure().map_or(Ok(false), Err),
         [..] => Ok(true),
     }

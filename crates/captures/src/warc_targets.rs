@@ -33,7 +33,7 @@ impl Targets {
         if !find_header(&mut self.stream)? {
             return Ok(false);
         }
-        let window = self.stream.bytes();
+        let window = self.stream.buffer();
         let window = &window[..window.len().min(HEADER_BLOCK_BYTES_MAX)];
         let header_bytes = block_bytes(window).filter(|_| begins_record(window));
         let block = header_bytes.map(|bytes| unfold(&window[..bytes]));

@@ -72,7 +72,7 @@ pub fn fill_robots_txt(
             return Err(error);
         }
         text.clear();
-        text.extend_from_slice(&source.bytes()[..source.bytes().len().min(bound)]);
+        text.extend_from_slice(&source.buffer()[..source.buffer().len().min(bound)]);
         if text.len() > BODY_BYTES_MAX {
             let fix = "set --max-robots-size";
             let problem = format!("longer than {BODY_BYTES_MAX} bytes after decompression; {fix}");

@@ -8,7 +8,7 @@
 #![allow(unsafe_code, reason = "declares the contract of mapped lists")]
 
 use std::fs::File;
-use std::io::{self, Cursor, ErrorKind, Read, Seek};
+use std::io::{self, BufRead, Cursor, ErrorKind, Read, Seek};
 use std::ops::{Deref, Range};
 use std::path::Path;
 use std::sync::Arc;
@@ -261,7 +261,7 @@ impl Source {
     }
 
     /// Returns the buffered bytes.
-    pub fn bytes(&self) -> &[u8] {
+    pub fn buffer(&self) -> &[u8] {
         match &self.mapping {
             Some(mapping) => &mapping[self.start..],
             None => &self.buffer[self.start..self.end],
@@ -307,8 +307,8 @@ impl Source {
     ) -> Filled {
         self.fill_until(wanted, |source| {
             let pipe = source.file.as_ref().filter(|_| source.range.is_none());
-            let is_paused = |(pause, pipe)| is_quiet(pipe, pause) && enough(source.bytes());
-            !source.bytes().is_empty() && pause.zip(pipe).is_some_and(is_paused)
+            let is_paused = |(pause, pipe)| is_quiet(pipe, pause) && enough(source.buffer());
+            !source.buffer().is_empty() && pause.zip(pipe).is_some_and(is_paused)
         })
     }
 
@@ -321,17 +321,17 @@ impl Source {
     /// As [`Source::coding`].
     pub fn peek(&mut self, terminator: Terminator, bytes_max: usize) -> Result<&[u8], InputError> {
         let has_record =
-            |source: &Source| memchr::memchr(terminator.byte(), source.bytes()).is_some();
+            |source: &Source| memchr::memchr(terminator.byte(), source.buffer()).is_some();
         self.fill_until(bytes_max, has_record);
         match self.take_failure() {
             Some(error) => Err(error),
-            None => Ok(&self.bytes()[..self.bytes().len().min(bytes_max)]),
+            None => Ok(&self.buffer()[..self.buffer().len().min(bytes_max)]),
         }
     }
 
     /// Reads until `wanted` bytes are buffered, those that are buffered are enough, or the input ends.
     fn fill_until(&mut self, wanted: usize, is_enough: impl Fn(&Source) -> bool) -> Filled {
-        while self.bytes().len() < wanted {
+        while self.buffer().len() < wanted {
             if is_enough(self) {
                 return Filled::Enough;
             }
@@ -339,12 +339,12 @@ impl Source {
                 break;
             }
         }
-        if self.bytes().len() < wanted { Filled::Ended } else { Filled::Wanted }
+        if self.buffer().len() < wanted { Filled::Ended } else { Filled::Wanted }
     }
 
     /// Drops `count` of the buffered bytes.
     pub fn consume(&mut self, count: usize) {
-        debug_assert!(count <= self.bytes().len());
+        debug_assert!(count <= self.buffer().len());
         self.start += count;
         self.position += count as u64;
     }
@@ -352,7 +352,7 @@ impl Source {
     /// Drops `count` bytes, buffered or not. Returns whether there were that many.
     pub fn skip(&mut self, mut count: u64) -> bool {
         while count > 0 && self.fill(1) {
-            let at_hand = self.bytes().len();
+            let at_hand = self.buffer().len();
             let part = usize::try_from(count).map_or(at_hand, |count| count.min(at_hand));
             self.consume(part);
             count -= part as u64;
@@ -362,7 +362,7 @@ impl Source {
 
     /// Drops a byte order mark at the start. A failure to read it is that of what follows.
     pub fn skip_mark(&mut self) {
-        if self.fill(BYTE_ORDER_MARK.len()) && self.bytes().starts_with(BYTE_ORDER_MARK) {
+        if self.fill(BYTE_ORDER_MARK.len()) && self.buffer().starts_with(BYTE_ORDER_MARK) {
             self.consume(BYTE_ORDER_MARK.len());
         }
     }
@@ -383,7 +383,7 @@ impl Source {
         if 2 * count < self.end {
             return (Bytes::Owned(self.buffer[range].to_vec()), 0..count);
         }
-        let rest = self.bytes();
+        let rest = self.buffer();
         let mut next = Vec::with_capacity(rest.len().max(USUAL_BYTES));
         next.extend_from_slice(rest);
         (self.start, self.end) = (0, next.len());
@@ -500,6 +500,28 @@ impl Source {
             }
             (Err(source), Some(coding)) => InputError::Damaged { name, coding, source },
         });
+    }
+}
+
+/// The decompressed bytes. After a failure, there is an error until [`Source::take_failure`] tells it.
+impl BufRead for Source {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self.fill(1) || !self.has_failed() {
+            true => Ok(self.buffer()),
+            false => Err(io::Error::other("the input failed")),
+        }
+    }
+
+    fn consume(&mut self, count: usize) {
+        Source::consume(self, count);
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(out)?;
+        self.consume(count);
+        Ok(count)
     }
 }
 

@@ -178,7 +178,7 @@ impl TextChunks {
         let has_line = |text: &[u8]| text.trim_ascii_start().contains(&b'\n');
         loop {
             let is_paused = self.source.fill_or_pause(wanted, pause, has_line) == Filled::Enough;
-            let bytes = self.source.bytes();
+            let bytes = self.source.buffer();
             let is_whole = self.source.is_at_end() && bytes.len() < wanted;
             let found = match find(self.source.name(), bytes, is_whole) {
                 // More than what came before a pause may make sense of it.
@@ -227,7 +227,7 @@ impl TextChunks {
         let Some(count) = self.cut(framing)?.or(is_owed.then_some(0)) else { return Ok(None) };
         let source = &mut self.source;
         let (bytes, range) = source.split_off(count);
-        let is_last = source.is_at_end() && source.bytes().is_empty();
+        let is_last = source.is_at_end() && source.buffer().is_empty();
         let before = std::mem::replace(&mut self.stored_bytes, source.stored_bytes());
         let stored_bytes = self.stored_bytes - before;
         Ok(Some(TextChunk { bytes, range, stored_bytes, is_last }))
@@ -242,14 +242,14 @@ impl TextChunks {
             let filled = source.fill_or_pause(wanted, config.pause, has_record);
             if filled == Filled::Enough {
                 self.owes_last = true;
-                return Ok(Some(framing.last_end(source.bytes())));
+                return Ok(Some(framing.last_end(source.buffer())));
             }
             let is_last = filled == Filled::Ended;
             if is_last && source.has_failed() {
                 // A truncated record would be a different URL.
-                source.truncate(framing.last_end(source.bytes()));
+                source.truncate(framing.last_end(source.buffer()));
             }
-            let rest = source.bytes();
+            let rest = source.buffer();
             if rest.is_empty() {
                 return source.take_failure().map_or(Ok(None), Err);
             }

@@ -372,7 +372,7 @@ fn peeking_consumes_nothing() {
             assert!(first.len() == bytes_max || first.starts_with(b"one\n"));
         }
         assert!(!source.fill(100) && !source.has_failed());
-        assert_eq!(source.bytes(), list);
+        assert_eq!(source.buffer(), list);
     }
 }
 

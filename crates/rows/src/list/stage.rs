@@ -108,7 +108,7 @@ impl Stage for JsonItems {
     fn next_lines(&mut self, lines: &mut Vec<u8>) -> Result<(), InputError> {
         let Some(mut stream) = self.0.take() else { return Ok(()) };
         let is_longer = stream.fill(RECORD_BYTES_MAX + 1);
-        let text = stream.bytes();
+        let text = stream.buffer();
         if is_longer {
             return Err(stream.problem(advice::json_array(stream.name(), text)));
         }

@@ -18,7 +18,7 @@
 //! Cost: one pass. Memory holds one value and one piece of markup, each up to
 //! [`SITEMAP_MARKUP_BYTES_MAX`], and the names of the open elements.
 
-use std::io::{self, BufRead, Read};
+use std::io::{Read, Take};
 
 use memchr::memchr;
 use quick_xml::escape::resolve_xml_entity;
@@ -42,25 +42,17 @@ pub(crate) enum Root {
     Atom,
 }
 
+/// The name of each kind of root, of an entry in it, and of the element with the URL in that.
+const ROOTS: [(Root, [&str; 3]); 4] = [
+    (Root::Pages, ["urlset", "url", "loc"]),
+    (Root::Sitemaps, ["sitemapindex", "sitemap", "loc"]),
+    (Root::Rss, ["rss", "item", "link"]),
+    (Root::Atom, ["feed", "entry", "link"]),
+];
+
 impl Root {
     fn from_name(name: &str) -> Option<Root> {
-        match name {
-            "urlset" => Some(Root::Pages),
-            "sitemapindex" => Some(Root::Sitemaps),
-            "rss" => Some(Root::Rss),
-            "feed" => Some(Root::Atom),
-            _ => None,
-        }
-    }
-
-    /// Returns the name of an entry, and of the element in it with the URL.
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Root::Pages => ("url", "loc"),
-            Root::Sitemaps => ("sitemap", "loc"),
-            Root::Rss => ("item", "link"),
-            Root::Atom => ("entry", "link"),
-        }
+        ROOTS.into_iter().find(|(_, names)| names[0] == name).map(|(root, _)| root)
     }
 
     /// Whether other elements than entries are skipped.
@@ -84,7 +76,8 @@ pub(super) enum Found {
 pub(super) struct Document {
     /// The name of the input in errors.
     pub name: String,
-    reader: NsReader<Metered>,
+    /// Reads as many bytes as one text or tag may have.
+    reader: NsReader<Take<Source>>,
     buffer: Vec<u8>,
     place: Place,
     /// The last value.
@@ -119,7 +112,7 @@ impl Document {
     /// Returns the document in `stream`.
     pub(super) fn new(stream: Source) -> Document {
         let name = stream.name().to_owned();
-        let mut reader = NsReader::from_reader(Metered { stream, credit: 0 });
+        let mut reader = NsReader::from_reader(stream.take(0));
         reader.config_mut().expand_empty_elements = true;
         let (buffer, value) = (Vec::new(), Vec::new());
         Document { name, reader, buffer, place: Place::default(), value }
@@ -148,8 +141,11 @@ impl Document {
     fn find(&mut self) -> Result<Found, Wrong> {
         loop {
             self.buffer.clear();
-            self.reader.get_mut().credit = SITEMAP_MARKUP_BYTES_MAX;
+            self.reader.get_mut().set_limit(SITEMAP_MARKUP_BYTES_MAX as u64);
             let event = self.reader.read_event_into(&mut self.buffer)?;
+            if self.reader.get_ref().limit() == 0 {
+                return wrong(too_long());
+            }
             let place = &mut self.place;
             match event {
                 Event::Start(start) => {
@@ -193,17 +189,14 @@ impl Document {
 
     /// Returns the error of the input that ended the document, or that it is malformed.
     fn error(&mut self, error: Error) -> InputError {
-        let source = self.reader.get_mut();
-        if source.stream.has_failed()
-            && let Some(failure) = source.stream.take_failure()
+        let source = self.reader.get_mut().get_mut();
+        if source.has_failed()
+            && let Some(failure) = source.take_failure()
         {
             return failure;
         }
-        let is_out_of_credit = source.credit == 0;
         let problem = match error {
-            Error::Io(_) if is_out_of_credit => {
-                format!("a text or a tag is longer than {SITEMAP_MARKUP_BYTES_MAX} bytes")
-            }
+            _ if self.reader.get_ref().limit() == 0 => too_long(),
             Error::Encoding(_) => {
                 "not UTF-8, as sitemaps must be; convert it first (iconv -t UTF-8)".to_owned()
             }
@@ -235,6 +228,10 @@ fn wrong<T>(problem: impl Into<String>) -> Result<T, Wrong> {
     Err(Wrong::Document(problem.into()))
 }
 
+fn too_long() -> String {
+    format!("a text or a tag is longer than {SITEMAP_MARKUP_BYTES_MAX} bytes")
+}
+
 impl Place {
     fn kind(&self) -> Option<Root> {
         self.root.as_ref().map(|(root, _)| *root)
@@ -264,7 +261,7 @@ impl Place {
             self.open.push(Element::Entries);
             return Ok(Some(root));
         };
-        let (entry, loc) = root.names();
+        let [_, entry, loc] = ROOTS[*root as usize].1;
         let is_foreign = namespace != own.as_deref();
         let element = match parent {
             Element::Loc => return wrong(format!("<{name}> in <{loc}>")),
@@ -392,40 +389,6 @@ fn trim_space(value: &mut Vec<u8>) {
         let lines = value.trim_ascii().split(|byte| b"\n\r".contains(byte));
         let lines: Vec<&[u8]> = lines.filter(|line| !line.is_empty()).collect();
         *value = lines.join(&b'\t');
-    }
-}
-
-/// A stream that delivers as many bytes as there is credit, so that one text or tag has a limit.
-struct Metered {
-    stream: Source,
-    credit: usize,
-}
-
-impl BufRead for Metered {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if !self.stream.fill(1) {
-            // The document asks the stream for its failure.
-            let has_failed = self.stream.has_failed();
-            return if has_failed { Err(io::Error::other("the input failed")) } else { Ok(b"") };
-        }
-        if self.credit == 0 {
-            return Err(io::Error::other("too long"));
-        }
-        let bytes = self.stream.bytes();
-        Ok(&bytes[..bytes.len().min(self.credit)])
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.stream.consume(count);
-        self.credit -= count;
-    }
-}
-
-impl Read for Metered {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = self.fill_buf()?.read(out)?;
-        self.consume(count);
-        Ok(count)
     }
 }
 
