@@ -94,11 +94,6 @@ impl Words {
         Some(&padded[..bytes - 1])
     }
 
-    /// Returns the numbers of the words, or `None` if a row has none.
-    pub fn all(&self) -> Option<&[u8]> {
-        memchr::memchr(NO_WORD, &self.numbers).is_none().then_some(&self.numbers)
-    }
-
     /// Appends the word of a row and a TAB. A missing word is empty.
     #[inline]
     pub(super) fn push_column(&self, row: usize, out: &mut Vec<u8>) {

@@ -75,10 +75,7 @@ const LIST_ELEMENT: &str = "element";
 fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
     match values {
         Values::Words(numbers) => {
-            let codes: Int8Array = match numbers.all() {
-                Some(all) => all.iter().map(|&it| it as i8).collect::<Vec<i8>>().into(),
-                None => numbers.numbers().map(|it| it.map(|it| it as i8)).collect(),
-            };
+            let codes: Int8Array = numbers.numbers().map(|it| it.map(|it| it as i8)).collect();
             let words = DictionaryArray::<Int8Type>::try_new(codes, Arc::clone(words));
             Arc::new(words.expect("numbers are places in the list of all words"))
         }
