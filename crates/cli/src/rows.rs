@@ -21,7 +21,7 @@ use portcullis_report::{Account, Counts, Encoded, Run, Tally};
 use portcullis_rows::list::{List, ListFormat};
 use portcullis_rows::output::columns::{Field, no_collision};
 use portcullis_rows::output::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
-use portcullis_rows::output::{TextRows, csv};
+use portcullis_rows::output::{TextRows, input_columns};
 use portcullis_text::json::to_json;
 
 use super::limits::PARQUET_TEXT_GROUP_BYTES;
@@ -274,7 +274,7 @@ impl Head<'_> {
             Head::None => {}
             Head::Names { rows, fields, first } => {
                 let columns: Vec<Vec<u8>> =
-                    csv::input_columns(list).into_iter().map(Cow::into_owned).collect();
+                    input_columns(list).into_iter().map(Cow::into_owned).collect();
                 if let Some((first, expected)) = first.as_ref().filter(|_| is_joined) {
                     ensure!(
                         *expected == columns,

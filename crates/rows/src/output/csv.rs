@@ -10,25 +10,18 @@
 //! other columns are empty, so the added columns stay in place. Other lists have the column `url`, and
 //! JSON Lines a second one, `record`, with the object.
 
-use std::borrow::Cow;
-
 use csv_core::{Writer, quote};
 
 use super::added::Added;
 use super::columns::Field;
+use super::own::{each_value, has_fields, input_columns};
 use super::{Beside, SameMember, TextRows};
 use crate::input::Record;
-use crate::list::{Arena, List, ListFormat, Problem};
+use crate::list::List;
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 
 /// The end of a line.
 const END: &[u8] = b"\r\n";
-
-/// The only column of lists that are not tables, and the URL column of a table without a header.
-const URL: &[u8] = b"url";
-
-/// The column of the objects of JSON Lines.
-const RECORD: &[u8] = b"record";
 
 /// Rows with the columns of a list, if it is a table, or else with the URL.
 #[derive(Clone, Debug, Default)]
@@ -88,16 +81,20 @@ impl Csv {
         out.extend_from_slice(END);
     }
 
+    /// Appends the columns that a record has itself.
     #[inline]
     fn push_record(&self, list: &List, record: &Record<'_>, out: &mut Vec<u8>) {
-        match list.url_column() {
-            Some(place) => self.push_row(list, place, record, out),
-            None => self.push_field(record.url(), out),
+        let is_csv = list.delimiter() == Some(b',') && has_fields(record);
+        if is_csv && !record.text().contains(&b'\r') {
+            return out.extend_from_slice(record.text());
         }
-        if list.format() == ListFormat::JsonLines {
-            out.push(b',');
-            self.push_field(record.text(), out);
-        }
+        let mut is_first = true;
+        each_value(list, record, |value| {
+            if !std::mem::take(&mut is_first) {
+                out.push(b',');
+            }
+            self.push_field(value.unwrap_or_default(), out);
+        });
     }
 
     /// Appends a field, in quotes if it contains a byte that would end it.
@@ -112,51 +109,4 @@ impl Csv {
         out.truncate(start + 1 + written);
         out.push(b'"');
     }
-
-    fn push_row(
-        &self,
-        list: &List,
-        (column, count): (usize, usize),
-        record: &Record<'_>,
-        out: &mut Vec<u8>,
-    ) {
-        let text = record.text();
-        if !has_fields(record) {
-            out.extend(std::iter::repeat_n(b',', column));
-            self.push_field(text, out);
-            out.extend(std::iter::repeat_n(b',', count - column - 1));
-        } else if list.delimiter() == Some(b',') && !text.contains(&b'\r') {
-            out.extend_from_slice(text);
-        } else {
-            for (number, field) in list.fields(text, &Arena::new()).enumerate() {
-                if number > 0 {
-                    out.push(b',');
-                }
-                self.push_field(field, out);
-            }
-        }
-    }
-}
-
-/// Whether a record of a table has the fields of its columns. A row whose host is missing has.
-pub(super) fn has_fields(record: &Record<'_>) -> bool {
-    let is_broken = record.problem().is_some_and(|problem| problem != Problem::NoHost);
-    !is_broken && !record.text().trim_ascii().is_empty()
-}
-
-/// Returns the names of the columns of a list: the names in its header, or numbers and `url`.
-pub fn input_columns(list: &List) -> Vec<Cow<'_, [u8]>> {
-    let Some((column, count)) = list.url_column() else {
-        return match list.format() {
-            ListFormat::JsonLines => vec![URL.into(), RECORD.into()],
-            _ => vec![URL.into()],
-        };
-    };
-    if !list.columns().is_empty() {
-        return list.columns().iter().map(|name| name.as_slice().into()).collect();
-    }
-    let mut names: Vec<Cow<'_, [u8]>> =
-        (1..=count).map(|number| format!("column{number}").into_bytes().into()).collect();
-    names[column] = URL.into();
-    names
 }

@@ -25,10 +25,10 @@ use serde_json::value::RawValue;
 
 use super::added::{Added, Values, push_string};
 use super::columns::Field;
-use super::csv::{has_fields, input_columns};
+use super::own::{each_value, input_columns};
 use super::{Beside, SameMember, TextRows};
 use crate::input::Record;
-use crate::list::{Arena, List, ListFormat, Problem};
+use crate::list::{List, ListFormat, Problem};
 use portcullis_captures::json_path::length_bit;
 
 /// Objects with these columns.
@@ -84,22 +84,45 @@ impl JsonLines {
         }
     }
 
-    /// Returns the writer of the records of a list.
+    /// Returns the names of the columns of a list, or that of the URL if its records are objects.
     ///
     /// # Errors
     ///
     /// If the list has a column with the name of an added one.
-    fn own<'l>(&self, list: &'l List) -> Result<Own<'l>, SameMember> {
-        let Some((place, _)) = list.url_column() else {
-            self.names.check(list, [URL])?;
-            let is_object = list.format() == ListFormat::JsonLines;
-            return Ok(if is_object { Own::Object } else { Own::Url });
+    fn own<'l>(&self, list: &'l List) -> Result<Vec<Cow<'l, [u8]>>, SameMember> {
+        let columns = match list.format() {
+            ListFormat::JsonLines => vec![URL.into()],
+            _ => input_columns(list),
         };
-        let columns = input_columns(list);
-        let names: Vec<Cow<'_, str>> =
-            columns.iter().map(|name| String::from_utf8_lossy(name)).collect();
+        let names: Vec<_> = columns.iter().map(|name| String::from_utf8_lossy(name)).collect();
         self.names.check(list, names.iter().map(AsRef::as_ref))?;
-        Ok(Own::Row { list, place, names: columns.into_iter().map(Cow::into_owned).collect() })
+        Ok(columns)
+    }
+
+    /// Appends an object with the members of a record, without its end.
+    fn push_own(
+        &self,
+        list: &List,
+        names: &[Cow<'_, [u8]>],
+        record: &Record<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SameMember> {
+        match list.format() {
+            ListFormat::JsonLines if is_object(record) => {
+                self.names.check_object(list, record.text())?;
+                let text = record.text().trim_ascii();
+                out.extend_from_slice(text[..text.len() - 1].trim_ascii_end());
+            }
+            ListFormat::JsonLines => push_member(b'{', URL, Some(record.text()), out),
+            _ => {
+                let (mut before, mut names) = (b'{', names.iter());
+                each_value(list, record, |value| {
+                    let name = names.next().expect("each value has a name");
+                    push_member(std::mem::replace(&mut before, b','), name, value, out);
+                });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -118,13 +141,10 @@ impl TextRows for JsonLines {
             }
             return Ok(());
         };
-        let (own, rows) = (self.own(records.list)?, records.rows_of_each(added));
+        let (names, rows) = (self.own(records.list)?, records.rows_of_each(added));
         for (number, record) in records.block.iter().enumerate() {
             let start = out.len();
-            if matches!(own, Own::Object) && is_object(record) {
-                self.names.check_object(records.list, record.text())?;
-            }
-            own.push(record, out);
+            self.push_own(records.list, &names, record, out)?;
             let end = out.len();
             for row in number * rows..(number + 1) * rows {
                 if row > number * rows {
@@ -144,41 +164,7 @@ impl TextRows for JsonLines {
 }
 
 /// The member with the URL of a record that has no members of its own.
-const URL: &str = "url";
-
-/// The members of a list's records.
-enum Own<'l> {
-    /// Those of the object.
-    Object,
-    /// The fields of a row, of which that at `place` has the URL.
-    Row { list: &'l List, place: usize, names: Vec<Vec<u8>> },
-    /// The URL.
-    Url,
-}
-
-impl Own<'_> {
-    /// Appends an object with the members of a record, without its end.
-    fn push(&self, record: &Record<'_>, out: &mut Vec<u8>) {
-        match self {
-            Own::Object if is_object(record) => {
-                let text = record.text().trim_ascii();
-                out.extend_from_slice(text[..text.len() - 1].trim_ascii_end());
-            }
-            Own::Object => push_members([(URL.as_bytes(), Some(record.text()))], out),
-            Own::Url => push_members([(URL.as_bytes(), Some(record.url()))], out),
-            Own::Row { list, names, .. } if has_fields(record) => {
-                let arena = Arena::new();
-                let fields = list.fields(record.text(), &arena).map(Some);
-                push_members(names.iter().map(Vec::as_slice).zip(fields), out);
-            }
-            Own::Row { place, names, .. } => {
-                let names = names.iter().map(Vec::as_slice).enumerate();
-                let whole = |(number, name)| (name, (number == *place).then(|| record.text()));
-                push_members(names.map(whole), out);
-            }
-        }
-    }
-}
+const URL: &[u8] = b"url";
 
 /// Whether a record of JSON Lines is an object. The list has read it as JSON.
 fn is_object(record: &Record<'_>) -> bool {
@@ -186,27 +172,16 @@ fn is_object(record: &Record<'_>) -> bool {
     is_json && !record.text().trim_ascii().is_empty()
 }
 
-/// Appends an object with texts, without its end.
-fn push_members<'m>(
-    members: impl IntoIterator<Item = (&'m [u8], Option<&'m [u8]>)>,
-    out: &mut Vec<u8>,
-) {
-    let mut before = b'{';
-    for (name, text) in members {
-        out.push(std::mem::replace(&mut before, b','));
-        push_string(name, out);
-        out.push(b':');
-        let Some(text) = text else {
-            out.extend_from_slice(b"null");
-            continue;
-        };
-        push_string(text, out);
-        if !text.is_ascii() && std::str::from_utf8(text).is_err() {
-            out.push(b',');
-            push_string(&[name, b"_base64"].concat(), out);
-            out.push(b':');
-            push_string(BASE64_STANDARD.encode(text).as_bytes(), out);
-        }
+/// Appends a byte and a member with a text.
+fn push_member(before: u8, name: &[u8], text: Option<&[u8]>, out: &mut Vec<u8>) {
+    out.push(before);
+    push_string(name, out);
+    out.push(b':');
+    let Some(text) = text else { return out.extend_from_slice(b"null") };
+    push_string(text, out);
+    if !text.is_ascii() && std::str::from_utf8(text).is_err() {
+        let exact = BASE64_STANDARD.encode(text);
+        push_member(b',', &[name, b"_base64"].concat(), Some(exact.as_bytes()), out);
     }
 }
 
@@ -323,7 +298,8 @@ mod tests {
             assert!(out.iter().all(|&byte| byte >= b' ' && byte != 0x7f));
         }
         let mut out = Vec::new();
-        push_members([(&b"a\""[..], Some(&b"\xff"[..])), (b"b", None)], &mut out);
+        push_member(b'{', b"a\"", Some(b"\xff"), &mut out);
+        push_member(b',', b"b", None, &mut out);
         assert_eq!(out, "{\"a\\\"\":\"\u{fffd}\",\"a\\\"_base64\":\"/w==\",\"b\":null".as_bytes());
     }
 }

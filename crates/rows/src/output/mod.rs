@@ -16,10 +16,12 @@ pub mod arrow;
 pub mod columns;
 pub mod csv;
 pub mod json_lines;
+mod own;
 pub mod parquet;
 pub mod tsv;
 
 pub use added::Added;
+pub use own::input_columns;
 
 use crate::input::Record;
 use crate::list::List;
