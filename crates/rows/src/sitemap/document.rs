@@ -102,9 +102,7 @@ enum Element {
     Entry { has_value: bool },
     /// The element with the URL of an entry, which holds its text.
     Loc,
-    /// An element within an entry that does not count.
-    Other,
-    /// An element outside of entries that does not count, or one of another namespace, and all within.
+    /// An element that does not count, such as one of another namespace, and all within.
     Skipped,
 }
 
@@ -265,7 +263,6 @@ impl Place {
         let is_foreign = namespace != own.as_deref();
         let element = match parent {
             Element::Loc => return wrong(format!("<{name}> in <{loc}>")),
-            Element::Skipped => Element::Skipped,
             Element::Entries if is_foreign && name == entry => {
                 return wrong(format!("<{name}> in another namespace than its root"));
             }
@@ -288,9 +285,9 @@ impl Place {
                 if let Some(page) = page_of_link(start)? {
                     (*value, *has_value) = (page, true);
                 }
-                Element::Other
+                Element::Skipped
             }
-            Element::Entry { .. } | Element::Other => Element::Other,
+            Element::Entry { .. } | Element::Skipped => Element::Skipped,
         };
         if depth == SITEMAP_DEPTH_MAX {
             return wrong(format!("elements are nested deeper than {SITEMAP_DEPTH_MAX}"));
