@@ -73,8 +73,7 @@ impl Schema {
             let (row, _) = first_row(text, separator);
             let names: Vec<String> =
                 row.iter().map(|name| String::from_utf8_lossy(name.trim_ascii()).into()).collect();
-            let shown: Vec<&str> = names.iter().map(String::as_str).collect();
-            match fields.columns(&shown, |_, path| position(&names, path)) {
+            match fields.columns(&names, |_, path| position(&names, path)) {
                 Ok(columns) => {
                     let has_header = !columns.iter().any(|&(field, _, at)| {
                         let named = fields.named(field).map(|path| path.names().join("."));

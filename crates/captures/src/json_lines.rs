@@ -109,6 +109,10 @@ impl RecordReader for Schema {
         Framing::Byte(Terminator::LineFeed)
     }
 
+    fn note_first(&self, records: &[u8]) {
+        self.fields.note_first(records.split(|&byte| byte == b'\n'));
+    }
+
     /// Reads one line. An empty line has no capture, and neither has one with an error.
     fn read(
         &self,

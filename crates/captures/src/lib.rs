@@ -12,7 +12,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`warc`], [`json_lines`], [`csv`], [`parquet`], [`folder`] | the formats |
-//! | [`json_path`] | members of JSON objects by their paths, for lists too |
+//! | [`json_path`], [`names`] | members of JSON objects by their paths, and the names that there are, for lists too |
 //! | [`parquet::file`], [`parquet::group`], [`parquet::columns`] | opened files, bounded pages and typed values, for lists too |
 //!
 //! Cost: linear in the file; memory holds one batch per thread.
@@ -50,6 +50,7 @@ mod inputs;
 pub mod json_lines;
 pub mod json_path;
 pub mod limits;
+pub mod names;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod record;

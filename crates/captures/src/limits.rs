@@ -32,6 +32,11 @@ pub const FOLDER_BATCH_FILES: usize = 64;
 /// Source: our choice; 16 are enough, the rest allows for leading white space.
 pub const FORMAT_BYTES_MAX: usize = 512;
 
+/// Columns or fields that an error names.
+///
+/// Source: our choice. A row of an export has dozens; the one that is meant is among the first.
+pub const NAMES_SHOWN: usize = 24;
+
 /// Rows of a Parquet file per batch.
 ///
 /// Source: our choice. With average bodies of a few KiB, a batch has a few MiB.

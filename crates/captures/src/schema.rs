@@ -15,11 +15,13 @@
 //! assert!("uri=u".parse::<FieldName>().unwrap_err().starts_with("expected one of url, host"));
 //! ```
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::json_path::FieldPath;
+use super::names::{listed, members_of};
 use portcullis_dialect::words;
 use portcullis_robots::access::TimeUnit;
 
@@ -118,6 +120,8 @@ pub struct FieldMap {
 struct FoundFields {
     any: AtomicU32,
     two: AtomicU32,
+    /// The paths of the members of the first record of each input.
+    first: Mutex<BTreeSet<String>>,
 }
 
 /// A column that may hold a field: `None` if there is none, or what is wrong with it. The error has
@@ -158,10 +162,28 @@ impl FieldMap {
         FieldMap { found: Arc::default(), ..self }
     }
 
-    /// Returns a name that was given and that no record had, once all are read.
-    pub fn missing(&self) -> Option<&FieldName> {
+    /// Returns the problem of a name that was given and that no record had, once all are read.
+    pub fn missing(&self) -> Option<String> {
         let found = self.found.any.load(Ordering::Relaxed);
-        self.named.iter().find(|name| name.path.is_some() && found & bit(name.field) == 0)
+        let mut named = self.named.iter().filter(|name| found & bit(name.field) == 0);
+        let (field, path) =
+            named.find_map(|name| Some((name.field.as_str(), name.path.as_ref()?)))?;
+        let first = self.found.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = match first.len() {
+            0 => String::new(),
+            _ => format!("; the first has {}", listed(first.iter())),
+        };
+        Some(format!(
+            "no capture has the field {path} (--fields {field}={path}){there}; name one that some capture \
+             has, or omit it"
+        ))
+    }
+
+    /// Notes the members that the first of `lines` with an object has, if a field was named.
+    pub(super) fn note_first<'l>(&self, lines: impl Iterator<Item = &'l [u8]>) {
+        let mut lines = lines.filter(|_| !self.named.is_empty());
+        let members = lines.find_map(members_of).unwrap_or_default();
+        self.found.first.lock().unwrap_or_else(PoisonError::into_inner).extend(members);
     }
 
     /// Returns the fields that a record had under two of their usual names, with different values in JSON
@@ -182,15 +204,15 @@ impl FieldMap {
         }
     }
 
-    /// Returns the columns of a table that hold fields, each with the rank of its name. `find` returns
-    /// the column at a path, or what is wrong with it, or the names of two.
+    /// Returns the columns of a table that hold fields, each with the rank of its name. `names` are those of
+    /// all columns. `find` returns the column at a path, or what is wrong with it, or the names of two.
     ///
     /// # Errors
     ///
     /// If the table lacks a column that is named or that every capture needs, with what there is.
     pub(super) fn columns<C>(
         &self,
-        names: &[&str],
+        names: &[impl AsRef<str>],
         find: impl Fn(CaptureField, &FieldPath) -> FoundColumn<C>,
     ) -> Result<Vec<(CaptureField, usize, C)>, String> {
         let mut columns = Vec::new();
@@ -224,7 +246,7 @@ impl FieldMap {
             }
         }
         let has = |field| columns.iter().any(|column| column.0 == field);
-        let names = format!("the columns are {}", names.join(", "));
+        let names = format!("the columns are {}", listed(names.iter()));
         for FieldName { field, path } in &self.named {
             if let Some(path) = path.as_ref().filter(|_| !has(*field)) {
                 let field = field.as_str();

@@ -20,6 +20,9 @@ pub(super) trait RecordReader: Send + Sync {
         sink: &mut CaptureSink<'_>,
     ) -> Result<(), String>;
 
+    /// Called with the first records of an input, before they are read.
+    fn note_first(&self, _records: &[u8]) {}
+
     /// Returns whether the other records can be relied on without a record with a problem.
     fn kind_of_problem(&self, _record: &[u8]) -> BrokenKind {
         BrokenKind::Senseless
@@ -55,6 +58,9 @@ impl BatchReader for TextReader {
         let chunk = self.chunks.next(self.records.framing())?;
         let Some(chunk) = chunk else { return Ok(None) };
         let lines_before = self.lines;
+        if lines_before == 0 {
+            self.records.note_first(&chunk);
+        }
         self.lines += lines_in(&chunk);
         Ok(Some(Box::new(Records { chunk, records: Arc::clone(&self.records), lines_before })))
     }

@@ -1,10 +1,5 @@
 //! Bounds of reading lists and writing tables.
 
-/// Columns or fields of a list that an error names.
-///
-/// Source: our choice. A row of an export has dozens; the URL's is among the first.
-pub const LIST_FIELDS_SHOWN: usize = 24;
-
 /// Records at the beginning of a list that show its layout: 1,000.
 ///
 /// Source: our choice. They are in memory anyway, and a log has all of its sites in so many lines.

@@ -15,7 +15,6 @@ use std::cell::RefCell;
 
 use hashbrown::HashMap;
 
-use portcullis_captures::FieldName;
 use portcullis_dialect::AccessRules;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_files::error::WriteError;
@@ -97,12 +96,7 @@ impl Merger {
             portcullis_captures::open(path, *format, &capture)
         };
         self.read(reports, &open, observer)?;
-        let Some(FieldName { field, path: Some(name) }) = capture.missing() else { return Ok(()) };
-        let problem = format!(
-            "no capture has the field {name} (--fields {}={name}); name one that some capture has, or \
-             omit it",
-            field.as_str()
-        );
+        let Some(problem) = capture.missing() else { return Ok(()) };
         Err(IngestError::Refused { problem, inputs: self.inputs.clone() })
     }
 

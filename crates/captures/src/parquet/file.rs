@@ -66,6 +66,13 @@ impl ParquetSource {
         Ok(ParquetSource { name: name.to_owned(), file, metadata: Arc::new(metadata), rows })
     }
 
+    /// Returns the names of the columns that have a value in a row, those within structures with dots.
+    pub fn leaf_names(&self) -> Vec<String> {
+        let schema = self.metadata.file_metadata().schema_descr();
+        let leaves = schema.columns().iter().filter(|column| column.max_rep_level() == 0);
+        leaves.map(|column| column.path().string()).collect()
+    }
+
     /// Returns the error that the file cannot be read as it is.
     pub(super) fn problem(&self, problem: String) -> InputError {
         InputError::list(&self.name, problem)

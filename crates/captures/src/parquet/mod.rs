@@ -89,7 +89,7 @@ pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, InputError> {
 /// Chooses the columns. The error says what is wrong.
 fn start(source: &ParquetSource, fields: &FieldMap) -> Result<(Schema, Projection), String> {
     let file = Columns::of(source)?;
-    let columns = fields.columns(&file.names(), |field, path| {
+    let columns = fields.columns(&source.leaf_names(), |field, path| {
         Ok(file.find(path)?.map(|leaf| check(field, &leaf, fields).map(|()| leaf)))
     })?;
     let read = Projection::new(source, columns.iter().map(|(_, _, leaf)| leaf))?;

@@ -108,7 +108,7 @@ fn what_is_wrong_is_said() {
     assert_eq!(
         problem("domain,date,status,robotstxt\n", &usual),
         "CSV with no column for the body (body, content, robots_txt, text, body_base64); name it with \
-         --fields body=COLUMN; the columns are domain, date, status, robotstxt; JSON Lines and Parquet \
+         --fields body=COLUMN; the columns are `domain`, `date`, `status`, `robotstxt`; JSON Lines and Parquet \
          are read too"
     );
     assert!(problem("", &usual).starts_with("CSV with "));

@@ -516,7 +516,9 @@ fn names_that_no_record_has_and_fields_with_two_names_are_noted() {
     };
     let line = r#"{"url": "u", "status": 200, "http_status": 503, "body": "", "cut": null}"#;
     let found = noted(line, &["truncated=cutt"]);
-    assert_eq!(found.missing().unwrap().field, CaptureField::Truncated);
+    let missing = "no capture has the field cutt (--fields truncated=cutt); the first has `body`, `cut`, \
+                   `http_status`, `status`, `url`; name one that some capture has, or omit it";
+    assert_eq!(found.missing().unwrap(), missing);
     assert_eq!(found.doubted(), [CaptureField::Status]);
     assert!(found.renewed().doubted().is_empty());
     let found = noted(line, &["truncated=cut", "status=status", "host="]);

@@ -303,18 +303,18 @@ fn columns_that_are_missing_or_of_another_type() {
             without("url"),
             &usual,
             "no column for the URL or host (url, robots_url, uri, host, domain, hostname); \
-             name it with --fields url=COLUMN; the columns are status, body",
+             name it with --fields url=COLUMN; the columns are `status`, `body`",
         ),
         (
             without("body"),
             &usual,
             "no column for the body (body, content, robots_txt, text, body_base64); \
-             name it with --fields body=COLUMN; the columns are url, status",
+             name it with --fields body=COLUMN; the columns are `url`, `status`",
         ),
         (
             one_row(vec![]),
             &fields(&["fetched_at=when"]),
-            "no column when (--fields fetched_at=when); the columns are url, status, body",
+            "no column when (--fields fetched_at=when); the columns are `url`, `status`, `body`",
         ),
         (
             one_row(vec![]),

@@ -17,8 +17,8 @@ use bumpalo::Bump;
 use memchr::memchr;
 
 use super::Problem;
-use super::place::listed;
 use super::values::Values;
+use portcullis_captures::names::listed;
 use portcullis_robots::access::UnixSeconds;
 
 /// Where the values of a line or row are, counted from 0.
@@ -71,11 +71,16 @@ impl CdxLine {
         };
         let letters: Vec<&[u8]> = letters.collect();
         let place = |letter: &[u8]| letters.iter().position(|it| *it == letter);
-        let missing = |letter| format!("its CDX legend has no letter `{letter}`");
-        let url = place(b"a").ok_or_else(|| missing("a, the URL"))?;
+        let missing = |letter, value| {
+            let letters = listed(letters.iter().map(|letter| String::from_utf8_lossy(letter)));
+            format!(
+                "its CDX legend has no letter `{letter}`, the {value}; its letters are {letters}"
+            )
+        };
+        let url = place(b"a").ok_or_else(|| missing("a", "URL"))?;
         let time = place(b"b");
         if has_time && time.is_none() {
-            return Err(missing("b, the time"));
+            return Err(missing("b", "time"));
         }
         let time = time.filter(|_| has_time);
         Ok((CdxLine { separator: Some(separator), url: Some(url), time }, true))

@@ -13,11 +13,12 @@ use super::cdx::{self, CdxLine};
 use super::delimited::Columns;
 use super::json::ObjectValues;
 use super::layout::Layout;
-use super::place::{TableColumn, URL_NAMES, Value, listed, rival};
+use super::place::{TableColumn, URL_NAMES, Value, rival};
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage};
 use crate::input::{Framing, InputError, Terminator};
 use crate::sitemap::root_of;
+use portcullis_captures::names::{listed, members_of};
 use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row};
 use portcullis_files::kind::{FileKind, Wanted};
 use portcullis_files::limits::TABLE_COLUMNS_MAX;
@@ -228,8 +229,10 @@ impl Look<'_> {
     fn members(&self, urls: Vec<FieldPath>) -> Result<ObjectValues, String> {
         let ListConfig { urls: place, times, agents, hosts, unit, .. } = self.config;
         let places = [place, times, agents, hosts].map(Place::clone);
-        let first = self.lines().and_then(|mut lines| lines.find(|line| !line.starts_with(b"!")));
-        ObjectValues::new(urls, places, *unit, first)
+        let is_asked = self.config.has_names();
+        let lines = self.lines().filter(|_| is_asked).into_iter().flatten();
+        let fields = lines.filter(|line| !line.starts_with(b"!")).find_map(members_of);
+        ObjectValues::new(urls, places, *unit, fields.unwrap_or_default())
     }
 
     /// Detects the layout of an access log. Without a host in its lines, `--host` gives it.

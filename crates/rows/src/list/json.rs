@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use bumpalo::Bump;
-use serde_json::Value as Json;
 
 use super::host::NO_HOST;
-use super::place::{Place, Value, listed};
+use super::place::{Place, Value};
 use super::values::Values;
 use super::{FieldPath, Problem};
 use portcullis_captures::json_path::{FieldValue, Found, Members};
+use portcullis_captures::names::listed;
 use portcullis_robots::access::{TimeUnit, in_range};
 
 /// The members that are read from an object.
@@ -45,7 +45,7 @@ struct Seen {
 impl ObjectValues {
     /// Returns the members of the URL at these paths, and those of the time, the agent and the host at
     /// their `places`, as which that of the URL is given too. Some servers log each header as a list of its
-    /// values, so agents and hosts may be one. `first` is the first line with an object, if there is one.
+    /// values, so agents and hosts may be one. `fields` are the paths of the members of the first object.
     ///
     /// # Errors
     ///
@@ -54,14 +54,12 @@ impl ObjectValues {
         urls: Vec<FieldPath>,
         places: [Place; 4],
         unit: Option<TimeUnit>,
-        first: Option<&[u8]>,
+        fields: Vec<String>,
     ) -> Result<ObjectValues, String> {
         let [_, times, agents, hosts] = &places;
         let paths = [urls, times.paths()?, agents.paths()?, hosts.paths()?].into_iter().enumerate();
         let paths = paths.flat_map(|(value, paths)| paths.into_iter().map(move |it| (value, it)));
         let members = Members::new(paths.collect(), &[2, 3], &[])?;
-        let has_names = places.iter().any(|place| !place.names().is_empty());
-        let fields = first.filter(|_| has_names).map(fields_of).unwrap_or_default();
         let seen = Arc::new(Seen { bits: AtomicU8::new(0), places, fields });
         Ok(ObjectValues { members, unit, seen })
     }
@@ -134,27 +132,5 @@ fn text_of(found: Found<'_>) -> Option<&[u8]> {
     match found.value {
         FieldValue::Text(Cow::Borrowed(text)) => Some(text),
         _ => None,
-    }
-}
-
-/// Returns the paths of the members of the object in a line.
-fn fields_of(line: &[u8]) -> Vec<String> {
-    let object = memchr::memchr(b'{', line).map_or(&line[..0], |start| &line[start..]);
-    let mut fields = Vec::new();
-    if let Ok(object) = serde_json::from_slice(object) {
-        add_fields(&object, &mut Vec::new(), &mut fields);
-    }
-    fields
-}
-
-/// Adds the paths of the members in a value at `names`.
-fn add_fields(value: &Json, names: &mut Vec<String>, fields: &mut Vec<String>) {
-    let Json::Object(members) = value else {
-        return fields.push(FieldPath::from_names(names.clone()).to_string());
-    };
-    for (name, value) in members {
-        names.push(name.clone());
-        add_fields(value, names, fields);
-        names.pop();
     }
 }

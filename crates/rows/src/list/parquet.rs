@@ -124,7 +124,7 @@ fn find(
     let names = file.names();
     if !at.is_asked() {
         let usual = TableColumn::find(&names, at);
-        let column = usual.ok_or_else(|| missing(source, at, value))?;
+        let column = usual.ok_or_else(|| missing(file, source, at, value))?;
         return Ok(file.at(column.only(&names, value)?));
     }
     for name in at.names() {
@@ -139,22 +139,21 @@ fn find(
             return Ok(leaf);
         }
     }
-    Err(missing(source, at, value))
+    Err(missing(file, source, at, value))
 }
 
 /// Returns the problem of a file without the column with a value. It names those with a value a row, and
 /// those within structures with dots.
-fn missing(source: &ParquetSource, at: &Place, value: Value) -> String {
-    let schema = source.metadata.file_metadata().schema_descr();
-    let columns = schema.columns().iter().filter(|column| column.max_rep_level() == 0);
-    let names: Vec<String> = columns.map(|column| column.path().string()).collect();
-    let all = schema.num_columns();
+fn missing(file: &Columns<'_>, source: &ParquetSource, at: &Place, value: Value) -> String {
+    let names = source.leaf_names();
+    let all = source.metadata.file_metadata().schema_descr().num_columns();
     let lists = "columns with lists are not read; make a row of each item";
     match names.len() {
         0 if all > 0 => lists.to_owned(),
         count if count < all => format!("{}; {lists}", TableColumn::missing(&names, at, value)),
         _ => TableColumn::missing(&names, at, value),
     }
+        _ if at.has_numbers_alone() => TableColumn::missing(&file.names(), at, value),
 }
 
 impl ParquetList {

@@ -5,13 +5,17 @@
 //! error that lists what there is.
 
 use portcullis_captures::json_path::FieldPath;
+use portcullis_captures::names::listed;
+use portcullis_text::figures::counted;
 
 use super::ListFormat;
-use crate::limits::LIST_FIELDS_SHOWN;
 
 /// Names of columns and members that hold a URL, in any case, in every format. The first that exists
 /// counts.
 pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
+
+/// The name of the place where the format has a value.
+const RECORD: &str = "record";
 
 /// Where a value is in each record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,7 +89,7 @@ impl Place {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         match &names[..] {
             [] => Place::Usual,
-            [name] if name == "record" => Place::Record,
+            [name] if name == RECORD => Place::Record,
             _ => Place::Named(names),
         }
     }
@@ -103,6 +107,12 @@ impl Place {
         }
     }
 
+    /// Whether columns are named by their numbers.
+    pub(crate) fn has_numbers_alone(&self) -> bool {
+        let names = self.names();
+        !names.is_empty() && names.iter().all(|name| name.parse::<usize>().is_ok())
+    }
+
     /// Returns the names as paths of members.
     ///
     /// # Errors
@@ -116,14 +126,18 @@ impl Place {
     /// Checks that records of a format can have a value here. The error says what to do.
     pub(crate) fn check(&self, value: Value, format: ListFormat) -> Result<(), String> {
         let (names, is_own) = (names_of(format), value.is_of(format));
+        let (noun, flag) = (value.noun(), value.flag());
         let problem = match self {
             Place::Usual => return Ok(()),
+            Place::Named(names) if names.iter().any(|name| name == RECORD) => {
+                let problem = "is the format's own and cannot be one of several names; name one";
+                return Err(format!("{flag}: `{RECORD}` {problem}"));
+            }
             Place::Record if is_own => return Ok(()),
             Place::Named(_) if names.is_some() => return Ok(()),
-            Place::Record => format!("no {} of their own", value.noun()),
+            Place::Record => format!("no {noun} of their own"),
             Place::Named(_) => "no columns or fields".to_owned(),
         };
-        let (noun, flag) = (value.noun(), value.flag());
         let fix = match (names, value) {
             _ if is_own => format!("use {flag} record"),
             (Some(named), _) => format!("name the {named} with the {noun} with {flag}"),
@@ -204,8 +218,12 @@ impl TableColumn {
             given => format!("no column `{}`", given.join("` or `")),
         };
         let columns = listed(names.iter().map(|name| String::from_utf8_lossy(name.as_ref())));
+        let there = match at.has_numbers_alone() {
+            true => format!("it has {}, {columns}", counted(names.len() as u64, "column")),
+            false => format!("its columns are {columns}"),
+        };
         format!(
-            "{problem}; its columns are {columns}; name the one with the {} with {} NAME or its number",
+            "{problem}; {there}; name the one with the {} with {} NAME or its number",
             value.noun(),
             value.flag()
         )
@@ -226,15 +244,4 @@ pub(super) fn rival(names: &[impl AsRef<[u8]>], place: usize) -> Option<String> 
     let mut others = names.iter().enumerate().filter(|(other, _)| *other != place);
     let (_, name) = others.find(|(_, name)| is_usual(name.as_ref().trim_ascii()))?;
     Some(String::from_utf8_lossy(name.as_ref().trim_ascii()).into_owned())
-}
-
-/// Formats the first few names in quotes.
-pub(super) fn listed(names: impl ExactSizeIterator<Item = impl AsRef<str>>) -> String {
-    let rest = names.len().saturating_sub(LIST_FIELDS_SHOWN);
-    let shown: Vec<String> =
-        names.take(LIST_FIELDS_SHOWN).map(|name| format!("`{}`", name.as_ref())).collect();
-    match rest {
-        0 => shown.join(", "),
-        rest => format!("{} and {rest} more", shown.join(", ")),
-    }
 }

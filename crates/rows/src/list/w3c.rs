@@ -16,9 +16,9 @@
 use memchr::{memchr, memmem};
 
 use super::host::joined;
-use super::place::listed;
 use super::values::{Values, at_places};
 use super::{Arena, Problem};
+use portcullis_captures::names::listed;
 use portcullis_engine::bytes::percent_triplet;
 use portcullis_robots::access::UnixSeconds;
 

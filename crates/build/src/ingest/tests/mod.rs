@@ -330,7 +330,8 @@ fn a_name_that_no_capture_has_is_an_error_in_each_run() {
         assert!(super::ingest(std::slice::from_ref(&cut), config, &()).unwrap().doubted.is_empty());
         // What the run before found does not count.
         let error = super::ingest(std::slice::from_ref(&two), config, &()).unwrap_err().to_string();
-        let words = "no capture has the field was_cut (--fields truncated=was_cut); name one";
+        let words = "no capture has the field was_cut (--fields truncated=was_cut); the first has `body`, \
+                     `code`, `host`, `http_status`, `status`; name one";
         assert!(error.starts_with(words), "{error}");
     }
     let both = [cut, two];
