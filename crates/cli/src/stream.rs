@@ -86,6 +86,9 @@ pub fn run<S: Send, O: Default + Send + 'static>(
             for damage in part.list.take_damages() {
                 notes.add(format!("{damage}; only what came before it was read"));
             }
+            if let Some(note) = part.list.note_on_units() {
+                notes.add(format!("{}: {note}", part.list.name()));
+            }
         }
         progress.draw(Some(watch.all_records));
         sink(part, &mut done.output)

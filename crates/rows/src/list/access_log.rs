@@ -111,6 +111,7 @@ impl AccessLine {
             url: self.target(kept(without_escapes(parts.request), arena)).ok_or(Problem::NoRequest),
             host: value_at(self.host, text, &parts),
             time: self.has_time.then(time).flatten(),
+            lacks_unit: false,
             agent: agent.map(|text| kept(without_escapes(text), arena)),
         }
     }

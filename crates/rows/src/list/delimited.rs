@@ -4,11 +4,12 @@
 //! number of fields that differs from the first row) has a problem instead of a URL.
 
 use bumpalo::Bump;
+use portcullis_captures::json_path::FieldValue;
 use portcullis_files::input::{Fields, QuoteProblem, Separator};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::Problem;
-use super::values::{Values, at_places, kept};
+use super::values::{Values, at_places, kept, lacks_unit};
 
 /// The separator, the columns of the values, and the number of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +55,17 @@ impl Columns {
         };
         // In a row with a problem, columns are not where they should be.
         let time = time.filter(|_| url.is_ok());
-        let time = time.and_then(|time| UnixSeconds::from_text(&time.text(), self.unit));
+        let text = time.map(|time| time.text());
+        let time = text.as_ref().and_then(|text| UnixSeconds::from_text(text, self.unit));
+        let is_number = |text| lacks_unit(&FieldValue::Text(text), self.unit);
+        let lacks_unit = time.is_none() && text.is_some_and(is_number);
         let [agent, host] = [agent, host]
             .map(|field| field.filter(|_| url.is_ok()).map(|it| kept(it.text(), arena)));
-        Some(Row { whole: &rest[..end], end_bytes, values: Values { url, time, agent, host } })
+        Some(Row {
+            whole: &rest[..end],
+            end_bytes,
+            values: Values { url, time, lacks_unit, agent, host },
+        })
     }
 }
 

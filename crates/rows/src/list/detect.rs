@@ -61,9 +61,9 @@ pub(crate) fn detect(
         },
     };
     let found = Look { name, first, text, is_whole, format, config }.list();
-    let Some(list) = found.map_err(|problem| InputError::list(name, problem))? else {
-        return Ok(None);
-    };
+    let wrong = |problem| InputError::list(name, problem);
+    let Some(list) = found.map_err(wrong)? else { return Ok(None) };
+    list.check_units(first, is_whole).map_err(wrong)?;
     let note = match (config.format, list.note) {
         (_, Some(how)) => Some(format!("{}, {how}", format.describe())),
         (Some(_), None) => None,

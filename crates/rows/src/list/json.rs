@@ -11,7 +11,7 @@ use bumpalo::Bump;
 
 use super::host::NO_HOST;
 use super::place::{Place, Value};
-use super::values::Values;
+use super::values::{Values, lacks_unit};
 use super::{FieldPath, Problem};
 use portcullis_captures::json_path::{FieldValue, Found, Members};
 use portcullis_captures::names::listed;
@@ -110,6 +110,7 @@ impl ObjectValues {
         }
         self.see(&found);
         let [url, time, agent, host] = found;
+        let seconds = time.value.seconds(self.unit);
         Values {
             url: match url {
                 Found { is_repeated: true, .. } => Err(Problem::RepeatedField),
@@ -117,7 +118,8 @@ impl ObjectValues {
                 Found { value: FieldValue::Null, .. } => Err(Problem::NoField),
                 _ => Err(Problem::NotAString),
             },
-            time: time.value.seconds(self.unit).and_then(in_range),
+            time: seconds.and_then(in_range),
+            lacks_unit: seconds.is_none() && lacks_unit(&time.value, self.unit),
             agent: text_of(agent),
             // A host that cannot be read is not that of records without one.
             host: match host {

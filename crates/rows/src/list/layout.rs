@@ -1,6 +1,7 @@
 //! The layouts of records of text: where each format has the values, and how a block is read.
 
 use std::iter;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_files::input::dump_record;
@@ -43,11 +44,11 @@ pub(super) enum Layout {
 
 impl Layout {
     /// Fills `block` with the next of `records`: their URLs, which get a host if they are paths, and
-    /// their times and agents.
+    /// their times and agents. Counts the times that are numbers without a unit in `unitless`.
     pub(super) fn fill<'c>(
         &'c self,
         records: &mut Records<'c>,
-        (at, hosts): (&Place, Option<&Hosts>),
+        (at, hosts, unitless): (&Place, Option<&Hosts>, &AtomicU64),
         arena: &'c Arena,
         block: &mut BlockBuffer<'c>,
     ) {
@@ -58,6 +59,9 @@ impl Layout {
         let mut complete = |record: Record<'c>, values: Values<'c>| {
             if at.is_asked() {
                 times.push(values.time);
+                if values.lacks_unit {
+                    unitless.fetch_add(1, Ordering::Relaxed);
+                }
             }
             agents.push(values.agent.unwrap_or_default());
             values.of_record(record, hosts, arena)

@@ -76,8 +76,10 @@ mod w3c;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::input::{Framing, Records, Source, Terminator};
+use crate::limits::RECORDS_LOOKED_AT_MAX;
 use crate::sitemap::Sitemap;
 pub use advice::{of_row, of_text, open_quote, other_fields};
 pub(crate) use detect::detect;
@@ -257,6 +259,8 @@ pub struct List {
     pub(crate) framing: Framing,
     layout: Layout,
     times: Place,
+    /// How often a time was a number without a unit, in all threads. A block may be read twice.
+    unitless: Arc<AtomicU64>,
     /// The hosts of paths; `None` if a path is not a URL.
     hosts: Option<Hosts>,
     head: Vec<u8>,
@@ -281,6 +285,7 @@ impl List {
             framing: Framing::Byte(terminator),
             layout: Layout::Text,
             times: Place::Usual,
+            unitless: Arc::default(),
             hosts: None,
             head: Vec::new(),
             columns: Vec::new(),
@@ -300,7 +305,8 @@ impl List {
         let names = rows.column_names();
         let chosen = names.iter().position(|name| *name == rows.column_name());
         let rival = chosen.filter(|_| note.is_some()).and_then(|at| place::rival(&names, at));
-        List { columns, note, rival, file: Some(Arc::clone(rows)), ..self }
+        let unitless = Arc::clone(&rows.unitless);
+        List { columns, note, rival, unitless, file: Some(Arc::clone(rows)), ..self }
     }
 
     /// Returns the file, or `None` if the list is not a column of Parquet.
@@ -411,6 +417,52 @@ impl List {
             Layout::Fields(members) | Layout::Cdxj(members) => members.missing(are_all),
             _ => None,
         }
+    }
+
+    /// Returns a note on times that are numbers without a unit, once all records were read. `None` if there are
+    /// none.
+    pub fn note_on_units(&self) -> Option<&'static str> {
+        let is_some = self.unitless.load(Ordering::Relaxed) > 0;
+        is_some.then_some(
+            "some times are numbers, so these records have none; name their unit with --time-unit s or ms",
+        )
+    }
+
+    /// Checks that times have a unit if they are numbers in most of the first records of a list that begins
+    /// with `first`. The error says how to name it.
+    fn check_units(&self, first: &[u8], is_whole: bool) -> Result<(), String> {
+        let is_text =
+            matches!(self.layout, Layout::Columns(_) | Layout::Fields(_) | Layout::Cdxj(_));
+        if !is_text || self.times.names().is_empty() {
+            return Ok(());
+        }
+        let text = &first[self.head.len()..];
+        let end = if is_whole { text.len() } else { self.framing.last_end(text) };
+        let (arena, mut records, mut count) = (Arena::new(), self.split(&text[..end]), 0);
+        let mut block = BlockBuffer::new();
+        while count < RECORDS_LOOKED_AT_MAX {
+            self.fill(&mut records, &arena, &mut block);
+            count += block.records.len();
+            if block.records.is_empty() {
+                break;
+            }
+        }
+        // The records are read again.
+        let numbers = self.unitless.swap(0, Ordering::Relaxed);
+        let problem = "most of its times are numbers; name their unit with --time-unit s or ms";
+        if 2 * numbers > count as u64 { Err(problem.to_owned()) } else { Ok(()) }
+    }
+
+    /// Fills `block` with the next of `records`.
+    #[inline]
+    fn fill<'c>(
+        &'c self,
+        records: &mut Records<'c>,
+        arena: &'c Arena,
+        block: &mut BlockBuffer<'c>,
+    ) {
+        let List { times, hosts, unitless, .. } = self;
+        self.layout.fill(records, (times, hosts.as_ref(), unitless), arena, block);
     }
 
     /// Returns the damage that was tolerated, once its last chunk was read. What follows it in a

@@ -21,6 +21,7 @@
 
 use std::fs::File;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{Array, BinaryViewArray, RecordBatch};
 use arrow_schema::DataType;
@@ -30,6 +31,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy};
 
 use super::host::{Hosts, url_of_text};
 use super::place::{TableColumn, Value};
+use super::values::lacks_unit;
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem};
 use portcullis_captures::parquet::columns::{
     Columns, GroupRows, Leaf, Projection, holds_bytes, holds_numbers, holds_times,
@@ -56,6 +58,8 @@ pub struct ParquetList {
     hosts: Option<Hosts>,
     /// How the columns are decoded.
     projection: Projection,
+    /// As in [`List`](super::List).
+    pub(super) unitless: Arc<AtomicU64>,
 }
 
 /// The columns that are read.
@@ -149,11 +153,11 @@ fn missing(file: &Columns<'_>, source: &ParquetSource, at: &Place, value: Value)
     let all = source.metadata.file_metadata().schema_descr().num_columns();
     let lists = "columns with lists are not read; make a row of each item";
     match names.len() {
+        _ if at.has_numbers_alone() => TableColumn::missing(&file.names(), at, value),
         0 if all > 0 => lists.to_owned(),
         count if count < all => format!("{}; {lists}", TableColumn::missing(&names, at, value)),
         _ => TableColumn::missing(&names, at, value),
     }
-        _ if at.has_numbers_alone() => TableColumn::missing(&file.names(), at, value),
 }
 
 impl ParquetList {
@@ -173,7 +177,8 @@ impl ParquetList {
         });
         let (columns, projection) = found.map_err(|problem| InputError::list(name, problem))?;
         let (is_found, hosts) = (!config.urls.is_asked(), config.hosts_in(ListFormat::Parquet));
-        Ok(ParquetList { source, columns, is_found, hosts, projection })
+        let unitless = Arc::default();
+        Ok(ParquetList { source, columns, is_found, hosts, projection, unitless })
     }
 
     /// Returns the name of the column with the URLs.
@@ -408,7 +413,13 @@ impl Urls {
             None => None,
             Some((leaf, unit)) => {
                 let values = leaf.values(batch, *unit)?;
-                let time = |row| values.at(row).seconds(*unit).and_then(in_range);
+                let time = |row| {
+                    let (value, seconds) = (values.at(row), values.at(row).seconds(*unit));
+                    if seconds.is_none() && lacks_unit(&value, *unit) {
+                        list.unitless.fetch_add(1, Ordering::Relaxed);
+                    }
+                    seconds.and_then(in_range)
+                };
                 Some((0..batch.num_rows()).map(time).collect())
             }
         };

@@ -379,6 +379,25 @@ fn times_of_every_type() {
     }
 }
 
+/// Numbers as text need a unit too, and a list says so once it was read.
+#[test]
+fn texts_that_are_numbers_are_noted() {
+    use crate::input::{ChunkConfig, Chunks, Source};
+    use crate::list::Rows;
+    let texts = ["2020-01-02", "1577934245"].repeat(400);
+    let (_folder, path) = with_times(column(StringArray::from(texts)), properties().build());
+    for (unit, is_noted) in [(None, true), (Some(TimeUnit::Seconds), false)] {
+        let source = Source::open(&path).unwrap();
+        let mut last = None;
+        for chunk in Chunks::new(source, ChunkConfig::default(), time_config(unit)) {
+            let (chunk, arena) = (chunk.unwrap(), Arena::new());
+            Rows::new(&chunk, &arena, 0).read(1, |_| Ok::<bool, InputError>(true)).unwrap();
+            last = Some(Arc::clone(&chunk.list));
+        }
+        assert_eq!(last.unwrap().note_on_units().is_some(), is_noted);
+    }
+}
+
 /// INT96, as Hive and Impala write timestamps: nanoseconds of a day, and the Julian day.
 #[test]
 fn times_of_int96() {

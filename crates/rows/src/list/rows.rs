@@ -94,7 +94,7 @@ impl<'c> Rows<'c> {
             let (list, chunk): (&List, &[u8]) = (self.list(), self.chunk);
             let mut records = list.split(&chunk[self.done..]);
             let read = |block: &mut _| {
-                list.layout.fill(&mut records, (&list.times, list.hosts.as_ref()), arena, block);
+                list.fill(&mut records, arena, block);
                 chunk.len() - records.rest().len()
             };
             self.in_blocks(read, |record| record.whole().len(), answers, &mut with)?;

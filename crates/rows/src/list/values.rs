@@ -14,13 +14,16 @@ pub use bumpalo::Bump as Arena;
 
 use super::Problem;
 use crate::input::Record;
-use portcullis_robots::access::UnixSeconds;
+use portcullis_captures::json_path::FieldValue;
+use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 /// The values in a record.
 pub(super) struct Values<'c> {
     pub url: Result<&'c [u8], Problem>,
     /// `None` if there is none, it cannot be read, or it is not asked for.
     pub time: Option<UnixSeconds>,
+    /// Whether the time is a number whose unit is not known.
+    pub lacks_unit: bool,
     /// `None` if there is none, it is no text, or it is not asked for.
     pub agent: Option<&'c [u8]>,
     /// The host of a URL that is a path alone. `None` if there is none, or it is not asked for.
@@ -29,7 +32,7 @@ pub(super) struct Values<'c> {
 
 impl<'c> Values<'c> {
     pub(super) fn from_url(url: Result<&'c [u8], Problem>) -> Values<'c> {
-        Values { url, time: None, agent: None, host: None }
+        Values { url, time: None, lacks_unit: false, agent: None, host: None }
     }
 
     /// Returns `record` with the URL that its text means. `hosts` completes paths.
@@ -46,6 +49,13 @@ impl<'c> Values<'c> {
             Err(problem) => record.with_problem(problem),
         }
     }
+}
+
+/// Whether a value is no time because it is a number and its unit is not known.
+#[cold]
+pub(super) fn lacks_unit(value: &FieldValue<'_>, unit: Option<TimeUnit>) -> bool {
+    let is_time = |unit| value.seconds(unit).is_some();
+    unit.is_none() && !is_time(None) && is_time(Some(TimeUnit::Seconds))
 }
 
 /// Returns a text in `arena`, unless it is borrowed from the record.

@@ -112,6 +112,7 @@ impl W3cLine {
             url: stem.map(whole).ok_or(Problem::NoRequest),
             host: host.map(|host| with_scheme(host, protocol, port, arena)),
             time,
+            lacks_unit: false,
             agent: agent.map(|agent| agent_of(agent, arena)),
         }
     }
@@ -198,7 +199,7 @@ mod tests {
         let arena = Arena::new();
         let (has_agent, has_time) = (fields.contains("Agent"), fields.contains("date"));
         let all = W3cLine::from_head(head.as_bytes(), has_agent, has_time).unwrap();
-        let Values { url, time, agent, host } = all.read(line.as_bytes(), &arena);
+        let Values { url, time, agent, host, .. } = all.read(line.as_bytes(), &arena);
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         (host.map(text), url.map(text), agent.map(text), time.map(|time| time.0))
     }
