@@ -156,12 +156,7 @@ pub fn push_sitemaps(
         let values = capture.sitemaps()?;
         counts.origins += 1;
         counts.origins_with_sitemaps += u64::from(!values.is_empty());
-        let mut seen = HashSet::new();
-        for value in values {
-            let value = resolved(&origin, value);
-            if !seen.insert(value.clone()) {
-                continue;
-            }
+        for (_, value) in distinct_sitemaps(&origin, &values) {
             let problem = split(&value, set.dialect().paths.path_start).err();
             counts.sitemaps += 1;
             counts.not_urls += u64::from(problem.is_some());
@@ -171,6 +166,17 @@ pub fn push_sitemaps(
         }
     }
     Ok(())
+}
+
+/// Returns the sitemaps that the robots.txt of `origin` names, each once in the order of the file: the
+/// value as it is written, and the URL.
+pub(crate) fn distinct_sitemaps<'v>(
+    origin: &[u8],
+    values: &'v [Vec<u8>],
+) -> impl Iterator<Item = (&'v Vec<u8>, Vec<u8>)> {
+    let mut seen = HashSet::new();
+    let all = values.iter().map(|value| (value, resolved(origin, value.clone())));
+    all.filter(move |(_, url)| seen.insert(url.clone()))
 }
 
 /// Returns the URL of a sitemap that the robots.txt of `origin` names. Its own path is `/robots.txt`, so

@@ -27,7 +27,7 @@ use portcullis_text::visible::cut_to_show;
 use crate::agents::AgentFigures;
 use crate::facts::{Addressed, AgentFacts, FactReader, PolicyReading};
 use crate::limits::{SURVEY_BATCH_ROWS, SURVEY_FACTS_KEPT, SURVEY_LIST_BYTES};
-use crate::origins::{Map, PolicyUse, SharedFigures, SharedFiles, captured};
+use crate::origins::{Map, PolicyUse, SharedFigures, SharedFiles, captured, distinct_sitemaps};
 
 /// The name of the origin and the host of a policy that applies to every URL.
 const EVERYWHERE: &[u8] = b"*";
@@ -92,13 +92,13 @@ const COLUMNS: [Column; 24] = {
             to.push_numbers(at, it.each(|of| Some(it.reading.licenses_of(of).len() as u32)));
         }),
         Column::new("sitemaps", Number, |it, at, to| {
-            to.push_numbers(at, it.each(|_| Some(it.row.sitemaps.len() as u32)));
+            to.push_numbers(at, it.each(|_| Some(it.sitemaps.len() as u32)));
         }),
         Column::new(LISTS[0], List, |it, at, to| {
             it.each(|of| it.reading.licenses_of(of)).for_each(|list| to.push_list(at, list));
         }),
         Column::new(LISTS[1], List, |it, at, to| {
-            it.each(|_| ()).for_each(|()| to.push_list(at, &it.row.sitemaps));
+            it.each(|_| ()).for_each(|()| to.push_list(at, &it.sitemaps));
         }),
         Column::new(COMPARISON[0], Word(&Relation::WORDS), |it, at, to| {
             let relation = |of: &AgentFacts| Some(it.reading.relation_of(of)?.0 as u8);
@@ -483,8 +483,10 @@ impl<'s> RowWorker<'_, 's> {
             true => (EVERYWHERE.to_vec(), EVERYWHERE),
             false => (row.host.origin(row.https), host_of(row.host.key())),
         };
+        let sitemaps = distinct_sitemaps(&origin, &row.sitemaps);
+        let sitemaps = sitemaps.map(|(written, _)| written.clone()).collect();
         let agents = &*rows.facts.agents;
-        let origin = OriginRows { row, reading, origin, host, agents };
+        let origin = OriginRows { row, reading, origin, host, sitemaps, agents };
         for (place, column) in rows.columns.iter().enumerate() {
             (column.push)(&origin, place, added);
         }
@@ -498,6 +500,8 @@ struct OriginRows<'a> {
     reading: &'a PolicyReading,
     origin: Vec<u8>,
     host: &'a [u8],
+    /// The sitemaps that the file names, each once, as they are written.
+    sitemaps: Vec<Vec<u8>>,
     agents: &'a [Crawler],
 }
 
@@ -525,7 +529,7 @@ impl OriginRows<'_> {
     fn list_bytes(&self) -> u64 {
         let of_lists: Vec<u64> = self.reading.licenses.iter().map(|it| list_bytes(it)).collect();
         let licenses = self.each(|it| it.licenses.map_or(0, |it| of_lists[it as usize]));
-        licenses.sum::<u64>() + list_bytes(&self.row.sitemaps) * self.reading.agents.len() as u64
+        licenses.sum::<u64>() + list_bytes(&self.sitemaps) * self.reading.agents.len() as u64
     }
 }
 

@@ -253,7 +253,7 @@ Columns:
                  the preference about all that the crawler may fetch: y, n, ? (not stated), or mixed
                  where pages differ; null if it may fetch nothing, or if a limit ended the search
   licenses, sitemaps
-                 counts; --lists adds license_values and sitemap_values
+                 counts, each sitemap once; --lists adds license_values and sitemap_values
   relation, witness
                  with --beside AGENT: what the crawler may fetch beside AGENT, and a path that shows it
   shared         number of origins in the set that have the very same file; null without a file
