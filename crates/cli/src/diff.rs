@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
-use portcullis_build::{LoadConfig, LoadError, load, load_text, read_text};
+use portcullis_build::{LoadConfig, LoadError, LoadNote, load, load_text, read_text};
 use portcullis_dialect::usage::Label;
 use portcullis_files::kind::FileKind;
 use portcullis_lint::analysis::{Budget, FileComparison, Grouped, robots_named};
@@ -30,7 +30,7 @@ use serde::Serialize;
 
 use super::agents::AgentNotes;
 use super::args::{DiffArgs, InputArgs, QuestionArgs, ReadingArgs};
-use super::engine::{check_files, classifier, show_notes};
+use super::engine::{check_files, classifier, show_notes, texts_of};
 use super::exit::ExitStatus;
 use super::mapped;
 use super::message::Notes;
@@ -113,11 +113,13 @@ pub fn run(args: DiffArgs) -> anyhow::Result<ExitStatus> {
             );
             check_files(&old, strictness)?;
             check_files(&new, strictness)?;
-            diff.sets(&old, &new)
+            diff.sets(&old, &new, Vec::new())
         }
         // Each file applies to every URL of the lists.
         (None, None) if diff.stream.is_some() => {
-            diff.sets(&diff.load(&old.path)?, &diff.load(&new.path)?)
+            let mut notes = Vec::new();
+            let [old, new] = [diff.load(&old.path, &mut notes)?, diff.load(&new.path, &mut notes)?];
+            diff.sets(&old, &new, notes)
         }
         (None, None) => diff.files([&old.path, &new.path]),
         (one, _) => {
@@ -167,11 +169,16 @@ struct Changed {
 type Outcome = (Found, TableFile, Option<CompleteOutput>);
 
 impl Diff {
-    /// Compares two sets.
-    fn sets(&self, old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> anyhow::Result<ExitStatus> {
-        let notes = AgentNotes::of(&self.questions, new)?;
-        notes.show(self.summary.form);
-        let agents = &notes.run.agents;
+    /// Compares two sets. `notes` are those on the files of which they were made.
+    fn sets(
+        &self,
+        old: &Arc<PolicySet>,
+        new: &Arc<PolicySet>,
+        mut notes: Vec<String>,
+    ) -> anyhow::Result<ExitStatus> {
+        let of_agents = AgentNotes::of(&self.questions, new)?;
+        of_agents.show(self.summary.form);
+        let agents = &of_agents.run.agents;
         ensure!(
             AgentNotes::of(&self.questions, old)?.run.agents == *agents,
             "the dialects of the two sets have different product tokens; name agents that both have"
@@ -183,22 +190,21 @@ impl Diff {
         };
         old.is_whole()?;
         new.is_whole()?;
-        let notes = stream.map_or_else(Vec::new, |stream| stream.notes.kept);
+        notes.extend(stream.into_iter().flat_map(|stream| stream.notes.kept));
         let [from, to] = self.times;
         let old = Side { policies: PolicyFacts::of(old), at: from };
         let new = Side { policies: PolicyFacts::of(new), at: to };
-        self.finish(agents.to_vec(), notes, [old, new], outcome)
+        self.finish(of_agents.run.clone(), notes, [old, new], outcome)
     }
 
     /// Completes the outputs, and writes the summary.
     fn finish(
         &self,
-        agents: Vec<String>,
+        run: Run,
         notes: Vec<String>,
         [old, new]: [Side; 2],
         (found, table, rejects): Outcome,
     ) -> anyhow::Result<ExitStatus> {
-        let run = Run { agents, ..Run::default() };
         let account = Account { run, notes, ..Account::default() };
         let mut summary = Summary { format: format::DIFF, account, old, new, found };
         // Equal inputs make equal files, which have no time.
@@ -217,11 +223,17 @@ impl Diff {
     }
 
     /// Compiles the robots.txt at `path` for the agents.
-    fn load(&self, path: &Path) -> anyhow::Result<Arc<PolicySet>> {
+    fn load(&self, path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Arc<PolicySet>> {
         let agents = Some(self.questions.agents(self.config.dialect)?.into());
         let loaded = load(path, &LoadConfig { agents, ..self.config.clone() })?;
-        show_notes(&loaded.notes, loaded.note_count());
+        self.note(&loaded.notes, loaded.note_count(), notes);
         Ok(loaded.set.into())
+    }
+
+    /// Shows the first of `count` notes on a file, and keeps them for the account.
+    fn note(&self, notes: &[LoadNote], count: u64, kept: &mut Vec<String>) {
+        show_notes(notes, count, self.summary.form);
+        kept.extend(texts_of(notes, count));
     }
 
     /// Writes the origins that changed.
@@ -292,9 +304,11 @@ impl Diff {
     fn files(&self, paths: [&PathBuf; 2]) -> anyhow::Result<ExitStatus> {
         let config = &self.config;
         let (dialect, bytes_max) = (config.dialect, config.robots_bytes_max);
-        let read = |path: &Path| -> Result<Vec<u8>, LoadError> {
-            let (text, notes) = read_text(path, config)?;
-            show_notes(&notes, notes.len() as u64);
+        let are_hidden = self.summary.form == SummaryForm::Json;
+        let mut notes = Notes { are_hidden, kept: Vec::new() };
+        let mut read = |path: &Path| -> Result<Vec<u8>, LoadError> {
+            let (text, found) = read_text(path, config)?;
+            self.note(&found, found.len() as u64, &mut notes.kept);
             Ok(text)
         };
         let texts = [read(paths[0])?, read(paths[1])?];
@@ -307,8 +321,6 @@ impl Diff {
             let records = file.usage_records().iter();
             records.map(|it| (it.field, it.value, it.user_agent)).collect::<Vec<_>>()
         });
-        let are_hidden = self.summary.form == SummaryForm::Json;
-        let mut notes = Notes { are_hidden, kept: Vec::new() };
         if usage[0] != usage[1] {
             let note = "the usage records of the files differ, and verdicts alone are compared; \
                         `portcullis survey --robots FILE` shows preferences";
@@ -334,6 +346,7 @@ impl Diff {
             }
         }
         let names = agents.iter().map(|agent| agent.name().to_owned()).collect();
+        let run = Run { agents: names, ..Run::default() };
         let sides = [0, 1].map(|side| {
             let facts = PolicyFacts::of(&load_text(&texts[side], config));
             let policies = PolicyFacts { name: paths[side].display().to_string(), ..facts };
@@ -342,7 +355,7 @@ impl Diff {
         let is_different = answers[Answer::Different as usize] > 0;
         let answers = Figures::of(Answer::ALL, Answer::as_str, |it| answers[it as usize]);
         let outcome = (Found::Files { answers }, rows.end()?, None);
-        let status = self.finish(names, notes.kept, sides, outcome)?;
+        let status = self.finish(run, notes.kept, sides, outcome)?;
         match limited {
             Some(first) if !is_different => bail!(
                 "cannot tell whether the files give the same verdicts for {first}: a limit ended the \

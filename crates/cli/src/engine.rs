@@ -163,20 +163,18 @@ impl Policies {
 
     /// Shows the notes on files and agents. A JSON summary has them instead.
     pub fn show_notes(&self, form: SummaryForm) {
-        if form != SummaryForm::Json {
-            show_notes(&self.notes, self.note_count);
-        }
+        show_notes(&self.notes, self.note_count, form);
         self.agents.show(form);
     }
 
     /// Returns the first notes on files, for an account.
     pub fn account_notes(&self) -> Vec<String> {
-        first(self.notes.iter().map(ToString::to_string), self.note_count, more)
+        texts_of(&self.notes, self.note_count)
     }
 
     /// Shows the notes on files, and on agents that seem to be misspelt unless `quiet`.
     pub fn show_notes_of_check(&self, quiet: bool) {
-        show_notes(&self.notes, self.note_count);
+        show_notes(&self.notes, self.note_count, SummaryForm::None);
         if !quiet {
             self.agents.show_misspelt();
         }
@@ -208,8 +206,16 @@ fn needs_set(error: SetError) -> anyhow::Error {
     anyhow!("-p needs a compiled set; {name} is {kind} ({advice})")
 }
 
-/// Shows the first few of `count` notes on standard error.
-pub fn show_notes(notes: &[LoadNote], count: u64) {
+/// Returns the first few of `count` notes, for an account.
+pub fn texts_of(notes: &[LoadNote], count: u64) -> Vec<String> {
+    first(notes.iter().map(ToString::to_string), count, more)
+}
+
+/// Shows the first few of `count` notes on standard error, unless a JSON summary has them.
+pub fn show_notes(notes: &[LoadNote], count: u64, form: SummaryForm) {
+    if form == SummaryForm::Json {
+        return;
+    }
     let line = |note: &LoadNote| {
         let weight = match note.kind {
             LoadNoteKind::LeftOut(_)
