@@ -89,7 +89,7 @@ fn a_list_that_is_cut_short_while_it_is_read() {
         let folder = Folder::new();
         let list = long_list(&folder);
         let run = Run::start(&folder, &format!("{CLASSIFY} --robots robots -j {threads}"));
-        let words = ["became shorter while it was read", "run again when nothing writes"];
+        let words = ["urls.txt became shorter while it was read", "run again when nothing writes"];
         run.cut(&list, left, &words);
     }
 }
@@ -117,8 +117,8 @@ fn a_set_that_is_cut_short_while_it_is_mapped() {
     let whole = folder.read("a.set");
     long_list(&folder);
     let cuts = [
-        (4_096, "became shorter while it was read"),
-        (0, "became shorter while it was read"),
+        (4_096, "error: a.set became shorter while it was read"),
+        (0, "error: a.set became shorter while it was read"),
         (whole.len() as u64 - 1, "a.set became shorter while it was in use"),
     ];
     for (left, message) in cuts {

@@ -35,6 +35,7 @@ mod kinds;
 mod limits;
 mod lint;
 mod lists;
+mod names;
 mod parquet;
 #[cfg(unix)]
 mod pipes;

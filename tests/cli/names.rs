@@ -1,0 +1,183 @@
+//! Names of columns and fields: what a name that is not there leads to, several names, and numbers as
+//! times.
+
+use super::*;
+
+/// The policies of a.example: a file that disallows `/x` since 2024-02, and everything was allowed before.
+fn with_history() -> Folder {
+    let folder = Folder::new();
+    let captures = [
+        capture("a.example", "2024-01-01", 200, ""),
+        capture("a.example", "2024-02-01", 200, "User-agent: *\nDisallow: /x\n"),
+    ];
+    folder.write("captures.jsonl", captures.concat());
+    folder.ok("compile --history --summary none -o h.pcs captures.jsonl");
+    folder
+}
+
+#[test]
+fn an_error_lists_the_names_that_there_are() {
+    let folder = with_history();
+    let many: Vec<String> = (1..=30).map(|number| format!("c{number}")).collect();
+    let cdxj = "a,example)/ 20240101000000 {\"url\": \"https://a.example/\", \"b\": {\"c\": 1}}\n";
+    for (file, text, flags, words) in [
+        ("a.csv", "url,t\nhttps://a.example/,x\n".to_owned(), "--time-field q", "`url`, `t`;"),
+        ("b.tsv", "url\tt\nhttps://a.example/\tx\n".into(), "--host-field q", "`url`, `t`;"),
+        (
+            "c.csv",
+            "url,t\nhttps://a.example/,x\n".into(),
+            "--url-field 3",
+            "it has 2 columns, `url`",
+        ),
+        ("d.csv", many.join(",") + "\n", "--url-field 31,99", "it has 30 columns, `c1`"),
+        ("e.csv", many.join(",") + "\n", "--url-field q", "`c24` and 6 more; name"),
+        ("f.jsonl", "{\"a\": {\"b\": 1}, \"c\": 2}\n".into(), "--url-field q", "`a.b`, `c`;"),
+        ("g.jsonl", "[\n{\"c\": 2}\n".into(), "--input-format jsonl --url-field q", "a JSON array"),
+        ("h.jsonl", "broken\n{\"c\": 2}\n".into(), "--url-field q", "of the first are `c`;"),
+        ("i.cdxj", cdxj.into(), "--time-field q", "of the first are `b.c`, `url`;"),
+        ("j.cdx", " CDX N b s\nx 2 y\n".into(), "", "its letters are `N`, `b`, `s`"),
+        ("k.log", "#Fields: date x\n2 y\n".into(), "", "its fields are `date`, `x`"),
+        (
+            "l.log",
+            "#Fields: cs-uri-stem x\n/ y\n".into(),
+            "--time-field x",
+            "use --time-field record",
+        ),
+    ] {
+        folder.write(file, text);
+        let output = folder.output(format!("classify -p h.pcs -a Bot {file} {flags}"));
+        assert_fails(&output, &[words]);
+    }
+    for (file, text, fields, words) in [
+        ("m.jsonl", capture("a.example", "", 404, ""), "body=q.r", "the first has `body`,"),
+        ("n.csv", "url,body\n".into(), "url=q", "the columns are `url`, `body`"),
+        ("o.csv", many.join(",") + "\n", "url=q", "`c24` and 6 more"),
+    ] {
+        folder.write(file, text);
+        assert_fails(
+            &folder.output(format!("compile -o n.pcs {file} --fields {fields}")),
+            &[words],
+        );
+    }
+}
+
+/// The first name that a table or an object has is used, in every format that has names.
+#[test]
+fn several_names_mean_the_same_in_every_format() {
+    let folder = with_history();
+    let object = |time: &str| format!("{{\"url\": \"https://a.example/x\", {time}}}\n");
+    let lists = |both: &str, row: &str| {
+        let json = match both {
+            "u" => object(&format!("\"u\": \"{row}\"")),
+            _ => object("\"u\": \"2024-01-15\", \"t\": \"2024-02-15\""),
+        };
+        [
+            ("l.csv", format!("url,{both}\nhttps://a.example/x,{row}\n")),
+            ("l.tsv", format!("url\t{both}\nhttps://a.example/x\t{row}\n").replace(',', "\t")),
+            ("l.jsonl", json.clone()),
+            ("l.cdxj", format!("a,example)/x 20230101000000 {json}")),
+        ]
+    };
+    for (names, row, verdict) in
+        [("u", "2024-01-15", "allow"), ("u,t", "2024-01-15,2024-02-15", "disallow")]
+    {
+        for (file, list) in lists(names, row) {
+            folder.write(file, list);
+            let line = format!("classify -p h.pcs -a Bot --summary none {file} --time-field");
+            let output = folder.ok(format!("{line} t,u"));
+            assert!(
+                output.stdout.starts_with(verdict.as_bytes()),
+                "{file}: {}",
+                text(&output.stdout)
+            );
+            // What the format has is no name of a column, and would be ignored.
+            for mixed in ["record,u", "u,record"] {
+                let output = folder.output(format!("{line} {mixed}"));
+                assert_fails(&output, &["cannot be one of several names"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_are_times_if_their_unit_is_named() {
+    let folder = with_history();
+    let list = |numbers: usize| {
+        let times = (0..2_000).map(|row| if row < numbers { "1707955200.5" } else { "2024-02-15" });
+        times.map(|time| format!("https://a.example/x,{time}\n")).collect::<String>()
+    };
+    let json = |csv: &str| {
+        let line = |row: &str| {
+            let (url, time) = row.split_once(',').unwrap();
+            let is_text = time.contains("-");
+            let time = if is_text { format!("\"{time}\"") } else { time.to_owned() };
+            format!("{{\"url\": \"{url}\", \"t\": {time}}}\n")
+        };
+        csv.lines().map(line).collect::<String>()
+    };
+    for (numbers, is_error) in [(1, false), (200, false), (700, true), (2_000, true)] {
+        folder.write("l.csv", format!("url,t\n{}", list(numbers)));
+        folder.write("l.tsv", format!("url,t\n{}", list(numbers)).replace(',', "\t"));
+        folder.write("l.jsonl", json(&list(numbers)));
+        for file in ["l.csv", "l.tsv", "l.jsonl"] {
+            let line = format!("classify -p h.pcs -a Bot {file} --time-field t");
+            let output = folder.output(&line);
+            if is_error {
+                assert_fails(
+                    &output,
+                    &[file, "most of its times are numbers", "--time-unit s or ms"],
+                );
+            } else {
+                assert_status(&output, 0);
+                assert_says(&output, &[&format!("no-time {numbers}"), "--time-unit s or ms"]);
+                let summary = folder.ok(format!("{line} --summary json"));
+                let notes = json_of(&summary)["notes"].to_string();
+                assert_contains(&notes, &["some times are numbers"]);
+            }
+        }
+    }
+    folder.write("l.csv", format!("url,t\n{}", list(2_000)));
+    let output = folder.ok("classify -p h.pcs -a Bot l.csv --time-field t --time-unit s");
+    assert_says(&output, &["disallow 2000"]);
+    assert!(!text(&output.stderr).contains("numbers"));
+}
+
+/// Returns the summary.
+fn json_of(output: &Output) -> Value {
+    super::json(&output.stderr)
+}
+
+/// The column counts the rows of `--sitemaps`.
+#[test]
+fn a_sitemap_that_a_file_names_twice_counts_once() {
+    let folder = Folder::new();
+    let sitemaps =
+        ["/s.xml", "https://a.example/s.xml", "/s.xml", "t.xml", "http://a.example/s.xml"];
+    let lines = sitemaps.map(|it| format!("Sitemap: {it}\n")).concat();
+    folder.write("captures.jsonl", capture("a.example", "", 200, &lines));
+    folder.ok("compile --summary none -o s.pcs captures.jsonl");
+    let rows = folder.ok("survey --sitemaps -p s.pcs --format jsonl --summary json");
+    assert_eq!(json_of(&rows)["sitemaps"], 3);
+    assert_eq!(text(&rows.stdout).lines().count(), 3);
+    let row = folder.ok("survey -p s.pcs -a Bot --lists --format jsonl --summary none");
+    let row = super::json(&row.stdout);
+    assert_eq!(row["sitemaps"], 3);
+    assert_eq!(row["sitemap_values"], json!(["/s.xml", "t.xml", "http://a.example/s.xml"]));
+}
+
+/// The notes of a comparison are in the JSON on standard error, and nothing else is there.
+#[test]
+fn a_comparison_has_its_notes_in_json() {
+    let folder = Folder::new();
+    folder.write("old", "<html><body></body></html>");
+    folder.write("new", "User-agent: *\nDisallow: /\nContent-Usage: train-ai=n\n");
+    folder.write("urls.csv", "url,x\nhttps://a.example/,1\n");
+    for line in ["diff old new", "diff old new -a Nobody urls.csv"] {
+        let account = json_of(&folder.ok(format!("{line} --summary json")))["account"].clone();
+        assert_contains(&account["notes"].to_string(), &["old: this looks like a web page"]);
+        let shown = folder.ok(format!("{line} --summary text"));
+        assert_says(&shown, &["warning: old: this looks like a web page"]);
+        let unnamed = account["unnamed_agents"].as_array().unwrap();
+        assert_eq!(unnamed.len(), usize::from(line.contains("Nobody")), "{account}");
+    }
+}
