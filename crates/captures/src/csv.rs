@@ -196,7 +196,7 @@ impl RecordReader for Schema {
         if let b"\n" | b"\r\n" = record {
             return Ok(());
         }
-        sink(Ok(self.record(record)?.capture(&self.fields, config)?));
+        sink(Ok(self.record(record)?.capture(None, &self.fields, config)?));
         Ok(())
     }
 }

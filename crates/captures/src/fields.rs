@@ -59,6 +59,17 @@ pub(super) fn fields(block: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
+/// Returns whether an answer with this status and `Content-Range` may be the whole file. One with status 206
+/// is a part, unless it says that the part is all there is (RFC 9110, sections 14.4 and 15.3.7).
+pub(super) fn may_be_whole<'r>(status: u16, range: impl FnOnce() -> Option<&'r [u8]>) -> bool {
+    let is_all = |range: &[u8]| {
+        let range = range.strip_prefix(b"bytes ")?.strip_prefix(b"0-")?;
+        let (last, size) = range.split_at(memchr(b'/', range)?);
+        Some(byte_count(last)?.checked_add(1)? == byte_count(&size[1..])?)
+    };
+    status != 206 || range().and_then(is_all).unwrap_or(false)
+}
+
 /// Parses a field that counts bytes, such as `Content-Length`.
 pub(super) fn byte_count(value: &[u8]) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {

@@ -18,7 +18,7 @@ use portcullis_engine::bytes::{hex_value, trim};
 
 use super::ReadConfig;
 use super::body::{Settled, is_html, notes, settle};
-use super::fields::{block_bytes, byte_count, fields, lines, unfold};
+use super::fields::{block_bytes, byte_count, fields, lines, may_be_whole, unfold};
 use crate::limits::{CONTENT_CODINGS_MAX, HEADER_BLOCK_BYTES_MAX};
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_files::compression::Coding;
@@ -92,6 +92,8 @@ impl<'m> Message<'m> {
     /// Reads the body. `is_truncated` is true if the archive says that it cut the body. Only a 2xx
     /// answer keeps its body.
     pub fn settle(&self, is_truncated: bool, config: &ReadConfig) -> Settled<'m> {
+        let range = || self.field(b"content-range");
+        let is_truncated = is_truncated || !may_be_whole(self.status, range);
         let truncated = [(CaptureNote::Truncated, is_truncated)];
         if !matches!(self.status, 200..=299) {
             // For other answers, the head is enough.

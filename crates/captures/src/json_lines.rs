@@ -31,7 +31,8 @@
 //! contradicts itself (two bodies, a member twice, a body but a `null` status) or has no answer (no
 //! status, no body and no error). A 2xx answer without a body is [`Fetched::BrokenBody`], unless its
 //! status is 204 or 205, which have none. A 2xx answer with `truncated` or an `error` is
-//! [`Fetched::BrokenBody`] too, unless the body reaches the size limit.
+//! [`Fetched::BrokenBody`] too, unless the body reaches the size limit, and so is a 206 whose
+//! `Content-Range` is not all of the file.
 //!
 //! Cost: one pass over each line, and a copy of each text that contains an escape. Base64 is
 //! decoded up to the size limit. A line longer than
@@ -141,7 +142,8 @@ impl RecordReader for Schema {
         }
         let headers: Headers<'_> = within(text, record.take(CaptureField::Headers))?;
         let redirects: Vec<Redirect<'_>> = within(text, record.take(CaptureField::Redirects))?;
-        let mut capture = match record.capture(&self.fields, config) {
+        let range = headers.first("content-range");
+        let mut capture = match record.capture(range, &self.fields, config) {
             Ok(read) => read,
             Err(problem) => {
                 return self.read_history(text, config, sink).unwrap_or(Err(problem));
@@ -224,7 +226,7 @@ impl Schema {
                     answer,
                 ];
                 values.into_iter().for_each(|(field, value)| record.set(field, 0, value));
-                match record.capture(&self.fields, config) {
+                match record.capture(None, &self.fields, config) {
                     // However host and date are written. Which of the two is right is not known.
                     Ok(capture) if !seen.insert((host.0.to_lowercase(), capture.captured_at)) => {
                         return Some(Err(format!("{}: `{}` occurs twice", host.0, date.0)));
@@ -289,8 +291,8 @@ enum FieldValues<'l> {
 struct Headers<'l>(Vec<(&'static str, Cow<'l, str>)>);
 
 impl Headers<'_> {
-    const USED: [&'static str; 6] =
-        ["age", "cache-control", "content-type", "date", "expires", "location"];
+    const USED: [&'static str; 7] =
+        ["age", "cache-control", "content-range", "content-type", "date", "expires", "location"];
 
     /// Returns the first value of a field.
     fn first(&self, name: &str) -> Option<&[u8]> {

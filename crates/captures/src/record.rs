@@ -13,6 +13,7 @@ use portcullis_engine::bytes::trim;
 use portcullis_robots::access::{CaptureNote, TimeUnit, UnixSeconds, in_range};
 
 use super::body::{notes, settle, status_of};
+use super::fields::may_be_whole;
 use super::json_path::{FieldValue, Found};
 use super::schema::{CaptureField, FieldMap};
 use super::{Capture, ReadConfig, Subject};
@@ -67,17 +68,19 @@ impl<'r> Record<'r> {
         self.values[field as usize].value.is_set()
     }
 
-    /// Returns the capture.
+    /// Returns the capture. `range` is the answer's `Content-Range`, if it is known.
     pub fn capture(
         mut self,
+        range: Option<&[u8]>,
         fields: &FieldMap,
         config: &ReadConfig,
     ) -> Result<Capture<'r>, String> {
         let subject = self.subject(fields)?;
         let captured_at = self.time(fields.unit)?;
-        let (has_error, is_truncated) =
-            (self.is_set(CaptureField::Error), self.is_set(CaptureField::Truncated));
+        let has_error = self.is_set(CaptureField::Error);
         let status = self.status()?;
+        let is_truncated = self.is_set(CaptureField::Truncated)
+            || !may_be_whole(status.unwrap_or_default(), || range);
         let body = self.body(status, config)?;
         let has_body = body.as_ref().is_some_and(|body| !body.is_empty());
         let (status, is_assumed) = match status {

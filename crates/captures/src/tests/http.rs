@@ -104,6 +104,30 @@ fn bodies_without_coding() {
     check("Transfer-Encoding: identity\r\nContent-Length: 9\r\n", b"", BROKEN, b"", &[ShortBody]);
 }
 
+/// A part of a file is no file, unless the part is all of it.
+#[test]
+fn parts_of_files() {
+    let rows = [
+        ("Content-Range: bytes 0-48/49\r\n", Fetched::Status(206)),
+        ("content-range:  bytes 0-48/49\r\n", Fetched::Status(206)),
+        ("Content-Range: bytes 0-48/50\r\n", BROKEN),
+        ("Content-Range: bytes 1-48/49\r\n", BROKEN),
+        ("Content-Range: bytes 0-48/*\r\n", BROKEN),
+        ("Content-Range: bytes 0-18446744073709551615/0\r\n", BROKEN),
+        ("Content-Range: lines 0-48/49\r\n", BROKEN),
+        ("Content-Type: multipart/byteranges; boundary=a\r\n", BROKEN),
+        ("", BROKEN),
+    ];
+    for (header, expected) in rows {
+        let bytes = [b"HTTP/1.1 206 Part\r\n", header.as_bytes(), b"\r\n", TEXT].concat();
+        let settled =
+            Message::split(&bytes).unwrap().settle(false, &ReadConfig { robots_bytes_max: None });
+        assert_eq!(settled.answer, expected, "{header}");
+        let is_broken = expected == BROKEN;
+        assert_eq!(settled.notes.contains(CaptureNote::Truncated), is_broken, "{header}");
+    }
+}
+
 #[test]
 fn chunks_are_put_together() {
     use CaptureNote::BadChunks;
