@@ -165,19 +165,25 @@ fn a_sitemap_that_a_file_names_twice_counts_once() {
     assert_eq!(row["sitemap_values"], json!(["/s.xml", "t.xml", "http://a.example/s.xml"]));
 }
 
-/// The notes of a comparison are in the JSON on standard error, and nothing else is there.
+/// The notes are in the JSON on standard error, and nothing else is there.
 #[test]
 fn a_comparison_has_its_notes_in_json() {
     let folder = Folder::new();
     folder.write("old", "<html><body></body></html>");
     folder.write("new", "User-agent: *\nDisallow: /\nContent-Usage: train-ai=n\n");
     folder.write("urls.csv", "url,x\nhttps://a.example/,1\n");
-    for line in ["diff old new", "diff old new -a Nobody urls.csv"] {
+    for line in ["diff old new", "diff old new -a Nobody,nobody urls.csv"] {
         let account = json_of(&folder.ok(format!("{line} --summary json")))["account"].clone();
         assert_contains(&account["notes"].to_string(), &["old: this looks like a web page"]);
         let shown = folder.ok(format!("{line} --summary text"));
         assert_says(&shown, &["warning: old: this looks like a web page"]);
+        let twice = if line.contains("-a") { "-a has nobody twice" } else { "web page" };
+        assert_contains(&account["notes"].to_string(), &[twice]);
         let unnamed = account["unnamed_agents"].as_array().unwrap();
         assert_eq!(unnamed.len(), usize::from(line.contains("Nobody")), "{account}");
     }
+    let line =
+        "classify urls.csv --robots robots -a Nobody,nobody,YandexBot --summary json -o x.tsv";
+    let notes = json_of(&folder.ok(line))["notes"].to_string();
+    assert_contains(&notes, &["-a has nobody twice", "YandexBot also follows the group Yandex"]);
 }

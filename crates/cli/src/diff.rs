@@ -190,6 +190,7 @@ impl Diff {
         };
         old.is_whole()?;
         new.is_whole()?;
+        notes.extend_from_slice(&of_agents.notes);
         notes.extend(stream.into_iter().flat_map(|stream| stream.notes.kept));
         let [from, to] = self.times;
         let old = Side { policies: PolicyFacts::of(old), at: from };

@@ -167,9 +167,9 @@ impl Policies {
         self.agents.show(form);
     }
 
-    /// Returns the first notes on files, for an account.
+    /// Returns the first notes on files, and those on agents, for an account.
     pub fn account_notes(&self) -> Vec<String> {
-        texts_of(&self.notes, self.note_count)
+        [texts_of(&self.notes, self.note_count), self.agents.notes.clone()].concat()
     }
 
     /// Shows the notes on files, and on agents that seem to be misspelt unless `quiet`.

@@ -33,7 +33,7 @@ pub struct AgentNotes {
     /// The agents that are evaluated, in the order of the output, and what an account says of them.
     pub run: Run,
     /// Notes on names that were typed or left out.
-    notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl AgentNotes {
