@@ -49,18 +49,25 @@ impl World {
         let mut world = World { files: Vec::new(), archived: Vec::new() };
         for _ in 0..random.within(1..=3) {
             world.files.push(Captures::default());
-            (0..random.within(4..=36)).for_each(|_| world.push(random));
+            (0..random.within(4..=36)).for_each(|_| {
+                let url = resource(random);
+                world.push(url, 14, random);
+            });
+            if random.one_in(2) {
+                // What is captured often is followed by those who redirect to it.
+                let url = resource(random);
+                (0..30).for_each(|_| world.push(url.clone(), 60, random));
+            }
         }
         world
     }
 
-    /// Adds a capture to the last file.
-    fn push(&mut self, random: &mut Random) {
-        let url = resource(random);
+    /// Adds a capture to the last file, at one of so many times 10 days.
+    fn push(&mut self, url: String, dates: usize, random: &mut Random) {
         let at = match random.below(10) {
             0 => None,
             // Dates are often equal, or 30 days apart.
-            _ => Some(random.below(14) as u64 * 10 * DAY + random.below(2) as u64),
+            _ => Some(random.below(dates) as u64 * 10 * DAY + random.below(2) as u64),
         };
         let status = *random.pick(&[
             200, 200, 200, 200, 200, 301, 302, 304, 304, 401, 404, 418, 429, 500, 503, 503, 503,

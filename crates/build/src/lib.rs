@@ -28,6 +28,7 @@ mod load;
 mod merging;
 mod pool;
 mod provenance;
+mod shared;
 mod sources;
 mod standing;
 mod strings;
@@ -48,6 +49,7 @@ pub use load::{
 pub use merging::{MergeError, SettleChoice, as_of, set_as_of, settled};
 pub use pool::{BlobID, BlobPool, Fingerprint};
 pub use provenance::{InputReport, Provenance, SettleConfig};
+pub use shared::{Followed, SharedTimeline};
 pub use sources::{OpenSet, SourceSet, Sources};
 pub use standing::{Content, HostStanding, Moment, Standing, Timeline};
 pub use verify::{Verified, verify};

@@ -50,11 +50,18 @@ pub const STRING_GENERATION_BYTES: usize = 4 * 1024 * 1024;
 /// with more is alone.
 pub const CAPTURES_AT_ONCE: usize = 16 * 1024;
 
-/// Hosts whose histories are made at once: 32. All may have the moments of one resource that they
-/// redirect to.
+/// Hosts whose histories are made at once: 32. Each may follow timelines of its own.
 ///
 /// Source: our choice. Threads share that many well, and a resource has some hundred moments.
 pub const HISTORIES_AT_ONCE: usize = 32;
+
+/// Moments of an origin from one of its captures to the next that are written out: 8. If there are more,
+/// because the target of a redirect changes, the origin follows a timeline that all origins behind the
+/// target share.
+///
+/// Source: our choice; real origins have few, and they are asked faster. Part of the format, see
+/// `crates/set/src/FORMAT.md`.
+pub const MOMENTS_WRITTEN_OUT_MAX: usize = 8;
 
 /// Resources that are known to which the redirects of an origin lead, while its history is made; then
 /// all are forgotten and found anew.

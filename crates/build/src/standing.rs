@@ -7,6 +7,7 @@ use portcullis_robots::syntax::NoteSet;
 use portcullis_set::stored::CaptureFacts;
 
 use super::pool::BlobID;
+use super::shared::Followed;
 
 /// A host and the standings of its origins. http and https have a field each, because nearly all
 /// hosts have both.
@@ -35,19 +36,27 @@ pub type Timeline = Vec<Moment>;
 ///
 /// Each capture of the origin begins a moment, because it renews the age of the policy, and so does an
 /// outage that becomes long. A *period* is a sequence of moments with the same policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// When the moment begins; 0 for a capture without a date, which is older than all others.
     pub since: UnixSeconds,
     /// The standing as of that time.
     pub standing: Standing,
+    /// The timeline whose changes are also those of the origin until the next moment; `None` if the
+    /// standing stays the same.
+    pub follows: Option<Box<Followed>>,
 }
 
 impl Moment {
     /// Returns the moment that a standing from a single capture begins, or from captures of one
     /// chain of redirects.
     pub(crate) fn of(standing: Standing) -> Moment {
-        Moment { since: standing.facts.begins_at(), standing: standing.without_span() }
+        Moment::plain(standing.facts.begins_at(), standing.without_span())
+    }
+
+    /// Returns a moment in which the standing stays the same.
+    pub(crate) fn plain(since: UnixSeconds, standing: Standing) -> Moment {
+        Moment { since, standing, follows: None }
     }
 }
 

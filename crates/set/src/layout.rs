@@ -92,14 +92,16 @@ impl CaptureRow {
 const _: () = assert!(size_of::<CaptureRow>() == 32);
 const _: () = assert!(TIMELINE_SECONDS_END.trailing_zeros() as usize == 8 * CaptureRow::DATE_BYTES);
 
-/// A moment of a timeline.
+/// A moment of a timeline, or a part in which it follows another one.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct MomentRow {
     /// When it begins, and the input of its capture in the lowest [`INPUT_BITS`](MomentRow::INPUT_BITS).
     pub since_and_input: U64,
+    /// [`NONE`] if it follows another timeline.
     pub policy: U32,
-    /// The number of its capture, whose times count back from when the moment begins.
+    /// The number of its capture, whose times count back from when the moment begins. The capture of a
+    /// redirect to another timeline has the number of this one instead of other records.
     pub capture: U32,
 }
 
@@ -121,6 +123,11 @@ impl MomentRow {
     #[inline]
     pub fn since(&self) -> u64 {
         self.since_and_input.get() >> MomentRow::INPUT_BITS
+    }
+
+    #[inline]
+    pub fn follows(&self) -> bool {
+        self.policy.get() == NONE
     }
 
     pub fn input(&self) -> u32 {

@@ -283,9 +283,13 @@ impl<'s> SurveyRows<'s> {
         let per_block = per_block.max(1) as usize;
         let mut all_hosts = self.set.hosts();
         let mut next_block = move || {
-            let (mut hosts, mut list_bytes) = (Vec::new(), 0_u64);
-            while hosts.len() < per_block && list_bytes < bytes_max {
+            let (mut hosts, mut list_bytes, mut moments) = (Vec::new(), 0_u64, 0_u64);
+            while hosts.len() < per_block && list_bytes < bytes_max && moments < rows as u64 {
                 let Some(host) = all_hosts.next().transpose()? else { break };
+                if history {
+                    // Hosts that follow one timeline have more than are stored.
+                    moments = moments.saturating_add(moments_of(&host)?.saturating_mul(agents));
+                }
                 if lists {
                     let bytes = file_bytes(&host, history)?.saturating_mul(agents);
                     list_bytes = list_bytes.saturating_add(bytes);
@@ -407,12 +411,12 @@ impl<'s> RowWorker<'_, 's> {
         };
         let mut row = self.row(host, https, policy, &capture)?;
         if let Some(timeline) = host.timeline(https)? {
-            let index = match at {
-                Some(time) => timeline.index_at(time)?,
-                None => timeline.len()?.checked_sub(1),
+            let found = match at {
+                Some(time) => timeline.find(time)?,
+                None => timeline.last()?,
             };
-            let Some(index) = index else { return Ok(None) };
-            let period = timeline.period(index)?;
+            let Some(at) = found else { return Ok(None) };
+            let period = timeline.period(at)?;
             row.since = Some(period.since).filter(|since| since.0 > 0);
             row.until = period.until;
         }
@@ -548,10 +552,20 @@ fn file_bytes(host: &StoredHost<'_>, history: bool) -> Result<u64, Damage> {
     for https in host.schemes() {
         let newest = host.capture(https)?.map_or(0, |capture| capture.facts.file_bytes);
         let timeline = host.timeline(https)?.filter(|_| history);
-        let moments = timeline.map_or(Ok(1), |timeline| timeline.len())?;
-        bytes += u64::from(newest) * moments as u64;
+        let moments = timeline.map_or(Ok(1), |timeline| timeline.moments_max())?;
+        bytes += u64::from(newest).saturating_mul(moments);
     }
     Ok(bytes)
+}
+
+/// Returns a bound on the number of moments of a host.
+fn moments_of(host: &StoredHost<'_>) -> Result<u64, Damage> {
+    let mut moments = 0_u64;
+    for https in host.schemes() {
+        let timeline = host.timeline(https)?;
+        moments = moments.saturating_add(timeline.map_or(Ok(0), |it| it.moments_max())?);
+    }
+    Ok(moments)
 }
 
 /// Returns the bytes of a list, with those that a value takes beside its text.

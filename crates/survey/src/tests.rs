@@ -380,6 +380,36 @@ fn no_word_of_a_set_does_harm() {
     assert!(damaged > 100 && damaged < asked, "{damaged} of {asked}");
 }
 
+/// Hosts that follow one timeline have more rows than a set has moments.
+#[test]
+fn blocks_are_short_behind_a_file_that_changes_often() {
+    let file = "https://file.example/robots.txt";
+    let capture = |url: &str, day: &str, answer: &str| {
+        format!(r#"{{"url": "{url}", "fetched_at": "2020-{day}T00:00:00Z", {answer}}}"#)
+    };
+    let redirect = format!(r#""status": 301, "headers": {{"location": "{file}"}}, "body": """#);
+    let redirects = (0..40)
+        .map(|host| capture(&format!("https://h{host}.example/robots.txt"), "01-01", &redirect));
+    let changes = (1..=28).map(|day| {
+        let answer = format!(r#""status": 200, "body": "User-agent: *\nDisallow: /{day}\n""#);
+        capture(file, &format!("02-{day:02}"), &answer)
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("captures.jsonl");
+    std::fs::write(&path, redirects.chain(changes).collect::<Vec<_>>().join("\n")).unwrap();
+    let config = IngestConfig { history: true, ..IngestConfig::new(&RFC_9309, None) };
+    let set = stored(&ingest(&[Input::new(&path)], &config, &()).unwrap(), &RFC_9309);
+    assert!(set.moments() < 200);
+    let agents = [Crawler::parse("ExampleBot", &RFC_9309).unwrap()];
+    let config = RowConfig { history: true, ..RowConfig::default() };
+    let rows = SurveyRows::new(&set, &agents, config).unwrap();
+    let blocks = rows.blocks(100, u64::MAX).map(|block| block.unwrap().hosts.len());
+    let blocks: Vec<usize> = blocks.collect();
+    assert_eq!(blocks.iter().sum::<usize>(), 41);
+    // A host has 29 periods.
+    assert!(blocks.iter().all(|hosts| *hosts <= 4), "{blocks:?}");
+}
+
 /// Lists bound the rows that are made at once, however many agents share them.
 #[test]
 fn lists_end_batches_and_blocks() {

@@ -1,8 +1,7 @@
-//! Hosts, when and how each policy was captured, and their timelines.
+//! Hosts, and when and how each policy was captured.
 
 use std::mem::offset_of;
 
-use hashbrown::HashMap;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -11,16 +10,16 @@ use portcullis_files::scratch::{Items, Scratch};
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::layout::record::{self, In};
-use portcullis_set::layout::{CaptureRow, HostLine, MomentRow, NONE, OutageRow};
-use portcullis_set::limits::TIMELINE_INPUTS_MAX;
+use portcullis_set::layout::{CaptureRow, HostLine, NONE, OutageRow};
 use portcullis_set::lists::ListReader;
 
 use super::config::CompileError;
 use super::intern::{DistinctPolicies, end};
 use super::texts::Texts;
-use crate::pool::BlobID;
-use crate::pool::BlobPool;
-use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
+use super::timelines::Timelines;
+use crate::pool::{BlobID, BlobPool};
+use crate::shared::SharedTimeline;
+use crate::standing::{Content, HostStanding, Standing, Timeline};
 
 /// The sections that describe hosts.
 pub struct HostSections {
@@ -43,26 +42,16 @@ pub struct Captures {
     pub outages: Items<OutageRow>,
 }
 
-/// The sections of timelines.
-pub struct Timelines {
-    /// The first moment of each capture's timeline. The end of the last one is missing.
-    pub starts: Items<U32>,
-    /// The moments, whose captures are numbered from 0.
-    pub moments: Items<MomentRow>,
-    /// The captures of moments, each once. They follow those of origins.
-    pub captures: Captures,
-    known: HashMap<MomentCapture, u32, foldhash::fast::RandomState>,
-}
-
-/// A stored capture and its outage, to find equal ones.
-type MomentCapture = ([u8; size_of::<CaptureRow>()], Option<KnownOutage>);
-
 impl Captures {
-    fn new(scratch: &Scratch) -> Captures {
+    pub fn new(scratch: &Scratch) -> Captures {
         Captures { rows: Items::new(scratch), outages: Items::new(scratch) }
     }
 
-    fn push(&mut self, row: CaptureRow, outage: Option<KnownOutage>) -> Result<u32, CompileError> {
+    pub fn push(
+        &mut self,
+        row: CaptureRow,
+        outage: Option<KnownOutage>,
+    ) -> Result<u32, CompileError> {
         let index = end(&self.rows)?;
         self.rows.push(&[row])?;
         if let Some(KnownOutage { since, copy_captured_at, .. }) = outage {
@@ -105,6 +94,16 @@ impl HostSections {
         Ok(())
     }
 
+    /// Adds the next shared timeline, whose other records were stored.
+    pub fn add_shared(
+        &mut self,
+        timeline: &SharedTimeline,
+        distinct: &DistinctPolicies,
+    ) -> Result<(), CompileError> {
+        let timelines = self.timelines.as_mut().expect("a set with timelines has their sections");
+        timelines.add_shared(timeline, (distinct, &self.others_of_blob))
+    }
+
     /// Adds the next host, whose other records were stored.
     pub fn add(
         &mut self,
@@ -119,7 +118,7 @@ impl HostSections {
             let Some(standing) = standing else { return Ok(NONE) };
             let capture = self.push_capture(standing)?;
             if let Some((timelines, timeline)) = self.timelines.as_mut().zip(timeline) {
-                timelines.push(standing, timeline, distinct, &self.others_of_blob)?;
+                timelines.add(standing, timeline, (distinct, &self.others_of_blob))?;
             }
             Ok::<_, CompileError>(capture)
         };
@@ -149,63 +148,13 @@ impl HostSections {
 
     /// Returns the size of the tables, in bytes.
     pub fn table_bytes(&self) -> usize {
-        let moments = self.timelines.as_ref().map_or(0, |it| it.known.allocation_size());
+        let moments = self.timelines.as_ref().map_or(0, Timelines::table_bytes);
         size_of_val(&*self.others_of_blob) + moments
     }
 }
 
-impl Timelines {
-    fn new(scratch: &Scratch) -> Timelines {
-        Timelines {
-            starts: Items::new(scratch),
-            moments: Items::new(scratch),
-            captures: Captures::new(scratch),
-            known: HashMap::default(),
-        }
-    }
-
-    /// Adds the timeline of the next capture, that of an origin with this standing.
-    fn push(
-        &mut self,
-        standing: &Standing,
-        timeline: &Timeline,
-        distinct: &DistinctPolicies,
-        others: &[u32],
-    ) -> Result<(), CompileError> {
-        self.starts.push(&[U32::new(end(&self.moments)?)])?;
-        // The usual timeline of one moment follows from the capture.
-        if **timeline == [Moment::of(*standing)] {
-            return Ok(());
-        }
-        for Moment { since, standing } in timeline {
-            let facts = &standing.facts;
-            let age = facts.captured_at.map(|captured_at| since.since(captured_at));
-            let stored = CaptureRow { input: 0.into(), ..stored(age, standing, others) };
-            let new = end(&self.captures.rows)?;
-            let bytes = stored.as_bytes().try_into().expect("the bytes of a capture");
-            let capture = *self.known.entry((bytes, facts.outage)).or_insert(new);
-            if capture == new {
-                self.captures.push(stored, facts.outage)?;
-            }
-            let policy = distinct.index(standing);
-            // A number that does not fit would end up in the time beside it, or count from 0 again.
-            let is_numbered = (facts.input as usize) < TIMELINE_INPUTS_MAX
-                && self.moments.len() < u32::MAX.into();
-            if !is_numbered {
-                return Err(CompileError::TooMuch(format!(
-                    "too long a history: a set has at most {TIMELINE_INPUTS_MAX} inputs and {} \
-                     moments; compile the input as several sets",
-                    u32::MAX
-                )));
-            }
-            self.moments.push(&[MomentRow::new(since.0, facts.input, policy, capture)])?;
-        }
-        Ok(())
-    }
-}
-
 /// Returns the stored form of a standing's capture, with this date.
-fn stored(
+pub fn stored(
     date: Option<u64>,
     Standing { content, facts }: &Standing,
     others_of_blob: &[u32],

@@ -15,8 +15,8 @@
 //! ones are settled or planned.
 //!
 //! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some
-//! 30 bytes for each distinct file, rule set and order, 40 for each name, 13 for each host, 8 for each
-//! block of the file, the last strings, and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans
+//! 30 bytes for each distinct file, rule set, order and followed timeline, 40 for each name, 13 for each
+//! host, 8 for each block of the file, the last strings, and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans
 //! that are not yet joined.
 
 mod config;
@@ -26,13 +26,14 @@ mod plan;
 mod policies;
 mod slots;
 mod texts;
+mod timelines;
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
-use zerocopy::little_endian::U32;
 
 use portcullis_files::error::WriteError;
 use portcullis_files::large_pages::ZeroedMemory;
@@ -48,10 +49,11 @@ use crate::limits::{
     SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
 };
 use crate::pool::{BlobID, BlobPool};
-use crate::standing::{Content, HostStanding};
+use crate::shared::SharedTimeline;
+use crate::standing::{Content, HostStanding, Standing};
 use crate::writer::{SectionSink, SetFileWriter};
 
-use self::hosts::{HostSections, Timelines};
+use self::hosts::HostSections;
 use self::intern::{DistinctPolicies, PolicyOrigin};
 use self::plan::PolicyPlan;
 use self::policies::PolicySections;
@@ -147,6 +149,8 @@ pub(super) struct Compiled<'c> {
     distinct: DistinctPolicies,
     policies: PolicySections,
     hosts: HostSections,
+    /// Shared timelines whose policies were added, with the index of the first host that follows each.
+    shared: Vec<(usize, Arc<SharedTimeline>)>,
     /// The seed of the table of hosts, which is made when all are known.
     host_seed: u64,
     /// The bytes of the lines of all distinct files.
@@ -172,6 +176,7 @@ impl<'c> Compiled<'c> {
             distinct: DistinctPolicies::new(pool),
             policies: PolicySections::new(scratch),
             hosts: HostSections::new(scratch, pool.places(), standings.has_history()),
+            shared: Vec::new(),
             host_seed: 0,
             text_bytes: 0,
             counts: StandingCounts::default(),
@@ -211,20 +216,30 @@ impl<'c> Compiled<'c> {
 
     /// Adds the policies of hosts behind those before them.
     fn add_policies_of(&mut self, hosts: &[HostStanding]) -> Result<(), CompileError> {
-        let all = hosts.iter().flat_map(HostStanding::all);
-        let mut origins = all.filter_map(|it| self.distinct.add(it)).collect();
+        let mut origins = Vec::new();
+        for (index, host) in hosts.iter().enumerate() {
+            origins.extend(host.all().filter_map(|it| self.distinct.add(it)));
+            let Some(timelines) = &mut self.hosts.timelines else { continue };
+            for timeline in host.timelines() {
+                for new in timelines.number_followed(timeline)? {
+                    let moments = new.moments().iter();
+                    origins.extend(moments.filter_map(|it| self.distinct.add(&it.standing)));
+                    self.shared.push((index, new));
+                }
+            }
+        }
         self.add_policies(&mut origins)
     }
 
     /// Adds hosts, whose policies were added, behind those before them.
     fn add(&mut self, hosts: &[HostStanding]) -> Result<(), CompileError> {
-        for host in hosts {
-            for standing in host.all() {
-                if let Content::File { others, .. } = standing.content {
-                    let texts = (self.config.dialect, &mut self.policies.texts);
-                    self.hosts.add_others(others, &self.standings.pool, texts)?;
-                }
+        let mut shared = std::mem::take(&mut self.shared).into_iter().peekable();
+        for (index, host) in hosts.iter().enumerate() {
+            while let Some((_, timeline)) = shared.next_if(|(first, _)| *first == index) {
+                self.add_others_of(timeline.moments().iter().map(|moment| &moment.standing))?;
+                self.hosts.add_shared(&timeline, &self.distinct)?;
             }
+            self.add_others_of(host.all())?;
             self.hosts.add(host, &self.distinct)?;
             self.counts.add_host(host);
         }
@@ -233,6 +248,20 @@ impl<'c> Compiled<'c> {
         let provenance = 2 * self.config.provenance.len();
         let tables = of_blobs + self.policies.table_bytes() + self.hosts.table_bytes() + provenance;
         Ok(self.tables.resize(tables)?)
+    }
+
+    /// Adds the other records of files, as far as they are new.
+    fn add_others_of<'a>(
+        &mut self,
+        standings: impl Iterator<Item = &'a Standing>,
+    ) -> Result<(), CompileError> {
+        for standing in standings {
+            if let Content::File { others, .. } = standing.content {
+                let texts = (self.config.dialect, &mut self.policies.texts);
+                self.hosts.add_others(others, &self.standings.pool, texts)?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes the sources of policies, plans them on all threads and adds the policies in order. While
@@ -357,12 +386,8 @@ impl<'c> Compiled<'c> {
             captured.write_log(pool, number, |bytes| writer.write(bytes))?;
         }
         writer.spool(SectionKind::USAGE_RECORDS, texts.lists(In::Usage))?;
-        if let Some(Timelines { starts, moments, captures, .. }) = &hosts.timelines {
-            writer.spool(SectionKind::TIMELINES, starts.spool())?;
-            writer.write(U32::new(moments.len() as u32).as_bytes())?;
-            writer.spool(SectionKind::MOMENTS, moments.spool())?;
-            writer.spool(SectionKind::MOMENT_CAPTURES, captures.rows.spool())?;
-            writer.spool(SectionKind::MOMENT_OUTAGES, captures.outages.spool())?;
+        if let Some(timelines) = &hosts.timelines {
+            timelines.write(writer)?;
         }
         texts.strings.write(SectionKind::RECORD_STRINGS, writer)?;
         texts.other_strings.write(SectionKind::OTHER_STRINGS, writer)

@@ -20,14 +20,16 @@
 //! † With [`join_schemes`](SettleConfig::join_schemes), an origin of http or https that was not captured,
 //! or not yet, has the policy of the other scheme under its key. A captured one has its own.
 //!
-//! With history, each origin is settled once more at each time at which its standing may change: at
-//! each capture on the way, and when an outage becomes long.
+//! With history, each origin is settled once more at each time at which its standing may change: see
+//! `timelines`.
 //!
 //! Cost: all captures are read once in the order of their keys, and a block of them per redirect, on
 //! all threads. Memory: [`CAPTURES_AT_ONCE`] captures and as many moments, of some hundred bytes each,
 //! and the moments of [`HISTORIES_AT_ONCE`] hosts. Temporary files can fail.
 
-use std::sync::{Arc, Mutex, PoisonError};
+mod timelines;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -51,7 +53,8 @@ use super::tracks::{Track, View};
 use crate::limits::{CAPTURES_AT_ONCE, HISTORIES_AT_ONCE, REDIRECTS_KNOWN_MAX};
 use crate::pool::{BlobID, BlobPool};
 use crate::provenance::SettleConfig;
-use crate::standing::{Content, HostStanding, Moment, Standing, Timeline};
+use crate::shared::{self, SharedTimeline, held};
+use crate::standing::{Content, HostStanding, Standing, Timeline};
 
 /// Captures to settle, and how.
 #[derive(Debug)]
@@ -99,8 +102,8 @@ impl Settler<'_> {
             true => HISTORIES_AT_ONCE,
             false => CAPTURES_AT_ONCE,
         };
-        let (mut hosts, mut moments) = (Vec::new(), 0);
-        while hosts.len() + moments < CAPTURES_AT_ONCE {
+        let (mut hosts, mut moments) = (Vec::new(), 0_usize);
+        while moments.saturating_add(hosts.len()) < CAPTURES_AT_ONCE {
             if waiting.len() == 0 {
                 *waiting = reader.next_piece()?.into_iter();
             }
@@ -110,8 +113,8 @@ impl Settler<'_> {
             }
             let settled = now.into_par_iter().map(|keyed| resolver.host(keyed));
             let settled = settled.collect::<Result<Vec<_>, _>>()?;
-            moments +=
-                settled.iter().flat_map(HostStanding::timelines).map(Vec::len).sum::<usize>();
+            let timelines = settled.iter().flat_map(HostStanding::timelines);
+            moments = timelines.map(|it| held(it)).fold(moments, usize::saturating_add);
             hosts.extend(settled.into_iter().filter(|host| host.origins().next().is_some()));
         }
         Ok(hosts)
@@ -133,29 +136,39 @@ impl Track {
     }
 }
 
-/// An origin that is settled, and the resources that its redirects led to so far.
+/// An origin that is settled, or a resource that so many redirects lead to, and the resources that its
+/// own redirects led to so far.
 struct Origin<'o> {
-    key: &'o [u8],
-    slot: Slot,
+    url: &'o [u8],
+    redirects: u32,
     track: &'o Track,
     found: Vec<(Place, Option<Arc<Track>>)>,
 }
 
-/// The captures of the last resources that redirects led to: many origins redirect to one of them.
+/// What was found out about the last resources that redirects led to: many origins redirect to one of
+/// them.
 #[derive(Default)]
 struct RecentlyFound {
-    tracks: HashMap<(Box<[u8]>, Slot), Arc<Track>, foldhash::fast::RandomState>,
-    captures: usize,
+    tracks: Map<(Box<[u8]>, Slot), Arc<Track>>,
+    timelines: Map<(Box<[u8]>, u32), Arc<SharedTimeline>>,
+    /// The captures of all tracks and the moments of all timelines.
+    items: usize,
 }
 
+type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
 impl RecentlyFound {
-    fn insert(&mut self, place: (Box<[u8]>, Slot), track: &Arc<Track>, captures: usize) {
-        if self.captures + captures > CAPTURES_AT_ONCE {
+    fn insert_track(&mut self, place: (Box<[u8]>, Slot), track: &Arc<Track>, captures: usize) {
+        self.make_room(captures);
+        self.tracks.insert(place, Arc::clone(track));
+    }
+
+    /// Forgets everything if there is no room for so many items.
+    fn make_room(&mut self, items: usize) {
+        if self.items + items > CAPTURES_AT_ONCE {
             *self = RecentlyFound::default();
         }
-        if self.tracks.insert(place, Arc::clone(track)).is_none() {
-            self.captures += captures;
-        }
+        self.items += items;
     }
 }
 
@@ -224,6 +237,8 @@ impl Received {
     /// Returns `facts` with these times.
     fn apply_to(self, facts: CaptureFacts) -> CaptureFacts {
         let Received { oldest, newest, expires_at } = self;
+        // A set does not store when what has no date expires.
+        let expires_at = oldest.and(expires_at);
         let span = oldest.zip(newest).map_or(0, |(oldest, newest)| newest.since(oldest));
         let span_seconds = u32::try_from(span).unwrap_or(u32::MAX);
         CaptureFacts { captured_at: oldest, span_seconds, expires_at, ..facts }
@@ -240,8 +255,9 @@ impl Resolver<'_> {
             if captures.is_empty() {
                 continue;
             }
-            let track = &Track::of(captures, self.rules);
-            let mut origin = Origin { key: &key, slot, track, found: Vec::new() };
+            let (url, track) = (place::robots_txt_url(&key, slot), Track::of(captures, self.rules));
+            let track = &track;
+            let mut origin = Origin { url: &url, redirects: 0, track, found: Vec::new() };
             let mut clock = Clock { at: self.time_of(track), next: None };
             let time = clock.at;
             let standing = self.standing_at(&mut origin, &mut clock)?;
@@ -252,8 +268,8 @@ impl Resolver<'_> {
         }
         if self.settling.settle.join_schemes && place::has_both_schemes(&key) {
             settled = [0, 1].map(|slot| joined(settled[slot], settled[1 - slot]));
-            let all = timelines.clone();
-            timelines = [0, 1].map(|slot| joined_timeline(&all[slot], &all[1 - slot]));
+            let all = timelines;
+            timelines = [0, 1].map(|slot| timelines::joined(&all[slot], &all[1 - slot]));
         }
         let [http, https] = settled.map(|settled| {
             let (_, standing) = settled?;
@@ -271,24 +287,6 @@ impl Resolver<'_> {
         begin.filter(|&begin| begin > time).or(Some(time))
     }
 
-    /// Returns the history of an origin.
-    fn timeline(&self, origin: &mut Origin<'_>) -> Result<Timeline, WriteError> {
-        let mut moments = Timeline::new();
-        let mut next = origin.track.begin();
-        while let Some(since) = next.filter(|time| time.0 < TIMELINE_SECONDS_END) {
-            let mut clock = Clock { at: Some(since), next: None };
-            let standing = self.standing_at(origin, &mut clock)?.map(Standing::without_span);
-            if let Some(standing) = standing
-                && moments.last().is_none_or(|last| last.standing != standing)
-            {
-                moments.push(Moment { since, standing });
-            }
-            next = clock.next;
-        }
-        moments.shrink_to_fit();
-        Ok(moments)
-    }
-
     /// Returns the standing of an origin at the time of `clock`; `None` before its first capture.
     fn standing_at(
         &self,
@@ -297,7 +295,7 @@ impl Resolver<'_> {
     ) -> Result<Option<Standing>, WriteError> {
         let rules = self.rules;
         let Some(first) = origin.track.view_at(clock, None) else { return Ok(None) };
-        let (followed, copy) = (redirects_within(&first), first.file);
+        let (followed, copy) = (redirects_to(origin, &first), first.file);
         let received = Received::of(first.newest.facts);
         let mut step = Step { view: first, followed, copy, received };
         let mut url = None;
@@ -309,8 +307,8 @@ impl Resolver<'_> {
                 Access::Outcome(outcome) => break self.failed(&step, outcome, clock),
                 Access::Follow => {}
             }
-            let from = url.unwrap_or_else(|| place::robots_txt_url(origin.key, origin.slot));
-            let Some((target, place)) = self.target(&from, &newest)? else {
+            let from = url.as_deref().unwrap_or(origin.url);
+            let Some((target, place)) = self.target(from, &newest)? else {
                 break step.without_end(CaptureNote::RedirectToNowhere, rules);
             };
             let found = self.find(origin, place)?;
@@ -379,6 +377,10 @@ impl Resolver<'_> {
         Ok(url.and_then(|url| Place::from_url(&url).ok().map(|place| (url, place))))
     }
 
+    fn recent(&self) -> MutexGuard<'_, RecentlyFound> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the captures at a place, if there are any.
     fn find(
         &self,
@@ -392,9 +394,8 @@ impl Resolver<'_> {
         if found.len() == REDIRECTS_KNOWN_MAX {
             found.clear();
         }
-        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         let by_place = (place.key.as_slice().into(), place.slot);
-        let known = recent().tracks.get(&by_place).cloned();
+        let known = self.recent().tracks.get(&by_place).cloned();
         let track = match known {
             Some(known) => Some(known),
             None => {
@@ -402,7 +403,7 @@ impl Resolver<'_> {
                 let captures = if place.slot == Slot::Http { http } else { https };
                 (!captures.is_empty()).then(|| {
                     let track = Arc::new(Track::of(&captures, self.rules));
-                    recent().insert(by_place, &track, captures.len());
+                    self.recent().insert_track(by_place, &track, captures.len());
                     track
                 })
             }
@@ -471,19 +472,15 @@ fn joined(own: Option<Settled>, other: Option<Settled>) -> Option<Settled> {
     other.map(|(time, standing)| (time, of_other_scheme(standing))).or(own)
 }
 
-/// Returns the timeline of an origin, which has the policies of the other scheme before its first capture.
-fn joined_timeline(own: &Timeline, other: &Timeline) -> Timeline {
-    let is_before = |moment: &&Moment| own.first().is_none_or(|first| moment.since < first.since);
-    let before = other.iter().take_while(is_before);
-    let before = before
-        .map(|&Moment { since, standing }| Moment { since, standing: of_other_scheme(standing) });
-    before.chain(own.iter().copied()).collect()
-}
-
 fn of_other_scheme(mut standing: Standing) -> Standing {
     let facts = &mut standing.facts;
     facts.capture_notes = facts.capture_notes.with(CaptureNote::OtherScheme);
     standing
+}
+
+/// Returns the number of redirects that lead to the answer of an origin's own capture.
+fn redirects_to(origin: &Origin<'_>, first: &View) -> u32 {
+    origin.redirects.saturating_add(redirects_within(first))
 }
 
 fn redirects_within(view: &View) -> u32 {
@@ -530,11 +527,9 @@ impl StandingCounts {
             facts.capture_notes.iter().for_each(|note| self.capture_notes[note as usize] += 1);
             facts.file_notes.iter().for_each(|kind| self.file_notes[kind as usize] += 1);
         }
-        for moment in host.timelines().flatten() {
-            self.captured = DateSpan::over(self.captured, moment.standing.facts.dates());
-        }
-        if let Some([http, https]) = host.timelines.as_deref() {
-            self.periods += periods(http) + periods(https);
+        for timeline in host.timelines() {
+            self.captured = DateSpan::over(self.captured, shared::dates(timeline));
+            self.periods += shared::periods(timeline);
         }
     }
 
@@ -552,10 +547,4 @@ impl StandingCounts {
     pub fn with_file_note(&self, note: NoteKind) -> u64 {
         self.file_notes[note as usize]
     }
-}
-
-/// Returns the number of periods of a timeline.
-fn periods(timeline: &Timeline) -> u64 {
-    let content = |moment: &Moment| moment.standing.content;
-    timeline.chunk_by(|one, other| content(one).has_policy_of(content(other))).count() as u64
 }

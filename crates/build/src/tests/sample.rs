@@ -103,6 +103,17 @@ pub fn with_history(dialect: &'static Dialect) -> Vec<u8> {
     // A file that changes behind a redirect, and a redirect that ends.
     archive.push("http://moved.example/there", &day(8), 200, B);
     archive.push("http://moved.example/robots.txt", &day(9), 304, "");
+    // A file that changes often behind two redirects, whose timeline is followed.
+    for (from, to) in [("far", "https://near.example"), ("near", "http://often.example")] {
+        let location = json!({"headers": {"Location": format!("{to}/robots.txt")}});
+        let url = |scheme| format!("{scheme}://{from}.example/robots.txt");
+        archive.push_with(&url("https"), &day(10), 301, location.clone());
+        archive.push_with(&url("http"), &day(11), 301, location);
+    }
+    for number in 20..34 {
+        let text = if number % 3 == 0 { A } else { B };
+        archive.push("http://often.example/robots.txt", &day(number), 200, text);
+    }
     // Captures of one second.
     archive.push("https://c.example/robots.txt", &day(5), 200, A);
     archive.push("https://c.example/robots.txt", &day(5), 503, "");
@@ -149,7 +160,7 @@ pub fn of_groups(dialect: &'static Dialect) -> Vec<u8> {
 
 /// Returns times in many moments of [`with_history`], and before all of them; none for one of them.
 pub fn times() -> Vec<Option<UnixSeconds>> {
-    let dates = [0, 3, 4, 5, 6, 8, 9, 38, 60].map(|day| day * 86_400);
+    let dates = [0, 3, 4, 5, 6, 8, 9, 25, 27, 38, 60].map(|day| day * 86_400);
     let between = [2 * 86_400 - 1, 36 * 86_400 + 1];
     dates.into_iter().chain(between).map(|at| Some(UnixSeconds(at))).chain([None]).collect()
 }
@@ -170,6 +181,9 @@ pub fn urls() -> Vec<String> {
         "http://moved.example",
         "http://outage.example",
         "http://wide.example",
+        "http://far.example",
+        "https://far.example",
+        "https://near.example",
         "http://unknown.example",
     ];
     let paths = [

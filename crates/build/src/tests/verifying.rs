@@ -4,6 +4,7 @@ use zerocopy::{FromBytes, IntoBytes};
 
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_engine::{Line, RuleSet};
+use portcullis_robots::access::UnixSeconds;
 use portcullis_set::file::{HeaderFields, StoredHeader};
 use portcullis_set::layout::{
     CaptureRow, HostLine, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, policy, record,
@@ -398,6 +399,62 @@ fn a_faulty_writer_of_timelines_is_found_out() {
         ("section 'timelines'", |parts| parts.section(SectionKind::TIMELINES).extend([0; 4])),
     ];
     find_out(sample::with_history(&RFC_9309), cases);
+}
+
+/// Returns the rows of the last timeline that origins share.
+fn last_shared(parts: &mut Parts) -> &mut [MomentRow] {
+    let words = parts.section(SectionKind::TIMELINES).len() / 4;
+    let start = parts.word(SectionKind::TIMELINES, words - 2) as usize;
+    &mut moments(parts)[start..]
+}
+
+/// Returns the row of the last origin that follows a timeline, which is the last one that is shared.
+fn follower(parts: &mut Parts) -> MomentRow {
+    let captures = parts.section(SectionKind::CAPTURES).len() / size_of::<CaptureRow>();
+    let own = parts.word(SectionKind::TIMELINES, captures) as usize;
+    *moments(parts)[..own].iter().rfind(|row| row.follows()).unwrap()
+}
+
+/// A reader that does not verify finds no other answer instead.
+#[test]
+fn a_timeline_that_cannot_be_followed_is_damage() {
+    fn redirect(parts: &mut Parts) -> &mut CaptureRow {
+        let capture = follower(parts).capture.get() as usize;
+        &mut captures_of_moments(parts)[capture]
+    }
+    let cases: [Case<'_>; 5] = [
+        ("follows a timeline that is not there", |parts| redirect(parts).others = u32::MAX.into()),
+        ("section 'timelines'", |parts| redirect(parts).others = 1_000.into()),
+        ("too many timelines follow each other", |parts| {
+            let MomentRow { policy, capture, .. } = follower(parts);
+            for row in last_shared(parts) {
+                (row.policy, row.capture) = (policy, capture);
+            }
+        }),
+        ("a moment follows a later timeline", |parts| {
+            last_shared(parts).iter_mut().for_each(|row| row.since_and_input = u64::MAX.into());
+        }),
+        ("moments are not in order", |parts| last_shared(parts).reverse()),
+    ];
+    for (expected, change) in cases {
+        let mut parts = Parts::of(sample::with_history(&RFC_9309));
+        assert_eq!(last_shared(&mut parts).len(), 14);
+        change(&mut parts);
+        let set = parts.open().unwrap();
+        let timeline = set.timeline_of(b"https", b"near.example").unwrap().unwrap();
+        let at = timeline.find(UnixSeconds(25 * 86_400)).unwrap().unwrap();
+        let errors = [
+            timeline.policy(at).unwrap_err(),
+            timeline.moment(at).unwrap_err(),
+            timeline.period(at).unwrap_err(),
+            timeline.moments().unwrap().find_map(Result::err).unwrap(),
+            timeline.periods().unwrap_err(),
+        ];
+        assert!(timeline.moments_max().is_err(), "{expected}");
+        for error in errors {
+            assert!(error.to_string().contains(expected), "{error}, expected {expected}");
+        }
+    }
 }
 
 #[test]

@@ -341,12 +341,11 @@ impl Classifier {
     ) -> Result<Option<(PolicyNumber, StoredCapture<'_>)>, Damage> {
         let Some(at) = at.or(self.at) else { return self.set.origin(scheme, key) };
         let Some(timeline) = self.set.timeline_of(scheme, key)? else { return Ok(None) };
-        let oldest = || match self.before_first {
-            BeforeFirst::Oldest => Ok((timeline.len()? > 0).then_some(0)),
-            BeforeFirst::Unknown => Ok(None),
+        let found = match (timeline.find(at)?, self.before_first) {
+            (None, BeforeFirst::Oldest) => timeline.first()?,
+            (found, _) => found,
         };
-        let index = timeline.index_at(at)?.map_or_else(oldest, |index| Ok(Some(index)))?;
-        let moment = index.map(|index| timeline.moment(index)).transpose()?;
+        let moment = found.map(|at| timeline.moment(at)).transpose()?;
         Ok(moment.map(|moment| (moment.policy, moment.capture)))
     }
 

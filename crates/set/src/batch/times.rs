@@ -17,7 +17,7 @@ use super::freshness::{Age, AgeCounts, Freshness};
 use super::pieces::Pieces;
 use crate::Damage;
 use crate::layout::NONE;
-use crate::stored::{Period, PolicyNumber, StoredCapture, StoredMoment, StoredTimeline};
+use crate::stored::{MomentAt, Period, PolicyNumber, StoredCapture, StoredMoment, StoredTimeline};
 
 /// The times as of which the records of a block are decided.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,15 +66,19 @@ pub struct Now {
 pub(super) struct Found {
     /// The capture of the origin; [`NONE`] if there is no moment.
     capture: u32,
-    /// The index of the moment, or the reason.
-    moment: u32,
+    /// Where the moment is, or the reason.
+    at: MomentAt,
 }
 
 impl Found {
     /// There is no origin.
-    const NOTHING: Found = Found { capture: NONE, moment: 0 };
-    const NO_TIME: Found = Found { capture: NONE, moment: 1 };
-    const BEFORE_FIRST: Found = Found { capture: NONE, moment: 2 };
+    const NOTHING: Found = Found::none(0);
+    const NO_TIME: Found = Found::none(1);
+    const BEFORE_FIRST: Found = Found::none(2);
+
+    const fn none(reason: u32) -> Found {
+        Found { capture: NONE, at: MomentAt { row: reason, time: UnixSeconds(0) } }
+    }
 }
 
 /// What the search of a block found besides moments.
@@ -142,19 +146,20 @@ impl Classifier {
             return Ok((Found::NO_TIME, NO_POLICY));
         };
         let Some(timeline) = timeline else { return Ok((Found::NOTHING, NO_POLICY)) };
-        let index = match timeline.index_at(time)? {
-            Some(index) => index,
-            None if self.before_first == BeforeFirst::Oldest && timeline.len()? > 0 => {
-                search.early += 1;
-                0
+        let found = match timeline.find(time)? {
+            None if self.before_first == BeforeFirst::Oldest => {
+                let first = timeline.first()?;
+                search.early += u64::from(first.is_some());
+                first
             }
-            None => {
-                search.has_undecided = true;
-                return Ok((Found::BEFORE_FIRST, NO_POLICY));
-            }
+            found => found,
         };
-        let policy = self.known(timeline.policy(index).0)?;
-        Ok((Found { capture: timeline.capture(), moment: index as u32 }, policy))
+        let Some(at) = found else {
+            search.has_undecided = true;
+            return Ok((Found::BEFORE_FIRST, NO_POLICY));
+        };
+        let policy = self.known(timeline.policy(at)?.0)?;
+        Ok((Found { capture: timeline.capture(), at }, policy))
     }
 
     /// Counts the records of a block by age of their capture. With [`Freshness::withdraws`],
@@ -259,8 +264,7 @@ impl Classifier {
         last: &mut Option<(u32, Period)>,
     ) -> Result<Option<InForce>, Damage> {
         let Some(timeline) = self.timeline_of(found)? else { return Ok(None) };
-        let index = found.moment as usize;
-        let moment = timeline.moment(index)?;
+        let moment = timeline.moment(found.at)?;
         // A period may have many moments, and records often fall in the same one.
         let is_same = |(capture, period): &(u32, Period)| {
             let has_begun = period.since <= moment.since;
@@ -269,7 +273,7 @@ impl Classifier {
         };
         let period = match last.filter(is_same) {
             Some((_, period)) => period,
-            None => timeline.period(index)?,
+            None => timeline.period(found.at)?,
         };
         *last = Some((found.capture, period));
         Ok(Some(InForce { captured_at: moment.capture.facts.captured_at, period }))
@@ -278,7 +282,7 @@ impl Classifier {
     /// Returns the moment that was found.
     fn moment_of(&self, found: Found) -> Result<Option<StoredMoment<'_>>, Damage> {
         let timeline = self.timeline_of(found)?;
-        timeline.map(|timeline| timeline.moment(found.moment as usize)).transpose()
+        timeline.map(|timeline| timeline.moment(found.at)).transpose()
     }
 
     /// Returns the timeline of the moment that was found.

@@ -47,7 +47,7 @@ pub(crate) use policy::{Effect, SelectedRules};
 pub use policy::{PolicyNumber, RuleSetNumber, StoredPolicy};
 pub use rule_set::record_order;
 pub(crate) use rule_set::{group_positions, may_be_directory, ordered, ordered_rules};
-pub use timelines::{Period, StoredMoment, StoredTimeline};
+pub use timelines::{MomentAt, Period, StoredMoment, StoredTimeline};
 pub use tokens::{AgentTokens, CompiledFor};
 
 /// A compiled set.

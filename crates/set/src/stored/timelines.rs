@@ -2,9 +2,11 @@
 //!
 //! A set has them if it was compiled with history. The timeline of an origin is a slice of 16-byte
 //! rows, ordered by time; that of an origin with a single moment is empty and follows from its
-//! capture. `FORMAT.md`, section 19, defines both sections.
+//! capture. A row is a moment, or *follows* the timeline of a redirect's target until the next row.
+//! `FORMAT.md`, section 19, defines both sections.
 //!
-//! Cost: a binary search among the moments of one origin. Errors: [`Damage`], as for every read.
+//! Cost: a binary search among the rows of one origin, and one for each timeline that it follows. Errors:
+//! [`Damage`], as for every read.
 
 use zerocopy::IntoBytes;
 
@@ -15,8 +17,8 @@ use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use super::hosts::{Place, StoredCapture, StoredHost, place};
 use super::{CaptureFacts, PolicyNumber, PolicySet, Sections};
 use crate::file::{Damage, Section};
-use crate::layout::MomentRow;
-use crate::limits::TIMELINE_SECONDS_END;
+use crate::layout::{CaptureRow, MomentRow, NONE};
+use crate::limits::{TIMELINE_SECONDS_END, TIMELINES_FOLLOWED_MAX};
 
 /// The longest timeline whose moments are counted, not searched.
 const COUNTED_MAX: usize = 16;
@@ -28,6 +30,13 @@ pub struct StoredTimeline<'s> {
     rows: &'s [MomentRow],
     policy: u32,
     capture: u32,
+}
+
+/// Where a timeline has what a time falls in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MomentAt {
+    pub(crate) row: u32,
+    pub(crate) time: UnixSeconds,
 }
 
 /// The policy of an origin from one time on, until the next moment.
@@ -108,16 +117,61 @@ impl PolicySet {
         capture: u32,
     ) -> Result<StoredTimeline<'_>, Damage> {
         let mut timeline = StoredTimeline { set: self, rows: &[], policy: policy.0, capture };
-        let Some((starts, moments)) = self.sections.timelines() else { return Ok(timeline) };
-        let words = self.words(starts, capture, 2)?;
-        let (first, end) = (words[0].get(), words[1].get());
-        let Some(count) = end.checked_sub(first) else {
-            return Err(self.malformed(starts, capture, "a timeline ends before it begins"));
-        };
-        if count > 0 {
-            timeline.rows = self.file.items(moments, first.into(), count.into())?;
-        }
+        let Some(sections) = self.sections.timelines() else { return Ok(timeline) };
+        timeline.rows = self.rows_of_timeline(sections, capture)?;
         Ok(timeline)
+    }
+
+    /// Returns the rows of a timeline: those of captures of origins have the numbers of these.
+    #[inline(always)]
+    fn rows_of_timeline(
+        &self,
+        (starts, moments): (Section, Section),
+        number: u32,
+    ) -> Result<&[MomentRow], Damage> {
+        let words = self.words(starts, number, 2)?;
+        let (first, end) = (words[0].get(), words[1].get());
+        match end.checked_sub(first) {
+            None => Err(self.malformed(starts, number, "a timeline ends before it begins")),
+            Some(0) => Ok(&[]),
+            Some(count) => self.file.items(moments, first.into(), count.into()),
+        }
+    }
+
+    /// Returns the rows of the timeline that a row follows, and what the redirect to it adds.
+    #[cold]
+    fn followed(&self, row: &MomentRow) -> Result<(&[MomentRow], CaptureFacts), Damage> {
+        let redirect = self.capture_of_row(row)?;
+        let captures = self.sections.captures.bytes / size_of::<CaptureRow>() as u64;
+        let number = u32::try_from(captures).ok().and_then(|it| it.checked_add(redirect.others));
+        let is_missing = || self.malformed_moment("a moment follows a timeline that is not there");
+        let sections = self.sections.timelines().ok_or_else(is_missing)?;
+        let rows = self.rows_of_timeline(sections, number.ok_or_else(is_missing)?)?;
+        Ok((rows, redirect.facts))
+    }
+
+    /// Returns the capture of a moment, with the times and the input that its row gives it.
+    #[inline]
+    fn capture_of_row(&self, row: &MomentRow) -> Result<StoredCapture<'_>, Damage> {
+        let capture = self.moment_capture(row.capture.get())?;
+        let CaptureFacts { captured_at: age, expires_at, span_seconds, .. } = capture.facts;
+        if span_seconds != 0 {
+            return Err(self.malformed_moment("a moment has a capture that lasts for a time"));
+        }
+        let date = |UnixSeconds(age)| row.since().checked_sub(age).map(UnixSeconds);
+        let captured_at = age.map(date);
+        if captured_at == Some(None) {
+            return Err(self.malformed_moment("a moment has a capture from before 1970"));
+        }
+        let captured_at = captured_at.flatten();
+        let serves = expires_at.zip(age).map(|(expires_at, age)| expires_at.since(age));
+        let facts = CaptureFacts {
+            captured_at,
+            expires_at: captured_at.zip(serves).map(|(at, seconds)| at.after(seconds)),
+            input: row.input(),
+            ..capture.facts
+        };
+        Ok(StoredCapture { facts, ..capture })
     }
 }
 
@@ -136,6 +190,12 @@ impl<'s> StoredHost<'s> {
 }
 
 impl StoredMoment<'_> {
+    /// Returns whether both are the same but for when they begin.
+    fn is_like(&self, other: &StoredMoment<'_>) -> bool {
+        let parts = |it: &StoredMoment<'_>| (it.policy, it.capture.facts, it.capture.others);
+        parts(self) == parts(other)
+    }
+
     /// Returns whether a capture begins the moment. Otherwise an outage became long.
     pub fn begins_at_capture(&self) -> bool {
         let facts = &self.capture.facts;
@@ -146,37 +206,43 @@ impl StoredMoment<'_> {
 }
 
 impl<'s> StoredTimeline<'s> {
-    /// Returns the number of moments.
+    /// Returns where the first moment is; `None` if there is none, for absurd dates.
     ///
     /// # Errors
     ///
     /// If the set is damaged.
-    #[expect(clippy::len_without_is_empty, reason = "a timeline is empty only for absurd dates")]
-    pub fn len(&self) -> Result<usize, Damage> {
+    pub fn first(&self) -> Result<Option<MomentAt>, Damage> {
+        let time = match self.rows.first() {
+            Some(row) => UnixSeconds(row.since()),
+            None => self.only()?.since,
+        };
+        Ok((time.0 < TIMELINE_SECONDS_END).then_some(MomentAt { row: 0, time }))
+    }
+
+    /// Returns where the last moment is; `None` if there is none, for absurd dates.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    pub fn last(&self) -> Result<Option<MomentAt>, Damage> {
         match self.rows.len() {
-            0 => Ok(usize::from(self.only()?.since.0 < TIMELINE_SECONDS_END)),
-            count => Ok(count),
+            0 => self.first(),
+            _ => self.find(UnixSeconds(TIMELINE_SECONDS_END)),
         }
     }
 
-    /// Returns the index of the moment that a time falls in; `None` before the first one.
+    /// Returns where the moment is that a time falls in; `None` before the first one.
     ///
     /// # Errors
     ///
     /// If the set is damaged.
     #[inline]
-    pub fn index_at(&self, time: UnixSeconds) -> Result<Option<usize>, Damage> {
-        if self.rows.is_empty() {
-            return Ok((self.only()?.since <= time).then_some(0));
-        }
-        let end = MomentRow::end_of(time.0);
-        let begins = |row: &MomentRow| row.since_and_input.get() < end;
-        // In a short timeline, counting has no branch that could be mispredicted.
-        let begun = match self.rows.len() {
-            ..=COUNTED_MAX => self.rows.iter().map(|row| usize::from(begins(row))).sum(),
-            _ => self.rows.partition_point(begins),
+    pub fn find(&self, time: UnixSeconds) -> Result<Option<MomentAt>, Damage> {
+        let begun = match self.rows {
+            [] => usize::from(self.only()?.since <= time),
+            rows => begun(rows, time),
         };
-        Ok(begun.checked_sub(1))
+        Ok(begun.checked_sub(1).map(|row| MomentAt { row: row as u32, time }))
     }
 
     /// Returns the number that equal timelines of one host share.
@@ -193,20 +259,7 @@ impl<'s> StoredTimeline<'s> {
         }
     }
 
-    /// Returns the number of the policy at an index.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such moment.
-    #[inline]
-    pub fn policy(&self, index: usize) -> PolicyNumber {
-        match self.rows {
-            [] => PolicyNumber(self.policy),
-            rows => PolicyNumber(rows[index].policy.get()),
-        }
-    }
-
-    /// Returns the moment at an index.
+    /// Returns the number of the policy of a moment.
     ///
     /// # Errors
     ///
@@ -215,31 +268,35 @@ impl<'s> StoredTimeline<'s> {
     /// # Panics
     ///
     /// If there is no such moment.
-    pub fn moment(&self, index: usize) -> Result<StoredMoment<'s>, Damage> {
-        if self.rows.is_empty() {
-            return self.only();
+    #[inline]
+    pub fn policy(&self, at: MomentAt) -> Result<PolicyNumber, Damage> {
+        match self.rows {
+            [] => Ok(PolicyNumber(self.policy)),
+            rows => match rows[at.row as usize].policy.get() {
+                NONE => Ok(self.reach(at)?.moment.policy),
+                policy => Ok(PolicyNumber(policy)),
+            },
         }
-        let row = &self.rows[index];
-        let capture = self.set.moment_capture(row.capture.get())?;
-        let since = UnixSeconds(row.since());
-        let CaptureFacts { captured_at: age, expires_at, span_seconds, .. } = capture.facts;
-        if span_seconds != 0 {
-            return Err(self.set.malformed_moment("a moment has a capture that lasts for a time"));
+    }
+
+    /// Returns a moment. It may begin later than the moment that [`StoredTimeline::moments`] has there,
+    /// and equals it otherwise.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such moment.
+    pub fn moment(&self, at: MomentAt) -> Result<StoredMoment<'s>, Damage> {
+        match self.rows.get(at.row as usize).filter(|row| !row.follows()) {
+            Some(row) => {
+                let (since, policy) = (UnixSeconds(row.since()), PolicyNumber(row.policy.get()));
+                Ok(StoredMoment { since, policy, capture: self.set.capture_of_row(row)? })
+            }
+            None => Ok(self.reach(at)?.moment),
         }
-        let captured_at = age.map(|UnixSeconds(age)| since.0.checked_sub(age).map(UnixSeconds));
-        if captured_at == Some(None) {
-            return Err(self.set.malformed_moment("a moment has a capture from before 1970"));
-        }
-        let captured_at = captured_at.flatten();
-        let serves = expires_at.zip(age).map(|(expires_at, age)| expires_at.since(age));
-        let facts = CaptureFacts {
-            captured_at,
-            expires_at: captured_at.zip(serves).map(|(at, seconds)| at.after(seconds)),
-            input: row.input(),
-            ..capture.facts
-        };
-        let policy = PolicyNumber(row.policy.get());
-        Ok(StoredMoment { since, policy, capture: StoredCapture { facts, ..capture } })
     }
 
     /// Returns all moments, oldest first.
@@ -250,11 +307,34 @@ impl<'s> StoredTimeline<'s> {
     pub fn moments(
         &self,
     ) -> Result<impl Iterator<Item = Result<StoredMoment<'s>, Damage>> + use<'s>, Damage> {
-        let timeline = *self;
-        Ok((0..self.len()?).map(move |index| timeline.moment(index)))
+        let (timeline, mut next, mut last) = (*self, self.first()?, None::<StoredMoment<'_>>);
+        let mut following = move || {
+            while let Some(at) = next.take() {
+                let Reached { moment, until } = timeline.reach(at)?;
+                next = until.map(|time| timeline.row_at(at.row, time));
+                // A change of a followed timeline may be none to its follower.
+                if !last.replace(moment).is_some_and(|last| last.is_like(&moment)) {
+                    return Ok(Some(moment));
+                }
+            }
+            Ok(None)
+        };
+        Ok(std::iter::from_fn(move || following().transpose()))
     }
 
-    /// Returns the period that the moment at an index is part of.
+    /// Returns a bound on the number of moments.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    pub fn moments_max(&self) -> Result<u64, Damage> {
+        match self.rows {
+            [] => Ok(1),
+            rows => self.set.moments_within(rows, (0, u64::MAX), 0),
+        }
+    }
+
+    /// Returns the period of a moment.
     ///
     /// # Errors
     ///
@@ -263,14 +343,22 @@ impl<'s> StoredTimeline<'s> {
     /// # Panics
     ///
     /// If there is no such moment.
-    pub fn period(&self, index: usize) -> Result<Period, Damage> {
+    pub fn period(&self, at: MomentAt) -> Result<Period, Damage> {
+        let index = at.row as usize;
         let Some(row) = self.rows.get(index) else {
             return Ok(Period { since: self.only()?.since, until: None });
         };
         let is_other = |other: &&MomentRow| other.policy != row.policy;
         let (before, after) = self.rows.split_at(index);
-        let first = before.iter().rev().take_while(|it| !is_other(it)).last().unwrap_or(row);
-        let until = after.iter().find(is_other).map(|other| UnixSeconds(other.since()));
+        let earlier = before.iter().rposition(|other| is_other(&other));
+        let later = after.iter().find(is_other);
+        // A timeline that is followed may have the same policy there.
+        let ends = [Some(row), earlier.map(|earlier| &before[earlier]), later];
+        if ends.into_iter().flatten().any(MomentRow::follows) {
+            return self.period_around(at);
+        }
+        let first = &self.rows[earlier.map_or(0, |earlier| earlier + 1)];
+        let until = later.map(|later| UnixSeconds(later.since()));
         Ok(Period { since: UnixSeconds(first.since()), until })
     }
 
@@ -292,5 +380,134 @@ impl<'s> StoredTimeline<'s> {
         let facts = CaptureFacts { span_seconds: 0, ..capture.facts };
         let policy = PolicyNumber(self.policy);
         Ok(StoredMoment { since, policy, capture: StoredCapture { facts, ..capture } })
+    }
+}
+
+/// What is in force at a time, and until when nothing can change.
+struct Reached<'s> {
+    moment: StoredMoment<'s>,
+    until: Option<UnixSeconds>,
+}
+
+/// Timelines that follow others.
+impl<'s> StoredTimeline<'s> {
+    /// Returns what is in force at a time, by the last of the timelines that are followed then.
+    #[inline(never)]
+    fn reach(&self, at: MomentAt) -> Result<Reached<'s>, Damage> {
+        let (mut rows, mut index) = (self.rows, at.row as usize);
+        if rows.is_empty() {
+            return Ok(Reached { moment: self.only()?, until: None });
+        }
+        let (time, mut since) = (at.time.0, 0);
+        let (mut until, mut redirects) = (None, None);
+        for _ in 0..=TIMELINES_FOLLOWED_MAX {
+            let row = &rows[index];
+            since = row.since().max(since);
+            let next = rows.get(index + 1).map(MomentRow::since);
+            until = until.into_iter().chain(next).min();
+            if since > time || until.is_some_and(|until| until <= time) {
+                return Err(self.set.malformed_moment("moments are not in order"));
+            }
+            if !row.follows() {
+                let capture = self.set.capture_of_row(row)?;
+                let facts = behind(redirects, capture.facts);
+                let capture = StoredCapture { facts, ..capture };
+                let (since, policy) = (UnixSeconds(since), PolicyNumber(row.policy.get()));
+                let moment = StoredMoment { since, policy, capture };
+                return Ok(Reached { moment, until: until.map(UnixSeconds) });
+            }
+            let (followed, redirect) = self.set.followed(row)?;
+            redirects = Some(behind(redirects, redirect));
+            let begun = begun(followed, UnixSeconds(time)).checked_sub(1);
+            let is_late = || self.set.malformed_moment("a moment follows a later timeline");
+            (rows, index) = (followed, begun.ok_or_else(is_late)?);
+        }
+        Err(self.set.malformed_moment("too many timelines follow each other"))
+    }
+
+    /// Returns where a time is in this row or the next one.
+    fn row_at(&self, row: u32, time: UnixSeconds) -> MomentAt {
+        let next = self.rows.get(row as usize + 1);
+        let is_next = next.is_some_and(|next| next.since() <= time.0);
+        MomentAt { row: row + u32::from(is_next), time }
+    }
+
+    /// Returns the period of a moment, by the moments around it.
+    fn period_around(&self, at: MomentAt) -> Result<Period, Damage> {
+        let Reached { moment, mut until } = self.reach(at)?;
+        let reach = |time| self.find(time)?.map(|at| self.reach(at)).transpose();
+        let mut since = moment.since;
+        while let Some(before) = since.0.checked_sub(1)
+            && let Some(earlier) = reach(UnixSeconds(before))?
+            && earlier.moment.policy == moment.policy
+        {
+            since = earlier.moment.since;
+        }
+        while let Some(time) = until
+            && let Some(later) = reach(time)?
+            && later.moment.policy == moment.policy
+        {
+            until = later.until;
+        }
+        Ok(Period { since, until })
+    }
+}
+
+impl PolicySet {
+    /// Returns a bound on the moments of a timeline from a time to another one, which follows so many
+    /// timelines.
+    fn moments_within(
+        &self,
+        rows: &[MomentRow],
+        (from, until): (u64, u64),
+        depth: usize,
+    ) -> Result<u64, Damage> {
+        if depth > TIMELINES_FOLLOWED_MAX {
+            return Err(self.malformed_moment("too many timelines follow each other"));
+        }
+        let first = begun(rows, UnixSeconds(from)).saturating_sub(1);
+        let rows = &rows[first..];
+        let ends = rows.iter().skip(1).map(MomentRow::since).chain([u64::MAX]);
+        let mut moments = 0_u64;
+        for (row, end) in rows.iter().zip(ends).take_while(|(row, _)| row.since() < until) {
+            // Otherwise parts of a timeline overlap, and a crafted set takes forever.
+            if end <= row.since() {
+                return Err(self.malformed_moment("moments are not in order"));
+            }
+            moments = moments.saturating_add(match row.follows() {
+                false => 1,
+                true => {
+                    let (followed, _) = self.followed(row)?;
+                    let time = (row.since().max(from), end.min(until));
+                    self.moments_within(followed, time, depth + 1)?
+                }
+            });
+        }
+        Ok(moments)
+    }
+}
+
+/// Returns the number of rows that begin at a time or before.
+#[inline]
+fn begun(rows: &[MomentRow], time: UnixSeconds) -> usize {
+    let end = MomentRow::end_of(time.0);
+    let begins = |row: &MomentRow| row.since_and_input.get() < end;
+    // In a short timeline, counting has no branch that could be mispredicted.
+    match rows.len() {
+        ..=COUNTED_MAX => rows.iter().map(|row| usize::from(begins(row))).sum(),
+        _ => rows.partition_point(begins),
+    }
+}
+
+/// Returns the facts of an answer behind redirects with these, if there are any: the oldest of all is the
+/// date, and the first that expires counts.
+fn behind(redirects: Option<CaptureFacts>, facts: CaptureFacts) -> CaptureFacts {
+    let Some(redirects) = redirects else { return facts };
+    CaptureFacts {
+        captured_at: redirects.captured_at.min(facts.captured_at),
+        expires_at: redirects.expires_at.min(facts.expires_at),
+        capture_notes: redirects.capture_notes.union(facts.capture_notes),
+        input: redirects.input,
+        ..facts
     }
 }

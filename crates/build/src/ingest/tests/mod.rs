@@ -1,5 +1,6 @@
 //! Ingests captures that the tests create, without an archive format.
 
+mod following;
 mod runs;
 mod settled;
 mod timelines;
