@@ -31,6 +31,9 @@ use crate::read_at::ReadAt;
 /// The size of a reader's buffer, in bytes, unless all that it reads is less: what is small is read often.
 const READ_BYTES: usize = 64 * 1024;
 
+/// The most bytes that are passed on at once.
+const PIECE_BYTES: u64 = 256 * 1024;
+
 /// Where and when temporary files are written. Clones count what they write together.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
@@ -376,18 +379,21 @@ impl<'s> SpoolReader<'s> {
         if bytes as u64 <= self.rest() { Ok(()) } else { Err(self.spool().changed()) }
     }
 
+    /// Reads the next bytes into `piece`: a multiple of 64, but for the last; none at the end.
+    pub fn read_piece(&mut self, piece: &mut Vec<u8>) -> Result<(), WriteError> {
+        piece.resize(self.rest().min(PIECE_BYTES) as usize, 0);
+        self.read(piece)
+    }
+
     /// Passes all bytes to `take`, in pieces whose size is a multiple of 64 but for the last.
     pub fn each_piece<E: From<WriteError>>(
         mut self,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut piece = vec![0; self.spool().piece_bytes()];
-        let mut rest = self.rest();
-        while rest > 0 {
-            let now = rest.min(piece.len() as u64) as usize;
-            self.read(&mut piece[..now])?;
-            take(&piece[..now])?;
-            rest -= now as u64;
+        let mut piece = Vec::new();
+        while !self.is_at_end() {
+            self.read_piece(&mut piece)?;
+            take(&piece)?;
         }
         Ok(())
     }
@@ -403,6 +409,12 @@ fn record_head(record: &[u8]) -> [u8; RECORD_HEAD_BYTES] {
 
 fn record_bytes(head: &[u8; RECORD_HEAD_BYTES]) -> usize {
     u64::from_le_bytes(*head) as u32 as usize
+}
+
+/// Appends a record to a block of records, for [`take_record`] and [`SpoolReader::read_record`].
+pub fn push_record(block: &mut Vec<u8>, record: &[u8]) {
+    block.extend_from_slice(&record_head(record));
+    block.extend_from_slice(record);
 }
 
 /// Takes the next record off a block of records. `None` if it is not what was written.

@@ -97,7 +97,7 @@ pub fn write(
 ///
 /// If the content exceeds the limits of a set, or a temporary file fails.
 pub fn to_vec(standings: &Standings, config: &CompileConfig) -> Result<Vec<u8>, CompileError> {
-    let mut writer = SetFileWriter::in_memory()?;
+    let mut writer = SetFileWriter::in_memory();
     let compiled = Compiled::to(&mut writer, standings, config, None)?;
     compiled.check_lines(writer.position())?;
     Ok(writer.finish(&compiled.fields())?.file.into_inner())
@@ -110,7 +110,7 @@ pub(super) fn to_memory(
     config: &CompileConfig,
     agents: Option<&CompiledFor>,
 ) -> Result<ZeroedMemory, CompileError> {
-    let mut writer = SetFileWriter::in_memory()?;
+    let mut writer = SetFileWriter::in_memory();
     let compiled = Compiled::to(&mut writer, standings, config, agents)?;
     let bytes = writer.finish(&compiled.fields())?.file.into_inner();
     Ok(ZeroedMemory::from(&*bytes))

@@ -27,7 +27,7 @@ fn trusted(writer: SetFileWriter<Cursor<Vec<u8>>>) -> SetFile {
 }
 
 fn file_of(table: &StringTable) -> SetFile {
-    let mut writer = SetFileWriter::in_memory().unwrap();
+    let mut writer = SetFileWriter::in_memory();
     table.write(SectionKind::RECORD_STRINGS, &mut writer).unwrap();
     let bytes = writer.finish(&fields()).unwrap().file.into_inner();
     SetFile::open(Storage::owned("a.set", bytes[..].into())).unwrap()
@@ -39,7 +39,7 @@ fn opened(file: &SetFile) -> Strings {
 
 /// Returns a file with these sections, valid or not.
 fn file_with(strings: &[u8], starts: &[u64]) -> SetFile {
-    let mut writer = SetFileWriter::in_memory().unwrap();
+    let mut writer = SetFileWriter::in_memory();
     writer.begin(SectionKind::STRINGS).unwrap();
     writer.write(strings).unwrap();
     writer.begin(SectionKind::STRING_BUCKETS).unwrap();
@@ -106,7 +106,7 @@ fn names_are_found_by_their_bytes() {
     for (name, number) in [("gptbot", 0), ("ccbot", 1), ("gptbot", 0), ("a", 2)] {
         assert_eq!(names.intern(name.as_bytes()).unwrap(), number);
     }
-    let mut writer = SetFileWriter::in_memory().unwrap();
+    let mut writer = SetFileWriter::in_memory();
     names.write(&mut writer).unwrap();
     let bytes = writer.finish(&fields()).unwrap().file.into_inner();
     let file = SetFile::trusted("a set", bytes[..].into()).unwrap();
@@ -118,7 +118,7 @@ fn names_are_found_by_their_bytes() {
 
 #[test]
 fn missing_sections_are_damage() {
-    let writer = SetFileWriter::in_memory().unwrap();
+    let writer = SetFileWriter::in_memory();
     let file = trusted(writer);
     let damage = Strings::open(&file, SectionKind::RECORD_STRINGS).unwrap_err();
     assert!(damage.to_string().contains("section 'strings'"), "{damage}");

@@ -64,7 +64,7 @@ impl Parts {
     }
 
     fn sealed(&self) -> Vec<u8> {
-        let mut writer = SetFileWriter::in_memory().unwrap();
+        let mut writer = SetFileWriter::in_memory();
         for (kind, bytes) in &self.sections {
             writer.begin(*kind).unwrap();
             writer.write(bytes).unwrap();

@@ -37,7 +37,7 @@ fn noise(bytes: usize, seed: u64) -> Vec<u8> {
 }
 
 fn written(sections: &[(SectionKind, &[u8])]) -> Written<Vec<u8>> {
-    let mut writer = SetFileWriter::in_memory().unwrap();
+    let mut writer = SetFileWriter::in_memory();
     for (kind, bytes) in sections {
         writer.begin(*kind).unwrap();
         writer.write(bytes).unwrap();

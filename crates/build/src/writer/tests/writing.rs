@@ -28,7 +28,7 @@ const GOLDEN: u64 = 7_140_220_600_621_575_169;
 fn the_sizes_of_writes_make_no_difference() {
     let content = noise(20_000, 7);
     let whole = written(&[(TEXT, &content)]);
-    let mut writer = SetFileWriter::in_memory().unwrap();
+    let mut writer = SetFileWriter::in_memory();
     writer.begin(TEXT).unwrap();
     for piece in content.chunks(7) {
         writer.write(piece).unwrap();
@@ -37,6 +37,31 @@ fn the_sizes_of_writes_make_no_difference() {
     let pieces = writer.finish(&fields()).unwrap();
     assert!(whole.file == pieces.file.into_inner());
     assert_eq!(whole.content_hash, pieces.content_hash);
+}
+
+/// Sections end where a piece of the file is handed over, and before and behind the padding there.
+#[test]
+fn pieces_of_a_file_end_anywhere() {
+    let first = WRITTEN_BYTES - SET_BLOCK_BYTES;
+    for bytes in [first - 65, first - 64, first - 63, first - 1, first, first + 1] {
+        let sections = [(WORDS, noise(bytes, 1)), (EMPTY, noise(64, 2)), (TEXT, noise(first, 3))];
+        let mut hasher = ContentHasher::default();
+        let mut writer = SetFileWriter::in_memory();
+        for (kind, content) in &sections {
+            hasher.begin(*kind);
+            hasher.update(content);
+            writer.begin(*kind).unwrap();
+            content.chunks(100_003).for_each(|piece| writer.write(piece).unwrap());
+        }
+        let Written { content_hash, file_bytes, file } = writer.finish(&fields()).unwrap();
+        assert_eq!(content_hash, hasher.finish(), "{bytes}");
+        let set = opened(file.into_inner()).unwrap();
+        assert_eq!(set.verify().unwrap(), file_bytes / BLOCK, "{bytes}");
+        for (kind, content) in &sections {
+            let section = set.section(*kind).unwrap();
+            assert!(set.bytes(section, 0, content.len() as u64).unwrap() == content, "{bytes}");
+        }
+    }
 }
 
 #[test]
@@ -53,7 +78,7 @@ fn the_content_hash_is_of_the_content() {
     for (at, one) in hashes.iter().enumerate() {
         assert!(!hashes[at + 1..].contains(one), "{at}");
     }
-    let mut writer = SetFileWriter::in_memory().unwrap();
+    let mut writer = SetFileWriter::in_memory();
     writer.begin(TEXT).unwrap();
     writer.write(b"ab").unwrap();
     let other_fields = HeaderFields { reading_revision: 1, flags: 0, ..fields() };
@@ -151,7 +176,7 @@ fn a_full_disk_is_an_error_wherever_it_happens() {
     let (whole, words, text) = small();
     let write = |room: usize| {
         let disk = FullDisk { bytes: Cursor::default(), room };
-        let mut writer = SetFileWriter::new(Path::new("disk/a.set"), disk)?;
+        let mut writer = SetFileWriter::new(Path::new("disk/a.set"), disk);
         let mut failure = None;
         for (kind, bytes) in [(WORDS, &words[..]), (EMPTY, b""), (TEXT, &text)] {
             // A caller that ignores errors.
