@@ -4,9 +4,9 @@
 //! anew: one record per key, which are read in order and found by key. In the end the runs are merged, as
 //! is what is sorted already, such as the logs of sets. A run holds only what may still count.
 //!
-//! Cost: one look-up per capture, and two reads and writes of some 40 bytes per resource that counts;
-//! finding a key reads [`BLOCK_BYTES`]. Memory: the table, one key for each block, and all that is kept
-//! of one host.
+//! Cost: one look-up per capture, and two reads and writes of some 40 bytes per resource that counts, on
+//! all threads; finding a key reads [`BLOCK_BYTES`]. Memory: the table, one key for each block, and all
+//! that is kept of one host.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -14,20 +14,29 @@ use std::collections::BinaryHeap;
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::EntryRef;
+use rayon::prelude::*;
 
 use portcullis_engine::bytes::push_varint;
 use portcullis_files::error::WriteError;
 use portcullis_files::limits::SORTED_RUNS_MAX;
-use portcullis_files::scratch::{Scratch, Spool, SpoolReader, Table, take_record};
+use portcullis_files::scratch::{Scratch, Spool, SpoolReader, Table, push_record, take_record};
 
 use super::known::{Held, Keeps, Known, Resources, settle_order};
 use super::log::{Fields, Form, Reference, Role, push_bytes, push_key, take_key};
 use super::place::{self, Slot};
-use crate::limits::CAPTURES_AT_ONCE;
 use crate::pool::{BlobID, BlobPool};
 
 /// The bytes of records that share a place in the index.
-const BLOCK_BYTES: u64 = 16 * 1024;
+const BLOCK_BYTES: usize = 16 * 1024;
+
+/// Blocks that are read at once: half a MiB, or longer single records. They have some [`CAPTURES_AT_ONCE`].
+///
+/// [`CAPTURES_AT_ONCE`]: crate::limits::CAPTURES_AT_ONCE
+const BLOCKS_AT_ONCE: usize = 32;
+
+/// Keys that are coded by one thread, and by all threads at once.
+const KEYS_PER_PIECE: usize = 1024;
+const KEYS_AT_ONCE: usize = 64 * KEYS_PER_PIECE;
 
 /// The captures read so far.
 #[derive(Debug)]
@@ -95,19 +104,39 @@ impl Newest {
         if self.runs.len() == SORTED_RUNS_MAX {
             self.runs = vec![self.merged(Form::Run)?];
         }
-        let run = self.sorted(Form::Run)?;
+        let run = self.run()?;
         self.runs.push(run);
         Ok(())
     }
 
-    /// Empties the table and returns its content.
-    fn sorted(&mut self, form: Form) -> Result<Captured, WriteError> {
-        self.bytes = 0;
-        let mut sorted: Vec<Keyed> = std::mem::take(&mut self.resources).into_iter().collect();
+    /// Empties the table and returns its content as a run, on this thread alone: others wait for the table,
+    /// and a thread that waits for the pool may take up work of theirs.
+    fn run(&mut self) -> Result<Captured, WriteError> {
+        let mut sorted = self.taken();
         sorted.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-        let mut captured = Captured::new(self.keeps, form, &self.scratch);
-        sorted.into_iter().try_for_each(|keyed| captured.push(keyed))?;
+        let mut run = Captured::new(self.keeps, Form::Run, &self.scratch);
+        let mut block = Block::default();
+        sorted.into_iter().try_for_each(|keyed| run.push(&mut block, keyed))?;
+        run.append(block)?;
+        Ok(run)
+    }
+
+    /// Empties the table and returns its content, on all threads.
+    fn sorted(&mut self) -> Result<Captured, WriteError> {
+        let mut sorted = self.taken();
+        sorted.par_sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        let mut captured = Captured::new(self.keeps, Form::Sorted, &self.scratch);
+        for some in sorted.chunks_mut(KEYS_AT_ONCE) {
+            let blocks = some.par_chunks_mut(KEYS_PER_PIECE).map(|keys| captured.blocks_of(keys));
+            let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
+            blocks.into_iter().flatten().try_for_each(|block| captured.append(block))?;
+        }
         Ok(captured)
+    }
+
+    fn taken(&mut self) -> Vec<Keyed> {
+        self.bytes = 0;
+        std::mem::take(&mut self.resources).into_iter().collect()
     }
 
     /// Returns the captures of all runs.
@@ -121,7 +150,7 @@ impl Newest {
     /// Returns the captures of all resources, and the content of their files.
     pub(super) fn finish(mut self) -> Result<(Captured, BlobPool), WriteError> {
         let mut captured = match self.runs.is_empty() {
-            true => self.sorted(Form::Sorted)?,
+            true => self.sorted()?,
             false => {
                 self.spill()?;
                 self.merged(Form::Sorted)?
@@ -148,13 +177,55 @@ pub struct Captured {
     pub(super) undated: u64,
     /// Whether some resource is that of an origin.
     pub(super) has_origin: bool,
-    /// The last key of the last block.
-    last: Vec<u8>,
-    record: Vec<u8>,
 }
 
 /// A key with its captures.
 pub(super) type Keyed = (Box<[u8]>, Resources);
+
+/// The records of some keys in order, and what they add to the counts of [`Captured`].
+#[derive(Default)]
+struct Block {
+    records: Vec<u8>,
+    first: Box<[u8]>,
+    last: Vec<u8>,
+    record: Vec<u8>,
+    resources: u64,
+    undated: u64,
+    has_origin: bool,
+}
+
+impl Block {
+    fn push(
+        &mut self,
+        key: &[u8],
+        mut resources: Resources,
+        keeps: Keeps,
+        form: Form,
+    ) -> Result<(), WriteError> {
+        if self.records.is_empty() {
+            self.first = key.into();
+        }
+        self.has_origin |= place::is_origin(key);
+        for captures in resources.iter_mut().filter(|captures| !captures.is_empty()) {
+            self.resources += 1;
+            self.undated += settle_order(captures, keeps);
+        }
+        self.record.clear();
+        push_key(&mut self.record, &self.last, key);
+        form.push(&mut self.record, &resources, &mut |out, _, blob| {
+            push_varint(out, blob.0);
+            Ok(())
+        })?;
+        push_record(&mut self.records, &self.record);
+        self.last.clear();
+        self.last.extend_from_slice(key);
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.records.len() >= BLOCK_BYTES
+    }
+}
 
 impl Captured {
     fn new(keeps: Keeps, form: Form, scratch: &Scratch) -> Captured {
@@ -168,8 +239,6 @@ impl Captured {
             resources: 0,
             undated: 0,
             has_origin: false,
-            last: Vec::new(),
-            record: Vec::new(),
         }
     }
 
@@ -181,7 +250,7 @@ impl Captured {
         form: Form,
         scratch: &Scratch,
     ) -> Result<Captured, E> {
-        let mut captured = Captured::new(keeps, form, scratch);
+        let (mut captured, mut block) = (Captured::new(keeps, form, scratch), Block::default());
         let mut heads: Vec<Option<Resources>> = Vec::new();
         let mut next = BinaryHeap::new();
         for (number, source) in sources.iter_mut().enumerate() {
@@ -192,93 +261,131 @@ impl Captured {
         let mut last = None;
         while let Some(Reverse((key, number))) = next.pop() {
             let resources = heads[number].take().expect("a key has captures");
-            captured.join(&mut last, key, resources)?;
+            captured.join(&mut block, &mut last, key, resources)?;
             let (key, resources) = sources[number].next().transpose()?.unzip();
             next.extend(key.map(|key| Reverse((key, number))));
             heads[number] = resources;
         }
-        last.map_or(Ok(()), |last| captured.push(last))?;
+        last.map_or(Ok(()), |last| captured.push(&mut block, last))?;
+        captured.append(block)?;
         Ok(captured)
     }
 
     /// Joins captures with those of the last key if that is theirs, and stores those otherwise.
     fn join(
         &mut self,
+        block: &mut Block,
         last: &mut Option<Keyed>,
         key: Box<[u8]>,
         resources: Resources,
     ) -> Result<(), WriteError> {
         let Some((_, all)) = last.as_mut().filter(|(last, _)| *last == key) else {
-            return last.replace((key, resources)).map_or(Ok(()), |last| self.push(last));
+            let before = last.replace((key, resources));
+            return before.map_or(Ok(()), |before| self.push(block, before));
         };
         all.iter_mut().zip(resources).for_each(|(own, more)| own.extend(more));
         Ok(())
     }
 
-    /// Passes the extract and the other records of each captured file.
-    pub(crate) fn each_file<E: From<WriteError>>(
+    /// Passes all keys and their resources to `take`, in order. While some are taken, the next ones are read.
+    fn each_piece<E: From<WriteError> + Send>(
         &self,
-        mut take: impl FnMut(BlobID, BlobID) -> Result<(), E>,
+        mut take: impl FnMut(Vec<Keyed>) -> Result<(), E> + Send,
     ) -> Result<(), E> {
-        for keyed in self.reader() {
-            for known in keyed?.1.iter().flatten() {
-                if let Held::File { extract, others, .. } = known.held {
-                    take(extract, others)?;
-                }
-            }
+        let mut reader = self.reader();
+        let mut piece = reader.next_piece()?;
+        while !piece.is_empty() {
+            let (taken, next) = rayon::join(|| take(piece), || reader.next_piece());
+            taken?;
+            piece = next?;
         }
         Ok(())
     }
 
+    /// Passes the extract and the other records of each captured file.
+    pub(crate) fn each_file<E: From<WriteError> + Send>(
+        &self,
+        mut take: impl FnMut(BlobID, BlobID) -> Result<(), E> + Send,
+    ) -> Result<(), E> {
+        self.each_piece(|piece| {
+            for known in piece.iter().flat_map(|(_, resources)| resources).flatten() {
+                if let Held::File { extract, others, .. } = known.held {
+                    take(extract, others)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Passes the log of a set to `write`. `number` gives the numbers of files in the set.
-    pub(crate) fn write_log<E: From<WriteError>>(
+    pub(crate) fn write_log<E: From<WriteError> + Send>(
         &self,
         pool: &BlobPool,
-        number: impl Fn(Role, BlobID) -> u32,
-        mut write: impl FnMut(&[u8]) -> Result<(), E>,
+        number: impl Fn(Role, BlobID) -> u32 + Sync,
+        mut write: impl FnMut(&[u8]) -> Result<(), E> + Send,
     ) -> Result<(), E> {
-        let mut refer = |out: &mut Vec<u8>, role, blob| {
+        let refer = |out: &mut Vec<u8>, role, blob| {
             match role {
                 Role::Location => push_bytes(out, &pool.get(blob)?),
                 Role::Extract | Role::Others => push_varint(out, number(role, blob)),
             }
             Ok(())
         };
-        let (mut record, mut last) = (Vec::new(), Box::default());
-        for keyed in self.reader() {
-            let (key, resources) = keyed?;
-            record.clear();
-            push_key(&mut record, &last, &key);
-            Form::Log.push(&mut record, &resources, &mut refer)?;
-            write(&record)?;
-            last = key;
-        }
-        Ok(())
+        let mut last_of_all = Box::default();
+        self.each_piece(|piece| {
+            let code = |index: usize| {
+                let first = index * KEYS_PER_PIECE;
+                let keys = &piece[first..piece.len().min(first + KEYS_PER_PIECE)];
+                let mut last = first.checked_sub(1).map_or(&last_of_all, |last| &piece[last].0);
+                let mut records = Vec::new();
+                for (key, resources) in keys {
+                    push_key(&mut records, last, key);
+                    Form::Log.push(&mut records, resources, &mut &refer)?;
+                    last = key;
+                }
+                Ok(records)
+            };
+            let coded = (0..piece.len().div_ceil(KEYS_PER_PIECE)).into_par_iter().map(code);
+            for records in coded.collect::<Result<Vec<_>, WriteError>>()? {
+                write(&records)?;
+            }
+            last_of_all = piece.into_iter().next_back().map(|(key, _)| key).unwrap_or_default();
+            Ok(())
+        })
     }
 
-    fn push(&mut self, (key, mut resources): Keyed) -> Result<(), WriteError> {
-        let at = self.records.len();
-        if self.blocks.last().is_none_or(|(_, start)| at - start >= BLOCK_BYTES) {
-            self.blocks.push((key.clone(), at));
-            self.key_bytes += key.len();
-            let places = self.blocks.capacity() * size_of::<(Box<[u8]>, u64)>();
-            self.table.resize(places + self.key_bytes)?;
-            self.last.clear();
+    /// Adds captures to the last block, which is appended when it is full.
+    fn push(&mut self, block: &mut Block, (key, resources): Keyed) -> Result<(), WriteError> {
+        block.push(&key, resources, self.keeps, self.form)?;
+        if block.is_full() { self.append(std::mem::take(block)) } else { Ok(()) }
+    }
+
+    /// Codes captures, which are taken.
+    fn blocks_of(&self, keys: &mut [Keyed]) -> Result<Vec<Block>, WriteError> {
+        let (mut blocks, mut block) = (Vec::new(), Block::default());
+        for (key, resources) in keys {
+            block.push(key, std::mem::take(resources), self.keeps, self.form)?;
+            if block.is_full() {
+                blocks.push(std::mem::take(&mut block));
+            }
         }
-        self.has_origin = self.has_origin || place::is_origin(&key);
-        for captures in resources.iter_mut().filter(|captures| !captures.is_empty()) {
-            self.resources += 1;
-            self.undated += settle_order(captures, self.keeps);
+        blocks.push(block);
+        Ok(blocks)
+    }
+
+    fn append(&mut self, block: Block) -> Result<(), WriteError> {
+        let Block { records, first, resources, undated, has_origin, .. } = block;
+        if records.is_empty() {
+            return Ok(());
         }
-        self.record.clear();
-        push_key(&mut self.record, &self.last, &key);
-        self.form.push(&mut self.record, &resources, &mut |out, _, blob| {
-            push_varint(out, blob.0);
-            Ok(())
-        })?;
-        self.last.clear();
-        self.last.extend_from_slice(&key);
-        self.records.write_record(&self.record)
+        self.key_bytes += first.len();
+        self.blocks.push((first, self.records.len()));
+        let places = self.blocks.capacity() * size_of::<(Box<[u8]>, u64)>();
+        self.table.resize(places + self.key_bytes)?;
+        self.resources += resources;
+        self.undated += undated;
+        self.has_origin |= has_origin;
+        self.records.write(&records)
     }
 
     /// Reads all keys and their resources in order.
@@ -291,11 +398,26 @@ impl Captured {
     pub(super) fn get(&self, key: &[u8]) -> Result<Resources, WriteError> {
         let after = self.blocks.partition_point(|(first, _)| **first <= *key);
         let Some(block) = after.checked_sub(1) else { return Ok(Resources::default()) };
-        let start = self.blocks[block].1;
-        let end = self.blocks.get(after).map_or(self.records.len(), |next| next.1);
+        let (start, end) = (self.start_of(block), self.start_of(after));
         let block: Cow<'_, [u8]> = self.records.at(start, (end - start) as usize)?;
         let found = self.found(&block, key);
         found.ok_or_else(|| self.records.changed())
+    }
+
+    /// Returns where a block begins, or all blocks end.
+    fn start_of(&self, block: usize) -> u64 {
+        self.blocks.get(block).map_or(self.records.len(), |(_, start)| *start)
+    }
+
+    /// Returns the keys and resources of a block. `None` if it makes no sense.
+    fn all_of(&self, mut block: &[u8]) -> Option<Vec<Keyed>> {
+        let (mut all, mut key) = (Vec::new(), Vec::new());
+        while !block.is_empty() {
+            let mut fields = Fields { rest: take_record(&mut block)? };
+            take_key(&mut fields, &mut key)?;
+            all.push((key.as_slice().into(), resources(self.form, &mut fields)?));
+        }
+        Some(all)
     }
 
     /// Returns the resources of a key in a block. `None` if the block makes no sense.
@@ -338,16 +460,20 @@ impl CapturedReader<'_> {
         Ok((key.as_slice().into(), read.ok_or_else(|| captured.records.changed())?))
     }
 
-    /// Reads keys until they have [`CAPTURES_AT_ONCE`] captures.
+    /// Reads the next [`BLOCKS_AT_ONCE`] blocks on all threads; nothing after the last. Not after single
+    /// keys were read.
     pub(super) fn next_piece(&mut self) -> Result<Vec<Keyed>, WriteError> {
-        let (mut piece, mut count) = (Vec::new(), 0);
-        while count < CAPTURES_AT_ONCE
-            && let Some((key, resources)) = self.next().transpose()?
-        {
-            count += resources.iter().map(Vec::len).sum::<usize>();
-            piece.push((key, resources));
-        }
-        Ok(piece)
+        let CapturedReader { captured, reader, block, .. } = self;
+        let (first, end) = (*block, captured.blocks.len().min(*block + BLOCKS_AT_ONCE));
+        let start = captured.start_of(first);
+        let mut bytes = vec![0; (captured.start_of(end) - start) as usize];
+        reader.read(&mut bytes)?;
+        *block = end;
+        let keyed = (first..end).into_par_iter().map(|block| {
+            let [from, to] = [block, block + 1].map(|it| (captured.start_of(it) - start) as usize);
+            captured.all_of(&bytes[from..to]).ok_or_else(|| captured.records.changed())
+        });
+        Ok(keyed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 }
 
