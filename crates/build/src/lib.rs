@@ -47,7 +47,7 @@ pub use load::{
     load_text, read_text,
 };
 pub use merging::{MergeError, SettleChoice, as_of, set_as_of, settled};
-pub use pool::{BlobID, BlobPool, Fingerprint};
+pub use pool::{BlobID, BlobPool, Fingerprint, Packed};
 pub use provenance::{InputReport, Provenance, SettleConfig};
 pub use shared::{Followed, SharedTimeline};
 pub use sources::{OpenSet, SourceSet, Sources};

@@ -86,3 +86,19 @@ pub const SET_TEXT_BYTES_FREE: u64 = 256 * 1024 * 1024;
 /// Source: our choice. Each is an open file, and a process may have few. More sets are merged in several
 /// steps, and their captures are in temporary files in between.
 pub const SETS_AT_ONCE: usize = 24;
+
+/// Captures of the log of a set that are read before they are taken, in whole hosts: 4,096.
+///
+/// Source: our choice. They take some hundred bytes each. A host with more is alone.
+pub const CAPTURES_AHEAD_MAX: usize = 4_096;
+
+/// Files that are read of a set before the captures that have them are taken: 256.
+///
+/// Source: our choice. Reading one takes some 15 µs, and threads share that many well.
+pub const FILES_AHEAD_MAX: usize = 256;
+
+/// Bytes of the files that are read of all open sets before their captures are taken: 8 MiB. Others are read
+/// when their captures are taken.
+///
+/// Source: our choice; [`FILES_AHEAD_MAX`] usual files of ten sets have some 4 MB.
+pub const FILE_BYTES_AHEAD_MAX: usize = 8 * 1024 * 1024;

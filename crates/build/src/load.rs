@@ -41,10 +41,9 @@ use portcullis_set::stored::{CaptureFacts, CompiledFor, Place, key_with_scheme, 
 use super::Strictness;
 use super::compile::{self, CompileConfig, CompileError};
 use super::ingest::{IngestConfig, Ingested, Input, file_of, ingest};
-use super::pool::Fingerprint;
 use crate::hosts::Standings;
 use crate::ingest::IngestError;
-use crate::pool::BlobPool;
+use crate::pool::{BlobPool, Packed};
 use crate::provenance::InputReport;
 use crate::standing::{Content, HostStanding, Standing};
 
@@ -329,7 +328,7 @@ fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standin
     let mut facts = CaptureFacts { status: 200, ..CaptureFacts::default() };
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
     let [extract, others] = lists(&file, text).map(|bytes| {
-        let blob = pool.intern(&bytes, Fingerprint::of(&bytes));
+        let blob = pool.intern(&Packed::plain(&bytes));
         blob.expect("memory has no error")
     });
     let has_rules = !file.rules().is_empty();

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use hashbrown::HashTable;
 use siphasher::sip128::SipHasher13;
@@ -80,6 +80,48 @@ impl BlobID {
     }
 }
 
+/// A byte string as a pool stores it. Any thread can make it, and storing it costs little then.
+#[derive(Clone, Debug)]
+pub struct Packed {
+    fingerprint: Fingerprint,
+    /// The number of its bytes, before they are compressed.
+    bytes: u32,
+    stored: Arc<[u8]>,
+}
+
+impl Packed {
+    /// Packs `bytes` for a pool in memory.
+    pub fn plain(bytes: &[u8]) -> Packed {
+        Packed::stored(bytes, bytes)
+    }
+
+    fn stored(bytes: &[u8], stored: &[u8]) -> Packed {
+        Packed {
+            fingerprint: Fingerprint::of(bytes),
+            bytes: u32::try_from(bytes.len()).expect("a file of less than 4 GiB"),
+            stored: stored.into(),
+        }
+    }
+
+    /// Packs `bytes` for a pool of `scratch`: compressed, unless everything stays in memory.
+    pub(crate) fn new(bytes: &[u8], scratch: &Scratch) -> Packed {
+        let compress = || COMPRESSOR.with_borrow_mut(|it| it.compress(bytes).ok());
+        let compressed = (scratch.memory() < usize::MAX).then(compress).flatten();
+        let shorter = compressed.filter(|compressed| compressed.len() < bytes.len());
+        Packed::stored(bytes, shorter.as_deref().unwrap_or(bytes))
+    }
+
+    /// Returns the number of its bytes, before they are compressed.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes as usize
+    }
+
+    /// Returns the bytes that it takes in memory.
+    pub(crate) fn stored_bytes(&self) -> usize {
+        self.stored.len()
+    }
+}
+
 /// Byte strings, each stored once.
 #[derive(Debug)]
 pub struct BlobPool {
@@ -87,8 +129,6 @@ pub struct BlobPool {
     known: HashTable<BlobID>,
     blobs: Vec<Blob>,
     bytes: Spool,
-    /// Whether strings are compressed: not if everything stays in memory.
-    compresses: bool,
 }
 
 /// The level of zstd: fast, since a third of the bytes of robots.txt files go at any level.
@@ -120,25 +160,21 @@ impl BlobPool {
     /// Creates an empty pool.
     pub fn new(scratch: &Scratch) -> BlobPool {
         let (known, blobs, bytes) = (HashTable::new(), Vec::new(), Spool::new(scratch));
-        let compresses = scratch.memory() < usize::MAX;
-        BlobPool { table: scratch.table(), known, blobs, bytes, compresses }
+        BlobPool { table: scratch.table(), known, blobs, bytes }
     }
 
-    /// Stores `bytes` if they are new. `fingerprint` is theirs.
-    pub fn intern(&mut self, bytes: &[u8], fingerprint: Fingerprint) -> Result<BlobID, WriteError> {
-        let BlobPool { known, blobs, compresses, .. } = self;
+    /// Stores a string if it is new.
+    pub fn intern(&mut self, packed: &Packed) -> Result<BlobID, WriteError> {
+        let BlobPool { known, blobs, .. } = self;
+        let &Packed { fingerprint, bytes, ref stored } = packed;
         let same = |id: &BlobID| blobs[id.index()].fingerprint == fingerprint;
         if let Some(&id) = known.find(fingerprint.low, same) {
             return Ok(id);
         }
         let id = BlobID(u32::try_from(blobs.len()).expect("fewer than 2^32 blobs"));
-        let count = u32::try_from(bytes.len()).expect("a file of less than 4 GiB");
-        blobs.push(Blob { fingerprint, start: self.bytes.len(), bytes: count });
+        blobs.push(Blob { fingerprint, start: self.bytes.len(), bytes });
         known.insert_unique(fingerprint.low, id, |id| blobs[id.index()].fingerprint.low);
-        let compress = || COMPRESSOR.with_borrow_mut(|it| it.compress(bytes).ok());
-        let compressed = compresses.then(compress).flatten();
-        let shorter = compressed.filter(|compressed| compressed.len() < bytes.len());
-        self.bytes.write(shorter.as_deref().unwrap_or(bytes))?;
+        self.bytes.write(stored)?;
         self.table.resize(self.table_bytes())?;
         Ok(id)
     }
@@ -190,7 +226,7 @@ mod tests {
         let long = b"Disallow: /".repeat(100);
         for scratch in [Scratch::in_memory(), Scratch::with_little_memory(folder.path(), 64)] {
             let mut pool = BlobPool::new(&scratch);
-            let mut intern = |bytes: &[u8]| pool.intern(bytes, Fingerprint::of(bytes)).unwrap();
+            let mut intern = |bytes: &[u8]| pool.intern(&Packed::new(bytes, &scratch)).unwrap();
             let (one, two, nothing) = (intern(b"one"), intern(&long), intern(b""));
             assert_eq!((intern(b"one"), intern(b""), intern(&long)), (one, nothing, two));
             for (blob, bytes) in [(one, &b"one"[..]), (two, &long), (nothing, b"")] {

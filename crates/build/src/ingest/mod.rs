@@ -50,6 +50,7 @@
 //! ```
 
 mod captured;
+mod files;
 mod known;
 mod log;
 mod parts;

@@ -8,24 +8,25 @@
 //! another resource has, files are what a file of the dialect has, answers have nothing that they
 //! cannot have. What follows from the captures is compiled again, so nothing else of a set is trusted.
 //!
-//! Cost: one pass over the log of each set, and each distinct file once. Memory: some 60 bytes for each
-//! distinct file; the captures and files are where [`Scratch`] keeps them.
+//! Cost: one pass over the log of each set, and each distinct file once, on all threads. Memory: some 60 bytes
+//! for each distinct file; the captures and files are where [`Scratch`] keeps them.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 
 use hashbrown::HashMap;
+use rayon::prelude::*;
 
 use portcullis_dialect::AccessRules;
-use portcullis_dialect::decision::PolicyState;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Table;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_set::batch::BeforeFirst;
-use portcullis_set::file::{Damage, Section, SetError};
-use portcullis_set::lists::{ListReader, read_extract};
-use portcullis_set::stored::{PolicyNumber, PolicySet};
+use portcullis_set::file::{Damage, SetError};
+use portcullis_set::stored::PolicySet;
 
 use super::captured::{Captured, Keyed, Newest};
+use super::files::{Files, FilesAhead, ReadExtract};
 use super::known::{Held, Keeps, Known, Resources};
 use super::log::{Fields, Form, Reference, take_key};
 use super::place::{self, Place, Slot};
@@ -37,7 +38,8 @@ use super::{
 };
 use crate::compile::{CompileConfig, text_bytes_max};
 use crate::hosts::Standings;
-use crate::pool::{BlobID, BlobPool, Fingerprint};
+use crate::limits::{CAPTURES_AHEAD_MAX, FILE_BYTES_AHEAD_MAX, FILES_AHEAD_MAX};
+use crate::pool::{BlobID, BlobPool, Packed};
 use crate::provenance::{InputReport, Provenance, SettleConfig};
 
 /// Bytes that are read of all open sets before their pages are released: mapped pages count as memory of
@@ -149,12 +151,14 @@ impl Merger {
             let problem = "has no captures; run `portcullis compile` again";
             let log = set.log().ok_or_else(|| SetError::unusable(set.name(), problem))?;
             logs.push(LogReader {
-                set,
+                files: Files { set, log, scratch: &self.config.scratch },
                 rules,
-                log,
                 fields: Fields { rest: set.file().bytes(log, 0, log.bytes)? },
                 key: Vec::new(),
                 last: None,
+                entries: VecDeque::new(),
+                ahead: FilesAhead::default(),
+                ahead_max: FILE_BYTES_AHEAD_MAX / sets.len(),
                 touched: 0,
                 touched_max: MAPPED_BYTES_MAX / sets.len(),
                 inputs: inputs.len(),
@@ -268,13 +272,17 @@ pub(crate) fn inputs(set: &PolicySet) -> Result<Vec<InputReport>, Damage> {
 
 /// Reads the captures of a set in the order of their keys.
 struct LogReader<'m> {
-    set: &'m PolicySet,
+    files: Files<'m>,
     rules: &'static AccessRules,
-    log: Section,
     /// The rest of the log.
     fields: Fields<'m>,
     key: Vec<u8>,
     last: Option<Box<[u8]>>,
+    /// Entries that were read, up to the first that makes no sense, and what was read for them.
+    entries: VecDeque<Result<Entry<'m>, SetError>>,
+    ahead: FilesAhead,
+    /// The bytes of files that may be read before their captures are taken.
+    ahead_max: usize,
     /// The bytes that were read since pages were released.
     touched: usize,
     touched_max: usize,
@@ -288,6 +296,16 @@ struct LogReader<'m> {
     others: HashMap<Option<u32>, BlobID, foldhash::fast::RandomState>,
     /// The size of both tables of files.
     table: Table,
+}
+
+/// An entry of the log.
+struct Entry<'m> {
+    key: Box<[u8]>,
+    resources: Resources<Reference<'m>>,
+    /// The bytes that it takes in the log.
+    bytes: usize,
+    /// Whether its key is that of its resources.
+    is_filed: bool,
 }
 
 /// The extract of a file.
@@ -309,66 +327,92 @@ impl Iterator for LogReader<'_> {
 
 impl<'m> LogReader<'m> {
     fn read(&mut self) -> Result<Option<Keyed>, SetError> {
-        if self.fields.rest.is_empty() {
-            return Ok(None);
+        if self.entries.is_empty() {
+            self.read_ahead();
         }
+        let Some(entry) = self.entries.pop_front() else { return Ok(None) };
+        let Entry { key, resources: [http, https], bytes, is_filed } = entry?;
         if self.touched > self.touched_max {
-            self.set.file().release_pages();
+            self.files.set.file().release_pages();
             self.touched = 0;
         }
-        let bytes_left = self.fields.rest.len();
-        let read = take_key(&mut self.fields, &mut self.key);
-        let resources = read.and_then(|()| Form::Log.take(&mut self.fields));
-        let resources = resources.ok_or_else(|| self.odd("it makes no sense"))?;
-        let key: Box<[u8]> = self.key.as_slice().into();
-        if self.last.as_deref() >= Some(&*key) {
-            return Err(self.odd("it is not in order"));
+        if !is_filed {
+            let what = "a key is neither that of an origin nor of another resource";
+            return Err(self.files.odd(what));
         }
-        self.last = Some(key.clone());
-        self.check_key(&key, &resources)?;
         let mut known = |captures: Vec<_>| {
             captures.into_iter().map(|it| self.known(it)).collect::<Result<Vec<_>, _>>()
         };
-        let [http, https] = resources;
         let resources = [known(http)?, known(https)?];
-        self.touched += bytes_left - self.fields.rest.len();
+        self.touched += bytes;
         Ok(Some((key, resources)))
     }
 
-    #[cold]
-    fn odd(&self, what: &'static str) -> SetError {
-        self.set.file().malformed(self.log, 0, what).into()
+    /// Reads the next entries, and the files of their captures on all threads.
+    fn read_ahead(&mut self) {
+        let (mut extracts, mut others, mut captures) = (Vec::new(), Vec::new(), 0);
+        while !self.fields.rest.is_empty()
+            && captures < CAPTURES_AHEAD_MAX
+            && extracts.len().max(others.len()) < FILES_AHEAD_MAX
+        {
+            let entry = self.entry();
+            // An entry that makes no sense ends the log.
+            self.fields.rest = if entry.is_ok() { self.fields.rest } else { &[] };
+            for known in entry.iter().flat_map(|entry| &entry.resources).flatten() {
+                captures += 1;
+                let Held::File { extract, others: position, has_rules } = known.held else {
+                    continue;
+                };
+                let (Reference::Number(policy), Reference::Number(position)) = (extract, position)
+                else {
+                    continue;
+                };
+                if !self.extracts.contains_key(&policy) {
+                    extracts.push((policy, has_rules));
+                }
+                let position = position.checked_sub(1);
+                if !self.others.contains_key(&position) {
+                    others.push(position);
+                }
+            }
+            self.entries.push_back(entry);
+        }
+        let entries = self.entries.make_contiguous();
+        let (ahead, ()) = rayon::join(
+            || FilesAhead::read(self.files, extracts, others, self.ahead_max),
+            || entries.par_iter_mut().flatten().for_each(Entry::check),
+        );
+        self.ahead = ahead;
     }
 
-    /// Checks that captures are filed under the key of their resource.
-    fn check_key<B>(&self, key: &[u8], resources: &Resources<B>) -> Result<(), SetError> {
-        let [http, https] = resources.each_ref().map(|captures| !captures.is_empty());
-        let is_filed = |slot: Slot| {
-            match place::is_origin(key) {
-                true => Place::from_url(&place::robots_txt_url(key, slot)),
-                false => Place::from_url(key),
-            }
-            .is_ok_and(|place| (&*place.key, place.slot) == (key, slot))
-        };
-        let is_right = (!http || is_filed(Slot::Http)) && (!https || is_filed(Slot::Https));
-        match is_right && (http || https) {
-            true => Ok(()),
-            false => Err(self.odd("a key is neither that of an origin nor of another resource")),
+    /// Reads the next entry of the log.
+    fn entry(&mut self) -> Result<Entry<'m>, SetError> {
+        let bytes_left = self.fields.rest.len();
+        let read = take_key(&mut self.fields, &mut self.key);
+        let resources = read.and_then(|()| Form::Log.take(&mut self.fields));
+        let resources = resources.ok_or_else(|| self.files.odd("it makes no sense"))?;
+        let key: Box<[u8]> = self.key.as_slice().into();
+        if self.last.as_deref() >= Some(&*key) {
+            return Err(self.files.odd("it is not in order"));
         }
+        self.last = Some(key.clone());
+        let bytes = bytes_left - self.fields.rest.len();
+        Ok(Entry { key, resources, bytes, is_filed: false })
     }
 
     fn known(&mut self, known: Known<Reference<'m>>) -> Result<Known<BlobID>, SetError> {
         let Known { mut facts, position, held } = known;
         if facts.input as usize >= self.inputs {
-            return Err(self.odd("a capture is of an input that the provenance does not list"));
+            let what = "a capture is of an input that the provenance does not list";
+            return Err(self.files.odd(what));
         }
         facts.input += self.first_input;
         let held = match held {
             Held::Repeated(captured_at) => Held::Repeated(captured_at),
             Held::Nothing => Held::Nothing,
             Held::Location(Reference::Bytes(location)) => {
-                let fingerprint = Fingerprint::of(location);
-                Held::Location(self.pool.borrow_mut().intern(location, fingerprint)?)
+                let packed = Packed::new(location, self.files.scratch);
+                Held::Location(self.pool.borrow_mut().intern(&packed)?)
             }
             Held::File {
                 extract: Reference::Number(policy),
@@ -378,17 +422,17 @@ impl<'m> LogReader<'m> {
                 let extract = self.extract(policy, has_rules)?;
                 // Otherwise a file that states something would count as a page, which does not.
                 if facts.file_notes.is_page() && !extract.is_silent {
-                    return Err(self.odd("a file that states something is noted as a page"));
+                    return Err(self.files.odd("a file that states something is noted as a page"));
                 }
                 let others = self.others(others.checked_sub(1))?;
                 Held::File { extract: extract.blob, others, has_rules }
             }
-            _ => return Err(self.odd("it makes no sense")),
+            _ => return Err(self.files.odd("it makes no sense")),
         };
         let known = Known { facts, position, held };
         match known.is_consistent(self.rules) {
             true => Ok(known),
-            false => Err(self.odd("an answer has what it cannot have")),
+            false => Err(self.files.odd("an answer has what it cannot have")),
         }
     }
 
@@ -396,7 +440,7 @@ impl<'m> LogReader<'m> {
         self.touched += bytes + PAGES_OF_TEXT;
         let left = self.text_bytes_left.checked_sub(bytes as u64);
         let what = "its files are longer together than those of a set of its size";
-        self.text_bytes_left = left.ok_or_else(|| self.odd(what))?;
+        self.text_bytes_left = left.ok_or_else(|| self.files.odd(what))?;
         Ok(())
     }
 
@@ -405,30 +449,15 @@ impl<'m> LogReader<'m> {
         if let Some(&known) = self.extracts.get(&policy) {
             return match known.has_rules == has_rules {
                 true => Ok(known),
-                false => Err(self.odd("a capture has another file than its policy")),
+                false => Err(self.files.odd("a capture has another file than its policy")),
             };
         }
-        let set = self.set;
-        let policy_of_set = set.policy(PolicyNumber(policy))?;
-        let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
-        // Otherwise a file that has lost its rules would allow everything.
-        if policy_of_set.access()?.state != state {
-            return Err(self.odd("a capture has another file than its policy"));
-        }
-        let extract = policy_of_set.extract()?;
-        self.count_text(extract.len())?;
-        let malformed = |what| Err(policy_of_set.malformed(what).into());
-        let Some(file) = read_extract(&extract) else {
-            return malformed("its records are not a valid file");
+        let ReadExtract { packed, is_silent, .. } = match self.ahead.extract(policy, has_rules) {
+            Some(read) => read,
+            None => self.files.extract(policy, has_rules)?,
         };
-        if file.rules().is_empty() == has_rules {
-            return malformed("its records are not what its state says");
-        }
-        if !ListReader::from_extract(&extract).is_of(set.dialect()) {
-            return malformed("its records are not what a file has");
-        }
-        let blob = self.pool.borrow_mut().intern(&extract, Fingerprint::of(&extract))?;
-        let is_silent = !has_rules && file.usage_records().is_empty();
+        self.count_text(packed.len())?;
+        let blob = self.pool.borrow_mut().intern(&packed)?;
         let known = Extract { blob, has_rules, is_silent };
         self.extracts.insert(policy, known);
         self.resize_table()?;
@@ -440,13 +469,12 @@ impl<'m> LogReader<'m> {
         if let Some(&known) = self.others.get(&position) {
             return Ok(known);
         }
-        let bytes = position.map(|position| self.set.other_records(position)).transpose()?;
-        let bytes = bytes.unwrap_or_default();
-        self.count_text(bytes.len())?;
-        if !ListReader::from_others(&bytes).is_of(self.set.dialect()) {
-            return Err(self.odd("other records are not what a file has"));
-        }
-        let blob = self.pool.borrow_mut().intern(&bytes, Fingerprint::of(&bytes))?;
+        let packed = match self.ahead.others(position) {
+            Some(packed) => packed,
+            None => self.files.others(position)?,
+        };
+        self.count_text(packed.len())?;
+        let blob = self.pool.borrow_mut().intern(&packed)?;
         self.others.insert(position, blob);
         self.resize_table()?;
         Ok(blob)
@@ -454,5 +482,22 @@ impl<'m> LogReader<'m> {
 
     fn resize_table(&mut self) -> Result<(), WriteError> {
         self.table.resize(self.extracts.allocation_size() + self.others.allocation_size())
+    }
+}
+
+impl Entry<'_> {
+    /// Checks that its captures are filed under the key of their resource.
+    fn check(&mut self) {
+        let key = &*self.key;
+        let [http, https] = self.resources.each_ref().map(|captures| !captures.is_empty());
+        let is_filed = |slot: Slot| {
+            match place::is_origin(key) {
+                true => Place::from_url(&place::robots_txt_url(key, slot)),
+                false => Place::from_url(key),
+            }
+            .is_ok_and(|place| (&*place.key, place.slot) == (key, slot))
+        };
+        let is_right = (!http || is_filed(Slot::Http)) && (!https || is_filed(Slot::Https));
+        self.is_filed = is_right && (http || https);
     }
 }

@@ -8,7 +8,7 @@
 //! A capture is parsed on the thread that reads it; the lock is held only to compare it with
 //! earlier captures. An input that fails is reported in its [`InputReport`].
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -32,7 +32,7 @@ use super::known::{Held, Known};
 use super::place::{self, Place, Places};
 use super::{IngestConfig, IngestObserver, Progress};
 use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
-use crate::pool::Fingerprint;
+use crate::pool::Packed;
 use crate::provenance::InputReport;
 
 /// Opens the input with a number.
@@ -95,11 +95,11 @@ struct Ingesting {
 }
 
 impl Ingesting {
-    fn take(&mut self, captures: &[(Places, Known<Blob>)]) -> Result<(), WriteError> {
+    fn take(&mut self, captures: &[(Places, Known<Packed>)]) -> Result<(), WriteError> {
         let newest = &mut self.newest;
         for ((first, second), known) in captures {
             for place in [Some(first), second.as_ref()].into_iter().flatten() {
-                let keep = |blob: &Blob| newest.pool.intern(&blob.bytes, blob.fingerprint);
+                let keep = |packed: &Packed| newest.pool.intern(packed);
                 let &Known { facts, position, ref held } = known;
                 let known = Known { facts, position, held: held.map(keep)? };
                 newest.take(&place.key, place.slot, known)?;
@@ -194,26 +194,12 @@ impl OpenReport {
     }
 }
 
-/// Bytes, and what the pool finds them by.
-#[derive(Clone)]
-struct Blob {
-    bytes: Arc<[u8]>,
-    fingerprint: Fingerprint,
-}
-
-impl Blob {
-    fn new(bytes: impl Into<Arc<[u8]>>) -> Blob {
-        let bytes = bytes.into();
-        Blob { fingerprint: Fingerprint::of(&bytes), bytes }
-    }
-}
-
 /// The parsed content of a body. Half of the files of a crawl equal another, and parsing is most of
 /// the work.
 #[derive(Clone)]
 struct ParsedBody {
-    extract: Blob,
-    others: Blob,
+    extract: Packed,
+    others: Packed,
     has_rules: bool,
     notes: NoteSet,
     bytes: u32,
@@ -234,7 +220,7 @@ impl ParsedBodies {
 
     fn insert(&mut self, body: &[u8], parsed: &ParsedBody, memory: usize) {
         let max = PARSED_BODIES_BYTES_MAX.min(memory / 8);
-        let bytes = body.len() + parsed.extract.bytes.len() + parsed.others.bytes.len();
+        let bytes = body.len() + parsed.extract.stored_bytes() + parsed.others.stored_bytes();
         let bytes = bytes + ParsedBodies::ENTRY_BYTES;
         if bytes > max {
             return;
@@ -256,7 +242,7 @@ struct Digest<'c> {
     input: u32,
     /// The position of the next capture: the piece in the upper half.
     next: u64,
-    captures: Vec<(Places, Known<Blob>)>,
+    captures: Vec<(Places, Known<Packed>)>,
     /// What the piece adds to the report on its input.
     read: OpenReport,
 }
@@ -328,6 +314,10 @@ impl Digest<'_> {
         }
     }
 
+    fn packed(&self, bytes: &[u8]) -> Packed {
+        Packed::new(bytes, &self.config.scratch)
+    }
+
     fn parsed(&self, body: &[u8]) -> ParsedBody {
         let bodies = || self.parsed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(parsed) = bodies().of_bodies.get(body) {
@@ -336,7 +326,7 @@ impl Digest<'_> {
         let mut facts = CaptureFacts::default();
         let IngestConfig { dialect, robots_bytes_max, .. } = self.config;
         let file = file_of(body, dialect, *robots_bytes_max, &mut facts);
-        let [extract, others] = lists(&file, body).map(Blob::new);
+        let [extract, others] = lists(&file, body).map(|bytes| self.packed(&bytes));
         let parsed = ParsedBody {
             extract,
             others,
@@ -348,7 +338,7 @@ impl Digest<'_> {
         parsed
     }
 
-    fn known(&self, capture: &Capture<'_>, position: u64) -> Known<Blob> {
+    fn known(&self, capture: &Capture<'_>, position: u64) -> Known<Packed> {
         let rules = &self.config.dialect.access;
         let mut facts = CaptureFacts {
             captured_at: capture.captured_at,
@@ -380,7 +370,7 @@ impl Digest<'_> {
                 let ParsedBody { extract, others, has_rules, .. } = parsed;
                 Held::File { extract, others, has_rules }
             }
-            (Access::Follow, Some(location)) => Held::Location(Blob::new(&**location)),
+            (Access::Follow, Some(location)) => Held::Location(self.packed(location)),
             (Access::NotModified, _) => match capture.confirms {
                 Confirms::CapturedAt(date) => Held::Repeated(date),
                 Confirms::Newest => Held::Nothing,
