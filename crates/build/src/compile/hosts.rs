@@ -16,9 +16,8 @@ use portcullis_set::lists::ListReader;
 use super::config::CompileError;
 use super::intern::{DistinctPolicies, end};
 use super::texts::Texts;
-use super::timelines::Timelines;
+use super::timelines::{FirstFollowed, Timelines};
 use crate::pool::{BlobID, BlobPool};
-use crate::shared::SharedTimeline;
 use crate::standing::{Content, HostStanding, Standing, Timeline};
 
 /// The sections that describe hosts.
@@ -28,6 +27,8 @@ pub struct HostSections {
     pub captures: Captures,
     /// `None` if only the newest captures were kept.
     pub timelines: Option<Timelines>,
+    /// The other records of files.
+    pub others: Texts,
     /// The position of the other records of each blob, or [`NONE`].
     pub others_of_blob: Vec<u32>,
     /// The bytes of the other records.
@@ -70,6 +71,7 @@ impl HostSections {
             hosts: Items::new(scratch),
             captures: Captures::new(scratch),
             timelines: has_history.then(|| Timelines::new(scratch)),
+            others: Texts::new(scratch),
             others_of_blob: vec![NONE; places],
             other_bytes: 0,
             file_notes: Default::default(),
@@ -81,7 +83,7 @@ impl HostSections {
         &mut self,
         blob: BlobID,
         pool: &BlobPool,
-        (dialect, texts): (&Dialect, &mut Texts),
+        dialect: &Dialect,
     ) -> Result<(), CompileError> {
         if pool.bytes_of(blob) == 0 || self.others_of_blob[blob.index()] != NONE {
             return Ok(());
@@ -90,22 +92,45 @@ impl HostSections {
         self.other_bytes += bytes.len() as u64;
         let records: Vec<_> = ListReader::from_others(&bytes).flatten().collect();
         let kind = |index: usize| record::other_kind(records[index].text, dialect);
-        self.others_of_blob[blob.index()] = texts.add(In::Others, &records, kind)?;
+        self.others_of_blob[blob.index()] = self.others.add(In::Others, &records, kind)?;
         Ok(())
     }
 
-    /// Adds the next shared timeline, whose other records were stored.
-    pub fn add_shared(
+    /// Adds the next hosts, each behind the shared timelines that it is the first to follow.
+    pub fn add_all(
         &mut self,
-        timeline: &SharedTimeline,
+        hosts: &[HostStanding],
+        followed: &FirstFollowed,
+        from: (&BlobPool, &Dialect),
         distinct: &DistinctPolicies,
     ) -> Result<(), CompileError> {
-        let timelines = self.timelines.as_mut().expect("a set with timelines has their sections");
-        timelines.add_shared(timeline, (distinct, &self.others_of_blob))
+        let mut followed = followed.iter().peekable();
+        for (index, host) in hosts.iter().enumerate() {
+            while let Some((_, timeline)) = followed.next_if(|(first, _)| *first == index) {
+                self.add_others_of(timeline.moments().iter().map(|it| &it.standing), from)?;
+                let timelines = self.timelines.as_mut().expect("they are followed");
+                timelines.add_shared(timeline, (distinct, &self.others_of_blob))?;
+            }
+            self.add_others_of(host.all(), from)?;
+            self.add(host, distinct)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the other records of files, as far as they are new.
+    fn add_others_of<'s>(
+        &mut self,
+        mut standings: impl Iterator<Item = &'s Standing>,
+        (pool, dialect): (&BlobPool, &Dialect),
+    ) -> Result<(), CompileError> {
+        standings.try_for_each(|standing| match standing.content {
+            Content::File { others, .. } => self.add_others(others, pool, dialect),
+            _ => Ok(()),
+        })
     }
 
     /// Adds the next host, whose other records were stored.
-    pub fn add(
+    fn add(
         &mut self,
         host: &HostStanding,
         distinct: &DistinctPolicies,

@@ -11,7 +11,6 @@ use portcullis_set::layout::{NONE, RuleSetRow};
 use super::config::CompileError;
 use crate::pool::{BlobID, BlobPool, Fingerprint, Fingerprints};
 use crate::standing::{Content, Standing};
-use crate::writer::SectionSink;
 
 /// Appends a number.
 pub fn push(words: &mut Vec<U32>, number: u32) {
@@ -32,6 +31,27 @@ fn position(items: u64) -> Result<u32, CompileError> {
     position.ok_or_else(CompileError::too_many_items)
 }
 
+/// The record of each pattern's rule of an entry, counted from the first rule of its first group, as it is
+/// stored.
+pub struct PackedOrder {
+    /// The width of a number in bytes (1, 2 or 4), then the numbers in that width.
+    bytes: Vec<u8>,
+    fingerprint: Fingerprint,
+}
+
+impl PackedOrder {
+    pub fn new(order: &[u32]) -> PackedOrder {
+        let width = match order.iter().max() {
+            Some(0x1_0000..) => 4,
+            Some(0x100..) => 2,
+            _ => 1,
+        };
+        let numbers = order.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width));
+        let bytes: Vec<u8> = std::iter::once(width as u8).chain(numbers).collect();
+        PackedOrder { fingerprint: Fingerprint::of(&bytes), bytes }
+    }
+}
+
 /// The orders of a set, each stored once. Memory: about 30 bytes for each.
 pub struct Orders {
     pub bytes: Spool,
@@ -43,20 +63,12 @@ impl Orders {
         Orders { bytes: Spool::new(scratch), known: Fingerprints::default() }
     }
 
-    /// Returns the position of an order, which is stored if it is new: the width of a number in bytes (1,
-    /// 2 or 4), then the numbers in that width.
-    pub fn intern(&mut self, order: &[u32]) -> Result<u32, CompileError> {
-        let width = match order.iter().max() {
-            Some(0x1_0000..) => 4,
-            Some(0x100..) => 2,
-            _ => 1,
-        };
-        let numbers = order.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width));
-        let order: Vec<u8> = std::iter::once(width as u8).chain(numbers).collect();
+    /// Returns the position of an order, which is stored if it is new.
+    pub fn intern(&mut self, order: &PackedOrder) -> Result<u32, CompileError> {
         let Orders { bytes, known } = self;
-        known.number(Fingerprint::of(&order), || {
+        known.number(order.fingerprint, || {
             let start = position(bytes.len())?;
-            bytes.write(&order)?;
+            bytes.write(&order.bytes)?;
             Ok(start)
         })
     }
@@ -81,11 +93,9 @@ pub struct RuleSets {
 }
 
 impl RuleSets {
-    /// Writes the lines of new rule sets, in order.
-    pub fn pass(&mut self, writer: &mut impl SectionSink) -> Result<(), CompileError> {
-        writer.write(self.new.as_bytes())?;
-        self.new.clear();
-        Ok(())
+    /// Takes the lines of new rule sets, in order. The caller writes them.
+    pub fn take_new(&mut self) -> Vec<Line> {
+        std::mem::take(&mut self.new)
     }
 
     /// Returns the number of a rule set with this fingerprint, which is stored if it is new.

@@ -11,8 +11,8 @@
 //!
 //! Hosts are read once, in order, and every section but the table of hosts is a stream. That of rule
 //! sets, the largest, is passed on while hosts are read, so it is the first section of a file; the others
-//! grow in [`Spool`]s and are copied to the set in the end. Nothing is numbered again. While hosts or policies are added, the next
-//! ones are settled or planned.
+//! grow in [`Spool`]s and are copied to the set in the end. Nothing is numbered again. While policies are
+//! added, the next ones are planned, hosts before them are added and hosts behind them settled.
 //!
 //! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some
 //! 30 bytes for each distinct file, rule set, order and followed timeline, 40 for each name, 13 for each
@@ -30,7 +30,6 @@ mod timelines;
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
 
 use rayon::prelude::*;
 use zerocopy::IntoBytes;
@@ -49,8 +48,7 @@ use crate::limits::{
     SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
 };
 use crate::pool::{BlobID, BlobPool};
-use crate::shared::SharedTimeline;
-use crate::standing::{Content, HostStanding, Standing};
+use crate::standing::HostStanding;
 use crate::writer::{SectionSink, SetFileWriter};
 
 use self::hosts::HostSections;
@@ -58,6 +56,7 @@ use self::intern::{DistinctPolicies, PolicyOrigin};
 use self::plan::PolicyPlan;
 use self::policies::PolicySections;
 use self::slots::HostSlots;
+use self::timelines::FirstFollowed;
 
 pub use self::config::{CompileConfig, CompileError, CompiledSet};
 
@@ -140,6 +139,50 @@ fn plan_bytes(file_bytes: usize) -> usize {
     6 * file_bytes + 2 * patterns
 }
 
+/// How policies are planned.
+struct Planning<'c> {
+    pool: &'c BlobPool,
+    config: &'c CompileConfig,
+    agents: Option<&'c CompiledFor>,
+}
+
+impl Planning<'_> {
+    /// Plans policies on all threads, and adds them in order: while some are added, the next ones are planned.
+    /// Returns the bytes of their files.
+    fn add(
+        &self,
+        origins: &[PolicyOrigin],
+        policies: &mut PolicySections,
+    ) -> Result<u64, CompileError> {
+        let &Planning { pool, config, agents } = self;
+        let extract = |origin: &PolicyOrigin| match *origin {
+            PolicyOrigin::Extract(extract) => pool.get(extract),
+            PolicyOrigin::Access(_) => Ok(Cow::Borrowed(&[][..])),
+        };
+        let extracts = origins.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
+        let plan = |from: usize, to: usize| {
+            let origins = origins[from..to].par_iter().zip(&extracts[from..to]);
+            let plans = origins.map(|(origin, extract)| match *origin {
+                PolicyOrigin::Extract(_) => plan::of_extract(extract, config.dialect, agents),
+                PolicyOrigin::Access(outcome) => plan::access(outcome),
+            });
+            plans.collect::<Vec<PolicyPlan<'_>>>()
+        };
+        let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
+        let bytes_max = bytes_max.min(config.scratch.memory() / 8);
+        let mut end = planned_at_once(origins, pool, bytes_max);
+        let mut plans = plan(0, end);
+        while !plans.is_empty() {
+            let next = end + planned_at_once(&origins[end..], pool, bytes_max);
+            let mut add = || plans.drain(..).try_for_each(|plan| policies.add(plan));
+            let (added, following) = rayon::join(&mut add, || plan(end, next));
+            added?;
+            (plans, end) = (following, next);
+        }
+        Ok(origins.iter().map(|origin| origin.bytes(pool) as u64).sum())
+    }
+}
+
 /// What a set consists of. The sections grow while hosts are read.
 pub(super) struct Compiled<'c> {
     standings: &'c Standings,
@@ -149,8 +192,6 @@ pub(super) struct Compiled<'c> {
     distinct: DistinctPolicies,
     policies: PolicySections,
     hosts: HostSections,
-    /// Shared timelines whose policies were added, with the index of the first host that follows each.
-    shared: Vec<(usize, Arc<SharedTimeline>)>,
     /// The seed of the table of hosts, which is made when all are known.
     host_seed: u64,
     /// The bytes of the lines of all distinct files.
@@ -176,7 +217,6 @@ impl<'c> Compiled<'c> {
             distinct: DistinctPolicies::new(pool),
             policies: PolicySections::new(scratch),
             hosts: HostSections::new(scratch, pool.places(), standings.has_history()),
-            shared: Vec::new(),
             host_seed: 0,
             text_bytes: 0,
             counts: StandingCounts::default(),
@@ -184,13 +224,14 @@ impl<'c> Compiled<'c> {
         };
         writer.begin(SectionKind::RULE_SETS)?;
         let mut pieces = standings.pieces();
-        let mut next = pieces.next_piece()?;
-        while let Some(piece) = next {
-            compiled.add_policies_of(&piece)?;
-            compiled.policies.rule_sets.pass(writer)?;
-            let (added, following) = rayon::join(|| compiled.add(&piece), || pieces.next_piece());
-            added?;
-            next = following?;
+        let (mut last, mut next) = ((None, Vec::new()), pieces.next_piece()?);
+        while last.0.is_some() || next.is_some() {
+            let (origins, followed) = compiled.number(next.as_deref().unwrap_or_default())?;
+            let hosts = (last.0.as_deref().unwrap_or_default(), &last.1);
+            let (compiled, following) =
+                rayon::join(|| compiled.add(origins, hosts, writer), || pieces.next_piece());
+            compiled?;
+            (last, next) = ((next, followed), following?);
         }
         if let Some(captured) = standings.log() {
             compiled.add_other_files(captured, writer)?;
@@ -214,9 +255,13 @@ impl<'c> Compiled<'c> {
         Ok(compiled)
     }
 
-    /// Adds the policies of hosts behind those before them.
-    fn add_policies_of(&mut self, hosts: &[HostStanding]) -> Result<(), CompileError> {
-        let mut origins = Vec::new();
+    /// Numbers the policies of hosts, and the shared timelines that they follow. Returns what is new: the
+    /// sources of policies, and timelines.
+    fn number(
+        &mut self,
+        hosts: &[HostStanding],
+    ) -> Result<(Vec<PolicyOrigin>, FirstFollowed), CompileError> {
+        let (mut origins, mut followed) = (Vec::new(), Vec::new());
         for (index, host) in hosts.iter().enumerate() {
             origins.extend(host.all().filter_map(|it| self.distinct.add(it)));
             let Some(timelines) = &mut self.hosts.timelines else { continue };
@@ -224,77 +269,43 @@ impl<'c> Compiled<'c> {
                 for new in timelines.number_followed(timeline)? {
                     let moments = new.moments().iter();
                     origins.extend(moments.filter_map(|it| self.distinct.add(&it.standing)));
-                    self.shared.push((index, new));
+                    followed.push((index, new));
                 }
             }
         }
-        self.add_policies(&mut origins)
+        Ok((origins, followed))
     }
 
-    /// Adds hosts, whose policies were added, behind those before them.
-    fn add(&mut self, hosts: &[HostStanding]) -> Result<(), CompileError> {
-        let mut shared = std::mem::take(&mut self.shared).into_iter().peekable();
-        for (index, host) in hosts.iter().enumerate() {
-            while let Some((_, timeline)) = shared.next_if(|(first, _)| *first == index) {
-                self.add_others_of(timeline.moments().iter().map(|moment| &moment.standing))?;
-                self.hosts.add_shared(&timeline, &self.distinct)?;
-            }
-            self.add_others_of(host.all())?;
-            self.hosts.add(host, &self.distinct)?;
-            self.counts.add_host(host);
-        }
+    /// Adds policies behind those before them. Meanwhile writes the rule sets that were new before, and adds
+    /// hosts, whose policies were added before, behind those before them.
+    fn add(
+        &mut self,
+        origins: Vec<PolicyOrigin>,
+        (hosts, followed): (&[HostStanding], &FirstFollowed),
+        writer: &mut impl SectionSink,
+    ) -> Result<(), CompileError> {
+        let lines = self.policies.rule_sets.take_new();
+        let Compiled {
+            standings, config, agents, distinct, policies, hosts: sections, counts, ..
+        } = self;
+        let planning = Planning { pool: &standings.pool, config, agents: *agents };
+        let (added, written) = rayon::join(
+            || planning.add(&origins, policies),
+            || {
+                writer.write(lines.as_bytes())?;
+                let from = (&standings.pool, config.dialect);
+                sections.add_all(hosts, followed, from, distinct)?;
+                hosts.iter().for_each(|host| counts.add_host(host));
+                Ok::<_, CompileError>(())
+            },
+        );
+        written?;
+        self.text_bytes += added?;
         let of_blobs = size_of_val(&*self.distinct.of_blob);
         // The reports of inputs, and their JSON.
         let provenance = 2 * self.config.provenance.len();
         let tables = of_blobs + self.policies.table_bytes() + self.hosts.table_bytes() + provenance;
         Ok(self.tables.resize(tables)?)
-    }
-
-    /// Adds the other records of files, as far as they are new.
-    fn add_others_of<'a>(
-        &mut self,
-        standings: impl Iterator<Item = &'a Standing>,
-    ) -> Result<(), CompileError> {
-        for standing in standings {
-            if let Content::File { others, .. } = standing.content {
-                let texts = (self.config.dialect, &mut self.policies.texts);
-                self.hosts.add_others(others, &self.standings.pool, texts)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes the sources of policies, plans them on all threads and adds the policies in order. While
-    /// some are added, the next ones are planned.
-    fn add_policies(&mut self, sources: &mut Vec<PolicyOrigin>) -> Result<(), CompileError> {
-        let Compiled { standings: Standings { pool, .. }, config, agents, policies, .. } = self;
-        let extract = |origin: &PolicyOrigin| match *origin {
-            PolicyOrigin::Extract(extract) => pool.get(extract),
-            PolicyOrigin::Access(_) => Ok(Cow::Borrowed(&[][..])),
-        };
-        let extracts = sources.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
-        let plan = |from: usize, to: usize| {
-            let sources = sources[from..to].par_iter().zip(&extracts[from..to]);
-            let plans = sources.map(|(origin, extract)| match *origin {
-                PolicyOrigin::Extract(_) => plan::of_extract(extract, config.dialect, *agents),
-                PolicyOrigin::Access(outcome) => plan::access(outcome),
-            });
-            plans.collect::<Vec<PolicyPlan<'_>>>()
-        };
-        let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
-        let bytes_max = bytes_max.min(config.scratch.memory() / 8);
-        let mut end = planned_at_once(sources, pool, bytes_max);
-        let mut plans = plan(0, end);
-        while !plans.is_empty() {
-            let next = end + planned_at_once(&sources[end..], pool, bytes_max);
-            let mut add = || plans.drain(..).try_for_each(|plan| policies.add(plan));
-            let (added, following) = rayon::join(&mut add, || plan(end, next));
-            added?;
-            (plans, end) = (following, next);
-        }
-        drop(extracts);
-        self.text_bytes += sources.drain(..).map(|origin| origin.bytes(pool) as u64).sum::<u64>();
-        Ok(())
     }
 
     /// Adds the files of captures that are no origin's policy now, but may become one with later
@@ -306,17 +317,15 @@ impl<'c> Compiled<'c> {
     ) -> Result<(), CompileError> {
         let mut unplanned = Vec::new();
         captured.each_file(|extract, others| {
-            let texts = (self.config.dialect, &mut self.policies.texts);
-            self.hosts.add_others(others, &self.standings.pool, texts)?;
+            self.hosts.add_others(others, &self.standings.pool, self.config.dialect)?;
             unplanned.extend(self.distinct.add_file(extract));
-            if unplanned.len() < PLANNED_POLICIES_MAX {
-                return Ok(());
+            match unplanned.len() < PLANNED_POLICIES_MAX {
+                true => Ok(()),
+                false => self.add(std::mem::take(&mut unplanned), (&[], &Vec::new()), writer),
             }
-            self.add_policies(&mut unplanned)?;
-            self.policies.rule_sets.pass(writer)
         })?;
-        self.add_policies(&mut unplanned)?;
-        self.policies.rule_sets.pass(writer)
+        self.add(unplanned, (&[], &Vec::new()), writer)?;
+        writer.write(self.policies.rule_sets.take_new().as_bytes())
     }
 
     /// Checks that the lines of all files are not far longer than a file of this size.
@@ -343,7 +352,7 @@ impl<'c> Compiled<'c> {
             rule_sets: rule_sets.index.len() as u64,
             rule_sets_of_groups: rule_sets.of_groups,
             captures: hosts.captures.rows.len(),
-            strings: texts.strings.len() + texts.other_strings.len(),
+            strings: texts.strings.len() + hosts.others.strings.len(),
             tokens: names.len(),
             dates: known.captured.map_or([0; 2], |it| [it.first.0, it.last.0]),
             file_notes: hosts.file_notes,
@@ -374,7 +383,7 @@ impl<'c> Compiled<'c> {
         policies.names.write(writer)?;
         writer.spool(SectionKind::DOCUMENTS, texts.lists(In::Documents))?;
         writer.spool(SectionKind::CAPTURES, hosts.captures.rows.spool())?;
-        writer.spool(SectionKind::OTHERS, texts.lists(In::Others))?;
+        writer.spool(SectionKind::OTHERS, hosts.others.lists(In::Others))?;
         writer.spool(SectionKind::OUTAGES, hosts.captures.outages.spool())?;
         if let Some(captured) = standings.log() {
             writer.begin(SectionKind::LOG)?;
@@ -390,6 +399,6 @@ impl<'c> Compiled<'c> {
             timelines.write(writer)?;
         }
         texts.strings.write(SectionKind::RECORD_STRINGS, writer)?;
-        texts.other_strings.write(SectionKind::OTHER_STRINGS, writer)
+        hosts.others.strings.write(SectionKind::OTHER_STRINGS, writer)
     }
 }

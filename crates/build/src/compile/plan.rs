@@ -8,9 +8,12 @@ use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_engine::RuleSetBuf;
 use portcullis_robots::policy::{Audience, NamedRobot, OrderedRules};
 use portcullis_robots::syntax::{Group, RobotsTxt};
+use portcullis_set::layout::record;
 use portcullis_set::lists::{ListReader, ListedRecord, Role, read_extract};
 use portcullis_set::stored::{CompiledFor, record_order};
 
+use super::intern::PackedOrder;
+use super::texts::add_forms;
 use crate::limits::POLICY_PATTERN_BYTES_MAX;
 use crate::pool::Fingerprint;
 
@@ -20,6 +23,8 @@ pub struct PolicyPlan<'p> {
     pub access: AccessOutcome,
     /// The user-agent lines and rules.
     pub records: Vec<ListedRecord<'p>>,
+    /// The form of the text of each record.
+    pub forms: Vec<u32>,
     pub robots: Vec<PlannedRobot>,
     /// The entry of the default groups, and the record that names the first of them.
     pub default: Option<(u32, u32)>,
@@ -51,8 +56,7 @@ pub struct PlannedRules {
     pub compiled: RuleSetBuf,
     /// What stands for `compiled`; found here because every thread plans.
     pub fingerprint: Fingerprint,
-    /// The record of each pattern's rule, counted from the first rule of the first group.
-    pub order: Vec<u32>,
+    pub order: PackedOrder,
 }
 
 /// A plan under construction.
@@ -71,6 +75,7 @@ pub fn access<'p>(access: AccessOutcome) -> PolicyPlan<'p> {
     PolicyPlan {
         access,
         records: Vec::new(),
+        forms: Vec::new(),
         robots: Vec::new(),
         default: None,
         entries: Vec::new(),
@@ -96,7 +101,8 @@ pub fn of_extract<'p>(
     let has_rules = !file.rules().is_empty();
     let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
     let access = access(AccessOutcome { state, verdict: Verdict::Allow });
-    let mut plan = PolicyPlan { records, usage_records, ..access };
+    let forms = vec![record::STRING; records.len()];
+    let mut plan = PolicyPlan { records, forms, usage_records, ..access };
     let is_wanted = |name: &[u8]| agents.is_none_or(|agents| agents.is_named_by(name, dialect));
     let audience = || Audience::among(file, dialect, is_wanted);
     if !has_rules && !plan.usage_records.is_empty() {
@@ -151,8 +157,10 @@ impl Planner<'_, '_> {
             let rules = OrderedRules::distinct(file, &groups, &self.dialect.paths);
             let order = record_order(&rules, &positions);
             let compiled = rules.compile();
+            let PolicyPlan { forms, records, .. } = &mut self.plan;
+            add_forms(forms, records, (positions[0].1, &order), compiled.as_rule_set());
             let fingerprint = Fingerprint::of(compiled.as_bytes());
-            PlannedRules { compiled, fingerprint, order }
+            PlannedRules { compiled, fingerprint, order: PackedOrder::new(&order) }
         });
         let entry = self.plan.entries.len() as u32;
         self.plan.entries.push(PlannedEntry { positions, ordered });

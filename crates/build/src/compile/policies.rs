@@ -6,12 +6,11 @@ use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_set::layout::record::{self, In};
 use portcullis_set::layout::{NONE, Pairs, PolicyHead, RuleSetRow, policy, robots_word};
-use portcullis_set::lists::ListedRecord;
 
 use super::config::CompileError;
 use super::intern::{Orders, RuleSets, end, push};
 use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan};
-use super::texts::{Texts, add_forms};
+use super::texts::Texts;
 use crate::strings::NameTable;
 
 /// The sections that policies consist of.
@@ -51,11 +50,11 @@ impl PolicySections {
         head.into_iter().for_each(|word| push(&mut words, word));
         let names = self.push_robots(&mut words, plan.robots, are_wide)?;
         let entries_at = words.len();
-        let forms = self.push_entries(&mut words, plan.entries, are_wide, &plan.records)?;
+        self.push_entries(&mut words, plan.entries, are_wide)?;
         let document = match is_file {
             true => {
                 let kind = |index: usize| {
-                    plan.records[index].role.number() | forms[index] << record::FORM_SHIFT
+                    plan.records[index].role.number() | plan.forms[index] << record::FORM_SHIFT
                 };
                 self.texts.add(In::Documents, &plan.records, kind)?
             }
@@ -107,22 +106,18 @@ impl PolicySections {
         Ok(robots.iter().fold(0, |bits, &(name, _)| bits | PolicyHead::name_bit(name)))
     }
 
-    /// Adds entries, and returns the form of the text of each record.
+    /// Adds entries.
     fn push_entries(
         &mut self,
         words: &mut Vec<U32>,
         entries: Vec<PlannedEntry>,
         are_wide: bool,
-        records: &[ListedRecord<'_>],
-    ) -> Result<Vec<u32>, CompileError> {
-        let mut forms = vec![record::STRING; records.len()];
+    ) -> Result<(), CompileError> {
         let mut groups_at = words.len() + entries.len() * policy::ENTRY_WORDS;
         let mut groups = Vec::new();
         for entry in entries {
             let (rule_set, order) = match &entry.ordered {
                 Some(PlannedRules { compiled, fingerprint, order }) => {
-                    let (_, first) = entry.positions[0];
-                    add_forms(&mut forms, records, (first, order), compiled.as_rule_set());
                     let order = self.orders.intern(order)?;
                     (self.rule_sets.intern(compiled, *fingerprint)?, order)
                 }
@@ -137,7 +132,7 @@ impl PolicySections {
             }
         }
         words.extend(groups);
-        Ok(forms)
+        Ok(())
     }
 
     /// Returns the size of the tables, in bytes.

@@ -16,13 +16,12 @@ use super::config::CompileError;
 use super::intern::{end, push};
 use crate::strings::StringTable;
 
-/// Lists of records, and their strings. The strings of other records are apart: lists of others are not
-/// added in the order of policies.
+/// Lists of records, and their strings. Those of policies and those of other records are apart: the latter
+/// are added with hosts.
 pub struct Texts {
     /// By [`In`].
     lists: [Items<U32>; 3],
     pub strings: StringTable,
-    pub other_strings: StringTable,
     scratch: Vec<u8>,
 }
 
@@ -31,7 +30,6 @@ impl Texts {
         Texts {
             lists: [(); 3].map(|()| Items::new(scratch)),
             strings: StringTable::new(scratch),
-            other_strings: StringTable::new(scratch),
             scratch: Vec::new(),
         }
     }
@@ -52,8 +50,7 @@ impl Texts {
             let kinds = records.rev().map(&kind);
             push(&mut words, kinds.fold(0, |word, kind| word << record::KIND_BITS | kind));
         }
-        let Texts { scratch, strings, other_strings, .. } = self;
-        let strings = if place == In::Others { other_strings } else { strings };
+        let Texts { scratch, strings, .. } = self;
         for (index, record) in records.iter().enumerate() {
             if place == In::Documents && kind(index) >> record::FORM_SHIFT != record::STRING {
                 continue;

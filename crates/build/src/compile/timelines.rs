@@ -23,6 +23,9 @@ use crate::shared::{Followed, SharedTimeline};
 use crate::standing::{Moment, Standing, Timeline};
 use crate::writer::SectionSink;
 
+/// New shared timelines, each with the index of the first of some hosts that follows it.
+pub type FirstFollowed = Vec<(usize, Arc<SharedTimeline>)>;
+
 /// The sections of timelines.
 pub struct Timelines {
     /// Those of captures of origins.
