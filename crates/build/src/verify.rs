@@ -43,21 +43,16 @@ pub struct Verified {
 ///
 /// The first damage, or an error if the file became shorter meanwhile.
 pub fn verify(set: &PolicySet, scratch: &Scratch) -> Result<Verified, SetError> {
-    // Damaged blocks are reported first, whatever reading them gave.
-    let (blocks, settled) = rayon::join(|| set.file().verify(), || settled(set, scratch));
-    let verified = blocks.and_then(|blocks| verify_content(set, blocks, settled));
+    let verified = verify_content(set, set.file().verify()?, scratch);
     // If the file became shorter, lost bytes read as zeros, which is not damage of the set.
     set.is_whole()?;
     verified
 }
 
-fn verify_content(
-    set: &PolicySet,
-    blocks: u64,
-    settled: Result<Ingested, SetError>,
-) -> Result<Verified, SetError> {
+fn verify_content(set: &PolicySet, blocks: u64, scratch: &Scratch) -> Result<Verified, SetError> {
     verify_provenance(set)?;
-    compile_again(set, &settled?)?;
+    let settled = settled(set, scratch)?;
+    compile_again(set, &settled)?;
     let records = set.policies().map(|policy| Ok(policy?.record_count()? as u64));
     let records = records.sum::<Result<u64, Damage>>()?;
     Ok(Verified { blocks, records, counts: *set.counts() })
@@ -134,12 +129,12 @@ impl SectionSink for Comparison<'_> {
         let rest = section.bytes - self.at;
         let own = self.set.file().bytes(section, self.at, rest.min(bytes.len() as u64));
         let own = own.map_err(SetError::from)?;
-        let (is_same, ()) = rayon::join(|| own == bytes, || self.hasher.update(bytes));
-        if !is_same {
+        if own != bytes {
             let differs = own.iter().zip(bytes).position(|(one, other)| one != other);
             let differs = differs.unwrap_or(own.len()) as u64;
             return Err(self.differs(section, self.at + differs).into());
         }
+        self.hasher.update(bytes);
         let before = self.at / BYTES_PER_RELEASE;
         self.at += bytes.len() as u64;
         if self.at / BYTES_PER_RELEASE > before {
