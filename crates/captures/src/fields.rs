@@ -59,15 +59,26 @@ pub(super) fn fields(block: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
-/// Returns whether an answer with this status and `Content-Range` may be the whole file. One with status 206
-/// is a part, unless it says that the part is all there is (RFC 9110, sections 14.4 and 15.3.7).
-pub(super) fn may_be_whole<'r>(status: u16, range: impl FnOnce() -> Option<&'r [u8]>) -> bool {
-    let is_all = |range: &[u8]| {
+/// Returns whether an answer with this status may be the whole file. One with status 206 is a part, unless each
+/// of its `Content-Range` says that the part is all there is, and the body has as many bytes (RFC 9110,
+/// sections 14.4 and 15.3.7).
+pub(super) fn may_be_whole<'r>(
+    status: u16,
+    mut ranges: impl Iterator<Item = &'r [u8]>,
+    body_bytes: usize,
+) -> bool {
+    let size = |range: &[u8]| {
         let range = range.strip_prefix(b"bytes ")?.strip_prefix(b"0-")?;
         let (last, size) = range.split_at(memchr(b'/', range)?);
-        Some(byte_count(last)?.checked_add(1)? == byte_count(&size[1..])?)
+        let size = byte_count(&size[1..])?;
+        (byte_count(last)?.checked_add(1)? == size).then_some(size)
     };
-    status != 206 || range().and_then(is_all).unwrap_or(false)
+    if status != 206 {
+        return true;
+    }
+    let first = ranges.next().and_then(size);
+    first.is_some_and(|first| first <= body_bytes as u64)
+        && ranges.all(|other| size(other) == first)
 }
 
 /// Parses a field that counts bytes, such as `Content-Length`.

@@ -92,8 +92,6 @@ impl<'m> Message<'m> {
     /// Reads the body. `is_truncated` is true if the archive says that it cut the body. Only a 2xx
     /// answer keeps its body.
     pub fn settle(&self, is_truncated: bool, config: &ReadConfig) -> Settled<'m> {
-        let range = || self.field(b"content-range");
-        let is_truncated = is_truncated || !may_be_whole(self.status, range);
         let truncated = [(CaptureNote::Truncated, is_truncated)];
         if !matches!(self.status, 200..=299) {
             // For other answers, the head is enough.
@@ -108,6 +106,9 @@ impl<'m> Message<'m> {
             damage = damage.union(notes([(CaptureNote::BadChunks, !is_whole)]));
         }
         let sent_bytes = body.len() as u64;
+        let ranges = self.fields().filter(|(it, _)| it.eq_ignore_ascii_case(b"content-range"));
+        let is_part = !may_be_whole(self.status, ranges.map(|(_, range)| range), body.len());
+        damage = damage.union(notes([(CaptureNote::Truncated, is_part)]));
         let is_as_sent = framing.decode(&mut body, &mut damage, config);
         // Chunks mark their own end, and a length besides them is ignored (RFC 9112, section 6.3).
         // The length also does not apply to a body that was decoded before it was stored.

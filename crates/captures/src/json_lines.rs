@@ -142,8 +142,8 @@ impl RecordReader for Schema {
         }
         let headers: Headers<'_> = within(text, record.take(CaptureField::Headers))?;
         let redirects: Vec<Redirect<'_>> = within(text, record.take(CaptureField::Redirects))?;
-        let range = headers.first("content-range");
-        let mut capture = match record.capture(range, &self.fields, config) {
+        let ranges: Vec<&[u8]> = headers.all("content-range").collect();
+        let mut capture = match record.capture(&ranges, &self.fields, config) {
             Ok(read) => read,
             Err(problem) => {
                 return self.read_history(text, config, sink).unwrap_or(Err(problem));
@@ -226,7 +226,7 @@ impl Schema {
                     answer,
                 ];
                 values.into_iter().for_each(|(field, value)| record.set(field, 0, value));
-                match record.capture(None, &self.fields, config) {
+                match record.capture(&[], &self.fields, config) {
                     // However host and date are written. Which of the two is right is not known.
                     Ok(capture) if !seen.insert((host.0.to_lowercase(), capture.captured_at)) => {
                         return Some(Err(format!("{}: `{}` occurs twice", host.0, date.0)));
@@ -294,10 +294,14 @@ impl Headers<'_> {
     const USED: [&'static str; 7] =
         ["age", "cache-control", "content-range", "content-type", "date", "expires", "location"];
 
+    /// Returns the values of a field.
+    fn all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().filter(move |field| field.0 == name).map(|(_, value)| value.as_bytes())
+    }
+
     /// Returns the first value of a field.
     fn first(&self, name: &str) -> Option<&[u8]> {
-        let field = self.0.iter().find(|field| field.0 == name);
-        field.map(|(_, value)| value.as_bytes())
+        self.all(name).next()
     }
 }
 

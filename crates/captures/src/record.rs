@@ -68,10 +68,10 @@ impl<'r> Record<'r> {
         self.values[field as usize].value.is_set()
     }
 
-    /// Returns the capture. `range` is the answer's `Content-Range`, if it is known.
+    /// Returns the capture. `ranges` are the values of `Content-Range` of the answer.
     pub fn capture(
         mut self,
-        range: Option<&[u8]>,
+        ranges: &[&[u8]],
         fields: &FieldMap,
         config: &ReadConfig,
     ) -> Result<Capture<'r>, String> {
@@ -79,12 +79,12 @@ impl<'r> Record<'r> {
         let captured_at = self.time(fields.unit)?;
         let has_error = self.is_set(CaptureField::Error);
         let status = self.status()?;
-        let is_truncated = self.is_set(CaptureField::Truncated)
-            || !may_be_whole(status.unwrap_or_default(), || range);
         let body = self.body(status, config)?;
-        let has_body = body.as_ref().is_some_and(|body| !body.is_empty());
+        let body_bytes = body.as_ref().map_or(0, |body| body.len());
+        let is_truncated = self.is_set(CaptureField::Truncated)
+            || !may_be_whole(status.unwrap_or_default(), ranges.iter().copied(), body_bytes);
         let (status, is_assumed) = match status {
-            Some(0) if has_body && !has_error => return Err(NO_STATUS.to_owned()),
+            Some(0) if body_bytes > 0 && !has_error => return Err(NO_STATUS.to_owned()),
             Some(status) => (status, false),
             None if has_error => (0, false),
             None if body.is_some() => (200, true),

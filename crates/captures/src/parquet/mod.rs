@@ -187,7 +187,7 @@ impl Batch for Rows {
             for (field, rank, values) in &columns {
                 record.set(*field, *rank, values.at(row));
             }
-            sink(record.capture(None, fields, config).map_err(|problem| {
+            sink(record.capture(&[], fields, config).map_err(|problem| {
                 let number = self.rows_before + row as u64 + 1;
                 BrokenRecord::senseless(format!("row {number}"), problem)
             }));

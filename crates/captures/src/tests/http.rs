@@ -108,13 +108,16 @@ fn bodies_without_coding() {
 #[test]
 fn parts_of_files() {
     let rows = [
-        ("Content-Range: bytes 0-48/49\r\n", Fetched::Status(206)),
-        ("content-range:  bytes 0-48/49\r\n", Fetched::Status(206)),
-        ("Content-Range: bytes 0-48/50\r\n", BROKEN),
-        ("Content-Range: bytes 1-48/49\r\n", BROKEN),
-        ("Content-Range: bytes 0-48/*\r\n", BROKEN),
+        ("Content-Range: bytes 0-46/47\r\n", Fetched::Status(206)),
+        ("content-range:  bytes 0-46/47\r\n", Fetched::Status(206)),
+        ("Content-Range: bytes 0-46/47\r\nContent-Range: bytes 0-46/47\r\n", Fetched::Status(206)),
+        ("Content-Range: bytes 0-46/47\r\nContent-Range: bytes 0-9/47\r\n", BROKEN),
+        ("Content-Range: bytes 0-99/100\r\n", BROKEN),
+        ("Content-Range: bytes 0-46/50\r\n", BROKEN),
+        ("Content-Range: bytes 1-46/47\r\n", BROKEN),
+        ("Content-Range: bytes 0-46/*\r\n", BROKEN),
         ("Content-Range: bytes 0-18446744073709551615/0\r\n", BROKEN),
-        ("Content-Range: lines 0-48/49\r\n", BROKEN),
+        ("Content-Range: lines 0-46/47\r\n", BROKEN),
         ("Content-Type: multipart/byteranges; boundary=a\r\n", BROKEN),
         ("", BROKEN),
     ];

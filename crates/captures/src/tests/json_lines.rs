@@ -104,6 +104,7 @@ fn answers() {
         (r#""status": 206, "body": "a""#, BrokenBody),
         (r#""status": 206, "body": "a", "headers": {"Content-Range": "bytes 0-0/1"}"#, Status(206)),
         (r#""status": 206, "body": "a", "headers": {"Content-Range": "bytes 0-0/2"}"#, BrokenBody),
+        (r#""status": 206, "body": "a", "headers": {"Content-Range": "bytes 0-1/2"}"#, BrokenBody),
         (r#""status": 301"#, Status(301)),
         (r#""status": 304"#, Status(304)),
         (r#""status": 404, "error": "not found""#, Status(404)),
