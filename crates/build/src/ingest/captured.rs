@@ -29,10 +29,10 @@ use crate::pool::{BlobID, BlobPool};
 /// The bytes of records that share a place in the index.
 const BLOCK_BYTES: usize = 16 * 1024;
 
-/// Blocks that are read at once: half a MiB, or longer single records. They have some [`CAPTURES_AT_ONCE`].
+/// Blocks that are read at once: 128 KiB, or longer single records. They have some [`CAPTURES_AT_ONCE`].
 ///
 /// [`CAPTURES_AT_ONCE`]: crate::limits::CAPTURES_AT_ONCE
-const BLOCKS_AT_ONCE: usize = 32;
+const BLOCKS_AT_ONCE: usize = 8;
 
 /// Keys that are coded by one thread, and by all threads at once.
 const KEYS_PER_PIECE: usize = 1024;

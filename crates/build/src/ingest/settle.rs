@@ -50,7 +50,7 @@ use super::captured::{Captured, CapturedReader, Keyed};
 use super::known::{Held, Known};
 use super::place::{self, Place, Slot};
 use super::tracks::{Track, View};
-use crate::limits::{CAPTURES_AT_ONCE, HISTORIES_AT_ONCE, REDIRECTS_KNOWN_MAX};
+use crate::limits::{CAPTURES_AT_ONCE, HISTORIES_AT_ONCE, REDIRECTS_KNOWN_MAX, TARGETS_KNOWN_MAX};
 use crate::pool::{BlobID, BlobPool};
 use crate::provenance::SettleConfig;
 use crate::shared::{self, SharedTimeline, held};
@@ -165,7 +165,7 @@ impl RecentlyFound {
 
     /// Forgets everything if there is no room for so many items.
     fn make_room(&mut self, items: usize) {
-        if self.items + items > CAPTURES_AT_ONCE {
+        if self.items + items > TARGETS_KNOWN_MAX {
             *self = RecentlyFound::default();
         }
         self.items += items;
