@@ -125,11 +125,11 @@ fn numbers_are_times_if_their_unit_is_named() {
             if is_error {
                 assert_fails(
                     &output,
-                    &[file, "most of its times are numbers", "--time-unit s or ms"],
+                    &[file, "most of its times are numbers", "--time-unit s, ms or us"],
                 );
             } else {
                 assert_status(&output, 0);
-                assert_says(&output, &[&format!("no-time {numbers}"), "--time-unit s or ms"]);
+                assert_says(&output, &[&format!("no-time {numbers}"), "--time-unit s, ms or us"]);
                 let summary = folder.ok(format!("{line} --summary json"));
                 let notes = json_of(&summary)["notes"].to_string();
                 assert_contains(&notes, &["some times are numbers"]);
@@ -186,4 +186,73 @@ fn a_comparison_has_its_notes_in_json() {
         "classify urls.csv --robots robots -a Nobody,nobody,YandexBot --summary json -o x.tsv";
     let notes = json_of(&folder.ok(line))["notes"].to_string();
     assert_contains(&notes, &["-a has nobody twice", "YandexBot also follows the group Yandex"]);
+}
+
+/// The first row of a table without a header is a record, whatever stands in its column, unless it could be
+/// a name. Then a note says so.
+#[test]
+fn the_first_row_of_a_table_is_a_record_unless_it_may_be_a_header() {
+    let folder = Folder::new();
+    folder.write("r.txt", "User-agent: *\nDisallow: /x\n");
+    let cells = [
+        ("https://a.example/x y", true),
+        ("https://a b/x", true),
+        ("GET /x HTTP/1.1", true),
+        ("GET https://a.example/x HTTP/1.1", true),
+        ("mailto:x", true),
+        ("-", true),
+        ("", true),
+        ("?x", true),
+        ("/x", true),
+        ("2024-01-01", true),
+        ("a.example/x", true),
+        ("x", false),
+        ("Page URL", false),
+        ("URL (whole)", false),
+    ];
+    for (separator, file) in [(",", "t.csv"), ("\t", "t.tsv"), ("\t", "t.txt")] {
+        for (cell, is_record) in cells {
+            let rows = [1, 2, 3].map(|row| format!("https://a.example/{row}{separator}{row}\n"));
+            folder.write(file, format!("{cell}{separator}0\n{}", rows.concat()));
+            let line = format!("--robots r.txt -a GPTBot --url-field 1 {file}");
+            let output = folder.ok(format!("classify --columns verdict {line}"));
+            let count = text(&output.stdout).lines().count();
+            assert_eq!(count, 3 + usize::from(is_record), "{file} {cell}");
+            let has_note = text(&output.stderr).contains("V, column `");
+            assert_eq!(has_note, !is_record, "{file} {cell}: {}", text(&output.stderr));
+            let kept = folder.ok(format!("filter {line}"));
+            let has_first = kept.stdout.starts_with(format!("{cell}{separator}0").as_bytes());
+            assert_eq!(has_first, !is_record, "{file} {cell}: {}", text(&kept.stdout));
+        }
+    }
+    folder.write("one.tsv", "https://a.example/x\t2024-01-01\n");
+    let output = folder.output("classify --robots r.txt -a GPTBot --url-field 2 one.tsv");
+    assert_fails(&output, &["is not a URL"]);
+}
+
+/// A first row that holds a file is a capture, whatever its host is called.
+#[test]
+fn the_first_capture_of_a_table_without_a_header_counts() {
+    let folder = Folder::new();
+    let rows = "localhost,\"User-agent: *\nDisallow: /\"\nb.example,\"User-agent: *\"\n";
+    folder.write("a.csv", rows);
+    folder.ok("compile --summary none -o a.pcs --fields host=1,body=2 a.csv");
+    let output = folder.output("check -p a.pcs -a GPTBot http://localhost/");
+    assert!(text(&output.stdout).starts_with("disallow"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn an_empty_name_is_an_error() {
+    let folder = with_history();
+    folder.write("urls.txt", "https://a.example/\n");
+    folder.write("urls.csv", "url,t\nhttps://a.example/,2024-01-01\n");
+    for flag in ["--time-field", "--agent-field", "--host-field"] {
+        for name in ["", "t,,u"] {
+            for file in ["urls.txt", "urls.csv"] {
+                let output =
+                    folder.output(format!("classify -p h.pcs -a Bot {flag}={name} {file}"));
+                assert_fails(&output, &[flag]);
+            }
+        }
+    }
 }

@@ -17,7 +17,7 @@
 
 use portcullis_files::input::{
     ChunkConfig, Fields, Framing, InputError, QuoteProblem, Separator, Source, TextChunks,
-    first_row,
+    first_row, is_column_name,
 };
 
 use portcullis_robots::access::{TimeUnit, seconds_of};
@@ -75,9 +75,13 @@ impl Schema {
                 row.iter().map(|name| String::from_utf8_lossy(name.trim_ascii()).into()).collect();
             match fields.columns(&names, |_, path| position(&names, path)) {
                 Ok(columns) => {
-                    let has_header = !columns.iter().any(|&(field, _, at)| {
-                        let named = fields.named(field).map(|path| path.names().join("."));
-                        named.is_some_and(|name| name != names[at]) && is_value(field, &names[at])
+                    let has_header = columns.iter().all(|&(field, _, at)| {
+                        let (cell, named) = (names[at].as_bytes(), fields.named(field));
+                        let is_named = named.is_none_or(|it| it.names().join(".") == names[at]);
+                        let is_time = || seconds_of(cell, Some(TimeUnit::Seconds)).is_some();
+                        is_named
+                            || is_column_name(cell)
+                                && !(field == CaptureField::FetchedAt && is_time())
                     });
                     let (count, fields) = (row.len(), fields.clone());
                     return Ok(Schema { separator, columns, count, has_header, fields });
@@ -145,17 +149,6 @@ fn has_open_quote(row: &[u8], separator: Separator) -> bool {
     fields.any(|field| matches!(field.problem, Some(QuoteProblem::NotClosed)))
 }
 
-/// Whether the cell of a column is a value of the field, and no name of a column.
-fn is_value(field: CaptureField, cell: &str) -> bool {
-    match field {
-        CaptureField::Url => cell.contains("://"),
-        CaptureField::Host => cell.contains("://") || (cell.contains('.') && !cell.contains(' ')),
-        CaptureField::Status => cell.parse::<f64>().is_ok(),
-        CaptureField::FetchedAt => seconds_of(cell.as_bytes(), Some(TimeUnit::Seconds)).is_some(),
-        _ => false,
-    }
-}
-
 /// Returns the position of the column at a path: with its name, or else with its number, from 1.
 fn position(names: &[String], path: &FieldPath) -> FoundColumn<usize> {
     let whole = path.names().join(".");
@@ -196,7 +189,7 @@ impl RecordReader for Schema {
         if let b"\n" | b"\r\n" = record {
             return Ok(());
         }
-        sink(Ok(self.record(record)?.capture(None, &self.fields, config)?));
+        sink(Ok(self.record(record)?.capture(&[], &self.fields, config)?));
         Ok(())
     }
 }

@@ -156,6 +156,17 @@ impl<'c> Iterator for Fields<'c> {
     }
 }
 
+/// Whether a field of a first row may be the name of a column: it has a letter, and no URL, path, host,
+/// request or text with a colon. A column that is found by its number alone tells a header by this.
+pub fn is_column_name(field: &[u8]) -> bool {
+    let field = field.trim_ascii();
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
+    let has_any = |bytes: &[u8]| field.iter().any(|byte| bytes.contains(byte));
+    let has_path = field.split(|byte| *byte == b' ').any(|word| word.starts_with(b"/"));
+    let has_blank = field.contains(&b' ');
+    field.iter().any(is_letter) && !has_path && !has_any(b":?\n") && (has_blank || !has_any(b"/."))
+}
+
 /// Returns the fields of the first row of `bytes`, and the end of the row. If there are more than
 /// [`TABLE_COLUMNS_MAX`], returns one more, and no end.
 pub fn first_row(bytes: &[u8], separator: Separator) -> (Vec<Vec<u8>>, usize) {

@@ -28,7 +28,7 @@ use crate::error::system_text;
 use crate::kind::{FileKind, Wanted, WrongKind};
 
 pub use crate::compression::{Coding, plain_extension, without_coding};
-pub use delimited::{Field, Fields, QuoteProblem, Separator, first_row};
+pub use delimited::{Field, Fields, QuoteProblem, Separator, first_row, is_column_name};
 pub use framing::{Framing, Terminator, dump_record, quoted_end};
 pub use robots::{fill_robots_txt, read_robots_txt};
 pub use source::{STANDARD_INPUT, Source};

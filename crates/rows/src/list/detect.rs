@@ -19,7 +19,7 @@ use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage
 use crate::input::{Framing, InputError, Terminator};
 use crate::sitemap::root_of;
 use portcullis_captures::names::{listed, members_of};
-use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row};
+use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row, is_column_name};
 use portcullis_files::kind::{FileKind, Wanted};
 use portcullis_files::limits::TABLE_COLUMNS_MAX;
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
@@ -127,12 +127,6 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if is_log => ListFormat::AccessLog,
         () => ListFormat::Lines,
     }
-}
-
-/// Whether a field may be a URL and is not the name of a column.
-fn may_be_url(field: &[u8]) -> bool {
-    let field = field.trim_ascii();
-    memchr::memchr2(b'/', b'.', field).is_some() && memchr::memchr(b' ', field).is_none()
 }
 
 /// The first row of a table, split at one delimiter.
@@ -448,8 +442,11 @@ impl Look<'_> {
             return Ok(Some(List { note, ..list }));
         }
         let found = || format!("column `{}`", String::from_utf8_lossy(row[url].trim_ascii()));
-        let note = (!urls.is_asked()).then(found);
-        let rival = note.as_ref().and_then(|_| rival(&row, url));
+        // A number may have been meant for a table without a header.
+        let is_usual = || TableColumn::find(&row[url..=url], &Place::Usual).is_some();
+        let is_chosen = !urls.is_asked() || !column.is_named && !is_usual();
+        let note = is_chosen.then(found);
+        let rival = if urls.is_asked() { None } else { rival(&row, url) };
         Ok(Some(List { head: self.head(end), note, rival, columns: row, ..list }))
     }
 
@@ -492,7 +489,7 @@ impl Look<'_> {
                 // The error about a missing column shows the first row of a table without a header.
                 (true, true) => !advice::is_site(row, column.place),
                 (false, true) => true,
-                (_, false) => !may_be_url(&row[column.place]),
+                (_, false) => is_column_name(&row[column.place]),
             };
             return Some((column, is_header));
         }

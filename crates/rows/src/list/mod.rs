@@ -424,7 +424,7 @@ impl List {
     pub fn note_on_units(&self) -> Option<&'static str> {
         let is_some = self.unitless.load(Ordering::Relaxed) > 0;
         is_some.then_some(
-            "some times are numbers, so these records have none; name their unit with --time-unit s or ms",
+            "some times are numbers, so these records have none; name their unit with --time-unit s, ms or us",
         )
     }
 
@@ -449,7 +449,7 @@ impl List {
         }
         // The records are read again.
         let numbers = self.unitless.swap(0, Ordering::Relaxed);
-        let problem = "most of its times are numbers; name their unit with --time-unit s or ms";
+        let problem = "most of its times are numbers; name their unit with --time-unit s, ms or us";
         if 2 * numbers > count as u64 { Err(problem.to_owned()) } else { Ok(()) }
     }
 

@@ -91,7 +91,7 @@ impl Leaves {
             };
             if unit.is_none() && holds_numbers(&leaf.data_type) {
                 return Err(format!(
-                    "the column {} holds {}; name the unit of the times with --time-unit s or ms",
+                    "the column {} holds {}; name the unit of the times with --time-unit s, ms or us",
                     leaf.name, leaf.data_type
                 ));
             }

@@ -129,6 +129,9 @@ impl Place {
         let (noun, flag) = (value.noun(), value.flag());
         let problem = match self {
             Place::Usual => return Ok(()),
+            Place::Named(names) if names.iter().any(String::is_empty) => {
+                return Err(format!("{flag}: a name is empty; name the {noun}, or omit {flag}"));
+            }
             Place::Named(names) if names.iter().any(|name| name == RECORD) => {
                 let problem = "is the format's own and cannot be one of several names; name one";
                 return Err(format!("{flag}: `{RECORD}` {problem}"));
