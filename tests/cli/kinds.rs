@@ -296,6 +296,41 @@ fn diff_is_strict_about_the_files_of_sets() {
     folder.ok("diff good.pcs good.pcs --strict");
 }
 
+/// A robots.txt may have a stray byte, of which --robots and diff say the same. What is left of a set has
+/// rules that no robots.txt had, so it is an error.
+#[test]
+fn diff_reads_a_text_with_stray_bytes_but_no_rest_of_a_set() {
+    let folder = Folder::new();
+    folder.write("stray.txt", "User-agent: *\nDisallow: /x\0y\nAllow: /\x01z\nDisallow: /a\n");
+    folder.write("silent.txt", "User-agent: *\nDisallow: /x\x01y\n");
+    folder.write("plain.txt", "User-agent: *\nDisallow: /b\n");
+    let output = folder.ok("diff stray.txt plain.txt --strict --summary none");
+    assert_contains(&text(&output.stdout), &[r"*\tdifferent\t/a\tdisallow\tallow\trule\t4"]);
+    let note = "silent.txt: this looks like binary data";
+    assert_says(&folder.ok("diff silent.txt plain.txt"), &[note]);
+    assert_says(&folder.ok(format!("check --robots silent.txt -a Bot {URL}")), &[note]);
+    assert_fails(&folder.output("diff plain.txt silent.txt --strict"), &[note, "drop --strict"]);
+    folder.ok("compile --summary none -o a.pcs robots");
+    let set = folder.read("a.pcs");
+    for lost in [1, 2, 8, 9, 64, 1024, 4096, set.len() - 64] {
+        folder.write("rest.pcs", &set[lost..]);
+        for files in ["rest.pcs rest.pcs", "rest.pcs plain.txt", "plain.txt rest.pcs"] {
+            assert_fails(&folder.output(format!("diff {files}")), &["rest.pcs: ", "policy set"]);
+        }
+    }
+    // One that begins with the texts of a thousand files, and a zero among them.
+    let sitemap = |host: u32| format!("Sitemap: https://h{host}.example/{}\n", "x".repeat(200));
+    let files =
+        (1000..2000).map(|host| capture(&format!("h{host}.example"), "", 200, &sitemap(host)));
+    folder.write("texts.jsonl", files.collect::<String>());
+    folder.ok("compile --summary none texts.jsonl -o texts.pcs");
+    let set = folder.read("texts.pcs");
+    let is_nul_after_text = |it: &[u8]| it.starts_with(b"xxx") && it[5] == 0;
+    let lost = set.windows(6).position(is_nul_after_text).unwrap();
+    folder.write("rest.pcs", &set[lost..]);
+    assert_fails(&folder.output("diff rest.pcs plain.txt"), &["rest.pcs: binary", "policy set"]);
+}
+
 /// The status has the answer. A summary that a flag asks for is written.
 #[test]
 fn quiet_shows_no_note_and_no_summary() {

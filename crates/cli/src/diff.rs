@@ -1,14 +1,16 @@
 //! `portcullis diff`: the changes between two policy sets, or between two robots.txt files.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
 use portcullis_build::{LoadConfig, LoadError, LoadNote, load, load_text, read_text};
+use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_dialect::usage::Label;
-use portcullis_files::kind::FileKind;
+use portcullis_files::kind::{FileKind, is_mostly_text};
 use portcullis_lint::analysis::{Budget, FileComparison, Grouped, robots_named};
 use portcullis_report::account::format;
 use portcullis_report::{
@@ -143,7 +145,8 @@ fn open(SetAt { path, time }: &SetAt) -> anyhow::Result<Option<Arc<PolicySet>>> 
         }
         Err(SetError::NotASet(wrong))
             // Binary data may be a damaged set, whose rules a robots.txt would not have.
-            if !wrong.kind.is_no_robots_txt() && wrong.kind != FileKind::Binary
+            if !wrong.kind.is_no_robots_txt()
+                && (wrong.kind != FileKind::Binary || has_stray_bytes_alone(path))
                 || matches!(wrong.kind, FileKind::Gzip | FileKind::Zstd | FileKind::Special) =>
         {
             ensure!(
@@ -155,6 +158,15 @@ fn open(SetAt { path, time }: &SetAt) -> anyhow::Result<Option<Arc<PolicySet>>> 
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns whether the binary data at `path` is text with a few stray bytes; `false` if it cannot be read,
+/// or is too long. All of it is judged: the rest of a set may begin with the texts that it stores.
+fn has_stray_bytes_alone(path: &Path) -> bool {
+    let mut bytes = Vec::new();
+    let seen = BODY_BYTES_MAX as u64 + 1;
+    let read = File::open(path).and_then(|file| file.take(seen).read_to_end(&mut bytes));
+    read.is_ok() && bytes.len() <= BODY_BYTES_MAX && is_mostly_text(&bytes)
 }
 
 /// The output for a chunk.

@@ -44,6 +44,10 @@ pub const PARQUET_ENCRYPTED: &[u8] = b"PARE";
 /// Bytes that are looked at for binary data: 1 KiB. To look at all of a list would cost a pass.
 const BINARY_BYTES_SEEN: usize = 1024;
 
+/// A text has at most one byte that is no text in this many. In compressed data and numbers it is one in
+/// two.
+const TEXT_BYTES_PER_OTHER: usize = 16;
+
 /// Kinds with a magic number.
 const MAGICS: [(&[u8], FileKind); 9] = [
     (GZIP, FileKind::Gzip),
@@ -150,6 +154,18 @@ impl FileKind {
     pub fn is_no_url_list(self) -> bool {
         self.is_no_robots_txt() && self != FileKind::UrlList
     }
+}
+
+/// Returns whether binary data is a text with a few stray bytes, and not what is left of a policy set. A
+/// set has numbers, whose zeros are adjacent.
+pub fn is_mostly_text(bytes: &[u8]) -> bool {
+    let is_text = |letter: char| !letter.is_control() || letter.is_ascii_whitespace();
+    let chunks = bytes.utf8_chunks();
+    let others = chunks.map(|chunk| {
+        chunk.invalid().len() + chunk.valid().chars().filter(|&letter| !is_text(letter)).count()
+    });
+    others.sum::<usize>() * TEXT_BYTES_PER_OTHER <= bytes.len()
+        && memmem::find(bytes, b"\0\0").is_none()
 }
 
 /// Returns whether the first line of `text`, which may be truncated, is a capture: an object with
@@ -297,6 +313,21 @@ mod tests {
         ];
         for &(first, kind) in rows {
             assert_eq!(FileKind::of(first), kind, "{first:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_may_have_stray_bytes() {
+        let text = "User-agent: *\nDisallow: /x\u{1}y\u{e9}\n".as_bytes();
+        let nul = [text, b"\0\xe9 # and more text\n"].concat();
+        for mostly in [text, &nul] {
+            assert_eq!(FileKind::of(mostly), FileKind::Binary);
+            assert!(is_mostly_text(mostly), "{mostly:?}");
+        }
+        let padded = [text, b"\0\0"].concat();
+        let begun = [text, &[0xdb; 9]].concat();
+        for other in [&padded[..], &begun, b"PCS\r\n\x1a\n", b"a: \x01"] {
+            assert!(!is_mostly_text(other), "{other:?}");
         }
     }
 
