@@ -295,3 +295,39 @@ fn files_left_out_are_in_every_account() {
     let notes = json(&folder.read("a.json"))["account"]["notes"].to_string();
     assert_contains(&notes, &["_robots.txt: left out"]);
 }
+
+/// Captures of a set are superseded as those of archives are.
+#[test]
+fn compile_counts_the_same_of_sets_as_of_archives() {
+    let folder = Folder::new();
+    let undated = "{\"url\": \"https://a.example/robots.txt\", \"status\": 404}\n";
+    folder.write("0.jsonl", undated);
+    let dated = ["2024-01-01", "2024-01-02"].map(|day| capture("a.example", day, 404, ""));
+    folder.write("1.jsonl", dated.concat());
+    folder.ok("compile 0.jsonl -o 0.pcs");
+    folder.ok("compile 1.jsonl -o 1.pcs");
+    // Of its two captures, a set stores the newer one.
+    for (inputs, superseded) in
+        [("0.jsonl 1.jsonl", 2), ("0.pcs 1.jsonl", 2), ("0.pcs 1.pcs", 1), ("1.pcs 0.jsonl", 1)]
+    {
+        let output = folder.ok(format!("compile {inputs} -o a.pcs --summary json"));
+        let found = json(&output.stderr);
+        let counts = [&found["superseded"], &found["superseded_undated"]];
+        assert_eq!(counts, [superseded, 1], "{inputs}");
+    }
+}
+
+/// The policies of a set are described alike by `compile`, which also knows the files left out.
+#[test]
+fn compile_describes_the_set_as_inspect_does() {
+    let folder = Folder::new();
+    folder.write("robots/page.example", "<!DOCTYPE html>\n");
+    folder.write("robots/shop.example_robots.txt", "");
+    let output = folder.ok("compile robots -o a.pcs --summary json");
+    let mut compiled = json(&output.stderr)["account"]["policies"].take();
+    assert_eq!(compiled["file_notes"]["looks-like-html"], 1);
+    assert_eq!(compiled["left_out"].take(), 1);
+    let mut inspected = json(&folder.ok("inspect a.pcs --format json").stdout)["policies"].take();
+    inspected["left_out"].take();
+    assert_eq!(compiled, inspected);
+}

@@ -94,7 +94,8 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
         policies: written.policies,
         rule_sets: written.rule_sets,
         capture_dates: written.counts.captured,
-        ..PolicyFacts::default()
+        left_out: files_left_out(&ingested.inputs),
+        file_notes: PolicyFacts::notes_of_files(written.file_notes),
     };
     let compiling = started.elapsed().saturating_sub(ingesting);
     let account = Account {
@@ -252,6 +253,11 @@ fn show_problems(inputs: &[InputReport], superseded_undated: u64) {
     }
 }
 
+/// Returns the number of files that folders leave out, such as those whose names are not hosts.
+fn files_left_out(inputs: &[InputReport]) -> u64 {
+    inputs.iter().filter(|input| input.is_folder()).map(|input| input.broken).sum()
+}
+
 /// The summary of reading and writing.
 #[derive(Serialize)]
 struct Summary<'r> {
@@ -301,7 +307,7 @@ impl<'r> Summary<'r> {
             bytes: sum(|input| input.bytes),
             captures: sum(|input| input.captures),
             later: sum(|input| input.later),
-            superseded: if sets.is_empty() { ingested.superseded } else { 0 },
+            superseded: ingested.superseded,
             superseded_undated: ingested.superseded_undated,
             doubted: ingested.doubted.iter().map(|field| field.as_str()).collect(),
             broken: sum(|input| input.broken),
@@ -324,16 +330,16 @@ impl<'r> Summary<'r> {
 
 impl summary::Summary for Summary<'_> {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        self.account.write_run(out)?;
-        let (run, time) = (&self.account.run, self.account.time.unwrap_or_default());
+        let Account { program, version, run, time, .. } = &self.account;
+        let time = time.unwrap_or_default();
         let facts = run.policies.as_ref().expect("a set is written");
+        // The notes on files and the files left out are below, with those on lines and records.
+        writeln!(out, "{program} {version}, {facts}")?;
         for set in self.sets {
             let origins = counted(set.origins, "origin");
             writeln!(out, "{}: set {:.16}, {origins}", visible(&set.name), set.set_hash)?;
         }
-        // What a folder leaves out are files whose names are not hosts, and such.
-        let folders = self.inputs.iter().filter(|input| input.is_folder());
-        let files: u64 = folders.map(|input| input.broken).sum();
+        let files = files_left_out(self.inputs);
         let parts = [
             Some(counted(self.captures, "capture")),
             (self.superseded > 0).then(|| format!("{} superseded", self.superseded)),

@@ -84,7 +84,6 @@ impl PolicyFacts {
     pub fn of(set: &PolicySet) -> PolicyFacts {
         let counts = set.counts();
         let is_of_all = set.is_universal();
-        let notes = NoteKind::OF_FILES.map(NoteKind::as_str).into_iter().zip(counts.file_notes);
         PolicyFacts {
             kind: if is_of_all { "file" } else { "set" },
             name: set.name().to_owned(),
@@ -98,8 +97,14 @@ impl PolicyFacts {
             rule_sets: counts.rule_sets,
             capture_dates: counts.captured(),
             left_out: 0,
-            file_notes: Figures(notes.chain([(EMPTY_INPUT, 0)]).collect()),
+            file_notes: PolicyFacts::notes_of_files(counts.file_notes),
         }
+    }
+
+    /// Names the numbers of files with the notes of [`NoteKind::OF_FILES`], none of them empty input.
+    pub fn notes_of_files(files: [u64; NoteKind::OF_FILES.len()]) -> Figures {
+        let notes = NoteKind::OF_FILES.map(NoteKind::as_str).into_iter().zip(files);
+        Figures(notes.chain([(EMPTY_INPUT, 0)]).collect())
     }
 }
 

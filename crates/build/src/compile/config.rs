@@ -3,6 +3,7 @@
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Scratch;
+use portcullis_robots::syntax::NoteKind;
 use portcullis_set::file::{ContentHash, SetError};
 use portcullis_set::layout::NONE;
 use portcullis_set::stored::PolicySet;
@@ -45,6 +46,8 @@ pub struct CompiledSet {
     pub policies: u64,
     /// The number of distinct rule sets.
     pub rule_sets: u64,
+    /// The number of captures whose file has each note of [`NoteKind::OF_FILES`].
+    pub file_notes: [u64; NoteKind::OF_FILES.len()],
     /// Counts of hosts and origins.
     pub counts: StandingCounts,
 }

@@ -86,6 +86,7 @@ pub fn write(
         hash: written.content_hash,
         policies: fields.counts.policies,
         rule_sets: fields.counts.rule_sets,
+        file_notes: fields.counts.file_notes,
         counts: compiled.counts,
     })
 }

@@ -167,7 +167,8 @@ pub struct Ingested {
     /// How origins were settled.
     pub settle: SettleConfig,
     /// The number of captures that are not the newest of their origin, and so do not count; 0 if the
-    /// history was kept. A capture of both http and https counts for each.
+    /// history was kept. A capture of both http and https counts for each. Those of a set are the ones
+    /// that it stores.
     pub superseded: u64,
     /// Those of them without a date, for which the order of the inputs, or the date of another capture,
     /// is all that says so.

@@ -56,7 +56,7 @@ pub struct Merger {
     pool: BlobPool,
     inputs: Vec<InputReport>,
     parts: Vec<Captured>,
-    /// The number of captures of all archives.
+    /// The number of captures of all archives, and of those that the sets store.
     captures: u64,
 }
 
@@ -168,11 +168,13 @@ impl Merger {
                 extracts: HashMap::default(),
                 others: HashMap::default(),
                 table: self.config.scratch.table(),
+                captures: 0,
             });
             first_input += inputs.len();
             self.inputs.extend(inputs);
         }
         let merged = self.merged(logs.iter_mut().collect());
+        self.captures += logs.iter().map(|log| log.captures).sum::<u64>();
         drop(logs);
         self.pool = pool.into_inner();
         self.parts.push(merged?);
@@ -296,6 +298,8 @@ struct LogReader<'m> {
     others: HashMap<Option<u32>, BlobID, foldhash::fast::RandomState>,
     /// The size of both tables of files.
     table: Table,
+    /// The number of captures that were read.
+    captures: u64,
 }
 
 /// An entry of the log.
@@ -344,6 +348,7 @@ impl<'m> LogReader<'m> {
             captures.into_iter().map(|it| self.known(it)).collect::<Result<Vec<_>, _>>()
         };
         let resources = [known(http)?, known(https)?];
+        self.captures += resources.iter().map(|captures| captures.len() as u64).sum::<u64>();
         self.touched += bytes;
         Ok(Some((key, resources)))
     }
