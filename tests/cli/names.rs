@@ -20,6 +20,7 @@ fn an_error_lists_the_names_that_there_are() {
     let folder = with_history();
     let many: Vec<String> = (1..=30).map(|number| format!("c{number}")).collect();
     let cdxj = "a,example)/ 20240101000000 {\"url\": \"https://a.example/\", \"b\": {\"c\": 1}}\n";
+    let cdx = " CDX N b a\nx 2020 https://a.example/\n";
     for (file, text, flags, words) in [
         ("a.csv", "url,t\nhttps://a.example/,x\n".to_owned(), "--time-field q", "`url`, `t`;"),
         ("b.tsv", "url\tt\nhttps://a.example/\tx\n".into(), "--host-field q", "`url`, `t`;"),
@@ -43,6 +44,14 @@ fn an_error_lists_the_names_that_there_are() {
             "--time-field x",
             "use --time-field record",
         ),
+        (
+            "m.log",
+            "#Fields: cs-uri-stem x\n/ y\n".into(),
+            "--url-field x",
+            "have the fields that #Fields names; omit --url-field",
+        ),
+        ("n.cdx", cdx.into(), "--host-field q", "are whole URLs; omit --host-field"),
+        ("o.cdx", cdx.into(), "--host a.example", "are whole URLs; omit --host\n"),
     ] {
         folder.write(file, text);
         let output = folder.output(format!("classify -p h.pcs -a Bot {file} {flags}"));
@@ -52,6 +61,12 @@ fn an_error_lists_the_names_that_there_are() {
         ("m.jsonl", capture("a.example", "", 404, ""), "body=q.r", "the first has `body`,"),
         ("n.csv", "url,body\n".into(), "url=q", "the columns are `url`, `body`"),
         ("o.csv", many.join(",") + "\n", "url=q", "`c24` and 6 more"),
+        (
+            "p.csv",
+            "url,body,h\n".into(),
+            "headers=h",
+            "p.csv: read as CSV: headers are read from JSON Lines only; omit --fields headers; nothing",
+        ),
     ] {
         folder.write(file, text);
         assert_fails(

@@ -90,7 +90,7 @@ impl Schema {
                 Err(_) => {}
             }
         }
-        Err(format!("CSV with {}; JSON Lines and Parquet are read too", widest.1))
+        Err(format!("read as CSV: {}", widest.1))
     }
 
     /// Returns why the first row may hold those behind it; `None` if it does not.

@@ -107,11 +107,10 @@ fn what_is_wrong_is_said() {
     let usual = FieldMap::default();
     assert_eq!(
         problem("domain,date,status,robotstxt\n", &usual),
-        "CSV with no column for the body (body, content, robots_txt, text, body_base64); name it with \
-         --fields body=COLUMN; the columns are `domain`, `date`, `status`, `robotstxt`; JSON Lines and Parquet \
-         are read too"
+        "read as CSV: no column for the body (body, content, robots_txt, text, body_base64); name it with \
+         --fields body=COLUMN; the columns are `domain`, `date`, `status`, `robotstxt`"
     );
-    assert!(problem("", &usual).starts_with("CSV with "));
+    assert!(problem("", &usual).starts_with("read as CSV: "));
     assert!(problem("url,URL,body\n", &usual).contains("two columns are called url and URL"));
     let quote = problem("url,body,\"x\nu,b,c\n", &usual);
     assert!(quote.starts_with("a quoted field is not closed"), "{quote}");
@@ -119,7 +118,8 @@ fn what_is_wrong_is_said() {
         assert!(problem(text, &usual).contains("CR alone"), "{text}");
     }
     let headers = problem("url,body,headers\n", &fields(&["headers=headers"]));
-    assert!(headers.contains("headers are read from JSON Lines only"), "{headers}");
+    let only = "read as CSV: headers are read from JSON Lines only; omit --fields headers";
+    assert_eq!(headers, only);
     let rows = "url,body\nu,\"a\nb\"\nu\nu,\"a\"b\nu,b\n,b\nu,\"never closed\n";
     let found = read(rows, &usual);
     let broken: Vec<_> = found.broken.iter().map(|it| (&*it.place, &*it.problem)).collect();

@@ -124,10 +124,10 @@ pub struct CompileArgs {
 
 /// Compare two policy sets, or two robots.txt files
 ///
-/// For two robots.txt files, a row for each crawler: the answer is `equal` if both files give the same
-/// verdict on every possible URL, or else `different`, with the shortest path on which they differ and
-/// both verdicts and rules. It is `unknown` if a limit ended the comparison; if no crawler has a better
-/// answer, the exit status is 2.
+/// For two robots.txt files, a row or two for each crawler: the answer is `equal` if both files give the
+/// same verdict on every possible URL, or else `different`, with a shortest path that OLD allows and NEW
+/// does not, one that NEW allows and OLD does not, or both, and the verdicts and rules. It is `unknown`
+/// if a limit ended the comparison; if no crawler has a better answer, the exit status is 2.
 ///
 /// With FILE, each file applies to every URL, and the output is that of two sets.
 ///

@@ -27,7 +27,7 @@ pub enum BadUrl {
     )]
     TooLong,
     /// There is no scheme followed by `://`.
-    #[error("no scheme: prefix the URL with one, such as https://, or assume one")]
+    #[error("no scheme with ://: begin the URL with one, such as https://")]
     NoScheme,
     /// Nothing is between `://` and the path.
     #[error("no server: write its host after ://")]

@@ -201,10 +201,11 @@ impl ListConfig {
         use ListFormat::{Cdx, Sitemap, Warc};
         self.times.check(Value::Time, format)?;
         self.agents.check(Value::Agent, format)?;
-        let has_host = self.hosts.is_asked() || self.host.is_some();
-        if has_host && matches!(format, Cdx | Sitemap | Warc) {
+        let flags = [("--host", self.host.is_some()), ("--host-field", self.hosts.is_asked())];
+        let flag = flags.into_iter().find(|&(_, is_given)| is_given);
+        if let Some((flag, _)) = flag.filter(|_| matches!(format, Cdx | Sitemap | Warc)) {
             let format = format.describe();
-            return Err(format!("records of {format} are whole URLs; omit --host and its kin"));
+            return Err(format!("records of {format} are whole URLs; omit {flag}"));
         }
         self.hosts.check(Value::Host, format)?;
         self.urls.check(Value::Url, format)

@@ -139,6 +139,9 @@ impl Place {
             Place::Record if is_own => return Ok(()),
             Place::Named(_) if names.is_some() => return Ok(()),
             Place::Record => format!("no {noun} of their own"),
+            Place::Named(_) if format == ListFormat::W3cLog => {
+                "the fields that #Fields names".to_owned()
+            }
             Place::Named(_) => "no columns or fields".to_owned(),
         };
         let fix = match (names, value) {
