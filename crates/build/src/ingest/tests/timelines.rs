@@ -479,6 +479,22 @@ fn after_the_time_of_a_set_outages_go_on() {
     assert!(!is_file(&host.https.unwrap()));
 }
 
+/// The server answered, and has a file: an outage of 30 days would allow everything.
+#[test]
+fn a_confirmation_of_an_unknown_file_ends_an_outage() {
+    for (status, content) in [(304, GOOGLE.access.other_status), (503, GOOGLE.access.not_found)] {
+        let lines = ["a 0 503".to_owned(), format!("a {} {status}", 150 * DAY)];
+        let records = lines.map(|line| Record::Capture(made(&line)));
+        let settle =
+            SettleConfig { as_of: Some(UnixSeconds(183 * DAY)), ..SettleConfig::default() };
+        let config = IngestConfig { settle, ..config(&GOOGLE) };
+        let all = ingest_pieces(&[(vec![records.to_vec()], false)], &config, 1).unwrap();
+        let standing = all.hosts()[0].https.unwrap();
+        assert_eq!(standing.content, Content::Access(content), "{status}");
+        assert_eq!(standing.facts.outage.is_some(), status == 503);
+    }
+}
+
 #[test]
 fn a_merge_is_what_all_captures_at_once_give() {
     for (seed, dialect) in (0..60).zip(Dialect::ALL.into_iter().cycle()) {
