@@ -65,6 +65,7 @@ pub(super) const SHARED_PREFIX_MAX: usize = CANDIDATES_TRIED_MAX;
 fn crowded_prefixes(patterns: &PatternList) -> Vec<(u8, u64)> {
     let with_stars = patterns.iter().filter(Pattern::has_stars);
     let prefixes = with_stars.filter_map(|pattern| pattern.prefix().strip_prefix(b"/"));
+    let prefixes = prefixes.filter(|prefix| !prefix.is_empty());
     let mut keys: Vec<_> = prefixes.map(|prefix| Key::new(prefix, false).cut()).collect();
     keys.sort_unstable();
     let shared = keys.chunk_by(|key, next| key == next);
