@@ -59,7 +59,11 @@ pub trait SectionSink: Send {
 /// set of 700 MB and to unmap it takes 1 ms, and 40 ms if it was written in pieces of 4 KiB.
 const WRITTEN_BYTES: usize = 2 * 1024 * 1024;
 
-const _: () = assert!(WRITTEN_BYTES.is_multiple_of(SET_BLOCK_BYTES));
+/// The same for a set in memory, which is copied once more: 64 KiB.
+const WRITTEN_BYTES_IN_MEMORY: usize = 64 * 1024;
+
+const _: () = assert!(WRITTEN_BYTES.is_multiple_of(WRITTEN_BYTES_IN_MEMORY));
+const _: () = assert!(WRITTEN_BYTES_IN_MEMORY.is_multiple_of(SET_BLOCK_BYTES));
 
 /// Hashes the content of a set, section by section.
 #[derive(Default)]
@@ -119,6 +123,8 @@ pub struct SetFileWriter<F> {
     file: F,
     /// The bytes after those that were handed to the destination, from the start of a block.
     buffer: Vec<u8>,
+    /// The size of a full buffer.
+    buffer_bytes: usize,
     /// The bytes of the buffer that are hashed, or no content.
     hashed: usize,
     /// The number of blocks handed to the destination.
@@ -144,7 +150,8 @@ impl SetFileWriter<AtomicFile> {
 impl SetFileWriter<Cursor<Vec<u8>>> {
     /// Creates a file in memory.
     pub fn in_memory() -> SetFileWriter<Cursor<Vec<u8>>> {
-        SetFileWriter::new(Path::new("the policy set in memory"), Cursor::default())
+        let writer = SetFileWriter::new(Path::new("the policy set in memory"), Cursor::default());
+        SetFileWriter { buffer_bytes: WRITTEN_BYTES_IN_MEMORY, ..writer }
     }
 }
 
@@ -183,6 +190,7 @@ impl<F: Write + Seek + Send> SetFileWriter<F> {
             file,
             // The header, which is written last.
             buffer: vec![0; SET_BLOCK_BYTES],
+            buffer_bytes: WRITTEN_BYTES,
             hashed: SET_BLOCK_BYTES,
             blocks: 0,
             checksums: Vec::new(),
@@ -262,14 +270,14 @@ impl<F: Write + Seek + Send> SetFileWriter<F> {
             self.hash();
         }
         while !bytes.is_empty() {
-            let room = WRITTEN_BYTES - self.buffer.len();
+            let room = self.buffer_bytes - self.buffer.len();
             let (now, later) = bytes.split_at(room.min(bytes.len()));
             self.buffer.extend_from_slice(now);
             if !is_content {
                 self.hashed = self.buffer.len();
             }
             bytes = later;
-            if self.buffer.len() == WRITTEN_BYTES {
+            if self.buffer.len() == self.buffer_bytes {
                 self.hand_over()?;
             }
         }

@@ -42,11 +42,17 @@ fn the_sizes_of_writes_make_no_difference() {
 /// Sections end where a piece of the file is handed over, and before and behind the padding there.
 #[test]
 fn pieces_of_a_file_end_anywhere() {
-    let first = WRITTEN_BYTES - SET_BLOCK_BYTES;
+    let in_file = || SetFileWriter::new(Path::new("a.set"), Cursor::<Vec<u8>>::default());
+    ends_anywhere(WRITTEN_BYTES, in_file);
+    ends_anywhere(WRITTEN_BYTES_IN_MEMORY, SetFileWriter::in_memory);
+}
+
+fn ends_anywhere(piece_bytes: usize, writer: impl Fn() -> SetFileWriter<Cursor<Vec<u8>>>) {
+    let first = piece_bytes - SET_BLOCK_BYTES;
     for bytes in [first - 65, first - 64, first - 63, first - 1, first, first + 1] {
         let sections = [(WORDS, noise(bytes, 1)), (EMPTY, noise(64, 2)), (TEXT, noise(first, 3))];
         let mut hasher = ContentHasher::default();
-        let mut writer = SetFileWriter::in_memory();
+        let mut writer = writer();
         for (kind, content) in &sections {
             hasher.begin(*kind);
             hasher.update(content);
