@@ -216,7 +216,8 @@ fn the_kinds_of_sections() {
 #[test]
 fn lists_are_computed_as_described() {
     let places = [In::Documents, In::Usage, In::Others];
-    assert_eq!(record::strings_at(33, 5), 2 + 2 * 5 + 5);
+    assert_eq!(record::strings_at(33, 5 << 1), 2 + 5 + 5);
+    assert_eq!(record::strings_at(33, 5 << 1 | 1), 2 + 2 * 5 + 5);
     let kinds = [0x8765_4321, 0x0000_000f].map(zerocopy::little_endian::U32::new);
     assert_eq!(places.map(|it| it.patterns(&kinds)), [6, 0, 0]);
     assert_eq!([0, 3, 4, 7].map(|first| record::patterns(0x8765_4321, first)), [5, 5, 4, 1]);

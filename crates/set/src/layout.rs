@@ -307,12 +307,14 @@ pub mod record {
     use portcullis_robots::syntax::record_of;
     use zerocopy::little_endian::U32;
 
+    use super::Pairs;
+
     pub const RECORDS: usize = 0;
+    /// The number of runs, times two, plus one if they are wide pairs. A run is its first record, and the
+    /// line of that record.
     pub const RUNS: usize = 1;
     pub const HEAD_WORDS: usize = 2;
 
-    /// Words of a run: its first record, and the line of that record.
-    pub const RUN_WORDS: usize = 2;
     /// Kinds in `others`; 0 is any other record. Those in `documents` are
     /// [`RecordKind`](crate::lists::RecordKind)s.
     pub const SITEMAP: u32 = 1;
@@ -360,9 +362,20 @@ pub mod record {
         }
     }
 
-    /// Returns where in a list of so many records and runs the numbers of strings begin.
-    pub fn strings_at(records: usize, runs: usize) -> usize {
-        HEAD_WORDS + runs * RUN_WORDS + records.div_ceil(KINDS_PER_WORD)
+    /// Returns the number of runs of a list, and whether they are wide, from the word about them.
+    pub fn runs(word: u32) -> (usize, bool) {
+        ((word >> 1) as usize, word & 1 == 1)
+    }
+
+    /// Returns where in a list the kinds begin, from the word about its runs.
+    pub fn kinds_at(runs_word: u32) -> usize {
+        let (runs, are_wide) = runs(runs_word);
+        HEAD_WORDS + runs * Pairs::words(are_wide)
+    }
+
+    /// Returns where in a list of so many records the numbers of strings begin.
+    pub fn strings_at(records: usize, runs_word: u32) -> usize {
+        kinds_at(runs_word) + records.div_ceil(KINDS_PER_WORD)
     }
 
     /// Returns how many of the records with these kinds have no string, of those from the one at `first`.

@@ -9,6 +9,7 @@ use portcullis_engine::RuleSet;
 use portcullis_engine::bytes::push_varint;
 use portcullis_engine::pattern::Pattern;
 use portcullis_files::scratch::{Items, Scratch, Spool};
+use portcullis_set::layout::Pairs;
 use portcullis_set::layout::record::{self, In};
 use portcullis_set::lists::ListedRecord;
 
@@ -77,19 +78,15 @@ impl Texts {
 
 /// Appends the head of a list of records on these lines, which ascend.
 fn push_lines(words: &mut Vec<U32>, lines: impl ExactSizeIterator<Item = u32>) {
-    let runs = words.len() + record::RUNS;
-    push(words, lines.len() as u32);
-    push(words, 0);
-    let (mut next, mut count) = (None, 0);
-    for (index, line) in (0..).zip(lines) {
-        if next != Some(line) {
-            push(words, index);
-            push(words, line);
-            count += 1;
-        }
-        next = line.checked_add(1);
-    }
-    words[runs] = U32::new(count);
+    let records = lines.len() as u32;
+    let mut next = None;
+    let begins =
+        |(_, line): &(u32, u32)| std::mem::replace(&mut next, line.checked_add(1)) != Some(*line);
+    let runs: Vec<(u32, u32)> = (0..).zip(lines).filter(begins).collect();
+    let are_wide = runs.iter().any(|(first, line)| Pairs::needs_wide(first | line));
+    push(words, records);
+    push(words, (runs.len() as u32) << 1 | u32::from(are_wide));
+    runs.into_iter().for_each(|run| Pairs::push(run, are_wide, words));
 }
 
 /// Adds the forms of the rules of an entry to those of a file's records, given the record of each

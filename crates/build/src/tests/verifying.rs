@@ -102,10 +102,10 @@ fn heads(parts: &mut Parts) -> &mut [PolicyHead] {
 
 /// Changes the kind and the form of the first record of the first document that has this kind.
 fn change_first(parts: &mut Parts, kind: u32, change: impl Fn(u32) -> u32) {
-    let [records, runs] = [record::RECORDS, record::RUNS]
-        .map(|word| parts.word(SectionKind::DOCUMENTS, word) as usize);
-    let first = record::HEAD_WORDS + runs * record::RUN_WORDS;
-    for index in 0..records {
+    let [records, runs] =
+        [record::RECORDS, record::RUNS].map(|word| parts.word(SectionKind::DOCUMENTS, word));
+    let first = record::kinds_at(runs);
+    for index in 0..records as usize {
         let word = first + index / record::KINDS_PER_WORD;
         let shift = (index % record::KINDS_PER_WORD) as u32 * record::KIND_BITS;
         let old = parts.word(SectionKind::DOCUMENTS, word);
@@ -209,14 +209,16 @@ fn a_faulty_writer_is_found_out() {
         ("section 'documents'", |parts| {
             // A kind behind the last record.
             let [records, runs] = [record::RECORDS, record::RUNS]
-                .map(|word| parts.word(SectionKind::DOCUMENTS, word) as usize);
-            let kinds = record::strings_at(records, runs) - 1;
+                .map(|word| parts.word(SectionKind::DOCUMENTS, word));
+            let kinds = record::strings_at(records as usize, runs) - 1;
             let old = parts.word(SectionKind::DOCUMENTS, kinds);
             parts.set_word(SectionKind::DOCUMENTS, kinds, old | 3 << 28);
         }),
         ("its records are not in order", |parts| {
-            let line = record::HEAD_WORDS + record::RUN_WORDS + 1;
-            parts.set_word(SectionKind::DOCUMENTS, line, 1);
+            // The second run is on line 1.
+            let run = record::HEAD_WORDS + 1;
+            let first = parts.word(SectionKind::DOCUMENTS, run) & 0xffff;
+            parts.set_word(SectionKind::DOCUMENTS, run, 1 << 16 | first);
         }),
         ("more records than there is room for", |parts| {
             parts.set_word(SectionKind::DOCUMENTS, record::RECORDS, u32::MAX);
@@ -275,9 +277,7 @@ fn a_faulty_writer_is_found_out() {
             heads(parts).iter_mut().rfind(has_usage).unwrap().usage_records = u32::MAX.into();
         }),
         ("its records are not what a file has", |parts| {
-            let kinds = record::HEAD_WORDS;
-            let runs = parts.word(SectionKind::USAGE_RECORDS, record::RUNS) as usize;
-            let at = kinds + runs * record::RUN_WORDS;
+            let at = record::kinds_at(parts.word(SectionKind::USAGE_RECORDS, record::RUNS));
             let old = parts.word(SectionKind::USAGE_RECORDS, at);
             parts.set_word(SectionKind::USAGE_RECORDS, at, old ^ 1);
         }),
@@ -509,11 +509,11 @@ fn files_that_are_far_longer_than_the_set_are_damage() {
     let mut parts = Parts::of(sample::compile(&archive, &RFC_9309, false));
     let (mut at, mut long) = (0, None);
     while at < parts.section(SectionKind::OTHERS).len() / 4 {
-        let word = |parts: &mut Parts, word| parts.word(SectionKind::OTHERS, at + word) as usize;
+        let word = |parts: &mut Parts, word| parts.word(SectionKind::OTHERS, at + word);
         let (records, runs) = (word(&mut parts, record::RECORDS), word(&mut parts, record::RUNS));
-        let texts = record::strings_at(records, runs);
-        let end = texts + records;
-        let long = *long.get_or_insert(word(&mut parts, texts) as u32);
+        let texts = record::strings_at(records as usize, runs);
+        let end = texts + records as usize;
+        let long = *long.get_or_insert(word(&mut parts, texts));
         parts.set_word(SectionKind::OTHERS, at + texts, long);
         at += end;
     }

@@ -24,7 +24,7 @@ pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
 
 /// The format version that this program writes and reads. It increases if the meaning of any bytes
 /// changes.
-pub const VERSION: u16 = 14;
+pub const VERSION: u16 = 15;
 
 /// The minor version that this program writes. It increases with a section or a count that an older reader
 /// may ignore, so every minor version is read.

@@ -14,7 +14,7 @@ use portcullis_robots::syntax::{Record, RobotsTxt, record_of};
 
 use super::super::file::{Damage, Section};
 use super::super::layout::record::{self, In};
-use super::super::layout::{NONE, partition_point};
+use super::super::layout::{NONE, Pairs, partition_point};
 use super::rule_set::Ordered;
 use super::{PolicySet, StoredCapture, StoredPolicy};
 
@@ -43,7 +43,8 @@ pub(crate) struct RecordList<'s> {
     place: In,
     position: u32,
     records: u32,
-    runs: u32,
+    /// What the head says of runs.
+    runs_word: u32,
     /// A record and the number of strings before it: the next record to read mostly follows.
     strings_before: Cell<(u32, u32)>,
     /// The patterns of all records, if they were found.
@@ -61,11 +62,19 @@ impl<'s> RecordList<'s> {
     }
 
     fn kinds_at(&self) -> usize {
-        record::HEAD_WORDS + self.runs as usize * record::RUN_WORDS
+        record::kinds_at(self.runs_word)
     }
 
     fn strings_at(&self) -> usize {
-        record::strings_at(self.records as usize, self.runs as usize)
+        record::strings_at(self.records as usize, self.runs_word)
+    }
+
+    /// Returns the first record of each run, and the line of that record.
+    fn runs(&self) -> Result<Pairs<'s>, Damage> {
+        let (runs, are_wide) = record::runs(self.runs_word);
+        let words = self.words(record::HEAD_WORDS, runs * Pairs::words(are_wide))?;
+        let pairs = Pairs::first_of(words, runs, are_wide);
+        Ok(pairs.expect("as many words as they take"))
     }
 
     /// Returns the words of the kinds.
@@ -90,12 +99,10 @@ impl<'s> RecordList<'s> {
 
     /// Returns the line of a record.
     pub(crate) fn line(&self, index: u32) -> Result<LineNumber, Damage> {
-        let run = |number: usize| {
-            let words = self.words(record::HEAD_WORDS + number * record::RUN_WORDS, 2)?;
-            Ok::<_, Damage>((words[0].get(), words[1].get()))
-        };
-        let after = partition_point(self.runs as usize, |number| Ok(run(number)?.0 <= index))?;
-        self.line_in(after.checked_sub(1).map(run).transpose()?, index)
+        let runs = self.runs()?;
+        let is_before = |number| Ok::<_, Damage>(runs.get(number).is_some_and(|it| it.0 <= index));
+        let after = partition_point(runs.len(), is_before)?;
+        self.line_in(after.checked_sub(1).and_then(|run| runs.get(run)), index)
     }
 
     /// Returns the line of a record in a run: its first record, and the line of that record.
@@ -239,12 +246,12 @@ impl PolicySet {
 
     /// Returns the list of records at a position of a section; an empty one at [`NONE`].
     pub(crate) fn record_list(&self, place: In, position: u32) -> Result<RecordList<'_>, Damage> {
-        let list = |records, runs| RecordList {
+        let list = |records, runs_word| RecordList {
             set: self,
             place,
             position,
             records,
-            runs,
+            runs_word,
             strings_before: Cell::default(),
             patterns: Vec::new(),
         };
@@ -260,7 +267,9 @@ impl PolicySet {
             In::Usage | In::Others => list.records as usize,
         };
         let end = u64::from(position) + (list.strings_at() + strings) as u64;
-        match list.runs <= list.records && end * size_of::<U32>() as u64 <= section.bytes {
+        match record::runs(list.runs_word).0 <= list.records as usize
+            && end * size_of::<U32>() as u64 <= section.bytes
+        {
             true => Ok(list),
             false => Err(list.malformed("it has more records than there is room for")),
         }
@@ -300,13 +309,11 @@ impl RecordList<'_> {
         let mut bytes_left = self.set.record_bytes_max();
         let mut text = Vec::new();
         let kinds = self.kinds()?;
-        let runs = self.words(record::HEAD_WORDS, self.runs as usize * record::RUN_WORDS)?;
-        let runs = runs.as_chunks::<{ record::RUN_WORDS }>().0.iter();
-        let runs = runs.map(|[first, line]| (first.get(), line.get()));
-        if !runs.clone().is_sorted_by(|one, other| one.0 < other.0) {
+        let runs = self.runs()?;
+        if !runs.iter().is_sorted_by(|one, other| one.0 < other.0) {
             return Err(self.malformed("its runs are not in order"));
         }
-        let (mut run, mut later) = (None, runs.peekable());
+        let (mut run, mut later) = (None, runs.iter().peekable());
         for index in 0..self.len() {
             let word = kinds[index as usize / record::KINDS_PER_WORD];
             let (kind, form) = self.unpacked(word, index);
