@@ -142,14 +142,36 @@ pub trait BatchReader: Send {
     /// # Errors
     ///
     /// If the file cannot be read to its end.
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError>;
+    fn next_batch(&mut self) -> Result<Option<Batch>, InputError>;
 }
 
+impl<F: FnMut() -> Result<Option<Batch>, InputError> + Send> BatchReader for F {
+    fn next_batch(&mut self) -> Result<Option<Batch>, InputError> {
+        self()
+    }
+}
+
+/// Reads the records of a batch.
+type ReadBatch = dyn Fn(&ReadConfig, &mut CaptureSink<'_>) + Send;
+
 /// A batch of records in a file.
-pub trait Batch: Send {
-    /// Returns the bytes of the stored file that the batch covers, for progress.
-    fn stored_bytes(&self) -> u64;
+pub struct Batch {
+    /// The bytes of the stored file that the batch covers, for progress.
+    pub stored_bytes: u64,
+    read: Box<ReadBatch>,
+}
+
+impl Batch {
+    /// Returns a batch whose captures and broken records `read` passes on.
+    pub fn new(
+        stored_bytes: u64,
+        read: impl Fn(&ReadConfig, &mut CaptureSink<'_>) + Send + 'static,
+    ) -> Batch {
+        Batch { stored_bytes, read: Box::new(read) }
+    }
 
     /// Passes the captures and the broken records to `sink`, in order.
-    fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>);
+    pub fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>) {
+        (self.read)(config, sink);
+    }
 }

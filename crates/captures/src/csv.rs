@@ -22,11 +22,11 @@ use portcullis_files::input::{
 
 use portcullis_robots::access::{TimeUnit, seconds_of};
 
-use super::capture::{BrokenKind, CaptureSink, ReadConfig};
+use super::capture::{BatchReader, BrokenKind, CaptureSink, ReadConfig};
 use super::json_path::{FieldPath, FieldValue};
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap, FoundColumn};
-use super::text::{RecordReader, TextReader, lines_in};
+use super::text::{RecordReader, batches, lines_in};
 
 /// The columns to read, by their positions, and the fields that they hold.
 struct Schema {
@@ -44,7 +44,7 @@ struct Schema {
 ///
 /// If the header cannot be read; [`InputError::List`] if a column is missing, with those that there
 /// are.
-pub fn open(mut source: Source, fields: &FieldMap) -> Result<TextReader, InputError> {
+pub fn open(mut source: Source, fields: &FieldMap) -> Result<impl BatchReader + use<>, InputError> {
     source.skip_mark();
     let mut chunks = TextChunks::new(source, ChunkConfig::default());
     let (schema, header_bytes, lines) = chunks.find_first(|name, text, is_whole| {
@@ -61,7 +61,7 @@ pub fn open(mut source: Source, fields: &FieldMap) -> Result<TextReader, InputEr
         Ok(Some((schema, end, lines_in(&text[..end]))))
     })?;
     chunks.source.skip(header_bytes as u64);
-    Ok(TextReader::new(chunks, schema, lines))
+    Ok(batches(chunks, schema, lines))
 }
 
 impl Schema {

@@ -54,25 +54,28 @@ const OF_SUBFOLDER: [&str; 3] = ["robots.txt", "robots.txt.gz", "robots.txt.zst"
 pub const NAMES: &str =
     "example.com, example.com.txt, example.com.robots.txt or example.com/robots.txt";
 
-/// A reader that cuts a folder into batches of files. Made by [`open`].
-pub struct Folder {
-    path: Arc<Path>,
-    entries: std::vec::IntoIter<Entry>,
-}
-
-/// Lists the folder at `path`.
+/// Lists the folder at `path`. Returns a reader that cuts it into batches of files.
 ///
 /// # Errors
 ///
 /// If `path` is not a folder, or the folder cannot be listed.
-pub fn open(path: &Path) -> Result<Folder, InputError> {
-    match list(path) {
-        Ok(entries) => Ok(Folder { path: path.into(), entries: entries.into_iter() }),
-        Err(error) if error.kind() == ErrorKind::NotADirectory => {
-            Err(InputError::list(path, "a file, not a folder; omit --input-format folder"))
+pub fn open(path: &Path) -> Result<impl BatchReader + use<>, InputError> {
+    let entries = list(path).map_err(|error| match error.kind() {
+        ErrorKind::NotADirectory => {
+            InputError::list(path, "a file, not a folder; omit --input-format folder")
         }
-        Err(error) => Err(InputError::open(path, error)),
-    }
+        _ => InputError::open(path, error),
+    });
+    let (folder, mut entries): (Arc<Path>, _) = (path.into(), entries?.into_iter());
+    Ok(move || {
+        let entries: Vec<Entry> = entries.by_ref().take(FOLDER_BATCH_FILES).collect();
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        let folder = Arc::clone(&folder);
+        // The sizes of files are not read.
+        Ok(Some(Batch::new(0, move |config, sink| read(&folder, &entries, config, sink))))
+    })
 }
 
 const NO_FILE: &str = "not a regular file";
@@ -173,65 +176,41 @@ fn named_host(host: &[u8]) -> Option<[Vec<u8>; 2]> {
     (is_local || is_named || host.starts_with(b"[")).then(|| host_keys(host))?
 }
 
-impl BatchReader for Folder {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
-        let entries: Vec<Entry> = self.entries.by_ref().take(FOLDER_BATCH_FILES).collect();
-        if entries.is_empty() {
-            return Ok(None);
+/// Reads some files of a folder.
+fn read(folder: &Path, entries: &[Entry], config: &ReadConfig, sink: &mut CaptureSink<'_>) {
+    let mut text = Vec::new();
+    for (path, problem) in entries {
+        let read = match problem {
+            Some(problem) => Err(BrokenRecord::senseless(place(path), *problem)),
+            None => read_file(folder, path, config, &mut text),
+        };
+        sink(read.map(|()| {
+            let host = Subject::Host(Cow::Borrowed(host_of(path)));
+            settle(200, Some(Cow::Borrowed(&text)), true, config).capture(host, None)
+        }));
+    }
+}
+
+/// Reads a file of a folder into `text`.
+fn read_file(
+    folder: &Path,
+    name: &Path,
+    config: &ReadConfig,
+    text: &mut Vec<u8>,
+) -> Result<(), BrokenRecord> {
+    let path = folder.join(name);
+    let path_name = path.display().to_string();
+    let bytes_max = config.body_bytes_max().saturating_add(1); // which shows whether it is cut
+    let opened = File::open(&path).map_err(|error| InputError::open(&path, error));
+    let read = opened.and_then(|file| fill_robots_txt(&path_name, file, bytes_max, text));
+    read.map_err(|error| match error {
+        InputError::WrongKind(wrong) => BrokenRecord::senseless(place(name), wrong.to_string()),
+        // Some systems list a folder as a file.
+        InputError::Open { error, .. } if error.kind() == ErrorKind::IsADirectory => {
+            BrokenRecord::senseless(place(name), NO_FILE)
         }
-        Ok(Some(Box::new(Files { folder: Arc::clone(&self.path), entries })))
-    }
-}
-
-/// Some files of a folder.
-struct Files {
-    folder: Arc<Path>,
-    entries: Vec<Entry>,
-}
-
-impl Batch for Files {
-    /// Returns 0, because the sizes of files are not read.
-    fn stored_bytes(&self) -> u64 {
-        0
-    }
-
-    fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>) {
-        let mut text = Vec::new();
-        for (path, problem) in &self.entries {
-            let read = match problem {
-                Some(problem) => Err(BrokenRecord::senseless(place(path), *problem)),
-                None => self.read_file(path, config, &mut text),
-            };
-            sink(read.map(|()| {
-                let host = Subject::Host(Cow::Borrowed(host_of(path)));
-                settle(200, Some(Cow::Borrowed(&text)), true, config).capture(host, None)
-            }));
-        }
-    }
-}
-
-impl Files {
-    /// Reads a file into `text`.
-    fn read_file(
-        &self,
-        name: &Path,
-        config: &ReadConfig,
-        text: &mut Vec<u8>,
-    ) -> Result<(), BrokenRecord> {
-        let path = self.folder.join(name);
-        let path_name = path.display().to_string();
-        let bytes_max = config.body_bytes_max().saturating_add(1); // which shows whether it is cut
-        let opened = File::open(&path).map_err(|error| InputError::open(&path, error));
-        let read = opened.and_then(|file| fill_robots_txt(&path_name, file, bytes_max, text));
-        read.map_err(|error| match error {
-            InputError::WrongKind(wrong) => BrokenRecord::senseless(place(name), wrong.to_string()),
-            // Some systems list a folder as a file.
-            InputError::Open { error, .. } if error.kind() == ErrorKind::IsADirectory => {
-                BrokenRecord::senseless(place(name), NO_FILE)
-            }
-            error => BrokenRecord::unreadable(place(name), error.to_string()),
-        })
-    }
+        error => BrokenRecord::unreadable(place(name), error.to_string()),
+    })
 }
 
 fn place(path: &Path) -> String {

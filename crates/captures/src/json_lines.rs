@@ -56,8 +56,8 @@ use super::body::is_html;
 use super::json_path::{FieldValue, Members, Text};
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap};
-use super::text::{RecordReader, TextReader};
-use super::{Capture, CaptureSink, ReadConfig};
+use super::text::{RecordReader, batches};
+use super::{BatchReader, Capture, CaptureSink, ReadConfig};
 use crate::limits::FORMAT_BYTES_MAX;
 use portcullis_files::input::{ChunkConfig, Framing, InputError, Source, Terminator, TextChunks};
 
@@ -69,7 +69,7 @@ pub(super) const WHITE_SPACE: &[u8] = b" \t\r\n";
 /// # Errors
 ///
 /// [`InputError::List`] if the file is a JSON list of objects, whose lines are not objects.
-pub fn open(mut source: Source, fields: &FieldMap) -> Result<TextReader, InputError> {
+pub fn open(mut source: Source, fields: &FieldMap) -> Result<impl BatchReader + use<>, InputError> {
     let (mut paths, mut ranks) = (Vec::new(), Vec::new());
     for field in CaptureField::ALL {
         for (rank, path) in fields.candidates(field).into_iter().enumerate() {
@@ -85,7 +85,7 @@ pub fn open(mut source: Source, fields: &FieldMap) -> Result<TextReader, InputEr
     if is_list_of_objects(source.buffer()) {
         return Err(source.problem(A_LIST));
     }
-    Ok(TextReader::new(TextChunks::new(source, ChunkConfig::default()), schema, 0))
+    Ok(batches(TextChunks::new(source, ChunkConfig::default()), schema, 0))
 }
 
 /// The problem of a JSON list.

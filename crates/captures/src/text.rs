@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use portcullis_files::input::{Framing, InputError, TextChunk, TextChunks};
+use portcullis_files::input::{Framing, TextChunks};
 
 use super::capture::{Batch, BatchReader, BrokenKind, BrokenRecord, CaptureSink, ReadConfig};
 
@@ -29,22 +29,23 @@ pub(super) trait RecordReader: Send + Sync {
     }
 }
 
-/// A reader that cuts text into batches of whole records.
-pub struct TextReader {
-    chunks: TextChunks,
-    records: Arc<dyn RecordReader>,
-    /// The number of lines before the next batch.
-    lines: u64,
-}
-
-impl TextReader {
-    /// Returns a reader of the records in `chunks`, after this number of `lines`.
-    pub(super) fn new(
-        chunks: TextChunks,
-        records: impl RecordReader + 'static,
-        lines: u64,
-    ) -> TextReader {
-        TextReader { chunks, records: Arc::new(records), lines }
+/// Returns a reader of the records in `chunks`, after this number of `lines`.
+pub(super) fn batches(
+    mut chunks: TextChunks,
+    records: impl RecordReader + 'static,
+    mut lines: u64,
+) -> impl BatchReader {
+    let records = Arc::new(records);
+    move || {
+        let Some(chunk) = chunks.next(records.framing())? else { return Ok(None) };
+        if lines == 0 {
+            records.note_first(&chunk);
+        }
+        let (records, lines_before) = (Arc::clone(&records), lines);
+        lines += lines_in(&chunk);
+        Ok(Some(Batch::new(chunk.stored_bytes, move |config, sink| {
+            read(&chunk, &*records, lines_before, config, sink);
+        })))
     }
 }
 
@@ -53,42 +54,22 @@ pub(super) fn lines_in(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }
 
-impl BatchReader for TextReader {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
-        let chunk = self.chunks.next(self.records.framing())?;
-        let Some(chunk) = chunk else { return Ok(None) };
-        let lines_before = self.lines;
-        if lines_before == 0 {
-            self.records.note_first(&chunk);
-        }
-        self.lines += lines_in(&chunk);
-        Ok(Some(Box::new(Records { chunk, records: Arc::clone(&self.records), lines_before })))
-    }
-}
-
-/// A batch of whole records.
-struct Records {
-    chunk: TextChunk,
-    records: Arc<dyn RecordReader>,
+/// Reads a chunk of whole records.
+fn read(
+    chunk: &[u8],
+    records: &impl RecordReader,
     lines_before: u64,
-}
-
-impl Batch for Records {
-    fn stored_bytes(&self) -> u64 {
-        self.chunk.stored_bytes
-    }
-
-    fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>) {
-        let (mut rest, mut line) = (&self.chunk[..], self.lines_before + 1);
-        let framing = self.records.framing();
-        while !rest.is_empty() {
-            let (record, after) = rest.split_at(framing.first_end(rest).unwrap_or(rest.len()));
-            if let Err(problem) = self.records.read(record, config, sink) {
-                let (place, kind) = (format!("line {line}"), self.records.kind_of_problem(record));
-                sink(Err(BrokenRecord { place, problem, kind }));
-            }
-            line += lines_in(record);
-            rest = after;
+    config: &ReadConfig,
+    sink: &mut CaptureSink<'_>,
+) {
+    let (mut rest, mut line, framing) = (chunk, lines_before + 1, records.framing());
+    while !rest.is_empty() {
+        let (record, after) = rest.split_at(framing.first_end(rest).unwrap_or(rest.len()));
+        if let Err(problem) = records.read(record, config, sink) {
+            let (place, kind) = (format!("line {line}"), records.kind_of_problem(record));
+            sink(Err(BrokenRecord { place, problem, kind }));
         }
+        line += lines_in(record);
+        rest = after;
     }
 }

@@ -61,28 +61,28 @@ const END_BYTES: usize = 9;
 const RECORD_BYTES: usize = 256;
 
 impl BatchReader for WarcReader {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
-        let mut batch = WarcBatch::default();
+    fn next_batch(&mut self) -> Result<Option<Batch>, InputError> {
+        let mut batch = Records::default();
         let position_max = self.window.position() + WARC_PASSED_BYTES_MAX as u64;
         while !self.is_over && batch.bytes < CHUNK_BYTES && self.window.position() < position_max {
             let read = self.next_record(&mut batch);
             self.is_over = !matches!(read, Ok(true));
             self.failure = read.err();
         }
-        let stored_bytes = self.window.stored_bytes();
-        batch.stored_bytes = stored_bytes - self.stored_bytes_reported;
-        self.stored_bytes_reported = stored_bytes;
-        if self.is_over && batch.records.is_empty() && batch.stored_bytes == 0 {
+        let reported = self.stored_bytes_reported;
+        self.stored_bytes_reported = self.window.stored_bytes();
+        let stored_bytes = self.stored_bytes_reported - reported;
+        if self.is_over && batch.records.is_empty() && stored_bytes == 0 {
             return self.failure.take().map_or(Ok(None), Err);
         }
-        Ok(Some(Box::new(batch)))
+        Ok(Some(Batch::new(stored_bytes, move |config, sink| batch.read(config, sink))))
     }
 }
 
 impl WarcReader {
     /// Reads one record, or the damaged bytes in its place, into `batch`. Returns `false` at the
     /// end.
-    fn next_record(&mut self, batch: &mut WarcBatch) -> Result<bool, InputError> {
+    fn next_record(&mut self, batch: &mut Records) -> Result<bool, InputError> {
         if !find_header(&mut self.window)? {
             return Ok(false);
         }
@@ -96,7 +96,7 @@ impl WarcReader {
 
     /// Reads the record at the start of the window. The inner error says why there is none, or why
     /// its end is unknown.
-    fn read_record(&mut self, batch: &mut WarcBatch) -> Result<Result<(), String>, InputError> {
+    fn read_record(&mut self, batch: &mut Records) -> Result<Result<(), String>, InputError> {
         let at_hand = self.window.buffer();
         if !begins_record(at_hand) {
             if !self.has_begun {
@@ -134,7 +134,7 @@ impl WarcReader {
         bytes: u64,
         has_crlf: bool,
         fate: Fate,
-        batch: &mut WarcBatch,
+        batch: &mut Records,
     ) -> Result<Result<(), String>, InputError> {
         let position = self.window.position();
         let bytes_max = match fate {
@@ -206,15 +206,14 @@ type Record = Result<(Kept, Vec<u8>), String>;
 
 /// Records in the order of the file.
 #[derive(Default)]
-struct WarcBatch {
+struct Records {
     /// The position of each record, and the record.
     records: Vec<(u64, Record)>,
     /// The memory of the records in bytes.
     bytes: usize,
-    stored_bytes: u64,
 }
 
-impl WarcBatch {
+impl Records {
     /// Adds the record that `kept` makes of what is kept, or the problem of a broken one.
     fn push(&mut self, position: u64, fate: Fate, kept: impl FnOnce(Kept) -> Record) {
         match fate {
@@ -228,12 +227,6 @@ impl WarcBatch {
         let block_bytes = record.as_ref().map_or(0, |(_, block)| block.len());
         self.bytes += block_bytes + RECORD_BYTES;
         self.records.push((position, record));
-    }
-}
-
-impl Batch for WarcBatch {
-    fn stored_bytes(&self) -> u64 {
-        self.stored_bytes
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>) {

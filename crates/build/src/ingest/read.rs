@@ -125,18 +125,18 @@ impl Reading<'_> {
             Ok(Some(batch)) => {
                 let next = piece.checked_add(1).expect("fewer than 2^32 pieces");
                 scope.spawn(move |scope| self.read(input, next, reader, scope));
-                self.digest(input, piece, &*batch);
+                self.digest(input, piece, &batch);
             }
             Ok(None) => {}
             Err(error) => self.fail(input, &error),
         }
     }
 
-    fn digest(&self, input: u32, piece: u32, batch: &dyn Batch) {
+    fn digest(&self, input: u32, piece: u32, batch: &Batch) {
         let mut digest = Digest::new(self, input, piece);
         let reading = ReadConfig { robots_bytes_max: self.config.robots_bytes_max };
         batch.read(&reading, &mut |read| digest.take(read));
-        digest.read.report.bytes = batch.stored_bytes();
+        digest.read.report.bytes = batch.stored_bytes;
         let InputReport { bytes, captures, broken, .. } = digest.read.report;
         let mut ingested = self.ingested();
         ingested.reports[input as usize].add(digest.read);

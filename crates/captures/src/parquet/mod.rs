@@ -114,13 +114,16 @@ fn check(field: CaptureField, leaf: &Leaf, fields: &FieldMap) -> Result<(), Stri
 }
 
 impl BatchReader for ParquetFile {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
+    fn next_batch(&mut self) -> Result<Option<Batch>, InputError> {
         let Some(batch) = self.next_rows()? else { return Ok(None) };
         let (bytes_before, rows_before) = (self.bytes_before(), self.rows_done);
         self.rows_done += batch.num_rows() as u64;
+        // The share of the file that the rows have.
         let stored_bytes = self.bytes_before() - bytes_before;
         let schema = Arc::clone(&self.schema);
-        Ok(Some(Box::new(Rows { batch, schema, rows_before, stored_bytes })))
+        Ok(Some(Batch::new(stored_bytes, move |config, sink| {
+            schema.read(&batch, rows_before, config, sink);
+        })))
     }
 }
 
@@ -160,35 +163,29 @@ impl ParquetFile {
     }
 }
 
-/// A batch of decoded rows.
-struct Rows {
-    batch: RecordBatch,
-    schema: Arc<Schema>,
-    rows_before: u64,
-    stored_bytes: u64,
-}
-
-impl Batch for Rows {
-    /// Returns the share of the file that the rows have.
-    fn stored_bytes(&self) -> u64 {
-        self.stored_bytes
-    }
-
-    fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>) {
-        let Schema { columns, fields } = &*self.schema;
+impl Schema {
+    /// Reads decoded rows.
+    fn read(
+        &self,
+        batch: &RecordBatch,
+        rows_before: u64,
+        config: &ReadConfig,
+        sink: &mut CaptureSink<'_>,
+    ) {
+        let Schema { columns, fields } = self;
         let values = |(field, rank, leaf): &(CaptureField, usize, Leaf)| {
             let is_time = *field == CaptureField::FetchedAt;
             let unit = leaf.unit.or(fields.unit).filter(|_| is_time);
-            (*field, *rank, leaf.values(&self.batch, unit).expect("it is readable"))
+            (*field, *rank, leaf.values(batch, unit).expect("it is readable"))
         };
         let columns: Vec<(_, _, Values)> = columns.iter().map(values).collect();
-        for row in 0..self.batch.num_rows() {
+        for row in 0..batch.num_rows() {
             let mut record = Record::default();
             for (field, rank, values) in &columns {
                 record.set(*field, *rank, values.at(row));
             }
             sink(record.capture(&[], fields, config).map_err(|problem| {
-                let number = self.rows_before + row as u64 + 1;
+                let number = rows_before + row as u64 + 1;
                 BrokenRecord::senseless(format!("row {number}"), problem)
             }));
         }

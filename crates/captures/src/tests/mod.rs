@@ -69,7 +69,7 @@ pub(crate) fn fields(names: &[&str]) -> FieldMap {
 pub(crate) fn read_all(reader: &mut dyn BatchReader, robots_bytes_max: Option<usize>) -> Keeper {
     let mut keeper = Keeper::default();
     while let Some(batch) = reader.next_batch().unwrap() {
-        keeper.stored_bytes += batch.stored_bytes();
+        keeper.stored_bytes += batch.stored_bytes;
         batch.read(&ReadConfig { robots_bytes_max }, &mut |read| keeper.keep(read));
     }
     keeper

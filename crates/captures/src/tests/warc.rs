@@ -41,7 +41,7 @@ fn read_to_error(mut reader: WarcReader) -> (Keeper, Option<InputError>) {
     loop {
         match reader.next_batch() {
             Ok(Some(batch)) => {
-                keeper.stored_bytes += batch.stored_bytes();
+                keeper.stored_bytes += batch.stored_bytes;
                 batch.read(&ReadConfig { robots_bytes_max: None }, &mut |read| keeper.keep(read));
             }
             Ok(None) => return (keeper, None),
@@ -394,7 +394,7 @@ fn batches_are_of_bounded_size_and_come_on_the_way() {
     ));
     let mut batches = 0;
     while let Some(batch) = reader.next_batch().unwrap() {
-        assert!(batch.stored_bytes() > 0);
+        assert!(batch.stored_bytes > 0);
         batches += 1;
     }
     assert_eq!(batches, 4);

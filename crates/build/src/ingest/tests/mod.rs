@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use portcullis_captures::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureField, CaptureSink, Confirms, FieldMap,
-    ReadConfig, Subject,
+    Subject,
 };
 use portcullis_dialect::Fetched;
 use portcullis_dialect::decision::Verdict;
@@ -128,12 +128,10 @@ struct MadeReader {
     fails: bool,
 }
 
-struct MadeBatch(Vec<Record>);
-
 impl BatchReader for MadeReader {
-    fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
+    fn next_batch(&mut self) -> Result<Option<Batch>, InputError> {
         match self.pieces.pop_front() {
-            Some(piece) => Ok(Some(Box::new(MadeBatch(piece)))),
+            Some(piece) => Ok(Some(Batch::new(100, move |_, sink| read(&piece, sink)))),
             None if self.fails => Err(unreadable("cut short")),
             None => Ok(None),
         }
@@ -145,17 +143,11 @@ fn unreadable(name: &str) -> InputError {
     InputError::Open { name: name.into(), error: source }
 }
 
-impl Batch for MadeBatch {
-    fn stored_bytes(&self) -> u64 {
-        100
-    }
-
-    fn read(&self, _: &ReadConfig, sink: &mut CaptureSink<'_>) {
-        for record in &self.0 {
-            match record {
-                Record::Capture(made) => sink(Ok(made.capture())),
-                Record::Broken(place) => sink(Err(BrokenRecord::senseless(*place, "is odd"))),
-            }
+fn read(records: &[Record], sink: &mut CaptureSink<'_>) {
+    for record in records {
+        match record {
+            Record::Capture(made) => sink(Ok(made.capture())),
+            Record::Broken(place) => sink(Err(BrokenRecord::senseless(*place, "is odd"))),
         }
     }
 }

@@ -270,7 +270,7 @@ fn an_observer_sees_every_piece() {
 fn a_panic_ends_the_run_and_blocks_no_thread() {
     struct Panics;
     impl BatchReader for Panics {
-        fn next_batch(&mut self) -> Result<Option<Box<dyn Batch>>, InputError> {
+        fn next_batch(&mut self) -> Result<Option<Batch>, InputError> {
             panic!("on purpose")
         }
     }
