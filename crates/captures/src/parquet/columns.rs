@@ -217,29 +217,22 @@ pub struct GroupRows {
     left: usize,
 }
 
-impl GroupRows {
-    /// Returns the next batch, or `None` after the last row.
-    ///
-    /// # Errors
-    ///
-    /// If the columns are damaged.
-    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, String> {
+/// An error, after which there are no more batches, says that the columns are damaged.
+impl Iterator for GroupRows {
+    type Item = Result<RecordBatch, String>;
+
+    fn next(&mut self) -> Option<Result<RecordBatch, String>> {
         if self.left == 0 {
-            return Ok(None);
+            return None;
         }
-        let reader = &mut self.reader;
-        let read = guarded(|| match reader.next().transpose() {
-            Ok(batch) => Ok(batch),
+        let read = guarded(|| match self.reader.next().transpose() {
+            Ok(Some(batch)) if batch.num_rows() <= self.left => Ok(batch),
+            Ok(_) => Err(format!("{} rows are missing", self.left)),
             Err(ArrowError::ParquetError(problem)) => Err(plain_text(&problem)),
             Err(error) => Err(error.to_string()),
         });
-        match read? {
-            Some(batch) if batch.num_rows() <= self.left => {
-                self.left -= batch.num_rows();
-                Ok(Some(batch))
-            }
-            _ => Err(format!("{} rows are missing", self.left)),
-        }
+        self.left -= read.as_ref().map_or(self.left, RecordBatch::num_rows);
+        Some(read)
     }
 }
 

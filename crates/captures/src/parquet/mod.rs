@@ -131,10 +131,8 @@ impl ParquetFile {
     /// Returns the next rows, or `None` after the last.
     fn next_rows(&mut self) -> Result<Option<RecordBatch>, InputError> {
         loop {
-            if let Some(rows) = &mut self.rows
-                && let Some(batch) = rows.next_batch().map_err(|it| self.source.problem(it))?
-            {
-                return Ok(Some(batch));
+            if let Some(batch) = self.rows.as_mut().and_then(Iterator::next) {
+                return batch.map(Some).map_err(|problem| self.source.problem(problem));
             }
             if self.row_group == self.source.metadata.num_row_groups() {
                 return Ok(None);

@@ -20,6 +20,7 @@
 //! returned first.
 
 use std::fs::File;
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -34,7 +35,7 @@ use super::place::{TableColumn, Value};
 use super::values::lacks_unit;
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem};
 use portcullis_captures::parquet::columns::{
-    Columns, GroupRows, Leaf, Projection, holds_bytes, holds_numbers, holds_times,
+    Columns, Leaf, Projection, holds_bytes, holds_numbers, holds_times,
 };
 pub use portcullis_captures::parquet::file::{ParquetSource, StoredFile};
 use portcullis_captures::parquet::file::{guarded, supported_compression, text_of};
@@ -51,7 +52,9 @@ use crate::limits::{PARQUET_BATCH_URLS, PARQUET_PART_ROWS_MAX};
 pub struct ParquetList {
     /// The file.
     pub source: ParquetSource,
-    columns: Leaves,
+    urls: Leaf,
+    /// The columns with the times, the agents and the hosts.
+    others: [Option<Leaf>; 3],
     /// Whether the column with the URLs was found by a usual name because no name was given.
     pub is_found: bool,
     /// The hosts of URLs that are paths; `None` if a path is not a URL.
@@ -62,60 +65,26 @@ pub struct ParquetList {
     pub(super) unitless: Arc<AtomicU64>,
 }
 
-/// The columns that are read.
-#[derive(Debug)]
-struct Leaves {
-    urls: Leaf,
-    /// The column with the times, and the unit of numbers in it.
-    times: Option<(Leaf, Option<TimeUnit>)>,
-    agents: Option<Leaf>,
-    hosts: Option<Leaf>,
-}
-
-impl Leaves {
-    /// Finds the columns. The error says what is wrong.
-    fn find(source: &ParquetSource, config: &ListConfig) -> Result<Leaves, String> {
-        let file = Columns::of(source)?;
-        let bytes = |at: &Place, value| -> Result<Leaf, String> {
-            let (leaf, fix) = (find(&file, source, at, value)?, name_another(value));
-            leaf.check(holds_bytes, &format!("the {}", value.noun()), "text or bytes", &fix)?;
-            Ok(leaf)
-        };
-        let asked = |at: &Place, value| at.is_asked().then(|| bytes(at, value)).transpose();
-        let times = || -> Result<(Leaf, Option<TimeUnit>), String> {
-            let leaf = find(&file, source, &config.times, Value::Time)?;
-            let unit = config.unit.or(leaf.unit);
-            let fits: fn(&DataType) -> bool = match unit {
-                None => holds_times,
-                Some(_) => |it| holds_times(it) || holds_numbers(it),
-            };
-            if unit.is_none() && holds_numbers(&leaf.data_type) {
-                return Err(format!(
-                    "the column {} holds {}; name the unit of the times with --time-unit s, ms or us",
-                    leaf.name, leaf.data_type
-                ));
-            }
-            let types = "timestamps, dates, text, or numbers with --time-unit";
-            leaf.check(fits, "the time", types, &name_another(Value::Time))?;
-            Ok((leaf, unit))
-        };
-        Ok(Leaves {
-            urls: bytes(&config.urls, Value::Url)?,
-            times: config.times.is_asked().then(times).transpose()?,
-            agents: asked(&config.agents, Value::Agent)?,
-            hosts: asked(&config.hosts, Value::Host)?,
-        })
-    }
-
-    /// Returns the columns, that with the URLs first.
-    fn all(&self) -> impl Iterator<Item = &Leaf> {
-        let times = self.times.iter().map(|(leaf, _)| leaf);
-        std::iter::once(&self.urls).chain(times).chain(&self.agents).chain(&self.hosts)
-    }
-}
-
-fn name_another(value: Value) -> String {
-    format!("name another with {} NAME", value.flag())
+/// Returns a column that can hold a value, with the unit of numbers that are times. The error says why it
+/// cannot.
+fn checked(mut leaf: Leaf, value: Value, unit: Option<TimeUnit>) -> Result<Leaf, String> {
+    leaf.unit = unit.or(leaf.unit);
+    let (fits, types): (fn(&DataType) -> bool, _) = match value {
+        Value::Time if leaf.unit.is_none() && holds_numbers(&leaf.data_type) => {
+            return Err(format!(
+                "the column {} holds {}; name the unit of the times with --time-unit s, ms or us",
+                leaf.name, leaf.data_type
+            ));
+        }
+        Value::Time => (
+            |it| holds_times(it) || holds_numbers(it),
+            "timestamps, dates, text, or numbers with --time-unit",
+        ),
+        _ => (holds_bytes, "text or bytes"),
+    };
+    let fix = format!("name another with {} NAME", value.flag());
+    leaf.check(fits, &format!("the {}", value.noun()), types, &fix)?;
+    Ok(leaf)
 }
 
 /// Finds the column at a place. The error says what there is.
@@ -171,19 +140,30 @@ impl ParquetList {
     pub fn open(name: &str, file: File, config: &ListConfig) -> Result<ParquetList, InputError> {
         let source = ParquetSource::open(name, file, PageIndexPolicy::Optional)?;
         let found = guarded(|| {
-            let columns = Leaves::find(&source, config)?;
-            let projection = Projection::new(&source, columns.all())?;
-            Ok((columns, projection))
+            let file = Columns::of(&source)?;
+            let read =
+                |at: &Place, value| checked(find(&file, &source, at, value)?, value, config.unit);
+            let asked = |at: &Place, value| at.is_asked().then(|| read(at, value)).transpose();
+            let urls = read(&config.urls, Value::Url)?;
+            let others = [
+                asked(&config.times, Value::Time)?,
+                asked(&config.agents, Value::Agent)?,
+                asked(&config.hosts, Value::Host)?,
+            ];
+            let all = iter::once(&urls).chain(others.iter().flatten());
+            let projection = Projection::new(&source, all)?;
+            Ok((urls, others, projection))
         });
-        let (columns, projection) = found.map_err(|problem| InputError::list(name, problem))?;
+        let (urls, others, projection) =
+            found.map_err(|problem| InputError::list(name, problem))?;
         let (is_found, hosts) = (!config.urls.is_asked(), config.hosts_in(ListFormat::Parquet));
         let unitless = Arc::default();
-        Ok(ParquetList { source, columns, is_found, hosts, projection, unitless })
+        Ok(ParquetList { source, urls, others, is_found, hosts, projection, unitless })
     }
 
     /// Returns the name of the column with the URLs.
     pub fn column_name(&self) -> &str {
-        &self.columns.urls.name
+        &self.urls.name
     }
 
     /// Returns the names of all columns.
@@ -200,12 +180,12 @@ impl ParquetList {
 
     /// Returns the metadata of the URLs in a row group.
     pub(crate) fn chunk(&self, row_group: usize) -> &ColumnChunkMetaData {
-        self.source.metadata.row_group(row_group).column(self.columns.urls.place)
+        self.source.metadata.row_group(row_group).column(self.urls.place)
     }
 
     /// Returns the error for damage in the column with the URLs.
     fn damaged_urls(&self, row_group: usize, problem: &str) -> InputError {
-        self.source.unreadable(row_group, self.columns.urls.place, &damage(problem))
+        self.source.unreadable(row_group, self.urls.place, &damage(problem))
     }
 }
 
@@ -248,7 +228,8 @@ impl Parts {
             if self.columns.is_empty() {
                 let source = &self.list.source;
                 let pages = |leaf: &Leaf| source.page_headers(self.row_group, leaf.place);
-                self.columns = self.list.columns.all().map(pages).collect::<Result<_, _>>()?;
+                let leaves = iter::once(&self.list.urls).chain(self.list.others.iter().flatten());
+                self.columns = leaves.map(pages).collect::<Result<_, _>>()?;
                 self.taken = (0, 0);
             }
             let part = match self.by_row_group {
@@ -360,34 +341,19 @@ impl Part {
     /// # Errors
     ///
     /// [`InputError::List`] if the column is damaged.
-    pub fn batches(&self, skipped: usize) -> Result<UrlBatches<'_>, InputError> {
-        let rows = self.first + skipped..self.first + self.rows;
-        let ParquetList { source, projection, .. } = &*self.list;
-        let rows = projection
-            .read(source, self.row_group, self.batch_rows, rows)
-            .map_err(|problem| self.list.damaged_urls(self.row_group, &problem))?;
-        Ok(UrlBatches { part: self, rows })
-    }
-}
-
-/// The URLs of a part, batch by batch.
-pub struct UrlBatches<'p> {
-    part: &'p Part,
-    rows: GroupRows,
-}
-
-impl UrlBatches<'_> {
-    /// Returns the next batch, or `None` after the last row.
-    ///
-    /// # Errors
-    ///
-    /// [`InputError::List`] if the column is damaged.
-    pub fn next_batch(&mut self) -> Result<Option<Urls>, InputError> {
-        let Part { list, row_group, .. } = self.part;
+    pub fn batches(
+        &self,
+        skipped: usize,
+    ) -> Result<impl Iterator<Item = Result<Urls, InputError>>, InputError> {
+        let Part { list, row_group, .. } = self;
         let damaged = |problem: String| list.damaged_urls(*row_group, &problem);
-        let Some(batch) = self.rows.next_batch().map_err(damaged)? else { return Ok(None) };
-        let other_types = || damaged("its values have other types than its metadata".to_owned());
-        Urls::of(&batch, list).ok_or_else(other_types).map(Some)
+        let rows = self.first + skipped..self.first + self.rows;
+        let rows = list.projection.read(&list.source, *row_group, self.batch_rows, rows);
+        Ok(rows.map_err(damaged)?.map(move |batch| {
+            let other_types =
+                || damaged("its values have other types than its metadata".to_owned());
+            Urls::of(&batch.map_err(damaged)?, list).ok_or_else(other_types)
+        }))
     }
 }
 
@@ -408,14 +374,14 @@ impl Urls {
             Some(leaf) => leaf.bytes(batch).map(Some),
             None => Some(None),
         };
-        let Leaves { urls, times, agents, hosts } = &list.columns;
+        let [times, agents, hosts] = &list.others;
         let times = match times {
             None => None,
-            Some((leaf, unit)) => {
-                let values = leaf.values(batch, *unit)?;
+            Some(leaf) => {
+                let values = leaf.values(batch, leaf.unit)?;
                 let time = |row| {
-                    let (value, seconds) = (values.at(row), values.at(row).seconds(*unit));
-                    if seconds.is_none() && lacks_unit(&value, *unit) {
+                    let (value, seconds) = (values.at(row), values.at(row).seconds(leaf.unit));
+                    if seconds.is_none() && lacks_unit(&value, leaf.unit) {
                         list.unitless.fetch_add(1, Ordering::Relaxed);
                     }
                     seconds.and_then(in_range)
@@ -424,7 +390,7 @@ impl Urls {
             }
         };
         let (agents, hosts) = (asked(agents)?, asked(hosts)?);
-        Some(Urls { list: Arc::clone(list), urls: urls.bytes(batch)?, times, agents, hosts })
+        Some(Urls { list: Arc::clone(list), urls: list.urls.bytes(batch)?, times, agents, hosts })
     }
 
     /// Returns the URL in a row, or `None` for a null.

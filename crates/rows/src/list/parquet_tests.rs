@@ -52,7 +52,7 @@ fn parts(path: &Path, by_row_group: bool) -> Result<Vec<Part>, InputError> {
 fn urls(part: &Part) -> Result<Vec<Vec<u8>>, InputError> {
     let from = |first| -> Result<Vec<Vec<u8>>, InputError> {
         let (mut batches, mut joined) = (part.batches(first)?, Vec::new());
-        while let Some(batch) = batches.next_batch()? {
+        while let Some(batch) = batches.next().transpose()? {
             assert!(batch.len() <= part.batch_rows);
             let url = |row| batch.get(row).unwrap_or_default().to_vec();
             joined.extend((0..batch.len()).map(url));
@@ -275,7 +275,7 @@ fn times(path: &Path, unit: Option<TimeUnit>) -> Result<Vec<Time>, InputError> {
         for part in list.parts(by_row_group) {
             let part = part?;
             let mut batches = part.batches(0)?;
-            while let Some(urls) = batches.next_batch()? {
+            while let Some(urls) = batches.next().transpose()? {
                 let before = times.len();
                 let mut block = BlockBuffer::new();
                 while urls.fill(times.len() - before, &arena, &mut block) > 0 {
@@ -570,7 +570,7 @@ fn rows(path: &Path, config: &ListConfig) -> Vec<(Result<String, Problem>, Time,
     for part in list.parts(false) {
         let part = part.unwrap();
         let mut batches = part.batches(0).unwrap();
-        while let Some(urls) = batches.next_batch().unwrap() {
+        while let Some(urls) = batches.next().transpose().unwrap() {
             let mut block = BlockBuffer::new();
             let count = urls.fill(0, &arena, &mut block);
             assert_eq!(count, urls.len());

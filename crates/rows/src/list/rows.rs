@@ -100,9 +100,9 @@ impl<'c> Rows<'c> {
             self.in_blocks(read, |record| record.whole().len(), answers, &mut with)?;
             return Ok(());
         };
-        let (mut batches, mut before) = (part.batches(self.done)?, self.done);
-        while let Some(urls) = batches.next_batch()? {
-            let mut row = 0;
+        let mut before = self.done;
+        for urls in part.batches(self.done)? {
+            let (urls, mut row) = (urls?, 0);
             let read = |block: &mut _| {
                 row += urls.fill(row, arena, block);
                 before + row
