@@ -4,17 +4,46 @@
 //! never waits for one while another is ready. Other threads never wait for a full channel: there
 //! are at most as many messages as chunks in flight and reader credits.
 
+use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use super::jobs::{Done, Event, Job, Rest};
 use super::reader::{self, Read};
 use super::{Config, Part, RunError, thread_count};
 use crate::input::{Chunk, Chunks, InputError, Source};
 use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
+
+/// A report from another thread.
+pub(super) enum Event<O, E> {
+    /// The thread of a stream has read a chunk, its end or its failure.
+    Read,
+    /// A job has processed its records.
+    Done(Done<O, E>),
+    /// A job or a stream's thread has panicked with this payload.
+    Panicked(Box<dyn Any + Send>),
+}
+
+/// The records of a chunk after the first ones: those that a job processes.
+#[derive(Clone)]
+pub(super) struct Rest {
+    /// The place in the order of the run: the number of the chunk, and the place in it, as
+    /// [`Rows::rest`](crate::list::Rows::rest) returns it: 0 for the whole chunk.
+    pub(super) place: (u64, usize),
+    pub(super) chunk: Arc<Chunk>,
+    /// The number of the list, from 0.
+    pub(super) list: usize,
+}
+
+/// Processed records.
+pub(super) struct Done<O, E> {
+    pub(super) records: Rest,
+    pub(super) output: O,
+    /// The place of the records that are left, if there are more.
+    pub(super) worked: Result<Option<usize>, E>,
+}
 
 /// An opened input, or the error of opening it.
 enum Input {
@@ -90,8 +119,9 @@ where
         }
     }
 
-    /// Runs the loop to its end. `submit` runs a job, now or later; each job sends one event.
-    pub(super) fn run(mut self, submit: impl Fn(Job<O, E>)) -> Result<(), E> {
+    /// Runs the loop to its end. `submit` processes records into an output, which is new or as the sink
+    /// left it, now or later; each job sends one event.
+    pub(super) fn run(mut self, submit: impl Fn(Rest, O, Sender<Event<O, E>>)) -> Result<(), E> {
         loop {
             while let Ok(event) = self.receiver.try_recv() {
                 self.receive(event);
@@ -113,8 +143,11 @@ where
     fn receive(&mut self, event: Event<O, E>) {
         match event {
             Event::Done(done) => {
-                self.rests.extend(done.rest());
-                self.done.insert(done.records.place, done);
+                let Rest { place, .. } = done.records;
+                if let Ok(Some(from)) = done.worked {
+                    self.rests.push(Rest { place: (place.0, from), ..done.records.clone() });
+                }
+                self.done.insert(place, done);
             }
             Event::Panicked(panic) => resume_unwind(panic),
             // What was read is there when the loop asks for it.
@@ -124,7 +157,7 @@ where
 
     /// Hands out the rests of chunks, and then chunks, while there is room. The rest that is to be
     /// written next needs none.
-    fn feed(&mut self, submit: &impl Fn(Job<O, E>)) {
+    fn feed(&mut self, submit: &impl Fn(Rest, O, Sender<Event<O, E>>)) {
         self.rests.sort_unstable_by_key(|rest| std::cmp::Reverse(rest.place));
         while let Some(rest) =
             self.rests.pop_if(|rest| self.in_flight < self.in_flight_max || rest.place == self.next)
@@ -144,9 +177,8 @@ where
         }
     }
 
-    fn hand_out(&mut self, records: Rest, submit: &impl Fn(Job<O, E>)) {
-        let output = self.outputs.pop().unwrap_or_default();
-        submit(Job { records, output, events: self.sender.clone() });
+    fn hand_out(&mut self, records: Rest, submit: &impl Fn(Rest, O, Sender<Event<O, E>>)) {
+        submit(records, self.outputs.pop().unwrap_or_default(), self.sender.clone());
     }
 
     /// Returns the number of usual chunks that a chunk counts as. A row group uses at least all the

@@ -50,14 +50,15 @@
 //! ```
 
 mod events;
-mod jobs;
 mod reader;
 #[cfg(test)]
 mod tests;
 
 use std::num::NonZero;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use portcullis_text::figures::counted;
@@ -65,9 +66,8 @@ use rayon::ThreadPool;
 
 use crate::input::{ChunkConfig, InputError, Source};
 use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
-use crate::list::{List, ListConfig, Rows};
-use events::EventLoop;
-use jobs::Workers;
+use crate::list::{Arena, List, ListConfig, Rows};
+use events::{Done, Event, EventLoop, Rest};
 
 /// Settings of a batch.
 #[derive(Clone, Debug, Default)]
@@ -186,20 +186,48 @@ where
     O: Default + Send + 'static,
     E: From<RunError> + Send + 'static,
 {
-    let threads = thread_count(config.threads);
-    let workers = &Workers::new(scratch, work);
-    let sources = sources.into_iter();
+    // The scratches that no job holds. The most recently used one is taken first, because it is still
+    // cached. Nothing panics while the list is locked.
+    let (idle, stopped) = (&Mutex::new(Vec::new()), &AtomicBool::new(false));
+    // Returns the place of the records that were not processed, if there are more.
+    let work_on = |records: &Rest, output: &mut O| {
+        let kept = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let (mut state, mut arena) = kept.unwrap_or_else(|| (scratch(), Arena::new()));
+        arena.reset();
+        let mut rows = Rows::new(&records.chunk, &arena, records.place.1).of_list(records.list);
+        let worked = work(&mut state, &mut rows, output).map(|()| rows.rest());
+        idle.lock().unwrap_or_else(PoisonError::into_inner).push((state, arena));
+        worked
+    };
+    // Reports to the event loop, even after a panic: the loop waits for every job.
+    let perform = &|records: Rest, mut output: O, events: Sender<Event<O, E>>| {
+        if stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        // A panic leaves only the scratch and the output half-done, and both are dropped.
+        let event = match catch_unwind(AssertUnwindSafe(|| work_on(&records, &mut output))) {
+            Ok(worked) => Event::Done(Done { records, output, worked }),
+            Err(panic) => {
+                stopped.store(true, Ordering::Relaxed);
+                Event::Panicked(panic)
+            }
+        };
+        // An event loop that is gone has stopped the run and needs no more outputs.
+        events.send(event).ok();
+    };
+    let (sources, threads) = (sources.into_iter(), thread_count(config.threads));
     if threads == 1 {
-        return EventLoop::new(sources, config, 1, sink).run(|job| workers.perform(job));
+        return EventLoop::new(sources, config, 1, sink).run(perform);
     }
     let pool = thread_pool(threads).map_err(RunError::from)?;
     let in_flight_max = threads.saturating_mul(IN_FLIGHT_CHUNKS_PER_THREAD);
     let event_loop = EventLoop::new(sources, config, in_flight_max, sink);
     pool.in_place_scope(|scope| {
-        let submit = |job| scope.spawn(move |_| workers.perform(job));
-        let result = event_loop.run(submit);
+        let result = event_loop.run(|records, output, events| {
+            scope.spawn(move |_| perform(records, output, events));
+        });
         // The scope waits for the remaining jobs; after a failure their outputs are not needed.
-        workers.stop();
+        stopped.store(true, Ordering::Relaxed);
         result
     })
 }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
 
-use super::jobs::Event;
+use super::events::Event;
 use crate::input::{Chunk, Chunks, InputError};
 use crate::limits::READ_AHEAD_CHUNKS;
 
