@@ -357,8 +357,8 @@ impl PyClassifier {
         let labels = usage.labels()?;
         let columns = columns.map_or_else(|| "verdict".to_owned(), |columns| columns.0.join(","));
         let columns = match (&*columns, &*labels) {
-            ("", [_, ..]) => Columns::from_usage(&labels),
-            _ => columns.parse::<Columns>().map_err(value_error)?.with_usage(&labels),
+            ("", [_, ..]) => Columns::none().with_usage(&labels, false),
+            _ => columns.parse::<Columns>().map_err(value_error)?.with_usage(&labels, false),
         };
         let has_times = at.is_some() || self.set.get().time.is_some();
         let text = "the columns captured, since and until need times; pass at too";

@@ -80,8 +80,7 @@ fn columns(
 ) -> anyhow::Result<Columns> {
     let Request { questions, labels, .. } = request;
     let by_default = if is_long { Columns::from_long() } else { Columns::default() };
-    let columns = asked.unwrap_or(by_default).with_usage(labels);
-    let columns = if has_now { columns.with_now() } else { columns };
+    let columns = asked.unwrap_or(by_default).with_usage(labels, has_now);
     let columns = if is_long { columns.with_statements(labels) } else { columns };
     ensure!(
         questions.times.is_some() || !columns.need_times(),

@@ -28,6 +28,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::iter;
 use std::str::FromStr;
 
 use portcullis_dialect::decision::{PolicyState, Reason, Verdict};
@@ -263,7 +264,8 @@ impl FromStr for Columns {
 }
 
 impl Columns {
-    fn none() -> Columns {
+    /// Returns no columns.
+    pub fn none() -> Columns {
         let row_of = RowOf::Record;
         Columns { row_of, per_agent: vec![], of_record: vec![] }
     }
@@ -306,23 +308,24 @@ impl Columns {
         usize::from(self.has_agent()) + agent * self.per_agent.len()
     }
 
-    /// Returns one column per label for each agent, and no other columns.
-    pub fn from_usage(labels: &[Label]) -> Columns {
-        let per_agent = labels.iter().copied().map(Column::Usage).collect();
-        Columns { per_agent, ..Columns::none() }
-    }
-
     /// Returns the columns of each agent.
     pub fn per_agent(&self) -> &[Column] {
         &self.per_agent
     }
 
     /// Adds a column for each label after each agent's verdict, or after its other columns if it
-    /// has no verdict.
+    /// has no verdict; and for the verdict and each of these uses one as of now, if `has_now`.
     #[must_use]
-    pub fn with_usage(mut self, labels: &[Label]) -> Columns {
-        let place = self.place_after_verdict();
-        self.per_agent.splice(place..place, labels.iter().copied().map(Column::Usage));
+    pub fn with_usage(mut self, labels: &[Label], has_now: bool) -> Columns {
+        let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
+        let place = verdict.map_or(self.per_agent.len(), |verdict| verdict + 1);
+        let now = |column| Some(column).filter(|_| has_now);
+        let uses = labels.iter().flat_map(|&label| {
+            iter::once(Column::Usage(label)).chain(now(Column::UsageNow(label)))
+        });
+        let [first, last] = [true, false]
+            .map(|is_first| now(Column::Now).filter(|_| verdict.is_some() == is_first));
+        self.per_agent.splice(place..place, first.into_iter().chain(uses).chain(last));
         self
     }
 
@@ -336,29 +339,6 @@ impl Columns {
         self.per_agent.extend(labels.iter().flat_map(of_label));
         self.per_agent.extend((!labels.is_empty()).then_some(Column::Licenses));
         self
-    }
-
-    /// Adds a column for the verdict as of now after each agent's verdict, or after its other columns
-    /// if it has no verdict, and one for each use as of now after that use.
-    #[must_use]
-    pub fn with_now(mut self) -> Columns {
-        let place = self.place_after_verdict();
-        self.per_agent.insert(place, Column::Now);
-        let with_now = |column: Column| {
-            let now = match column {
-                Column::Usage(label) => Some(Column::UsageNow(label)),
-                _ => None,
-            };
-            std::iter::once(column).chain(now)
-        };
-        self.per_agent = self.per_agent.into_iter().flat_map(with_now).collect();
-        self
-    }
-
-    /// Returns the place behind the verdict of an agent, or behind its other columns if it has none.
-    fn place_after_verdict(&self) -> usize {
-        let verdict = self.per_agent.iter().position(|column| *column == Column::Verdict);
-        verdict.map_or(self.per_agent.len(), |verdict| verdict + 1)
     }
 
     /// Whether columns about the time of the record are added.
@@ -467,7 +447,7 @@ mod tests {
     fn usage_follows_the_verdict() {
         let names = |columns: &str| {
             let columns: Columns = columns.parse().unwrap();
-            let columns = columns.with_usage(&[Label::TrainAi, Label::Search]);
+            let columns = columns.with_usage(&[Label::TrainAi, Label::Search], false);
             let fields = columns.fields(&["A", "B"], "").unwrap();
             fields.into_iter().map(|field| field.name).collect::<Vec<_>>()
         };
@@ -488,7 +468,7 @@ mod tests {
         assert_eq!(names(long.clone()), "agent,verdict,reason,line,rule,group");
         let labels = [Label::Search];
         assert_eq!(
-            names(long.with_usage(&labels).with_statements(&labels)),
+            names(long.with_usage(&labels, false).with_statements(&labels)),
             "agent,verdict,search,reason,line,rule,group,search_line,search_rule,search_source,licenses"
         );
         assert_eq!(names("state,delay".parse().unwrap()), "agent,delay,state");
