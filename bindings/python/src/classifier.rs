@@ -22,6 +22,7 @@ use portcullis_report::{AgentList, PolicyFacts, Run, columns, explanation, expla
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::Crawler;
 use portcullis_rows::output::Added;
+use portcullis_rows::output::added::Cell;
 use portcullis_rows::output::arrow::Arrays;
 use portcullis_rows::output::columns::{Columns, Field, FieldKind};
 use portcullis_rows::runner::{thread_count, thread_pool};
@@ -394,7 +395,8 @@ impl PyClassifier {
         let fields = [Field::declared("allowed", FieldKind::Flag, false)];
         let read = |answers: &mut Answers<'_>, rows: &mut Added| {
             let classes = plan.classes(answers);
-            rows.push_flags(0, classes.iter().map(|class| plan.fate(*class) == Fate::Keep));
+            let fates = classes.iter().map(|class| plan.fate(*class));
+            fates.for_each(|fate| rows.push(0, Cell::Flag(fate == Fate::Keep)));
             Ok(())
         };
         question.table(py, (urls, at), threads, &fields, &read).map(PyColumn)

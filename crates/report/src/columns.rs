@@ -11,6 +11,7 @@ use std::slice::Iter;
 use portcullis_dialect::usage::Label;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::output::Added;
+use portcullis_rows::output::added::Cell;
 use portcullis_rows::output::columns::{Column, Columns};
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, FullDecision, InForce};
@@ -60,6 +61,7 @@ pub fn read(
             let preferences = sides[side].1.iter().skip(first).step_by(agents * labels.len());
             preferences.map(|preference| *preference as u8)
         };
+        let times_of = |number: usize| all_times.iter().map(move |it| it[number].map(Cell::Time));
         match column {
             Column::Verdict => added.push_words(place, decisions(0).map(|it| it.verdict as u8)),
             Column::Now => added.push_words(place, decisions(1).map(|it| it.verdict as u8)),
@@ -72,20 +74,22 @@ pub fn read(
                         Some(names) => names[agent].as_str(),
                         None => classifier.agents()[agent].name(),
                     });
-                    added.push_text(place, name.map(str::as_bytes));
+                    added.push(place, name.map(Cell::text));
                 }
             }
             Column::State => {
                 for row in 0..rows {
-                    added.push_word(place, answers.state(record(row))?.map(|state| state as u8));
+                    let state = answers.state(record(row))?;
+                    added.push(place, state.map(|state| Cell::Word(state as u8)));
                 }
             }
             Column::Delay => {
-                added.push_doubles(place, delays.iter().skip(agent).step_by(agents).copied());
+                let delays = delays.iter().skip(agent).step_by(agents);
+                delays.for_each(|delay| added.push(place, delay.map(Cell::Double)));
             }
-            Column::Captured => all_times.iter().for_each(|it| added.push_time(place, it[0])),
-            Column::Since => all_times.iter().for_each(|it| added.push_time(place, it[1])),
-            Column::Until => all_times.iter().for_each(|it| added.push_time(place, it[2])),
+            Column::Captured => times_of(0).for_each(|time| added.push(place, time)),
+            Column::Since => times_of(1).for_each(|time| added.push(place, time)),
+            Column::Until => times_of(2).for_each(|time| added.push(place, time)),
             // Below, for each answer.
             _ => {}
         }
@@ -123,9 +127,15 @@ type Places<'c> = Zip<RangeFrom<usize>, Iter<'c, Column>>;
 fn push_rule(places: Places<'_>, full: &FullDecision<'_>, added: &mut Added) {
     for (place, column) in places {
         match column {
-            Column::Line => added.push_number(place, full.decision.line.map(|line| line.get())),
-            Column::Rule => added.push_text(place, full.rule.map(cut_to_show).as_deref()),
-            Column::Group => added.push_text(place, full.group.map(cut_to_show).as_deref()),
+            Column::Line => {
+                added.push(place, full.decision.line.map(|line| Cell::Number(line.get())));
+            }
+            Column::Rule => {
+                added.push(place, full.rule.map(cut_to_show).as_deref().map(Cell::Text))
+            }
+            Column::Group => {
+                added.push(place, full.group.map(cut_to_show).as_deref().map(Cell::Text))
+            }
             _ => {}
         }
     }
@@ -143,15 +153,15 @@ fn push_statements(
     for (place, column) in places {
         match *column {
             Column::UsageLine(label) => {
-                added.push_number(place, stated(label)?.map(|it| it.line.get()));
+                added.push(place, stated(label)?.map(|it| Cell::Number(it.line.get())));
             }
             Column::UsageRule(label) => {
                 let stated = stated(label)?;
                 let value = stated.as_ref().map(|it| cut_to_show(&it.value));
-                added.push_text(place, value.as_deref());
+                added.push(place, value.as_deref().map(Cell::Text));
             }
             Column::UsageSource(label) => {
-                added.push_word(place, stated(label)?.map(|it| it.source as u8));
+                added.push(place, stated(label)?.map(|it| Cell::Word(it.source as u8)));
             }
             Column::Licenses => added.push_list(place, &licenses(answers, answer)?),
             _ => {}

@@ -161,8 +161,8 @@ pub fn push_sitemaps(
             counts.sitemaps += 1;
             counts.not_urls += u64::from(problem.is_some());
             let problem = problem.map(|problem| problem.to_string());
-            let problem = problem.as_ref().map(String::as_bytes);
-            added.push_row(&[Cell::text(&origin), Cell::text(&value), Cell::Text(problem)]);
+            let problem = problem.as_ref().map(Cell::text);
+            added.push_row(&[Some(Cell::text(&origin)), Some(Cell::text(&value)), problem]);
         }
     }
     Ok(())

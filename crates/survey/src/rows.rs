@@ -19,6 +19,7 @@ use portcullis_lint::analysis::{Reach, Relation};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{CrawlDelay, Crawler};
 use portcullis_rows::output::Added;
+use portcullis_rows::output::added::Cell;
 use portcullis_rows::output::columns::{Field, FieldKind};
 use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
@@ -56,13 +57,13 @@ const COLUMNS: [Column; 24] = {
         Column::new("host", Text, |it, at, to| it.push_text(at, Some(it.host), to)),
         Column::new("domain", Text, |it, at, to| it.push_text(at, domain(it.host), to)).gaps(),
         Column::new("agent", Text, |it, at, to| {
-            it.agents.iter().for_each(|agent| to.push_text(at, Some(agent.name().as_bytes())));
+            it.agents.iter().for_each(|agent| to.push(at, Cell::text(agent.name())));
         }),
         Column::new("state", Word(&PolicyState::WORDS), |it, at, to| {
             to.push_words(at, it.each(|_| it.reading.state as u8));
         }),
         Column::new("access", Word(&Reach::WORDS), |it, at, to| {
-            it.each(|of| of.access).for_each(|access| to.push_word(at, access.map(|it| it as u8)));
+            it.push_words(at, |of| of.access.map(|it| it as u8), to);
         })
         .gaps(),
         Column::new("root", Word(&Verdict::WORDS), |it, at, to| {
@@ -71,28 +72,28 @@ const COLUMNS: [Column; 24] = {
         Column::new("group", Text, |it, at, to| {
             it.each(|of| of.group).for_each(|group| {
                 let group = group.map(|group| cut_to_show(&it.reading.groups[group as usize]));
-                to.push_text(at, group.as_deref());
+                to.push(at, group.as_deref().map(Cell::Text));
             });
         })
         .gaps(),
         Column::new("named", Flag, |it, at, to| {
-            to.push_flags(at, it.each(|of| of.addressed == Addressed::ByName));
+            it.push_each(at, |of| Some(Cell::Flag(of.addressed == Addressed::ByName)), to);
         }),
         Column::new("rules", Number, |it, at, to| {
-            to.push_numbers(at, it.each(|of| Some(of.rules)))
+            it.push_each(at, |of| Some(Cell::Number(of.rules)), to);
         }),
         Column::new("crawl_delay", Double, |it, at, to| {
-            to.push_doubles(at, it.row.delays.iter().map(|delay| delay.seconds));
+            it.row.delays.iter().for_each(|it| to.push(at, it.seconds.map(Cell::Double)));
         })
         .gaps(),
         Column::usage("train_ai", |it, at, to| it.push_stances(at, Label::TrainAi, to)),
         Column::usage("ai_use", |it, at, to| it.push_stances(at, Label::AiUse, to)),
         Column::usage("search", |it, at, to| it.push_stances(at, Label::Search, to)),
         Column::new("licenses", Number, |it, at, to| {
-            to.push_numbers(at, it.each(|of| Some(it.reading.licenses_of(of).len() as u32)));
+            it.push_each(at, |of| Some(Cell::Number(it.reading.licenses_of(of).len() as u32)), to);
         }),
         Column::new("sitemaps", Number, |it, at, to| {
-            to.push_numbers(at, it.each(|_| Some(it.sitemaps.len() as u32)));
+            it.push_each(at, |_| Some(Cell::Number(it.sitemaps.len() as u32)), to);
         }),
         Column::new(LISTS[0], List, |it, at, to| {
             it.each(|of| it.reading.licenses_of(of)).for_each(|list| to.push_list(at, list));
@@ -101,21 +102,22 @@ const COLUMNS: [Column; 24] = {
             it.each(|_| ()).for_each(|()| to.push_list(at, &it.sitemaps));
         }),
         Column::new(COMPARISON[0], Word(&Relation::WORDS), |it, at, to| {
-            let relation = |of: &AgentFacts| Some(it.reading.relation_of(of)?.0 as u8);
-            it.each(relation).for_each(|relation| to.push_word(at, relation));
+            it.push_words(at, |of| Some(it.reading.relation_of(of)?.0 as u8), to);
         }),
         Column::new(COMPARISON[1], Text, |it, at, to| {
             it.each(|of| it.reading.relation_of(of)).for_each(|found| {
                 let path = found.and_then(|(_, path)| path.as_deref());
-                to.push_text(at, path.map(cut_to_show).as_deref());
+                to.push(at, path.map(cut_to_show).as_deref().map(Cell::Text));
             });
         })
         .gaps(),
-        Column::new("shared", Number, |it, at, to| to.push_numbers(at, it.each(|_| it.row.shared)))
-            .gaps(),
-        Column::new("captured", Time, |it, at, to| it.push_times(at, it.row.captured, to)).gaps(),
-        Column::new("since", Time, |it, at, to| it.push_times(at, it.row.since, to)).gaps(),
-        Column::new("until", Time, |it, at, to| it.push_times(at, it.row.until, to)).gaps(),
+        Column::new("shared", Number, |it, at, to| {
+            it.push_each(at, |_| it.row.shared.map(Cell::Number), to);
+        })
+        .gaps(),
+        Column::new("captured", Time, |it, at, to| it.push_time(at, it.row.captured, to)).gaps(),
+        Column::new("since", Time, |it, at, to| it.push_time(at, it.row.since, to)).gaps(),
+        Column::new("until", Time, |it, at, to| it.push_time(at, it.row.until, to)).gaps(),
     ]
 };
 
@@ -515,18 +517,36 @@ impl OriginRows<'_> {
         self.reading.agents.iter().map(value)
     }
 
-    /// Appends a text, or none, for each agent.
-    fn push_text(&self, place: usize, text: Option<&[u8]>, added: &mut Added) {
-        self.each(|_| text).for_each(|text| added.push_text(place, text));
+    /// Appends a value, or none, for each agent.
+    fn push_each<'v>(
+        &self,
+        place: usize,
+        value: impl Fn(&AgentFacts) -> Option<Cell<&'v [u8]>>,
+        added: &mut Added,
+    ) {
+        self.each(value).for_each(|value| added.push(place, value));
     }
 
-    fn push_times(&self, place: usize, time: Option<UnixSeconds>, added: &mut Added) {
-        added.push_times(place, time, self.reading.agents.len());
+    /// Appends a word by its number, or none, for each agent.
+    fn push_words(
+        &self,
+        place: usize,
+        number: impl Fn(&AgentFacts) -> Option<u8>,
+        added: &mut Added,
+    ) {
+        self.push_each(place, |of| number(of).map(Cell::Word), added);
+    }
+
+    fn push_text(&self, place: usize, text: Option<&[u8]>, added: &mut Added) {
+        self.push_each(place, |_| text.map(Cell::Text), added);
+    }
+
+    fn push_time(&self, place: usize, time: Option<UnixSeconds>, added: &mut Added) {
+        self.push_each(place, |_| time.map(Cell::Time), added);
     }
 
     fn push_stances(&self, place: usize, label: Label, added: &mut Added) {
-        let stance = |it: &AgentFacts| it.stances[label as usize].map(|stance| stance as u8);
-        self.each(stance).for_each(|stance| added.push_word(place, stance));
+        self.push_words(place, |of| of.stances[label as usize].map(|it| it as u8), added);
     }
 
     /// Returns the bytes of the lists, with a charge for each value.

@@ -2,6 +2,7 @@
 //!
 //! Words are dictionaries with keys of one byte. Bytes that are not UTF-8 become U+FFFD.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
@@ -13,7 +14,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field as ArrowField, Fields, Schema, SchemaRef};
 use portcullis_robots::access::UnixSeconds;
 
-use super::added::{Added, Values};
+use super::added::{Added, Cell, Values};
 use super::columns::{Field, FieldKind};
 
 /// How the values of columns become arrays.
@@ -73,38 +74,57 @@ const LIST_ELEMENT: &str = "element";
 
 /// Returns the values of a column, which may have `words`.
 fn array(values: &Values, words: &ArrayRef) -> ArrayRef {
-    match values {
-        Values::Words(numbers) => {
-            let codes: Int8Array = numbers.numbers().map(|it| it.map(|it| it as i8)).collect();
+    match values.kind {
+        FieldKind::Word(_) => {
+            let code =
+                |it| if let Some(Cell::Word(number)) = it { Some(number as i8) } else { None };
+            let codes: Int8Array = values.iter().map(code).collect();
             let words = DictionaryArray::<Int8Type>::try_new(codes, Arc::clone(words));
             Arc::new(words.expect("numbers are places in the list of all words"))
         }
-        Values::Numbers(numbers) => {
+        FieldKind::Number => {
             // A file of 64 MiB has fewer lines than an int32 can count.
-            let number = |it: &Option<u32>| it.and_then(|it| it.try_into().ok());
-            Arc::new(numbers.iter().map(number).collect::<Int32Array>())
+            let number =
+                |it| if let Some(Cell::Number(it)) = it { it.try_into().ok() } else { None };
+            Arc::new(values.iter().map(number).collect::<Int32Array>())
         }
-        Values::Texts(texts) => {
+        FieldKind::Text => {
             let mut builder = StringBuilder::new();
-            texts.iter().for_each(|it| builder.append_option(it.map(String::from_utf8_lossy)));
+            values.iter().for_each(|it| builder.append_option(it.map(text_of)));
             Arc::new(builder.finish())
         }
-        Values::Flags(flags) => Arc::new(BooleanArray::from(flags.clone())),
-        Values::Doubles(doubles) => Arc::new(Float64Array::from(doubles.clone())),
-        Values::Lists(lists) => {
+        FieldKind::Flag => {
+            let flag = |it| if let Some(Cell::Flag(flag)) = it { Some(flag) } else { None };
+            Arc::new(values.iter().map(flag).collect::<BooleanArray>())
+        }
+        FieldKind::Double => {
+            let double = |it| if let Some(Cell::Double(number)) = it { Some(number) } else { None };
+            Arc::new(values.iter().map(double).collect::<Float64Array>())
+        }
+        FieldKind::List => {
             let element = ArrowField::new(LIST_ELEMENT, DataType::Utf8, false);
             let mut builder = ListBuilder::new(StringBuilder::new()).with_field(element);
-            for row in 0..lists.rows() {
-                for text in lists.get(row) {
-                    builder.values().append_value(String::from_utf8_lossy(text));
-                }
+            for list in values.iter() {
+                let texts: Vec<String> = list.map_or_else(Vec::new, |list| {
+                    serde_json::from_str(&text_of(list)).expect("a list is an array of texts")
+                });
+                texts.iter().for_each(|text| builder.values().append_value(text));
                 builder.append(true);
             }
             Arc::new(builder.finish())
         }
-        Values::Times(times) => {
-            let times = times.iter().map(|time| time.map(UnixSeconds::to_milliseconds));
+        FieldKind::Time => {
+            let time = |it| if let Some(Cell::Time(time)) = it { Some(time) } else { None };
+            let times = values.iter().map(|it| time(it).map(UnixSeconds::to_milliseconds));
             Arc::new(times.collect::<TimestampMillisecondArray>().with_timezone("UTC"))
         }
+    }
+}
+
+/// Returns a text as it can be shown.
+fn text_of(cell: Cell<&[u8]>) -> Cow<'_, str> {
+    match cell {
+        Cell::Text(text) => String::from_utf8_lossy(text),
+        _ => Cow::Borrowed(""),
     }
 }

@@ -23,8 +23,8 @@ use std::collections::{BTreeMap, HashSet};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::value::RawValue;
 
-use super::added::{Added, Values, push_string};
-use super::columns::Field;
+use super::added::{Added, Cell, push_string};
+use super::columns::{Field, FieldKind};
 use super::own::{each_value, input_columns};
 use super::{Beside, SameMember, TextRows};
 use crate::input::Record;
@@ -65,17 +65,13 @@ impl JsonLines {
             if std::mem::replace(&mut has_members, true) {
                 out.push(b',');
             }
-            if let Values::Words(numbers) = column
-                && let Some(word) = numbers.get(row)
-            {
+            if let Some(Cell::Word(word)) = column.get(row) {
                 out.extend_from_slice(&words[usize::from(word)]);
                 continue;
             }
             out.extend_from_slice(name);
-            let is_bare = matches!(
-                column,
-                Values::Numbers(_) | Values::Flags(_) | Values::Doubles(_) | Values::Lists(_)
-            );
+            use FieldKind::{Double, Flag, List, Number};
+            let is_bare = matches!(column.kind, Number | Flag | Double | List);
             column.with_text(row, |text| match text {
                 None => out.extend_from_slice(b"null"),
                 Some(text) if is_bare => out.extend_from_slice(text),

@@ -9,8 +9,8 @@
 //! Rules and groups may contain any byte. So in added values and in names of the header, a backslash
 //! is `\\`, TAB `\t`, LF `\n`, CR `\r`, and NUL `\0`. A missing value is empty.
 
-use super::added::{Added, Values};
-use super::columns::Field;
+use super::added::Added;
+use super::columns::{Field, FieldKind};
 use super::{Beside, SameMember, TextRows};
 use crate::input::{Record, Terminator};
 use crate::list::List;
@@ -84,9 +84,9 @@ impl Tsv {
 #[inline(always)]
 fn push_columns(added: &Added, row: usize, out: &mut Vec<u8>) {
     for column in added.columns() {
-        match column {
-            Values::Words(words) => words.push_column(row, out),
-            column => {
+        match column.kind {
+            FieldKind::Word(_) => column.push_word_to(row, out),
+            _ => {
                 column.with_text(row, |value| push_escaped(value.unwrap_or_default(), out));
                 out.push(b'\t');
             }

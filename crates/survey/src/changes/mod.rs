@@ -80,19 +80,21 @@ impl<'a> Side<'a> {
     }
 }
 
+/// The values of a row.
+type Cells<'a> = Vec<Option<Cell<&'a [u8]>>>;
+
 /// Appends a row, which begins with `cells`: the values of both sides, and what decides them. Returns its
 /// bytes.
-fn push_row<'a>(mut cells: Vec<Cell<'a>>, sides: &'a [Side<'a>; 2], added: &mut Added) -> usize {
-    let text = |word: Option<&'static str>| Cell::Text(word.map(str::as_bytes));
-    cells.extend(sides.each_ref().map(|side| text(side.value)));
+fn push_row<'a>(mut cells: Cells<'a>, sides: &'a [Side<'a>; 2], added: &mut Added) -> usize {
+    cells.extend(sides.each_ref().map(|side| side.value.map(Cell::text)));
     for Side { reason, line, rule, .. } in sides {
-        cells.push(text(reason.map(Reason::as_str)));
-        cells.extend([Cell::Number(*line), Cell::Text(rule.as_deref())]);
+        cells.push(reason.map(|reason| Cell::text(reason.as_str())));
+        cells.extend([line.map(Cell::Number), rule.as_deref().map(Cell::Text)]);
     }
     added.push_row(&cells);
-    let bytes = |cell: &Cell<'_>| match cell {
-        Cell::Text(text) => text.map_or(0, <[u8]>::len),
-        Cell::Number(_) => 0,
+    let bytes = |cell: &Option<Cell<&[u8]>>| match cell {
+        Some(Cell::Text(text)) => text.len(),
+        _ => 0,
     };
     size_of_val(&*cells) + cells.iter().map(bytes).sum::<usize>()
 }
@@ -101,11 +103,11 @@ fn push_row<'a>(mut cells: Vec<Cell<'a>>, sides: &'a [Side<'a>; 2], added: &mut 
 pub fn push_origin(change: &OriginChange, agents: &[String], added: &mut Added) {
     let states = change.states.map(|state| state.map(|it| it.to_string().into_bytes()));
     let mut push = |agent: Option<&String>| {
-        let mut cells = vec![Cell::text(&change.origin), Cell::text(change.as_str())];
+        let mut cells = vec![Some(Cell::text(&change.origin)), Some(Cell::text(change.as_str()))];
         if !agents.is_empty() {
-            cells.push(Cell::Text(agent.map(String::as_bytes)));
+            cells.push(agent.map(Cell::text));
         }
-        cells.extend(states.each_ref().map(|state| Cell::Text(state.as_deref())));
+        cells.extend(states.each_ref().map(|state| state.as_deref().map(Cell::Text)));
         added.push_row(&cells);
     };
     if change.agents.is_empty() {
@@ -146,7 +148,8 @@ pub fn push_file(
     added: &mut Added,
 ) {
     let mut push = |answer: Answer, path: Option<&[u8]>, sides: &[Side<'_>; 2]| {
-        let first = vec![Cell::text(agent), Cell::text(answer.as_str()), Cell::Text(path)];
+        let first = [agent, answer.as_str()].map(|text| Some(Cell::text(text)));
+        let first = first.into_iter().chain([path.map(Cell::Text)]).collect();
         push_row(first, sides, added);
     };
     if Answer::of(&comparison.differences) == Answer::Equal {

@@ -219,11 +219,9 @@ pub fn compare_chunk(
                 (old.decisions()[answer].verdict, new.decisions()[answer].verdict);
             // The cells before those of the sides. Access has no label.
             let first = |label: Option<&'static str>| {
-                let mut cells = vec![Cell::text(block[record].url()), Cell::text(&agents[agent])];
-                if !labels.is_empty() {
-                    cells.push(Cell::Text(label.map(str::as_bytes)));
-                }
-                cells
+                let (url, agent) = (block[record].url(), &agents[agent]);
+                let own = [Some(Cell::text(url)), Some(Cell::text(agent))].into_iter();
+                own.chain((!labels.is_empty()).then_some(label.map(Cell::text))).collect()
             };
             let counts = &mut counts.per_agent[agent];
             counts.verdicts.counts[before as usize][after as usize] += 1;
