@@ -48,30 +48,18 @@ use columns::{
 use file::{ParquetSource, guarded, supported_compression};
 use portcullis_files::input::InputError;
 
-/// A reader that cuts a Parquet file into batches of rows. Made by [`open`].
-pub struct ParquetFile {
-    source: ParquetSource,
-    columns: Projection,
-    schema: Arc<Schema>,
-    /// The next row group.
-    row_group: usize,
-    /// The rows of the row group before it; `None` if they were all read.
-    rows: Option<GroupRows>,
-    rows_done: u64,
-}
-
 /// The columns to read, and the fields that they hold.
 struct Schema {
     columns: Vec<(CaptureField, usize, Leaf)>,
     fields: FieldMap,
 }
 
-/// Opens the Parquet file at `path`.
+/// Opens the Parquet file at `path`. Returns a reader that cuts it into batches of rows.
 ///
 /// # Errors
 ///
 /// [`InputError::Open`] if the system cannot read it; [`InputError::List`] if it is not a Parquet file, or a column is missing or has the wrong type.
-pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, InputError> {
+pub fn open(path: &Path, fields: &FieldMap) -> Result<impl BatchReader + use<>, InputError> {
     let file = File::open(path).map_err(|error| InputError::open(path, error))?;
     let source = ParquetSource::open(&path.display().to_string(), file, PageIndexPolicy::Skip)?;
     let (schema, columns) =
@@ -82,8 +70,46 @@ pub fn open(path: &Path, fields: &FieldMap) -> Result<ParquetFile, InputError> {
                 .map_err(|problem| source.unreadable(row_group, place, &problem))?;
         }
     }
-    let schema = Arc::new(schema);
-    Ok(ParquetFile { source, columns, schema, row_group: 0, rows: None, rows_done: 0 })
+    let (schema, mut row_groups) = (Arc::new(schema), 0..source.metadata.num_row_groups());
+    let (mut rows, mut rows_done): (Option<GroupRows>, _) = (None, 0);
+    Ok(move || {
+        let batch = loop {
+            if let Some(batch) = rows.as_mut().and_then(Iterator::next) {
+                break batch.map_err(|problem| source.problem(problem))?;
+            }
+            let Some(row_group) = row_groups.next() else { return Ok(None) };
+            rows = Some(open_group(&source, &columns, row_group)?);
+        };
+        let (schema, rows_before) = (Arc::clone(&schema), rows_done);
+        rows_done += batch.num_rows() as u64;
+        let stored_bytes = source.share(rows_done) - source.share(rows_before);
+        Ok(Some(Batch::new(stored_bytes, move |config, sink| {
+            schema.read(&batch, rows_before, config, sink);
+        })))
+    })
+}
+
+/// Opens a row group, after checking the sizes of its pages.
+fn open_group(
+    source: &ParquetSource,
+    columns: &Projection,
+    row_group: usize,
+) -> Result<GroupRows, InputError> {
+    let mut batch_rows = PARQUET_BATCH_ROWS;
+    for &leaf in &columns.places {
+        batch_rows = source.page_headers(row_group, leaf)?.rows_at_once(batch_rows);
+    }
+    let rows = source.metadata.row_group(row_group).num_rows() as usize;
+    let rows = columns.read(source, row_group, batch_rows, 0..rows);
+    rows.map_err(|problem| source.problem(problem))
+}
+
+impl ParquetSource {
+    /// Returns the file's bytes for its first rows, estimated as an equal share for each row.
+    fn share(&self, rows: u64) -> u64 {
+        let share = u128::from(self.file.len()) * u128::from(rows);
+        (share / u128::from(self.rows.max(1))) as u64
+    }
 }
 
 /// Chooses the columns. The error says what is wrong.
@@ -111,54 +137,6 @@ fn check(field: CaptureField, leaf: &Leaf, fields: &FieldMap) -> Result<(), Stri
     let field = field.as_str();
     let fix = format!("name another with --fields {field}=COLUMN, or none with --fields {field}=");
     leaf.check(fits, field, types, &fix)
-}
-
-impl BatchReader for ParquetFile {
-    fn next_batch(&mut self) -> Result<Option<Batch>, InputError> {
-        let Some(batch) = self.next_rows()? else { return Ok(None) };
-        let (bytes_before, rows_before) = (self.bytes_before(), self.rows_done);
-        self.rows_done += batch.num_rows() as u64;
-        // The share of the file that the rows have.
-        let stored_bytes = self.bytes_before() - bytes_before;
-        let schema = Arc::clone(&self.schema);
-        Ok(Some(Batch::new(stored_bytes, move |config, sink| {
-            schema.read(&batch, rows_before, config, sink);
-        })))
-    }
-}
-
-impl ParquetFile {
-    /// Returns the next rows, or `None` after the last.
-    fn next_rows(&mut self) -> Result<Option<RecordBatch>, InputError> {
-        loop {
-            if let Some(batch) = self.rows.as_mut().and_then(Iterator::next) {
-                return batch.map(Some).map_err(|problem| self.source.problem(problem));
-            }
-            if self.row_group == self.source.metadata.num_row_groups() {
-                return Ok(None);
-            }
-            self.rows = Some(self.open_group(self.row_group)?);
-            self.row_group += 1;
-        }
-    }
-
-    /// Opens a row group, after checking the sizes of its pages.
-    fn open_group(&self, row_group: usize) -> Result<GroupRows, InputError> {
-        let mut batch_rows = PARQUET_BATCH_ROWS;
-        for &leaf in &self.columns.places {
-            batch_rows = self.source.page_headers(row_group, leaf)?.rows_at_once(batch_rows);
-        }
-        let rows = self.source.metadata.row_group(row_group).num_rows() as usize;
-        let rows = self.columns.read(&self.source, row_group, batch_rows, 0..rows);
-        rows.map_err(|problem| self.source.problem(problem))
-    }
-
-    /// Returns the file's bytes for the rows returned so far, estimated as an equal share for each
-    /// row.
-    fn bytes_before(&self) -> u64 {
-        let share = u128::from(self.source.file.len()) * u128::from(self.rows_done);
-        (share / u128::from(self.source.rows.max(1))) as u64
-    }
 }
 
 impl Schema {
