@@ -26,7 +26,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-use super::host::{is_absolute, target};
+use super::host::{NO_HOST, is_absolute, target};
 use super::values::{Values, kept};
 use super::{Arena, Problem};
 use crate::limits::RECORDS_LOOKED_AT_MAX;
@@ -107,9 +107,12 @@ impl AccessLine {
         };
         let time = || UnixSeconds::from_log(&parts.before[time_in(parts.before)?]);
         let agent = value_at(self.agent, text, &parts);
+        // A host where most lines have none: theirs is not the host of this request.
+        let is_odd = self.host == At::Nowhere && word_of_host(parts.before).is_some();
+        let host = if is_odd { Some(NO_HOST) } else { value_at(self.host, text, &parts) };
         Values {
             url: self.target(kept(without_escapes(parts.request), arena)).ok_or(Problem::NoRequest),
-            host: value_at(self.host, text, &parts),
+            host,
             time: self.has_time.then(time).flatten(),
             lacks_unit: false,
             agent: agent.map(|text| kept(without_escapes(text), arena)),
@@ -149,10 +152,12 @@ impl AccessLine {
             let count = words.iter().filter(|it| it.is_some() && **it == word).count();
             word.filter(|_| 2 * count > words.len())
         };
-        // lighttpd has it where others have a `-` for the user by RFC 1413.
+        // lighttpd has it where others have a `-` for the user by RFC 1413; others behind the user.
         let second = || {
-            let rows = befores().filter_map(|before| Some(&before[..time_in(before)?.start]));
-            column_of_hosts(rows.map(|row| words(row).collect()), |column| column == 1)
+            let rows: Vec<_> = befores().filter_map(words_before_time).collect();
+            let client = prefix_words(rows.first()?);
+            let is_place = |column: usize| [client + 1, client + 3].contains(&column);
+            column_of_hosts(rows.into_iter(), is_place)
         };
         let behind =
             || column_of_hosts(lines.iter().filter_map(|line| words_behind(line)), |_| true);
@@ -292,28 +297,52 @@ fn time_in(before: &[u8]) -> Option<Range<usize>> {
 fn words_behind(line: &[u8]) -> Option<Vec<&[u8]>> {
     let before = in_quotes(line)?.0;
     let time = time_in(before)?;
-    let behind: Vec<&[u8]> = words(&before[time.end..]).map(without_brackets).collect();
+    // Behind `REST.GET.OBJECT`, an operation of S3, is the name of a file.
+    let is_operation = |word: &&[u8]| is_host(word) && !word.iter().any(u8::is_ascii_lowercase);
+    let behind = words(&before[time.end..]).map(without_brackets);
+    let behind: Vec<&[u8]> = behind.take_while(|word| !is_operation(word)).collect();
     // A name is that of the client unless another word is the client.
     let has_client = words(&before[..time.start]).any(|word| word != b"[")
-        || behind.iter().any(|word| is_address(word));
+        || words(line).map(without_brackets).any(is_address);
     has_client.then_some(behind)
 }
 
-/// Returns the position of the host among the words before the time, if it has a client, and a user
-/// `-`, behind it.
-fn word_of_host(before: &[u8]) -> Option<usize> {
-    let time = time_in(before)?;
-    let words: Vec<&[u8]> = words(&before[..time.start]).collect();
-    let is_number = |word: &[u8]| word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
-    let dash = words.iter().position(|word| *word == b"-").filter(|&dash| dash >= 2)?;
-    // What syslog writes before ends with the name of a program.
-    let start = words[..dash - 1].iter().rposition(|word| word.ends_with(b":"));
-    let mut before = start.map_or(0, |at| at + 1)..dash - 1;
-    before.find(|&word| !is_number(words[word]) && words[dash - 1] != b"-")
+fn words_before_time(before: &[u8]) -> Option<Vec<&[u8]>> {
+    Some(words(&before[..time_in(before)?.start]).collect())
 }
 
-/// Returns the column whose cells are hosts, addresses or `-`, and names in most rows: what a client sends now
-/// and then is no host. Of several, that with the most names, or else the first.
+/// Returns the number of words that a log of many programs writes before a line: in syslog up to the name
+/// of the program, in Compose up to a bar, in Kubernetes up to the flag behind the stream.
+fn prefix_words(words: &[&[u8]]) -> usize {
+    let is_last = |at: usize| {
+        let is_of_stream = || at > 0 && [&b"stdout"[..], b"stderr"].contains(&words[at - 1]);
+        words[at].ends_with(b":") || words[at] == b"|" || is_of_stream()
+    };
+    (0..words.len()).rev().find(|&at| is_last(at)).map_or(0, |at| at + 1)
+}
+
+/// Returns the position of the host among the words before the time, if it has a client, and a user
+/// `-`, behind it, or a `-` and the client's address.
+fn word_of_host(before: &[u8]) -> Option<usize> {
+    // Nearly all lines begin with a client and a `-`.
+    if words(before).nth(1)? == b"-" && !is_address(words(before).nth(2)?) {
+        return None;
+    }
+    let words = words_before_time(before)?;
+    let start = prefix_words(&words);
+    let is_number = |word: &[u8]| word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    if let [host, b"-", client, b"-", ..] = words[start..]
+        && is_address(client)
+    {
+        return Some(start).filter(|_| !is_number(host));
+    }
+    let dash = words[start..].iter().position(|word| *word == b"-").filter(|&dash| dash >= 2)?;
+    let client = start + dash - 1;
+    (start..client).find(|&word| !is_number(words[word]) && words[client] != b"-")
+}
+
+/// Returns the column whose cells are names of hosts in most rows: what a client sends now and then is no host,
+/// and a host that a client sends does not make it another column. Of several, that with the most names, or else the first.
 fn column_of_hosts<'l>(
     rows: impl Iterator<Item = Vec<&'l [u8]>>,
     may_be: impl Fn(usize) -> bool,
@@ -321,15 +350,8 @@ fn column_of_hosts<'l>(
     let rows: Vec<Vec<&[u8]>> = rows.collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
-    // `REST.GET.OBJECT` is an operation of S3.
-    let is_host = |cell: &[u8]| is_host(cell) && cell.iter().any(u8::is_ascii_lowercase);
-    let is_none = |cell: &[u8]| cell == b"-" || cell.is_empty() || is_address(cell);
     let names = |column: &usize| cells(*column).filter(|cell| is_host(cell)).count();
-    let found = (0..columns).filter(|&column| {
-        may_be(column)
-            && 2 * names(&column) > rows.len()
-            && cells(column).all(|cell| is_host(cell) || is_none(cell))
-    });
+    let found = (0..columns).filter(|column| may_be(*column) && 2 * names(column) > rows.len());
     found.rev().max_by_key(names)
 }
 
@@ -485,7 +507,20 @@ mod tests {
         }
         // lighttpd has the host behind the client, and syslog a prefix.
         assert_eq!(host(&LINE.replace("7 -", "7 a.example")).as_deref(), Some("a.example"));
-        for prefix in ["Oct 10 13:55:36 web1 nginx: ", "<190>nginx: "] {
+        for before in
+            ["a.example - 192.0.2.7 - -", "192.0.2.7 - - a.example", "192.0.2.7 - u a.example"]
+        {
+            let line = LINE.replace("192.0.2.7 - -", before);
+            assert_eq!(host(&line).as_deref(), Some("a.example"), "{before}");
+        }
+        assert_eq!(host(&LINE.replace("- -", "- 192.0.2.8 -")), None);
+        for prefix in [
+            "Oct 10 13:55:36 web1 nginx: ",
+            "<190>nginx: ",
+            "2025-10-10T20:55:36+00:00 web1.example nginx: ",
+            "nginx_1  | ",
+            "2025-10-10T20:55:36.1Z stdout F ",
+        ] {
             assert_eq!(host(&format!("{prefix}{LINE}")), None, "{prefix}");
             let line = format!("{prefix}a.example:443 {LINE}");
             assert_eq!(host(&line).as_deref(), Some("a.example:443"), "{prefix}");
@@ -514,9 +549,16 @@ mod tests {
         );
         assert_eq!(host.as_deref(), Some(&b"198.51.100.7"[..]));
         let two = format!("b.example 1.1.1.1, {LINE}");
-        assert_eq!(host_of(LINE, &two), None);
+        // Where most lines have no host, a line with one is of another log.
+        assert_eq!(host_of(LINE, &two).as_deref(), Some(NO_HOST));
         let user = LINE.replace("- - [", "- - b.example [");
         assert_eq!(host_of(LINE, &user), None);
+        // Nor can it hide the host of the others.
+        let behind = |host: &str| format!(r#"{LINE} "{host}""#);
+        for odd in ["localhost", "c.example, d", "'or", "_", "*", "c.example/x", "", "-"] {
+            let (others, one) = (behind("a.example"), behind(odd));
+            assert_eq!(host_of(&others, &one).as_deref(), Some(odd.as_bytes()), "{odd}");
+        }
     }
 
     #[test]
@@ -615,6 +657,13 @@ mod tests {
                     r#"2025-10-10T20:55:36.186641Z name 192.0.2.7:2817 192.0.2.9:80 0.0 0.0 0.0 200 200 0 57 "GET /a?b HTTP/1.1" "{agent}" - -"#
                 ),
                 None,
+            ),
+            // Nginx Proxy Manager.
+            (
+                format!(
+                    r#"{log} - 200 200 - GET https a.example "/a?b" [Client 192.0.2.7] [Length 1] [Sent-to 192.0.2.9] "{agent}" "-""#
+                ),
+                Some("a.example"),
             ),
             // A path in quotes, and its method elsewhere.
             (
