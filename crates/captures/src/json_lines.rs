@@ -57,7 +57,7 @@ use super::json_path::{FieldValue, Members, Text};
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap};
 use super::text::{RecordReader, batches};
-use super::{BatchReader, Capture, CaptureSink, ReadConfig};
+use super::{BatchReader, BrokenRecord, Capture, CaptureSink, ReadConfig};
 use crate::limits::FORMAT_BYTES_MAX;
 use portcullis_files::input::{ChunkConfig, Framing, InputError, Source, Terminator, TextChunks};
 
@@ -231,12 +231,15 @@ impl Schema {
                     Ok(capture) if !seen.insert((host.0.to_lowercase(), capture.captured_at)) => {
                         return Some(Err(format!("{}: `{}` occurs twice", host.0, date.0)));
                     }
-                    Ok(capture) => captures.push(capture),
-                    Err(problem) => return Some(Err(format!("{}: {problem}", host.0))),
+                    Ok(capture) => captures.push(Ok(capture)),
+                    Err(problem) => {
+                        let place = format!("the file of {} at {:?}", host.0, date.0);
+                        captures.push(Err(BrokenRecord::senseless(place, problem)));
+                    }
                 }
             }
         }
-        captures.into_iter().for_each(|capture| sink(Ok(capture)));
+        captures.into_iter().for_each(sink);
         Some(Ok(()))
     }
 }

@@ -136,7 +136,10 @@ impl<'h> Header<'h> {
     /// Returns the URL that the record is about, if it is a capture, or stands for one. That of a capture
     /// without a URL is empty.
     pub(super) fn target(&self) -> Option<&'h [u8]> {
-        let is_json = self.content_type.is_some_and(|it| it.starts_with(b"application/json"));
+        let json = b"application/json";
+        let start = |it: &'h [u8]| it.get(..json.len());
+        let is_json = self.content_type.and_then(start);
+        let is_json = is_json.is_some_and(|it| it.eq_ignore_ascii_case(json));
         match self.record_type.map(<[u8]>::to_ascii_lowercase).as_deref() {
             Some(b"response" | b"resource" | b"revisit" | b"conversion") => {
                 Some(self.target.unwrap_or_default())
