@@ -49,7 +49,7 @@ const BINARY_BYTES_SEEN: usize = 1024;
 const TEXT_BYTES_PER_OTHER: usize = 16;
 
 /// Kinds with a magic number.
-const MAGICS: [(&[u8], FileKind); 9] = [
+const MAGICS: [(&[u8], FileKind); 12] = [
     (GZIP, FileKind::Gzip),
     (ZSTD, FileKind::Zstd),
     (POLICY_SET, FileKind::PolicySet),
@@ -58,6 +58,9 @@ const MAGICS: [(&[u8], FileKind); 9] = [
     (PARQUET_ENCRYPTED, FileKind::Parquet),
     (b"PK\x03\x04", FileKind::Zip),
     (b"BZh", FileKind::Bzip2),
+    (b"HTTP/1.0 ", FileKind::HttpResponse),
+    (b"HTTP/1.1 ", FileKind::HttpResponse),
+    (b"HTTP/2 ", FileKind::HttpResponse),
     (b"\xfd7zXZ\0", FileKind::Xz),
 ];
 
@@ -74,6 +77,8 @@ words! {
         Warc => "a WARC file",
         /// Parquet.
         Parquet => "a Parquet file",
+        /// A response with its status line and its headers.
+        HttpResponse => "a saved HTTP response",
         /// Captures of robots.txt as JSON Lines.
         Captures => "captures as JSON Lines",
         /// A list of URLs.
@@ -249,6 +254,7 @@ impl WrongKind {
             (Special, Wanted::PolicySet) => "a set is mapped, so write it to a file first",
             (Special, _) => "write it to a file first",
             (Tar | Zip, _) => "unpack it first",
+            (HttpResponse, _) => "keep what follows its headers, if its status is 200",
             (Empty, Wanted::Captures) => "name the files that hold the captures",
             (Empty, _) => "make one with portcullis compile",
             (Html | Json | Text, _) => {
