@@ -80,12 +80,42 @@ fn lists_with_other_fields_are_not_joined() {
 fn a_second_column_for_urls_is_a_note_or_an_error() {
     let folder = Folder::new();
     folder.write("a.csv", "uri,url\nhttps://b.example/,https://a.example/\n");
-    let line = "classify --robots robots -a Bot a.csv --url-field";
-    let doubt = "a.csv: column `uri` could be the URL too; name the one that is with --url-field";
-    let noted = folder.ok(line.replace(" --url-field", ""));
-    assert!(text(&noted.stderr).contains(&format!("note: {doubt}")));
-    assert_fails(&folder.output(line.replace("--url-field", "--strict")), &[doubt]);
-    assert!(!text(&folder.ok(format!("{line} url --strict")).stderr).contains("could be"));
+    folder.write("b.jsonl", "{\"uri\": \"https://b.example/\", \"url\": \"https://a.example/\"}\n");
+    // A server logs what was asked, and the file that it served.
+    folder
+        .write("c.jsonl", "{\"request_uri\": \"/x\", \"uri\": \"/i.php\", \"h\": \"a.example\"}\n");
+    for (file, flags, rival, name) in [
+        ("a.csv", "", "column `uri`", "url"),
+        ("b.jsonl", "", "field `uri`", "url"),
+        ("c.jsonl", " --host-field h", "field `request_uri`", "request_uri"),
+    ] {
+        let line = format!("classify --robots robots -a Bot {file}{flags}");
+        let doubt =
+            format!("{file}: {rival} could be the URL too; name the one that is with --url-field");
+        let noted = folder.ok(&line);
+        assert!(text(&noted.stderr).contains(&format!("note: {doubt}")), "{noted:?}");
+        assert_fails(&folder.output(format!("{line} --strict")), &[&doubt]);
+        let named = folder.ok(format!("{line} --url-field {name} --strict"));
+        assert!(!text(&named.stderr).contains("could be"));
+    }
+    // A postal address is no URL.
+    folder.write("d.jsonl", "{\"url\": \"https://a.example/\", \"address\": \"1 Main Street\"}\n");
+    folder.ok("classify --robots robots -a Bot d.jsonl --strict");
+    // Without a header, a later row may have the second.
+    folder.write("e.csv", "1,,https://a.example/\n2,https://b.example/,https://a.example/\n");
+    let failed = folder.output("classify --robots robots -a Bot e.csv");
+    assert_fails(&failed, &["the columns 2 and 3 have URLs", "--url-field 2"]);
+    folder.ok("classify --robots robots -a Bot e.csv --url-field 3");
+}
+
+#[test]
+fn a_saved_response_is_no_robots_txt() {
+    let folder = Folder::new();
+    folder.write("robots/a.example", "HTTP/1.1 503 Service Unavailable\r\nX: y\r\n\r\nbusy\n");
+    let output = folder.output("check --robots robots -a Bot https://a.example/");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).starts_with("unknown\t"));
+    assert!(text(&output.stderr).contains("a saved HTTP response"));
 }
 
 /// Assuming a scheme would take words for hosts.

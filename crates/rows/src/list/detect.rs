@@ -17,6 +17,7 @@ use super::place::{TableColumn, URL_NAMES, Value, rival};
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage};
 use crate::input::{Framing, InputError, Terminator};
+use crate::limits::RECORDS_LOOKED_AT_MAX;
 use crate::sitemap::root_of;
 use portcullis_captures::names::{listed, members_of};
 use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row, is_column_name};
@@ -29,6 +30,10 @@ const LINES_BEFORE_LOG: usize = 2;
 
 /// The members of URLFrontier's items.
 const FRONTIER_FIELDS: [&str; 2] = ["discovered.info.url", "known.info.url"];
+
+/// What else the logs of servers call the path that a client asks for, beside the `uri` of the file that
+/// they served.
+const REQUEST_NAMES: [&str; 2] = ["request_uri", "request"];
 
 /// Detects how the list called `name`, which begins with `first`, is read. `is_whole` is true if
 /// `first` is the whole list. `None` if the bytes are not enough, and more must be read.
@@ -330,10 +335,10 @@ impl Look<'_> {
                 are_objects = false;
                 continue;
             };
-            let new: Vec<String> =
-                object.keys().filter(|key| !names.contains(key)).cloned().collect();
+            let members = members_of(line).unwrap_or_default();
+            let new: Vec<String> = members.into_iter().filter(|it| !names.contains(it)).collect();
             names.extend(new);
-            let called = |name: &&str| -> Vec<&String> {
+            let called = |name: &&'static str| -> Vec<&String> {
                 object.keys().filter(|key| key.eq_ignore_ascii_case(name)).collect()
             };
             let has_text = |keys: &Vec<&String>| keys.iter().any(|key| object[*key].is_string());
@@ -346,7 +351,14 @@ impl Look<'_> {
                 }
                 Some([key]) => {
                     let how = (*key != "url").then(|| format!("field `{key}`"));
-                    return self.objects(vec![FieldPath::usual(key)], how);
+                    let is_path = object[*key].as_str().is_some_and(|it| it.starts_with('/'));
+                    let names = URL_NAMES.iter().chain(REQUEST_NAMES.iter().filter(|_| is_path));
+                    let mut others = names.flat_map(called).filter(|other| other != key);
+                    let is_url = |text: &str| text.contains("://") || is_path && text.contains('/');
+                    let rival = others.find(|other| object[*other].as_str().is_some_and(is_url));
+                    let rival = rival.cloned();
+                    let list = self.objects(vec![FieldPath::usual(key)], how)?;
+                    return Ok(list.map(|list| List { rival, ..list }));
                 }
                 _ => {}
             }
@@ -438,6 +450,15 @@ impl Look<'_> {
         }
         let list = table(Columns { separator, url, others, unit, count: row.len() });
         if !is_header {
+            let has_rival = |row: &Vec<Vec<u8>>| {
+                let mut fields = row.iter().enumerate();
+                advice::has_scheme(&row[url.min(row.len() - 1)])
+                    && fields.any(|(place, field)| place != url && advice::has_scheme(field))
+            };
+            let rival = self.rows_looked_at(separator).find(has_rival);
+            if let Some(row) = rival.filter(|_| !urls.is_asked()) {
+                return Err(TableColumn::missing(&row, urls, Value::Url));
+            }
             let note = Some(format!("column {}, no header", url + 1));
             return Ok(Some(List { note, ..list }));
         }
@@ -448,6 +469,17 @@ impl Look<'_> {
         let note = is_chosen.then(found);
         let rival = if urls.is_asked() { None } else { rival(&row, url) };
         Ok(Some(List { head: self.head(end), note, rival, columns: row, ..list }))
+    }
+
+    /// Returns the first rows; the last may be cut.
+    fn rows_looked_at(&self, separator: Separator) -> impl Iterator<Item = Vec<Vec<u8>>> {
+        let mut rest = self.text;
+        let rows = std::iter::from_fn(move || {
+            let (row, end) = first_row(rest, separator);
+            rest = rest.get(end..).filter(|_| end > 0)?;
+            Some(row)
+        });
+        rows.take(RECORDS_LOOKED_AT_MAX)
     }
 
     /// Returns the problem of a first row that would take in the rows behind it: as a header, none of them

@@ -388,8 +388,9 @@ impl List {
     /// Describes another column that could be the URL, if none was named. `None` if there is none.
     pub fn doubt(&self) -> Option<String> {
         let rival = self.rival.as_ref()?;
+        let noun = if self.format == ListFormat::JsonLines { "field" } else { "column" };
         Some(format!(
-            "column `{rival}` could be the URL too; name the one that is with --url-field"
+            "{noun} `{rival}` could be the URL too; name the one that is with --url-field"
         ))
     }
 
