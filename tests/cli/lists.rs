@@ -111,8 +111,9 @@ fn a_second_column_for_urls_is_a_note_or_an_error() {
 #[test]
 fn a_saved_response_is_no_robots_txt() {
     let folder = Folder::new();
-    folder.write("robots/a.example", "HTTP/1.1 503 Service Unavailable\r\nX: y\r\n\r\nbusy\n");
-    let output = folder.output("check --robots robots -a Bot https://a.example/");
+    folder.write("own/a.example", "HTTP/1.1 503 Service Unavailable\r\nX: y\r\n\r\nbusy\n");
+    folder.write("own/b.example", "");
+    let output = folder.output("check --robots own -a Bot https://a.example/");
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).starts_with("unknown\t"));
     assert!(text(&output.stderr).contains("a saved HTTP response"));

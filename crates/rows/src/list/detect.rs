@@ -456,8 +456,9 @@ impl Look<'_> {
                     && fields.any(|(place, field)| place != url && advice::has_scheme(field))
             };
             let rival = self.rows_looked_at(separator).find(has_rival);
-            if let Some(row) = rival.filter(|_| !urls.is_asked()) {
-                return Err(TableColumn::missing(&row, urls, Value::Url));
+            let problem = rival.filter(|_| !urls.is_asked()).and_then(|row| advice::sites(&row));
+            if let Some(problem) = problem {
+                return Err(problem);
             }
             let note = Some(format!("column {}, no header", url + 1));
             return Ok(Some(List { note, ..list }));
