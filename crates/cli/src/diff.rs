@@ -429,7 +429,7 @@ impl Found {
     fn counts(&self, old: &Side) -> (u64, u64) {
         match self {
             Found::Origins { changes, .. } => {
-                (old.policies.origins.unwrap_or(1), changes.changed())
+                (old.policies.origins.unwrap_or(1), changes.changed.sum())
             }
             Found::Urls { counts, .. } => (counts.records, counts.changed()),
             Found::Files { answers } => (answers.sum(), answers.get(Answer::Different.as_str())),
@@ -439,12 +439,10 @@ impl Found {
     fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
         match self {
             Found::Origins { changes, per_agent } => {
-                let ChangeCounts { added, gone, state, rules, usage, unchanged, .. } = changes;
-                writeln!(
-                    out,
-                    "origins: added {added}, gone {gone}, state {state}, rules {rules}, usage {usage}, \
-                     unchanged {unchanged}"
-                )?;
+                let changed = changes.changed.0.iter();
+                let changed = changed.map(|(change, origins)| format!("{change} {origins}, "));
+                let changed: String = changed.collect();
+                writeln!(out, "origins: {changed}unchanged {}", changes.unchanged)?;
                 for AgentRulesChanged { agent, rules } in per_agent {
                     writeln!(out, "{}: rules {rules}", visible(agent))?;
                 }

@@ -35,10 +35,10 @@
 //! let new = PolicySet::from_bytes("new", &empty)?.into();
 //! let side = |set| Side::new(set, Vec::new(), None);
 //! let counts = each_change(&[side(&old)?, side(&new)?], |change| {
-//!     println!("{}: {}", String::from_utf8_lossy(&change.origin), change.as_str());
+//!     println!("{}: {}", String::from_utf8_lossy(&change.origin), change.change);
 //!     Ok::<(), Box<dyn std::error::Error>>(())
 //! })?;
-//! assert_eq!(counts.changed(), 0);
+//! assert_eq!(counts.changed.sum(), 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -48,7 +48,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::words;
 use portcullis_engine::pattern::{Pattern, PatternList};
+use portcullis_report::Figures;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{Crawler, OrderedRules};
 use portcullis_set::Damage;
@@ -98,31 +100,35 @@ impl Side {
 /// The old and the new state of an origin. `None` for the set that does not have it.
 type States = [Option<OriginState>; 2];
 
+/// Some agents, by position.
+type Agents = Box<[usize]>;
+
+words! {
+    /// How an origin changed.
+    pub enum Change {
+        /// Only the new set has it.
+        Added => "added",
+        /// Only the old set has it.
+        Gone => "gone",
+        /// It is in another state.
+        State => "state",
+        /// It has other rules.
+        Rules => "rules",
+        /// It has the same rules and other usage records.
+        Usage => "usage",
+    }
+}
+
 /// A changed origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginChange {
     /// The origin: `https://a.example:8443`.
     pub origin: Vec<u8>,
-    /// The old and the new state. `None` for the set that does not have the origin. If they are equal,
-    /// both have a file with rules, and the rules differ.
-    pub states: [Option<OriginState>; 2],
-    /// The agents with other rules, by position; empty if the states differ, or no agent was given.
-    pub agents: Vec<usize>,
-    /// Whether the rules are the same, and the usage records differ.
-    pub is_usage: bool,
-}
-
-impl OriginChange {
-    /// Returns the word used in output.
-    pub fn as_str(&self) -> &'static str {
-        match self.states {
-            [None, _] => "added",
-            [_, None] => "gone",
-            [old, new] if old != new => "state",
-            _ if self.is_usage => "usage",
-            _ => "rules",
-        }
-    }
+    pub change: Change,
+    /// The old and the new state. `None` for the set that does not have the origin.
+    pub states: States,
+    /// The agents with other rules, by position; empty for other changes, or if no agent was given.
+    pub agents: Agents,
 }
 
 /// The state of an origin's policy, and its verdict if there is no file.
@@ -146,39 +152,14 @@ impl fmt::Display for OriginState {
 /// Counts of compared origins.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ChangeCounts {
-    /// Origins that only the new set has.
-    pub added: u64,
-    /// Origins that only the old set has.
-    pub gone: u64,
-    /// Origins in another state.
-    pub state: u64,
-    /// Origins with other rules.
-    pub rules: u64,
-    /// Origins with the same rules and other usage records.
-    pub usage: u64,
+    /// Origins by how they changed.
+    #[serde(flatten)]
+    pub changed: Figures,
     /// Origins that did not change.
     pub unchanged: u64,
     /// Origins with other rules, by agent.
     #[serde(skip)]
     pub rules_by_agent: Vec<u64>,
-}
-
-impl ChangeCounts {
-    /// Returns the sum of all kinds of changes.
-    pub fn changed(&self) -> u64 {
-        self.added + self.gone + self.state + self.rules + self.usage
-    }
-
-    fn add(&mut self, change: &OriginChange) {
-        match change.states {
-            [None, _] => self.added += 1,
-            [_, None] => self.gone += 1,
-            [old, new] if old != new => self.state += 1,
-            _ if change.is_usage => self.usage += 1,
-            _ => self.rules += 1,
-        }
-        change.agents.iter().for_each(|&agent| self.rules_by_agent[agent] += 1);
-    }
 }
 
 /// Compares an old and a new side, which may be of one set: calls `with` for each change, in the order of
@@ -197,7 +178,8 @@ pub fn each_change<E: From<Damage>>(
 ) -> Result<ChangeCounts, E> {
     let [agents, same] = sides.each_ref().map(Side::agents);
     assert_eq!(agents, same, "the same agents ask both sets");
-    let mut counts = ChangeCounts { rules_by_agent: vec![0; agents], ..ChangeCounts::default() };
+    let changed = Figures::of(Change::ALL, Change::as_str, |_| 0);
+    let mut counts = ChangeCounts { changed, unchanged: 0, rules_by_agent: vec![0; agents] };
     let mut pairs = Pairs::default();
     let [mut old_hosts, mut new_hosts] = sides.each_ref().map(|side| side.set.hosts());
     let (mut old, mut new) = (old_hosts.next().transpose()?, new_hosts.next().transpose()?);
@@ -214,17 +196,13 @@ pub fn each_change<E: From<Damage>>(
             let Some(host) = hosts.iter().flatten().next().filter(|_| policies != [None; 2]) else {
                 continue;
             };
-            let Some((states, found)) = compare(sides, policies, &mut pairs)? else {
+            let Some((states, (change, agents))) = compare(sides, policies, &mut pairs)? else {
                 counts.unchanged += 1;
                 continue;
             };
-            let (agents, is_usage) = match found {
-                Differing::Rules(agents) => (agents.into(), false),
-                Differing::Usage => (Vec::new(), true),
-            };
-            let change = OriginChange { origin: host.origin(https), states, agents, is_usage };
-            counts.add(&change);
-            with(change)?;
+            counts.changed.count(change as usize);
+            agents.iter().for_each(|&agent| counts.rules_by_agent[agent] += 1);
+            with(OriginChange { origin: host.origin(https), change, states, agents })?;
         }
         if order.is_le() {
             old = old_hosts.next().transpose()?;
@@ -250,16 +228,10 @@ fn policies(
     Ok(policies)
 }
 
-/// What differs in two files.
-#[derive(Clone, Debug)]
-enum Differing {
-    /// The rules of these agents; those of some robot if no agent was given.
-    Rules(Box<[usize]>),
-    /// The usage records alone.
-    Usage,
-}
+/// What differs, and the agents with other rules.
+type Differing = (Change, Agents);
 
-/// Returns the states, and what differs in files of one state; `None` if nothing differs.
+/// Returns the states, and what differs; `None` if nothing does.
 fn compare(
     sides: &[Side; 2],
     [old, new]: [Option<PolicyNumber>; 2],
@@ -269,14 +241,16 @@ fn compare(
         policy.map(|it| state(&side.set, it)).transpose()
     };
     let states = [state_of(&sides[0], old)?, state_of(&sides[1], new)?];
-    if states[0] != states[1] {
-        return Ok(Some((states, Differing::Rules(Box::default()))));
-    }
-    let (Some(old), Some(new)) = (old, new) else { return Ok(None) };
-    if states[0].is_some_and(|it| it.verdict.is_some()) {
-        return Ok(None);
-    }
-    Ok(pairs.differing(sides, (old, new))?.map(|found| (states, found)))
+    let differing = match (states, old.zip(new)) {
+        ([None, _], _) => Some((Change::Added, Box::default())),
+        ([_, None], _) => Some((Change::Gone, Box::default())),
+        ([old, new], _) if old != new => Some((Change::State, Box::default())),
+        ([Some(OriginState { verdict: None, .. }), _], Some(pair)) => {
+            pairs.differing(sides, pair)?
+        }
+        _ => None,
+    };
+    Ok(differing.map(|found| (states, found)))
 }
 
 fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage> {
@@ -306,8 +280,8 @@ impl Pairs {
             true => other_rules(sides, pair, same_records)?,
             false => None,
         };
-        let usage = (!same_usage).then_some(Differing::Usage);
-        let found = rules.map(Differing::Rules).or(usage);
+        let usage = (!same_usage).then_some((Change::Usage, Box::default()));
+        let found = rules.map(|agents| (Change::Rules, agents)).or(usage);
         if self.0.len() >= DIFFERENCE_PAIRS_KEPT {
             self.0.clear();
         }
@@ -321,7 +295,7 @@ fn other_rules(
     [before, after]: &[Side; 2],
     (old, new): (PolicyNumber, PolicyNumber),
     same_records: bool,
-) -> Result<Option<Box<[usize]>>, Damage> {
+) -> Result<Option<Agents>, Damage> {
     let (Some(old_agents), Some(new_agents)) = (&before.asked, &after.asked) else {
         return Ok((!same_records).then(Box::default));
     };

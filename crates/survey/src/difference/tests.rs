@@ -8,6 +8,7 @@ use portcullis_build::{BlobPool, Content, HostStanding, Packed, Standing, Standi
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, GOOGLE, KOSTER_1996, RFC_9309};
 use portcullis_files::scratch::Scratch;
+use portcullis_report::Figures;
 use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_set::Damage;
@@ -15,7 +16,7 @@ use portcullis_set::lists::lists;
 use portcullis_set::stored::{CaptureFacts, PolicySet};
 use portcullis_testkit::Random;
 
-use super::{ChangeCounts, OriginChange, OriginState, Side, each_change};
+use super::{Change, ChangeCounts, OriginChange, OriginState, Side, each_change};
 
 use portcullis_oracle as oracle;
 
@@ -109,25 +110,28 @@ fn naive(old: &World, new: &World, dialect: &Dialect) -> Vec<OriginChange> {
     let change = |key: &&(String, bool)| {
         let (before, after) = (old.get(key), new.get(key));
         let states = [before, after].map(|known| known.map(|it| state(it, dialect)));
-        let is_changed = match (before, after) {
-            _ if states[0] != states[1] => true,
+        let change = match (before, after) {
+            (None, _) => Some(Change::Added),
+            (_, None) => Some(Change::Gone),
+            _ if states[0] != states[1] => Some(Change::State),
             // A file without rules may have groups, which never affect decisions.
             (Some(Known::File(old)), Some(Known::File(new))) => {
-                states[0].is_some_and(|it| it.state == PolicyState::Rules)
-                    && records(old, dialect) != records(new, dialect)
+                let has_rules = states[0].is_some_and(|it| it.state == PolicyState::Rules);
+                let differ = has_rules && records(old, dialect) != records(new, dialect);
+                differ.then_some(Change::Rules)
             }
-            _ => false,
+            _ => None,
         };
         let origin = match &key.0 {
             other if other.contains("://") => other.clone(),
             host if key.1 => format!("https://{host}"),
             host => format!("http://{host}"),
         };
-        is_changed.then(|| OriginChange {
+        change.map(|change| OriginChange {
             origin: origin.into(),
+            change,
             states,
-            agents: vec![],
-            is_usage: false,
+            agents: Box::default(),
         })
     };
     keys.iter().filter_map(change).collect()
@@ -206,7 +210,7 @@ fn by_records(old: &Arc<PolicySet>, new: &Arc<PolicySet>) -> [Side; 2] {
 #[test]
 fn the_records_of_sets_are_compared_as_if_one_by_one() {
     let mut random = Random::new(1);
-    let mut seen = ChangeCounts::default();
+    let mut seen = Figures::default();
     for round in 0..300 {
         let dialect = Dialect::ALL[round % Dialect::ALL.len()];
         let old = world(&mut random);
@@ -214,17 +218,15 @@ fn the_records_of_sets_are_compared_as_if_one_by_one() {
         let sets = (set(&old, dialect), set(&new, dialect));
         let (found, counts) = changes(&by_records(&sets.0, &sets.1));
         assert_eq!(found, naive(&old, &new, dialect), "{old:#?} {new:#?}");
-        assert_eq!(counts.changed(), found.len() as u64);
-        assert_eq!(counts.gone + counts.state + counts.rules + counts.unchanged, old.len() as u64);
-        assert_eq!(counts.added + counts.state + counts.rules + counts.unchanged, new.len() as u64);
-        seen.added += counts.added;
-        seen.gone += counts.gone;
-        seen.state += counts.state;
-        seen.rules += counts.rules;
+        let all = counts.changed.sum() + counts.unchanged;
+        assert_eq!(counts.changed.sum(), found.len() as u64);
+        assert_eq!(all - counts.changed.get("added"), old.len() as u64);
+        assert_eq!(all - counts.changed.get("gone"), new.len() as u64);
+        seen.merge(&counts.changed);
         let (none, _) = changes(&by_records(&sets.1, &sets.1));
         assert_eq!(none, []);
     }
-    assert!([seen.added, seen.gone, seen.state, seen.rules].iter().all(|&count| count > 30));
+    assert!(["added", "gone", "state", "rules"].iter().all(|change| seen.get(change) > 30));
 }
 
 #[test]
@@ -274,10 +276,10 @@ fn changed_for(
     let (found, counts) = changes(&sides);
     match found.as_slice() {
         [] => vec![],
-        [change @ OriginChange { agents, .. }] if change.as_str() == "rules" => {
+        [OriginChange { agents, change: Change::Rules, .. }] => {
             let by_agent = [0, 1].map(|agent| u64::from(agents.contains(&agent)));
             assert_eq!(counts.rules_by_agent, by_agent);
-            agents.clone()
+            agents.to_vec()
         }
         other => panic!("{other:?}"),
     }
@@ -397,8 +399,8 @@ fn other_usage_records_are_a_change_of_their_own() {
     let asked = |set| Side::new(set, chains(&["GPTBot"], &RFC_9309), None).unwrap();
     for sides in [by_records(&old, &new), [asked(&old), asked(&new)]] {
         let (found, counts) = changes(&sides);
-        let found: Vec<&str> = found.iter().map(OriginChange::as_str).collect();
+        let found: Vec<&str> = found.iter().map(|it| it.change.as_str()).collect();
         assert_eq!(found, expected);
-        assert_eq!((counts.usage, counts.rules, counts.unchanged, counts.changed()), (5, 1, 2, 6));
+        assert_eq!((counts.changed.to_string(), counts.unchanged), ("rules 1, usage 5".into(), 2));
     }
 }
