@@ -7,7 +7,7 @@ use portcullis_robots::policy::Crawler;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use crate::facts::{AgentFacts, FactReader, PolicyReading};
+use crate::facts::{AgentFacts, FactReader};
 use crate::origins::PolicyUse;
 
 /// How much a robot may fetch. `None` if a limit ended the search.
@@ -148,13 +148,11 @@ impl AgentFigures {
     }
 
     /// Adds what a policy says.
-    pub(crate) fn add(&mut self, used: PolicyUse, facts: &AgentFacts, reading: &PolicyReading) {
+    pub(crate) fn add(&mut self, used: PolicyUse, facts: &AgentFacts) {
         self.origins.add(used.origins, facts);
         self.hosts.add(used.hosts, facts);
-        if let (Some(counts), Some((relation, _))) =
-            (&mut self.relations, reading.relation_of(facts))
-        {
-            counts.hosts[*relation as usize] += used.hosts;
+        if let (Some(counts), Some(related)) = (&mut self.relations, &facts.relation) {
+            counts.hosts[related.0 as usize] += used.hosts;
         }
     }
 

@@ -4,6 +4,8 @@
 //! Every fact is exact over all paths and read from the stored rule sets. Agents to which the same
 //! groups and usage records apply share one computation; a rule set is searched once for the set.
 
+use std::sync::Arc;
+
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::{Label, Stance};
 use portcullis_engine::RuleSetBuf;
@@ -28,7 +30,7 @@ pub enum Addressed {
 }
 
 /// What a policy says to one agent.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AgentFacts {
     /// How much of the site the agent may fetch; `None` if a limit ended the search.
     pub access: Option<Reach>,
@@ -36,18 +38,22 @@ pub struct AgentFacts {
     pub root: Verdict,
     /// How the policy addresses the agent.
     pub addressed: Addressed,
-    /// The position in [`PolicyReading::groups`] of the user-agent value that selects the group.
-    pub group: Option<u32>,
+    /// The user-agent value that selects the group, as written.
+    pub group: Option<Arc<[u8]>>,
     /// The number of rules that apply.
     pub rules: u32,
     /// The preference about each label on all paths that the agent may fetch. `None` if it may
     /// fetch none, or if a limit ended the search.
     pub stances: [Option<Stance>; Label::ALL.len()],
-    /// The position in [`PolicyReading::licenses`]; `None` for an agent without licences.
-    pub licenses: Option<u32>,
-    /// The position in [`PolicyReading::relations`]; `None` unless there is an agent to compare with.
-    pub relation: Option<u32>,
+    /// The licences, as written.
+    pub licenses: Arc<[Vec<u8>]>,
+    /// How what the agent may fetch relates to what another may; `None` unless there is one to compare
+    /// with.
+    pub relation: Option<Arc<Related>>,
 }
+
+/// How what an agent may fetch relates to what another may, and a path that shows it.
+pub type Related = (Relation, Option<Vec<u8>>);
 
 /// What a policy says to each agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,12 +62,6 @@ pub struct PolicyReading {
     pub state: PolicyState,
     /// By agent.
     pub agents: Vec<AgentFacts>,
-    /// The values of user-agent lines, as written.
-    pub groups: Vec<Vec<u8>>,
-    /// The licences of agents, as written.
-    pub licenses: Vec<Vec<Vec<u8>>>,
-    /// How what agents may fetch relates to what another may, each with a path that shows it.
-    pub relations: Vec<(Relation, Option<Vec<u8>>)>,
 }
 
 /// Reads the facts of policies. Threads share it.
@@ -78,9 +78,8 @@ pub struct FactReader<'s> {
     pub(crate) beside: Option<(String, AgentTokens)>,
 }
 
-/// How a policy addresses an agent, and the number and value of the user-agent line that selects
-/// the groups.
-type Addressing = (Addressed, Option<(u32, Vec<u8>)>);
+/// How a policy addresses an agent, and the user-agent value that selects the groups.
+type Addressing = (Addressed, Option<Arc<[u8]>>);
 
 /// The groups that apply, by their number in a policy, and those of usage records.
 type Entries = (Option<u32>, Vec<usize>);
@@ -125,22 +124,16 @@ impl<'s> FactReader<'s> {
         file: &RobotsTxt<'_>,
     ) -> Result<(PolicyReading, Vec<Applied<'s>>), Damage> {
         let outcome = policy.access()?;
-        let mut facts = PolicyReading {
-            state: outcome.state,
-            agents: Vec::with_capacity(self.agents.len()),
-            groups: Vec::new(),
-            licenses: Vec::new(),
-            relations: Vec::new(),
-        };
+        let mut agents: Vec<AgentFacts> = Vec::with_capacity(self.agents.len());
         let apply = |agent: &AgentTokens| self.reaches.applied(policy, agent, &mut { usize::MAX });
         let with_rules = |applied: Applied<'s>| Ok((applied, rules_of(&applied)?));
         let beside = self.beside.as_ref().map(|(_, agent)| apply(agent).and_then(with_rules));
         let beside = beside.transpose()?;
         let mut all_applied: Vec<Applied<'s>> = Vec::with_capacity(self.agents.len());
-        // The first agent with each combination of entries, and with each naming line.
+        // The first agent with each combination of entries, and the value of each naming line.
         let mut known: Vec<(Entries, usize)> = Vec::new();
-        let mut naming_lines: Vec<u32> = Vec::new();
-        let mut without_rules = match outcome.state {
+        let mut named: Vec<(u32, Arc<[u8]>)> = Vec::new();
+        let without_rules = match outcome.state {
             PolicyState::NoRules => self.addressed_without_rules(policy)?,
             _ => Vec::new(),
         };
@@ -152,7 +145,7 @@ impl<'s> FactReader<'s> {
             let entries = (applied.groups.map(|it| it.entry()), of_usage);
             let same = known.iter().find(|(other, _)| *other == entries);
             let shared = match same {
-                Some(&(_, same)) => facts.agents[same],
+                Some(&(_, same)) => agents[same].clone(),
                 None => {
                     let root = match &applied.groups {
                         Some(groups) if groups.allows(b"/")? => Verdict::Allow,
@@ -160,41 +153,34 @@ impl<'s> FactReader<'s> {
                         None if outcome.state == PolicyState::Rules => Verdict::Allow,
                         None => outcome.verdict,
                     };
-                    let relation = match &beside {
-                        Some((beside, rules)) => {
-                            facts.relations.push(self.relation(&applied, beside, rules)?);
-                            Some(facts.relations.len() as u32 - 1)
-                        }
-                        None => None,
-                    };
+                    let related =
+                        beside.as_ref().map(|(it, rules)| self.relation(&applied, it, rules));
+                    let relation = related.transpose()?.map(Arc::new);
                     let in_force = usage.in_force(&entries.1);
                     let rules = UsageRules::new(file, &in_force, &dialect.paths);
-                    known.push((entries, facts.agents.len()));
-                    let shared = facts.of_entries(self.set, &applied, (file, rules), root)?;
+                    known.push((entries, agents.len()));
+                    let shared = AgentFacts::of_entries(self.set, &applied, (file, rules), root)?;
                     AgentFacts { relation, ..shared }
                 }
             };
-            let (addressed, line) = match (&applied.groups, without_rules.get(number)) {
-                (Some(groups), _) if groups.is_named() => {
-                    (Addressed::ByName, Some(groups.naming_line()))
+            let (addressed, group) = match (&applied.groups, without_rules.get(number)) {
+                (Some(groups), _) => {
+                    let line = groups.naming_line();
+                    if named.iter().all(|(other, _)| *other != line) {
+                        named.push((line, groups.name()?.into()));
+                    }
+                    let name = named.iter().find(|(other, _)| *other == line);
+                    let is_named = groups.is_named();
+                    let addressed = if is_named { Addressed::ByName } else { Addressed::ByDefault };
+                    (addressed, name.map(|(_, name)| Arc::clone(name)))
                 }
-                (Some(groups), _) => (Addressed::ByDefault, Some(groups.naming_line())),
-                (None, Some((addressed, line))) => (*addressed, line.as_ref().map(|it| it.0)),
+                (None, Some(addressing)) => addressing.clone(),
                 (None, None) => (Addressed::NotAtAll, None),
             };
-            if let Some(new) = line.filter(|line| !naming_lines.contains(line)) {
-                naming_lines.push(new);
-                facts.groups.push(match &applied.groups {
-                    Some(groups) => groups.name()?,
-                    None => without_rules[number].1.take().map_or(Vec::new(), |it| it.1),
-                });
-            }
-            let place = |line| naming_lines.iter().position(|other| *other == line);
-            let group = line.and_then(place).map(|place| place as u32);
-            facts.agents.push(AgentFacts { addressed, group, ..shared });
+            agents.push(AgentFacts { addressed, group, ..shared });
             all_applied.push(applied);
         }
-        Ok((facts, all_applied))
+        Ok((PolicyReading { state: outcome.state, agents }, all_applied))
     }
 
     /// Returns how what `applied` allows relates to what `beside`, which has these rules, allows.
@@ -203,7 +189,7 @@ impl<'s> FactReader<'s> {
         applied: &Applied<'_>,
         beside: &Applied<'_>,
         rules: &RuleSetBuf,
-    ) -> Result<(Relation, Option<Vec<u8>>), Damage> {
+    ) -> Result<Related, Damage> {
         let number = |applied: &Applied<'_>| applied.groups.map(|it| it.rule_set().index());
         if number(applied).is_some() && number(applied) == number(beside) {
             return Ok((Relation::Same, None));
@@ -222,7 +208,7 @@ impl<'s> FactReader<'s> {
         let dialect = self.set.dialect();
         policy.with_groups(|file| {
             let audience = Audience::from_agents(file, &self.agents, dialect);
-            let line = |at: usize| Some((at as u32, file.user_agents()[at].value.to_vec()));
+            let line = |at: usize| Some(file.user_agents()[at].value.into());
             let addressing = |agent| match audience.named(agent, dialect) {
                 Some((_, robot)) => (Addressed::ByName, line(robot.line)),
                 None if audience.default_groups.is_empty() => (Addressed::NotAtAll, None),
@@ -245,10 +231,9 @@ fn rules_of(applied: &Applied<'_>) -> Result<RuleSetBuf, Damage> {
     Ok(RuleSetBuf::new(&patterns, |_| false))
 }
 
-impl PolicyReading {
+impl AgentFacts {
     /// Returns the facts for all agents to which these groups and usage records apply.
     fn of_entries(
-        &mut self,
         set: &PolicySet,
         applied: &Applied<'_>,
         (file, usage): (&RobotsTxt<'_>, UsageRules),
@@ -258,31 +243,16 @@ impl PolicyReading {
             Some(groups) => groups.rules()?.iter().map(|rules| rules.len() as u32).sum(),
             None => 0,
         };
-        let stances = stances(set, &usage, applied)?;
         let license = |record: &u32| file.usage_records()[*record as usize].value.to_vec();
-        let licenses: Vec<Vec<u8>> = usage.licenses.iter().map(license).collect();
-        let has_licenses = !licenses.is_empty();
-        let position = self.licenses.len() as u32;
-        self.licenses.extend(has_licenses.then_some(licenses));
         Ok(AgentFacts {
             access: applied.reach,
             root,
             addressed: Addressed::NotAtAll,
             group: None,
             rules,
-            stances,
-            licenses: has_licenses.then_some(position),
+            stances: stances(set, &usage, applied)?,
+            licenses: usage.licenses.iter().map(license).collect(),
             relation: None,
         })
-    }
-
-    /// Returns how what an agent may fetch relates to what another may, and a path that shows it.
-    pub fn relation_of(&self, facts: &AgentFacts) -> Option<&(Relation, Option<Vec<u8>>)> {
-        facts.relation.map(|place| &self.relations[place as usize])
-    }
-
-    /// Returns the licences of an agent.
-    pub fn licenses_of(&self, facts: &AgentFacts) -> &[Vec<u8>] {
-        facts.licenses.map_or(&[], |place| &self.licenses[place as usize])
     }
 }

@@ -70,9 +70,8 @@ const COLUMNS: [Column; 24] = {
             to.push_words(at, it.each(|of| of.root as u8));
         }),
         Column::new("group", Text, |it, at, to| {
-            it.each(|of| of.group).for_each(|group| {
-                let group = group.map(|group| cut_to_show(&it.reading.groups[group as usize]));
-                to.push(at, group.as_deref().map(Cell::Text));
+            it.each(|of| of.group.as_deref()).for_each(|group| {
+                to.push(at, group.map(cut_to_show).as_deref().map(Cell::Text));
             });
         })
         .gaps(),
@@ -90,23 +89,22 @@ const COLUMNS: [Column; 24] = {
         Column::usage("ai_use", |it, at, to| it.push_stances(at, Label::AiUse, to)),
         Column::usage("search", |it, at, to| it.push_stances(at, Label::Search, to)),
         Column::new("licenses", Number, |it, at, to| {
-            it.push_each(at, |of| Some(Cell::Number(it.reading.licenses_of(of).len() as u32)), to);
+            it.push_each(at, |of| Some(Cell::Number(of.licenses.len() as u32)), to);
         }),
         Column::new("sitemaps", Number, |it, at, to| {
             it.push_each(at, |_| Some(Cell::Number(it.sitemaps.len() as u32)), to);
         }),
         Column::new(LISTS[0], List, |it, at, to| {
-            it.each(|of| it.reading.licenses_of(of)).for_each(|list| to.push_list(at, list));
+            it.each(|of| &of.licenses).for_each(|list| to.push_list(at, list));
         }),
         Column::new(LISTS[1], List, |it, at, to| {
             it.each(|_| ()).for_each(|()| to.push_list(at, &it.sitemaps));
         }),
         Column::new(COMPARISON[0], Word(&Relation::WORDS), |it, at, to| {
-            it.push_words(at, |of| Some(it.reading.relation_of(of)?.0 as u8), to);
+            it.push_words(at, |of| Some(of.relation.as_ref()?.0 as u8), to);
         }),
         Column::new(COMPARISON[1], Text, |it, at, to| {
-            it.each(|of| it.reading.relation_of(of)).for_each(|found| {
-                let path = found.and_then(|(_, path)| path.as_deref());
+            it.each(|of| of.relation.as_ref()?.1.as_deref()).for_each(|path| {
                 to.push(at, path.map(cut_to_show).as_deref().map(Cell::Text));
             });
         })
@@ -332,7 +330,7 @@ impl RowTotals {
 
     fn add(&mut self, Known { reading, used }: &Known) {
         let agents = self.per_agent.iter_mut().zip(&reading.agents);
-        agents.for_each(|(figures, facts)| figures.add(*used, facts, reading));
+        agents.for_each(|(figures, facts)| figures.add(*used, facts));
     }
 
     fn merge(&mut self, other: &RowTotals) {
@@ -513,7 +511,7 @@ struct OriginRows<'a> {
 
 impl OriginRows<'_> {
     /// Returns a value for each agent.
-    fn each<T>(&self, value: impl Fn(&AgentFacts) -> T) -> impl Iterator<Item = T> {
+    fn each<'s, T>(&'s self, value: impl Fn(&'s AgentFacts) -> T) -> impl Iterator<Item = T> {
         self.reading.agents.iter().map(value)
     }
 
@@ -551,8 +549,7 @@ impl OriginRows<'_> {
 
     /// Returns the bytes of the lists, with a charge for each value.
     fn list_bytes(&self) -> u64 {
-        let of_lists: Vec<u64> = self.reading.licenses.iter().map(|it| list_bytes(it)).collect();
-        let licenses = self.each(|it| it.licenses.map_or(0, |it| of_lists[it as usize]));
+        let licenses = self.each(|it| list_bytes(&it.licenses));
         licenses.sum::<u64>() + list_bytes(&self.sitemaps) * self.reading.agents.len() as u64
     }
 }

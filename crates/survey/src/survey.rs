@@ -321,7 +321,7 @@ impl<'s> Passes<'s> {
         }
         let Survey { reach, robots, .. } = &mut self.survey;
         for (figures, facts) in reach.iter_mut().zip(&reading.facts.agents) {
-            figures.add(used, facts, &reading.facts);
+            figures.add(used, facts);
         }
         robots.naming_policies += u64::from(!reading.robots.is_empty());
         match reading.default {
