@@ -5,9 +5,8 @@
 
 use std::borrow::Cow;
 
-use portcullis_dialect::Label;
 use portcullis_report::filter::Plan;
-use portcullis_report::{Account, Counts, Run, Selection, Tally};
+use portcullis_report::{Account, Counts, Run};
 use portcullis_set::Damage;
 use portcullis_set::batch::Answers;
 use portcullis_text::json::to_json;
@@ -19,12 +18,13 @@ use crate::of_json;
 /// Members of the account that only a run of the command line has.
 const MEMBERS_OF_RUNS: [&str; 4] = ["bytes", "invalid", "notes", "unnamed_agents"];
 
-/// Begins to count what a plan keeps and drops for some agents. `purpose` is its label.
-pub fn begin(agents: usize, plan: &Plan, purpose: Option<Label>) -> Tally {
-    let mut tally = Tally::new(agents, Some(Selection::of(plan, purpose)));
-    tally.counts.ask_preferences(purpose.as_slice());
-    tally.counts.ask_kept(plan);
-    tally
+/// Begins to count what a plan keeps and drops for some agents.
+pub fn begin(agents: usize, plan: &Plan) -> Counts {
+    let mut counts = Counts::new(agents);
+    counts.ask_drops();
+    counts.ask_preferences(plan.purpose.as_slice());
+    counts.ask_kept(plan);
+    counts
 }
 
 /// Adds the answers on a block, whose URLs are `urls`.
@@ -50,8 +50,8 @@ pub struct PyAccount {
 type Texts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 impl PyAccount {
-    pub fn new(tally: &Tally, run: Run) -> PyResult<PyAccount> {
-        let account = Account::new(run, tally);
+    pub fn new(counts: &Counts, run: Run) -> PyResult<PyAccount> {
+        let account = Account::new(run, counts);
         let (json, mut markdown) = (to_json(&account) + "\n", Vec::new());
         account.write_markdown(&mut markdown)?;
         Ok(PyAccount { json: json.into_bytes(), markdown })

@@ -390,8 +390,8 @@ impl PyClassifier {
         unstated: Option<&str>,
         threads: usize,
     ) -> PyResult<PyColumn> {
-        let (plan, label) = plan(mode, purpose, unstated)?;
-        let (question, at) = self.ask(label.as_slice(), at, before_first)?;
+        let plan = plan(mode, purpose, unstated)?;
+        let (question, at) = self.ask(plan.purpose.as_slice(), at, before_first)?;
         let fields = [Field::declared("allowed", FieldKind::Flag, false)];
         let read = |answers: &mut Answers<'_>, rows: &mut Added| {
             let classes = plan.classes(answers);
@@ -419,22 +419,22 @@ impl PyClassifier {
         unstated: Option<&str>,
         threads: usize,
     ) -> PyResult<PyAccount> {
-        let (plan, label) = plan(mode, purpose, unstated)?;
-        let (question, times) = self.ask(label.as_slice(), at, before_first)?;
+        let plan = plan(mode, purpose, unstated)?;
+        let (question, times) = self.ask(plan.purpose.as_slice(), at, before_first)?;
         let at = match &times {
             At::One(time) => time.or(self.set.get().time).map(UnixSeconds::to_rfc3339),
             At::Each(_) => Some("a column".to_owned()),
         };
-        let begin = || account::begin(self.agents.len(), &plan, label);
+        let begin = || account::begin(self.agents.len(), &plan);
         let collect = |piece: &mut Piece<'_>, stop: &AtomicBool| {
-            let mut tally = begin();
+            let mut counts = begin();
             piece.each_block(stop, |urls, answers| {
-                account::add(&mut tally.counts, &plan, urls, answers)
+                account::add(&mut counts, &plan, urls, answers)
             })?;
-            Ok(tally)
+            Ok(counts)
         };
         let mut all = begin();
-        question.run(py, (urls, times), threads, &collect, &mut |tally| all.merge(tally))?;
+        question.run(py, (urls, times), threads, &collect, &mut |counts| all.merge(&counts))?;
         let run = Run {
             policies: Some(PolicyFacts::of(&self.set.get().set)),
             agents: self.agents(),
@@ -472,24 +472,20 @@ impl PyClassifier {
     }
 }
 
-/// Returns the plan of a filter and the label of its purpose.
-fn plan(
-    mode: &str,
-    purpose: Option<&str>,
-    unstated: Option<&str>,
-) -> PyResult<(Plan, Option<Label>)> {
+/// Returns the plan of a filter.
+fn plan(mode: &str, purpose: Option<&str>, unstated: Option<&str>) -> PyResult<Plan> {
     let quantifier = word("mode", mode, &[("all", Quantifier::All), ("any", Quantifier::Any)])?;
     let (Some(purpose), Some(unstated)) = (purpose, unstated) else {
         if purpose.is_none() && unstated.is_none() {
-            return Ok((Plan::of(quantifier), None));
+            return Ok(Plan::of(quantifier));
         }
         let text = "purpose needs unstated='keep' or 'drop', and unstated a purpose: whether \
                     silence is consent is your decision";
         return Err(PyValueError::new_err(text));
     };
     let unstated = word("unstated", unstated, &[("keep", Fate::Keep), ("drop", Fate::Drop)])?;
-    let purposed = Plan { unstated: Some(unstated), ..Plan::of(quantifier) };
-    Ok((purposed, Some(label(purpose)?)))
+    let purpose = Some(label(purpose)?);
+    Ok(Plan { purpose, unstated: Some(unstated), ..Plan::of(quantifier) })
 }
 
 /// Returns the object of `portcullis check --format jsonl` for the decision on a URL.

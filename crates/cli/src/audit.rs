@@ -6,7 +6,7 @@ use std::time::Instant;
 use portcullis_build::{LoadConfig, read_text};
 use portcullis_files::scratch::Scratch;
 use portcullis_lint::{Diagnostic, LintConfig, Severity, lint};
-use portcullis_report::{Account, Tally};
+use portcullis_report::Account;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_survey::{Audit, Findings, page};
 
@@ -63,9 +63,9 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
             Ok(())
         },
     )?;
-    let tally = Tally { counts: findings.counts.clone(), invalid, ..Tally::default() };
+    findings.counts.invalid = invalid;
     let (notes, times) = (&stream.notes.kept, [started, loaded]);
-    let mut account = summary::account(&policies, &questions, &tally, notes, times);
+    let mut account = summary::account(&policies, &questions, &findings.counts, notes, times);
     // Equal inputs give equal reports.
     let time = account.time.take();
     let mut report = pool.install(|| audit.report(&findings, account))?;

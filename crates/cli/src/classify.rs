@@ -2,7 +2,7 @@
 
 use anyhow::ensure;
 use portcullis_files::input::ChunkConfig;
-use portcullis_report::{Parquet, Text};
+use portcullis_report::{RowForm, Tagged};
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::parquet::AddedColumns;
 
@@ -11,7 +11,7 @@ use super::exit::ExitStatus;
 use super::files::Files;
 use super::plan;
 use super::records::{Request, Writing};
-use super::rows::{self, Head, RowOutput};
+use super::rows::{self, Head};
 use super::summary;
 use super::table::text_rows;
 use super::values::Format;
@@ -47,25 +47,22 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let columns = if is_long { columns.long(agents.to_vec()) } else { columns };
     // In an output without a header, two columns may have the same name.
     let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
-    let text = text_rows(format, &fields, run.request.stream.lists.terminator);
-    let parquet = (format == Format::Parquet)
-        .then(|| Parquet { columns: &columns, encoder: AddedColumns::new(fields.clone()) });
-    let described = summary::run(&run.policies, &run.request.questions);
-    let output = |outputs, _| match (&parquet, has_header) {
-        (Some(_), _) => RowOutput::parquet(outputs, fields.clone(), !is_long, described.clone()),
-        (None, true) => {
-            RowOutput::text(outputs, Head::Names { rows: &*text, fields: &fields, first: None })
-        }
-        (None, false) => RowOutput::text(outputs, Head::None),
+    let form = match format {
+        Format::Parquet => RowForm::Parquet(AddedColumns::new(fields.clone())),
+        _ => RowForm::Text(text_rows(format, &fields, run.request.stream.lists.terminator)),
     };
-    let tagged = Text { columns: &columns, rows: &*text };
+    let described = summary::run(&run.policies, &run.request.questions);
+    let head = |_| match &form {
+        RowForm::Parquet(_) => Head::parquet(fields.clone(), !is_long, described.clone()),
+        RowForm::Text(rows) if has_header => {
+            Head::Names { rows: &**rows, fields: &fields, first: None }
+        }
+        RowForm::Text(_) => Head::None,
+    };
     let (_, status) = run.run(&Writing {
-        format: parquet
-            .as_ref()
-            .map_or(&tagged as &dyn portcullis_report::Format, |parquet| parquet),
-        output: &output,
-        has_accounts: parquet.is_some(),
-        selection: None,
+        format: &Tagged { columns: &columns, form: &form },
+        head: &head,
+        has_accounts: format == Format::Parquet,
         prints_count: false,
     })?;
     Ok(status)

@@ -1,14 +1,14 @@
 //! `portcullis filter`: prints the allowed records, byte for byte.
 
-use portcullis_report::filter::{Fate, Plan, Quantifier};
-use portcullis_report::{Filter, Selection};
+use portcullis_report::Filter;
+use portcullis_report::filter::{Class, Fate, Plan, Quantifier};
 
 use super::args::{FilterArgs, SelectionArgs};
 use super::exit::ExitStatus;
 use super::files::Files;
 use super::output::{SummaryForm, SummaryTo};
 use super::records::{Request, Writing};
-use super::rows::{self, Head, RowOutput};
+use super::rows::{self, Head};
 use super::summary;
 
 pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
@@ -21,9 +21,8 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         }
     }
     let plan = selection(&args.selection);
-    let purpose = args.selection.purpose;
     let writes = !args.quiet && !args.count;
-    let mut request = Request::new(args.records, Vec::from_iter(purpose), writes)?;
+    let mut request = Request::new(args.records, Vec::from_iter(plan.purpose), writes)?;
     let aside = args.selection.aside().map(|to| to.file.as_ref());
     let (output, has_folder) = (&request.output, request.folder.is_some());
     let are_rows = writes && rows::keeps_rows(&request.stream, output, has_folder, aside)?;
@@ -35,21 +34,17 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     }
     let run = request.open(files, None, &aside)?;
     let described = are_rows.then(|| summary::run(&run.policies, &run.request.questions));
-    let output = |outputs, is_kept| match &described {
-        Some(run) => RowOutput::parquet(outputs, Vec::new(), true, run.clone()),
-        None => {
-            RowOutput::text(outputs, Head::Own { first: None, is_left_out: is_kept && !writes })
-        }
+    let head = |is_kept| match &described {
+        Some(run) => Head::parquet(Vec::new(), true, run.clone()),
+        None => Head::Own { first: None, is_left_out: is_kept && !writes },
     };
-    let selection = Selection::of(&plan, purpose);
-    let (outcome, status) = run.run(&Writing {
+    let (counts, status) = run.run(&Writing {
         format: &Filter { plan, are_rows, counts_only: !writes },
-        output: &output,
+        head: &head,
         has_accounts: are_rows,
-        selection: Some(selection),
         prints_count: args.count && !args.quiet,
     })?;
-    let kept = outcome.counts.kept.unwrap_or(0);
+    let kept = counts.kept.unwrap_or(0);
     match status {
         ExitStatus::Done if args.fail.fail && kept == 0 => Ok(ExitStatus::Negative),
         status => Ok(status),
@@ -57,10 +52,14 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
 }
 
 fn selection(args: &SelectionArgs) -> Plan {
+    let [unknown, invalid, pages] = args.aside().map(|to| to.fate);
     Plan {
         quantifier: if args.any { Quantifier::Any } else { Quantifier::All },
-        invert: args.invert,
-        aside: args.aside().map(|to| to.fate),
+        keeps: if args.invert { Class::Disallowed } else { Class::Allowed },
+        unknown,
+        invalid,
+        pages,
+        purpose: args.purpose,
         unstated: args.unstated.map(|is_kept| if is_kept { Fate::Keep } else { Fate::Drop }),
     }
 }

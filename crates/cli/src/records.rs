@@ -16,7 +16,7 @@ use anyhow::ensure;
 use portcullis_dialect::usage::Label;
 use portcullis_files::expand::Input;
 use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
-use portcullis_report::{Counts, Encoded, Format, Selection, Tally, Written};
+use portcullis_report::{Counts, Encoded, Format, Written};
 use portcullis_set::Damage;
 use portcullis_set::batch::Classifier;
 
@@ -30,7 +30,7 @@ use super::output::{
     CompleteOutput, Compressor, OutputFailed, OutputFile, OutputFolder, SummaryForm,
 };
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
-use super::rows::{Destinations, Outputs, RowOutput};
+use super::rows::{Destinations, Head, RowOutput};
 use super::stream::{self, Part};
 use super::summary;
 use super::unknown_hosts::HostCounts;
@@ -113,7 +113,7 @@ impl Request {
         let aside = (1..).zip(aside).filter_map(|(place, path)| Some((place, (*path)?.clone())));
         let aside = aside.map(|(place, path)| {
             let destinations = Destinations { paths: vec![path], is_joined: true };
-            Ok((place, Outputs::open(destinations)?))
+            Ok((place, RowOutput::open(destinations)?))
         });
         let aside = aside.collect::<anyhow::Result<_>>()?;
         let policies = engine::load(&thread_pool(stream.threads)?, &self.policies, questions)?;
@@ -132,7 +132,7 @@ pub struct Opened {
     shards: Shards,
     hosts: Option<HostCounts>,
     /// The outputs for records that are set aside, by their places in [`Written`].
-    aside: Vec<(usize, Outputs)>,
+    aside: Vec<(usize, RowOutput<'static>)>,
     classifier: Arc<Classifier>,
     loaded: Instant,
 }
@@ -141,12 +141,10 @@ pub struct Opened {
 pub struct Writing<'w> {
     /// What encodes them.
     pub format: &'w dyn Format,
-    /// Makes an output of open files: that of the records, or for `false` one for records set aside.
-    pub output: &'w dyn Fn(Outputs, bool) -> RowOutput<'w>,
+    /// Returns how an output begins: that of the records, or for `false` one for records set aside.
+    pub head: &'w dyn Fn(bool) -> Head<'w>,
     /// Whether each output has an account, as Parquet files do.
     pub has_accounts: bool,
-    /// What is kept, for a command that does not keep all records.
-    pub selection: Option<Selection>,
     /// Whether the output has the number of the records instead of them.
     pub prints_count: bool,
 }
@@ -196,7 +194,7 @@ impl Opened {
     /// # Errors
     ///
     /// If a list cannot be read, the set is damaged, or an output cannot be written.
-    pub fn run(self, writing: &Writing<'_>) -> anyhow::Result<(Tally, ExitStatus)> {
+    pub fn run(self, writing: &Writing<'_>) -> anyhow::Result<(Counts, ExitStatus)> {
         let Opened { request, policies, shards, classifier, loaded, .. } = self;
         let (mut hosts, mut aside) = (self.hosts, self.aside);
         let Request { started, summary, questions, labels, .. } = &request;
@@ -208,15 +206,14 @@ impl Opened {
             None if counts_hosts => SUMMARY_UNKNOWN_HOSTS_MAX,
             None => 0,
         };
-        let selection = writing.selection.filter(|_| counts_all);
-        let (tally, notes, status) = shards.run(|stream, outputs| {
-            let opened: Vec<_> = [(0, outputs)].into_iter().chain(aside.drain(..)).collect();
+        let (sum, notes, status) = shards.run(|stream, output| {
+            let mut records: Vec<(usize, RowOutput<'_>)> = vec![(0, output)];
+            records.extend(mem::take(&mut aside));
+            records.iter_mut().for_each(|(place, it)| it.head = (writing.head)(*place == 0));
             let destinations: Vec<(usize, Destinations)> =
-                opened.iter().map(|(place, it)| (*place, it.destinations.clone())).collect();
-            let records = opened.into_iter();
-            let records = records.map(|(place, it)| (place, (writing.output)(it, place == 0)));
-            let mut sinks = Sinks { records: records.collect(), hosts: hosts.take() };
-            let mut tally = Tally::new(agents, selection);
+                records.iter().map(|(place, it)| (*place, it.destinations.clone())).collect();
+            let mut sinks = Sinks { records, hosts: hosts.take() };
+            let mut sum = Counts::default();
             let (invalid, rejected) = stream::run(
                 stream,
                 questions,
@@ -238,28 +235,29 @@ impl Opened {
                 },
                 |part, done| {
                     policies.check_ages(&done.counts, questions)?;
-                    tally.counts.merge(&done.counts);
+                    sum.merge(&done.counts);
                     sinks.add(part, done)
                 },
             )?;
             policies.set.is_whole()?;
             if writing.prints_count {
-                let kept = tally.counts.kept.unwrap_or(0);
+                let kept = sum.kept.unwrap_or(0);
                 sinks.records[0].1.write_text(format!("{kept}\n").as_bytes())?;
             }
             CompleteOutput::publish_all(sinks.complete()?.into_iter().chain(rejected))?;
-            Ok(Tally { invalid, ..tally })
+            sum.invalid = invalid;
+            Ok(sum)
         })?;
         let times = [*started, loaded];
-        summary::write(summary, &summary::account(&policies, questions, &tally, &notes, times))?;
-        Ok((tally, status))
+        summary::write(summary, &summary::account(&policies, questions, &sum, &notes, times))?;
+        Ok((sum, status))
     }
 }
 
 /// The parts of a run, each with its lists and their outputs.
 struct Shards {
     stream: StreamPlan,
-    parts: Vec<(Vec<Input>, Outputs)>,
+    parts: Vec<(Vec<Input>, RowOutput<'static>)>,
     keeps_going: bool,
     /// The notes on the parts, before those on the lists.
     notes: Notes,
@@ -282,7 +280,7 @@ impl Shards {
         let lists = mem::take(&mut stream.inputs);
         let mut notes = Notes { are_hidden: stream.notes.are_hidden, kept: Vec::new() };
         if destinations.is_joined || !(skip_existing || keep_going) {
-            let parts = vec![(lists, Outputs::open(destinations)?)];
+            let parts = vec![(lists, RowOutput::open(destinations)?)];
             return Ok(Shards { stream, parts, keeps_going: false, notes });
         }
         ensure!(
@@ -296,7 +294,7 @@ impl Shards {
         for (list, path) in lists.into_iter().zip(destinations.paths) {
             if !skip_existing || !path.exists() {
                 let destinations = Destinations { paths: vec![path], is_joined: false };
-                parts.push((vec![list], Outputs::open(destinations)?));
+                parts.push((vec![list], RowOutput::open(destinations)?));
             }
         }
         if parts.len() < count {
@@ -315,25 +313,24 @@ impl Shards {
     /// reported, and the status is that of a failure.
     fn run(
         self,
-        mut run: impl FnMut(&mut StreamPlan, Outputs) -> anyhow::Result<Tally>,
-    ) -> anyhow::Result<(Tally, Vec<String>, ExitStatus)> {
+        mut run: impl FnMut(&mut StreamPlan, RowOutput<'static>) -> anyhow::Result<Counts>,
+    ) -> anyhow::Result<(Counts, Vec<String>, ExitStatus)> {
         let Shards { mut stream, parts, keeps_going, mut notes } = self;
         let (count, mut failed) = (parts.len(), 0_u64);
-        let mut sum: Option<Tally> = None;
-        for (lists, outputs) in parts {
+        let mut sum = Counts::default();
+        for (lists, output) in parts {
             stream.inputs = lists;
             let kept = stream.notes.kept.len();
-            match (run(&mut stream, outputs), &mut sum) {
-                (Ok(tally), None) => sum = Some(tally),
-                (Ok(tally), Some(sum)) => sum.merge(tally),
-                (Err(error), _) if keeps_going && is_of_list(&error) => {
+            match run(&mut stream, output) {
+                Ok(counts) => sum.merge(&counts),
+                Err(error) if keeps_going && is_of_list(&error) => {
                     failed += 1;
                     notes.show("", format!("error: {error:#}"));
                     // An account says nothing of how this list was read.
                     stream.notes.kept.truncate(kept);
                     stream.noted.clear();
                 }
-                (Err(error), _) => return Err(error),
+                Err(error) => return Err(error),
             }
         }
         if failed > 0 {
@@ -343,7 +340,7 @@ impl Shards {
         }
         notes.kept.append(&mut stream.notes.kept);
         let status = if failed == 0 { ExitStatus::Done } else { ExitStatus::Failed };
-        Ok((sum.unwrap_or_default(), notes.kept, status))
+        Ok((sum, notes.kept, status))
     }
 }
 

@@ -6,7 +6,6 @@
 //! All files of a run appear together, or none does. With one output for each list, only one is open at a
 //! time.
 
-use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
@@ -17,10 +16,10 @@ use anyhow::{anyhow, bail, ensure};
 use portcullis_files::input::{ChunkConfig, InputError};
 use portcullis_files::kind::{FileKind, PARQUET};
 use portcullis_files::limits::RECORD_BYTES_MAX;
-use portcullis_report::{Account, Counts, Encoded, Run, Tally};
+use portcullis_report::{Account, Counts, Encoded, Run};
 use portcullis_rows::list::{List, ListFormat};
 use portcullis_rows::output::columns::{Field, no_collision};
-use portcullis_rows::output::parquet::{EncodedGroup, ParquetError, ParquetWriter, Template};
+use portcullis_rows::output::parquet::{ParquetError, ParquetWriter, Template};
 use portcullis_rows::output::{TextRows, input_columns};
 use portcullis_text::json::to_json;
 
@@ -117,74 +116,26 @@ impl Destinations {
     }
 }
 
-/// The outputs of a run.
-pub struct Outputs {
+/// One output of a run, or one for each list.
+pub struct RowOutput<'a> {
     pub destinations: Destinations,
-    current: Option<Output>,
+    pub head: Head<'a>,
+    /// The one that is being written.
+    current: Option<RowFile>,
     complete: Vec<CompleteOutput>,
 }
 
-impl Outputs {
-    /// Opens the output for all lists. Those for each are opened when their lists begin.
-    pub fn open(destinations: Destinations) -> Result<Outputs, OutputFailed> {
-        let all = destinations.paths.first().filter(|_| destinations.is_joined);
-        let current = all.map(Output::create).transpose()?;
-        Ok(Outputs { destinations, current, complete: Vec::new() })
-    }
-
-    /// Begins list `number`. Returns whether its output is still empty.
-    fn begin(&mut self, number: usize) -> Result<bool, OutputFailed> {
-        if self.destinations.is_joined {
-            return Ok(number == 0);
-        }
-        self.end()?;
-        let path = self.destinations.of_list(number);
-        if let Some(folder) = path.parent() {
-            let name = folder.display().to_string();
-            fs::create_dir_all(folder).map_err(|error| OutputFailed::new(&name, error))?;
-        }
-        self.current = Some(Output::create(path)?);
-        Ok(true)
-    }
-
-    /// Returns the output of the current list.
-    fn current(&mut self) -> &mut Output {
-        self.current.as_mut().expect("a list has begun")
-    }
-
-    fn end(&mut self) -> Result<(), OutputFailed> {
-        self.complete.extend(self.current.take().map(Output::complete).transpose()?);
-        Ok(())
-    }
-
-    /// Completes all outputs. None has its name yet.
-    fn complete(mut self) -> Result<Vec<CompleteOutput>, OutputFailed> {
-        self.end()?;
-        Ok(self.complete)
-    }
-}
-
-/// One output of a run, or one for each list.
-pub struct RowOutput<'a> {
-    outputs: Outputs,
-    form: Form<'a>,
-}
-
-enum Form<'a> {
-    Text(Head<'a>),
-    Parquet(Box<ParquetRows>),
-}
-
-/// The text before the first record of an output.
+/// What comes before the first record of an output: text, or the schema of a Parquet file.
 pub enum Head<'a> {
     /// None.
     None,
+    Parquet(Box<ParquetRows>),
     /// A header with the names of the added columns.
     Names {
         rows: &'a dyn TextRows,
         fields: &'a [Field],
-        /// The name and the columns of the first list of the output.
-        first: Option<(String, Vec<Vec<u8>>)>,
+        /// The first list of the output. Lists that are joined to it must have its columns.
+        first: Option<Arc<List>>,
     },
     /// The head of the list itself.
     Own {
@@ -197,16 +148,11 @@ pub enum Head<'a> {
 }
 
 impl<'a> RowOutput<'a> {
-    /// Returns an output of text.
-    pub fn text(outputs: Outputs, head: Head<'a>) -> RowOutput<'a> {
-        RowOutput { outputs, form: Form::Text(head) }
-    }
-
-    /// Returns an output of Parquet that adds `fields` after the columns of the lists, with an
-    /// account of `run`. Without `copies`, a list in Parquet has its URLs only, as others have.
-    pub fn parquet(outputs: Outputs, fields: Vec<Field>, copies: bool, run: Run) -> RowOutput<'a> {
-        let rows = ParquetRows { fields, copies, run, current: None };
-        RowOutput { outputs, form: Form::Parquet(rows.into()) }
+    /// Opens the output for all lists. Those for each are opened when their lists begin.
+    pub fn open(destinations: Destinations) -> Result<RowOutput<'a>, OutputFailed> {
+        let all = destinations.paths.first().filter(|_| destinations.is_joined);
+        let current = all.map(Output::create).transpose()?.map(|it| RowFile::Text(it.into()));
+        Ok(RowOutput { destinations, head: Head::None, current, complete: Vec::new() })
     }
 
     /// Begins a list. `is_empty` is true if its first piece has no records.
@@ -216,15 +162,21 @@ impl<'a> RowOutput<'a> {
     /// If an added column has the name of a column of the list, the list cannot be joined to the ones
     /// before it, or the output cannot be written.
     pub fn begin(&mut self, part: &Part<'_>, is_empty: bool) -> anyhow::Result<()> {
-        let outputs = &mut self.outputs;
-        match &mut self.form {
-            Form::Text(head) => {
-                let is_new = outputs.begin(part.number)?;
-                let is_joined = outputs.destinations.is_joined && !is_new;
-                Ok(outputs.current().write(&head.of(part.list, is_joined, is_empty)?)?)
+        if !self.destinations.is_joined {
+            self.end()?;
+            let path = self.destinations.of_list(part.number);
+            if let Some(folder) = path.parent() {
+                let name = folder.display().to_string();
+                fs::create_dir_all(folder).map_err(|error| OutputFailed::new(&name, error))?;
             }
-            Form::Parquet(rows) => rows.begin(outputs, part),
+            self.current = Some(RowFile::Text(Output::create(path)?.into()));
         }
+        let is_joined = self.destinations.is_joined && part.number > 0;
+        if let Head::Parquet(rows) = &mut self.head {
+            return rows.begin(&mut self.current, part.list);
+        }
+        let head = self.head.of(part.list, is_joined, is_empty)?;
+        Ok(self.write_text(&head)?)
     }
 
     /// Writes an encoded piece, which is compressed if the output is, and adds `counts` to the
@@ -239,10 +191,14 @@ impl<'a> RowOutput<'a> {
         encoded: &mut Encoded,
         counts: &Counts,
     ) -> anyhow::Result<()> {
-        match &mut self.form {
-            Form::Text(_) => Ok(self.outputs.current().write_compressed(&encoded.text)?),
-            Form::Parquet(rows) => rows.write(list, std::mem::take(&mut encoded.group), counts),
+        if let Head::Parquet(rows) = &mut self.head {
+            rows.counts.merge(counts);
         }
+        self.current
+            .as_mut()
+            .expect("a list has begun")
+            .write(encoded)
+            .map_err(of_list(list.name()))
     }
 
     /// Writes to an output of text.
@@ -251,7 +207,18 @@ impl<'a> RowOutput<'a> {
     ///
     /// If it cannot be written.
     pub fn write_text(&mut self, text: &[u8]) -> Result<(), OutputFailed> {
-        self.outputs.current().write(text)
+        self.current.as_mut().map_or(Ok(()), |current| current.write_text(text))
+    }
+
+    /// Ends the file that is being written.
+    fn end(&mut self) -> anyhow::Result<()> {
+        let Some(file) = self.current.take() else { return Ok(()) };
+        let account = match &mut self.head {
+            Head::Parquet(rows) => rows.account(),
+            _ => String::new(),
+        };
+        self.complete.push(file.complete(account).map_err(of_list("the output"))?);
+        Ok(())
     }
 
     /// Completes all files. None has its name yet.
@@ -260,32 +227,37 @@ impl<'a> RowOutput<'a> {
     ///
     /// If the output cannot be written.
     pub fn complete(mut self) -> anyhow::Result<Vec<CompleteOutput>> {
-        if let Form::Parquet(rows) = &mut self.form {
-            rows.end(&mut self.outputs)?;
-        }
-        Ok(self.outputs.complete()?)
+        self.end()?;
+        Ok(self.complete)
     }
 }
 
 impl Head<'_> {
-    /// Returns the head for a list. Empty if the output already has one: the list `is_joined`.
+    /// Returns the head of Parquet files that add `fields` after the columns of the lists, with an account
+    /// of `run`. Without `copies`, a list in Parquet has its URLs only, as others have.
+    pub fn parquet(fields: Vec<Field>, copies: bool, run: Run) -> Head<'static> {
+        let (template, counts) = (None, Counts::default());
+        Head::Parquet(ParquetRows { fields, copies, run, template, counts }.into())
+    }
+
+    /// Returns the text for a list. Empty if the output already has one: the list `is_joined`.
     fn of(&mut self, list: &Arc<List>, is_joined: bool, is_empty: bool) -> anyhow::Result<Vec<u8>> {
         match self {
-            Head::None => {}
+            Head::None | Head::Parquet(_) => {}
             Head::Names { rows, fields, first } => {
-                let columns: Vec<Vec<u8>> =
-                    input_columns(list).into_iter().map(Cow::into_owned).collect();
-                if let Some((first, expected)) = first.as_ref().filter(|_| is_joined) {
+                let columns = input_columns(list);
+                if let Some(first) = first.as_ref().filter(|_| is_joined) {
                     ensure!(
-                        *expected == columns,
-                        "{}: its columns differ from those of {first}; write one output per list with \
+                        columns == input_columns(first),
+                        "{}: its columns differ from those of {}; write one output per list with \
                          --out-dir",
-                        list.name()
+                        list.name(),
+                        first.name()
                     );
                     return Ok(Vec::new());
                 }
                 no_collision(&columns, fields)?;
-                *first = Some((list.name().to_owned(), columns));
+                *first = Some(Arc::clone(list));
                 return Ok(rows.header(Some(list), fields));
             }
             Head::Own { .. } if is_empty && list.head().is_empty() => {}
@@ -320,57 +292,42 @@ fn can_join(first: &List, list: &List) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What all Parquet files of an output have, and the one that is being written.
-struct ParquetRows {
+/// What all Parquet files of an output have, and the columns and counts of the one that is being written.
+pub struct ParquetRows {
     fields: Vec<Field>,
     copies: bool,
     run: Run,
-    current: Option<Current>,
-}
-
-/// The file that is being written, and the counts for its account.
-struct Current {
-    file: ParquetFile,
-    template: Arc<Template>,
+    template: Option<Arc<Template>>,
     counts: Counts,
 }
 
 impl ParquetRows {
-    fn begin(&mut self, outputs: &mut Outputs, part: &Part<'_>) -> anyhow::Result<()> {
-        let name = part.list.name();
-        let rows = part.list.file().filter(|_| self.copies);
-        if let Some(current) = self.current.as_ref().filter(|_| outputs.destinations.is_joined) {
-            let checked = current.template.check(name, rows.map(|rows| &**rows));
+    /// Begins a list in an output that has no rows yet, or checks that it can be joined.
+    fn begin(&mut self, file: &mut Option<RowFile>, list: &List) -> anyhow::Result<()> {
+        let rows = list.file().filter(|_| self.copies);
+        if let (Some(RowFile::Parquet(..)), Some(template)) = (&file, &self.template) {
+            let checked = template.check(list.name(), rows.map(|rows| &**rows));
             return checked.map_err(|it| anyhow!(it));
         }
-        self.end(outputs)?;
-        outputs.begin(part.number)?;
         let template = Arc::new(match rows {
             Some(rows) => Template::from_list(rows, &self.fields)?,
             None => Template::from_urls(&self.fields)?,
         });
-        let output = outputs.current.take().expect("the list has begun");
-        let file = ParquetFile::begin(output, Arc::clone(&template)).map_err(of_list(name))?;
-        self.current = Some(Current { file, template, counts: Counts::default() });
+        if let Some(RowFile::Text(output)) = file.take() {
+            let begun = RowFile::parquet(*output, Arc::clone(&template));
+            *file = Some(begun.map_err(of_list(list.name()))?);
+        }
+        self.template = Some(template);
         Ok(())
     }
 
-    fn write(&mut self, list: &List, group: EncodedGroup, counts: &Counts) -> anyhow::Result<()> {
-        let current = self.current.as_mut().expect("a list has begun");
-        current.counts.merge(counts);
-        current.file.write(group).map_err(of_list(list.name()))
-    }
-
-    /// Ends the file that is being written.
-    fn end(&mut self, outputs: &mut Outputs) -> anyhow::Result<()> {
-        let Some(Current { file, counts, .. }) = self.current.take() else { return Ok(()) };
-        let tally = Tally { counts, ..Tally::default() };
-        let mut account = Account::new(self.run.clone(), &tally);
-        // The places are in the list, not in this file.
-        account.records.invalid = None;
-        let complete = file.complete(to_json(&account)).map_err(of_list("the output"))?;
-        outputs.complete.push(complete);
-        Ok(())
+    /// Returns the account of a file, as JSON.
+    fn account(&mut self) -> String {
+        let mut account = Account::new(self.run.clone(), &std::mem::take(&mut self.counts));
+        let records = &mut account.records;
+        // The places are in the list, and the records that are dropped are not in this file.
+        (records.invalid, records.selection, records.dropped) = (None, None, None);
+        to_json(&account)
     }
 }
 
@@ -385,14 +342,15 @@ fn of_list(name: &str) -> impl FnOnce(anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// A Parquet file that is being written.
-pub struct ParquetFile {
-    writer: ParquetWriter<Sink>,
-    failed: Receiver<OutputFailed>,
+/// A file of rows that is being written.
+pub enum RowFile {
+    Text(Box<Output>),
+    /// The writer, and the failures of its output.
+    Parquet(Box<ParquetWriter<Sink>>, Receiver<OutputFailed>),
 }
 
 /// The output under a writer, which knows a failure to write to it as text only.
-struct Sink {
+pub struct Sink {
     output: Output,
     failed: Sender<OutputFailed>,
 }
@@ -420,30 +378,48 @@ fn cause(failed: &Receiver<OutputFailed>, error: ParquetError) -> anyhow::Error 
     failed.try_recv().map_or_else(|_| error.into(), Into::into)
 }
 
-impl ParquetFile {
-    /// Begins a file with the columns of `template`.
+impl RowFile {
+    /// Begins a Parquet file with the columns of `template`.
     ///
     /// # Errors
     ///
     /// If the output cannot be written, here and below.
-    pub fn begin(output: Output, template: Arc<Template>) -> anyhow::Result<ParquetFile> {
+    pub fn parquet(output: Output, template: Arc<Template>) -> anyhow::Result<RowFile> {
         let (sender, failed) = mpsc::channel();
         match ParquetWriter::new(Sink { output, failed: sender }, template) {
-            Ok(writer) => Ok(ParquetFile { writer, failed }),
+            Ok(writer) => Ok(RowFile::Parquet(writer.into(), failed)),
             Err(error) => Err(cause(&failed, error)),
         }
     }
 
-    /// Writes a row group.
-    pub fn write(&mut self, group: EncodedGroup) -> anyhow::Result<()> {
-        self.writer.write(group).map_err(|error| cause(&self.failed, error))
+    /// Writes text. A Parquet file has none.
+    pub fn write_text(&mut self, text: &[u8]) -> Result<(), OutputFailed> {
+        match self {
+            RowFile::Text(output) => output.write(text),
+            RowFile::Parquet(..) => Ok(()),
+        }
     }
 
-    /// Ends the file with `account` in its metadata. It does not have its name yet.
+    /// Writes an encoded block, which is compressed if the output is.
+    pub fn write(&mut self, block: &mut Encoded) -> anyhow::Result<()> {
+        match self {
+            RowFile::Text(output) => Ok(output.write_compressed(&block.text)?),
+            RowFile::Parquet(writer, failed) => {
+                let written = writer.write(std::mem::take(&mut block.group));
+                written.map_err(|error| cause(failed, error))
+            }
+        }
+    }
+
+    /// Completes the file, which does not have its name yet. A Parquet file has `account` in its metadata.
     pub fn complete(self, account: String) -> anyhow::Result<CompleteOutput> {
-        let ended = self.writer.finish(account);
-        let sink = ended.map_err(|error| cause(&self.failed, error))?;
-        Ok(sink.output.complete()?)
+        let output = match self {
+            RowFile::Text(output) => *output,
+            RowFile::Parquet(writer, failed) => {
+                writer.finish(account).map_err(|error| cause(&failed, error))?.output
+            }
+        };
+        Ok(output.complete()?)
     }
 }
 

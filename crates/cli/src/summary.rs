@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::time::Instant;
 
-use portcullis_report::{Account, JudgedAge, Run, Tally, Time};
+use portcullis_report::{Account, Counts, JudgedAge, Run, Time};
 use portcullis_set::batch::Freshness;
 use portcullis_text::json::to_json;
 use serde::Serialize;
@@ -78,11 +78,11 @@ fn render(form: SummaryForm, summary: &impl Summary) -> io::Result<Vec<u8>> {
 pub fn account(
     policies: &Policies,
     questions: &QuestionPlan,
-    tally: &Tally,
+    counts: &Counts,
     notes: &[String],
     [started, loaded]: [Instant; 2],
 ) -> Account {
-    let account = Account::new(run(policies, questions), tally);
+    let account = Account::new(run(policies, questions), counts);
     let notes = [&*policies.account_notes(), notes].concat();
     let (records, bytes) = (account.records.records, account.records.bytes);
     let time = Time::new(loaded - started, loaded.elapsed(), records, Some(bytes));

@@ -5,7 +5,7 @@
 //! [`TableFile`].
 
 use portcullis_files::compression::Coding;
-use portcullis_report::Encoded;
+use portcullis_report::{Encoded, RowForm};
 use portcullis_rows::input::Terminator;
 use portcullis_rows::output::columns::Field;
 use portcullis_rows::output::csv::Csv;
@@ -16,7 +16,7 @@ use portcullis_rows::output::{Added, TextRows};
 
 use super::limits::SURVEY_TEXT_ROWS;
 use super::output::{CompleteOutput, Compressor, Output, OutputFile};
-use super::rows::{self, ParquetFile};
+use super::rows::{self, RowFile};
 use super::values::Format;
 
 /// Opens an output for rows of a format.
@@ -48,20 +48,15 @@ pub fn text_rows(
 /// Encodes the rows of a table.
 pub struct Encoder {
     fields: Vec<Field>,
-    form: Form,
+    form: RowForm,
     compression: Option<Coding>,
 }
 
-enum Form {
-    Text(Box<dyn TextRows + Send>),
-    Parquet(AddedColumns),
-}
-
 /// The output of a table.
-pub enum TableFile {
-    /// The output, and the header until it is written: a run that fails at once prints nothing.
-    Text(Box<Output>, Vec<u8>),
-    Parquet(Box<ParquetFile>),
+pub struct TableFile {
+    file: RowFile,
+    /// The header until it is written: a run that fails at once prints nothing.
+    header: Vec<u8>,
 }
 
 /// Begins a table with these columns. The lines of a text end with `terminator`.
@@ -76,15 +71,15 @@ pub fn begin(
     terminator: Terminator,
 ) -> anyhow::Result<(Encoder, TableFile)> {
     let compression = output.compression;
-    let (form, file) = if format == Format::Parquet {
-        let file = ParquetFile::begin(output, Template::from_rows(&fields).into())?;
-        (Form::Parquet(AddedColumns::of_rows(fields.clone())), TableFile::Parquet(file.into()))
+    let (form, file, header) = if format == Format::Parquet {
+        let file = RowFile::parquet(output, Template::from_rows(&fields).into())?;
+        (RowForm::Parquet(AddedColumns::of_rows(fields.clone())), file, Vec::new())
     } else {
         let text = text_rows(format, &fields, terminator);
         let header = text.header(None, &fields);
-        (Form::Text(text), TableFile::Text(output.into(), header))
+        (RowForm::Text(text), RowFile::Text(output.into()), header)
     };
-    Ok((Encoder { fields, form, compression }, file))
+    Ok((Encoder { fields, form, compression }, TableFile { file, header }))
 }
 
 impl Encoder {
@@ -104,8 +99,8 @@ impl Encoder {
     ) -> anyhow::Result<Encoded> {
         let mut encoded = Encoded::default();
         match &self.form {
-            Form::Parquet(columns) => encoded.group = columns.encode_rows(fill)?,
-            Form::Text(rows) => {
+            RowForm::Parquet(columns) => encoded.group = columns.encode_rows(fill)?,
+            RowForm::Text(rows) => {
                 let mut added = self.none();
                 while {
                     fill(&mut added)?;
@@ -140,15 +135,11 @@ impl TableFile {
     /// # Errors
     ///
     /// If the output cannot be written.
-    pub fn write(&mut self, block: Encoded) -> anyhow::Result<()> {
-        match self {
-            TableFile::Text(..) if block.text.is_empty() => Ok(()),
-            TableFile::Text(output, header) => {
-                output.write(&std::mem::take(header))?;
-                Ok(output.write_compressed(&block.text)?)
-            }
-            TableFile::Parquet(file) => file.write(block.group),
+    pub fn write(&mut self, mut block: Encoded) -> anyhow::Result<()> {
+        if !block.text.is_empty() {
+            self.file.write_text(&std::mem::take(&mut self.header))?;
         }
+        self.file.write(&mut block)
     }
 
     /// Completes the output, which does not have its name yet. A Parquet file has `account`, a JSON
@@ -157,14 +148,9 @@ impl TableFile {
     /// # Errors
     ///
     /// If the output cannot be written.
-    pub fn complete(self, account: String) -> anyhow::Result<CompleteOutput> {
-        match self {
-            TableFile::Text(mut output, header) => {
-                output.write(&header)?;
-                Ok(output.complete()?)
-            }
-            TableFile::Parquet(file) => file.complete(account),
-        }
+    pub fn complete(mut self, account: String) -> anyhow::Result<CompleteOutput> {
+        self.file.write_text(&self.header)?;
+        self.file.complete(account)
     }
 }
 

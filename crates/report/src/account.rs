@@ -1,7 +1,7 @@
 //! The account of a run: what was decided by which policies for which agents, as text, as JSON, and in
 //! Markdown for a data card.
 //!
-//! A [`Run`] describes the program, the policies and the agents. A [`Tally`] is what a run over a list
+//! A [`Run`] describes the program, the policies and the agents. [`Counts`] are what a run over a list
 //! counted. An [`Account`] has the figures of both. Equal inputs give equal accounts for any number of
 //! threads, except for [`Time`].
 //!
@@ -21,7 +21,7 @@ use portcullis_text::figures::{counted, grouped, seconds};
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
-use super::filter::{Cause, Quantifier, Selection};
+use super::filter::{Cause, Plan, Quantifier};
 use super::{AgentCounts, Counts, Figures, InvalidRecords, RecordAgent, TopNames};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_SHOWN;
 
@@ -181,35 +181,6 @@ pub struct JudgedAge {
     pub expired: &'static str,
 }
 
-/// What a run over a list counted.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// The records and decisions.
-    pub counts: Counts,
-    /// The records that are not URLs.
-    pub invalid: InvalidRecords,
-    /// What a filter keeps. `None` if the account does not show it.
-    pub selection: Option<Selection>,
-}
-
-impl Tally {
-    /// Returns nothing counted for this number of agents.
-    pub fn new(agents: usize, selection: Option<Selection>) -> Tally {
-        let mut counts = Counts::new(agents);
-        if selection.is_some() {
-            counts.ask_drops();
-        }
-        Tally { counts, selection, ..Tally::default() }
-    }
-
-    /// Adds the counts of the next part of the input.
-    pub fn merge(&mut self, next: Tally) {
-        self.counts.merge(&next.counts);
-        self.invalid.merge(next.invalid);
-        self.selection = self.selection.or(next.selection);
-    }
-}
-
 /// A run and its figures: those of a list, or of what else it did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Account<R = RecordFigures> {
@@ -288,7 +259,7 @@ pub struct RecordFigures {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unstated: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub selection: Option<Selection>,
+    pub selection: Option<Plan>,
     /// The records that are not kept, by cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<Figures>,
@@ -350,8 +321,8 @@ impl AgentRecords {
 
 impl Account {
     /// Returns the account of a run over a list.
-    pub fn new(run: Run, tally: &Tally) -> Account {
-        let records = RecordFigures::of(&run, tally);
+    pub fn new(run: Run, counts: &Counts) -> Account {
+        let records = RecordFigures::of(&run, counts);
         Account { run, records, ..Account::default() }
     }
 
@@ -398,7 +369,7 @@ impl<R> Account<R> {
 }
 
 impl RecordFigures {
-    fn of(run: &Run, Tally { counts, invalid, selection }: &Tally) -> RecordFigures {
+    fn of(run: &Run, counts: &Counts) -> RecordFigures {
         let AgeCounts { fresh, expired, undated, not_yet, before_first } = counts.ages;
         let ages = vec![
             ("fresh", fresh),
@@ -415,8 +386,8 @@ impl RecordFigures {
             bytes: counts.bytes,
             kept: counts.kept,
             unstated: counts.unstated,
-            selection: *selection,
-            dropped: selection.and(counts.dropped).map(|dropped| {
+            selection: counts.dropped.and(counts.plan),
+            dropped: counts.plan.and(counts.dropped).map(|dropped| {
                 Figures::of(Cause::ALL, Cause::as_str, |cause| dropped[cause as usize])
             }),
             per_agent: agents.collect(),
@@ -426,7 +397,7 @@ impl RecordFigures {
             before_first: run.at.is_some().then_some(before_first),
             unreadable_delays: counts.unreadable_delays,
             unknown_hosts: counts.unknown_hosts.top(SUMMARY_UNKNOWN_HOSTS_SHOWN),
-            invalid: Some(invalid.clone()),
+            invalid: Some(counts.invalid.clone()),
         }
     }
 
@@ -592,9 +563,9 @@ fn names<'n>(agents: impl IntoIterator<Item = &'n String>) -> String {
 }
 
 /// Describes which records are kept.
-fn describe(selection: &Selection) -> String {
-    let Selection { agents, keeps, unknown, invalid, pages, purpose, unstated } = selection;
-    let agents = match agents {
+fn describe(plan: &Plan) -> String {
+    let Plan { quantifier, keeps, unknown, invalid, pages, purpose, unstated } = plan;
+    let agents = match quantifier {
         Quantifier::All => "all agents",
         Quantifier::Any => "any agent",
     };

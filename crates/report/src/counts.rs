@@ -16,6 +16,7 @@ use serde::Serialize;
 use crate::figures::{Figures, NameCounts, add_counts};
 use crate::filter::{Cause, Class, Fate, Plan};
 use crate::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
+use crate::rejects::InvalidRecords;
 
 /// The counts of decisions for one agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,6 +75,10 @@ pub struct Counts {
     pub kept: Option<u64>,
     /// The records whose use is not stated; `None` unless a filter has a purpose.
     pub unstated: Option<u64>,
+    /// The records that are not URLs, which a [`Watch`](crate::Watch) of the run collects.
+    pub invalid: InvalidRecords,
+    /// What the filter keeps.
+    pub(crate) plan: Option<Plan>,
     /// The records that a filter does not keep by [`Cause`], if they are asked for.
     pub(crate) dropped: Option<[u64; Cause::ALL.len()]>,
 }
@@ -174,6 +179,7 @@ impl Counts {
 
     /// Counts the records that `plan` keeps of the following blocks too.
     pub fn ask_kept(&mut self, plan: &Plan) {
+        self.plan = Some(*plan);
         add_option(&mut self.kept, Some(0));
         add_option(&mut self.unstated, plan.unstated.map(|_| 0));
     }
@@ -225,11 +231,11 @@ impl Counts {
             self.states[state as usize] + self.agents.first().map_or(0, of_agent)
         };
         let states = Figures::of(PolicyState::ALL, PolicyState::as_str, count);
-        (states.sum() + self.invalid() == self.records).then_some(states)
+        (states.sum() + self.not_urls() == self.records).then_some(states)
     }
 
     /// Returns the number of records that are not URLs.
-    pub(crate) fn invalid(&self) -> u64 {
+    pub(crate) fn not_urls(&self) -> u64 {
         self.agents.first().map_or(0, |agent| agent.verdict(Verdict::Invalid))
     }
 
@@ -290,6 +296,8 @@ impl Counts {
         add_option(&mut self.unreadable_delays, next.unreadable_delays);
         add_option(&mut self.kept, next.kept);
         add_option(&mut self.unstated, next.unstated);
+        self.invalid.merge(&next.invalid);
+        self.plan = self.plan.or(next.plan);
         if let Some(next) = &next.dropped {
             add_counts(self.dropped.get_or_insert_default(), next);
         }

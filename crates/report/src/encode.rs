@@ -1,5 +1,5 @@
-//! Decides the records of a piece of a list, counts them, and encodes them: with added columns as text
-//! ([`Text`]) or Parquet ([`Parquet`]), or those that a filter keeps ([`Filter`]).
+//! Decides the records of a piece of a list, counts them, and encodes them: with added columns
+//! ([`Tagged`]) as text or Parquet, or those that a filter keeps ([`Filter`]).
 //!
 //! All of them share one loop, [`Work::decide`]. Text and filter only copy bytes; a run of kept records is
 //! one copy. Kept records are copied byte for byte, as are those that are set aside.
@@ -126,52 +126,52 @@ pub trait Format: Sync {
     fn encode(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError>;
 }
 
-/// Rows of text with added columns.
-pub struct Text<'a> {
+/// How rows are written.
+pub enum RowForm {
+    Text(Box<dyn TextRows + Send>),
+    Parquet(AddedColumns),
+}
+
+/// Rows with added columns.
+pub struct Tagged<'a> {
     /// The added columns.
     pub columns: &'a Columns,
     /// How rows are written.
-    pub rows: &'a dyn TextRows,
+    pub form: &'a RowForm,
 }
 
-impl Format for Text<'_> {
+impl Format for Tagged<'_> {
     fn encode(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError> {
-        let (list, agents) = (work.piece.rows.list(), work.counts.agents.len());
-        let out = &mut out[0];
-        let mut added = Added::new(self.columns, agents);
-        work.decide(agents, |block, mut answers, counts| {
-            added.clear();
-            let unreadable = columns::read(self.columns, &mut answers, &mut added)?;
+        let read = |answers: &mut Answers<'_>, added: &mut Added, counts: &mut Counts| {
+            let unreadable = columns::read(self.columns, answers, added)?;
             add_option(&mut counts.unreadable_delays, unreadable);
-            self.rows.push(Some(Beside { list, block }), &added, &mut out.text)?;
-            Ok(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
-        })
-    }
-}
-
-/// Rows of Parquet with added columns.
-pub struct Parquet<'a> {
-    /// The added columns.
-    pub columns: &'a Columns,
-    /// Their encoder.
-    pub encoder: AddedColumns,
-}
-
-impl Format for Parquet<'_> {
-    fn encode(&self, work: Work<'_, '_>, out: &mut Written) -> Result<(), ChunkError> {
-        // The columns of a file cannot be copied for several rows of each record.
-        let part = work.piece.rows.part().filter(|_| self.columns.agents_of_rows().is_none());
-        out[0].group = self.encoder.encode(part, |rows| {
-            work.decide(0, |block, mut answers, counts| {
-                rows.add(block, |added| {
-                    let unreadable = columns::read(self.columns, &mut answers, added)?;
-                    add_option(&mut counts.unreadable_delays, unreadable);
-                    Ok::<(), ChunkError>(())
+            Ok::<(), ChunkError>(())
+        };
+        let out = &mut out[0];
+        match self.form {
+            RowForm::Text(rows) => {
+                let (list, agents) = (work.piece.rows.list(), work.counts.agents.len());
+                let mut added = Added::new(self.columns, agents);
+                work.decide(agents, |block, mut answers, counts| {
+                    added.clear();
+                    read(&mut answers, &mut added, counts)?;
+                    rows.push(Some(Beside { list, block }), &added, &mut out.text)?;
+                    Ok(out.text.len() < CHUNK_OUTPUT_BYTES_MAX)
+                })
+            }
+            RowForm::Parquet(encoder) => {
+                // The columns of a file cannot be copied for several rows of each record.
+                let copies = self.columns.agents_of_rows().is_none();
+                let part = work.piece.rows.part().filter(|_| copies);
+                out.group = encoder.encode(part, |rows| {
+                    work.decide(0, |block, mut answers, counts| {
+                        rows.add(block, |added| read(&mut answers, added, counts))?;
+                        Ok(true)
+                    })
                 })?;
-                Ok(true)
-            })
-        })?;
-        Ok(())
+                Ok(())
+            }
+        }
     }
 }
 
@@ -203,9 +203,9 @@ fn decide_block<'s>(
     let agents = if has_agents { 0..block.len() } else { 0..0 };
     let agents: Vec<&[u8]> = agents.map(|record| block.agent(record)).collect();
     let answers = session.decide(Records { urls: block, times, agents: &agents })?;
-    let invalid = counts.invalid();
+    let invalid = counts.not_urls();
     counts.add_block(block, bytes(block), &answers)?;
-    rejects.add_block(block, &answers, counts.invalid() > invalid);
+    rejects.add_block(block, &answers, counts.not_urls() > invalid);
     Ok(answers)
 }
 
@@ -240,7 +240,8 @@ impl Filter {
         let mut run = 0;
         let mut start = 0;
         let plan = &self.plan;
-        let writes = !self.counts_only || plan.aside.contains(&Fate::Aside);
+        let writes =
+            !self.counts_only || Class::ASIDE.iter().any(|it| plan.fate(*it) == Fate::Aside);
         work.decide(0, |block, answers, counts| {
             let classes = counts.add_kept(plan, &answers);
             for (record, &class) in block.iter().zip(if writes { &classes[..] } else { &[] }) {

@@ -42,22 +42,19 @@ impl Quantifier {
     }
 }
 
-/// What a record is to a filter: the verdict of all agents, or a URL that all may fetch where a page came
-/// instead of a robots.txt, if those have a destination of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Class {
-    Allowed,
-    Disallowed,
-    Unknown,
-    Invalid,
-    Page,
+words! {
+    /// What a record is to a filter: the verdict of all agents, or a URL that all may fetch where a page
+    /// came instead of a robots.txt, if those have a destination of their own.
+    pub enum Class {
+        Allowed => "allowed",
+        Disallowed => "disallowed",
+        Unknown => "unknown",
+        Invalid => "invalid",
+        Page => "page",
+    }
 }
 
 impl Class {
-    const ALL: [Class; 5] =
-        [Class::Allowed, Class::Disallowed, Class::Unknown, Class::Invalid, Class::Page];
-
     /// The classes that may be set aside.
     pub const ASIDE: [Class; 3] = [Class::Unknown, Class::Invalid, Class::Page];
 
@@ -90,32 +87,46 @@ words! {
     }
 }
 
-/// The destination of each record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The destination of each record. Accounts show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Plan {
     /// The number of agents that must be allowed.
+    #[serde(rename = "agents")]
     pub quantifier: Quantifier,
-    /// Whether the disallowed records are kept instead of the allowed ones.
-    pub invert: bool,
-    /// The destinations of records with unknown origins, of those that are not URLs, and of allowed URLs
-    /// of origins with a page, by [`Class::ASIDE`]. A page that is kept is allowed, as its dialect says.
-    pub aside: [Fate; Class::ASIDE.len()],
-    /// What happens to a record of an allowed agent if the use by the first requested label is not
-    /// stated: whether it is kept. `y` is always allowed then, `n` never. `None` if only access counts.
+    /// The class that is kept: [`Class::Allowed`] or [`Class::Disallowed`].
+    pub keeps: Class,
+    /// The destination of records of unknown origins.
+    pub unknown: Fate,
+    /// The destination of records that are not URLs.
+    pub invalid: Fate,
+    /// The destination of allowed records of origins with a page instead of a robots.txt. A page that is
+    /// kept is allowed, as its dialect says.
+    pub pages: Fate,
+    /// The use that must be permitted as well: the first label that is asked about.
+    pub purpose: Option<Label>,
+    /// What happens to a record of an allowed agent if the use for the purpose is not stated: `keep` or
+    /// `drop`. `y` is always allowed then, `n` never. `None` if only access counts.
     pub unstated: Option<Fate>,
 }
 
 impl Plan {
     /// Returns the plan to keep allowed records and to drop all others.
     pub const fn of(quantifier: Quantifier) -> Plan {
-        let aside = [Fate::Drop, Fate::Drop, Fate::Keep];
-        Plan { quantifier, invert: false, aside, unstated: None }
+        Plan {
+            quantifier,
+            keeps: Class::Allowed,
+            unknown: Fate::Drop,
+            invalid: Fate::Drop,
+            pages: Fate::Keep,
+            purpose: None,
+            unstated: None,
+        }
     }
 
     /// Returns the class of each record in a block.
     pub fn classes(&self, answers: &Answers<'_>) -> Vec<Class> {
         let mut classes = self.verdicts(answers);
-        if self.aside[Class::Page as usize - Class::Unknown as usize] != Fate::Keep {
+        if self.pages != Fate::Keep {
             let (sides, agents) = (sides(answers), answers.per_record());
             for (record, class) in classes.iter_mut().enumerate() {
                 let own = record * agents..(record + 1) * agents;
@@ -218,11 +229,12 @@ impl Plan {
     /// Returns the destination of a record of this class.
     #[inline]
     pub fn fate(&self, class: Class) -> Fate {
-        match (class.aside(), class) {
-            (Some(aside), _) => self.aside[aside],
-            (None, Class::Allowed) if !self.invert => Fate::Keep,
-            (None, Class::Disallowed) if self.invert => Fate::Keep,
-            (None, _) => Fate::Drop,
+        match class {
+            Class::Allowed | Class::Disallowed if class == self.keeps => Fate::Keep,
+            Class::Allowed | Class::Disallowed => Fate::Drop,
+            Class::Unknown => self.unknown,
+            Class::Invalid => self.invalid,
+            Class::Page => self.pages,
         }
     }
 }
@@ -254,41 +266,6 @@ words! {
         Page => "page": "a page instead of robots.txt",
         /// It is allowed, and disallowed records are kept.
         Allowed => "allowed": "allowed",
-    }
-}
-
-/// Which records a filter keeps, for its account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Selection {
-    /// The agents that must be allowed.
-    pub agents: Quantifier,
-    /// The records that are kept: `allowed` or `disallowed`.
-    pub keeps: &'static str,
-    /// What happens to records of unknown origins.
-    pub unknown: Fate,
-    /// What happens to records that are not URLs.
-    pub invalid: Fate,
-    /// What happens to allowed records of origins with a page instead of a robots.txt.
-    pub pages: Fate,
-    /// The use that must be permitted as well.
-    pub purpose: Option<Label>,
-    /// What happens to records whose use is not stated: `keep` or `drop`.
-    pub unstated: Option<Fate>,
-}
-
-impl Selection {
-    /// Describes a plan, and the label of its purpose.
-    pub fn of(plan: &Plan, purpose: Option<Label>) -> Selection {
-        let [unknown, invalid, pages] = plan.aside;
-        Selection {
-            agents: plan.quantifier,
-            keeps: if plan.invert { "disallowed" } else { "allowed" },
-            unknown,
-            invalid,
-            pages,
-            purpose,
-            unstated: plan.unstated,
-        }
     }
 }
 
@@ -338,8 +315,8 @@ mod tests {
         assert_eq!(dropped(&plan, 2), [5, 0, 0, 1, 2, 0, 0], "one agent is disallowed");
         let any = Plan { quantifier: Quantifier::Any, ..plan };
         assert_eq!(dropped(&any, 2), [0, 0, 0, 1, 2, 0, 0]);
-        let aside = [Fate::Aside, Fate::Keep, Fate::Keep];
-        let inverted = Plan { invert: true, aside, ..plan };
+        let (unknown, invalid) = (Fate::Aside, Fate::Keep);
+        let inverted = Plan { keeps: Class::Disallowed, unknown, invalid, ..plan };
         assert_eq!(dropped(&inverted, 1), [0, 0, 0, 1, 0, 0, 2]);
     }
 }

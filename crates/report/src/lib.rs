@@ -19,7 +19,7 @@
 //! use portcullis_rows::list::{Arena, List, Rows};
 //! use portcullis_robots::policy::Crawler;
 //! use portcullis_rows::output::{columns::Columns, tsv::Tsv};
-//! use portcullis_report::{Counts, Format, Piece, Rejects, Text, Written};
+//! use portcullis_report::{Counts, Format, Piece, Rejects, RowForm, Tagged, Written};
 //! use portcullis_set::PolicySet;
 //! use portcullis_build::{LoadConfig, load_text};
 //!
@@ -31,7 +31,8 @@
 //! let (mut rows, mut rejects) = (Rows::new(&chunk, &arena, 0), Rejects::default());
 //! let (mut counts, mut out) = (Counts::new(1), Written::default());
 //! let piece = Piece { rows: &mut rows, rejects: &mut rejects };
-//! let format = Text { columns: &Columns::default(), rows: &Tsv(Terminator::LineFeed) };
+//! let form = RowForm::Text(Box::new(Tsv(Terminator::LineFeed)));
+//! let format = Tagged { columns: &Columns::default(), form: &form };
 //! format.encode(piece.work(&mut session, &mut counts), &mut out)?;
 //! assert_eq!(out[0].text, b"allow\thttps://a.example/\ninvalid\tnothing\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -55,12 +56,14 @@ mod parquet_tests;
 mod tests;
 
 pub use account::{
-    Account, AgentList, AgentRecords, JudgedAge, NoRecords, PolicyFacts, RecordFigures, Run, Tally,
-    Time, UnnamedAgent,
+    Account, AgentList, AgentRecords, JudgedAge, NoRecords, PolicyFacts, RecordFigures, Run, Time,
+    UnnamedAgent,
 };
 pub use counts::{AgentCounts, Counts, RecordAgent};
-pub use encode::{ChunkError, Encoded, Filter, Format, Parquet, Piece, Text, Work, Written, bytes};
+pub use encode::{
+    ChunkError, Encoded, Filter, Format, Piece, RowForm, Tagged, Work, Written, bytes,
+};
 pub use explanation::clause;
 pub use figures::{Figures, NameCounts, NameRecords, TopNames, add_counts};
-pub use filter::{Cause, Selection};
+pub use filter::Cause;
 pub use rejects::{InvalidRecord, InvalidRecords, LinesWithMore, Rejects, Watch};

@@ -36,7 +36,7 @@ use portcullis_rows::output::parquet::{AddedColumns, EncodedGroup, ParquetWriter
 use portcullis_set::batch::Session;
 
 use crate::tests::{SCHEME, classifier};
-use crate::{ChunkError, Counts, Format, Parquet, Piece, Rejects, Written};
+use crate::{ChunkError, Counts, Format, Piece, Rejects, RowForm, Tagged, Written};
 
 const ROWS: usize = 5_000;
 
@@ -139,7 +139,7 @@ fn chunks(list: &ParquetList) -> impl Iterator<Item = Chunk> {
 
 /// Encodes the added columns of a chunk.
 fn encode(
-    added: &Parquet<'_>,
+    added: &Tagged<'_>,
     chunk: &Chunk,
     session: &mut Session,
     counts: &mut Counts,
@@ -201,8 +201,8 @@ fn added(list: &Arc<ParquetList>, columns: &str) -> (Vec<u8>, Counts) {
         (Session::new(classifier).assume_scheme(SCHEME), Counts::new(2));
     let fields = columns.fields(&["One", "Two"], "").unwrap();
     let template = Arc::new(Template::from_list(list, &fields).unwrap());
-    let encoder = AddedColumns::new(fields);
-    let added = Parquet { columns: &columns, encoder };
+    let form = RowForm::Parquet(AddedColumns::new(fields));
+    let added = Tagged { columns: &columns, form: &form };
     let mut out = ParquetWriter::new(Vec::new(), template).unwrap();
     for chunk in chunks(list) {
         out.write(encode(&added, &chunk, &mut session, &mut counts)).unwrap();

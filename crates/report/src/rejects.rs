@@ -211,13 +211,13 @@ impl InvalidRecord {
 
 impl InvalidRecords {
     /// Adds the records of the next lists. Their samples fill what room is left.
-    pub fn merge(&mut self, next: InvalidRecords) {
+    pub fn merge(&mut self, next: &InvalidRecords) {
         self.kinds.merge(&next.kinds);
         let room = REJECTS_SHOWN.saturating_sub(self.samples.len());
-        self.samples.extend(next.samples.into_iter().take(room));
-        match (&mut self.more_than_url, next.more_than_url) {
+        self.samples.extend(next.samples.iter().take(room).cloned());
+        match (&mut self.more_than_url, &next.more_than_url) {
             (Some(more), Some(next)) => more.records += next.records,
-            (more, next) => *more = more.take().or(next),
+            (more, next) => *more = more.take().or(next.clone()),
         }
     }
 

@@ -44,7 +44,7 @@ fn written(input: &[u8], agents: usize) -> (Vec<u8>, Counts) {
     let names: Vec<String> = (0..agents).map(|number| format!("bot{number}")).collect();
     let columns = Columns::from_long().long(names.clone());
     let rows = JsonLines::new(&columns.fields(&names, "").unwrap());
-    let format = Text { columns: &columns, rows: &rows };
+    let format = Tagged { columns: &columns, form: &RowForm::Text(Box::new(rows)) };
     let (mut counts, mut out) = (Counts::new(agents), Written::default());
     let mut session = Session::new(classifier).assume_scheme(SCHEME);
     piece(input, Terminator::LineFeed, &mut Rejects::default(), |piece| {

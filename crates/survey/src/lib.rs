@@ -38,7 +38,7 @@
 //! use portcullis_dialect::dialect::RFC_9309;
 //! use portcullis_rows::input::{Chunk, Terminator};
 //! use portcullis_rows::list::{Arena, List, Rows};
-//! use portcullis_report::{Account, Piece, Rejects, Run, Tally};
+//! use portcullis_report::{Account, Piece, Rejects, Run};
 //! use portcullis_robots::policy::Crawler;
 //! use portcullis_set::batch::Classifier;
 //! use portcullis_set::PolicySet;
@@ -59,9 +59,8 @@
 //! worker.work(Piece { rows: &mut rows, rejects: &mut rejects }, &mut chunk)?;
 //! findings.add(&mut chunk); // chunk by chunk, in input order
 //!
-//! let tally = Tally { counts: findings.counts.clone(), ..Tally::default() };
 //! let run = Run { agents: vec!["ExampleBot".into()], ..Run::default() };
-//! let report = audit.report(&findings, Account::new(run, &tally))?;
+//! let report = audit.report(&findings, Account::new(run, &findings.counts))?;
 //! assert_eq!(report.account.records.per_agent[0].verdict(Verdict::Disallow), 1);
 //! assert_eq!(report.rules.deciding.rows[0].rule.to_string(), "/a");
 //! assert_eq!(report.survey.reach[0].hosts.reach, [0, 1, 0, 0]);
