@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use bstr::ByteSlice;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use portcullis_bench::Originals;
+use portcullis_bench::Corpus;
 use portcullis_build::{LoadConfig, load};
 use portcullis_dialect::dialect::{Dialect, GOOGLE};
 use portcullis_engine::{Cache, Outcome, RuleSetBuf, Settings};
@@ -58,17 +58,19 @@ struct Walk {
 
 impl Walk {
     /// Returns the rule set and the path of each URL that has a policy.
-    fn new(originals: &Originals, texts: &[&[u8]], urls: &[SplitUrl<'_>]) -> Walk {
-        let agent = agent();
+    fn new(corpus: &Corpus, urls: &[SplitUrl<'_>]) -> Walk {
+        let (agent, texts) = (agent(), corpus.files());
         let mut walk = Walk::default();
         let mut places = HashMap::new();
         let (mut host, mut scratch) = (Vec::new(), Vec::new());
         for url in urls {
             let Ok(key) = host_key(url, &mut host) else { continue };
             let https = url.scheme.eq_ignore_ascii_case(b"https");
-            let Some(text) = originals.get(key, https) else { continue };
-            let place = *places.entry(text).or_insert_with_key(|&text| {
-                let rules = ordered(texts[text], &agent)?;
+            let Some(file) = corpus.file(key, https) else { continue };
+            // Equal files of several hosts share their bytes in memory.
+            let text = texts[file];
+            let place = *places.entry(text.as_ptr()).or_insert_with(|| {
+                let rules = ordered(text, &agent)?;
                 walk.rule_sets.push((rules.compile(), Cache::default()));
                 Some(walk.rule_sets.len() - 1)
             });
@@ -100,14 +102,16 @@ fn parts(criterion: &mut Criterion) {
     let list = named("PORTCULLIS_URLS", "corpora/sample/urls.txt");
     let list = std::fs::read(list).expect("PORTCULLIS_URLS names a file");
     let set = load(&robots, &config).expect("PORTCULLIS_ROBOTS names a folder").set;
-    let originals = Originals::load(&robots, &config).expect("it was just loaded");
+    let corpus = Corpus::load(&robots, agent(), DIALECT).expect("it was just loaded");
     let records: Vec<&[u8]> = list.lines().collect();
-    files(criterion, &originals);
-    urls(criterion, &records, &originals, &set.into());
+    files(criterion, &corpus);
+    urls(criterion, &records, &corpus, &set.into());
 }
 
-fn files(criterion: &mut Criterion, originals: &Originals) {
-    let texts: Vec<&[u8]> = originals.texts().collect();
+fn files(criterion: &mut Criterion, corpus: &Corpus) {
+    let mut texts = corpus.files();
+    texts.sort_by_key(|text| text.as_ptr());
+    texts.dedup_by_key(|text| text.as_ptr());
     let agent = agent();
     let ordered_all = || texts.iter().filter_map(|text| ordered(text, &agent));
     let rules: Vec<OrderedRules> = ordered_all().collect();
@@ -127,8 +131,7 @@ fn files(criterion: &mut Criterion, originals: &Originals) {
     group.finish();
 }
 
-fn urls(criterion: &mut Criterion, records: &[&[u8]], originals: &Originals, set: &Arc<PolicySet>) {
-    let texts: Vec<&[u8]> = originals.texts().collect();
+fn urls(criterion: &mut Criterion, records: &[&[u8]], corpus: &Corpus, set: &Arc<PolicySet>) {
     let start = DIALECT.paths.path_start;
     let split_all: Vec<SplitUrl<'_>> =
         records.iter().filter_map(|record| split(record, start).ok()).collect();
@@ -137,7 +140,7 @@ fn urls(criterion: &mut Criterion, records: &[&[u8]], originals: &Originals, set
         let mut key = Vec::new();
         keys.extend(host_key(url, &mut key).ok().map(|key| (url.scheme, key.to_vec())));
     }
-    let mut walk = Walk::new(originals, &texts, &split_all);
+    let mut walk = Walk::new(corpus, &split_all);
     let mut group = criterion.benchmark_group("urls");
     group.sample_size(10).throughput(Throughput::Elements(records.len() as u64));
     group.bench_function("split", |bencher| {

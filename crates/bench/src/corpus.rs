@@ -42,14 +42,20 @@ pub struct Corpus {
     pub questions: QuestionList,
     /// The records that are not measured.
     pub left_out: LeftOut,
-    originals: Originals,
+    /// The files for http and https by the key of their host; empty if one file is for every URL.
+    of_host: HashMap<Vec<u8>, [Option<usize>; 2]>,
+    /// The text of each file.
+    files: Vec<usize>,
+    /// The distinct texts as they were written.
+    texts: Vec<Box<[u8]>>,
     /// The URLs of all questions by their numbers, as they are written in the list.
     pub(super) urls: Vec<Box<[u8]>>,
 }
 
 impl Corpus {
     /// Returns the corpus of a robots.txt file for every URL, or of a folder of files named by host, without
-    /// questions. Each host has a file, asked or not, or two if http and https differ.
+    /// questions. Each host has a file, asked or not, or two if http and https differ. Unreadable files of
+    /// a folder are left out.
     ///
     /// # Errors
     ///
@@ -61,15 +67,60 @@ impl Corpus {
     ) -> Result<Corpus, LoadError> {
         let config =
             LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
-        let originals = Originals::load(path, &config)?;
-        Ok(Corpus {
+        let mut corpus = Corpus {
             set: load(path, &config)?.set.into(),
             agent,
             questions: QuestionList::default(),
             left_out: LeftOut::default(),
-            originals,
+            of_host: HashMap::new(),
+            files: Vec::new(),
+            texts: Vec::new(),
             urls: Vec::new(),
-        })
+        };
+        if !path.is_dir() {
+            corpus.texts.push(read_text(path, &config)?.0.into());
+            corpus.files.push(0);
+            return Ok(corpus);
+        }
+        let failed = |error: InputError| LoadError::Folder(error.to_string());
+        let mut folder = folder::open(path).map_err(failed)?;
+        let reading = ReadConfig { robots_bytes_max: config.robots_bytes_max };
+        let mut known = HashMap::new();
+        while let Some(batch) = folder.next_batch().map_err(failed)? {
+            batch.read(&reading, &mut |read| {
+                read.into_iter().for_each(|it| corpus.add_file(it, &mut known));
+            });
+        }
+        Ok(corpus)
+    }
+
+    /// Adds the file of a host. `known` are the numbers of the texts so far.
+    fn add_file(&mut self, capture: Capture<'_>, known: &mut HashMap<Box<[u8]>, usize>) {
+        let Subject::Host(host) = capture.subject else { return };
+        let Some(keys) = folder::host_keys(&host) else { return };
+        let text: Box<[u8]> = capture.body.into_owned().into();
+        let number = *known.entry(text).or_insert_with_key(|text| {
+            self.texts.push(text.clone());
+            self.texts.len() - 1
+        });
+        for (scheme, key) in keys.into_iter().enumerate() {
+            let files = self.of_host.entry(key).or_default();
+            let other = files[1 - scheme].filter(|&other| self.files[other] == number);
+            files[scheme].get_or_insert_with(|| {
+                other.unwrap_or_else(|| {
+                    self.files.push(number);
+                    self.files.len() - 1
+                })
+            });
+        }
+    }
+
+    /// Returns the number of an origin's file, by the key of its host.
+    pub fn file(&self, key: &[u8], https: bool) -> Option<usize> {
+        match self.of_host.is_empty() {
+            true => Some(0),
+            false => self.of_host.get(key)?[usize::from(https)],
+        }
     }
 
     /// Adds the question of a record of a list. A record that cannot be asked is counted in
@@ -87,7 +138,7 @@ impl Corpus {
         };
         let https = url.scheme.eq_ignore_ascii_case(b"https");
         // Without a file, the state of the origin decides, and no engine is called.
-        let Some(file) = self.originals.file(key, https) else {
+        let Some(file) = self.file(key, https) else {
             self.left_out.without_file += 1;
             return;
         };
@@ -97,7 +148,7 @@ impl Corpus {
             self.left_out.not_text += 1;
             return;
         };
-        self.questions.push(file, &normal, path.len());
+        self.questions.push(self.urls.len() as u32, file, &normal, path.len());
         self.urls.push(record.into());
     }
 
@@ -108,19 +159,18 @@ impl Corpus {
 
     /// Returns the files. Equal files of several hosts share their bytes in memory.
     pub fn files(&self) -> Vec<&[u8]> {
-        let file = |&text: &usize| within_limit(&self.originals.texts[text]);
-        self.originals.files.iter().map(file).collect()
+        self.files.iter().map(|&text| within_limit(&self.texts[text])).collect()
     }
 
     /// Returns the number of distinct texts, and of those that are longer than the limit.
     pub fn texts(&self) -> (usize, usize) {
-        let texts = &self.originals.texts;
-        (texts.len(), texts.iter().filter(|text| within_limit(text).len() < text.len()).count())
+        let cut = self.texts.iter().filter(|text| within_limit(text).len() < text.len());
+        (self.texts.len(), cut.count())
     }
 
     /// Returns a file as it was read.
     pub fn text_as_read(&self, file: usize) -> &[u8] {
-        &self.originals.texts[self.originals.files[file]]
+        &self.texts[self.files[file]]
     }
 }
 
@@ -134,80 +184,6 @@ fn within_limit(text: &[u8]) -> &[u8] {
         Some(_) => {
             let last = text[..ROBOTS_BYTES_MAX].iter().rposition(is_end);
             &text[..last.map_or(0, |last| last + 1)]
-        }
-    }
-}
-
-/// The distinct texts of robots.txt files as they were written: by host for http and for https, or
-/// one text for every URL.
-#[derive(Default)]
-pub struct Originals {
-    /// The files for http and https by the key of their host.
-    of_host: HashMap<Vec<u8>, [Option<usize>; 2]>,
-    /// The text of each file.
-    files: Vec<usize>,
-    texts: Vec<Box<[u8]>>,
-    known: HashMap<Box<[u8]>, usize>,
-}
-
-impl Originals {
-    /// Reads a file, or a folder of files named by host. Unreadable files of a folder are left out.
-    ///
-    /// # Errors
-    ///
-    /// If the file or the folder cannot be read.
-    pub fn load(path: &Path, config: &LoadConfig) -> Result<Originals, LoadError> {
-        let mut originals = Originals::default();
-        if !path.is_dir() {
-            originals.texts.push(read_text(path, config)?.0.into());
-            originals.files.push(0);
-            return Ok(originals);
-        }
-        let failed = |error: InputError| LoadError::Folder(error.to_string());
-        let mut folder = folder::open(path).map_err(failed)?;
-        let reading = ReadConfig { robots_bytes_max: config.robots_bytes_max };
-        while let Some(batch) = folder.next_batch().map_err(failed)? {
-            batch.read(&reading, &mut |read| read.into_iter().for_each(|it| originals.add(it)));
-        }
-        originals.known = HashMap::new();
-        Ok(originals)
-    }
-
-    /// Returns the texts, in the order in which they were read.
-    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
-        self.texts.iter().map(|text| &**text)
-    }
-
-    /// Returns the number of an origin's text, by the key of its host.
-    pub fn get(&self, key: &[u8], https: bool) -> Option<usize> {
-        self.file(key, https).map(|file| self.files[file])
-    }
-
-    fn file(&self, key: &[u8], https: bool) -> Option<usize> {
-        match self.of_host.is_empty() {
-            true => Some(0),
-            false => self.of_host.get(key)?[usize::from(https)],
-        }
-    }
-
-    fn add(&mut self, capture: Capture<'_>) {
-        let Subject::Host(host) = capture.subject else { return };
-        let Some(keys) = folder::host_keys(&host) else { return };
-        let text: Box<[u8]> = capture.body.into_owned().into();
-        let texts = &mut self.texts;
-        let number = *self.known.entry(text.clone()).or_insert_with(|| {
-            texts.push(text);
-            texts.len() - 1
-        });
-        for (scheme, key) in keys.into_iter().enumerate() {
-            let files = self.of_host.entry(key).or_default();
-            let other = files[1 - scheme].filter(|&other| self.files[other] == number);
-            files[scheme].get_or_insert_with(|| {
-                other.unwrap_or_else(|| {
-                    self.files.push(number);
-                    self.files.len() - 1
-                })
-            });
         }
     }
 }

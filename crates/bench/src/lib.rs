@@ -58,7 +58,7 @@ mod runner;
 #[cfg(test)]
 mod tests;
 
-pub use corpus::{Corpus, LeftOut, Originals};
+pub use corpus::{Corpus, LeftOut};
 pub use engine::{Build, Built, Engine, EngineKind, Matcher, Pass, Tally};
 pub use engines::built_in;
 pub use judge::{Example, Judgement, Status, Verification};

@@ -50,17 +50,13 @@ words! {
 }
 
 impl QuestionList {
-    /// Adds a question. Its path is the last `path_bytes` bytes of `url`.
+    /// Adds a question, with its number in the original list. Its path is the last `path_bytes` bytes of
+    /// `url`.
     ///
     /// # Panics
     ///
     /// If the texts of a list exceed 4 GiB, or `url` is shorter than its path.
-    pub fn push(&mut self, file: usize, url: &str, path_bytes: usize) {
-        let number = self.places.len();
-        self.push_numbered(number as u32, file, url, path_bytes);
-    }
-
-    fn push_numbered(&mut self, number: u32, file: usize, url: &str, path_bytes: usize) {
+    pub fn push(&mut self, number: u32, file: usize, url: &str, path_bytes: usize) {
         let start = self.text.len();
         self.text.push_str(url);
         let end = u32::try_from(self.text.len()).expect("a list of questions fits in 4 GiB");
@@ -148,7 +144,7 @@ impl QuestionList {
         let mut list = QuestionList::default();
         for place in places {
             let Question { file, url, path } = self.at(place);
-            list.push_numbered(place.number, file, url, path.len());
+            list.push(place.number, file, url, path.len());
         }
         list
     }
@@ -188,8 +184,10 @@ mod tests {
 
     fn list() -> QuestionList {
         let mut list = QuestionList::default();
-        for (file, url) in [(1, "http://b/y"), (0, "http://a/z"), (1, "http://b/x")] {
-            list.push(file, url, 2);
+        for (number, file, url) in
+            [(0, 1, "http://b/y"), (1, 0, "http://a/z"), (2, 1, "http://b/x")]
+        {
+            list.push(number, file, url, 2);
         }
         list
     }
@@ -218,8 +216,8 @@ mod tests {
     #[test]
     fn a_url_finds_its_file() {
         let mut list = QuestionList::default();
-        list.push(3, "https://a.example:8443/x?y", 4);
-        list.push(4, "http://b.example/", 1);
+        list.push(0, 3, "https://a.example:8443/x?y", 4);
+        list.push(1, 4, "http://b.example/", 1);
         let hosts = HostTable::of(&list);
         for question in list.iter() {
             assert_eq!(hosts.resolve(question.url), Some(question));
