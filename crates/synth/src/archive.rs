@@ -63,9 +63,28 @@ impl Corpus {
                 _ => String::new(),
             };
             match format {
-                ArchiveFormat::JsonLines => line(&url, capture, &body),
+                ArchiveFormat::JsonLines => {
+                    let line = Line {
+                        url: &url,
+                        fetched_at: rfc3339(capture.time),
+                        status: capture.status,
+                        headers: BTreeMap::from([("Content-Type", CONTENT_TYPE)]),
+                        body: &body,
+                    };
+                    let line = serde_json::to_string(&line);
+                    (line.expect("text and numbers are always JSON") + "\n").into_bytes()
+                }
                 ArchiveFormat::Warc => {
-                    let message = http_message(capture.status, &body);
+                    let (status, length) = (capture.status, body.len());
+                    let reason = match status {
+                        404 => "Not Found",
+                        503 => "Service Unavailable",
+                        _ => "OK",
+                    };
+                    let message = format!(
+                        "HTTP/1.1 {status} {reason}\r\nContent-Type: {CONTENT_TYPE}\r\n\
+                         Content-Length: {length}\r\n\r\n{body}"
+                    );
                     warc_record(Some(&url), capture.time, message.as_bytes(), &mut random)
                 }
             }
@@ -90,19 +109,6 @@ const JUNE_2025: u64 = 1_748_736_000;
 /// Formats a time in seconds since 1970.
 pub(super) fn rfc3339(time: u64) -> String {
     jiff::Timestamp::from_second(time as i64).expect("times are of this century").to_string()
-}
-
-fn line(url: &str, capture: Capture, body: &str) -> Vec<u8> {
-    let line = Line {
-        url,
-        fetched_at: rfc3339(capture.time),
-        status: capture.status,
-        headers: BTreeMap::from([("Content-Type", CONTENT_TYPE)]),
-        body,
-    };
-    let mut line = serde_json::to_vec(&line).expect("text and numbers are always JSON");
-    line.push(b'\n');
-    line
 }
 
 /// Returns the response of `url`, or without one the record about the archive.
@@ -133,17 +139,4 @@ fn warc_record(url: Option<&str>, time: u64, block: &[u8], random: &mut SplitMix
     let record = [head.as_bytes(), block, b"\r\n\r\n"].concat();
     let written = encoder.write_all(&record).and_then(|()| encoder.finish());
     written.expect("a vector takes everything that is written to it")
-}
-
-fn http_message(status: u16, body: &str) -> String {
-    let reason = match status {
-        404 => "Not Found",
-        503 => "Service Unavailable",
-        _ => "OK",
-    };
-    let length = body.len();
-    format!(
-        "HTTP/1.1 {status} {reason}\r\nContent-Type: {CONTENT_TYPE}\r\n\
-         Content-Length: {length}\r\n\r\n{body}"
-    )
 }

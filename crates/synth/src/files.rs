@@ -45,11 +45,22 @@ impl Corpus {
                 let wrong = "a folder has one file per host; histories need JSON Lines or WARC";
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, wrong));
             }
-            None => self.write_folder(&folder.join("robots"))?,
+            None => {
+                let folder = folder.join("robots");
+                fs::create_dir(&folder).map_err(cannot_write(&folder))?;
+                (0..self.hosts).into_par_iter().try_for_each(|host| {
+                    let path = folder.join(self.host(host));
+                    fs::write(&path, self.robots(host)).map_err(cannot_write(&path))
+                })?;
+            }
             Some(format) => {
                 let is_json = format == ArchiveFormat::JsonLines;
                 let name = if is_json { "robots.jsonl" } else { "robots.warc.gz" };
-                self.write_archive(format, &folder.join(name))?;
+                let (path, head) = (folder.join(name), self.archive_head(format));
+                let at_once = (CAPTURES_AT_ONCE / self.captures).max(1);
+                write(&path, head, (self.hosts, at_once), |host, out| {
+                    out.extend(self.archived(host, format));
+                })?;
             }
         }
         let (name, head) = if has_times { ("urls.tsv", "url\ttime\n") } else { ("urls.txt", "") };
@@ -60,21 +71,6 @@ impl Corpus {
                 out.extend_from_slice(self.url_time(position).as_bytes());
             }
             out.push(b'\n');
-        })
-    }
-
-    fn write_folder(&self, folder: &Path) -> io::Result<()> {
-        fs::create_dir(folder).map_err(cannot_write(folder))?;
-        (0..self.hosts).into_par_iter().try_for_each(|host| {
-            let path = folder.join(self.host(host));
-            fs::write(&path, self.robots(host)).map_err(cannot_write(&path))
-        })
-    }
-
-    fn write_archive(&self, format: ArchiveFormat, path: &Path) -> io::Result<()> {
-        let at_once = (CAPTURES_AT_ONCE / self.captures).max(1);
-        write(path, self.archive_head(format), (self.hosts, at_once), |host, out| {
-            out.extend(self.archived(host, format));
         })
     }
 }

@@ -181,7 +181,11 @@ impl Layout {
             has_crlf: random.chance(CRLF),
             heading_lines: if random.chance(HEADING) { random.below(16) + 1 } else { 0 },
             default,
-            platform: draw_platform(random, default),
+            // A third of the longer default groups begin with a platform's rules.
+            platform: match default {
+                DefaultGroup::Rules(6..) if random.chance(4_000) => Some(PLATFORM.draw(random)),
+                _ => None,
+            },
             named: draw_named(random, named_lines, default),
             named_lines,
             crawl_delay: random.chance(CRAWL_DELAY),
@@ -192,10 +196,8 @@ impl Layout {
 
     fn draw_default(self, random: &mut SplitMix64, named_lines: u64) -> DefaultGroup {
         let share = random.below(10_000);
-        if share < NO_GROUP {
-            return DefaultGroup::Absent;
-        }
-        if share < NO_GROUP + NO_DEFAULT_GROUP && named_lines > 0 {
+        let only_named = if named_lines > 0 { NO_DEFAULT_GROUP } else { 0 };
+        if share < NO_GROUP + only_named {
             return DefaultGroup::Absent;
         }
         if share < NO_GROUP + NO_DEFAULT_GROUP + NO_RULE {
@@ -209,14 +211,6 @@ impl Layout {
             (1, 4..=5) => DefaultGroup::Closed,
             _ => DefaultGroup::Rules(rules),
         }
-    }
-}
-
-/// Draws a platform: a third of the longer default groups begin with a platform's rules.
-fn draw_platform(random: &mut SplitMix64, default: DefaultGroup) -> Option<u64> {
-    match default {
-        DefaultGroup::Rules(6..) if random.chance(4_000) => Some(PLATFORM.draw(random)),
-        _ => None,
     }
 }
 
