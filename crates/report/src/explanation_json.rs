@@ -106,7 +106,16 @@ impl Serialize for Object<'_> {
         map.serialize_entry("lost", &lost.map(Line::Rule).collect::<Vec<_>>())?;
         map.serialize_entry("outage", &explained.and_then(|it| it.outage.as_ref()))?;
         if !labels.is_empty() {
-            let explained = usage.map(|usage| UsageExplained { usage, labels });
+            let explained = usage.map(|usage| UsageExplained {
+                clause: USAGE_CLAUSE,
+                token: usage.token.as_deref(),
+                groups: lines(&usage.groups),
+                statements: usage.statements,
+                labels: by_label(labels, |label| {
+                    let mut statements = usage.labels[label as usize].iter().map(Line::Statement);
+                    LabelExplained { deciding: statements.next(), lost: statements.collect() }
+                }),
+            });
             map.serialize_entry("usage_explained", &explained)?;
         }
         let notes = NoteKind::OF_FILES.into_iter().filter(|&kind| notes.contains(kind));
@@ -152,26 +161,13 @@ fn by_label<T>(labels: &[Label], of: impl Fn(Label) -> T) -> BTreeMap<&'static s
 }
 
 /// The value of `usage_explained`.
+#[derive(Serialize)]
 struct UsageExplained<'a> {
-    usage: &'a UsageExplanation,
-    labels: &'a [Label],
-}
-
-impl Serialize for UsageExplained<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let UsageExplained { usage, labels } = self;
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("clause", USAGE_CLAUSE)?;
-        map.serialize_entry("token", &usage.token)?;
-        map.serialize_entry("groups", &lines(&usage.groups))?;
-        map.serialize_entry("statements", &usage.statements)?;
-        let label = |label: Label| {
-            let mut statements = usage.labels[label as usize].iter().map(Line::Statement);
-            LabelExplained { deciding: statements.next(), lost: statements.collect() }
-        };
-        map.serialize_entry("labels", &by_label(labels, label))?;
-        map.end()
-    }
+    clause: &'static str,
+    token: Option<&'a str>,
+    groups: Vec<Line<'a>>,
+    statements: usize,
+    labels: BTreeMap<&'static str, LabelExplained<'a>>,
 }
 
 #[derive(Serialize)]

@@ -25,11 +25,6 @@ use serde::Serialize;
 use super::Figures;
 use crate::limits::{RECORDS_WITHOUT_URL_MAX, REJECTS_SHOWN};
 
-/// Whether a record has no byte but its end.
-fn is_blank(record: &Record<'_>) -> bool {
-    record.text().is_empty() && record.problem().is_none()
-}
-
 impl Reject {
     /// Returns a record that is no sample of those that are not URLs.
     fn new(record: u64, problem: &str, text: &[u8]) -> Reject {
@@ -95,8 +90,9 @@ impl Rejects {
     /// if all of them are URLs.
     #[inline]
     pub fn add_block(&mut self, block: &[Record<'_>], answers: &Answers<'_>, has_invalid: bool) {
+        let is_blank = |it: &Record<'_>| it.text().is_empty() && it.problem().is_none();
         if !self.keeps_all && has_invalid && block.iter().all(is_blank) {
-            // Records without a byte are no URLs, and no samples.
+            // Records without a byte but their ends are no URLs, and no samples.
             self.kinds.add(EMPTY, block.len() as u64);
         } else if self.keeps_all || has_invalid {
             self.note_block(block, answers);
@@ -344,28 +340,20 @@ impl Watch {
     }
 
     fn keep(&mut self, list: &List, reject: &Reject, out: &mut Vec<u8>) {
-        let is_sample = self.invalid.samples.len() < REJECTS_SHOWN && reject.is_sample;
-        let is_first = self.first.is_none() && reject.is_sample;
-        let is_shown = is_sample || is_first;
-        if !is_shown && !self.keeps_all {
-            return;
-        }
         let mut record = InvalidRecord::new(list, self.records, reject);
         if self.keeps_all {
             write_json(&record, &mut *out).expect("text and numbers are always JSON");
             out.push(b'\n');
         }
-        if !is_shown {
+        if !reject.is_sample {
             return;
         }
         let shown = cut_to_show(record.record.as_bytes()).into_owned();
         record.record = String::from_utf8_lossy(&shown).into_owned();
-        if is_sample {
+        if self.invalid.samples.len() < REJECTS_SHOWN {
             self.invalid.samples.push(record.clone());
         }
-        if is_first {
-            self.first = Some(record);
-        }
+        self.first.get_or_insert(record);
     }
 
     /// Returns the problem of the current list if it has no URL.
