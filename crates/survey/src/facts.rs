@@ -155,12 +155,24 @@ impl<'s> FactReader<'s> {
                     };
                     let related =
                         beside.as_ref().map(|(it, rules)| self.relation(&applied, it, rules));
-                    let relation = related.transpose()?.map(Arc::new);
                     let in_force = usage.in_force(&entries.1);
-                    let rules = UsageRules::new(file, &in_force, &dialect.paths);
+                    let stated = UsageRules::new(file, &in_force, &dialect.paths);
+                    let license =
+                        |record: &u32| file.usage_records()[*record as usize].value.to_vec();
                     known.push((entries, agents.len()));
-                    let shared = AgentFacts::of_entries(self.set, &applied, (file, rules), root)?;
-                    AgentFacts { relation, ..shared }
+                    AgentFacts {
+                        access: applied.reach,
+                        root,
+                        addressed: Addressed::NotAtAll,
+                        group: None,
+                        rules: match &applied.groups {
+                            Some(it) => it.rules()?.iter().map(|rules| rules.len() as u32).sum(),
+                            None => 0,
+                        },
+                        stances: stances(self.set, &stated, &applied)?,
+                        licenses: stated.licenses.iter().map(license).collect(),
+                        relation: related.transpose()?.map(Arc::new),
+                    }
                 }
             };
             let (addressed, group) = match (&applied.groups, without_rules.get(number)) {
@@ -229,30 +241,4 @@ fn rules_of(applied: &Applied<'_>) -> Result<RuleSetBuf, Damage> {
         patterns.push(b"/", false);
     }
     Ok(RuleSetBuf::new(&patterns, |_| false))
-}
-
-impl AgentFacts {
-    /// Returns the facts for all agents to which these groups and usage records apply.
-    fn of_entries(
-        set: &PolicySet,
-        applied: &Applied<'_>,
-        (file, usage): (&RobotsTxt<'_>, UsageRules),
-        root: Verdict,
-    ) -> Result<AgentFacts, Damage> {
-        let rules = match &applied.groups {
-            Some(groups) => groups.rules()?.iter().map(|rules| rules.len() as u32).sum(),
-            None => 0,
-        };
-        let license = |record: &u32| file.usage_records()[*record as usize].value.to_vec();
-        Ok(AgentFacts {
-            access: applied.reach,
-            root,
-            addressed: Addressed::NotAtAll,
-            group: None,
-            rules,
-            stances: stances(set, &usage, applied)?,
-            licenses: usage.licenses.iter().map(license).collect(),
-            relation: None,
-        })
-    }
 }

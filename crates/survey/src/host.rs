@@ -204,6 +204,13 @@ impl HostPolicy {
         let outcome = policy.access()?;
         let audience = Audience::of(file, set.dialect());
         let by_rules = outcome.state == PolicyState::Rules;
+        let rules = file.groups().iter().map(|group| group.rules.len());
+        let mut groups: Vec<HostGroup> =
+            rules.map(|rules| HostGroup { rules, ..HostGroup::default() }).collect();
+        for robot in &audience.robots {
+            robot.groups.iter().for_each(|&it| groups[it].robots.push(Text(robot.name.clone())));
+        }
+        audience.default_groups.iter().for_each(|&group| groups[group].for_others = true);
         let facts = &capture.facts;
         let provenance = Provenance::read(set.provenance()?);
         let mut inputs = provenance.iter().flat_map(Provenance::inputs);
@@ -225,7 +232,7 @@ impl HostPolicy {
             file_notes: facts.file_notes.iter().collect(),
             robots: if by_rules { robots(set, policy, &audience)? } else { Vec::new() },
             usage: HostUsage::of(file, set.dialect()),
-            groups: groups(file, &audience),
+            groups,
             records: records(set, policy, capture)?,
         })
     }
@@ -270,17 +277,6 @@ fn records(
     }
     records.sort_by_key(|record| record.line);
     Ok(records)
-}
-
-fn groups(file: &RobotsTxt<'_>, audience: &Audience) -> Vec<HostGroup> {
-    let rules = file.groups().iter().map(|group| group.rules.len());
-    let mut groups: Vec<HostGroup> =
-        rules.map(|rules| HostGroup { rules, ..HostGroup::default() }).collect();
-    for robot in &audience.robots {
-        robot.groups.iter().for_each(|&it| groups[it].robots.push(Text(robot.name.clone())));
-    }
-    audience.default_groups.iter().for_each(|&group| groups[group].for_others = true);
-    groups
 }
 
 /// Returns the robots of a policy. Groups come from its records, rule sets from the set.
@@ -452,7 +448,13 @@ fn periods(
     let periods_found = timeline.periods()?;
     let asked = match agents {
         [] => asked_robots(set, &periods_found)?,
-        agents => agents.iter().map(|agent| asked(set, agent)).collect::<Result<_, _>>()?,
+        agents => {
+            let asked = |agent: &Crawler| {
+                let robot = Some(Text(agent.name().as_bytes().to_vec()));
+                Ok(Asked { robot, tokens: set.tokens_of(agent)? })
+            };
+            agents.iter().map(asked).collect::<Result<_, Damage>>()?
+        }
     };
     let mut periods: Vec<HostPeriod> = Vec::new();
     let mut patterns_left = HISTORY_PATTERNS_MAX;
@@ -551,9 +553,4 @@ fn asked_robots(set: &PolicySet, periods: &[Vec<StoredMoment<'_>>]) -> Result<Ve
         asked.push(Asked { robot: Some(Text::from(name)), tokens });
     }
     Ok(asked)
-}
-
-fn asked(set: &PolicySet, agent: &Crawler) -> Result<Asked, Damage> {
-    let robot = Some(Text(agent.name().as_bytes().to_vec()));
-    Ok(Asked { robot, tokens: set.tokens_of(agent)? })
 }

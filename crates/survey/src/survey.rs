@@ -226,29 +226,6 @@ struct Reading {
     rules: PolicyRules,
 }
 
-impl Reading {
-    fn of(
-        reader: &FactReader<'_>,
-        number: PolicyNumber,
-        used: PolicyUse,
-    ) -> Result<Reading, Damage> {
-        let policy = reader.set.policy(number)?;
-        let reach = |entry| reader.reaches.of(policy.rule_set(entry)?);
-        let robot = |(name, entry)| Ok((name, reach(entry)?));
-        let (facts, applied) = reader.read(&policy)?;
-        Ok(Reading {
-            facts,
-            robots: policy.robots()?.into_iter().map(robot).collect::<Result<_, Damage>>()?,
-            default: policy.default_entry().map(reach).transpose()?,
-            usage: match policy.has_usage()? {
-                true => policy.with_file(|file, _| UsageReading::of(file))?,
-                false => UsageReading::default(),
-            },
-            rules: PolicyRules::of(used.hosts, &applied)?,
-        })
-    }
-}
-
 /// The two passes, and the survey so far.
 struct Passes<'s> {
     facts: FactReader<'s>,
@@ -303,7 +280,26 @@ impl<'s> Passes<'s> {
                 return Ok(());
             }
             let Passes { facts, uses, .. } = &*self;
-            let read = |number: &PolicyNumber| Reading::of(facts, *number, uses[number.index()]);
+            let read = |number: &PolicyNumber| {
+                let policy = set.policy(*number)?;
+                let reach = |entry| facts.reaches.of(policy.rule_set(entry)?);
+                let robot = |(name, entry)| Ok((name, reach(entry)?));
+                let (reading, applied) = facts.read(&policy)?;
+                Ok(Reading {
+                    facts: reading,
+                    robots: policy
+                        .robots()?
+                        .into_iter()
+                        .map(robot)
+                        .collect::<Result<_, Damage>>()?,
+                    default: policy.default_entry().map(reach).transpose()?,
+                    usage: match policy.has_usage()? {
+                        true => policy.with_file(|file, _| UsageReading::of(file))?,
+                        false => UsageReading::default(),
+                    },
+                    rules: PolicyRules::of(uses[number.index()].hosts, &applied)?,
+                })
+            };
             let read: Vec<Result<Reading, Damage>> =
                 numbers.par_iter().with_min_len(16).map(read).collect();
             for (number, reading) in numbers.iter().zip(read) {

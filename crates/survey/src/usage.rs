@@ -83,24 +83,21 @@ pub(crate) struct UsageReading(Map<Counted, u64>);
 impl UsageReading {
     pub fn of(file: &RobotsTxt<'_>) -> UsageReading {
         let mut read = UsageReading::default();
+        let mut add = |what| *read.0.entry(what).or_default() += 1;
         for record in file.usage_records() {
-            read.add(Counted::All);
+            add(Counted::All);
             if record.field != Field::License || record.is_license() {
-                read.add(Counted::Source(record.field));
+                add(Counted::Source(record.field));
             }
             if record.is_license() {
-                read.add(Counted::License(record.value.to_vec()));
+                add(Counted::License(record.value.to_vec()));
             }
             let Some(statement) = Statement::of(record) else { continue };
             for label in Label::ALL {
-                read.add(Counted::Stated(label, statement.of_label(label)));
+                add(Counted::Stated(label, statement.of_label(label)));
             }
         }
         read
-    }
-
-    fn add(&mut self, what: Counted) {
-        *self.0.entry(what).or_default() += 1;
     }
 }
 

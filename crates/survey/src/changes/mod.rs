@@ -19,23 +19,19 @@ use portcullis_text::visible::cut_to_show;
 
 use crate::difference::OriginChange;
 
-/// The columns of what decides: the reason of a verdict, and the line and value of the rule or the
-/// statement.
-const DECIDING: [(&str, FieldKind); 6] = [
-    ("old_reason", FieldKind::Text),
-    ("old_line", FieldKind::Number),
-    ("old_rule", FieldKind::Text),
-    ("new_reason", FieldKind::Text),
-    ("new_line", FieldKind::Number),
-    ("new_rule", FieldKind::Text),
-];
-
 fn texts(names: &[&str]) -> Vec<Field> {
     names.iter().map(|name| Field::declared(name, FieldKind::Text, true)).collect()
 }
 
+/// Adds the columns of what decides on both sides: the reason of a verdict, and the line and value of the
+/// rule or the statement.
 fn with_deciding(mut fields: Vec<Field>) -> Vec<Field> {
-    fields.extend(DECIDING.map(|(name, of)| Field::declared(name, of, true)));
+    use FieldKind::{Number, Text};
+    for side in ["old", "new"] {
+        let deciding = [("reason", Text), ("line", Number), ("rule", Text)];
+        let field = |(what, kind)| Field::declared(&format!("{side}_{what}"), kind, true);
+        fields.extend(deciding.map(field));
+    }
     fields
 }
 

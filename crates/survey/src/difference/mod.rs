@@ -196,7 +196,20 @@ pub fn each_change<E: From<Damage>>(
             let Some(host) = hosts.iter().flatten().next().filter(|_| policies != [None; 2]) else {
                 continue;
             };
-            let Some((states, (change, agents))) = compare(sides, policies, &mut pairs)? else {
+            let state_of = |side: usize| {
+                policies[side].map(|policy| state(&sides[side].set, policy)).transpose()
+            };
+            let states = [state_of(0)?, state_of(1)?];
+            let differing = match (states, policies) {
+                ([None, _], _) => Some((Change::Added, Box::default())),
+                ([_, None], _) => Some((Change::Gone, Box::default())),
+                ([old, new], _) if old != new => Some((Change::State, Box::default())),
+                ([Some(OriginState { verdict: None, .. }), _], [Some(old), Some(new)]) => {
+                    pairs.differing(sides, (old, new))?
+                }
+                _ => None,
+            };
+            let Some((change, agents)) = differing else {
                 counts.unchanged += 1;
                 continue;
             };
@@ -230,28 +243,6 @@ fn policies(
 
 /// What differs, and the agents with other rules.
 type Differing = (Change, Agents);
-
-/// Returns the states, and what differs; `None` if nothing does.
-fn compare(
-    sides: &[Side; 2],
-    [old, new]: [Option<PolicyNumber>; 2],
-    pairs: &mut Pairs,
-) -> Result<Option<(States, Differing)>, Damage> {
-    let state_of = |side: &Side, policy: Option<PolicyNumber>| {
-        policy.map(|it| state(&side.set, it)).transpose()
-    };
-    let states = [state_of(&sides[0], old)?, state_of(&sides[1], new)?];
-    let differing = match (states, old.zip(new)) {
-        ([None, _], _) => Some((Change::Added, Box::default())),
-        ([_, None], _) => Some((Change::Gone, Box::default())),
-        ([old, new], _) if old != new => Some((Change::State, Box::default())),
-        ([Some(OriginState { verdict: None, .. }), _], Some(pair)) => {
-            pairs.differing(sides, pair)?
-        }
-        _ => None,
-    };
-    Ok(differing.map(|found| (states, found)))
-}
 
 fn state(set: &PolicySet, position: PolicyNumber) -> Result<OriginState, Damage> {
     let outcome = set.policy(position)?.access()?;
