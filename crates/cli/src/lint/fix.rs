@@ -26,19 +26,12 @@ pub(super) fn left(name: &str, report: &Report, fixed: &Fixed) -> Vec<String> {
     notes
 }
 
-/// Returns a unified diff of a file and its fixed text, byte for byte so that it can be applied. The
-/// edits say what changes, so this takes linear time.
-pub(super) fn diff(name: &str, text: &[u8], report: &Report, fixed: &Fixed) -> Vec<u8> {
-    let of_fixed = |&position: &usize| report.diagnostics[position].fix.iter();
-    let edits = fixed.fixed.iter().flat_map(of_fixed).flat_map(|fix| &fix.edits);
-    diff_of(name, text, edits.collect())
-}
-
 /// The lines of context around a change in a diff.
 const CONTEXT_LINES: usize = 3;
 
-/// Returns a unified diff of `text` and what `edits` make of it.
-fn diff_of(name: &str, text: &[u8], mut edits: Vec<&Edit>) -> Vec<u8> {
+/// Returns a unified diff of a file and what `edits` make of it, byte for byte so that it can be applied.
+/// The edits say what changes, so this takes linear time.
+pub(super) fn diff(name: &str, text: &[u8], mut edits: Vec<&Edit>) -> Vec<u8> {
     // Several diagnostics may have one edit.
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
     edits.dedup();
@@ -202,7 +195,7 @@ mod tests {
             replacement: new.into(),
         };
         let edits: Vec<Edit> = edits.iter().map(edit).collect();
-        let found = diff_of("x", text.as_bytes(), edits.iter().collect());
+        let found = diff("x", text.as_bytes(), edits.iter().collect());
         let found = String::from_utf8(found).unwrap();
         assert_eq!(found.strip_prefix("--- a/x\n+++ b/x\n"), Some(expected), "{text:?}");
     }

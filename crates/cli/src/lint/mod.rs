@@ -123,7 +123,7 @@ impl Run {
         }
         output.finish()?;
         say(total.sentence());
-        if let Some(hint) = total.hint() {
+        if let Some(hint) = total.hint(self.level) {
             say(hint);
         }
         Ok(match (has_failed, has_finding && self.args.fail.fail) {
@@ -161,10 +161,9 @@ impl Run {
         let name = if is_standard_input { "<stdin>".into() } else { path.display().to_string() };
         let text = self.read(path, &name)?;
         let mut report = lint(&text, &self.config);
-        report.diagnostics.retain(|found| !self.args.allow.contains(&found.code));
-        report.omitted.retain(|code, _| !self.args.allow.contains(code));
+        retain(&mut report, |code| !self.args.allow.contains(&code));
         let mut statistics = Statistics::from_file(&report);
-        statistics.hidden = self.hide(&mut report);
+        retain(&mut report, |code| code.severity() >= self.level);
         let omitted = Omitted::of(&name, &report);
         let mut notes: Vec<String> =
             empty_input(path, &text).iter().map(|note| format!("note: {note}")).collect();
@@ -179,7 +178,8 @@ impl Run {
                 fix::write(path, &fixed.text)?;
             }
             if changes && self.args.diff {
-                text_of_file = fix::diff(&name, &text, &report, &fixed);
+                let fixes = fixed.fixed.iter().flat_map(|&it| &report.diagnostics[it].fix);
+                text_of_file = fix::diff(&name, &text, fixes.flat_map(|it| &it.edits).collect());
             }
             notes.extend(fix::left(&name, &report, &fixed));
             statistics.fixed = fixed.fixed.len();
@@ -194,17 +194,12 @@ impl Run {
         let has_finding = report.diagnostics.iter().any(|found| found.code.severity() >= least);
         Ok(Checked { text: text_of_file, notes, statistics, omitted, has_finding })
     }
+}
 
-    /// Removes the findings below the level and returns their number.
-    fn hide(&self, report: &mut Report) -> usize {
-        let is_shown = |code: Code| code.severity() >= self.level;
-        let findings =
-            |report: &Report| report.diagnostics.len() + report.omitted.values().sum::<usize>();
-        let all = findings(report);
-        report.diagnostics.retain(|found| is_shown(found.code));
-        report.omitted.retain(|code, _| is_shown(*code));
-        all - findings(report)
-    }
+/// Removes the findings of other codes.
+fn retain(report: &mut Report, is_kept: impl Fn(Code) -> bool) {
+    report.diagnostics.retain(|found| is_kept(found.code));
+    report.omitted.retain(|code, _| is_kept(*code));
 }
 
 /// The numbers of files and diagnostics.
@@ -215,8 +210,6 @@ struct Statistics {
     found: [usize; Severity::ALL.len()],
     /// The number of fixed diagnostics.
     fixed: usize,
-    /// The number of diagnostics below the level.
-    hidden: usize,
     /// The number of rule sets that were not compared because of a limit.
     unknown: usize,
 }
@@ -236,7 +229,6 @@ impl Statistics {
     fn merge(&mut self, other: &Statistics) {
         self.files += other.files;
         self.fixed += other.fixed;
-        self.hidden += other.hidden;
         self.unknown += other.unknown;
         for (sum, found) in self.found.iter_mut().zip(other.found) {
             *sum += found;
@@ -260,11 +252,12 @@ impl Statistics {
         sentence
     }
 
-    /// Returns the number of hidden diagnostics and the flag that shows them, or `None` if none is
-    /// hidden.
-    fn hint(&self) -> Option<String> {
-        let found = if self.hidden == 1 { "finding is" } else { "findings are" };
-        let hidden = self.hidden;
+    /// Returns the number of diagnostics below a level and the flag that shows them, or `None` if there
+    /// are none.
+    fn hint(&self, level: Severity) -> Option<String> {
+        let below = Severity::ALL.into_iter().filter(|severity| *severity < level);
+        let hidden: usize = below.map(|severity| self.found[severity as usize]).sum();
+        let found = if hidden == 1 { "finding is" } else { "findings are" };
         (hidden > 0).then(|| format!("{hidden} {found} not shown; use --level info to see all"))
     }
 }
