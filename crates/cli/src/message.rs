@@ -146,18 +146,15 @@ fn add_tip(error: &mut clap::Error, program: &Command) {
 pub fn shown(mut error: clap::Error, program: &Command) -> clap::Error {
     add_tip(&mut error, program);
     let text = |text: &String| visible(text).to_string();
-    let typed: Vec<(ContextKind, ContextValue)> = error
-        .context()
-        .filter_map(|(kind, value)| match value {
-            ContextValue::String(typed) => Some((kind, ContextValue::String(text(typed)))),
-            ContextValue::Strings(typed) => {
-                Some((kind, ContextValue::Strings(typed.iter().map(text).collect())))
-            }
-            _ => None,
-        })
-        .collect();
-    for (kind, value) in typed {
-        if error.insert(kind, value.clone()) != Some(value) {
+    let context = error.context().map(|(kind, value)| (kind, value.clone()));
+    for (kind, value) in context.collect::<Vec<_>>() {
+        let escaped = match &value {
+            ContextValue::String(typed) => ContextValue::String(text(typed)),
+            ContextValue::Strings(typed) => ContextValue::Strings(typed.iter().map(text).collect()),
+            _ => continue,
+        };
+        if escaped != value {
+            error.insert(kind, escaped);
             // A suggestion repeats the argument.
             error.remove(ContextKind::Suggested);
         }

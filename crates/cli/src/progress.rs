@@ -27,7 +27,10 @@ impl Progress {
     /// a terminal.
     pub fn over(inputs: &[impl AsRef<Path>], wanted: bool) -> Progress {
         let bar = (wanted && io::stderr().is_terminal()).then(|| {
-            let (bar, template) = match bytes_stored(inputs) {
+            let file = |path: &Path| path.metadata().ok().filter(Metadata::is_file);
+            let bytes = inputs.iter().map(|path| file(path.as_ref()).map(|file| file.len()));
+            // Unknown unless each input is a regular file.
+            let (bar, template) = match bytes.sum::<Option<u64>>() {
                 Some(total) => (
                     ProgressBar::new(total),
                     "{bar:40} {binary_bytes} of {binary_total_bytes}, {msg}, {eta} left",
@@ -68,10 +71,4 @@ impl Drop for Progress {
             bar.finish_and_clear();
         }
     }
-}
-
-/// Returns the size of all inputs, or `None` unless each is a regular file.
-fn bytes_stored(inputs: &[impl AsRef<Path>]) -> Option<u64> {
-    let file = |path: &Path| path.metadata().ok().filter(Metadata::is_file);
-    inputs.iter().map(|path| file(path.as_ref()).map(|file| file.len())).sum()
 }

@@ -53,10 +53,14 @@ impl HostCounts {
         if !self.runs.is_empty() {
             self.spill()?;
         }
-        let mut text = Vec::new();
-        for (host, urls) in sorted(&self.table) {
-            write_line(&mut self.output, &mut text, host, urls)?;
-        }
+        let (output, mut text) = (&mut self.output, Vec::new());
+        let mut write = |host: &[u8], urls: u64| {
+            text.extend_from_slice(host);
+            text.extend_from_slice(format!("\t{urls}\n").as_bytes());
+            let is_long = text.len() >= LINES_BYTES;
+            if is_long { output.write(&std::mem::take(&mut text)) } else { Ok(()) }
+        };
+        sorted(&self.table).into_iter().try_for_each(|(host, urls)| write(host, urls))?;
         let mut last: Option<(Vec<u8>, u64)> = None;
         self.runs.merge(|host, record| {
             let urls = record.last_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
@@ -64,15 +68,13 @@ impl HostCounts {
                 Some((same, sum)) if same == host => *sum += urls,
                 _ => {
                     if let Some((host, urls)) = last.replace((host.to_vec(), urls)) {
-                        write_line(&mut self.output, &mut text, &host, urls)?;
+                        write(&host, urls)?;
                     }
                 }
             }
             Ok(())
         })?;
-        if let Some((host, urls)) = last {
-            write_line(&mut self.output, &mut text, &host, urls)?;
-        }
+        last.map_or(Ok(()), |(host, urls)| write(&host, urls))?;
         self.output.write(&text)?;
         self.output.complete()
     }
@@ -98,22 +100,6 @@ fn sorted(table: &NameCounts) -> Vec<(&[u8], u64)> {
     let mut hosts: Vec<(&[u8], u64)> = table.iter().collect();
     hosts.sort_unstable();
     hosts
-}
-
-/// Adds a line to `text`, which is written if it is long.
-fn write_line(
-    output: &mut Output,
-    text: &mut Vec<u8>,
-    host: &[u8],
-    urls: u64,
-) -> Result<(), OutputFailed> {
-    text.extend_from_slice(host);
-    text.extend_from_slice(format!("\t{urls}\n").as_bytes());
-    if text.len() >= LINES_BYTES {
-        output.write(text)?;
-        text.clear();
-    }
-    Ok(())
 }
 
 #[cfg(test)]

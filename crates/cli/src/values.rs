@@ -189,13 +189,9 @@ pub fn label(text: &str) -> Result<Label, LabelError> {
 
 /// Parses a number of threads. A number too high for this machine is lowered.
 pub fn threads(text: &str) -> Result<usize, String> {
-    let asked = text.parse().map_err(|_| "expected a number of threads")?;
+    let asked: usize = text.parse().map_err(|_| "expected a number of threads")?;
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    Ok(threads_on(processors, asked))
-}
-
-fn threads_on(processors: usize, asked: usize) -> usize {
-    asked.min(processors.saturating_mul(PROCESSOR_THREADS_MAX))
+    Ok(asked.min(processors.saturating_mul(PROCESSOR_THREADS_MAX)))
 }
 
 /// Parses a scheme (RFC 3986, section 3.1) without its colon.
@@ -255,9 +251,13 @@ mod tests {
 
     #[test]
     fn threads_are_bounded_by_processors() {
-        let bound = PROCESSOR_THREADS_MAX;
-        assert_eq!([0, 1, 2 * bound].map(|asked| threads_on(2, asked)), [0, 1, 2 * bound]);
-        assert_eq!([2 * bound + 1, usize::MAX].map(|asked| threads_on(2, asked)), [2 * bound; 2]);
+        let processors = std::thread::available_parallelism().unwrap().get();
+        let bound = processors * PROCESSOR_THREADS_MAX;
+        for (asked, expected) in
+            [(0, 0), (1, 1), (bound, bound), (bound + 1, bound), (usize::MAX, bound)]
+        {
+            assert_eq!(threads(&asked.to_string()), Ok(expected));
+        }
         for text in ["", "-1", "two", "99999999999999999999999"] {
             assert!(threads(text).is_err(), "{text}");
         }
