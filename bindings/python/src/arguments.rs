@@ -114,8 +114,9 @@ impl Asked {
     /// If there are none, or a name, a list or a header is invalid.
     pub fn new(names: &Names, headers: &[String], dialect: &Dialect) -> PyResult<Asked> {
         let values: Vec<_> = names.0.iter().map(AgentValue::new).collect();
-        let asked = agents::expand(&values).and_then(|asked| {
-            let (chains, skipped) = asked.chains(headers, dialect)?;
+        let asked = agents::expand(&values).and_then(|mut asked| {
+            asked.headers = headers.to_vec();
+            let (chains, skipped) = asked.chains(dialect)?;
             Ok(Asked { chains, lists: asked.describe_lists(&skipped) })
         });
         let asked = asked.map_err(|error| PyValueError::new_err(error.root_cause().to_string()))?;

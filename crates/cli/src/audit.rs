@@ -12,7 +12,6 @@ use portcullis_survey::{Audit, Findings, page};
 
 use super::args::{AUDIT_FORMATS, AuditArgs, PolicyArgs};
 use super::engine::{self, thread_pool};
-use super::exit::ExitStatus;
 use super::output::{CompleteOutput, Output, OutputFile};
 use super::plan::{self, QuestionPlan, TimePlan};
 use super::stream;
@@ -22,7 +21,7 @@ use super::values::Format;
 /// The number of rows per list, unless a flag says otherwise.
 const TOP: usize = 50;
 
-pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
+pub fn run(mut args: AuditArgs) -> anyhow::Result<()> {
     let policy_args = args.policies;
     if args.output.is_empty() {
         args.output.push(OutputFile::default());
@@ -65,7 +64,7 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
     )?;
     findings.counts.invalid = invalid;
     let (notes, times) = (&stream.notes.kept, [started, loaded]);
-    let mut account = summary::account(&policies, &questions, &findings.counts, notes, times);
+    let mut account = summary::account(&policies, &findings.counts, notes, times);
     // Equal inputs give equal reports.
     let time = account.time.take();
     let mut report = pool.install(|| audit.report(&findings, account))?;
@@ -85,8 +84,7 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<ExitStatus> {
     }
     complete.extend(rejected);
     CompleteOutput::publish_all(complete)?;
-    summary::write(&summary, &Account { time, ..report.account })?;
-    Ok(ExitStatus::Done)
+    summary::write(&summary, &Account { time, ..report.account })
 }
 
 /// Returns what `lint` finds in the file for all URLs, the worst first. Empty for other policies,

@@ -11,6 +11,7 @@ use portcullis_text::visible::visible;
 use super::args::{CheckArgs, ListTimeArgs};
 use super::engine::{self, THREADS, thread_pool};
 use super::exit::ExitStatus;
+use super::output::SummaryForm;
 use super::values::Format;
 use super::{output, plan};
 
@@ -21,7 +22,10 @@ pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let times = ListTimeArgs { time: args.time, ..ListTimeArgs::default() };
     questions.times = plan::times(times, false, None, &policies)?;
     let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
-    policies.show_notes_of_check(args.quiet);
+    policies.show_notes(SummaryForm::None);
+    if !args.quiet {
+        policies.agents.show_misspelt();
+    }
     let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels);
     let mut session = questions.session(&classifier.into());
     let json = args.format == Format::Jsonl;

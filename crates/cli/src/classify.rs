@@ -1,7 +1,6 @@
 //! `portcullis classify`: tags every record with its verdicts.
 
 use anyhow::ensure;
-use portcullis_files::input::ChunkConfig;
 use portcullis_report::{RowForm, Tagged};
 use portcullis_rows::output::columns::Columns;
 use portcullis_rows::output::parquet::AddedColumns;
@@ -12,7 +11,6 @@ use super::files::Files;
 use super::plan;
 use super::records::{Request, Writing};
 use super::rows::{self, Head};
-use super::summary;
 use super::table::text_rows;
 use super::values::Format;
 
@@ -37,21 +35,25 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     if format == Format::Parquet {
         rows::not_to_terminal(request.stream.prints, "-o FILE.parquet, or --format tsv")?;
         rows::not_compressed(&request.output)?;
-        request.stream.chunks = row_groups(rows_of_each, request.stream.chunks);
+        if rows_of_each == 1 {
+            request.stream.chunks = rows::ROW_GROUPS;
+        }
+        let chunk_bytes = &mut request.stream.chunks.chunk_bytes;
+        *chunk_bytes = (rows::ROW_GROUPS.chunk_bytes / rows_of_each).max(*chunk_bytes);
         request.stream.shows_cuts = true;
     }
     let run = request.open(files, Some(format.as_str()), &[])?;
-    let agents = &run.policies.agents.run.agents;
+    let described = run.policies.agents.run.clone();
     let has_header = args.header || format == Format::Csv;
     let has_names = has_header || format != Format::Tsv;
-    let columns = if is_long { columns.long(agents.to_vec()) } else { columns };
+    let columns = if is_long { columns.long(described.agents.clone()) } else { columns };
     // In an output without a header, two columns may have the same name.
-    let fields = if has_names { columns.fields(agents, &args.column_prefix)? } else { vec![] };
+    let fields =
+        if has_names { columns.fields(&described.agents, &args.column_prefix)? } else { vec![] };
     let form = match format {
         Format::Parquet => RowForm::Parquet(AddedColumns::new(fields.clone())),
         _ => RowForm::Text(text_rows(format, &fields, run.request.stream.lists.terminator)),
     };
-    let described = summary::run(&run.policies, &run.request.questions);
     let head = |_| match &form {
         RowForm::Parquet(_) => Head::parquet(fields.clone(), !is_long, described.clone()),
         RowForm::Text(rows) if has_header => {
@@ -62,7 +64,6 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let (_, status) = run.run(&Writing {
         format: &Tagged { columns: &columns, form: &form },
         head: &head,
-        has_accounts: format == Format::Parquet,
         prints_count: false,
     })?;
     Ok(status)
@@ -89,15 +90,4 @@ fn columns(
         "the column agent is the agent of each record: use --agent-field or --long too"
     );
     Ok(if has_own_agents { columns.with_record_agent() } else { columns })
-}
-
-/// Returns how lists are cut for row groups with so many rows for each record.
-fn row_groups(rows_of_each: usize, chunks: ChunkConfig) -> ChunkConfig {
-    match rows_of_each {
-        1 => rows::ROW_GROUPS,
-        _ => ChunkConfig {
-            chunk_bytes: (rows::ROW_GROUPS.chunk_bytes / rows_of_each).max(chunks.chunk_bytes),
-            ..chunks
-        },
-    }
 }

@@ -25,7 +25,6 @@ use serde::Serialize;
 
 use super::args::CompileArgs;
 use super::engine::thread_pool;
-use super::exit::ExitStatus;
 use super::lists;
 use super::mapped;
 use super::message::{Notes, counted, say, show_first};
@@ -34,7 +33,7 @@ use super::plan;
 use super::progress::Progress;
 use super::summary;
 
-pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
+pub fn run(args: CompileArgs) -> anyhow::Result<()> {
     let started = Instant::now();
     ensure!(!args.output.is_dash(), "a set cannot go to standard output; name a file");
     let summary = plan::summary(&args.run)?;
@@ -42,8 +41,8 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let paths = args.inputs.iter().map(|input| &*input.0);
     let inputs = portcullis_captures::expand(paths, args.input_format)?;
     let inputs = lists::noted(inputs, &mut notes).into_iter();
-    let format = args.input_format;
-    let inputs: Vec<Input> = inputs.map(|input| Input { path: input.path, format }).collect();
+    let of_input = |path| Input { path, format: args.input_format };
+    let inputs: Vec<Input> = inputs.map(|input| of_input(input.path)).collect();
     let paths: Vec<PathBuf> = inputs.iter().map(|input| input.path.clone()).collect();
     let choice = SettleChoice {
         as_of: args.as_of,
@@ -73,8 +72,7 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
     let scratch = Scratch::new(Some(&args.output), args.memory.memory);
     let ingested = pool.install(|| sources.ingest(scratch, &progress));
     drop(progress); // The bar is removed before messages are written.
-    let archives = sources.archives().len();
-    let ingested = shown(ingested, archives, settings.strictness, summary.form)?;
+    let ingested = shown(ingested, sources.archives().len(), settings.strictness, summary.form)?;
     let ingesting = started.elapsed();
     let output = &args.output;
     let written =
@@ -104,9 +102,38 @@ pub fn compile(args: CompileArgs) -> anyhow::Result<ExitStatus> {
         time: Some(Time::new(ingesting, compiling, written.counts.origins, None)),
         ..Account::default()
     };
-    let counted = Summary::new(account, sources.sets(), &ingested, &written.counts);
-    summary::write(&summary, &counted)?;
-    Ok(ExitStatus::Done)
+    let (inputs, counts, scratch) =
+        (&ingested.inputs, &written.counts, &ingested.compiling.scratch);
+    let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum();
+    // A set stores no origin without a policy.
+    let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
+    let object = Summary {
+        format: format::COMPILE,
+        account,
+        sets: sources.sets(),
+        inputs,
+        bytes: sum(|input| input.bytes),
+        captures: sum(|input| input.captures),
+        later: sum(|input| input.later),
+        superseded: ingested.superseded,
+        superseded_undated: ingested.superseded_undated,
+        doubted: ingested.doubted.iter().map(|field| field.as_str()).collect(),
+        broken: sum(|input| input.broken),
+        redirected: counts.redirected,
+        states: Figures::of(states, PolicyState::as_str, |state| counts.in_state(state)),
+        capture_notes: Figures::of(CaptureNote::ALL, CaptureNote::as_str, |note| {
+            counts.with_capture_note(note)
+        }),
+        file_notes: Figures::of(NoteKind::ALL, NoteKind::as_str, |kind| {
+            counts.with_file_note(kind)
+        }),
+        in_outage: counts.in_outage,
+        periods: ingested.standings.has_history().then_some(counts.periods),
+        as_of: ingested.settle.time().map(UnixSeconds::to_rfc3339),
+        spilled_bytes: scratch.spilled_bytes(),
+        memory_bytes: Some(scratch.memory()).filter(|&memory| memory < usize::MAX),
+    };
+    summary::write(&summary, &object)
 }
 
 /// Checks the flags of `compile` beside policy sets: those about archives need one, and archives are
@@ -286,46 +313,6 @@ struct Summary<'r> {
     spilled_bytes: u64,
     /// `None` if there is no limit.
     memory_bytes: Option<usize>,
-}
-
-impl<'r> Summary<'r> {
-    fn new(
-        account: Account<NoRecords>,
-        sets: &'r [SourceSet],
-        ingested: &'r Ingested,
-        counts: &StandingCounts,
-    ) -> Summary<'r> {
-        let (inputs, scratch) = (&ingested.inputs, &ingested.compiling.scratch);
-        let sum = |of: fn(&InputReport) -> u64| inputs.iter().map(of).sum();
-        // A set stores no origin without a policy.
-        let states = PolicyState::ALL.into_iter().filter(|state| *state != PolicyState::Unknown);
-        Summary {
-            format: format::COMPILE,
-            account,
-            sets,
-            inputs,
-            bytes: sum(|input| input.bytes),
-            captures: sum(|input| input.captures),
-            later: sum(|input| input.later),
-            superseded: ingested.superseded,
-            superseded_undated: ingested.superseded_undated,
-            doubted: ingested.doubted.iter().map(|field| field.as_str()).collect(),
-            broken: sum(|input| input.broken),
-            redirected: counts.redirected,
-            states: Figures::of(states, PolicyState::as_str, |state| counts.in_state(state)),
-            capture_notes: Figures::of(CaptureNote::ALL, CaptureNote::as_str, |note| {
-                counts.with_capture_note(note)
-            }),
-            file_notes: Figures::of(NoteKind::ALL, NoteKind::as_str, |kind| {
-                counts.with_file_note(kind)
-            }),
-            in_outage: counts.in_outage,
-            periods: ingested.standings.has_history().then_some(counts.periods),
-            as_of: ingested.settle.time().map(UnixSeconds::to_rfc3339),
-            spilled_bytes: scratch.spilled_bytes(),
-            memory_bytes: Some(scratch.memory()).filter(|&memory| memory < usize::MAX),
-        }
-    }
 }
 
 impl summary::Summary for Summary<'_> {

@@ -31,7 +31,7 @@ use portcullis_text::visible::visible;
 use serde::Serialize;
 
 use super::agents::AgentNotes;
-use super::args::{DiffArgs, InputArgs, QuestionArgs, ReadingArgs};
+use super::args::{DiffArgs, InputArgs, ReadingArgs};
 use super::engine::{check_files, classifier, show_notes, texts_of};
 use super::exit::ExitStatus;
 use super::mapped;
@@ -67,10 +67,10 @@ struct Diff {
 
 pub fn run(args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    let DiffArgs { old, new, agents, urls, usage, text, strict, files, reading, run, .. } = args;
+    let DiffArgs { old, new, usage, text, strict, files, reading, run, .. } = args;
     let output = args.output.output.unwrap_or_default();
     let format = plan::format(args.format, &output, Format::TABLES)?;
-    let questions = plan::questions(QuestionArgs { agents, urls }, None)?;
+    let questions = plan::questions(args.questions, None)?;
     let has_urls = !files.is_empty();
     ensure!(!has_urls || !questions.names_nobody(), "comparing URLs requires -a AGENT");
     let labels = plan::labels(usage)?;
@@ -167,13 +167,6 @@ fn has_stray_bytes_alone(path: &Path) -> bool {
     let seen = BODY_BYTES_MAX as u64 + 1;
     let read = File::open(path).and_then(|file| file.take(seen).read_to_end(&mut bytes));
     read.is_ok() && bytes.len() <= BODY_BYTES_MAX && is_mostly_text(&bytes)
-}
-
-/// The output for a chunk.
-#[derive(Default)]
-struct Changed {
-    block: Encoded,
-    counts: UrlCounts,
 }
 
 /// What a comparison found, and its outputs: the table, complete but for the account of a Parquet file,
@@ -297,17 +290,16 @@ impl Diff {
             stream,
             &self.questions,
             || (session(&old), session(&new)),
-            |(old, new), piece, changed: &mut Changed| {
-                changed.counts = none.clone();
-                let counts = &mut changed.counts;
+            |(old, new), piece, (counts, block): &mut (UrlCounts, Encoded)| {
+                counts.clone_from(&none);
                 let mut added = encoder.none();
                 compare_chunk(piece, agents, (old, new), counts, &mut added)?;
-                changed.block = encoder.encode_all(&mut added)?;
+                *block = encoder.encode_all(&mut added)?;
                 Ok(())
             },
-            |_, changed| {
-                counts.merge(&changed.counts);
-                table.write(std::mem::take(&mut changed.block))
+            |_, (chunk, block)| {
+                counts.merge(chunk);
+                table.write(std::mem::take(block))
             },
         )?;
         Ok((Found::Urls { counts, invalid: invalid.into() }, table, rejects))

@@ -7,7 +7,7 @@ use anyhow::{anyhow, ensure};
 use portcullis_build::{LoadConfig, LoadNote, LoadNoteKind, Loaded, Strictness};
 use portcullis_files::kind::{FileKind, WrongKind};
 use portcullis_report::account::EMPTY_INPUT;
-use portcullis_report::{Counts, Figures, PolicyFacts};
+use portcullis_report::{Counts, Figures, JudgedAge, PolicyFacts};
 use portcullis_robots::syntax::NoteKind;
 pub use portcullis_rows::runner::thread_pool;
 use portcullis_set::batch::{Classifier, Freshness};
@@ -19,7 +19,7 @@ use super::args::PolicyArgs;
 use super::mapped;
 use super::message::{first, show_first};
 use super::output::SummaryForm;
-use super::plan::{self, QuestionPlan};
+use super::plan::{self, QuestionPlan, TimePlan};
 use super::values::SetAt;
 
 /// The number of threads of a command without `-j`: one per CPU.
@@ -36,58 +36,52 @@ pub fn load(
     args: &PolicyArgs,
     questions: &QuestionPlan,
 ) -> anyhow::Result<Policies> {
-    let loaded = match &args.set {
-        None => load_robots(pool, args, questions)?,
-        Some(set) => {
-            let set = open_set(set, args, questions)?;
-            Loaded { set, notes: Vec::new(), left_out: 0 }
-        }
+    let strictness = args.faults.strictness();
+    let loaded = if let Some(SetAt { path, time }) = &args.set {
+        let name = path.display();
+        ensure!(
+            time.is_none() || questions.times.is_some(),
+            "{name}: this command reads the newest policies; leave out @TIME"
+        );
+        let set = mapped::set(path).map_err(needs_set)?;
+        let own = set.dialect();
+        ensure!(
+            args.text.dialect.is_none_or(|asked| asked.name == own.name),
+            "{name} was compiled for the dialect {}; omit --dialect, or compile it again for the other one",
+            own.name
+        );
+        check_files(&set, strictness)?;
+        Loaded { set, notes: Vec::new(), left_out: 0 }
+    } else {
+        ensure!(
+            questions.times.is_none(),
+            "--robots has the files of today; compile captures with --history, and use -p to ask for a \
+             time"
+        );
+        let dialect = args.text.dialect();
+        let agents = (!questions.all_robots).then(|| questions.agents(dialect)).transpose()?;
+        let (robots_bytes_max, agents) = (args.text.bytes_max(), agents.map(Into::into));
+        let config = LoadConfig { dialect, robots_bytes_max, agents, strictness };
+        pool.install(|| portcullis_build::load(args.path(), &config))?
     };
-    let agents = AgentNotes::of(questions, &loaded.set)?;
-    let (note_count, strictness) = (loaded.note_count(), args.faults.strictness());
+    let mut agents = AgentNotes::of(questions, &loaded.set)?;
+    let note_count = loaded.note_count();
     let Loaded { set, notes, left_out } = loaded;
-    Ok(Policies { set: set.into(), left_out, strictness, notes, note_count, agents })
-}
-
-fn load_robots(
-    pool: &ThreadPool,
-    args: &PolicyArgs,
-    questions: &QuestionPlan,
-) -> anyhow::Result<Loaded> {
-    ensure!(
-        questions.times.is_none(),
-        "--robots has the files of today; compile captures with --history, and use -p to ask for a \
-         time"
-    );
-    let dialect = args.text.dialect();
-    let config = LoadConfig {
-        dialect,
-        robots_bytes_max: args.text.bytes_max(),
-        agents: if questions.all_robots { None } else { Some(questions.agents(dialect)?.into()) },
-        strictness: args.faults.strictness(),
-    };
-    Ok(pool.install(|| portcullis_build::load(args.path(), &config))?)
-}
-
-fn open_set(
-    SetAt { path, time }: &SetAt,
-    args: &PolicyArgs,
-    questions: &QuestionPlan,
-) -> anyhow::Result<PolicySet> {
-    let name = path.display();
-    ensure!(
-        time.is_none() || questions.times.is_some(),
-        "{name}: this command reads the newest policies; leave out @TIME"
-    );
-    let set = mapped::set(path).map_err(needs_set)?;
-    let own = set.dialect();
-    ensure!(
-        args.text.dialect.is_none_or(|asked| asked.name == own.name),
-        "{name} was compiled for the dialect {}; omit --dialect, or compile it again for the other one",
-        own.name
-    );
-    check_files(&set, args.faults.strictness())?;
-    Ok(set)
+    let mut facts = PolicyFacts { left_out, ..PolicyFacts::of(&set) };
+    if Path::new(set.name()).is_dir() {
+        facts.kind = "folder";
+    }
+    let is_empty = |note: &&LoadNote| note.kind == LoadNoteKind::EmptyInput;
+    let empty = notes.iter().filter(is_empty).count() as u64;
+    facts.file_notes.merge(&Figures(vec![(EMPTY_INPUT, empty)]));
+    agents.run.policies = Some(facts);
+    agents.run.at = questions.times.as_ref().map(TimePlan::describe);
+    agents.run.judged_age = questions.freshness.as_ref().map(|freshness| JudgedAge {
+        as_of: agents.run.at.clone().unwrap_or_else(|| freshness.as_of.to_rfc3339()),
+        max_age_seconds: freshness.seconds_max,
+        expired: if freshness.withdraws { "unknown" } else { "keep" },
+    });
+    Ok(Policies { set: set.into(), strictness, notes, note_count, agents })
 }
 
 /// Fails with --strict if some files of a set are cut or look like something else.
@@ -131,13 +125,11 @@ pub fn classifier(set: &Arc<PolicySet>, questions: &QuestionPlan) -> anyhow::Res
 /// Loaded policies.
 pub struct Policies {
     pub set: Arc<PolicySet>,
-    /// Files that were left out of a folder.
-    left_out: u64,
     strictness: Strictness,
     /// The notes on files, and how many there are.
     notes: Vec<LoadNote>,
     note_count: u64,
-    /// The agents, and the notes on agents that have no effect.
+    /// What an account says of the policies and agents, and the notes on agents that have no effect.
     pub agents: AgentNotes,
 }
 
@@ -170,27 +162,6 @@ impl Policies {
     /// Returns the first notes on files, and those on agents, for an account.
     pub fn account_notes(&self) -> Vec<String> {
         [texts_of(&self.notes, self.note_count), self.agents.notes.clone()].concat()
-    }
-
-    /// Shows the notes on files, and on agents that seem to be misspelt unless `quiet`.
-    pub fn show_notes_of_check(&self, quiet: bool) {
-        show_notes(&self.notes, self.note_count, SummaryForm::None);
-        if !quiet {
-            self.agents.show_misspelt();
-        }
-    }
-
-    /// Describes the policies.
-    pub fn facts(&self) -> PolicyFacts {
-        let mut facts = PolicyFacts::of(&self.set);
-        if Path::new(self.set.name()).is_dir() {
-            facts.kind = "folder";
-        }
-        facts.left_out = self.left_out;
-        let is_empty = |note: &&LoadNote| note.kind == LoadNoteKind::EmptyInput;
-        let empty = self.notes.iter().filter(is_empty).count() as u64;
-        facts.file_notes.merge(&Figures(vec![(EMPTY_INPUT, empty)]));
-        facts
     }
 }
 

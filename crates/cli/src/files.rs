@@ -78,25 +78,6 @@ impl Files {
     /// If there is a conflict. The message names the flag and the files.
     pub fn of(matches: &ArgMatches) -> anyhow::Result<Files> {
         let Some((_, matches)) = matches.subcommand() else { return Ok(Files::default()) };
-        let files = Files::given(matches)?;
-        ensure!(files.stdin_reads <= 1, "standard input can be read only once; give - only once");
-        files.check(&files.outputs, OTHER_FILE)?;
-        Ok(files)
-    }
-
-    /// Checks the files that `--out-dir` names after lists.
-    ///
-    /// # Errors
-    ///
-    /// If one of them is an input, another of them, or the output of another flag.
-    pub fn check_outputs_of_lists(&self, outputs: &[OutputFile]) -> anyhow::Result<()> {
-        let named = |path: &OutputFile| NamedFile::new(path.display().to_string(), path);
-        let named: Vec<NamedFile> = outputs.iter().filter_map(named).collect();
-        self.check(self.outputs.iter().chain(&named), OTHER_FOLDER)
-    }
-
-    /// Returns the files in the arguments of a subcommand.
-    fn given(matches: &ArgMatches) -> anyhow::Result<Files> {
         let mut files = Files::default();
         for id in matches.ids() {
             let id = id.as_str();
@@ -143,7 +124,20 @@ impl Files {
             let name = "standard output".to_owned();
             files.outputs.push(NamedFile { name, identity, is_stream: true });
         }
+        ensure!(files.stdin_reads <= 1, "standard input can be read only once; give - only once");
+        files.check(&files.outputs, OTHER_FILE)?;
         Ok(files)
+    }
+
+    /// Checks the files that `--out-dir` names after lists.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is an input, another of them, or the output of another flag.
+    pub fn check_outputs_of_lists(&self, outputs: &[OutputFile]) -> anyhow::Result<()> {
+        let named = |path: &OutputFile| NamedFile::new(path.display().to_string(), path);
+        let named: Vec<NamedFile> = outputs.iter().filter_map(named).collect();
+        self.check(self.outputs.iter().chain(&named), OTHER_FOLDER)
     }
 
     fn add_input(&mut self, path: &Path) -> anyhow::Result<()> {
@@ -191,7 +185,18 @@ impl Files {
                 bail!("{} is also an input ({name}); {advice}", output.name);
             }
         }
-        self.folders.iter().try_for_each(|folder| check_members(folder, &written, advice))
+        // An entry of a folder that is not read, as its name is not a host, was hardly meant to be replaced
+        // either. Standard output may be one, because the shell creates its file in the current folder. A
+        // folder that cannot be listed is reported elsewhere.
+        let members = self.folders.iter().flat_map(|folder| folder::entries(folder));
+        for (member, is_read) in members.flatten() {
+            if let Some(output) = Identity::from_path(&member).and_then(|it| written.get(&it))
+                && (is_read || !output.is_stream)
+            {
+                bail!("{} is also an input ({}); {advice}", output.name, member.display());
+            }
+        }
+        Ok(())
     }
 }
 
@@ -206,25 +211,6 @@ impl NamedFile {
         };
         Some(NamedFile { name, identity: identity?, is_stream: false })
     }
-}
-
-/// Rejects an output that is an entry of a folder of robots.txt files. An entry that is not read, as
-/// its name is not a host, was hardly meant to be replaced either. Standard output may be one,
-/// because the shell creates its file in the current folder.
-fn check_members(
-    folder: &Path,
-    written: &HashMap<&Identity, &NamedFile>,
-    advice: &str,
-) -> anyhow::Result<()> {
-    // A folder that cannot be listed is reported elsewhere.
-    for (member, is_read) in folder::entries(folder).into_iter().flatten() {
-        if let Some(output) = Identity::from_path(&member).and_then(|it| written.get(&it))
-            && (is_read || !output.is_stream)
-        {
-            bail!("{} is also an input ({}); {advice}", output.name, member.display());
-        }
-    }
-    Ok(())
 }
 
 /// Whether a path that does not exist is a URL.

@@ -3,13 +3,12 @@
 use portcullis_report::Filter;
 use portcullis_report::filter::{Class, Fate, Plan, Quantifier};
 
-use super::args::{FilterArgs, SelectionArgs};
+use super::args::FilterArgs;
 use super::exit::ExitStatus;
 use super::files::Files;
 use super::output::{SummaryForm, SummaryTo};
 use super::records::{Request, Writing};
 use super::rows::{self, Head};
-use super::summary;
 
 pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     if args.quiet {
@@ -20,10 +19,20 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
             summaries.push(SummaryTo { form: SummaryForm::Quiet, file: None });
         }
     }
-    let plan = selection(&args.selection);
+    let aside = [&args.unknown, &args.invalid, &args.pages];
+    let [unknown, invalid, pages] = aside.map(|to| to.fate);
+    let plan = Plan {
+        quantifier: if args.any { Quantifier::Any } else { Quantifier::All },
+        keeps: if args.invert { Class::Disallowed } else { Class::Allowed },
+        unknown,
+        invalid,
+        pages,
+        purpose: args.purpose,
+        unstated: args.unstated.map(|is_kept| if is_kept { Fate::Keep } else { Fate::Drop }),
+    };
     let writes = !args.quiet && !args.count;
     let mut request = Request::new(args.records, Vec::from_iter(plan.purpose), writes)?;
-    let aside = args.selection.aside().map(|to| to.file.as_ref());
+    let aside = aside.map(|to| to.file.as_ref());
     let (output, has_folder) = (&request.output, request.folder.is_some());
     let are_rows = writes && rows::keeps_rows(&request.stream, output, has_folder, aside)?;
     if are_rows {
@@ -33,7 +42,7 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         request.stream.shows_cuts = true;
     }
     let run = request.open(files, None, &aside)?;
-    let described = are_rows.then(|| summary::run(&run.policies, &run.request.questions));
+    let described = are_rows.then(|| run.policies.agents.run.clone());
     let head = |is_kept| match &described {
         Some(run) => Head::parquet(Vec::new(), true, run.clone()),
         None => Head::Own { first: None, is_left_out: is_kept && !writes },
@@ -41,25 +50,11 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let (counts, status) = run.run(&Writing {
         format: &Filter { plan, are_rows, counts_only: !writes },
         head: &head,
-        has_accounts: are_rows,
         prints_count: args.count && !args.quiet,
     })?;
     let kept = counts.kept.unwrap_or(0);
     match status {
         ExitStatus::Done if args.fail.fail && kept == 0 => Ok(ExitStatus::Negative),
         status => Ok(status),
-    }
-}
-
-fn selection(args: &SelectionArgs) -> Plan {
-    let [unknown, invalid, pages] = args.aside().map(|to| to.fate);
-    Plan {
-        quantifier: if args.any { Quantifier::Any } else { Quantifier::All },
-        keeps: if args.invert { Class::Disallowed } else { Class::Allowed },
-        unknown,
-        invalid,
-        pages,
-        purpose: args.purpose,
-        unstated: args.unstated.map(|is_kept| if is_kept { Fate::Keep } else { Fate::Drop }),
     }
 }

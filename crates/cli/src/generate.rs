@@ -7,10 +7,10 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use super::args::Generated;
-use super::exit::{self, ExitStatus};
+use super::exit;
 use super::output;
 
-pub fn run(kind: Generated, mut command: Command) -> anyhow::Result<ExitStatus> {
+pub fn run(kind: Generated, mut command: Command) -> anyhow::Result<()> {
     let mut text = Vec::new();
     match kind.0 {
         None => text = man(command)?,
@@ -19,8 +19,7 @@ pub fn run(kind: Generated, mut command: Command) -> anyhow::Result<ExitStatus> 
             clap_complete::generate(shell, &mut command, name, &mut text);
         }
     }
-    output::print(&text)?;
-    Ok(ExitStatus::Done)
+    Ok(output::print(&text)?)
 }
 
 /// Renders one page for the program and all its subcommands, whose names are in the headings.

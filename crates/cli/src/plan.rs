@@ -38,7 +38,6 @@ use super::values::{Format, MaxAge};
 #[derive(Default)]
 pub struct QuestionPlan {
     pub asked: Asked,
-    pub headers: Vec<String>,
     pub assumed_scheme: Option<String>,
     pub freshness: Option<Freshness>,
     /// The times as of which records are decided; `None` for now.
@@ -86,22 +85,13 @@ impl TimePlan {
 }
 
 impl QuestionPlan {
-    /// Returns the agents in a dialect, and the names in built-in lists that it cannot express.
-    ///
-    /// # Errors
-    ///
-    /// If an agent that was given directly is not valid in that dialect, or no agent is left.
-    pub fn chains(&self, dialect: &Dialect) -> anyhow::Result<(Vec<Crawler>, Vec<&str>)> {
-        self.asked.chains(&self.headers, dialect)
-    }
-
     /// Returns the agents in a dialect.
     ///
     /// # Errors
     ///
-    /// As [`QuestionPlan::chains`].
+    /// As [`Asked::chains`].
     pub fn agents(&self, dialect: &Dialect) -> anyhow::Result<Vec<Crawler>> {
-        Ok(self.chains(dialect)?.0)
+        Ok(self.asked.chains(dialect)?.0)
     }
 
     /// Returns a session that asks `classifier`.
@@ -128,18 +118,12 @@ impl QuestionPlan {
 
     /// Returns the number of agents that were named.
     pub fn agent_count(&self) -> usize {
-        self.asked.names.len() + self.headers.len()
+        self.asked.names.len() + self.asked.headers.len()
     }
 
     /// Whether no agent was named.
     pub fn names_nobody(&self) -> bool {
         self.agent_count() == 0
-    }
-
-    /// Returns the names that come from lists, not from `-a` itself.
-    pub fn listed(&self) -> HashSet<&str> {
-        let listed = self.asked.names.iter().filter(|name| name.list.is_some());
-        listed.map(|name| name.name.as_str()).collect()
     }
 }
 
@@ -190,7 +174,7 @@ pub fn questions(
     args: QuestionArgs,
     dialect: Option<&'static Dialect>,
 ) -> anyhow::Result<QuestionPlan> {
-    Ok(QuestionPlan { assumed_scheme: args.urls.assume_scheme, ..agents(args.agents, dialect)? })
+    Ok(QuestionPlan { assumed_scheme: args.assume_scheme, ..agents(args.agents, dialect)? })
 }
 
 /// Returns the agents, which are checked if the dialect is known.
@@ -198,8 +182,8 @@ pub fn agents(args: AgentArgs, dialect: Option<&'static Dialect>) -> anyhow::Res
     let mut headers = args.user_agents;
     let mut seen = HashSet::new();
     headers.retain(|header| seen.insert(header.clone()));
-    let asked = agents::expand(&args.agents)?;
-    let questions = QuestionPlan { asked, headers, ..QuestionPlan::default() };
+    let asked = Asked { headers, ..agents::expand(&args.agents)? };
+    let questions = QuestionPlan { asked, ..QuestionPlan::default() };
     dialect.map_or(Ok(Vec::new()), |dialect| questions.agents(dialect))?;
     Ok(questions)
 }
@@ -316,11 +300,7 @@ pub fn stream(
         rejects.as_deref().is_none_or(|path| !is_standard_output(path)),
         "--rejects cannot go to standard output; name a file"
     );
-    let each = questions.times.as_ref();
-    let times = each.map(|times| times.each.clone()).unwrap_or_default();
-    let unit = each.and_then(|times| times.unit);
-    let agents = questions.each.as_ref().map(|each| each.place.clone()).unwrap_or_default();
-    let is_lenient = strictness == Strictness::Lenient;
+    let times = questions.times.as_ref();
     ensure!(
         is_lines || !reading.null_data,
         "--null-data is for plain lines; omit it, or --input-format"
@@ -331,10 +311,10 @@ pub fn stream(
         hosts: Place::named(reading.host_field),
         host: reading.host,
         terminator: if reading.null_data { Terminator::Nul } else { Terminator::LineFeed },
-        times,
-        unit,
-        agents,
-        is_lenient,
+        times: times.map(|times| times.each.clone()).unwrap_or_default(),
+        unit: times.and_then(|times| times.unit),
+        agents: questions.each.as_ref().map(|each| each.place.clone()).unwrap_or_default(),
+        is_lenient: strictness == Strictness::Lenient,
     };
     let mut notes = Notes { are_hidden: summary(run)?.form.hides_notes(), kept: Vec::new() };
     let lists = expand(files.iter().map(|list| &*list.0), "list", &|_| Ok(false))?;

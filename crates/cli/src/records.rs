@@ -20,7 +20,7 @@ use portcullis_report::{Counts, Encoded, Format, Written};
 use portcullis_set::Damage;
 use portcullis_set::batch::Classifier;
 
-use super::args::{PolicyArgs, RecordsArgs, ShardArgs};
+use super::args::{PolicyArgs, RecordsArgs};
 use super::engine::{self, Policies, thread_pool};
 use super::exit::ExitStatus;
 use super::files::Files;
@@ -31,7 +31,7 @@ use super::output::{
 };
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::rows::{Destinations, Head, RowOutput};
-use super::stream::{self, Part};
+use super::stream;
 use super::summary;
 use super::unknown_hosts::HostCounts;
 
@@ -45,7 +45,8 @@ pub struct Request {
     pub stream: StreamPlan,
     pub output: OutputFile,
     pub folder: Option<OutputFolder>,
-    shards: ShardArgs,
+    skip_existing: bool,
+    keep_going: bool,
     unknown_hosts: Option<OutputFile>,
 }
 
@@ -79,7 +80,8 @@ impl Request {
             stream,
             output,
             folder,
-            shards: args.shards,
+            skip_existing: args.skip_existing,
+            keep_going: args.keep_going,
             unknown_hosts: args.unknown_hosts,
         })
     }
@@ -91,24 +93,23 @@ impl Request {
     ///
     /// If an output cannot be opened, or the policies cannot be loaded.
     pub fn open(
-        self,
+        mut self,
         files: &Files,
         extension: Option<&str>,
         aside: &[Option<&OutputFile>],
     ) -> anyhow::Result<Opened> {
-        let Request { stream, questions, .. } = &self;
         let destinations = match &self.folder {
             None => Destinations { paths: vec![self.output.clone()], is_joined: true },
             Some(folder) => {
-                let paths = lists::outputs(&stream.inputs, folder, extension)?;
+                let paths = lists::outputs(&self.stream.inputs, folder, extension)?;
                 files.check_outputs_of_lists(&paths)?;
                 Destinations { paths, is_joined: false }
             }
         };
-        let sets_aside = stream.rejects.is_some()
+        let sets_aside = self.stream.rejects.is_some()
             || self.unknown_hosts.is_some()
             || aside.iter().any(Option::is_some);
-        let shards = Shards::of(stream.clone(), destinations, self.shards, sets_aside)?;
+        let (parts, notes) = self.parts(destinations, sets_aside)?;
         let hosts = self.unknown_hosts.as_ref().map(HostCounts::create).transpose()?;
         let aside = (1..).zip(aside).filter_map(|(place, path)| Some((place, (*path)?.clone())));
         let aside = aside.map(|(place, path)| {
@@ -116,20 +117,65 @@ impl Request {
             Ok((place, RowOutput::open(destinations)?))
         });
         let aside = aside.collect::<anyhow::Result<_>>()?;
-        let policies = engine::load(&thread_pool(stream.threads)?, &self.policies, questions)?;
+        let (pool, questions) = (thread_pool(self.stream.threads)?, &self.questions);
+        let policies = engine::load(&pool, &self.policies, questions)?;
         policies.show_notes(self.summary.form);
         let classifier =
             engine::classifier(&policies.set, questions)?.with_usage(&self.labels).into();
         let loaded = Instant::now();
-        Ok(Opened { request: self, shards, hosts, aside, policies, classifier, loaded })
+        Ok(Opened { request: self, parts, notes, hosts, aside, policies, classifier, loaded })
+    }
+
+    /// Divides a run into parts, and notes what is left out. An output for all lists is opened now, so that
+    /// what cannot be written is known before any work.
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be opened, or records of all lists go to a file as well.
+    fn parts(
+        &mut self,
+        destinations: Destinations,
+        sets_aside: bool,
+    ) -> anyhow::Result<(Vec<RunPart>, Notes)> {
+        let Request { stream, skip_existing, keep_going, .. } = self;
+        stream.shows_cuts |= destinations.paths.iter().any(|path| path.coding().is_some());
+        let lists = mem::take(&mut stream.inputs);
+        let mut notes = Notes { are_hidden: stream.notes.are_hidden, kept: Vec::new() };
+        if destinations.is_joined || !(*skip_existing || *keep_going) {
+            return Ok((vec![(lists, RowOutput::open(destinations)?)], notes));
+        }
+        ensure!(
+            !sets_aside,
+            "--skip-existing and --keep-going write one output for each list, and --rejects, \
+             --unknown FILE, --invalid FILE and --unknown-hosts one for all; omit either"
+        );
+        mem::swap(&mut notes, &mut stream.notes);
+        let count = lists.len();
+        let mut parts = Vec::with_capacity(count);
+        for (list, path) in lists.into_iter().zip(destinations.paths) {
+            if !*skip_existing || !path.exists() {
+                let destinations = Destinations { paths: vec![path], is_joined: false };
+                parts.push((vec![list], RowOutput::open(destinations)?));
+            }
+        }
+        if parts.len() < count {
+            let skipped = counted((count - parts.len()) as u64, "list");
+            notes.add(format!("{skipped} left out, whose outputs exist (--skip-existing)"));
+        }
+        Ok((parts, notes))
     }
 }
+
+/// A part of a run: its lists and their output.
+type RunPart = (Vec<Input>, RowOutput<'static>);
 
 /// A run whose outputs are open and whose policies are loaded.
 pub struct Opened {
     pub request: Request,
     pub policies: Policies,
-    shards: Shards,
+    parts: Vec<RunPart>,
+    /// The notes on the parts, before those on the lists.
+    notes: Notes,
     hosts: Option<HostCounts>,
     /// The outputs for records that are set aside, by their places in [`Written`].
     aside: Vec<(usize, RowOutput<'static>)>,
@@ -143,50 +189,12 @@ pub struct Writing<'w> {
     pub format: &'w dyn Format,
     /// Returns how an output begins: that of the records, or for `false` one for records set aside.
     pub head: &'w dyn Fn(bool) -> Head<'w>,
-    /// Whether each output has an account, as Parquet files do.
-    pub has_accounts: bool,
     /// Whether the output has the number of the records instead of them.
     pub prints_count: bool,
 }
 
-/// The output for a piece.
-#[derive(Default)]
-struct Done {
-    written: Written,
-    counts: Counts,
-    compressor: Compressor,
-}
-
-/// The files that get something of each piece, in the order of the input.
-struct Sinks<'w> {
-    /// The outputs of the records and of those that are set aside, by their places in
-    /// [`Written`].
-    records: Vec<(usize, RowOutput<'w>)>,
-    hosts: Option<HostCounts>,
-}
-
-impl Sinks<'_> {
-    fn add(&mut self, part: &Part<'_>, done: &mut Done) -> anyhow::Result<()> {
-        let Done { written, counts, .. } = done;
-        for (place, output) in &mut self.records {
-            if part.is_first {
-                output.begin(part, counts.records == 0)?;
-            }
-            output.write(part.list, &mut written[*place], counts)?;
-        }
-        Ok(self.hosts.as_mut().map_or(Ok(()), |hosts| hosts.add(&counts.unknown_hosts))?)
-    }
-
-    /// Completes the files. None has its name yet.
-    fn complete(self) -> anyhow::Result<Vec<CompleteOutput>> {
-        let mut complete = Vec::new();
-        for (_, output) in self.records {
-            complete.extend(output.complete()?);
-        }
-        complete.extend(self.hosts.map(HostCounts::complete).transpose()?);
-        Ok(complete)
-    }
-}
+/// The output for a piece: what is written, what is counted, and what compresses it.
+type Done = (Written, Counts, Compressor);
 
 impl Opened {
     /// Runs, writes the summary, and returns what was counted and the exit status.
@@ -195,34 +203,36 @@ impl Opened {
     ///
     /// If a list cannot be read, the set is damaged, or an output cannot be written.
     pub fn run(self, writing: &Writing<'_>) -> anyhow::Result<(Counts, ExitStatus)> {
-        let Opened { request, policies, shards, classifier, loaded, .. } = self;
+        let Opened { request, policies, parts, mut notes, classifier, loaded, .. } = self;
         let (mut hosts, mut aside) = (self.hosts, self.aside);
-        let Request { started, summary, questions, labels, .. } = &request;
+        let Request { started, summary, questions, labels, mut stream, keep_going, .. } = request;
         let agents = policies.agents.run.agents.len();
         let counts_all = summary.counts_all();
-        let counts_hosts = writing.has_accounts || counts_all || summary.form == SummaryForm::Text;
+        // A Parquet file has an account.
+        let has_account = matches!((writing.head)(true), Head::Parquet(_));
+        let counts_hosts = has_account || counts_all || summary.form == SummaryForm::Text;
         let hosts_max = match hosts {
             Some(_) => usize::MAX,
             None if counts_hosts => SUMMARY_UNKNOWN_HOSTS_MAX,
             None => 0,
         };
-        let (sum, notes, status) = shards.run(|stream, output| {
+        let mut run = |stream: &mut StreamPlan, output: RowOutput<'static>| {
             let mut records: Vec<(usize, RowOutput<'_>)> = vec![(0, output)];
             records.extend(mem::take(&mut aside));
             records.iter_mut().for_each(|(place, it)| it.head = (writing.head)(*place == 0));
             let destinations: Vec<(usize, Destinations)> =
                 records.iter().map(|(place, it)| (*place, it.destinations.clone())).collect();
-            let mut sinks = Sinks { records, hosts: hosts.take() };
+            let mut hosts = hosts.take();
             let mut sum = Counts::default();
             let (invalid, rejected) = stream::run(
                 stream,
-                questions,
+                &questions,
                 || questions.session(&classifier),
-                |session, piece, Done { written, counts, compressor }| {
+                |session, piece, (written, counts, compressor): &mut Done| {
                     written.iter_mut().for_each(Encoded::clear);
                     counts.clear(agents, hosts_max);
                     if counts_all {
-                        counts.ask_preferences(labels);
+                        counts.ask_preferences(&labels);
                         counts.ask_drops();
                     }
                     let list = piece.rows.list_number();
@@ -233,97 +243,40 @@ impl Opened {
                     }
                     Ok(())
                 },
-                |part, done| {
-                    policies.check_ages(&done.counts, questions)?;
-                    sum.merge(&done.counts);
-                    sinks.add(part, done)
+                |part, (written, counts, _)| {
+                    policies.check_ages(counts, &questions)?;
+                    sum.merge(counts);
+                    for (place, output) in &mut records {
+                        if part.is_first {
+                            output.begin(part, counts.records == 0)?;
+                        }
+                        output.write(part.list, &mut written[*place], counts)?;
+                    }
+                    Ok(hosts.as_mut().map_or(Ok(()), |hosts| hosts.add(&counts.unknown_hosts))?)
                 },
             )?;
             policies.set.is_whole()?;
             if writing.prints_count {
                 let kept = sum.kept.unwrap_or(0);
-                sinks.records[0].1.write_text(format!("{kept}\n").as_bytes())?;
+                records[0].1.write_text(format!("{kept}\n").as_bytes())?;
             }
-            CompleteOutput::publish_all(sinks.complete()?.into_iter().chain(rejected))?;
+            let mut complete = Vec::from_iter(rejected);
+            for (_, output) in records {
+                complete.extend(output.complete()?);
+            }
+            complete.extend(hosts.map(HostCounts::complete).transpose()?);
+            CompleteOutput::publish_all(complete)?;
             sum.invalid = invalid;
-            Ok(sum)
-        })?;
-        let times = [*started, loaded];
-        summary::write(summary, &summary::account(&policies, questions, &sum, &notes, times))?;
-        Ok((sum, status))
-    }
-}
-
-/// The parts of a run, each with its lists and their outputs.
-struct Shards {
-    stream: StreamPlan,
-    parts: Vec<(Vec<Input>, RowOutput<'static>)>,
-    keeps_going: bool,
-    /// The notes on the parts, before those on the lists.
-    notes: Notes,
-}
-
-impl Shards {
-    /// Divides a run. An output for all lists is opened now, so that what cannot be written is known
-    /// before any work.
-    ///
-    /// # Errors
-    ///
-    /// If the output cannot be opened, or records of all lists go to a file as well.
-    fn of(
-        mut stream: StreamPlan,
-        destinations: Destinations,
-        ShardArgs { skip_existing, keep_going }: ShardArgs,
-        sets_aside: bool,
-    ) -> anyhow::Result<Shards> {
-        stream.shows_cuts |= destinations.paths.iter().any(|path| path.coding().is_some());
-        let lists = mem::take(&mut stream.inputs);
-        let mut notes = Notes { are_hidden: stream.notes.are_hidden, kept: Vec::new() };
-        if destinations.is_joined || !(skip_existing || keep_going) {
-            let parts = vec![(lists, RowOutput::open(destinations)?)];
-            return Ok(Shards { stream, parts, keeps_going: false, notes });
-        }
-        ensure!(
-            !sets_aside,
-            "--skip-existing and --keep-going write one output for each list, and --rejects, \
-             --unknown FILE, --invalid FILE and --unknown-hosts one for all; omit either"
-        );
-        mem::swap(&mut notes, &mut stream.notes);
-        let count = lists.len();
-        let mut parts = Vec::with_capacity(count);
-        for (list, path) in lists.into_iter().zip(destinations.paths) {
-            if !skip_existing || !path.exists() {
-                let destinations = Destinations { paths: vec![path], is_joined: false };
-                parts.push((vec![list], RowOutput::open(destinations)?));
-            }
-        }
-        if parts.len() < count {
-            let skipped = counted((count - parts.len()) as u64, "list");
-            notes.add(format!("{skipped} left out, whose outputs exist (--skip-existing)"));
-        }
-        Ok(Shards { stream, parts, keeps_going: keep_going, notes })
-    }
-
-    /// Calls `run` for every part, and returns the sum of what was counted, the notes and the exit
-    /// status.
-    ///
-    /// # Errors
-    ///
-    /// The first error of `run`. With `--keep-going`, a list that cannot be read is none: it is
-    /// reported, and the status is that of a failure.
-    fn run(
-        self,
-        mut run: impl FnMut(&mut StreamPlan, RowOutput<'static>) -> anyhow::Result<Counts>,
-    ) -> anyhow::Result<(Counts, Vec<String>, ExitStatus)> {
-        let Shards { mut stream, parts, keeps_going, mut notes } = self;
-        let (count, mut failed) = (parts.len(), 0_u64);
-        let mut sum = Counts::default();
+            anyhow::Ok(sum)
+        };
+        let (count, mut failed, mut sum) = (parts.len(), 0_u64, Counts::default());
         for (lists, output) in parts {
             stream.inputs = lists;
             let kept = stream.notes.kept.len();
             match run(&mut stream, output) {
                 Ok(counts) => sum.merge(&counts),
-                Err(error) if keeps_going && is_of_list(&error) => {
+                // A list that cannot be read is reported, and the status is that of a failure.
+                Err(error) if keep_going && is_of_list(&error) => {
                     failed += 1;
                     notes.show("", format!("error: {error:#}"));
                     // An account says nothing of how this list was read.
@@ -339,8 +292,9 @@ impl Shards {
                 .add(format!("{failed} of {lists} failed; the outputs of the others are complete"));
         }
         notes.kept.append(&mut stream.notes.kept);
-        let status = if failed == 0 { ExitStatus::Done } else { ExitStatus::Failed };
-        Ok((sum, notes.kept, status))
+        let (notes, times) = (&notes.kept, [started, loaded]);
+        summary::write(&summary, &summary::account(&policies, &sum, notes, times))?;
+        Ok((sum, if failed == 0 { ExitStatus::Done } else { ExitStatus::Failed }))
     }
 }
 

@@ -37,23 +37,6 @@ pub const ROW_GROUPS: ChunkConfig = ChunkConfig {
     pause: None,
 };
 
-/// Returns whether all lists of a run are Parquet, and whether some are, by the flag or by their first
-/// bytes.
-fn are_parquet(plan: &StreamPlan) -> (bool, bool) {
-    if let Some(format) = plan.lists.format {
-        return (format == ListFormat::Parquet, format == ListFormat::Parquet);
-    }
-    let is_parquet = |path: &Path| {
-        let mut first = [0; PARQUET.len()];
-        let is_file = path.is_file();
-        // A list that cannot be read is reported when it is opened.
-        let mut read = || File::open(path)?.read_exact(&mut first);
-        is_file && read().is_ok() && FileKind::of(&first) == FileKind::Parquet
-    };
-    let count = plan.inputs.iter().filter(|input| is_parquet(&input.path)).count();
-    (count > 0 && count == plan.inputs.len(), count > 0)
-}
-
 fn is_named(path: &Path) -> bool {
     ListFormat::from_name(path) == Some(ListFormat::Parquet)
 }
@@ -73,7 +56,16 @@ pub fn keeps_rows(
     if is_named(kept) {
         not_compressed(kept)?;
     }
-    let (all, some) = are_parquet(plan);
+    // By the flag, or by the first bytes. A list that cannot be read is reported when it is opened.
+    let begins_as_parquet = |path: &Path| {
+        let mut first = [0; PARQUET.len()];
+        let mut read = || File::open(path)?.read_exact(&mut first);
+        path.is_file() && read().is_ok() && FileKind::of(&first) == FileKind::Parquet
+    };
+    let by_flag = plan.lists.format.map(|format| format == ListFormat::Parquet);
+    let lists = plan.inputs.iter().map(|input| &*input.path);
+    let count = lists.filter(|list| by_flag.unwrap_or_else(|| begins_as_parquet(list))).count();
+    let (all, some) = (count > 0 && count == plan.inputs.len(), count > 0);
     let aside = || aside.into_iter().flatten();
     let kept_rows = if has_folder { all } else { all && kept.is_special() || is_named(kept) };
     if let Some(path) = [kept].into_iter().chain(aside()).find(|path| is_named(path))

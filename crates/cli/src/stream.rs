@@ -17,13 +17,6 @@ use super::output::{CompleteOutput, Output};
 use super::plan::{QuestionPlan, StreamPlan};
 use super::progress::Progress;
 
-/// The result for the records of a chunk.
-#[derive(Default)]
-struct Done<O> {
-    output: O,
-    rejects: Rejects,
-}
-
 /// Calls `work` for every piece of the lists and `sink` for every output, in input order. Returns the
 /// records that are not URLs, and the file of `--rejects`; the notes on how lists were read are in `plan`.
 ///
@@ -46,7 +39,6 @@ pub fn run<S: Send, O: Default + Send + 'static>(
     let mut rejects = plan.rejects.as_ref().map(Output::create).transpose()?;
     let mut lines = Vec::new();
     let mut watch = Watch::new(keeps_all, assumes_scheme, plan.is_strict);
-    let is_strict = plan.is_strict;
     let (notes, noted) = (&mut plan.notes, &mut plan.noted);
     let prints_to_terminal = plan.prints && io::stdout().is_terminal();
     let paths: Vec<&Path> = plan.inputs.iter().map(|input| &*input.path).collect();
@@ -60,38 +52,44 @@ pub fn run<S: Send, O: Default + Send + 'static>(
         open_ahead: plan.inputs.iter().all(|input| input.path.is_file()),
         progress: Some(&progress.bytes_done),
     };
-    let work_on = |session: &mut S, rows: &mut Rows<'_>, done: &mut Done<O>| {
-        done.rejects.begin(rows, keeps_all);
-        work(session, Piece { rows, rejects: &mut done.rejects }, &mut done.output)
+    let work_on = |session: &mut S, rows: &mut Rows<'_>, (output, rejects): &mut (O, Rejects)| {
+        rejects.begin(rows, keeps_all);
+        work(session, Piece { rows, rejects }, output)
     };
-    runner::run(sources, &config, session, work_on, |part: &Part<'_>, done: &mut Done<O>| {
-        if part.is_first {
-            watch.begin();
-            // How the list is read, if its format was detected and is not that of the list before.
-            let new = part.list.note().unwrap_or_default();
-            if !new.is_empty() && new != *noted {
-                notes.add(format!("{}: {new}", part.list.name()));
+    runner::run(
+        sources,
+        &config,
+        session,
+        work_on,
+        |part: &Part<'_>, (output, rejected): &mut _| {
+            if part.is_first {
+                watch.begin();
+                // How the list is read, if its format was detected and is not that of the list before.
+                let new = part.list.note().unwrap_or_default();
+                if !new.is_empty() && new != *noted {
+                    notes.add(format!("{}: {new}", part.list.name()));
+                }
+                new.clone_into(noted);
+                if let Some(doubt) = part.list.doubt() {
+                    let doubt = format!("{}: {doubt}", part.list.name());
+                    anyhow::ensure!(!plan.is_strict, doubt);
+                    notes.add(doubt);
+                }
             }
-            new.clone_into(noted);
-            if let Some(doubt) = part.list.doubt() {
-                let doubt = format!("{}: {doubt}", part.list.name());
-                anyhow::ensure!(!is_strict, doubt);
-                notes.add(doubt);
+            lines.clear();
+            watch.see(part.list, rejected, part.is_last, &mut lines)?;
+            rejects.as_mut().map_or(Ok(()), |rejects| rejects.write(&lines))?;
+            if part.is_last {
+                for damage in part.list.take_damages() {
+                    notes.add(format!("{damage}; only what came before it was read"));
+                }
+                if let Some(note) = part.list.note_on_units() {
+                    notes.add(format!("{}: {note}", part.list.name()));
+                }
             }
-        }
-        lines.clear();
-        watch.see(part.list, &done.rejects, part.is_last, &mut lines)?;
-        rejects.as_mut().map_or(Ok(()), |rejects| rejects.write(&lines))?;
-        if part.is_last {
-            for damage in part.list.take_damages() {
-                notes.add(format!("{damage}; only what came before it was read"));
-            }
-            if let Some(note) = part.list.note_on_units() {
-                notes.add(format!("{}: {note}", part.list.name()));
-            }
-        }
-        progress.draw(Some(watch.all_records));
-        sink(part, &mut done.output)
-    })?;
+            progress.draw(Some(watch.all_records));
+            sink(part, output)
+        },
+    )?;
     Ok((watch.invalid, rejects.map(Output::complete).transpose()?))
 }

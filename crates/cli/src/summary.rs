@@ -3,14 +3,13 @@
 use std::io::{self, ErrorKind, Write};
 use std::time::Instant;
 
-use portcullis_report::{Account, Counts, JudgedAge, Run, Time};
-use portcullis_set::batch::Freshness;
+use portcullis_report::{Account, Counts, Time};
 use portcullis_text::json::to_json;
 use serde::Serialize;
 
 use super::engine::Policies;
 use super::output::{CompleteOutput, Output, OutputFailed, SummaryForm, SummaryTo};
-use super::plan::{QuestionPlan, SummaryPlan, TimePlan};
+use super::plan::SummaryPlan;
 
 /// What a command says at its end. It serializes as its JSON.
 pub trait Summary: Serialize {
@@ -77,29 +76,13 @@ fn render(form: SummaryForm, summary: &impl Summary) -> io::Result<Vec<u8>> {
 /// loaded.
 pub fn account(
     policies: &Policies,
-    questions: &QuestionPlan,
     counts: &Counts,
     notes: &[String],
     [started, loaded]: [Instant; 2],
 ) -> Account {
-    let account = Account::new(run(policies, questions), counts);
+    let account = Account::new(policies.agents.run.clone(), counts);
     let notes = [&*policies.account_notes(), notes].concat();
     let (records, bytes) = (account.records.records, account.records.bytes);
     let time = Time::new(loaded - started, loaded.elapsed(), records, Some(bytes));
     Account { notes, time: Some(time), ..account }
-}
-
-/// Describes a run: the program, the policies and the agents.
-pub fn run(policies: &Policies, questions: &QuestionPlan) -> Run {
-    let judged = |freshness: &Freshness| JudgedAge {
-        as_of: questions.times.as_ref().map_or(freshness.as_of.to_rfc3339(), TimePlan::describe),
-        max_age_seconds: freshness.seconds_max,
-        expired: if freshness.withdraws { "unknown" } else { "keep" },
-    };
-    Run {
-        policies: Some(policies.facts()),
-        at: questions.times.as_ref().map(TimePlan::describe),
-        judged_age: questions.freshness.as_ref().map(judged),
-        ..policies.agents.run.clone()
-    }
 }

@@ -16,8 +16,8 @@ use portcullis_rows::input::Terminator;
 use portcullis_set::Damage;
 use portcullis_survey::limits::SURVEY_LIST_BYTES;
 use portcullis_survey::{
-    AgentFigures, HostBlock, RowConfig, RowTotals, RowWorker, SharedFigures, SitemapCounts,
-    SurveyRows, push_sitemaps, sitemap_fields, tables,
+    HostBlock, RowConfig, RowTotals, RowWorker, SitemapCounts, SurveyRows, push_sitemaps,
+    sitemap_fields, tables,
 };
 use portcullis_text::figures::{self, counted};
 use portcullis_text::json::to_json;
@@ -27,7 +27,6 @@ use serde::Serialize;
 
 use super::args::{ListTimeArgs, SurveyArgs};
 use super::engine::{self, Policies, thread_pool};
-use super::exit::ExitStatus;
 use super::limits::{
     SURVEY_GROUP_LIST_BYTES, SURVEY_GROUP_ROWS, SURVEY_LIST_BYTES_AT_ONCE, SURVEY_TEXT_ROWS,
 };
@@ -41,7 +40,7 @@ use super::values::Format;
 /// The blocks of hosts that each thread encodes before they are written.
 const BLOCKS_PER_THREAD: usize = 2;
 
-pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
+pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
     let started = Instant::now();
     let summary = plan::summary(&args.run)?;
     let policies = args.policies;
@@ -60,7 +59,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     loaded.show_notes(summary.form);
     let set = &*loaded.set;
     ensure!(!args.history && at.is_none() || set.has_history(), plan::no_history(set));
-    let mut run = summary::run(&loaded, &questions);
+    let mut run = loaded.agents.run.clone();
     if args.sitemaps {
         return sitemaps(&loaded, at, run, (output, format), &summary);
     }
@@ -81,15 +80,11 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<ExitStatus> {
     let complete = write_rows(&survey, &pool, (output, format), &run, draw)?;
     set.is_whole()?;
     CompleteOutput::publish_all([complete])?;
-    let RowTotals { hosts, rows, before_first, per_agent } = survey.totals();
-    let time = Time::new(Duration::ZERO, started.elapsed(), rows, None);
+    let totals = survey.totals();
+    let time = Time::new(Duration::ZERO, started.elapsed(), totals.rows, None);
     let notes = loaded.account_notes();
     let account = Account { run, notes, time: Some(time), ..Account::default() };
-    let shared = survey.shared();
-    let format = format::SURVEY;
-    let object = Summary { format, account, hosts, rows, before_first, shared, per_agent };
-    summary::write(&summary, &object)?;
-    Ok(ExitStatus::Done)
+    summary::write(&summary, &Summary { format: format::SURVEY, account, totals })
 }
 
 /// Writes the sitemaps that robots.txt files name.
@@ -99,7 +94,7 @@ fn sitemaps(
     run: Run,
     (output, format): (Output, Format),
     summary: &SummaryPlan,
-) -> anyhow::Result<ExitStatus> {
+) -> anyhow::Result<()> {
     let set = &*loaded.set;
     let mut rows = Rows::begin(output, format, sitemap_fields())?;
     let mut counts = SitemapCounts::default();
@@ -112,21 +107,7 @@ fn sitemaps(
     let account = Account { run, records: counts, notes, ..Account::default() };
     let complete = rows.end()?.complete(to_json(&account))?;
     CompleteOutput::publish_all([complete])?;
-    summary::write(summary, &account)?;
-    Ok(ExitStatus::Done)
-}
-
-/// Returns the rows of a block, the bytes of lists that end it, and those of all blocks that are encoded at
-/// once.
-fn block_size(format: Format) -> (usize, u64, u64) {
-    match format {
-        Format::Parquet => (
-            SURVEY_GROUP_ROWS,
-            SURVEY_GROUP_LIST_BYTES,
-            BLOCKS_PER_THREAD as u64 * SURVEY_GROUP_LIST_BYTES,
-        ),
-        _ => (SURVEY_TEXT_ROWS, SURVEY_LIST_BYTES, SURVEY_LIST_BYTES_AT_ONCE),
-    }
+    summary::write(summary, &account)
 }
 
 /// The workers that no thread uses.
@@ -142,7 +123,15 @@ fn write_rows<'a>(
     draw: impl Fn(u64),
 ) -> anyhow::Result<CompleteOutput> {
     let (encoder, mut file) = table::begin(output, format, survey.fields(), Terminator::LineFeed)?;
-    let (rows, list_bytes, list_bytes_at_once) = block_size(format);
+    // The rows of a block, the bytes of lists that end it, and those of all blocks that are encoded at once.
+    let (rows, list_bytes, list_bytes_at_once) = match format {
+        Format::Parquet => (
+            SURVEY_GROUP_ROWS,
+            SURVEY_GROUP_LIST_BYTES,
+            BLOCKS_PER_THREAD as u64 * SURVEY_GROUP_LIST_BYTES,
+        ),
+        _ => (SURVEY_TEXT_ROWS, SURVEY_LIST_BYTES, SURVEY_LIST_BYTES_AT_ONCE),
+    };
     let idle: Idle<'_> = Mutex::default();
     let lock = || idle.lock().unwrap_or_else(PoisonError::into_inner);
     let work = |block: Result<HostBlock<'a>, Damage>| {
@@ -181,16 +170,14 @@ fn write_rows<'a>(
 struct Summary {
     format: &'static str,
     account: Account<NoRecords>,
-    hosts: u64,
-    rows: u64,
-    before_first: u64,
-    shared: Vec<SharedFigures>,
-    per_agent: Vec<AgentFigures>,
+    #[serde(flatten)]
+    totals: RowTotals,
 }
 
 impl summary::Summary for Summary {
     fn write_text(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let Summary { account, hosts, rows, before_first, shared, per_agent, .. } = self;
+        let Summary { account, totals, .. } = self;
+        let RowTotals { hosts, rows, before_first, shared, per_agent } = totals;
         account.write_run(out)?;
         let (hosts, rows) = (counted(*hosts, "host"), counted(*rows, "row"));
         let time = account.time.unwrap_or_default();

@@ -148,7 +148,7 @@ pub struct Run {
 }
 
 /// A list that agents were taken from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AgentList {
     /// The name as given in `-a`.
     pub name: String,

@@ -2,7 +2,7 @@
 
 use portcullis_dialect::usage::Label;
 use portcullis_lint::analysis::{Reach, Relation};
-use portcullis_report::{Figures, add_counts};
+use portcullis_report::Figures;
 use portcullis_robots::policy::Crawler;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
@@ -71,12 +71,6 @@ impl AddressCounts {
         for (counts, stance) in self.stances.iter_mut().zip(facts.stances) {
             counts[stance.map_or(unknown, |stance| stance as usize)] += count;
         }
-    }
-
-    fn merge(&mut self, other: &AddressCounts) {
-        add_counts(&mut self.addressed, &other.addressed);
-        add_counts(&mut self.reach, &other.reach);
-        add_counts(self.stances.as_flattened_mut(), other.stances.as_flattened());
     }
 
     /// Returns the number of origins or hosts.
@@ -153,15 +147,6 @@ impl AgentFigures {
         self.hosts.add(used.hosts, facts);
         if let (Some(counts), Some(related)) = (&mut self.relations, &facts.relation) {
             counts.hosts[related.0 as usize] += used.hosts;
-        }
-    }
-
-    /// Adds the figures of other policies.
-    pub(crate) fn merge(&mut self, other: &AgentFigures) {
-        self.origins.merge(&other.origins);
-        self.hosts.merge(&other.hosts);
-        if let (Some(counts), Some(other)) = (&mut self.relations, &other.relations) {
-            add_counts(&mut counts.hosts, &other.hosts);
         }
     }
 }

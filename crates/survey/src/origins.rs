@@ -64,7 +64,7 @@ type FileKey = (PolicyNumber, u32, u32, NoteSet);
 pub(crate) struct SharedFiles(Map<FileKey, u32>);
 
 /// The files that more than a number of origins share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SharedFigures {
     /// The number of origins.
     pub more_than: u64,
@@ -99,9 +99,8 @@ impl SharedFiles {
         let more_than = |more_than| {
             let origins = self.0.values().map(|&origins| u64::from(origins));
             let shared = origins.filter(|&origins| origins > more_than);
-            shared.fold(SharedFigures { more_than, ..SharedFigures::default() }, |sum, origins| {
-                SharedFigures { files: sum.files + 1, origins: sum.origins + origins, ..sum }
-            })
+            let files = shared.clone().count() as u64;
+            SharedFigures { more_than, files, origins: shared.sum() }
         };
         MORE_THAN.map(more_than).into()
     }

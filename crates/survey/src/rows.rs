@@ -10,7 +10,7 @@
 //! were not taken: as many as [`SURVEY_BATCH_ROWS`] and [`SURVEY_LIST_BYTES`] let in.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::{Label, Stance};
@@ -24,6 +24,7 @@ use portcullis_rows::output::columns::{Field, FieldKind};
 use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
 use portcullis_text::visible::cut_to_show;
+use serde::Serialize;
 
 use crate::agents::AgentFigures;
 use crate::facts::{Addressed, AgentFacts, FactReader, PolicyReading};
@@ -178,12 +179,12 @@ pub struct SurveyRows<'s> {
     shared: SharedFiles,
     config: RowConfig<'s>,
     columns: Vec<Column>,
-    /// The counts of finished workers.
+    /// The counts of finished workers, and of the policies that workers have forgotten.
     totals: Mutex<RowTotals>,
 }
 
 /// The totals of a survey. Agents are counted by the newest policies.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct RowTotals {
     /// The number of hosts.
     pub hosts: u64,
@@ -191,6 +192,8 @@ pub struct RowTotals {
     pub rows: u64,
     /// The origins without rows: at the time that is asked about, they had not been captured.
     pub before_first: u64,
+    /// The files that more than some numbers of origins share.
+    pub shared: Vec<SharedFigures>,
     pub per_agent: Vec<AgentFigures>,
 }
 
@@ -200,6 +203,7 @@ pub struct RowWorker<'r, 's> {
     known: Map<PolicyNumber, Known>,
     /// The periods of the current host that have no rows yet.
     pending: VecDeque<PeriodRow<'s>>,
+    /// The counts of the worker, without those of agents.
     totals: RowTotals,
 }
 
@@ -252,12 +256,13 @@ impl<'s> SurveyRows<'s> {
         assert!(!agents.is_empty(), "a survey needs an agent");
         assert!(!config.history || set.has_history(), "the set has no history");
         let facts = FactReader::new(set, agents, config.beside)?;
+        let none = RowTotals::default();
         Ok(SurveyRows {
             set,
             shared: SharedFiles::of(set, config.at)?,
             config,
             columns: config.columns().collect(),
-            totals: Mutex::new(RowTotals::none(&facts)),
+            totals: RowTotals { per_agent: AgentFigures::of_agents(&facts), ..none }.into(),
             facts,
         })
     }
@@ -307,37 +312,25 @@ impl<'s> SurveyRows<'s> {
             rows: self,
             known: Map::default(),
             pending: VecDeque::new(),
-            totals: RowTotals::none(&self.facts),
+            totals: RowTotals::default(),
         }
+    }
+
+    /// Adds what policies say to the totals of agents, and forgets it.
+    fn forget(&self, known: &mut Map<PolicyNumber, Known>) -> MutexGuard<'_, RowTotals> {
+        // Additions do not panic, so a poisoned lock still holds whole sums.
+        let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, Known { reading, used }) in known.drain() {
+            let agents = totals.per_agent.iter_mut().zip(&reading.agents);
+            agents.for_each(|(figures, facts)| figures.add(used, facts));
+        }
+        totals
     }
 
     /// Returns the totals of all dropped workers.
     pub fn totals(&self) -> RowTotals {
-        // Additions do not panic, so a poisoned lock still holds whole sums.
-        self.totals.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Returns the files that more than some numbers of origins share.
-    pub fn shared(&self) -> Vec<SharedFigures> {
-        self.shared.figures()
-    }
-}
-
-impl RowTotals {
-    fn none(facts: &FactReader<'_>) -> RowTotals {
-        RowTotals { per_agent: AgentFigures::of_agents(facts), ..RowTotals::default() }
-    }
-
-    fn add(&mut self, Known { reading, used }: &Known) {
-        let agents = self.per_agent.iter_mut().zip(&reading.agents);
-        agents.for_each(|(figures, facts)| figures.add(*used, facts));
-    }
-
-    fn merge(&mut self, other: &RowTotals) {
-        self.hosts += other.hosts;
-        self.rows += other.rows;
-        self.before_first += other.before_first;
-        self.per_agent.iter_mut().zip(&other.per_agent).for_each(|(own, other)| own.merge(other));
+        let totals = self.forget(&mut Map::default()).clone();
+        RowTotals { shared: self.shared.figures(), ..totals }
     }
 }
 
@@ -370,17 +363,15 @@ impl<'s> RowWorker<'_, 's> {
     /// Counts a host, and reads its periods.
     fn begin(&mut self, host: &StoredHost<'s>) -> Result<(), Damage> {
         let set = self.rows.set;
-        let RowConfig { history, at, .. } = self.rows.config;
         let (mut before, mut last): (Option<Vec<PeriodRow<'s>>>, _) = (None, None);
         for https in host.schemes() {
             let is_same = host.is_one_capture() && host.policy(false) == host.policy(true) && https;
             let periods = match before.take().filter(|_| is_same) {
                 Some(same) => same.into_iter().map(|it| PeriodRow { https, ..it }).collect(),
-                None if history => self.periods(host, https)?,
-                None => self.period_at(host, https, at)?.into_iter().collect(),
+                None => self.periods(host, https)?,
             };
             let Some(newest) = periods.last() else {
-                if at.is_some() {
+                if self.rows.config.at.is_some() {
                     self.totals.before_first += 1;
                     continue;
                 }
@@ -398,43 +389,34 @@ impl<'s> RowWorker<'_, 's> {
         Ok(())
     }
 
-    /// Returns the period of an origin that holds at a time, or the newest; `None` if it had not been
-    /// captured.
-    fn period_at(
-        &self,
-        host: &StoredHost<'s>,
-        https: bool,
-        at: Option<UnixSeconds>,
-    ) -> Result<Option<PeriodRow<'s>>, Damage> {
-        let Some((policy, capture)) = captured(self.rows.set, host, https, at)? else {
-            return Ok(None);
-        };
-        let mut row = self.row(host, https, policy, &capture)?;
-        if let Some(timeline) = host.timeline(https)? {
-            let found = match at {
-                Some(time) => timeline.find(time)?,
-                None => timeline.last()?,
-            };
-            let Some(at) = found else { return Ok(None) };
-            let period = timeline.period(at)?;
-            row.since = Some(period.since).filter(|since| since.0 > 0);
-            row.until = period.until;
-        }
-        Ok(Some(row))
-    }
-
+    /// Returns the periods of an origin: all, or the one that holds at a time, or the newest. None if it
+    /// had not been captured.
     fn periods(&self, host: &StoredHost<'s>, https: bool) -> Result<Vec<PeriodRow<'s>>, Damage> {
-        let lost = || self.rows.set.malformed_host("an origin has lost its history");
-        let timeline = host.timeline(https)?.ok_or_else(lost)?;
+        let SurveyRows { set, config: RowConfig { history, at, .. }, .. } = self.rows;
+        let since = |since: UnixSeconds| Some(since).filter(|since| since.0 > 0);
+        let timeline = host.timeline(https)?;
+        if !history {
+            let Some((policy, capture)) = captured(set, host, https, *at)? else {
+                return Ok(Vec::new());
+            };
+            let mut row = self.row(host, https, policy, &capture)?;
+            if let Some(timeline) = timeline {
+                let found = at.map_or_else(|| timeline.last(), |time| timeline.find(time))?;
+                let Some(found) = found else { return Ok(Vec::new()) };
+                let period = timeline.period(found)?;
+                (row.since, row.until) = (since(period.since), period.until);
+            }
+            return Ok(vec![row]);
+        }
+        let lost = || set.malformed_host("an origin has lost its history");
         let mut periods: Vec<PeriodRow<'s>> = Vec::new();
-        for moments in timeline.periods()? {
+        for moments in timeline.ok_or_else(lost)?.periods()? {
             let (first, last) = (&moments[0], &moments[moments.len() - 1]);
             if let Some(before) = periods.last_mut() {
                 before.until = Some(first.since);
             }
-            let since = Some(first.since).filter(|since| since.0 > 0);
             let row = self.row(host, https, last.policy, &last.capture)?;
-            periods.push(PeriodRow { since, ..row });
+            periods.push(PeriodRow { since: since(first.since), ..row });
         }
         Ok(periods)
     }
@@ -463,11 +445,11 @@ impl<'s> RowWorker<'_, 's> {
 
     /// Returns what a policy says to all agents.
     fn known(&mut self, policy: PolicyNumber) -> Result<&mut Known, Damage> {
-        let RowWorker { rows, known, totals, .. } = self;
+        let RowWorker { rows, known, .. } = self;
         if known.len() >= (SURVEY_FACTS_KEPT / rows.facts.agents.len()).max(1)
             && !known.contains_key(&policy)
         {
-            known.drain().for_each(|(_, known)| totals.add(&known));
+            drop(rows.forget(known));
         }
         Ok(match known.entry(policy) {
             hashbrown::hash_map::Entry::Occupied(known) => known.into_mut(),
@@ -558,8 +540,10 @@ impl Drop for RowWorker<'_, '_> {
     /// Adds the counts of the thread to the totals.
     fn drop(&mut self) {
         let RowWorker { rows, known, totals, .. } = self;
-        known.drain().for_each(|(_, known)| totals.add(&known));
-        rows.totals.lock().unwrap_or_else(PoisonError::into_inner).merge(totals);
+        let mut all = rows.forget(known);
+        all.hosts += totals.hosts;
+        all.rows += totals.rows;
+        all.before_first += totals.before_first;
     }
 }
 

@@ -51,7 +51,10 @@ pub struct Asked {
     /// The other flag.
     pub flag: Option<&'static str>,
     pub names: Vec<Name>,
-    pub lists: Vec<List>,
+    /// The User-Agent headers, each once.
+    pub headers: Vec<String>,
+    /// The lists that contributed names, without the numbers of their agents.
+    pub lists: Vec<AgentList>,
     /// Names that were given more than once. Each is evaluated once.
     pub repeated: Vec<String>,
 }
@@ -86,15 +89,6 @@ impl Name {
     }
 }
 
-/// A list that contributed names.
-#[derive(Clone, Debug)]
-pub struct List {
-    /// The name of the list, with `@`.
-    pub name: String,
-    /// The source of the list, with its version and licence, or the path of the file.
-    pub source: String,
-}
-
 impl Asked {
     /// Returns the agents in a dialect and those of User-Agent headers, and the names in built-in lists
     /// that the dialect cannot express.
@@ -102,11 +96,7 @@ impl Asked {
     /// # Errors
     ///
     /// If a name that was given directly or a header is not valid, or no agent is left.
-    pub fn chains(
-        &self,
-        headers: &[String],
-        dialect: &Dialect,
-    ) -> anyhow::Result<(Vec<Crawler>, Vec<&str>)> {
+    pub fn chains(&self, dialect: &Dialect) -> anyhow::Result<(Vec<Crawler>, Vec<&str>)> {
         let (mut chains, mut skipped) = (Vec::new(), Vec::new());
         for name in &self.names {
             match name.chain(dialect) {
@@ -119,7 +109,7 @@ impl Asked {
                 }
             }
         }
-        for header in headers {
+        for header in &self.headers {
             let chain = from_header(header, dialect);
             chains.push(chain.context("invalid value for --user-agent")?);
         }
@@ -133,11 +123,11 @@ impl Asked {
 
     /// Describes the lists for an account, without the names in `skipped`.
     pub fn describe_lists(&self, skipped: &[&str]) -> Vec<AgentList> {
-        let list = |(number, List { name, source }): (usize, &List)| {
+        let list = |(number, list): (usize, &AgentList)| {
             let named = self.names.iter().filter(|name| name.list == Some(number));
             let (skipped, agents): (Vec<_>, Vec<_>) =
                 named.map(|name| name.name.clone()).partition(|name| skipped.contains(&&**name));
-            AgentList { name: name.clone(), source: source.clone(), agents: agents.len(), skipped }
+            AgentList { agents: agents.len(), skipped, ..list.clone() }
         };
         self.lists.iter().enumerate().map(list).collect()
     }
@@ -202,10 +192,10 @@ pub fn expand(values: &[AgentValue]) -> anyhow::Result<Asked> {
 }
 
 /// Returns the names in the list or file `@list`, and adds the list to `lists`.
-fn listed(list: &str, lists: &mut Vec<List>) -> anyhow::Result<Vec<Name>> {
-    let number = Some(lists.len());
+fn listed(list: &str, lists: &mut Vec<AgentList>) -> anyhow::Result<Vec<Name>> {
+    let (number, at) = (Some(lists.len()), format!("@{list}"));
     if let Some(found) = lists::find(list) {
-        lists.push(List { name: format!("@{list}"), source: found.source });
+        lists.push(AgentList { name: at, source: found.source, ..AgentList::default() });
         let name = |name| Name { name, list: number, line: None };
         return Ok(found.names.into_iter().map(name).collect());
     }
@@ -229,7 +219,8 @@ fn listed(list: &str, lists: &mut Vec<List>) -> anyhow::Result<Vec<Name>> {
     let text = String::from_utf8(text).ok().with_context(|| {
         format!("-a @{list}: not a text file; write one product token per line")
     })?;
-    lists.push(List { name: format!("@{list}"), source: path.display().to_string() });
+    let source = path.display().to_string();
+    lists.push(AgentList { name: at, source, ..AgentList::default() });
     let names: Vec<Name> = file_names(&text, number).collect();
     ensure!(
         !names.is_empty(),

@@ -7,6 +7,7 @@
 //! the first [`AGENT_SUGGESTIONS_MAX`] agents get one.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use crate::limits::AGENT_SUGGESTIONS_MAX;
 use portcullis_report::{AgentList, Run, UnnamedAgent};
@@ -44,8 +45,9 @@ impl AgentNotes {
     /// If an agent is not valid in the set's dialect, or the names in the set are damaged.
     pub fn of(questions: &QuestionPlan, set: &PolicySet) -> anyhow::Result<AgentNotes> {
         let dialect = set.dialect();
-        let (chains, skipped) = questions.chains(dialect)?;
-        let listed = questions.listed();
+        let (chains, skipped) = questions.asked.chains(dialect)?;
+        let listed = questions.asked.names.iter().filter(|name| name.list.is_some());
+        let listed: HashSet<&str> = listed.map(|name| name.name.as_str()).collect();
         let mut unnamed = Vec::new();
         for chain in chains.iter().filter(|chain| !listed.contains(chain.name())) {
             if !set.names_agent(chain)? {

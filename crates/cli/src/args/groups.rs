@@ -48,10 +48,13 @@ pub struct AgentArgs {
     pub user_agents: Vec<String>,
 }
 
-/// How records are read as URLs.
+/// The questions about URLs.
 #[derive(Args)]
 #[command(next_help_heading = "Questions")]
-pub struct UrlArgs {
+pub struct QuestionArgs {
+    #[command(flatten)]
+    pub agents: AgentArgs,
+
     /// The scheme of URLs without one, such as `example.com/x`
     ///
     /// Or `//example.com/x`.
@@ -60,16 +63,6 @@ pub struct UrlArgs {
     /// (`example.com:8080`); for other hosts write `//myhost:8080`.
     #[arg(long, value_name = "SCHEME", value_parser = values::scheme)]
     pub assume_scheme: Option<String>,
-}
-
-/// The questions about URLs: at least one agent is required.
-#[derive(Args)]
-#[command(mut_arg("agents", |agents| agents.required_unless_present("user_agents")))]
-pub struct QuestionArgs {
-    #[command(flatten)]
-    pub agents: AgentArgs,
-    #[command(flatten)]
-    pub urls: UrlArgs,
 }
 
 /// What is asked besides access.
@@ -342,25 +335,6 @@ pub struct RejectArgs {
 pub struct OutputArgs {
     #[arg(short, long, help = texts::OUTPUT, long_help = texts::OUTPUT_LONG, value_name = "OUTPUT", value_parser = values::path(OutputFile::parse), value_hint = ValueHint::FilePath)]
     pub output: Option<OutputFile>,
-}
-
-/// Lists with an output each, one after the other. What conflicts with --out-dir is named here too,
-/// because clap asks for no flag that another one excludes.
-#[derive(Args, Clone, Copy)]
-#[command(next_help_heading = "Output")]
-pub struct ShardArgs {
-    /// With --out-dir, leave out lists whose outputs exist
-    ///
-    /// Each output appears when it is complete, so the same command goes on where it was stopped.
-    #[arg(long, requires = "out_dir", conflicts_with = "output", hide_short_help = true)]
-    pub skip_existing: bool,
-
-    /// With --out-dir, go on after a list that cannot be read
-    ///
-    /// Each output appears when it is complete. Lists that failed are reported, have no output, and
-    /// the exit status is 2.
-    #[arg(long, requires = "out_dir", conflicts_with = "output", hide_short_help = true)]
-    pub keep_going: bool,
 }
 
 /// The memory for compiling.

@@ -6,11 +6,9 @@
 //! the order of its help: what is asked, of what policies, about which records, where the output
 //! goes, how it runs.
 
+mod commands;
 pub mod examples;
 mod groups;
-mod lint;
-mod lists;
-mod sets;
 mod texts;
 
 use clap::{Parser, Subcommand};
@@ -18,15 +16,14 @@ use clap_complete::Shell;
 
 use super::{exit, values};
 
+pub use self::commands::{
+    AUDIT_FORMATS, AuditArgs, CheckArgs, ClassifyArgs, CompileArgs, DiffArgs, FilterArgs,
+    InspectArgs, LintArgs, RecordsArgs, SurveyArgs,
+};
 pub use self::groups::{
     AgentArgs, BesideArgs, CapturePath, InputArgs, ListPath, ListTimeArgs, PolicyArgs,
-    QuestionArgs, ReadingArgs, RejectArgs, RunArgs, ShardArgs, TimeArgs, UsageArgs,
+    QuestionArgs, ReadingArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
 };
-pub use self::lint::LintArgs;
-pub use self::lists::{
-    AUDIT_FORMATS, AuditArgs, CheckArgs, ClassifyArgs, FilterArgs, RecordsArgs, SelectionArgs,
-};
-pub use self::sets::{CompileArgs, DiffArgs, InspectArgs, SurveyArgs};
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.
 ///
