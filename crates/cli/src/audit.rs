@@ -29,7 +29,7 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<()> {
     let formats = args.output.iter().map(|path| plan::format(args.format, path, AUDIT_FORMATS));
     let formats: Vec<Format> = formats.collect::<anyhow::Result<_>>()?;
     let summary = plan::summary(&args.run)?;
-    let questions = plan::questions(args.questions, policy_args.dialect())?;
+    let questions = plan::questions(args.asked.questions, policy_args.dialect())?;
     let beside = plan::beside(args.beside)?;
     let times = plan::times(args.times, false, None, &policy_args)?;
     let questions = QuestionPlan { all_robots: true, times, ..questions };

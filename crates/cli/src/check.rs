@@ -17,7 +17,7 @@ use super::{output, plan};
 
 pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
     let policies = args.policies;
-    let mut questions = plan::questions(args.questions, policies.dialect())?;
+    let mut questions = plan::questions(args.asked.questions, policies.dialect())?;
     let labels = plan::labels(args.usage)?;
     let times = ListTimeArgs { time: args.time, ..ListTimeArgs::default() };
     questions.times = plan::times(times, false, None, &policies)?;

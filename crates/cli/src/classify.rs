@@ -27,10 +27,9 @@ pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let columns = columns(args.columns, args.long, has_now, &request)?;
     let is_long = args.long && !has_own_agents;
     let rows_of_each = if is_long { request.questions.agent_count().max(1) } else { 1 };
-    request.stream.chunks = match format {
-        Format::Jsonl => request.questions.chunks_that_repeat(rows_of_each),
-        _ if is_long => request.questions.chunks_that_repeat(rows_of_each),
-        _ => request.questions.chunks(),
+    request.stream.chunks = match is_long || format == Format::Jsonl {
+        true => request.questions.chunks_that_repeat(rows_of_each),
+        false => request.questions.chunks(),
     };
     if format == Format::Parquet {
         rows::not_to_terminal(request.stream.prints, "-o FILE.parquet, or --format tsv")?;

@@ -16,8 +16,8 @@ use super::super::values::{self, Format, MaxAge, SetAt};
 use super::groups::{
     AgentArgs, BesideArgs, CapturePath, ColorArgs, CompileMemoryArgs, FailArgs, FaultArgs,
     InputArgs, ListPath, ListTimeArgs, OutputArgs, PolicyArgs, QuestionArgs, ReadingArgs,
-    RejectArgs, RunArgs, StrictArgs, TextArgs, ThreadArgs, TimeArgs, TimeUnitArgs, TopArgs,
-    UsageArgs,
+    RejectArgs, RequiredArgs, RunArgs, StrictArgs, TextArgs, ThreadArgs, TimeArgs, TimeUnitArgs,
+    TopArgs, UsageArgs,
 };
 use super::texts;
 
@@ -28,14 +28,13 @@ const AGENT_OF_RECORD: &str = "agent_field";
 ///
 /// Exits with status 0 if every verdict is allow, and with 1 otherwise.
 #[derive(Args)]
-#[command(mut_arg("agents", |agents| agents.required_unless_present("user_agents")))]
 pub struct CheckArgs {
     /// The URLs
     #[arg(value_name = "URL", required = true)]
     pub urls: Vec<OsString>,
 
     #[command(flatten)]
-    pub questions: QuestionArgs,
+    pub asked: RequiredArgs,
     #[command(flatten)]
     pub usage: UsageArgs,
     #[command(flatten)]
@@ -168,10 +167,6 @@ pub struct FilterArgs {
     pub fail: FailArgs,
 }
 
-/// How the agent of a record is written.
-const AGENT_KINDS: &[(&str, AgentKind)] =
-    &[("token", AgentKind::Token), ("header", AgentKind::Header)];
-
 /// What `classify` and `filter` have in common: a run over the records of lists.
 #[derive(Args)]
 #[command(mut_arg("agents", |agents| agents.required_unless_present_any(["user_agents", AGENT_OF_RECORD])))]
@@ -194,7 +189,7 @@ pub struct RecordsArgs {
     ///
     /// token or header; by default token, and header for `--agent-field record`. The agent of a header is
     /// the one whose product token in it the file names first, longest first, as for --user-agent.
-    #[arg(long, value_parser = values::one_of(AGENT_KINDS), value_name = "KIND", hide_possible_values = true, hide_short_help = true, help_heading = "Questions")]
+    #[arg(long, value_parser = values::one_of(&[("token", AgentKind::Token), ("header", AgentKind::Header)]), value_name = "KIND", hide_possible_values = true, hide_short_help = true, help_heading = "Questions")]
     pub agent_kind: Option<AgentKind>,
 
     #[command(flatten)]
@@ -297,10 +292,9 @@ pub struct RecordsArgs {
 /// without a network, in light and dark, and stays under 2 MB: if the lists are too long for that, it
 /// shows fewer rows. JSON (-o FILE.json) is one object.
 #[derive(Args)]
-#[command(mut_arg("agents", |agents| agents.required_unless_present("user_agents")))]
 pub struct AuditArgs {
     #[command(flatten)]
-    pub questions: QuestionArgs,
+    pub asked: RequiredArgs,
     #[command(flatten)]
     pub beside: BesideArgs,
     #[command(flatten)]

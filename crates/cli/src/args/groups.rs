@@ -65,6 +65,14 @@ pub struct QuestionArgs {
     pub assume_scheme: Option<String>,
 }
 
+/// The questions about URLs: at least one agent is required.
+#[derive(Args)]
+#[command(mut_arg("agents", |agents| agents.required_unless_present("user_agents")))]
+pub struct RequiredArgs {
+    #[command(flatten)]
+    pub questions: QuestionArgs,
+}
+
 /// What is asked besides access.
 #[derive(Args, Default)]
 #[command(next_help_heading = "Questions")]
