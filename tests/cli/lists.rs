@@ -119,6 +119,17 @@ fn a_saved_response_is_no_robots_txt() {
     assert!(text(&output.stderr).contains("a saved HTTP response"));
 }
 
+/// Lines of another form would break what follows the records.
+#[test]
+fn hosts_and_records_do_not_share_standard_output() {
+    let folder = Folder::new();
+    folder.write("urls.txt", "https://unknown.example/\n");
+    for command in ["filter", "classify"] {
+        let line = format!("{command} --robots robots -a Bot --unknown-hosts - urls.txt");
+        assert_fails(&folder.output(line), &["--unknown-hosts cannot go to standard output"]);
+    }
+}
+
 /// Assuming a scheme would take words for hosts.
 #[test]
 fn a_column_of_words_beside_one_of_urls_is_no_column_of_hosts() {

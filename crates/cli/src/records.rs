@@ -28,6 +28,7 @@ use super::lists;
 use super::message::{Notes, counted};
 use super::output::{
     CompleteOutput, Compressor, OutputFailed, OutputFile, OutputFolder, SummaryForm,
+    is_standard_output,
 };
 use super::plan::{self, QuestionPlan, StreamPlan, SummaryPlan};
 use super::rows::{Destinations, Head, RowOutput};
@@ -69,6 +70,10 @@ impl Request {
         let folder = args.out_dir;
         let prints = output.is_dash() && writes && folder.is_none();
         let strictness = policies.faults.strictness();
+        ensure!(
+            args.unknown_hosts.as_deref().is_none_or(|path| !is_standard_output(path)),
+            "--unknown-hosts cannot go to standard output; name a file"
+        );
         let (input, rejects) = (args.input, args.rejects);
         let stream = plan::stream(input, rejects, &questions, &args.run, strictness, prints)?;
         Ok(Request {

@@ -88,10 +88,16 @@ impl AgentNotes {
     fn show_names(&self, is_shown: impl Fn(&UnnamedAgent) -> bool) {
         self.notes.iter().for_each(|note| say(format_args!("note: {note}")));
         let agents = self.run.unnamed_agents.iter().filter(|agent| is_shown(agent));
-        let agents: Vec<&UnnamedAgent> = agents.collect();
-        if agents.is_empty() {
-            return;
-        }
+        // `A!` reads no groups for `*`.
+        let (strict, others) = agents.partition(|it| it.agent.ends_with('!'));
+        show_unnamed(others, "the groups for * apply to");
+        show_unnamed(strict, "no rules apply to");
+    }
+}
+
+/// Shows the agents that no group names, and what follows for them.
+fn show_unnamed(agents: Vec<&UnnamedAgent>, effect: &str) {
+    if !agents.is_empty() {
         let name = |UnnamedAgent { agent, suggestion }: &&UnnamedAgent| match suggestion {
             Some(name) => format!("{agent} (did you mean {name}?)"),
             None => agent.clone(),
@@ -102,7 +108,7 @@ impl AgentNotes {
             shown += &format!(" and {} more", agents.len() - SHOWN_MAX);
         }
         let pronoun = if agents.len() == 1 { "it" } else { "them" };
-        say(format_args!("note: no group names {shown}; the groups for * apply to {pronoun}"));
+        say(format_args!("note: no group names {shown}; {effect} {pronoun}"));
     }
 }
 

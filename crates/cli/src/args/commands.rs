@@ -639,7 +639,7 @@ pub struct LintArgs {
     pub level: Option<Severity>,
 
     /// Explain a code, or print all explanations as Markdown
-    #[arg(long, value_name = "CODE|all", value_parser = described, conflicts_with = "files", help_heading = "Codes")]
+    #[arg(long, value_name = "CODE|all", value_parser = described, exclusive = true, help_heading = "Codes")]
     pub describe: Option<String>,
 
     #[arg(long, help = texts::FORMAT, long_help = texts::FORMAT_LONG, value_name = "FORMAT", default_value = "text", value_parser = values::format(&[Format::Text, Format::Json, Format::Github]), help_heading = "Output")]

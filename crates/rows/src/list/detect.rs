@@ -55,6 +55,10 @@ pub(crate) fn detect(
     if config.format.is_none() && !is_parquet && !is_warc {
         refuse_other_kinds(name, first, kind, config.terminator)?;
     }
+    if config.terminator == Terminator::Nul && (is_parquet || is_warc) {
+        let problem = format!("{kind}; --null-data is for plain lines; omit it");
+        return Err(InputError::list(name, problem));
+    }
     let format = match config.format {
         Some(format) => format,
         None if is_parquet => ListFormat::Parquet,

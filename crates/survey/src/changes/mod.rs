@@ -99,7 +99,8 @@ fn push_row<'a>(mut cells: Cells<'a>, sides: &'a [Side<'a>; 2], added: &mut Adde
 pub fn push_origin(change: &OriginChange, agents: &[String], added: &mut Added) {
     let states = change.states.map(|state| state.map(|it| it.to_string().into_bytes()));
     let mut push = |agent: Option<&String>| {
-        let mut cells = vec![Some(Cell::text(&change.origin)), Some(Cell::text(change.change.as_str()))];
+        let mut cells =
+            vec![Some(Cell::text(&change.origin)), Some(Cell::text(change.change.as_str()))];
         if !agents.is_empty() {
             cells.push(agent.map(Cell::text));
         }

@@ -112,8 +112,10 @@ words! {
         Gone => "gone",
         /// It is in another state.
         State => "state",
-        /// It has other rules.
+        /// It has other rules, and the same usage records.
         Rules => "rules",
+        /// It has other rules and other usage records.
+        RulesAndUsage => "rules-and-usage",
         /// It has the same rules and other usage records.
         Usage => "usage",
     }
@@ -271,8 +273,12 @@ impl Pairs {
             true => other_rules(sides, pair, same_records)?,
             false => None,
         };
-        let usage = (!same_usage).then_some((Change::Usage, Box::default()));
-        let found = rules.map(|agents| (Change::Rules, agents)).or(usage);
+        let found = match (rules, same_usage) {
+            (None, true) => None,
+            (None, false) => Some((Change::Usage, Box::default())),
+            (Some(agents), true) => Some((Change::Rules, agents)),
+            (Some(agents), false) => Some((Change::RulesAndUsage, agents)),
+        };
         if self.0.len() >= DIFFERENCE_PAIRS_KEPT {
             self.0.clear();
         }

@@ -383,7 +383,7 @@ fn other_usage_records_are_a_change_of_their_own() {
     );
     let signal = "Content-Signal: ai-train=no\n";
     let other_lines = format!("# here\n\n{yes}");
-    let pairs: [(&str, &str, &str); 8] = [
+    let pairs: [(&str, &str, &str); 9] = [
         (&yes, &no, "usage"),
         (rules, &yes, "usage"),
         (&yes, rules, "usage"),
@@ -391,7 +391,8 @@ fn other_usage_records_are_a_change_of_their_own() {
         ("", signal, "usage"),
         (&yes, &other_lines, ""),
         (signal, signal, ""),
-        (&yes, "User-agent: *\nDisallow: /\nContent-Usage: train-ai=n\n", "rules"),
+        (&yes, "User-agent: *\nDisallow: /\nContent-Usage: train-ai=n\n", "rules-and-usage"),
+        (&yes, "User-agent: *\nDisallow: /\nContent-Usage: train-ai=y\n", "rules"),
     ];
     let old = set_of(&pairs.map(|pair| pair.0));
     let new = set_of(&pairs.map(|pair| pair.1));
@@ -401,6 +402,9 @@ fn other_usage_records_are_a_change_of_their_own() {
         let (found, counts) = changes(&sides);
         let found: Vec<&str> = found.iter().map(|it| it.change.as_str()).collect();
         assert_eq!(found, expected);
-        assert_eq!((counts.changed.to_string(), counts.unchanged), ("rules 1, usage 5".into(), 2));
+        assert_eq!(
+            (counts.changed.to_string(), counts.unchanged),
+            ("rules 1, rules-and-usage 1, usage 5".into(), 2)
+        );
     }
 }
