@@ -8,8 +8,7 @@
 //! all threads; finding a key reads [`BLOCK_BYTES`]. Memory: the table, one key for each block, and all
 //! that is kept of one host.
 
-use std::borrow::Cow;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use hashbrown::HashMap;
@@ -22,7 +21,7 @@ use portcullis_files::limits::SORTED_RUNS_MAX;
 use portcullis_files::scratch::{Scratch, Spool, SpoolReader, Table, push_record, take_record};
 
 use super::known::{Held, Keeps, Known, Resources, settle_order};
-use super::log::{Fields, Form, Reference, Role, push_bytes, push_key, take_key};
+use super::log::{Fields, Form, Role, push_bytes, push_key, take_key};
 use super::place::{self, Slot};
 use crate::pool::{BlobID, BlobPool};
 
@@ -390,8 +389,8 @@ impl Captured {
 
     /// Reads all keys and their resources in order.
     pub(super) fn reader(&self) -> CapturedReader<'_> {
-        let (key, record) = (Vec::new(), Vec::new());
-        CapturedReader { captured: self, reader: self.records.reader(), block: 0, key, record }
+        let waiting = Vec::new().into_iter();
+        CapturedReader { captured: self, reader: self.records.reader(), block: 0, waiting }
     }
 
     /// Returns the resources under a key.
@@ -399,9 +398,9 @@ impl Captured {
         let after = self.blocks.partition_point(|(first, _)| **first <= *key);
         let Some(block) = after.checked_sub(1) else { return Ok(Resources::default()) };
         let (start, end) = (self.start_of(block), self.start_of(after));
-        let block: Cow<'_, [u8]> = self.records.at(start, (end - start) as usize)?;
-        let found = self.found(&block, key);
-        found.ok_or_else(|| self.records.changed())
+        let found =
+            self.some_of(&self.records.at(start, (end - start) as usize)?, |it| it.cmp(key));
+        Ok(found?.pop().map(|(_, resources)| resources).unwrap_or_default())
     }
 
     /// Returns where a block begins, or all blocks end.
@@ -409,31 +408,30 @@ impl Captured {
         self.blocks.get(block).map_or(self.records.len(), |(_, start)| *start)
     }
 
-    /// Returns the keys and resources of a block. `None` if it makes no sense.
-    fn all_of(&self, mut block: &[u8]) -> Option<Vec<Keyed>> {
-        let (mut all, mut key) = (Vec::new(), Vec::new());
-        while !block.is_empty() {
-            let mut fields = Fields { rest: take_record(&mut block)? };
-            take_key(&mut fields, &mut key)?;
-            all.push((key.as_slice().into(), resources(self.form, &mut fields)?));
-        }
-        Some(all)
-    }
-
-    /// Returns the resources of a key in a block. `None` if the block makes no sense.
-    fn found(&self, mut block: &[u8], key: &[u8]) -> Option<Resources> {
-        let mut other = Vec::new();
-        while !block.is_empty() {
-            let mut fields = Fields { rest: take_record(&mut block)? };
-            take_key(&mut fields, &mut other)?;
-            if other == key {
-                return resources(self.form, &mut fields);
+    /// Returns the keys of a block that are wanted, with their resources, up to the first key that is
+    /// greater than those.
+    fn some_of(
+        &self,
+        mut block: &[u8],
+        wanted: impl Fn(&[u8]) -> Ordering,
+    ) -> Result<Vec<Keyed>, WriteError> {
+        let (mut some, mut key) = (Vec::new(), Vec::new());
+        let mut read = || {
+            while !block.is_empty() {
+                let mut fields = Fields { rest: take_record(&mut block)? };
+                take_key(&mut fields, &mut key)?;
+                match wanted(&key) {
+                    Ordering::Less => {}
+                    Ordering::Equal => {
+                        some.push((key.as_slice().into(), resources(self.form, &mut fields)?))
+                    }
+                    Ordering::Greater => break,
+                }
             }
-            if *other > *key {
-                break;
-            }
-        }
-        Some(Resources::default())
+            Some(())
+        };
+        read().ok_or_else(|| self.records.changed())?;
+        Ok(some)
     }
 }
 
@@ -441,38 +439,42 @@ impl Captured {
 pub(super) struct CapturedReader<'c> {
     captured: &'c Captured,
     reader: SpoolReader<'c>,
-    /// The number of blocks that were begun.
+    /// The number of blocks that were read.
     block: usize,
-    key: Vec<u8>,
-    record: Vec<u8>,
+    /// What was read of the last block and not returned.
+    waiting: std::vec::IntoIter<Keyed>,
 }
 
 impl CapturedReader<'_> {
-    fn read(&mut self) -> Result<Keyed, WriteError> {
-        let CapturedReader { captured, reader, block, key, record } = self;
-        if captured.blocks.get(*block).is_some_and(|(_, start)| *start == reader.position()) {
-            *block += 1;
-            key.clear();
+    /// Reads the bytes of the next blocks; none after the last.
+    fn blocks(&mut self, count: usize) -> Result<Vec<Vec<u8>>, WriteError> {
+        let CapturedReader { captured, reader, block, .. } = self;
+        let blocks = *block..captured.blocks.len().min(*block + count);
+        *block = blocks.end;
+        let read = |block| {
+            let bytes = captured.start_of(block + 1) - captured.start_of(block);
+            let mut bytes = vec![0; bytes as usize];
+            reader.read(&mut bytes)?;
+            Ok(bytes)
+        };
+        blocks.map(read).collect()
+    }
+
+    /// Reads the next key and its resources, on this thread alone.
+    fn read(&mut self) -> Result<Option<Keyed>, WriteError> {
+        if self.waiting.len() == 0
+            && let Some(block) = self.blocks(1)?.pop()
+        {
+            self.waiting = self.captured.some_of(&block, |_| Ordering::Equal)?.into_iter();
         }
-        reader.read_record(record)?;
-        let fields = &mut Fields { rest: record };
-        let read = take_key(fields, key).and_then(|()| resources(captured.form, fields));
-        Ok((key.as_slice().into(), read.ok_or_else(|| captured.records.changed())?))
+        Ok(self.waiting.next())
     }
 
     /// Reads the next [`BLOCKS_AT_ONCE`] blocks on all threads; nothing after the last. Not after single
     /// keys were read.
     pub(super) fn next_piece(&mut self) -> Result<Vec<Keyed>, WriteError> {
-        let CapturedReader { captured, reader, block, .. } = self;
-        let (first, end) = (*block, captured.blocks.len().min(*block + BLOCKS_AT_ONCE));
-        let start = captured.start_of(first);
-        let mut bytes = vec![0; (captured.start_of(end) - start) as usize];
-        reader.read(&mut bytes)?;
-        *block = end;
-        let keyed = (first..end).into_par_iter().map(|block| {
-            let [from, to] = [block, block + 1].map(|it| (captured.start_of(it) - start) as usize);
-            captured.all_of(&bytes[from..to]).ok_or_else(|| captured.records.changed())
-        });
+        let (blocks, captured) = (self.blocks(BLOCKS_AT_ONCE)?, self.captured);
+        let keyed = blocks.par_iter().map(|block| captured.some_of(block, |_| Ordering::Equal));
         Ok(keyed.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 }
@@ -481,23 +483,14 @@ impl Iterator for CapturedReader<'_> {
     type Item = Result<Keyed, WriteError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        (!self.reader.is_at_end()).then(|| self.read())
+        self.read().transpose()
     }
 }
 
 /// Reads the rest of a record: captures whose references are numbers of a pool.
 fn resources(form: Form, fields: &mut Fields<'_>) -> Option<Resources> {
-    let pooled = |Known { facts, position, held }: Known<Reference<'_>>| {
-        let held = held.map(|reference| match *reference {
-            Reference::Number(number) => Ok(BlobID(number)),
-            Reference::Bytes(_) => Err(()),
-        });
-        Some(Known { facts, position, held: held.ok()? })
-    };
-    let [http, https] = form.take(fields)?;
-    let http = http.into_iter().map(pooled).collect::<Option<_>>()?;
-    let https = https.into_iter().map(pooled).collect::<Option<_>>()?;
-    fields.rest.is_empty().then_some([http, https])
+    let resources = form.take(fields, (BlobID, |fields| fields.number().map(BlobID)))?;
+    fields.rest.is_empty().then_some(resources)
 }
 
 #[cfg(test)]

@@ -16,13 +16,17 @@ use portcullis_set::stored::{PolicyNumber, PolicySet};
 
 use crate::pool::Packed;
 
-/// The extract of a file.
-pub(super) struct ReadExtract {
-    pub packed: Packed,
-    pub has_rules: bool,
-    /// Whether it has neither rules nor usage records.
-    pub is_silent: bool,
+/// A part of a file, as the log refers to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Part {
+    /// The extract of a policy, which has rules or none.
+    Extract(u32, bool),
+    /// Other records: one more than their position, or 0 for none.
+    Others(u32),
 }
+
+/// A part of a file, and whether it has neither rules nor usage records.
+pub(super) type ReadPart = (Packed, bool);
 
 /// Reads the files of a set.
 #[derive(Clone, Copy)]
@@ -34,8 +38,12 @@ pub(super) struct Files<'m> {
 }
 
 impl Files<'_> {
-    /// Reads the extract of the file of a policy, which has rules or none.
-    pub fn extract(&self, policy: u32, has_rules: bool) -> Result<ReadExtract, SetError> {
+    /// Reads a part of a file.
+    pub fn read(&self, part: Part) -> Result<ReadPart, SetError> {
+        let (policy, has_rules) = match part {
+            Part::Extract(policy, has_rules) => (policy, has_rules),
+            Part::Others(number) => return Ok((self.others(number.checked_sub(1))?, true)),
+        };
         let policy = self.set.policy(PolicyNumber(policy))?;
         let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
         // Otherwise a file that has lost its rules would allow everything.
@@ -54,11 +62,11 @@ impl Files<'_> {
             return malformed("its records are not what a file has");
         }
         let is_silent = !has_rules && file.usage_records().is_empty();
-        Ok(ReadExtract { packed: Packed::new(&extract, self.scratch), has_rules, is_silent })
+        Ok((Packed::new(&extract, self.scratch), is_silent))
     }
 
     /// Reads the other records of a file, from their position.
-    pub fn others(&self, position: Option<u32>) -> Result<Packed, SetError> {
+    fn others(&self, position: Option<u32>) -> Result<Packed, SetError> {
         let bytes = position.map(|position| self.set.other_records(position)).transpose()?;
         let bytes = bytes.unwrap_or_default();
         match ListReader::from_others(&bytes).is_of(self.set.dialect()) {
@@ -73,58 +81,25 @@ impl Files<'_> {
     }
 }
 
-/// Files that were read before their captures are taken. A file that is damaged, or for which there is no
-/// room, is not among them: it is read when a capture needs it.
-#[derive(Default)]
-pub(super) struct FilesAhead {
-    extracts: HashMap<u32, ReadExtract, foldhash::fast::RandomState>,
-    others: HashMap<Option<u32>, Packed, foldhash::fast::RandomState>,
-}
+/// Something known of parts.
+pub(super) type Parts<T> = HashMap<Part, T, foldhash::fast::RandomState>;
 
-impl FilesAhead {
-    /// Reads extracts, by policy and whether they have rules, and other records: some `bytes_max` bytes.
-    pub fn read(
-        files: Files<'_>,
-        mut extracts: Vec<(u32, bool)>,
-        mut others: Vec<Option<u32>>,
-        bytes_max: usize,
-    ) -> FilesAhead {
-        extracts.sort_unstable();
-        extracts.dedup();
-        others.sort_unstable();
-        others.dedup();
+impl Files<'_> {
+    /// Reads parts before their captures are taken: some `bytes_max` bytes. A part that is damaged, or for
+    /// which there is no room, is not in the result: it is read when a capture needs it.
+    pub fn read_ahead(&self, mut parts: Vec<Part>, bytes_max: usize) -> Parts<ReadPart> {
+        parts.sort_unstable();
+        parts.dedup();
         // Pages of the set that are touched count as memory, whatever is kept of them.
         let bytes = AtomicUsize::new(0);
-        let has_room = || bytes.load(Ordering::Relaxed) < bytes_max;
-        let count = |packed: &Packed| bytes.fetch_add(packed.len(), Ordering::Relaxed);
-        let extract = |(policy, has_rules)| {
-            let read = has_room().then(|| files.extract(policy, has_rules).ok()).flatten()?;
-            count(&read.packed);
-            Some((policy, read))
+        let read = |part| {
+            let has_room = bytes.load(Ordering::Relaxed) < bytes_max;
+            let read = has_room.then(|| self.read(part).ok()).flatten()?;
+            bytes.fetch_add(read.0.len(), Ordering::Relaxed);
+            Some((part, read))
         };
-        let other = |position| {
-            let read = has_room().then(|| files.others(position).ok()).flatten()?;
-            count(&read);
-            Some((position, read))
-        };
-        let (extracts, others) = rayon::join(
-            || extracts.into_par_iter().filter_map(extract).collect::<Vec<_>>(),
-            || others.into_par_iter().filter_map(other).collect::<Vec<_>>(),
-        );
-        FilesAhead {
-            extracts: extracts.into_iter().collect(),
-            others: others.into_iter().collect(),
-        }
-    }
-
-    /// Returns the extract of a policy, if it was read and has rules or none.
-    pub fn extract(&mut self, policy: u32, has_rules: bool) -> Option<ReadExtract> {
-        self.extracts.remove(&policy).filter(|it| it.has_rules == has_rules)
-    }
-
-    /// Returns other records, if they were read.
-    pub fn others(&mut self, position: Option<u32>) -> Option<Packed> {
-        self.others.remove(&position)
+        let read = parts.into_par_iter().filter_map(read).collect::<Vec<_>>();
+        read.into_iter().collect()
     }
 }
 
@@ -146,14 +121,19 @@ mod tests {
         let log = set.file().required(SectionKind::LOG).unwrap();
         let files = Files { set: &set, log, scratch: &Scratch::in_memory() };
         let has_rules = |number: u32| match set.policy(PolicyNumber(number)).unwrap().state() {
-            Ok(PolicyState::Rules) => Some((number, true)),
-            Ok(PolicyState::NoRules) => Some((number, false)),
+            Ok(PolicyState::Rules) => Some(Part::Extract(number, true)),
+            Ok(PolicyState::NoRules) => Some(Part::Extract(number, false)),
             _ => None,
         };
         let policies: Vec<_> = (0..set.policy_count()).filter_map(has_rules).collect();
-        let odd: Vec<_> =
-            policies.iter().map(|&(policy, has_rules)| (policy, !has_rules)).collect();
-        let first = files.extract(policies[0].0, policies[0].1).unwrap().packed.len();
+        let odd: Vec<_> = policies
+            .iter()
+            .map(|&part| match part {
+                Part::Extract(policy, has_rules) => Part::Extract(policy, !has_rules),
+                Part::Others(_) => part,
+            })
+            .collect();
+        let first = files.read(policies[0]).unwrap().0.len();
         for (asked, room, found_min, found_max) in [
             (&policies, usize::MAX, policies.len(), policies.len()),
             (&policies, first, 1, policies.len()),
@@ -161,10 +141,11 @@ mod tests {
             (&odd, usize::MAX, 0, 0),
         ] {
             // Each is asked about twice.
-            let mut ahead = FilesAhead::read(files, asked.repeat(2), vec![None; 2], room);
-            let found = asked.iter().filter(|it| ahead.extract(it.0, it.1).is_some()).count();
+            let parts = [asked.repeat(2), vec![Part::Others(0); 2]].concat();
+            let ahead = files.read_ahead(parts, room);
+            let found = asked.iter().filter(|part| ahead.contains_key(*part)).count();
             assert!((found_min..=found_max).contains(&found), "{found} of {}", asked.len());
-            let others = ahead.others(None).map(|packed| packed.len());
+            let others = ahead.get(&Part::Others(0)).map(|(packed, _)| packed.len());
             assert!(others == Some(0) || room < usize::MAX && others.is_none());
         }
     }

@@ -17,7 +17,7 @@ use crate::pool::BlobID;
 
 /// The captures of the resources under a key, by [`Slot`](super::place::Slot); none if there is no such
 /// resource.
-pub(super) type Resources<B = BlobID> = [Vec<Known<B>>; 2];
+pub(super) type Resources<B = BlobID, L = B> = [Vec<Known<B, L>>; 2];
 
 /// Which captures of a resource count: by these rules, and all of them for the history of origins or
 /// those alone that can still be the newest.
@@ -50,19 +50,19 @@ pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, (rules, keeps_all): 
     before - undated(captures)
 }
 
-/// A capture, reduced to what can count, with its bytes as `B`s.
+/// A capture, reduced to what can count, with its files as `B`s and the location of its redirect as `L`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known<B> {
+pub(super) struct Known<B, L = B> {
     /// How the capture was made. The redirects are those within the capture itself.
     pub(super) facts: CaptureFacts,
     /// Where it is in its input: the piece in the upper half, the index in the piece in the lower.
     pub(super) position: u64,
-    pub(super) held: Held<B>,
+    pub(super) held: Held<B, L>,
 }
 
 /// The bytes of a capture that may be needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Held<B> {
+pub(super) enum Held<B, L = B> {
     /// The file's extract and its other records.
     File {
         extract: B,
@@ -71,7 +71,7 @@ pub(super) enum Held<B> {
         has_rules: bool,
     },
     /// The target of a redirect, unresolved.
-    Location(B),
+    Location(L),
     /// A revisit of the file of the same resource that was captured at this time; `None` if the
     /// archive does not say which.
     Repeated(Option<UnixSeconds>),

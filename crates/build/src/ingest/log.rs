@@ -1,9 +1,9 @@
 //! The record form of a resource's captures: in temporary files, and in the capture log of a set.
 //!
 //! The captures of a key are one record: those of http, then those of https, each list oldest first.
-//! Most hosts answer alike for both, which takes one byte. A capture names its file and the target of
-//! its redirect by a [`Reference`]: a number, or the bytes themselves. `FORMAT.md` has the bytes of the
-//! log.
+//! Most hosts answer alike for both, which takes one byte. A capture names its file by numbers, and the
+//! target of its redirect by a number or, in a log, by the bytes themselves. `FORMAT.md` has the bytes of
+//! the log.
 //!
 //! Cost: some 20 bytes per capture. Reading returns `None` for bytes that nothing here writes.
 
@@ -15,13 +15,6 @@ use portcullis_set::stored::CaptureFacts;
 
 use super::known::{Held, Known, Resources};
 use crate::pool::BlobID;
-
-/// What a capture refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reference<'b> {
-    Number(u32),
-    Bytes(&'b [u8]),
-}
 
 /// Where captures are, which decides the form of their record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +50,6 @@ const HAS_BYTES: u8 = 1 << 7;
 
 /// What a capture refers to.
 const NOTHING: u8 = 0;
-const LOCATION_NUMBER: u8 = 1;
 const LOCATION: u8 = 2;
 const FILE: u8 = 3;
 const FILE_WITH_RULES: u8 = 4;
@@ -117,6 +109,9 @@ pub(super) fn take_key(fields: &mut Fields<'_>, key: &mut Vec<u8>) -> Option<()>
 /// Appends a reference to a blob.
 type Refer<'r> = dyn FnMut(&mut Vec<u8>, Role, BlobID) -> Result<(), WriteError> + 'r;
 
+/// Makes a reference to a file of its number, and reads one to a location.
+pub(super) type ReadReferences<'b, B, L> = (fn(u32) -> B, fn(&mut Fields<'b>) -> Option<L>);
+
 impl Form {
     /// Appends the captures of a key, oldest first.
     pub(super) fn push(
@@ -149,7 +144,7 @@ impl Form {
         }
         push_varint(out, COUNTED + captures.len() as u32);
         for Known { facts, position, held } in captures {
-            push_facts(out, facts, self.kind(held));
+            push_facts(out, facts, kind(held));
             match held {
                 Held::Nothing => {}
                 Held::Repeated(captured_at) => {
@@ -168,36 +163,34 @@ impl Form {
         Ok(())
     }
 
-    fn kind(self, held: &Held<BlobID>) -> u8 {
-        match held {
-            Held::Nothing => NOTHING,
-            Held::Repeated(_) => REPEATED,
-            Held::Location(_) if self == Form::Log => LOCATION,
-            Held::Location(_) => LOCATION_NUMBER,
-            Held::File { has_rules: false, .. } => FILE,
-            Held::File { has_rules: true, .. } => FILE_WITH_RULES,
-        }
-    }
-
     /// Reads the captures of a key.
-    pub(super) fn take<'b>(self, fields: &mut Fields<'b>) -> Option<Resources<Reference<'b>>> {
-        let http = self.resource(fields)?;
+    pub(super) fn take<'b, B: Clone, L: Clone>(
+        self,
+        fields: &mut Fields<'b>,
+        read: ReadReferences<'b, B, L>,
+    ) -> Option<Resources<B, L>> {
+        let http = self.resource(fields, read)?;
         let mut after = fields.clone();
         if after.number()? == AS_HTTP {
             *fields = after;
             return (!http.is_empty()).then(|| [http.clone(), http]);
         }
-        Some([http, self.resource(fields)?])
+        Some([http, self.resource(fields, read)?])
     }
 
-    fn resource<'b>(self, fields: &mut Fields<'b>) -> Option<Vec<Known<Reference<'b>>>> {
+    fn resource<'b, B, L>(
+        self,
+        fields: &mut Fields<'b>,
+        read: ReadReferences<'b, B, L>,
+    ) -> Option<Vec<Known<B, L>>> {
         let count = match fields.number()? {
             0 => return Some(Vec::new()),
             number => number.checked_sub(COUNTED).filter(|&count| count > 0)?,
         };
-        let mut captures = Vec::new();
+        // Nearly all resources have one capture. A damaged set may count any number.
+        let mut captures = Vec::with_capacity(count.min(CAPTURES_EXPECTED_MAX) as usize);
         for index in 0..count {
-            let (facts, held) = capture(fields)?;
+            let (facts, held) = capture(fields, read)?;
             let position = match self {
                 Form::Run => long(fields)?,
                 Form::Sorted | Form::Log => index.into(),
@@ -205,6 +198,19 @@ impl Form {
             captures.push(Known { facts, position, held });
         }
         Some(captures)
+    }
+}
+
+/// Captures of a resource for which there is room before they are read.
+const CAPTURES_EXPECTED_MAX: u32 = 16;
+
+fn kind(held: &Held<BlobID>) -> u8 {
+    match held {
+        Held::Nothing => NOTHING,
+        Held::Repeated(_) => REPEATED,
+        Held::Location(_) => LOCATION,
+        Held::File { has_rules: false, .. } => FILE,
+        Held::File { has_rules: true, .. } => FILE_WITH_RULES,
     }
 }
 
@@ -235,7 +241,10 @@ fn push_facts(out: &mut Vec<u8>, facts: &CaptureFacts, kind: u8) {
     push_varint(out, facts.input);
 }
 
-fn capture<'b>(fields: &mut Fields<'b>) -> Option<(CaptureFacts, Held<Reference<'b>>)> {
+fn capture<'b, B, L>(
+    fields: &mut Fields<'b>,
+    (file, location): ReadReferences<'b, B, L>,
+) -> Option<(CaptureFacts, Held<B, L>)> {
     let flags = fields.byte()?;
     let has = |flag: u8| flags & flag != 0;
     let captured_at = if has(HAS_DATE) { Some(UnixSeconds(long(fields)?)) } else { None };
@@ -257,11 +266,10 @@ fn capture<'b>(fields: &mut Fields<'b>) -> Option<(CaptureFacts, Held<Reference<
     let kind = flags & KIND_BITS;
     let held = match kind {
         NOTHING => Held::Nothing,
-        LOCATION_NUMBER => Held::Location(Reference::Number(fields.number()?)),
-        LOCATION => Held::Location(Reference::Bytes(fields.bytes()?)),
+        LOCATION => Held::Location(location(fields)?),
         FILE | FILE_WITH_RULES => Held::File {
-            extract: Reference::Number(fields.number()?),
-            others: Reference::Number(fields.number()?),
+            extract: file(fields.number()?),
+            others: file(fields.number()?),
             has_rules: kind == FILE_WITH_RULES,
         },
         REPEATED => Held::Repeated(long(fields)?.checked_sub(1).map(UnixSeconds)),

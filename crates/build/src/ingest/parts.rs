@@ -14,7 +14,6 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
-use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use portcullis_dialect::AccessRules;
@@ -26,9 +25,9 @@ use portcullis_set::file::{Damage, SetError};
 use portcullis_set::stored::PolicySet;
 
 use super::captured::{Captured, Keyed, Newest};
-use super::files::{Files, FilesAhead, ReadExtract};
+use super::files::{Files, Part, Parts, ReadPart};
 use super::known::{Held, Keeps, Known, Resources};
-use super::log::{Fields, Form, Reference, take_key};
+use super::log::{Fields, Form, take_key};
 use super::place::{self, Place, Slot};
 use super::read::{Open, read_all};
 use super::settle::Settling;
@@ -157,7 +156,7 @@ impl Merger {
                 key: Vec::new(),
                 last: None,
                 entries: VecDeque::new(),
-                ahead: FilesAhead::default(),
+                ahead: Parts::default(),
                 ahead_max: FILE_BYTES_AHEAD_MAX / sets.len(),
                 touched: 0,
                 touched_max: MAPPED_BYTES_MAX / sets.len(),
@@ -165,8 +164,7 @@ impl Merger {
                 first_input: u32::try_from(first_input).expect("fewer than 2^32 inputs"),
                 text_bytes_left: text_bytes_max(set.bytes()),
                 pool: &pool,
-                extracts: HashMap::default(),
-                others: HashMap::default(),
+                parts: Parts::default(),
                 table: self.config.scratch.table(),
                 captures: 0,
             });
@@ -282,7 +280,7 @@ struct LogReader<'m> {
     last: Option<Box<[u8]>>,
     /// Entries that were read, up to the first that makes no sense, and what was read for them.
     entries: VecDeque<Result<Entry<'m>, SetError>>,
-    ahead: FilesAhead,
+    ahead: Parts<ReadPart>,
     /// The bytes of files that may be read before their captures are taken.
     ahead_max: usize,
     /// The bytes that were read since pages were released.
@@ -294,9 +292,8 @@ struct LogReader<'m> {
     /// may stand for the lines of many files.
     text_bytes_left: u64,
     pool: &'m RefCell<BlobPool>,
-    extracts: HashMap<u32, Extract, foldhash::fast::RandomState>,
-    others: HashMap<Option<u32>, BlobID, foldhash::fast::RandomState>,
-    /// The size of both tables of files.
+    /// The parts of files that were read, and whether each has neither rules nor usage records.
+    parts: Parts<(BlobID, bool)>,
     table: Table,
     /// The number of captures that were read.
     captures: u64,
@@ -305,20 +302,11 @@ struct LogReader<'m> {
 /// An entry of the log.
 struct Entry<'m> {
     key: Box<[u8]>,
-    resources: Resources<Reference<'m>>,
+    resources: Resources<u32, &'m [u8]>,
     /// The bytes that it takes in the log.
     bytes: usize,
     /// Whether its key is that of its resources.
     is_filed: bool,
-}
-
-/// The extract of a file.
-#[derive(Clone, Copy)]
-struct Extract {
-    blob: BlobID,
-    has_rules: bool,
-    /// Whether it has neither rules nor usage records.
-    is_silent: bool,
 }
 
 impl Iterator for LogReader<'_> {
@@ -355,36 +343,26 @@ impl<'m> LogReader<'m> {
 
     /// Reads the next entries, and the files of their captures on all threads.
     fn read_ahead(&mut self) {
-        let (mut extracts, mut others, mut captures) = (Vec::new(), Vec::new(), 0);
+        let (mut parts, mut captures) = (Vec::new(), 0);
         while !self.fields.rest.is_empty()
             && captures < CAPTURES_AHEAD_MAX
-            && extracts.len().max(others.len()) < FILES_AHEAD_MAX
+            && parts.len() < 2 * FILES_AHEAD_MAX
         {
             let entry = self.entry();
             // An entry that makes no sense ends the log.
             self.fields.rest = if entry.is_ok() { self.fields.rest } else { &[] };
             for known in entry.iter().flat_map(|entry| &entry.resources).flatten() {
                 captures += 1;
-                let Held::File { extract, others: position, has_rules } = known.held else {
-                    continue;
-                };
-                let (Reference::Number(policy), Reference::Number(position)) = (extract, position)
-                else {
-                    continue;
-                };
-                if !self.extracts.contains_key(&policy) {
-                    extracts.push((policy, has_rules));
-                }
-                let position = position.checked_sub(1);
-                if !self.others.contains_key(&position) {
-                    others.push(position);
+                if let Held::File { extract, others, has_rules } = known.held {
+                    let of_file = [Part::Extract(extract, has_rules), Part::Others(others)];
+                    parts.extend(of_file.iter().filter(|part| !self.parts.contains_key(*part)));
                 }
             }
             self.entries.push_back(entry);
         }
         let entries = self.entries.make_contiguous();
         let (ahead, ()) = rayon::join(
-            || FilesAhead::read(self.files, extracts, others, self.ahead_max),
+            || self.files.read_ahead(parts, self.ahead_max),
             || entries.par_iter_mut().flatten().for_each(Entry::check),
         );
         self.ahead = ahead;
@@ -394,7 +372,8 @@ impl<'m> LogReader<'m> {
     fn entry(&mut self) -> Result<Entry<'m>, SetError> {
         let bytes_left = self.fields.rest.len();
         let read = take_key(&mut self.fields, &mut self.key);
-        let resources = read.and_then(|()| Form::Log.take(&mut self.fields));
+        let resources =
+            read.and_then(|()| Form::Log.take(&mut self.fields, (|number| number, Fields::bytes)));
         let resources = resources.ok_or_else(|| self.files.odd("it makes no sense"))?;
         let key: Box<[u8]> = self.key.as_slice().into();
         if self.last.as_deref() >= Some(&*key) {
@@ -405,7 +384,7 @@ impl<'m> LogReader<'m> {
         Ok(Entry { key, resources, bytes, is_filed: false })
     }
 
-    fn known(&mut self, known: Known<Reference<'m>>) -> Result<Known<BlobID>, SetError> {
+    fn known(&mut self, known: Known<u32, &'m [u8]>) -> Result<Known<BlobID>, SetError> {
         let Known { mut facts, position, held } = known;
         if facts.input as usize >= self.inputs {
             let what = "a capture is of an input that the provenance does not list";
@@ -415,24 +394,19 @@ impl<'m> LogReader<'m> {
         let held = match held {
             Held::Repeated(captured_at) => Held::Repeated(captured_at),
             Held::Nothing => Held::Nothing,
-            Held::Location(Reference::Bytes(location)) => {
+            Held::Location(location) => {
                 let packed = Packed::new(location, self.files.scratch);
                 Held::Location(self.pool.borrow_mut().intern(&packed)?)
             }
-            Held::File {
-                extract: Reference::Number(policy),
-                others: Reference::Number(others),
-                has_rules,
-            } => {
-                let extract = self.extract(policy, has_rules)?;
+            Held::File { extract, others, has_rules } => {
+                let (extract, is_silent) = self.part(Part::Extract(extract, has_rules))?;
                 // Otherwise a file that states something would count as a page, which does not.
-                if facts.file_notes.is_page() && !extract.is_silent {
+                if facts.file_notes.is_page() && !is_silent {
                     return Err(self.files.odd("a file that states something is noted as a page"));
                 }
-                let others = self.others(others.checked_sub(1))?;
-                Held::File { extract: extract.blob, others, has_rules }
+                let (others, _) = self.part(Part::Others(others))?;
+                Held::File { extract, others, has_rules }
             }
-            _ => return Err(self.files.odd("it makes no sense")),
         };
         let known = Known { facts, position, held };
         match known.is_consistent(self.rules) {
@@ -441,52 +415,23 @@ impl<'m> LogReader<'m> {
         }
     }
 
-    fn count_text(&mut self, bytes: usize) -> Result<(), SetError> {
-        self.touched += bytes + PAGES_OF_TEXT;
-        let left = self.text_bytes_left.checked_sub(bytes as u64);
-        let what = "its files are longer together than those of a set of its size";
-        self.text_bytes_left = left.ok_or_else(|| self.files.odd(what))?;
-        Ok(())
-    }
-
-    /// Returns the extract of the file of a policy.
-    fn extract(&mut self, policy: u32, has_rules: bool) -> Result<Extract, SetError> {
-        if let Some(&known) = self.extracts.get(&policy) {
-            return match known.has_rules == has_rules {
-                true => Ok(known),
-                false => Err(self.files.odd("a capture has another file than its policy")),
-            };
-        }
-        let ReadExtract { packed, is_silent, .. } = match self.ahead.extract(policy, has_rules) {
-            Some(read) => read,
-            None => self.files.extract(policy, has_rules)?,
-        };
-        self.count_text(packed.len())?;
-        let blob = self.pool.borrow_mut().intern(&packed)?;
-        let known = Extract { blob, has_rules, is_silent };
-        self.extracts.insert(policy, known);
-        self.resize_table()?;
-        Ok(known)
-    }
-
-    /// Returns the other records of a file, from their position.
-    fn others(&mut self, position: Option<u32>) -> Result<BlobID, SetError> {
-        if let Some(&known) = self.others.get(&position) {
+    /// Returns a part of a file, and whether it has neither rules nor usage records.
+    fn part(&mut self, part: Part) -> Result<(BlobID, bool), SetError> {
+        if let Some(&known) = self.parts.get(&part) {
             return Ok(known);
         }
-        let packed = match self.ahead.others(position) {
-            Some(packed) => packed,
-            None => self.files.others(position)?,
+        let (packed, is_silent) = match self.ahead.remove(&part) {
+            Some(read) => read,
+            None => self.files.read(part)?,
         };
-        self.count_text(packed.len())?;
-        let blob = self.pool.borrow_mut().intern(&packed)?;
-        self.others.insert(position, blob);
-        self.resize_table()?;
-        Ok(blob)
-    }
-
-    fn resize_table(&mut self) -> Result<(), WriteError> {
-        self.table.resize(self.extracts.allocation_size() + self.others.allocation_size())
+        self.touched += packed.len() + PAGES_OF_TEXT;
+        let left = self.text_bytes_left.checked_sub(packed.len() as u64);
+        let what = "its files are longer together than those of a set of its size";
+        self.text_bytes_left = left.ok_or_else(|| self.files.odd(what))?;
+        let known = (self.pool.borrow_mut().intern(&packed)?, is_silent);
+        self.parts.insert(part, known);
+        self.table.resize(self.parts.allocation_size())?;
+        Ok(known)
     }
 }
 
