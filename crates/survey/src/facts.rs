@@ -142,7 +142,7 @@ impl<'s> FactReader<'s> {
         for (number, agent) in self.tokens.iter().enumerate() {
             let applied = apply(agent)?;
             let of_usage = usage.of_agent(&self.agents[number], dialect);
-            let entries = (applied.groups.map(|it| it.entry()), of_usage);
+            let entries = (applied.groups.map(|it| it.entry), of_usage);
             let same = known.iter().find(|(other, _)| *other == entries);
             let shared = match same {
                 Some(&(_, same)) => agents[same].clone(),
@@ -177,7 +177,7 @@ impl<'s> FactReader<'s> {
             };
             let (addressed, group) = match (&applied.groups, without_rules.get(number)) {
                 (Some(groups), _) => {
-                    let line = groups.naming_line();
+                    let line = groups.naming_line;
                     if named.iter().all(|(other, _)| *other != line) {
                         named.push((line, groups.name()?.into()));
                     }
@@ -202,7 +202,7 @@ impl<'s> FactReader<'s> {
         beside: &Applied<'_>,
         rules: &RuleSetBuf,
     ) -> Result<Related, Damage> {
-        let number = |applied: &Applied<'_>| applied.groups.map(|it| it.rule_set().index());
+        let number = |applied: &Applied<'_>| applied.groups.map(|it| it.rule_set.index());
         if number(applied).is_some() && number(applied) == number(beside) {
             return Ok((Relation::Same, None));
         }

@@ -465,7 +465,7 @@ fn periods(
         let outcome = policy.access()?;
         let mut access = |asked: &Asked| {
             let applied = reaches.applied(&policy, &asked.tokens, &mut patterns_left)?;
-            Ok((applied.reach, applied.groups.map(|it| it.rule_set().index() as u32)))
+            Ok((applied.reach, applied.groups.map(|it| it.rule_set.index() as u32)))
         };
         let access: Vec<Access> = asked.iter().map(&mut access).collect::<Result<_, Damage>>()?;
         let read = |file: &RobotsTxt<'_>, _: &[u8]| {

@@ -76,7 +76,7 @@ impl<'s> Reaches<'s> {
     ) -> Result<Applied<'s>, Damage> {
         let groups = policy.applied_groups(agent)?;
         let reach = match &groups {
-            Some(of_agent) => self.find(of_agent.rule_set(), groups.as_ref(), patterns_left)?,
+            Some(of_agent) => self.find(of_agent.rule_set, groups.as_ref(), patterns_left)?,
             None => match policy.access()? {
                 AccessOutcome { state, verdict: Verdict::Disallow }
                     if state != PolicyState::Rules =>
@@ -166,7 +166,7 @@ fn stance(
     // No page is at `/robots.txt`, so it is left out.
     let access = match groups {
         None => machine(RuleSetBuf::new(&PatternList::new(), |_| true).as_rule_set(), false),
-        Some(groups) => match set.rule_set(groups.rule_set())? {
+        Some(groups) => match set.rule_set(groups.rule_set)? {
             Some(rules) if rules.bytes() <= bytes_left => machine(rules, false),
             _ => return Ok(None),
         },

@@ -204,8 +204,8 @@ impl PolicyRules {
     fn of(hosts: u64, applied: &[Applied<'_>]) -> Result<PolicyRules, Damage> {
         let (mut entries, mut groups) = (Vec::new(), BTreeSet::new());
         for applied in applied.iter().filter_map(|it| it.groups.as_ref()) {
-            if !entries.contains(&applied.entry()) {
-                entries.push(applied.entry());
+            if !entries.contains(&applied.entry) {
+                entries.push(applied.entry);
                 groups.extend(applied.rules()?.iter().map(|rules| (rules.start, rules.end)));
             }
         }

@@ -29,8 +29,8 @@ use super::freshness::Freshness;
 use super::pieces::{Host, Pieces, Written};
 use crate::layout::EVERY_HOST;
 use crate::stored::{
-    AgentTokens, Effect, HostTable, Place, PolicyNumber, SelectedRules, StoredCapture,
-    group_positions, key_with_scheme, ordered, ordered_rules, record_order,
+    AgentTokens, AppliedGroups, Effect, HostTable, Place, PolicyNumber, StoredCapture,
+    key_with_scheme, ordered, record_order,
 };
 use crate::{Damage, PolicySet};
 
@@ -471,9 +471,7 @@ impl Classifier {
     fn groups_of(&self, entry: usize) -> Result<Vec<(u32, u32)>, Damage> {
         // The entry had rules when its policy was resolved.
         let lost = || self.set.malformed_host("a policy has lost its rules");
-        let rules = self.rules_of(entry)?.ok_or_else(lost)?;
-        let policy = self.set.policy(PolicyNumber(rules.policy))?;
-        group_positions(&policy, rules.entry)
+        self.rules_of(entry)?.ok_or_else(lost)?.positions()
     }
 
     /// Builds rule sets of groups of a policy, in one reading of its file.
@@ -538,10 +536,10 @@ impl Classifier {
         policy.index() * self.agents.len() + agent
     }
 
-    /// Returns the rules of an entry's policy that apply to its agent.
-    pub(super) fn rules_of(&self, entry: usize) -> Result<Option<SelectedRules>, Damage> {
+    /// Returns the groups of an entry's policy that apply to its agent.
+    pub(super) fn rules_of(&self, entry: usize) -> Result<Option<AppliedGroups<'_>>, Damage> {
         let (policy, agent) = (entry / self.agents.len(), entry % self.agents.len());
-        self.set.policy(PolicyNumber(policy as u32))?.select(&self.tokens[agent])
+        self.set.policy(PolicyNumber(policy as u32))?.applied_groups(&self.tokens[agent])
     }
 
     /// Returns the rules of a policy that apply to an agent, in order of precedence. Empty if no
@@ -551,10 +549,8 @@ impl Classifier {
         policy: PolicyNumber,
         agent: usize,
     ) -> Result<OrderedRules, Damage> {
-        match self.rules_of(self.entry(policy, agent))? {
-            None => Ok(OrderedRules::default()),
-            Some(rules) => ordered_rules(&self.set, &rules),
-        }
+        let groups = self.rules_of(self.entry(policy, agent))?;
+        groups.map_or(Ok(OrderedRules::default()), |groups| groups.ordered_rules())
     }
 }
 

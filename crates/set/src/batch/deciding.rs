@@ -14,7 +14,7 @@ use super::session::Session;
 use crate::Damage;
 use crate::layout::{NONE, partition_point};
 use crate::lists::{RecordKind, Role};
-use crate::stored::{PolicyNumber, SelectedRules, StoredPolicy};
+use crate::stored::{AppliedGroups, PolicyNumber};
 
 /// A decision with its rule, and the text behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,13 +45,6 @@ struct AskedRules {
     record: Option<u32>,
 }
 
-/// The rules behind a decision, and the deciding one.
-struct Found<'s> {
-    policy: StoredPolicy<'s>,
-    rules: SelectedRules,
-    rule: Option<RulePlace>,
-}
-
 /// The place of a rule in its file.
 struct RulePlace {
     rule: RuleID,
@@ -62,6 +55,9 @@ struct RulePlace {
     group: u32,
 }
 
+/// The groups whose rules were asked, and the deciding rule.
+type Origin<'s> = (AppliedGroups<'s>, Option<RulePlace>);
+
 impl Answers<'_> {
     /// Returns the decision of an answer with its rule and line, the text of the rule, and that of the
     /// user-agent value.
@@ -70,25 +66,25 @@ impl Answers<'_> {
         let Session { classifier, block, rule, group, .. } = &mut *self.session;
         let mut full = FullDecision::from(block.decisions[answer]);
         let Some(asked) = asked else { return Ok(full) };
-        let Some(found) = classifier.origin_of(&asked)? else { return Ok(full) };
-        let mut records = found.policy.record_list()?;
-        match &found.rule {
+        let Some((groups, place)) = classifier.origin_of(&asked)? else { return Ok(full) };
+        let mut records = groups.policy.record_list()?;
+        match &place {
             Some(RulePlace { group: number @ 1.., .. }) => {
-                classifier.read_group(&found, *number, asked.agent, group)?;
+                classifier.read_group(&groups, *number, asked.agent, group)?;
             }
-            _ => records.read_value(found.rules.naming_line, None, group)?,
+            _ => records.read_value(groups.naming_line, None, group)?,
         }
         full.group = Some(&**group);
-        if let (Some(place), Some(pattern)) = (found.rule, asked.pattern) {
+        if let (Some(place), Some(pattern)) = (place, asked.pattern) {
             let pattern = match block.asked.unstored(answer, columns) {
                 Some((_, kept)) => {
                     let paths = &classifier.dialect().paths;
                     kept.and_then(|unstored| unstored.pattern_of_rule(pattern, paths))
                 }
-                None => classifier.set.pattern_of_rule(&found.rules, pattern)?,
+                None => groups.pattern_of_rule(pattern)?,
             };
             if pattern.is_none() {
-                records.find_patterns(&found.policy)?;
+                records.find_patterns(&groups.policy)?;
             }
             records.read_value(place.record, pattern, rule)?;
             full.rule = Some(&**rule);
@@ -105,7 +101,7 @@ impl Answers<'_> {
                 Some(asked) => classifier.origin_of(&asked)?,
                 None => None,
             };
-            let place = found.and_then(|found| found.rule);
+            let place = found.and_then(|(_, place)| place);
             let (rule, line) = place.map(|place| (place.rule, place.line)).unzip();
             Ok(Decision { rule, line, ..decision })
         };
@@ -128,30 +124,27 @@ impl Answers<'_> {
 }
 
 impl Classifier {
-    /// Returns the rules that were asked, and the place of the one that decides; `None` if no group
-    /// applies.
-    fn origin_of(&self, asked: &AskedRules) -> Result<Option<Found<'_>>, Damage> {
-        let Some(rules) = self.rules_of(asked.entry)? else { return Ok(None) };
-        let policy = self.set.policy(PolicyNumber(rules.policy))?;
-        let place = |pattern| self.place_of(&policy, &rules, (pattern, asked.record));
-        let rule = asked.pattern.map(place).transpose()?;
-        Ok(Some(Found { policy, rules, rule }))
+    /// Returns the groups whose rules were asked, and the place of the rule that decides; `None` if no
+    /// group applies.
+    fn origin_of(&self, asked: &AskedRules) -> Result<Option<Origin<'_>>, Damage> {
+        let Some(groups) = self.rules_of(asked.entry)? else { return Ok(None) };
+        let place = |pattern| self.place_of(&groups, (pattern, asked.record));
+        Ok(Some((groups, asked.pattern.map(place).transpose()?)))
     }
 
     /// Returns the place of the rule of a pattern, whose record is known if its rule set is not stored.
     fn place_of(
         &self,
-        policy: &StoredPolicy<'_>,
-        rules: &SelectedRules,
+        &AppliedGroups { policy, entry, order, .. }: &AppliedGroups<'_>,
         (pattern, record): (usize, Option<u32>),
     ) -> Result<RulePlace, Damage> {
-        let offset = match (rules.order, record) {
+        let offset = match (order, record) {
             (NONE, record) => record.unwrap_or(NONE),
             (order, _) => self.set.record_of(order, pattern as u32)?,
         };
         let malformed = || policy.malformed("a rule is in none of its groups");
-        let groups = policy.groups(rules.entry)?;
-        let record = policy.first_record(rules.entry)?.checked_add(offset).ok_or_else(malformed)?;
+        let groups = policy.groups(entry)?;
+        let record = policy.first_record(entry)?.checked_add(offset).ok_or_else(malformed)?;
         let begins = |group| groups.get(group).map(|(_, start)| start <= record);
         let after = partition_point(groups.len(), |group| begins(group).ok_or_else(malformed))?;
         let group = after.checked_sub(1).ok_or_else(malformed)?;
@@ -166,15 +159,15 @@ impl Classifier {
     /// Reads the value of the user-agent line that names an agent, in a group after the first.
     fn read_group(
         &self,
-        Found { policy, rules, .. }: &Found<'_>,
+        &AppliedGroups { policy, entry, token, .. }: &AppliedGroups<'_>,
         group: u32,
         agent: usize,
         value: &mut Vec<u8>,
     ) -> Result<(), Damage> {
-        let groups = policy.groups(rules.entry)?;
+        let groups = policy.groups(entry)?;
         let malformed = || policy.malformed("a group has no user-agent line");
         let (_, end) = groups.get(group as usize).ok_or_else(malformed)?;
-        let token = match rules.token {
+        let token = match token {
             NONE => None,
             position => self.agents[agent].tokens().nth(position as usize),
         };

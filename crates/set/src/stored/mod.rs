@@ -43,10 +43,10 @@ pub use capture::CaptureFacts;
 pub use document::{RecordKind, UsageKind};
 pub(crate) use hosts::{Candidate, HostTable, Search};
 pub use hosts::{Place, StoredCapture, StoredHost, key_with_scheme, place};
-pub(crate) use policy::{Effect, SelectedRules};
+pub(crate) use policy::Effect;
 pub use policy::{PolicyNumber, RuleSetNumber, StoredPolicy};
 pub use rule_set::record_order;
-pub(crate) use rule_set::{group_positions, may_be_directory, ordered, ordered_rules};
+pub(crate) use rule_set::{may_be_directory, ordered};
 pub use timelines::{MomentAt, Period, StoredMoment, StoredTimeline};
 pub use tokens::{AgentTokens, CompiledFor};
 

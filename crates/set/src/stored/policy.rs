@@ -66,20 +66,6 @@ const HEAD_WORDS: u64 = (size_of::<PolicyHead>() / size_of::<U32>()) as u64;
 /// The lines of a rule set that are prefetched: nearly all have no more.
 const LINES_PREFETCHED: u32 = 6;
 
-/// The rules that apply to an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SelectedRules {
-    pub policy: u32,
-    /// The number of the policy's entry.
-    pub entry: u32,
-    pub rule_set: RuleSetNumber,
-    pub order: u32,
-    /// The record of the user-agent line that names the agent, in the first group.
-    pub naming_line: u32,
-    /// The position in the agent's chain of the token that is named; [`NONE`] for default groups.
-    pub token: u32,
-}
-
 impl PolicySet {
     /// Returns the policy with this number.
     pub fn policy(&self, number: PolicyNumber) -> Result<StoredPolicy<'_>, Damage> {
@@ -241,7 +227,7 @@ impl<'s> StoredPolicy<'s> {
         robots.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
     }
 
-    pub(super) fn entry_at(&self, entry: u32) -> usize {
+    fn entry_at(&self, entry: u32) -> usize {
         let (robots, are_wide) = robots_of(self.words[policy::TOKENS]);
         let entries = policy::HEAD_WORDS + robots * (1 + Pairs::words(are_wide));
         entries + entry as usize * policy::ENTRY_WORDS
@@ -264,14 +250,14 @@ impl<'s> StoredPolicy<'s> {
         Ok(RuleSetNumber(self.word(self.entry_at(entry) + policy::RULE_SET)?))
     }
 
-    /// Returns the position of an entry's groups in the policy.
-    pub(crate) fn groups_at(&self, entry: u32) -> Result<usize, Damage> {
-        Ok(self.word(self.entry_at(entry) + policy::GROUPS)? as usize)
+    /// Returns the position of the order of an entry's rules; [`NONE`] if the rule set is not stored.
+    pub(super) fn order_at(&self, entry: u32) -> Result<u32, Damage> {
+        self.word(self.entry_at(entry) + policy::ORDER)
     }
 
     /// Returns, for each group of an entry, the number and the record of its first rule.
     pub(crate) fn groups(&self, entry: u32) -> Result<Pairs<'s>, Damage> {
-        let at = self.groups_at(entry)?;
+        let at = self.word(self.entry_at(entry) + policy::GROUPS)? as usize;
         let count = self.word(at)? as usize;
         let words = self.words.get(at + 1..);
         let (_, are_wide) = robots_of(self.words[policy::TOKENS]);
@@ -284,31 +270,6 @@ impl<'s> StoredPolicy<'s> {
     pub(crate) fn first_record(&self, entry: u32) -> Result<u32, Damage> {
         let first = self.groups(entry)?.get(0);
         first.map(|(_, record)| record).ok_or_else(|| self.malformed("an entry has no group"))
-    }
-
-    /// Returns the rules that apply to an agent; `None` if there is no file with rules, or no group
-    /// applies.
-    #[inline]
-    pub(crate) fn select(&self, agent: &AgentTokens) -> Result<Option<SelectedRules>, Damage> {
-        if self.state()? != PolicyState::Rules {
-            return Ok(None);
-        }
-        let (entry, naming_line, token) = match (self.named(agent)?, self.default_entry()) {
-            (Some(named), _) => named,
-            (None, Some(entry)) if !agent.skips_default => {
-                (entry, self.words[policy::DEFAULT_NAMING_LINE].get(), NONE)
-            }
-            (None, _) => return Ok(None),
-        };
-        let at = self.entry_at(entry);
-        Ok(Some(SelectedRules {
-            policy: self.number,
-            entry,
-            rule_set: RuleSetNumber(self.word(at + policy::RULE_SET)?),
-            order: self.word(at + policy::ORDER)?,
-            naming_line,
-            token,
-        }))
     }
 
     /// Returns the number of the name that selects the groups for an agent; `None` for default groups,
@@ -325,7 +286,7 @@ impl<'s> StoredPolicy<'s> {
     /// Returns the entry, the naming record and the position in the chain of the first token of the
     /// chain that is named.
     #[inline]
-    fn named(&self, agent: &AgentTokens) -> Result<Option<(u32, u32, u32)>, Damage> {
+    pub(super) fn named(&self, agent: &AgentTokens) -> Result<Option<(u32, u32, u32)>, Damage> {
         let (names, robots) = self.named_robots()?;
         let named = agent.first_named(names, |index| robots.get(index));
         // The last word is the record of a rule. If it is zero, the file was truncated and has lost it,

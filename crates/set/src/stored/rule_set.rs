@@ -13,7 +13,7 @@ use portcullis_robots::syntax::{Group, RobotsTxt};
 use super::super::file::Damage;
 use super::super::layout::{NONE, RuleSetRow, policy};
 use super::PolicySet;
-use super::policy::{PolicyNumber, RuleSetNumber, SelectedRules, StoredPolicy};
+use super::policy::{RuleSetNumber, StoredPolicy};
 use crate::lists::{ListReader, Role};
 
 impl PolicySet {
@@ -76,32 +76,6 @@ pub(crate) fn may_be_directory(pattern: Pattern<'_>, paths: &PathRules) -> bool 
     paths.index_page == IndexPage::AllowsDirectory
         && pattern.is_anchored()
         && pattern.bytes().ends_with(b"/")
-}
-
-/// Orders the rules of the groups that apply to an agent.
-pub(crate) fn ordered_rules(
-    set: &PolicySet,
-    selected: &SelectedRules,
-) -> Result<OrderedRules, Damage> {
-    let policy = set.policy(PolicyNumber(selected.policy))?;
-    let parts = [group_positions(&policy, selected.entry)?];
-    let paths = &set.dialect().paths;
-    let mut all =
-        ordered(&policy, &parts, |file, groups| OrderedRules::distinct(file, groups, paths))?;
-    Ok(all.pop().unwrap_or_default())
-}
-
-/// Returns the number and the record of the first rule of each group of an entry. They ascend, which a
-/// damaged set may not say.
-pub(crate) fn group_positions(
-    policy: &StoredPolicy<'_>,
-    entry: u32,
-) -> Result<Vec<(u32, u32)>, Damage> {
-    let positions: Vec<(u32, u32)> = policy.groups(entry)?.iter().collect();
-    match positions.is_sorted_by(|one, other| one.0 <= other.0 && one.1 < other.1) {
-        true => Ok(positions),
-        false => Err(policy.malformed("the groups of an entry are not in order")),
-    }
 }
 
 /// Calls `order` with the groups of each part, in one reading of their file. A part is the number and the
@@ -179,7 +153,7 @@ pub(super) struct Order<'s> {
 
 impl<'s> Order<'s> {
     /// Returns the first pattern with the record of a pattern.
-    fn first(&self, pattern: usize) -> Option<usize> {
+    pub fn first(&self, pattern: usize) -> Option<usize> {
         let record = self.bytes.chunks_exact(self.width).nth(pattern)?;
         match self.width {
             // A width that the compiler knows makes it fifteen times as fast.
@@ -211,7 +185,7 @@ impl<'s> StoredPolicy<'s> {
         let policy = *self;
         let mut patterns_left = POLICY_PATTERNS_MAX;
         let ordered = move |entry: u32| {
-            let order = policy.word(policy.entry_at(entry) + policy::ORDER)?;
+            let order = policy.order_at(entry)?;
             if order == NONE {
                 return Ok(None);
             }
@@ -228,35 +202,14 @@ impl<'s> StoredPolicy<'s> {
 
 impl PolicySet {
     /// Returns a rule set, of whose form only the lengths of its parts are compared.
-    fn view(&self, (line, lines): (u32, u32)) -> Result<RuleSet<'_>, Damage> {
+    pub(super) fn view(&self, (line, lines): (u32, u32)) -> Result<RuleSet<'_>, Damage> {
         let rules = self.file.items(self.sections.rule_sets, line.into(), lines.into())?;
         let odd = || self.malformed_rule_set(line, "its parts are longer than it is");
         RuleSet::view(rules).ok_or_else(odd)
     }
 
-    /// Returns the pattern that is the text of a deciding rule: `pattern`, or the one of the index page whose
-    /// directory it is. `None` if the rule set is not stored.
-    pub(crate) fn pattern_of_rule(
-        &self,
-        selected: &SelectedRules,
-        pattern: usize,
-    ) -> Result<Option<Pattern<'_>>, Damage> {
-        if selected.order == NONE {
-            return Ok(None);
-        }
-        let rules = self.view(self.rule_set_lines(selected.rule_set)?)?;
-        let order = self.order(selected.order, rules.len())?;
-        let first = match rules.get(pattern) {
-            Some((_, text)) if may_be_directory(text, &self.dialect().paths) => {
-                order.first(pattern)
-            }
-            _ => Some(pattern),
-        };
-        Ok(first.and_then(|first| rules.get(first)).map(|(_, text)| text))
-    }
-
     /// Returns the order of so many patterns at a position.
-    fn order(&self, position: u32, patterns: usize) -> Result<Order<'_>, Damage> {
+    pub(super) fn order(&self, position: u32, patterns: usize) -> Result<Order<'_>, Damage> {
         let width = self.width_of(position)?;
         let (start, bytes) = (u64::from(position) + 1, (patterns * width) as u64);
         Ok(Order { width, bytes: self.file.bytes(self.sections.orders, start, bytes)? })
