@@ -9,7 +9,7 @@ use portcullis_files::scratch::{Items, Scratch, Spool};
 use portcullis_set::layout::{NONE, RuleSetRow};
 
 use super::config::CompileError;
-use crate::pool::{BlobID, BlobPool, Fingerprint, Fingerprints};
+use crate::pool::{BlobPool, Fingerprint, Fingerprints};
 use crate::standing::{Content, Standing};
 
 /// Appends a number.
@@ -131,23 +131,6 @@ fn pushed(index: &mut Vec<RuleSetRow>, line: u32, lines: u32) -> u32 {
     number
 }
 
-/// The source of a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PolicyOrigin {
-    Extract(BlobID),
-    Access(AccessOutcome),
-}
-
-impl PolicyOrigin {
-    /// Returns the bytes of its records.
-    pub fn bytes(&self, pool: &BlobPool) -> usize {
-        match self {
-            PolicyOrigin::Extract(extract) => pool.bytes_of(*extract),
-            PolicyOrigin::Access(_) => 0,
-        }
-    }
-}
-
 /// The distinct policies of hosts, in order of first use.
 pub struct DistinctPolicies {
     pub count: u32,
@@ -161,31 +144,26 @@ impl DistinctPolicies {
         DistinctPolicies { count: 0, of_blob: vec![NONE; pool.places()], of_access: Vec::new() }
     }
 
-    /// Numbers the policy of a standing. Returns its source if it is new.
-    pub fn add(&mut self, standing: &Standing) -> Option<PolicyOrigin> {
-        match standing.content {
-            Content::File { extract, .. } => self.add_file(extract),
-            Content::Access(outcome) => (self.index(standing) == NONE).then(|| {
-                self.of_access.push((outcome, self.count));
-                self.count += 1;
-                PolicyOrigin::Access(outcome)
-            }),
+    /// Numbers the policy of what an origin has. Returns this if the policy is new.
+    pub fn add(&mut self, content: Content) -> Option<Content> {
+        if self.number(content) != NONE {
+            return None;
         }
+        match content {
+            Content::File { extract, .. } => self.of_blob[extract.index()] = self.count,
+            Content::Access(outcome) => self.of_access.push((outcome, self.count)),
+        }
+        self.count += 1;
+        Some(content)
     }
 
-    /// Numbers the policy of a file. Returns its source if it is new.
-    pub fn add_file(&mut self, extract: BlobID) -> Option<PolicyOrigin> {
-        let index = &mut self.of_blob[extract.index()];
-        (*index == NONE).then(|| {
-            *index = self.count;
-            self.count += 1;
-            PolicyOrigin::Extract(extract)
-        })
-    }
-
-    /// Returns the position of the policy, or [`NONE`].
+    /// Returns the position of the policy of a standing, or [`NONE`].
     pub fn index(&self, standing: &Standing) -> u32 {
-        match standing.content {
+        self.number(standing.content)
+    }
+
+    fn number(&self, content: Content) -> u32 {
+        match content {
             Content::File { extract, .. } => self.of_blob[extract.index()],
             Content::Access(outcome) => {
                 let known = self.of_access.iter().find(|(other, _)| *other == outcome);

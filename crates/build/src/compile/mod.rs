@@ -48,11 +48,11 @@ use crate::limits::{
     SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
 };
 use crate::pool::{BlobID, BlobPool};
-use crate::standing::HostStanding;
+use crate::standing::{Content, HostStanding};
 use crate::writer::{SectionSink, SetFileWriter};
 
 use self::hosts::HostSections;
-use self::intern::{DistinctPolicies, PolicyOrigin};
+use self::intern::DistinctPolicies;
 use self::plan::PolicyPlan;
 use self::policies::PolicySections;
 use self::slots::HostSlots;
@@ -121,15 +121,15 @@ pub(super) fn text_bytes_max(set_bytes: u64) -> u64 {
     SET_TEXT_BYTES_FREE.max(set_bytes.saturating_mul(SET_TEXT_BYTES_PER_BYTE))
 }
 
-/// Returns how many of `origins`, at least one if there are any, have plans of at most so many bytes
-/// together.
-fn planned_at_once(origins: &[PolicyOrigin], pool: &BlobPool, bytes_max: usize) -> usize {
+/// Returns how many files with extracts of so many bytes, at least one if there are any, have plans of at
+/// most so many bytes together.
+fn planned_at_once(extracts: &[Cow<'_, [u8]>], bytes_max: usize) -> usize {
     let mut bytes = 0;
-    let within = origins.iter().take_while(|origin| {
-        bytes += plan_bytes(origin.bytes(pool));
+    let within = extracts.iter().take_while(|extract| {
+        bytes += plan_bytes(extract.len());
         bytes <= bytes_max
     });
-    within.take(PLANNED_POLICIES_MAX).count().max(1).min(origins.len())
+    within.take(PLANNED_POLICIES_MAX).count().max(1).min(extracts.len())
 }
 
 /// Returns a bound on the bytes of a file's plan: its records and its patterns. In the worst case,
@@ -152,35 +152,35 @@ impl Planning<'_> {
     /// Returns the bytes of their files.
     fn add(
         &self,
-        origins: &[PolicyOrigin],
+        contents: &[Content],
         policies: &mut PolicySections,
     ) -> Result<u64, CompileError> {
         let &Planning { pool, config, agents } = self;
-        let extract = |origin: &PolicyOrigin| match *origin {
-            PolicyOrigin::Extract(extract) => pool.get(extract),
-            PolicyOrigin::Access(_) => Ok(Cow::Borrowed(&[][..])),
+        let extract = |content: &Content| match *content {
+            Content::File { extract, .. } => pool.get(extract),
+            Content::Access(_) => Ok(Cow::Borrowed(&[][..])),
         };
-        let extracts = origins.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
+        let extracts = contents.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
         let plan = |from: usize, to: usize| {
-            let origins = origins[from..to].par_iter().zip(&extracts[from..to]);
-            let plans = origins.map(|(origin, extract)| match *origin {
-                PolicyOrigin::Extract(_) => plan::of_extract(extract, config.dialect, agents),
-                PolicyOrigin::Access(outcome) => plan::access(outcome),
+            let contents = contents[from..to].par_iter().zip(&extracts[from..to]);
+            let plans = contents.map(|(content, extract)| match *content {
+                Content::File { .. } => plan::of_extract(extract, config.dialect, agents),
+                Content::Access(outcome) => plan::access(outcome),
             });
             plans.collect::<Vec<PolicyPlan<'_>>>()
         };
         let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
         let bytes_max = bytes_max.min(config.scratch.memory() / 8);
-        let mut end = planned_at_once(origins, pool, bytes_max);
+        let mut end = planned_at_once(&extracts, bytes_max);
         let mut plans = plan(0, end);
         while !plans.is_empty() {
-            let next = end + planned_at_once(&origins[end..], pool, bytes_max);
+            let next = end + planned_at_once(&extracts[end..], bytes_max);
             let mut add = || plans.drain(..).try_for_each(|plan| policies.add(plan));
             let (added, following) = rayon::join(&mut add, || plan(end, next));
             added?;
             (plans, end) = (following, next);
         }
-        Ok(origins.iter().map(|origin| origin.bytes(pool) as u64).sum())
+        Ok(extracts.iter().map(|extract| extract.len() as u64).sum())
     }
 }
 
@@ -227,10 +227,10 @@ impl<'c> Compiled<'c> {
         let mut pieces = standings.pieces();
         let (mut last, mut next) = ((None, Vec::new()), pieces.next_piece()?);
         while last.0.is_some() || next.is_some() {
-            let (origins, followed) = compiled.number(next.as_deref().unwrap_or_default())?;
+            let (contents, followed) = compiled.number(next.as_deref().unwrap_or_default())?;
             let hosts = (last.0.as_deref().unwrap_or_default(), &last.1);
             let (compiled, following) =
-                rayon::join(|| compiled.add(origins, hosts, writer), || pieces.next_piece());
+                rayon::join(|| compiled.add(contents, hosts, writer), || pieces.next_piece());
             compiled?;
             (last, next) = ((next, followed), following?);
         }
@@ -256,32 +256,33 @@ impl<'c> Compiled<'c> {
         Ok(compiled)
     }
 
-    /// Numbers the policies of hosts, and the shared timelines that they follow. Returns what is new: the
-    /// sources of policies, and timelines.
+    /// Numbers the policies of hosts, and the shared timelines that they follow. Returns what is new: what
+    /// policies are of, and timelines.
     fn number(
         &mut self,
         hosts: &[HostStanding],
-    ) -> Result<(Vec<PolicyOrigin>, FirstFollowed), CompileError> {
-        let (mut origins, mut followed) = (Vec::new(), Vec::new());
+    ) -> Result<(Vec<Content>, FirstFollowed), CompileError> {
+        let (mut contents, mut followed) = (Vec::new(), Vec::new());
         for (index, host) in hosts.iter().enumerate() {
-            origins.extend(host.all().filter_map(|it| self.distinct.add(it)));
+            contents.extend(host.all().filter_map(|it| self.distinct.add(it.content)));
             let Some(timelines) = &mut self.hosts.timelines else { continue };
             for timeline in host.timelines() {
                 for new in timelines.number_followed(timeline)? {
                     let moments = new.moments().iter();
-                    origins.extend(moments.filter_map(|it| self.distinct.add(&it.standing)));
+                    contents
+                        .extend(moments.filter_map(|it| self.distinct.add(it.standing.content)));
                     followed.push((index, new));
                 }
             }
         }
-        Ok((origins, followed))
+        Ok((contents, followed))
     }
 
     /// Adds policies behind those before them. Meanwhile writes the rule sets that were new before, and adds
     /// hosts, whose policies were added before, behind those before them.
     fn add(
         &mut self,
-        origins: Vec<PolicyOrigin>,
+        contents: Vec<Content>,
         (hosts, followed): (&[HostStanding], &FirstFollowed),
         writer: &mut impl SectionSink,
     ) -> Result<(), CompileError> {
@@ -291,7 +292,7 @@ impl<'c> Compiled<'c> {
         } = self;
         let planning = Planning { pool: &standings.pool, config, agents: *agents };
         let (added, written) = rayon::join(
-            || planning.add(&origins, policies),
+            || planning.add(&contents, policies),
             || {
                 writer.write(lines.as_bytes())?;
                 let from = (&standings.pool, config.dialect);
@@ -317,9 +318,9 @@ impl<'c> Compiled<'c> {
         writer: &mut impl SectionSink,
     ) -> Result<(), CompileError> {
         let mut unplanned = Vec::new();
-        captured.each_file(|extract, others| {
+        captured.each_file(|file, others| {
             self.hosts.add_others(others, &self.standings.pool, self.config.dialect)?;
-            unplanned.extend(self.distinct.add_file(extract));
+            unplanned.extend(self.distinct.add(file));
             match unplanned.len() < PLANNED_POLICIES_MAX {
                 true => Ok(()),
                 false => self.add(std::mem::take(&mut unplanned), (&[], &Vec::new()), writer),

@@ -24,6 +24,7 @@ use super::known::{Held, Keeps, Known, Resources, settle_order};
 use super::log::{Fields, Form, Role, push_bytes, push_key, take_key};
 use super::place::{self, Slot};
 use crate::pool::{BlobID, BlobPool};
+use crate::standing::Content;
 
 /// The bytes of records that share a place in the index.
 const BLOCK_BYTES: usize = 16 * 1024;
@@ -301,15 +302,15 @@ impl Captured {
         Ok(())
     }
 
-    /// Passes the extract and the other records of each captured file.
+    /// Passes the content and the other records of each captured file.
     pub(crate) fn each_file<E: From<WriteError> + Send>(
         &self,
-        mut take: impl FnMut(BlobID, BlobID) -> Result<(), E> + Send,
+        mut take: impl FnMut(Content, BlobID) -> Result<(), E> + Send,
     ) -> Result<(), E> {
         self.each_piece(|piece| {
             for known in piece.iter().flat_map(|(_, resources)| resources).flatten() {
-                if let Held::File { extract, others, .. } = known.held {
-                    take(extract, others)?;
+                if let Held::File { extract, others, has_rules } = known.held {
+                    take(Content::File { extract, others, has_rules }, others)?;
                 }
             }
             Ok(())
