@@ -8,7 +8,8 @@ use super::layout::{
     SlotLine, line_of, lines_for, partition_point, policy, record, robots_word,
 };
 use crate::layout::record::In;
-use crate::lists::{RecordKind, UsageKind};
+use crate::lists::Role;
+use portcullis_dialect::Field;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_robots::access::CaptureNote;
 use portcullis_robots::syntax::NoteKind;
@@ -96,10 +97,10 @@ fn tables_are_those_of_the_constants() {
             15,
             1,
             &[
-                (RecordKind::StartsGroup as usize, "starts a group"),
-                (RecordKind::ExtendsGroup as usize, "extends the group"),
-                (RecordKind::Allow as usize, "Allow"),
-                (RecordKind::Disallow as usize, "Disallow"),
+                (Role::STARTS_GROUP.number() as usize, "starts a group"),
+                (Role::of(Field::UserAgent, true).number() as usize, "extends the group"),
+                (Role::of(Field::Allow, true).number() as usize, "Allow"),
+                (Role::of(Field::Disallow, true).number() as usize, "Disallow"),
             ],
             None,
         ),
@@ -281,8 +282,9 @@ fn states_and_kinds_are_numbered_as_described() {
         let row = tables(10)[1].iter().find(|row| row.0 == state as usize).copied();
         assert!(row.is_some_and(|row| row.1.contains(state.as_str())), "{state} {row:?}");
     }
-    for (kind, (number, words)) in UsageKind::ALL.iter().zip(&tables(20)[0]) {
-        assert_eq!(UsageKind::ALL.get(*number), Some(kind));
-        assert!(words.contains(if kind.in_group { "in a group" } else { "outside" }), "{words}");
+    let (_, usage) = Role::ALL.split_at(Role::FIRST_USAGE as usize);
+    for (role, (number, words)) in usage.iter().zip(&tables(20)[0]) {
+        assert_eq!(usage.get(*number), Some(role));
+        assert!(words.contains(if role.in_group { "in a group" } else { "outside" }), "{words}");
     }
 }

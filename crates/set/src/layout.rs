@@ -316,7 +316,7 @@ pub mod record {
     pub const HEAD_WORDS: usize = 2;
 
     /// Kinds in `others`; 0 is any other record. Those in `documents` are
-    /// [`RecordKind`](crate::lists::RecordKind)s.
+    /// the numbers of [`Role`](crate::lists::Role)s.
     pub const SITEMAP: u32 = 1;
     pub const CRAWL_DELAY: u32 = 2;
 

@@ -16,107 +16,59 @@ use portcullis_dialect::{Dialect, Field, LineNumber, Verdict};
 use portcullis_engine::bytes::{push_varint, take_varint};
 use portcullis_robots::syntax::{ExtractedFile, ExtractedRecord, RobotsTxt, Span, record_of};
 
-/// The role of a record.
+/// What a record of a list is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum RecordKind {
-    /// A user-agent line that starts a group.
-    StartsGroup = 0,
-    /// A user-agent line that extends the group of the line before it.
-    ExtendsGroup = 1,
-    /// A rule that allows.
-    Allow = 2,
-    /// A rule that disallows.
-    Disallow = 3,
-}
-
-impl RecordKind {
-    /// Every kind, in numeric order.
-    pub const ALL: [RecordKind; 4] = [
-        RecordKind::StartsGroup,
-        RecordKind::ExtendsGroup,
-        RecordKind::Allow,
-        RecordKind::Disallow,
-    ];
-}
-
-/// The role of a usage record: its field, and whether it is in a group. Parsing determines the
-/// group, and blank lines may count for it, so it does not follow from the lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct UsageKind {
-    /// [`Field::ContentUsage`], [`Field::ContentSignal`] or [`Field::License`].
-    pub field: Field,
-    /// Whether the record is in a group.
+pub struct Role {
+    /// The field; `None` if the record does not affect decisions.
+    pub field: Option<Field>,
+    /// Whether the record is in a group that an earlier line starts. Parsing determines the group, and
+    /// blank lines may count for it, so it does not follow from the lines.
     pub in_group: bool,
 }
 
-impl UsageKind {
-    /// All kinds, in numeric order.
-    pub const ALL: [UsageKind; 6] = [
-        UsageKind { field: Field::ContentUsage, in_group: true },
-        UsageKind { field: Field::ContentSignal, in_group: true },
-        UsageKind { field: Field::License, in_group: true },
-        UsageKind { field: Field::ContentUsage, in_group: false },
-        UsageKind { field: Field::ContentSignal, in_group: false },
-        UsageKind { field: Field::License, in_group: false },
-    ];
-
-    /// Returns the number of the kind, a position in [`UsageKind::ALL`].
-    fn number(self) -> u8 {
-        let number = UsageKind::ALL.iter().position(|other| *other == self);
-        number.expect("usage records have one of three fields") as u8
-    }
-}
-
-/// What a record of a list is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// A user-agent line or a rule.
-    Access(RecordKind),
-    /// A usage record.
-    Usage(UsageKind),
-    /// A record that does not affect decisions.
-    Other,
-}
-
 impl Role {
-    /// The first number of a [`UsageKind`] in an extract.
-    const USAGE: u8 = RecordKind::ALL.len() as u8;
+    /// The role of a user-agent line that starts a group. Other ones extend the group of the line before.
+    pub const STARTS_GROUP: Role = Role::of(Field::UserAgent, false);
+    /// The role of a record that does not affect decisions.
+    pub const OTHER: Role = Role { field: None, in_group: false };
+    /// The roles of an extract, in numeric order.
+    pub const ALL: [Role; 10] = [
+        Role::STARTS_GROUP,
+        Role::of(Field::UserAgent, true),
+        Role::of(Field::Allow, true),
+        Role::of(Field::Disallow, true),
+        Role::of(Field::ContentUsage, true),
+        Role::of(Field::ContentSignal, true),
+        Role::of(Field::License, true),
+        Role::of(Field::ContentUsage, false),
+        Role::of(Field::ContentSignal, false),
+        Role::of(Field::License, false),
+    ];
+    /// The number of the first role of a usage record. Those before it are of user-agent lines and rules.
+    pub const FIRST_USAGE: u32 = 4;
 
-    /// Returns the number of the kind among those of access, or among those of usage.
-    pub fn number(self) -> u32 {
-        match self {
-            Role::Access(kind) => kind as u32,
-            Role::Usage(kind) => kind.number().into(),
-            Role::Other => 0,
-        }
+    /// Returns the role of a record with this field.
+    pub const fn of(field: Field, in_group: bool) -> Role {
+        Role { field: Some(field), in_group }
     }
 
-    /// Returns the field of such a record. `None` if it does not affect decisions.
-    pub fn field(self) -> Option<Field> {
-        match self {
-            Role::Access(RecordKind::Allow) => Some(Field::Allow),
-            Role::Access(RecordKind::Disallow) => Some(Field::Disallow),
-            Role::Access(_) => Some(Field::UserAgent),
-            Role::Usage(kind) => Some(kind.field),
-            Role::Other => None,
-        }
+    /// Returns the number of the role, a position in [`Role::ALL`]; 0 if it is not in an extract.
+    pub fn number(self) -> u32 {
+        Role::ALL.iter().position(|other| *other == self).unwrap_or_default() as u32
+    }
+
+    /// Returns whether such a record is a usage record.
+    pub fn is_usage(self) -> bool {
+        matches!(self.field, Some(Field::ContentUsage | Field::ContentSignal | Field::License))
     }
 
     /// Returns the text before the pattern of such a record as most files write it. `None` if it is not a
     /// rule.
     pub fn rule_field(self) -> Option<&'static [u8]> {
-        match self {
-            Role::Access(RecordKind::Allow) => Some(b"Allow: "),
-            Role::Access(RecordKind::Disallow) => Some(b"Disallow: "),
+        match self.field {
+            Some(Field::Allow) => Some(b"Allow: "),
+            Some(Field::Disallow) => Some(b"Disallow: "),
             _ => None,
-        }
-    }
-
-    fn from_number(number: u8) -> Option<Role> {
-        match number.checked_sub(Role::USAGE) {
-            None => RecordKind::ALL.get(usize::from(number)).copied().map(Role::Access),
-            Some(usage) => UsageKind::ALL.get(usize::from(usage)).copied().map(Role::Usage),
         }
     }
 }
@@ -166,21 +118,19 @@ impl ListWriter {
         text: &[u8],
         value_start: usize,
     ) -> Option<()> {
-        let is_usage = matches!(role, Role::Usage(_));
+        let is_usage = role.is_usage();
         if is_usage && !std::mem::replace(&mut self.in_usage, true) {
             self.line = 0;
         }
         let lines = line.get().checked_sub(self.line).filter(|_| is_usage == self.in_usage)?;
         let value_bytes = text.len().checked_sub(value_start)?;
-        match role {
-            Role::Access(kind) => self.bytes.push(kind as u8),
-            Role::Usage(kind) => self.bytes.push(Role::USAGE + kind.number()),
-            Role::Other => {}
+        if role != Role::OTHER {
+            self.bytes.push(role.number() as u8);
         }
         self.line = line.get();
         push_varint(&mut self.bytes, lines);
         push_varint(&mut self.bytes, text.len() as u32);
-        if role != Role::Other {
+        if role != Role::OTHER {
             push_varint(&mut self.bytes, value_bytes as u32);
         }
         self.bytes.extend_from_slice(text);
@@ -210,12 +160,12 @@ impl<'t> ListReader<'t> {
     }
 
     fn read(&mut self) -> Option<ListedRecord<'t>> {
-        let mut role = Role::Other;
+        let mut role = Role::OTHER;
         if self.has_roles {
             let (&number, rest) = self.rest.split_first()?;
-            (role, self.rest) = (Role::from_number(number)?, rest);
+            (role, self.rest) = (*Role::ALL.get(usize::from(number))?, rest);
         }
-        let is_usage = matches!(role, Role::Usage(_));
+        let is_usage = role.is_usage();
         if is_usage && !std::mem::replace(&mut self.in_usage, true) {
             self.line = 0;
         }
@@ -239,7 +189,7 @@ impl<'t> ListReader<'t> {
         let mut last = None;
         let are_others = !self.has_roles;
         let mut is_of = |record: ListedRecord<'_>| {
-            let field = record.role.field();
+            let field = record.role.field;
             // Other records are on lines of their own.
             let is_later = last.replace(record.line) < Some(record.line);
             let value_bytes = record.value().len();
@@ -296,22 +246,21 @@ pub fn lists(file: &RobotsTxt<'_>, text: &[u8]) -> [Vec<u8>; 2] {
     };
     for group in file.groups() {
         for (index, agent) in file.user_agents_of(group).iter().enumerate() {
-            let kinds = [RecordKind::StartsGroup, RecordKind::ExtendsGroup];
-            let role = Role::Access(kinds[usize::from(index > 0)]);
+            let role = Role::of(Field::UserAgent, index > 0);
             push(&mut extract, role, agent.line, agent.span, agent.value.len());
         }
         for rule in file.rules_of(group) {
             let allows = rule.verdict == Verdict::Allow;
-            let kind = if allows { RecordKind::Allow } else { RecordKind::Disallow };
-            push(&mut extract, Role::Access(kind), rule.line, rule.span, rule.value.len());
+            let role = Role::of(if allows { Field::Allow } else { Field::Disallow }, true);
+            push(&mut extract, role, rule.line, rule.span, rule.value.len());
         }
     }
     for usage in file.usage_records() {
-        let kind = UsageKind { field: usage.field, in_group: usage.user_agent.is_some() };
-        push(&mut extract, Role::Usage(kind), usage.line, usage.span, usage.value.len());
+        let role = Role::of(usage.field, usage.user_agent.is_some());
+        push(&mut extract, role, usage.line, usage.span, usage.value.len());
     }
     for other in file.other_records() {
-        push(&mut others, Role::Other, other.line, other.span, 0);
+        push(&mut others, Role::OTHER, other.line, other.span, 0);
     }
     [extract.bytes, others.bytes]
 }
@@ -324,13 +273,11 @@ pub fn read_extract(extract: &[u8]) -> Option<RobotsTxt<'_>> {
         let record = record?;
         let stored =
             ExtractedRecord { value: record.value(), line: record.line, span: record.span() };
-        match record.role {
-            Role::Access(RecordKind::StartsGroup) => file.user_agent(stored, true)?,
-            Role::Access(RecordKind::ExtendsGroup) => file.user_agent(stored, false)?,
-            Role::Access(RecordKind::Allow) => file.rule(Verdict::Allow, stored)?,
-            Role::Access(RecordKind::Disallow) => file.rule(Verdict::Disallow, stored)?,
-            Role::Usage(UsageKind { field, in_group }) => file.usage(field, stored, in_group)?,
-            Role::Other => return None,
+        match record.role.field? {
+            Field::UserAgent => file.user_agent(stored, record.role == Role::STARTS_GROUP)?,
+            Field::Allow => file.rule(Verdict::Allow, stored)?,
+            Field::Disallow => file.rule(Verdict::Disallow, stored)?,
+            field => file.usage(field, stored, record.role.in_group)?,
         }
     }
     Some(file.finish())

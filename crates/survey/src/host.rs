@@ -27,6 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use portcullis_build::Provenance;
+use portcullis_dialect::Field;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::USAGE_FIELDS;
@@ -35,7 +36,7 @@ use portcullis_robots::access::{CaptureNote, KnownOutage, UnixSeconds};
 use portcullis_robots::policy::{Audience, Crawler};
 use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 use portcullis_robots::url::{BadUrl, Origin};
-use portcullis_set::lists::{ListReader, RecordKind, Role};
+use portcullis_set::lists::{ListReader, Role};
 use portcullis_set::stored::{
     AgentTokens, PolicyNumber, StoredCapture, StoredMoment, StoredPolicy, StoredTimeline,
 };
@@ -249,27 +250,25 @@ fn records(
     let (extract, others) = (policy.extract()?, set.other_records(capture.others)?);
     let others = ListReader::from_others(&others);
     for record in ListReader::from_extract(&extract).chain(others).flatten() {
-        let (kind, group) = match record.role {
-            Role::Access(kind) => {
-                if kind == RecordKind::StartsGroup {
-                    starts.push(record.line);
-                }
+        let (kind, group) = match record.role.field {
+            None => ("other", None),
+            Some(field @ (Field::UserAgent | Field::Allow | Field::Disallow)) => {
+                starts.extend((record.role == Role::STARTS_GROUP).then_some(record.line));
                 if starts.is_empty() {
                     return Err(set.malformed_host("a rule is outside any group"));
                 }
-                let kind = match kind {
-                    RecordKind::StartsGroup | RecordKind::ExtendsGroup => "user-agent",
-                    RecordKind::Allow => "allow",
-                    RecordKind::Disallow => "disallow",
+                let kind = match field {
+                    Field::UserAgent => "user-agent",
+                    Field::Allow => "allow",
+                    _ => "disallow",
                 };
                 (kind, Some(starts.len()))
             }
-            Role::Usage(kind) => {
-                let field = USAGE_FIELDS.iter().find(|it| it.field == kind.field);
+            Some(field) => {
+                let field = USAGE_FIELDS.iter().find(|it| it.field == field);
                 let before = || starts.partition_point(|start| *start < record.line);
-                (field.map_or("other", |it| it.text), kind.in_group.then(before))
+                (field.map_or("other", |it| it.text), record.role.in_group.then(before))
             }
-            Role::Other => ("other", None),
         };
         let (line, text) = (record.line, Text(record.text.to_vec()));
         let text_base64 = str::from_utf8(&text.0).is_err().then(|| BASE64_STANDARD.encode(&text));

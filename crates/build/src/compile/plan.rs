@@ -9,7 +9,7 @@ use portcullis_engine::RuleSetBuf;
 use portcullis_robots::policy::{Audience, NamedRobot, OrderedRules};
 use portcullis_robots::syntax::{Group, RobotsTxt};
 use portcullis_set::layout::record;
-use portcullis_set::lists::{ListReader, ListedRecord, Role, read_extract};
+use portcullis_set::lists::{ListReader, ListedRecord, read_extract};
 use portcullis_set::stored::{CompiledFor, record_order};
 
 use super::intern::PackedOrder;
@@ -95,9 +95,8 @@ pub fn of_extract<'p>(
     agents: Option<&CompiledFor>,
 ) -> PolicyPlan<'p> {
     let file = &read_extract(extract).expect("extracts are of this program");
-    let (records, usage_records): (Vec<_>, Vec<_>) = ListReader::from_extract(extract)
-        .flatten()
-        .partition(|record| matches!(record.role, Role::Access(_)));
+    let (records, usage_records): (Vec<_>, Vec<_>) =
+        ListReader::from_extract(extract).flatten().partition(|record| !record.role.is_usage());
     let has_rules = !file.rules().is_empty();
     let state = if has_rules { PolicyState::Rules } else { PolicyState::NoRules };
     let access = access(AccessOutcome { state, verdict: Verdict::Allow });

@@ -6,6 +6,7 @@ use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_set::layout::record::{self, In};
 use portcullis_set::layout::{NONE, Pairs, PolicyHead, RuleSetRow, policy, robots_word};
+use portcullis_set::lists::Role;
 
 use super::config::CompileError;
 use super::intern::{Orders, RuleSets, end, push};
@@ -72,7 +73,10 @@ impl PolicySections {
         plan.unruled.iter().try_for_each(|name| self.names.intern(name).map(|_| ()))?;
         let usage_records = match &*plan.usage_records {
             [] => NONE,
-            records => self.texts.add(In::Usage, records, |index| records[index].role.number())?,
+            records => {
+                let kind = |index: usize| records[index].role.number() - Role::FIRST_USAGE;
+                self.texts.add(In::Usage, records, kind)?
+            }
         };
         let AccessOutcome { state, verdict } = plan.access;
         let state = PolicyHead::state_of(state as u32, verdict as u32);

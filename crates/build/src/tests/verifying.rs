@@ -10,11 +10,14 @@ use portcullis_set::layout::{
     CaptureRow, HostLine, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, policy, record,
 };
 use portcullis_set::limits::SET_BLOCK_BYTES;
-use portcullis_set::lists::RecordKind;
+use portcullis_set::lists::Role;
 use portcullis_testkit::Captures;
 
 use super::*;
 use crate::limits::SET_TEXT_BYTES_FREE;
+
+/// The kind of a rule that disallows.
+const DISALLOW: u32 = 3;
 
 #[test]
 fn sets_of_every_dialect_hold() {
@@ -195,14 +198,14 @@ fn a_faulty_writer_is_found_out() {
         }),
         ("its records are not what a file has", |parts| {
             // A rule has the string behind those of the list.
-            change_first(parts, RecordKind::Disallow as u32, |_| RecordKind::Disallow as u32);
+            change_first(parts, DISALLOW, |_| DISALLOW);
         }),
         ("section 'rule sets'", |parts| {
-            change_first(parts, RecordKind::Disallow as u32, |bits| bits ^ 1);
+            change_first(parts, DISALLOW, |bits| bits ^ 1);
         }),
-        ("no pattern", |parts| change_first(parts, RecordKind::Disallow as u32, |bits| bits | 12)),
+        ("no pattern", |parts| change_first(parts, DISALLOW, |bits| bits | 12)),
         ("a record's text is that of no pattern", |parts| {
-            change_first(parts, RecordKind::StartsGroup as u32, |_| {
+            change_first(parts, Role::STARTS_GROUP.number(), |_| {
                 record::PATTERN << record::FORM_SHIFT
             });
         }),

@@ -13,7 +13,7 @@ use super::classifier::Classifier;
 use super::session::Session;
 use crate::Damage;
 use crate::layout::{NONE, partition_point};
-use crate::lists::{RecordKind, Role};
+use crate::lists::Role;
 use crate::stored::{AppliedGroups, PolicyNumber};
 
 /// A decision with its rule, and the text behind it.
@@ -177,7 +177,7 @@ impl Classifier {
         let mut first = end;
         while first > 0 && records.is_user_agent(first - 1)? {
             first -= 1;
-            if records.role(first)? == Role::Access(RecordKind::StartsGroup) {
+            if records.role(first)? == Role::STARTS_GROUP {
                 break;
             }
         }

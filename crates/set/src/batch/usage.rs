@@ -213,9 +213,9 @@ impl Classifier {
             return Ok(None);
         }
         let policy = self.set.policy(PolicyNumber(policy))?;
-        let (kind, line, value) = policy.usage_record(record)?;
+        let (role, line, value) = policy.usage_record(record)?;
         let malformed = || policy.malformed("a licence states a preference");
-        let source = UsageSource::of(kind.field).ok_or_else(malformed)?;
+        let source = role.field.and_then(UsageSource::of).ok_or_else(malformed)?;
         Ok(Some(StatedPlace { line, source, value }))
     }
 

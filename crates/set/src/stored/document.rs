@@ -18,8 +18,6 @@ use super::super::layout::{NONE, Pairs, partition_point};
 use super::rule_set::Ordered;
 use super::{PolicySet, StoredCapture, StoredPolicy};
 
-pub use crate::lists::{RecordKind, UsageKind};
-
 /// Splits a stored string into the record and the offset of its value.
 pub(super) fn split_record(string: &[u8]) -> Option<(&[u8], usize)> {
     // The number follows the text, with its bytes reversed.
@@ -131,14 +129,9 @@ impl<'s> RecordList<'s> {
         }
     }
 
-    /// Returns the kind of a record.
-    pub(crate) fn kind(&self, index: u32) -> Result<u32, Damage> {
-        Ok(self.kind_and_form(index)?.0)
-    }
-
     /// Returns whether the record at `index` is a user-agent line.
     pub(crate) fn is_user_agent(&self, index: u32) -> Result<bool, Damage> {
-        Ok(self.role(index)?.field() == Some(Field::UserAgent))
+        Ok(self.role(index)?.field == Some(Field::UserAgent))
     }
 
     /// Returns the number of strings before a record. Takes one step for each record since the one that
@@ -286,17 +279,18 @@ impl PolicySet {
 impl RecordList<'_> {
     /// Returns what a record is.
     pub(crate) fn role(&self, index: u32) -> Result<Role, Damage> {
-        self.role_of(self.kind(index)?)
+        self.role_of(self.kind_and_form(index)?.0)
     }
 
     /// Returns what a record of this kind is.
     fn role_of(&self, kind: u32) -> Result<Role, Damage> {
-        let usage = || UsageKind::ALL.get(kind as usize).copied().map(Role::Usage);
-        match self.place {
-            In::Documents => Ok(Role::Access(RecordKind::ALL[kind as usize])),
-            In::Usage => usage().ok_or_else(|| self.malformed("a usage record is of no kind")),
-            In::Others => Ok(Role::Other),
-        }
+        let number = match self.place {
+            In::Documents => kind,
+            In::Usage => Role::FIRST_USAGE + kind,
+            In::Others => return Ok(Role::OTHER),
+        };
+        let role = Role::ALL.get(number as usize).copied();
+        role.ok_or_else(|| self.malformed("a usage record is of no kind"))
     }
 
     /// Calls `with` with each record of a wanted kind, in order: what it is, its line, its text and the
@@ -360,17 +354,12 @@ impl<'s> StoredPolicy<'s> {
         self.set.record_list(In::Usage, self.head().usage_records())
     }
 
-    /// Returns the kind, the line and the value of a usage record.
-    pub(crate) fn usage_record(
-        &self,
-        record: u32,
-    ) -> Result<(UsageKind, LineNumber, Vec<u8>), Damage> {
+    /// Returns the role, the line and the value of a usage record.
+    pub(crate) fn usage_record(&self, record: u32) -> Result<(Role, LineNumber, Vec<u8>), Damage> {
         let list = self.usage_list()?;
         let mut value = Vec::new();
         list.read_value(record, None, &mut value)?;
-        let malformed = || self.malformed("a policy has no such usage record");
-        let kind = UsageKind::ALL.get(list.kind(record)? as usize).ok_or_else(malformed)?;
-        Ok((*kind, list.line(record)?, value))
+        Ok((list.role(record)?, list.line(record)?, value))
     }
 
     /// Returns the number of the file's user-agent lines and rules.
@@ -403,7 +392,7 @@ impl<'s> StoredPolicy<'s> {
     /// is read.
     pub fn with_groups<T>(&self, with: impl FnOnce(&RobotsTxt<'_>) -> T) -> Result<T, Damage> {
         let mut list = ListWriter::default();
-        let is_user_agent = |kind: u32| kind <= RecordKind::ExtendsGroup as u32;
+        let is_user_agent = |kind| Role::ALL[kind as usize].field == Some(Field::UserAgent);
         self.record_list()?.append_to(&mut list, is_user_agent)?;
         self.usage_list()?.append_to(&mut list, |_| true)?;
         Ok(with(&self.read(&list.bytes)?))

@@ -40,7 +40,6 @@ use super::strings::Strings;
 
 pub use applied::AppliedGroups;
 pub use capture::CaptureFacts;
-pub use document::{RecordKind, UsageKind};
 pub(crate) use hosts::{Candidate, HostTable, Search};
 pub use hosts::{Place, StoredCapture, StoredHost, key_with_scheme, place};
 pub(crate) use policy::Effect;

@@ -14,7 +14,7 @@ use super::super::file::Damage;
 use super::super::layout::{NONE, RuleSetRow, policy};
 use super::PolicySet;
 use super::policy::{RuleSetNumber, StoredPolicy};
-use crate::lists::{ListReader, Role};
+use crate::lists::ListReader;
 
 impl PolicySet {
     /// Returns the first line and the number of lines of the rule set with this number, as the index has
@@ -120,10 +120,10 @@ impl StoredPolicy<'_> {
         let [own, others] = extracts.each_ref().map(|extract| {
             let (mut access, mut usage) = (Vec::new(), Vec::new());
             for record in ListReader::from_extract(extract).flatten() {
-                match record.role {
-                    Role::Access(_) => access.push((record.role, record.value(), record.line)),
+                match record.role.is_usage() {
+                    false => access.push((record.role, record.value(), record.line)),
                     // Those of access come first, in the order of their lines.
-                    _ => usage.push((
+                    true => usage.push((
                         (record.role, record.value()),
                         access.partition_point(|it| it.2 < record.line),
                     )),
