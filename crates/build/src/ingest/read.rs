@@ -133,7 +133,13 @@ impl Reading<'_> {
     }
 
     fn digest(&self, input: u32, piece: u32, batch: &Batch) {
-        let mut digest = Digest::new(self, input, piece);
+        let mut digest = Digest {
+            reading: self,
+            input: self.first_input + input,
+            next: u64::from(piece) << u32::BITS,
+            captures: Vec::new(),
+            read: OpenReport::default(),
+        };
         let reading = ReadConfig { robots_bytes_max: self.config.robots_bytes_max };
         batch.read(&reading, &mut |read| digest.take(read));
         digest.read.report.bytes = batch.stored_bytes;
@@ -194,16 +200,9 @@ impl OpenReport {
     }
 }
 
-/// The parsed content of a body. Half of the files of a crawl equal another, and parsing is most of
-/// the work.
-#[derive(Clone)]
-struct ParsedBody {
-    extract: Packed,
-    others: Packed,
-    has_rules: bool,
-    notes: NoteSet,
-    bytes: u32,
-}
+/// The parsed content of a body, with its notes and its size. Half of the files of a crawl equal another,
+/// and parsing is most of the work.
+type ParsedBody = (Held<Packed>, NoteSet, u32);
 
 /// Parsed bodies, up to [`PARSED_BODIES_BYTES_MAX`] and an eighth of the memory; then the cache is
 /// emptied.
@@ -218,10 +217,10 @@ impl ParsedBodies {
     /// allocations.
     const ENTRY_BYTES: usize = 2 * size_of::<(Box<[u8]>, ParsedBody)>() + 3 * 32;
 
-    fn insert(&mut self, body: &[u8], parsed: &ParsedBody, memory: usize) {
+    /// Keeps what was parsed of a body, whose parts take so many bytes.
+    fn insert(&mut self, body: &[u8], parsed: &ParsedBody, part_bytes: usize, memory: usize) {
         let max = PARSED_BODIES_BYTES_MAX.min(memory / 8);
-        let bytes = body.len() + parsed.extract.stored_bytes() + parsed.others.stored_bytes();
-        let bytes = bytes + ParsedBodies::ENTRY_BYTES;
+        let bytes = body.len() + part_bytes + ParsedBodies::ENTRY_BYTES;
         if bytes > max {
             return;
         }
@@ -236,9 +235,8 @@ impl ParsedBodies {
 }
 
 /// The captures of a piece of an input, reduced to what can count.
-struct Digest<'c> {
-    config: &'c IngestConfig,
-    parsed: &'c Mutex<ParsedBodies>,
+struct Digest<'r> {
+    reading: &'r Reading<'r>,
     input: u32,
     /// The position of the next capture: the piece in the upper half.
     next: u64,
@@ -248,17 +246,6 @@ struct Digest<'c> {
 }
 
 impl Digest<'_> {
-    fn new<'c>(reading: &'c Reading<'_>, input: u32, piece: u32) -> Digest<'c> {
-        Digest {
-            config: reading.config,
-            parsed: &reading.parsed,
-            input: reading.first_input + input,
-            next: u64::from(piece) << u32::BITS,
-            captures: Vec::new(),
-            read: OpenReport::default(),
-        }
-    }
-
     /// Adds what was read next.
     fn take(&mut self, read: Result<Capture<'_>, BrokenRecord>) {
         let position = self.next;
@@ -268,7 +255,7 @@ impl Digest<'_> {
             Err(broken) => return self.push_broken(position, broken),
         };
         let report = &mut self.read.report;
-        let as_of = self.config.settle.time();
+        let as_of = self.reading.config.settle.time();
         if as_of.is_some_and(|as_of| capture.captured_at > Some(as_of)) {
             report.captures += 1;
             report.later += 1;
@@ -296,7 +283,7 @@ impl Digest<'_> {
         let is_robots_txt =
             place::is_origin(&places.0.key) || capture.subject.is_named_robots_txt();
         let is_assumed = capture.notes.contains(CaptureNote::StatusAssumed);
-        let is_undated = self.config.history && capture.captured_at.is_none();
+        let is_undated = self.reading.config.history && capture.captured_at.is_none();
         report.captures += 1;
         report.other_urls += u64::from(!is_robots_txt);
         report.status_assumed += u64::from(is_assumed);
@@ -315,31 +302,27 @@ impl Digest<'_> {
     }
 
     fn packed(&self, bytes: &[u8]) -> Packed {
-        Packed::new(bytes, &self.config.scratch)
+        Packed::new(bytes, &self.reading.config.scratch)
     }
 
     fn parsed(&self, body: &[u8]) -> ParsedBody {
-        let bodies = || self.parsed.lock().unwrap_or_else(PoisonError::into_inner);
+        let bodies = || self.reading.parsed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(parsed) = bodies().of_bodies.get(body) {
             return parsed.clone();
         }
         let mut facts = CaptureFacts::default();
-        let IngestConfig { dialect, robots_bytes_max, .. } = self.config;
+        let IngestConfig { dialect, robots_bytes_max, scratch, .. } = self.reading.config;
         let file = file_of(body, dialect, *robots_bytes_max, &mut facts);
         let [extract, others] = lists(&file, body).map(|bytes| self.packed(&bytes));
-        let parsed = ParsedBody {
-            extract,
-            others,
-            has_rules: !file.rules().is_empty(),
-            notes: facts.file_notes,
-            bytes: facts.file_bytes,
-        };
-        bodies().insert(body, &parsed, self.config.scratch.memory());
+        let part_bytes = extract.stored_bytes() + others.stored_bytes();
+        let held = Held::File { extract, others, has_rules: !file.rules().is_empty() };
+        let parsed = (held, facts.file_notes, facts.file_bytes);
+        bodies().insert(body, &parsed, part_bytes, scratch.memory());
         parsed
     }
 
     fn known(&self, capture: &Capture<'_>, position: u64) -> Known<Packed> {
-        let rules = &self.config.dialect.access;
+        let rules = &self.reading.config.dialect.access;
         let mut facts = CaptureFacts {
             captured_at: capture.captured_at,
             status: match capture.answer {
@@ -365,10 +348,9 @@ impl Digest<'_> {
         facts.expires_at = capture.captured_at.map(until);
         let held = match (access, &capture.location) {
             (Access::File, _) => {
-                let parsed = self.parsed(&capture.body);
-                (facts.file_notes, facts.file_bytes) = (parsed.notes, parsed.bytes);
-                let ParsedBody { extract, others, has_rules, .. } = parsed;
-                Held::File { extract, others, has_rules }
+                let held;
+                (held, facts.file_notes, facts.file_bytes) = self.parsed(&capture.body);
+                held
             }
             (Access::Follow, Some(location)) => Held::Location(self.packed(location)),
             (Access::NotModified, _) => match capture.confirms {
