@@ -388,8 +388,8 @@ type Part = (u32, u32);
 #[derive(Clone, Debug, Default)]
 struct UnstoredRuleSets {
     entries: HashMap<usize, Box<[Part]>, RandomState>,
-    /// By policy, and by group or entry.
-    numbers: HashMap<(u32, Of), u32, RandomState>,
+    /// By policy and groups.
+    numbers: HashMap<(u32, Groups), u32, RandomState>,
     /// From the number `first` on.
     rule_sets: Vec<Unstored>,
     /// One more than the last number that was forgotten.
@@ -398,15 +398,6 @@ struct UnstoredRuleSets {
     cache: Cache,
     /// For each answer of the block that a rule decided: its record in the entry, and the rule set.
     deciding: HashMap<usize, Part, RandomState>,
-}
-
-/// What a rule set has the rules of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Of {
-    /// The group at this position.
-    Group((u32, u32)),
-    /// All groups of an entry.
-    Entry(usize),
 }
 
 impl UnstoredRuleSets {
@@ -429,15 +420,13 @@ impl UnstoredRuleSets {
             let groups = groups_of(entry)?;
             let are_few = groups.len() <= GROUPS_ASKED_MAX;
             let start = groups.first().map_or(0, |&(_, record)| record);
-            let parts: Vec<(Of, Groups)> = match are_few {
-                true => groups.iter().map(|&it| (Of::Group(it), vec![it])).collect(),
-                false => vec![(Of::Entry(entry), groups)],
-            };
-            let parts = parts.into_iter().map(|(of, groups)| {
+            self.bytes += size_of_val(&*groups);
+            let at_once = if are_few { 1 } else { groups.len() };
+            let parts = groups.chunks(at_once).map(|groups| {
                 let offset = groups[0].1 - start;
                 let next = self.first + (self.rule_sets.len() + missing.len()) as u32;
-                let number = *self.numbers.entry((policy, of)).or_insert_with(|| {
-                    missing.push(groups);
+                let number = *self.numbers.entry((policy, groups.into())).or_insert_with(|| {
+                    missing.push(groups.to_vec());
                     next
                 });
                 (number, offset)

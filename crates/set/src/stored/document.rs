@@ -1,7 +1,5 @@
 //! The texts of a policy: its user-agent lines and rules, and the other records of a file.
 
-use std::cell::Cell;
-
 use zerocopy::little_endian::U32;
 
 use crate::lists::{ListWriter, Role, read_extract};
@@ -43,8 +41,6 @@ pub(crate) struct RecordList<'s> {
     records: u32,
     /// What the head says of runs.
     runs_word: u32,
-    /// A record and the number of strings before it: the next record to read mostly follows.
-    strings_before: Cell<(u32, u32)>,
     /// The patterns of all records, if they were found.
     patterns: Vec<Option<Pattern<'s>>>,
 }
@@ -134,28 +130,15 @@ impl<'s> RecordList<'s> {
         Ok(self.role(index)?.field == Some(Field::UserAgent))
     }
 
-    /// Returns the number of strings before a record. Takes one step for each record since the one that
-    /// was read last, eight at a time, unless that comes later.
+    /// Returns the number of strings before a record. Takes one step for eight records.
     fn strings_before(&self, index: u32) -> Result<u32, Damage> {
-        if self.place != In::Documents {
-            return Ok(index);
-        }
-        let (from, before) = match self.strings_before.get() {
-            (from, before) if from <= index => (from, before),
-            _ => (0, 0),
+        let place = index as usize % record::KINDS_PER_WORD;
+        let kinds = self.words(self.kinds_at(), index as usize / record::KINDS_PER_WORD + 1)?;
+        let from_index = match (self.place, kinds.last()) {
+            (In::Documents, Some(word)) => record::patterns(word.get(), place),
+            _ => 0,
         };
-        let per_word = record::KINDS_PER_WORD;
-        let (first, last) = (from as usize / per_word, index as usize / per_word);
-        let kinds = self.words(self.kinds_at() + first, last + 1 - first)?;
-        let all = self.place.patterns(kinds);
-        let before_first = kinds.first().map_or(0, |word| {
-            record::patterns(word.get(), 0) - record::patterns(word.get(), from as usize % per_word)
-        });
-        let from_index =
-            kinds.last().map_or(0, |word| record::patterns(word.get(), index as usize % per_word));
-        let strings = before + (index - from) - (all - before_first - from_index) as u32;
-        self.strings_before.set((index, strings));
-        Ok(strings)
+        Ok(index - (self.place.patterns(kinds) - from_index) as u32)
     }
 
     /// Finds the patterns of all records of a policy's list, for callers that read all.
@@ -182,21 +165,24 @@ impl<'s> RecordList<'s> {
         pattern: Option<Pattern<'_>>,
         value: &mut Vec<u8>,
     ) -> Result<(), Damage> {
-        let start = self.read_as(index, self.kind_and_form(index)?, pattern, value)?;
+        let (kind, form) = self.kind_and_form(index)?;
+        let string = if form == record::STRING { self.strings_before(index)? } else { 0 };
+        let start = self.read_as((index, string), (kind, form), pattern, value)?;
         value.drain(..start);
         Ok(())
     }
 
-    /// Reads a record of this kind and form into `text`, and returns the offset of its value.
+    /// Reads a record with this index, so many strings before it, this kind and form into `text`. Returns
+    /// the offset of its value.
     fn read_as(
         &self,
-        index: u32,
+        (index, strings_before): (u32, u32),
         (kind, form): (u32, u32),
         pattern: Option<Pattern<'_>>,
         text: &mut Vec<u8>,
     ) -> Result<usize, Damage> {
         if form == record::STRING {
-            let at = self.strings_at() + self.strings_before(index)? as usize;
+            let at = self.strings_at() + strings_before as usize;
             let string = self.words(at, 1)?[0].get();
             let sections = &self.set.sections;
             let strings = match self.place {
@@ -245,7 +231,6 @@ impl PolicySet {
             position,
             records,
             runs_word,
-            strings_before: Cell::default(),
             patterns: Vec::new(),
         };
         if position == NONE {
@@ -307,17 +292,20 @@ impl RecordList<'_> {
         if !runs.iter().is_sorted_by(|one, other| one.0 < other.0) {
             return Err(self.malformed("its runs are not in order"));
         }
-        let (mut run, mut later) = (None, runs.iter().peekable());
+        let (mut run, mut later, mut strings) = (None, runs.iter().peekable(), 0);
         for index in 0..self.len() {
             let word = kinds[index as usize / record::KINDS_PER_WORD];
             let (kind, form) = self.unpacked(word, index);
+            let strings_before = strings;
+            strings += u32::from(form == record::STRING);
             if !is_wanted(kind) {
                 continue;
             }
             while let Some(next) = later.next_if(|(first, _)| *first <= index) {
                 run = Some(next);
             }
-            let value_start = self.read_as(index, (kind, form), None, &mut text)?;
+            let place = (index, strings_before);
+            let value_start = self.read_as(place, (kind, form), None, &mut text)?;
             let too_many = || self.malformed("a file is longer than it may be");
             bytes_left = bytes_left.checked_sub(text.len()).ok_or_else(too_many)?;
             with(self.role_of(kind)?, self.line_in(run, index)?, &text, value_start)?;
