@@ -140,48 +140,38 @@ fn plan_bytes(file_bytes: usize) -> usize {
     6 * file_bytes + 2 * patterns
 }
 
-/// How policies are planned.
-struct Planning<'c> {
-    pool: &'c BlobPool,
-    config: &'c CompileConfig,
-    agents: Option<&'c CompiledFor>,
-}
-
-impl Planning<'_> {
-    /// Plans policies on all threads, and adds them in order: while some are added, the next ones are planned.
-    /// Returns the bytes of their files.
-    fn add(
-        &self,
-        contents: &[Content],
-        policies: &mut PolicySections,
-    ) -> Result<u64, CompileError> {
-        let &Planning { pool, config, agents } = self;
-        let extract = |content: &Content| match *content {
-            Content::File { extract, .. } => pool.get(extract),
-            Content::Access(_) => Ok(Cow::Borrowed(&[][..])),
-        };
-        let extracts = contents.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
-        let plan = |from: usize, to: usize| {
-            let contents = contents[from..to].par_iter().zip(&extracts[from..to]);
-            let plans = contents.map(|(content, extract)| match *content {
-                Content::File { .. } => plan::of_extract(extract, config.dialect, agents),
-                Content::Access(outcome) => plan::access(outcome),
-            });
-            plans.collect::<Vec<PolicyPlan<'_>>>()
-        };
-        let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
-        let bytes_max = bytes_max.min(config.scratch.memory() / 8);
-        let mut end = planned_at_once(&extracts, bytes_max);
-        let mut plans = plan(0, end);
-        while !plans.is_empty() {
-            let next = end + planned_at_once(&extracts[end..], bytes_max);
-            let mut add = || plans.drain(..).try_for_each(|plan| policies.add(plan));
-            let (added, following) = rayon::join(&mut add, || plan(end, next));
-            added?;
-            (plans, end) = (following, next);
-        }
-        Ok(extracts.iter().map(|extract| extract.len() as u64).sum())
+/// Plans policies on all threads, and adds them in order: while some are added, the next ones are planned.
+/// Returns the bytes of their files.
+fn add_policies(
+    (pool, config, agents): (&BlobPool, &CompileConfig, Option<&CompiledFor>),
+    contents: &[Content],
+    policies: &mut PolicySections,
+) -> Result<u64, CompileError> {
+    let extract = |content: &Content| match *content {
+        Content::File { extract, .. } => pool.get(extract),
+        Content::Access(_) => Ok(Cow::Borrowed(&[][..])),
+    };
+    let extracts = contents.par_iter().map(extract).collect::<Result<Vec<_>, _>>()?;
+    let plan = |from: usize, to: usize| {
+        let contents = contents[from..to].par_iter().zip(&extracts[from..to]);
+        let plans = contents.map(|(content, extract)| match *content {
+            Content::File { .. } => plan::of_extract(extract, config.dialect, agents),
+            Content::Access(outcome) => plan::access(outcome),
+        });
+        plans.collect::<Vec<PolicyPlan<'_>>>()
+    };
+    let bytes_max = PLANNED_BYTES_PER_THREAD_MAX * rayon::current_num_threads();
+    let bytes_max = bytes_max.min(config.scratch.memory() / 8);
+    let mut end = planned_at_once(&extracts, bytes_max);
+    let mut plans = plan(0, end);
+    while !plans.is_empty() {
+        let next = end + planned_at_once(&extracts[end..], bytes_max);
+        let mut add = || plans.drain(..).try_for_each(|plan| policies.add(plan));
+        let (added, following) = rayon::join(&mut add, || plan(end, next));
+        added?;
+        (plans, end) = (following, next);
     }
+    Ok(extracts.iter().map(|extract| extract.len() as u64).sum())
 }
 
 /// What a set consists of. The sections grow while hosts are read.
@@ -290,9 +280,9 @@ impl<'c> Compiled<'c> {
         let Compiled {
             standings, config, agents, distinct, policies, hosts: sections, counts, ..
         } = self;
-        let planning = Planning { pool: &standings.pool, config, agents: *agents };
+        let planning = (&standings.pool, *config, *agents);
         let (added, written) = rayon::join(
-            || planning.add(&contents, policies),
+            || add_policies(planning, &contents, policies),
             || {
                 writer.write(lines.as_bytes())?;
                 let from = (&standings.pool, config.dialect);

@@ -15,13 +15,13 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::EntryRef;
 use rayon::prelude::*;
 
-use portcullis_engine::bytes::push_varint;
+use portcullis_engine::bytes::{push_varint, take_varint};
 use portcullis_files::error::WriteError;
 use portcullis_files::limits::SORTED_RUNS_MAX;
 use portcullis_files::scratch::{Scratch, Spool, SpoolReader, Table, push_record, take_record};
 
 use super::known::{Held, Keeps, Known, Resources, settle_order};
-use super::log::{Fields, Form, Role, push_bytes, push_key, take_key};
+use super::log::{Form, Role, push_bytes, push_key, take_key};
 use super::place::{self, Slot};
 use crate::pool::{BlobID, BlobPool};
 use crate::standing::Content;
@@ -419,12 +419,12 @@ impl Captured {
         let (mut some, mut key) = (Vec::new(), Vec::new());
         let mut read = || {
             while !block.is_empty() {
-                let mut fields = Fields { rest: take_record(&mut block)? };
-                take_key(&mut fields, &mut key)?;
+                let mut record = take_record(&mut block)?;
+                take_key(&mut record, &mut key)?;
                 match wanted(&key) {
                     Ordering::Less => {}
                     Ordering::Equal => {
-                        some.push((key.as_slice().into(), resources(self.form, &mut fields)?))
+                        some.push((key.as_slice().into(), resources(self.form, record)?))
                     }
                     Ordering::Greater => break,
                 }
@@ -489,9 +489,9 @@ impl Iterator for CapturedReader<'_> {
 }
 
 /// Reads the rest of a record: captures whose references are numbers of a pool.
-fn resources(form: Form, fields: &mut Fields<'_>) -> Option<Resources> {
-    let resources = form.take(fields, (BlobID, |fields| fields.number().map(BlobID)))?;
-    fields.rest.is_empty().then_some(resources)
+fn resources(form: Form, mut rest: &[u8]) -> Option<Resources> {
+    let resources = form.take(&mut rest, (BlobID, |rest| take_varint(rest).map(BlobID)))?;
+    rest.is_empty().then_some(resources)
 }
 
 #[cfg(test)]

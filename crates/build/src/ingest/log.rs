@@ -61,32 +61,10 @@ pub(super) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Reads fields from the front of bytes.
-#[derive(Clone, Debug)]
-pub(super) struct Fields<'b> {
-    pub(super) rest: &'b [u8],
-}
-
-impl<'b> Fields<'b> {
-    pub(super) fn number(&mut self) -> Option<u32> {
-        take_varint(&mut self.rest)
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        self.take(1).map(|bytes| bytes[0])
-    }
-
-    fn take(&mut self, count: u32) -> Option<&'b [u8]> {
-        let (bytes, rest) = self.rest.split_at_checked(count as usize)?;
-        self.rest = rest;
-        Some(bytes)
-    }
-
-    /// Reads what [`push_bytes`] wrote.
-    pub(super) fn bytes(&mut self) -> Option<&'b [u8]> {
-        let count = self.number()?;
-        self.take(count)
-    }
+/// Takes off the front of `rest` what [`push_bytes`] wrote.
+pub(super) fn take_bytes<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
+    let count = take_varint(rest)?;
+    rest.split_off(..count as usize)
 }
 
 /// Appends a key that differs from the one before it at the end.
@@ -97,20 +75,20 @@ pub(super) fn push_key(out: &mut Vec<u8>, last: &[u8], key: &[u8]) {
 }
 
 /// Reads a key; `key` holds the one before it.
-pub(super) fn take_key(fields: &mut Fields<'_>, key: &mut Vec<u8>) -> Option<()> {
-    let shared = fields.number()? as usize;
-    let rest = fields.bytes()?;
-    let is_shortest = shared <= key.len() && key.get(shared) != rest.first();
+pub(super) fn take_key(rest: &mut &[u8], key: &mut Vec<u8>) -> Option<()> {
+    let shared = take_varint(rest)? as usize;
+    let own = take_bytes(rest)?;
+    let is_shortest = shared <= key.len() && key.get(shared) != own.first();
     key.truncate(shared);
-    key.extend_from_slice(rest);
-    (is_shortest || rest.is_empty()).then_some(())
+    key.extend_from_slice(own);
+    (is_shortest || own.is_empty()).then_some(())
 }
 
 /// Appends a reference to a blob.
 type Refer<'r> = dyn FnMut(&mut Vec<u8>, Role, BlobID) -> Result<(), WriteError> + 'r;
 
 /// Makes a reference to a file of its number, and reads one to a location.
-pub(super) type ReadReferences<'b, B, L> = (fn(u32) -> B, fn(&mut Fields<'b>) -> Option<L>);
+pub(super) type ReadReferences<'b, B, L> = (fn(u32) -> B, fn(&mut &'b [u8]) -> Option<L>);
 
 impl Form {
     /// Appends the captures of a key, oldest first.
@@ -166,33 +144,33 @@ impl Form {
     /// Reads the captures of a key.
     pub(super) fn take<'b, B: Clone, L: Clone>(
         self,
-        fields: &mut Fields<'b>,
+        rest: &mut &'b [u8],
         read: ReadReferences<'b, B, L>,
     ) -> Option<Resources<B, L>> {
-        let http = self.resource(fields, read)?;
-        let mut after = fields.clone();
-        if after.number()? == AS_HTTP {
-            *fields = after;
+        let http = self.resource(rest, read)?;
+        let mut after = *rest;
+        if take_varint(&mut after)? == AS_HTTP {
+            *rest = after;
             return (!http.is_empty()).then(|| [http.clone(), http]);
         }
-        Some([http, self.resource(fields, read)?])
+        Some([http, self.resource(rest, read)?])
     }
 
     fn resource<'b, B, L>(
         self,
-        fields: &mut Fields<'b>,
+        rest: &mut &'b [u8],
         read: ReadReferences<'b, B, L>,
     ) -> Option<Vec<Known<B, L>>> {
-        let count = match fields.number()? {
+        let count = match take_varint(rest)? {
             0 => return Some(Vec::new()),
             number => number.checked_sub(COUNTED).filter(|&count| count > 0)?,
         };
         // Nearly all resources have one capture. A damaged set may count any number.
         let mut captures = Vec::with_capacity(count.min(CAPTURES_EXPECTED_MAX) as usize);
         for index in 0..count {
-            let (facts, held) = capture(fields, read)?;
+            let (facts, held) = capture(rest, read)?;
             let position = match self {
-                Form::Run => long(fields)?,
+                Form::Run => long(rest)?,
                 Form::Sorted | Form::Log => index.into(),
             };
             captures.push(Known { facts, position, held });
@@ -242,37 +220,37 @@ fn push_facts(out: &mut Vec<u8>, facts: &CaptureFacts, kind: u8) {
 }
 
 fn capture<'b, B, L>(
-    fields: &mut Fields<'b>,
+    rest: &mut &'b [u8],
     (file, location): ReadReferences<'b, B, L>,
 ) -> Option<(CaptureFacts, Held<B, L>)> {
-    let flags = fields.byte()?;
+    let flags = *rest.split_off_first()?;
     let has = |flag: u8| flags & flag != 0;
-    let captured_at = if has(HAS_DATE) { Some(UnixSeconds(long(fields)?)) } else { None };
+    let captured_at = if has(HAS_DATE) { Some(UnixSeconds(long(rest)?)) } else { None };
     let expires_at = match (has(SERVES), captured_at) {
         (false, _) => None,
-        (true, date) => Some(date?.after(fields.number()?.into())),
+        (true, date) => Some(date?.after(take_varint(rest)?.into())),
     };
-    let status = u16::try_from(fields.number()?).ok()?;
-    let redirects_followed = if has(WAS_REDIRECTED) { fields.byte()? } else { 0 };
+    let status = u16::try_from(take_varint(rest)?).ok()?;
+    let redirects_followed = if has(WAS_REDIRECTED) { *rest.split_off_first()? } else { 0 };
     let (capture_notes, file_notes) = match has(HAS_NOTES) {
         true => (
-            CaptureNotes::from_bits(u16::try_from(fields.number()?).ok()?)?,
-            NoteSet::from_bits(u16::try_from(fields.number()?).ok()?)?,
+            CaptureNotes::from_bits(u16::try_from(take_varint(rest)?).ok()?)?,
+            NoteSet::from_bits(u16::try_from(take_varint(rest)?).ok()?)?,
         ),
         false => Default::default(),
     };
-    let file_bytes = if has(HAS_BYTES) { fields.number()? } else { 0 };
-    let input = fields.number()?;
+    let file_bytes = if has(HAS_BYTES) { take_varint(rest)? } else { 0 };
+    let input = take_varint(rest)?;
     let kind = flags & KIND_BITS;
     let held = match kind {
         NOTHING => Held::Nothing,
-        LOCATION => Held::Location(location(fields)?),
+        LOCATION => Held::Location(location(rest)?),
         FILE | FILE_WITH_RULES => Held::File {
-            extract: file(fields.number()?),
-            others: file(fields.number()?),
+            extract: file(take_varint(rest)?),
+            others: file(take_varint(rest)?),
             has_rules: kind == FILE_WITH_RULES,
         },
-        REPEATED => Held::Repeated(long(fields)?.checked_sub(1).map(UnixSeconds)),
+        REPEATED => Held::Repeated(long(rest)?.checked_sub(1).map(UnixSeconds)),
         _ => return None,
     };
     let facts = CaptureFacts {
@@ -301,10 +279,10 @@ fn push_long(out: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Reads what [`push_long`] writes.
-fn long(fields: &mut Fields<'_>) -> Option<u64> {
+fn long(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for place in 0..LONG_BYTES_MAX {
-        let byte = fields.byte()?;
+        let byte = *rest.split_off_first()?;
         let part = u64::from(byte & 0x7F);
         let shifted =
             part.checked_shl(7 * place).filter(|shifted| shifted >> (7 * place) == part)?;

@@ -27,7 +27,7 @@ use portcullis_set::stored::PolicySet;
 use super::captured::{Captured, Keyed, Newest};
 use super::files::{Files, Part, Parts, ReadPart};
 use super::known::{Held, Keeps, Known, Resources};
-use super::log::{Fields, Form, take_key};
+use super::log::{Form, take_bytes, take_key};
 use super::place::{self, Place, Slot};
 use super::read::{Open, read_all};
 use super::settle::Settling;
@@ -152,7 +152,7 @@ impl Merger {
             logs.push(LogReader {
                 files: Files { set, log, scratch: &self.config.scratch },
                 rules,
-                fields: Fields { rest: set.file().bytes(log, 0, log.bytes)? },
+                rest: set.file().bytes(log, 0, log.bytes)?,
                 key: Vec::new(),
                 last: None,
                 entries: VecDeque::new(),
@@ -275,7 +275,7 @@ struct LogReader<'m> {
     files: Files<'m>,
     rules: &'static AccessRules,
     /// The rest of the log.
-    fields: Fields<'m>,
+    rest: &'m [u8],
     key: Vec<u8>,
     last: Option<Box<[u8]>>,
     /// Entries that were read, up to the first that makes no sense, and what was read for them.
@@ -344,13 +344,13 @@ impl<'m> LogReader<'m> {
     /// Reads the next entries, and the files of their captures on all threads.
     fn read_ahead(&mut self) {
         let (mut parts, mut captures) = (Vec::new(), 0);
-        while !self.fields.rest.is_empty()
+        while !self.rest.is_empty()
             && captures < CAPTURES_AHEAD_MAX
             && parts.len() < 2 * FILES_AHEAD_MAX
         {
             let entry = self.entry();
             // An entry that makes no sense ends the log.
-            self.fields.rest = if entry.is_ok() { self.fields.rest } else { &[] };
+            self.rest = if entry.is_ok() { self.rest } else { &[] };
             for known in entry.iter().flat_map(|entry| &entry.resources).flatten() {
                 captures += 1;
                 if let Held::File { extract, others, has_rules } = known.held {
@@ -370,17 +370,17 @@ impl<'m> LogReader<'m> {
 
     /// Reads the next entry of the log.
     fn entry(&mut self) -> Result<Entry<'m>, SetError> {
-        let bytes_left = self.fields.rest.len();
-        let read = take_key(&mut self.fields, &mut self.key);
+        let bytes_left = self.rest.len();
+        let read = take_key(&mut self.rest, &mut self.key);
         let resources =
-            read.and_then(|()| Form::Log.take(&mut self.fields, (|number| number, Fields::bytes)));
+            read.and_then(|()| Form::Log.take(&mut self.rest, (|number| number, take_bytes)));
         let resources = resources.ok_or_else(|| self.files.odd("it makes no sense"))?;
         let key: Box<[u8]> = self.key.as_slice().into();
         if self.last.as_deref() >= Some(&*key) {
             return Err(self.files.odd("it is not in order"));
         }
         self.last = Some(key.clone());
-        let bytes = bytes_left - self.fields.rest.len();
+        let bytes = bytes_left - self.rest.len();
         Ok(Entry { key, resources, bytes, is_filed: false })
     }
 
