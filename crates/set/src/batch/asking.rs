@@ -90,7 +90,7 @@ const fn of_access(outcome: AccessOutcome) -> u32 {
 
 /// Returns the decision of an outcome without its rule.
 #[inline(always)]
-pub(super) fn decision_of(outcome: Outcome) -> Decision {
+fn decision_of(outcome: Outcome) -> Decision {
     // Numbers instead of branches, which would be mispredicted.
     let number = match outcome.as_opaque() {
         Some(opaque) => opaque.min(LAST),
@@ -189,18 +189,14 @@ impl Starts {
     }
 }
 
-/// The rule sets that are asked, and where the answers of each entry begin.
-#[derive(Clone, Copy)]
-pub(super) struct Table<'t> {
-    /// The lines of all stored rule sets.
-    pub lines: &'t [Line],
-    pub starts: &'t Starts,
-    pub settings: &'t Settings,
-}
-
-/// A policy and a path for each question.
+/// A policy and a path for each question, the rule sets that are asked, and where the answers of each entry
+/// begin.
 #[derive(Clone, Copy)]
 pub(super) struct Questions<'b> {
+    /// The lines of all stored rule sets.
+    pub lines: &'b [Line],
+    pub starts: &'b Starts,
+    pub settings: &'b Settings,
     /// A policy, [`NO_POLICY`] or [`NO_URL`].
     pub policies: &'b [u32],
     /// In normal form.
@@ -215,11 +211,14 @@ pub(super) struct Asked {
     starts: Vec<Start>,
     block: BlockMemory,
     unstored: UnstoredRuleSets,
+    /// The decisions on the last block, by question, then by column.
+    pub decisions: Vec<Decision>,
+    unresolved: Vec<u32>,
 }
 
 impl Asked {
     /// Answers one question per policy and path, for each column. `resolve` finds the starts of policies
-    /// that are asked about for the first time; `groups_of` has the groups of an entry whose rule set is not
+    /// that are asked about for the first time, with a list to use; `groups_of` has the groups of an entry whose rule set is not
     /// stored, and `build` builds rule sets of groups of a policy.
     ///
     /// # Errors
@@ -228,31 +227,32 @@ impl Asked {
     #[inline]
     pub fn ask(
         &mut self,
-        table: Table<'_>,
         questions: Questions<'_>,
-        resolve: impl FnOnce() -> Result<(), Damage>,
+        resolve: impl FnOnce(&mut Vec<u32>) -> Result<(), Damage>,
         groups_of: impl Fn(usize) -> Result<Groups, Damage>,
         build: impl Fn(u32, &[Groups]) -> Built,
     ) -> Result<(), Damage> {
-        let Table { lines, starts, settings } = table;
-        let Questions { policies, paths, columns } = questions;
+        let Questions { lines, starts, settings, policies, paths, columns } = questions;
         assert_eq!(policies.len(), paths.len(), "one path per policy");
         self.block.clear();
+        self.decisions.clear();
         let mut largest = starts.collect(columns, policies, lines, &mut self.starts);
         if largest == UNRESOLVED {
-            resolve()?;
+            self.unresolved.clear();
+            resolve(&mut self.unresolved)?;
             largest = starts.collect(columns, policies, lines, &mut self.starts);
         }
         self.block.ask(Block { lines, starts: &self.starts, paths, settings });
-        if largest < Start::opaque(UNSTORED).word() {
-            return Ok(());
+        if largest >= Start::opaque(UNSTORED).word() {
+            let answered = self.answer_special(questions, &groups_of, &build);
+            if answered.is_err() {
+                self.block.clear();
+                self.unstored = UnstoredRuleSets::default();
+                return answered;
+            }
         }
-        let answered = self.answer_special(settings, questions, &groups_of, &build);
-        if answered.is_err() {
-            self.block.clear();
-            self.unstored = UnstoredRuleSets::default();
-        }
-        answered
+        self.decisions.extend(self.block.outcomes().iter().map(|&outcome| decision_of(outcome)));
+        Ok(())
     }
 
     /// Answers the questions whose rule sets are not stored, and those that share an answer.
@@ -260,12 +260,11 @@ impl Asked {
     #[inline(never)]
     fn answer_special(
         &mut self,
-        settings: &Settings,
-        Questions { policies, paths, columns }: Questions<'_>,
+        Questions { settings, policies, paths, columns, .. }: Questions<'_>,
         groups_of: &dyn Fn(usize) -> Result<Groups, Damage>,
         build: &dyn Fn(u32, &[Groups]) -> Built,
     ) -> Result<(), Damage> {
-        let Asked { starts, block, unstored } = self;
+        let Asked { starts, block, unstored, .. } = self;
         unstored.deciding.clear();
         let mut entries = Vec::new();
         for (question, starts) in starts.chunks_exact(columns).enumerate() {

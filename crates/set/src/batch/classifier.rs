@@ -22,9 +22,7 @@ use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::policy::{AgentError, Crawler, Explanation, OrderedRules};
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 
-use super::asking::{
-    self, Asked, NO_POLICY, NO_URL, Questions, Starts, Table, Unstored, decision_of,
-};
+use super::asking::{self, Asked, NO_POLICY, NO_URL, Questions, Starts, Unstored};
 use super::freshness::Freshness;
 use super::pieces::{Host, Pieces, Written};
 use crate::layout::EVERY_HOST;
@@ -116,15 +114,6 @@ pub struct Explained {
     pub outage: Option<KnownOutage>,
     /// The notes on the origin's file.
     pub file_notes: NoteSet,
-}
-
-/// The answers on the last block of a thread, and its memory.
-#[derive(Clone, Debug, Default)]
-pub(super) struct BlockAnswers {
-    pub asked: Asked,
-    /// By question, then by agent.
-    pub decisions: Vec<Decision>,
-    unresolved: Vec<u32>,
 }
 
 impl Classifier {
@@ -416,10 +405,9 @@ impl Classifier {
         &self,
         policies: &[u32],
         paths: &[&[u8]],
-        block: &mut BlockAnswers,
+        asked: &mut Asked,
     ) -> Result<(), Damage> {
-        let questions = Questions { policies, paths, columns: self.agents.len() };
-        self.decide_by(questions, block, |unresolved| {
+        self.decide_by((policies, paths, self.agents.len()), asked, |unresolved| {
             unresolved.extend(policies.iter().filter(|&&policy| !self.is_resolved(policy)));
             unresolved.dedup();
             let policies = || unresolved.iter().map(|&policy| PolicyNumber(policy));
@@ -430,30 +418,28 @@ impl Classifier {
         })
     }
 
-    /// Decides a block of questions. `resolve` finds where the answers of entries begin that are asked
-    /// about for the first time, with a list to use.
+    /// Decides a block of questions: policies, paths, and the number of entries of a policy. `resolve` finds
+    /// where the answers of entries begin that are asked about for the first time, with a list to use.
     #[inline]
     pub(super) fn decide_by(
         &self,
-        questions: Questions<'_>,
-        BlockAnswers { asked, decisions, unresolved }: &mut BlockAnswers,
+        (policies, paths, columns): (&[u32], &[&[u8]], usize),
+        asked: &mut Asked,
         resolve: impl FnOnce(&mut Vec<u32>) -> Result<(), Damage>,
     ) -> Result<(), Damage> {
-        decisions.clear();
-        unresolved.clear();
         let Classifier { starts, settings, .. } = self;
-        let table = Table { lines: self.set.all_lines(), starts, settings };
+        let lines = self.set.all_lines();
+        let questions = Questions { lines, starts, settings, policies, paths, columns };
         let groups_of = |entry| self.groups_of(entry);
         let build = |policy, parts: &[_]| self.build(policy, parts);
-        asked.ask(table, questions, || resolve(unresolved), groups_of, build)?;
-        decisions.extend(asked.outcomes().iter().map(|&outcome| decision_of(outcome)));
+        asked.ask(questions, resolve, groups_of, build)?;
         let rules = &self.dialect().paths;
         if rules.robots_txt == RobotsTxtUrl::AlwaysAllowed {
             // Whatever was answered.
-            for (question, path) in questions.paths.iter().enumerate() {
-                if rules.always_allows(path) && questions.policies[question] < NO_URL {
-                    let answers = question * questions.columns..(question + 1) * questions.columns;
-                    decisions[answers].fill(Decision::ROBOTS_TXT);
+            for (question, path) in paths.iter().enumerate() {
+                if rules.always_allows(path) && policies[question] < NO_URL {
+                    let answers = question * columns..(question + 1) * columns;
+                    asked.decisions[answers].fill(Decision::ROBOTS_TXT);
                 }
             }
         }

@@ -27,8 +27,8 @@ use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{NamesAgent, RFC_9309};
 use portcullis_robots::policy::Crawler;
 
-use super::asking::{NO_POLICY, NO_URL, Questions};
-use super::classifier::{AgentKind, BlockAnswers, Classifier, Crawlers};
+use super::asking::{Asked, NO_POLICY, NO_URL};
+use super::classifier::{AgentKind, Classifier, Crawlers};
 use crate::Damage;
 use crate::layout::NONE;
 use crate::limits::{RECORD_AGENT_BYTES_CACHED_MAX, RECORD_AGENTS_CACHED_MAX};
@@ -161,7 +161,7 @@ impl Classifier {
         &self,
         policies: &[u32],
         paths: &[&[u8]],
-        block: &mut BlockAnswers,
+        asked: &mut Asked,
         RecordAgents { agents, chains, entries, .. }: &mut RecordAgents,
     ) -> Result<(), Damage> {
         for (record, chain) in chains {
@@ -179,11 +179,11 @@ impl Classifier {
         };
         entries.clear();
         entries.extend(policies.iter().zip(&*agents).map(entry));
-        let questions = Questions { policies: entries, paths, columns: 1 };
-        self.decide_by(questions, block, |unresolved| self.resolve_entries(entries, unresolved))?;
+        let resolve = |unresolved: &mut _| self.resolve_entries(entries, unresolved);
+        self.decide_by((entries, paths, 1), asked, resolve)?;
         for (record, _) in agents.iter().enumerate().filter(|(_, agent)| **agent == NONE) {
             if policies[record] < NO_URL {
-                block.decisions[record] = Decision::NO_AGENT;
+                asked.decisions[record] = Decision::NO_AGENT;
             }
         }
         Ok(())

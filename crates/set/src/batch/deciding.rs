@@ -76,7 +76,7 @@ impl Answers<'_> {
         }
         full.group = Some(&**group);
         if let (Some(place), Some(pattern)) = (place, asked.pattern) {
-            let pattern = match block.asked.unstored(answer, columns) {
+            let pattern = match block.unstored(answer, columns) {
                 Some((_, kept)) => {
                     let paths = &classifier.dialect().paths;
                     kept.and_then(|unstored| unstored.pattern_of_rule(pattern, paths))
@@ -117,8 +117,8 @@ impl Answers<'_> {
         let agent = self.agent(answer).filter(|_| is_asked)?;
         let columns = self.per_record();
         let entry = classifier.entry(PolicyNumber(policies[answer / columns]), agent);
-        let pattern = block.asked.outcomes()[answer].pattern();
-        let record = block.asked.unstored(answer, columns).map(|(record, _)| record);
+        let pattern = block.outcomes()[answer].pattern();
+        let record = block.unstored(answer, columns).map(|(record, _)| record);
         Some(AskedRules { agent, entry, pattern, record })
     }
 }

@@ -8,8 +8,8 @@ use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::explain;
 use portcullis_robots::url::{BadUrl, compared_path, host_key, split_assuming};
 
-use super::asking::NO_URL;
-use super::classifier::{BlockAnswers, Classifier, Explained};
+use super::asking::{Asked, NO_URL};
+use super::classifier::{Classifier, Explained};
 use super::crawlers::RecordAgents;
 use super::delays::DelayMemory;
 use super::freshness::AgeCounts;
@@ -85,7 +85,7 @@ pub struct Session {
     pub(super) pieces: Pieces,
     /// The number of the policy of each record, or the marker for none.
     pub(super) policies: Vec<u32>,
-    pub(super) block: BlockAnswers,
+    pub(super) block: Asked,
     pub(super) usage: UsageMemory,
     pub(super) rule: Vec<u8>,
     pub(super) group: Vec<u8>,
@@ -111,7 +111,7 @@ impl Session {
             assumed_scheme: None,
             pieces: Pieces::default(),
             policies: Vec::new(),
-            block: BlockAnswers::default(),
+            block: Asked::default(),
             usage: UsageMemory::default(),
             rule: Vec::new(),
             group: Vec::new(),
@@ -181,7 +181,7 @@ impl Session {
         let paths = pieces.with_written(paths);
         let (pieces, paths) = (&*pieces, &*paths);
         let Session { policies, block, usage, ages, found, now, agents, .. } = self;
-        let mut decide = |policies: &[u32], block: &mut BlockAnswers| match &classifier.crawlers {
+        let mut decide = |policies: &[u32], block: &mut Asked| match &classifier.crawlers {
             None => classifier.decide(policies, paths, block),
             Some(_) => classifier.decide_each(policies, paths, block, agents),
         };
@@ -274,13 +274,13 @@ impl Session {
 
     /// Returns how many decisions each method made, usage preferences included.
     pub fn step_counts(&self) -> StepCounts {
-        let mut counts = self.block.asked.step_counts();
+        let mut counts = self.block.step_counts();
         counts.work += self.usage.known.work();
         counts
     }
 
     /// Returns the bytes held for the automata of rule sets.
     pub fn automata_bytes(&self) -> usize {
-        self.block.asked.memory_bytes() + self.usage.known.memory_bytes()
+        self.block.memory_bytes() + self.usage.known.memory_bytes()
     }
 }
