@@ -225,10 +225,7 @@ impl<'s> StoredTimeline<'s> {
     ///
     /// If the set is damaged.
     pub fn last(&self) -> Result<Option<MomentAt>, Damage> {
-        match self.rows.len() {
-            0 => self.first(),
-            _ => self.find(UnixSeconds(TIMELINE_SECONDS_END)),
-        }
+        self.find(UnixSeconds(TIMELINE_SECONDS_END - 1))
     }
 
     /// Returns where the moment is that a time falls in; `None` before the first one.
@@ -311,7 +308,7 @@ impl<'s> StoredTimeline<'s> {
         let mut following = move || {
             while let Some(at) = next.take() {
                 let Reached { moment, until } = timeline.reach(at)?;
-                next = until.map(|time| timeline.row_at(at.row, time));
+                next = until.map(|time| timeline.find(time)).transpose()?.flatten();
                 // A change of a followed timeline may be none to its follower.
                 if !last.replace(moment).is_some_and(|last| last.is_like(&moment)) {
                     return Ok(Some(moment));
@@ -423,13 +420,6 @@ impl<'s> StoredTimeline<'s> {
             (rows, index) = (followed, begun.ok_or_else(is_late)?);
         }
         Err(self.set.malformed_moment("too many timelines follow each other"))
-    }
-
-    /// Returns where a time is in this row or the next one.
-    fn row_at(&self, row: u32, time: UnixSeconds) -> MomentAt {
-        let next = self.rows.get(row as usize + 1);
-        let is_next = next.is_some_and(|next| next.since() <= time.0);
-        MomentAt { row: row + u32::from(is_next), time }
     }
 
     /// Returns the period of a moment, by the moments around it.
