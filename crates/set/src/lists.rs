@@ -162,8 +162,7 @@ impl<'t> ListReader<'t> {
     fn read(&mut self) -> Option<ListedRecord<'t>> {
         let mut role = Role::OTHER;
         if self.has_roles {
-            let (&number, rest) = self.rest.split_first()?;
-            (role, self.rest) = (*Role::ALL.get(usize::from(number))?, rest);
+            role = *Role::ALL.get(usize::from(*self.rest.split_off_first()?))?;
         }
         let is_usage = role.is_usage();
         if is_usage && !std::mem::replace(&mut self.in_usage, true) {
@@ -173,9 +172,8 @@ impl<'t> ListReader<'t> {
         let text_bytes = take_varint(&mut self.rest)?;
         let value_bytes = if self.has_roles { take_varint(&mut self.rest)? } else { 0 };
         let start = u32::try_from(self.list.len() - self.rest.len()).ok()?;
-        let (text, rest) = self.rest.split_at_checked(text_bytes as usize)?;
+        let text = self.rest.split_off(..text_bytes as usize)?;
         start.checked_add(text_bytes)?;
-        self.rest = rest;
         let (line, value_start) =
             (LineNumber::new(self.line)?, text_bytes.checked_sub(value_bytes)?);
         (is_usage == self.in_usage).then_some(ListedRecord { role, line, text, value_start, start })

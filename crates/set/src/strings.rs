@@ -72,13 +72,10 @@ fn next(rest: &mut &[u8], string: &mut Vec<u8>) -> Result<(), &'static str> {
     if shared > string.len() {
         return Err("a string shares more bytes than the one before it has");
     }
-    let Some((suffix, behind)) = rest.split_at_checked(bytes) else {
-        return Err("a string does not end within its bucket");
-    };
+    let suffix = rest.split_off(..bytes).ok_or("a string does not end within its bucket")?;
     if bytes > SET_STRING_BYTES_MAX - shared.min(SET_STRING_BYTES_MAX) {
         return Err("a string is longer than it may be");
     }
-    *rest = behind;
     string.truncate(shared);
     string.extend_from_slice(suffix);
     Ok(())

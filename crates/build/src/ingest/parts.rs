@@ -154,7 +154,6 @@ impl Merger {
                 rules,
                 rest: set.file().bytes(log, 0, log.bytes)?,
                 key: Vec::new(),
-                last: None,
                 entries: VecDeque::new(),
                 ahead: Parts::default(),
                 ahead_max: FILE_BYTES_AHEAD_MAX / sets.len(),
@@ -276,8 +275,8 @@ struct LogReader<'m> {
     rules: &'static AccessRules,
     /// The rest of the log.
     rest: &'m [u8],
+    /// The last key that was read.
     key: Vec<u8>,
-    last: Option<Box<[u8]>>,
     /// Entries that were read, up to the first that makes no sense, and what was read for them.
     entries: VecDeque<Result<Entry<'m>, SetError>>,
     ahead: Parts<ReadPart>,
@@ -305,8 +304,6 @@ struct Entry<'m> {
     resources: Resources<u32, &'m [u8]>,
     /// The bytes that it takes in the log.
     bytes: usize,
-    /// Whether its key is that of its resources.
-    is_filed: bool,
 }
 
 impl Iterator for LogReader<'_> {
@@ -323,14 +320,10 @@ impl<'m> LogReader<'m> {
             self.read_ahead();
         }
         let Some(entry) = self.entries.pop_front() else { return Ok(None) };
-        let Entry { key, resources: [http, https], bytes, is_filed } = entry?;
+        let Entry { key, resources: [http, https], bytes } = entry?;
         if self.touched > self.touched_max {
             self.files.set.file().release_pages();
             self.touched = 0;
-        }
-        if !is_filed {
-            let what = "a key is neither that of an origin nor of another resource";
-            return Err(self.files.odd(what));
         }
         let mut known = |captures: Vec<_>| {
             captures.into_iter().map(|it| self.known(it)).collect::<Result<Vec<_>, _>>()
@@ -361,27 +354,32 @@ impl<'m> LogReader<'m> {
             self.entries.push_back(entry);
         }
         let entries = self.entries.make_contiguous();
+        let files = self.files;
+        let check = |entry: &mut Result<Entry<'_>, _>| {
+            if entry.as_ref().is_ok_and(|entry| !entry.is_filed()) {
+                let what = "a key is neither that of an origin nor of another resource";
+                *entry = Err(files.odd(what));
+            }
+        };
         let (ahead, ()) = rayon::join(
-            || self.files.read_ahead(parts, self.ahead_max),
-            || entries.par_iter_mut().flatten().for_each(Entry::check),
+            || files.read_ahead(parts, self.ahead_max),
+            || entries.par_iter_mut().for_each(check),
         );
         self.ahead = ahead;
     }
 
     /// Reads the next entry of the log.
     fn entry(&mut self) -> Result<Entry<'m>, SetError> {
-        let bytes_left = self.rest.len();
+        let (bytes_left, last) = (self.rest.len(), self.key.clone());
         let read = take_key(&mut self.rest, &mut self.key);
         let resources =
             read.and_then(|()| Form::Log.take(&mut self.rest, (|number| number, take_bytes)));
         let resources = resources.ok_or_else(|| self.files.odd("it makes no sense"))?;
-        let key: Box<[u8]> = self.key.as_slice().into();
-        if self.last.as_deref() >= Some(&*key) {
+        if last >= self.key {
             return Err(self.files.odd("it is not in order"));
         }
-        self.last = Some(key.clone());
         let bytes = bytes_left - self.rest.len();
-        Ok(Entry { key, resources, bytes, is_filed: false })
+        Ok(Entry { key: self.key.as_slice().into(), resources, bytes })
     }
 
     fn known(&mut self, known: Known<u32, &'m [u8]>) -> Result<Known<BlobID>, SetError> {
@@ -436,8 +434,8 @@ impl<'m> LogReader<'m> {
 }
 
 impl Entry<'_> {
-    /// Checks that its captures are filed under the key of their resource.
-    fn check(&mut self) {
+    /// Returns whether its captures are filed under the key of their resource.
+    fn is_filed(&self) -> bool {
         let key = &*self.key;
         let [http, https] = self.resources.each_ref().map(|captures| !captures.is_empty());
         let is_filed = |slot: Slot| {
@@ -448,6 +446,6 @@ impl Entry<'_> {
             .is_ok_and(|place| (&*place.key, place.slot) == (key, slot))
         };
         let is_right = (!http || is_filed(Slot::Http)) && (!https || is_filed(Slot::Https));
-        self.is_filed = is_right && (http || https);
+        is_right && (http || https)
     }
 }

@@ -30,17 +30,9 @@ pub(super) struct CheckedBlocks {
 }
 
 impl CheckedBlocks {
-    /// Creates the bits of a file of `blocks` blocks, of which only the header has been compared.
-    pub(super) fn none(blocks: u64) -> CheckedBlocks {
-        CheckedBlocks::filled(blocks, 0)
-    }
-
-    /// Creates the bits of a file of `blocks` blocks that this process has written itself.
-    pub(super) fn all(blocks: u64) -> CheckedBlocks {
-        CheckedBlocks::filled(blocks, u64::MAX)
-    }
-
-    fn filled(blocks: u64, bits: u64) -> CheckedBlocks {
+    /// Creates the bits of a file of `blocks` blocks, all of which have been compared, or only the header.
+    pub(super) fn new(blocks: u64, are_compared: bool) -> CheckedBlocks {
+        let bits = if are_compared { u64::MAX } else { 0 };
         let words = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(bits)).collect();
         CheckedBlocks { words }
     }
@@ -97,7 +89,7 @@ impl SetFile {
     /// Compares once more all blocks that have been compared.
     pub(super) fn check_again(&self) -> Result<(), Damage> {
         let blocks = self.header.layout.blocks();
-        let again = CheckedBlocks::none(blocks);
+        let again = CheckedBlocks::new(blocks, false);
         let mut compared = (1..blocks).filter(|&block| self.checked.has(block));
         compared.try_for_each(|block| self.check_block(&again, block))
     }
@@ -149,7 +141,7 @@ impl SetFile {
     /// lowest offset, so that a report tells a flipped bit from a failing disk. Releases pages after
     /// every [`BLOCKS_PER_PAUSE`].
     pub(super) fn verify_blocks(&self) -> Result<(), Damage> {
-        let checked = CheckedBlocks::none(self.header.layout.blocks());
+        let checked = CheckedBlocks::new(self.header.layout.blocks(), false);
         let check = |block: u64| {
             if block.is_multiple_of(BLOCKS_PER_PAUSE) {
                 self.release_pages();
@@ -199,7 +191,7 @@ mod tests {
 
     #[test]
     fn bits_of_many_blocks_are_those_of_each() {
-        let checked = CheckedBlocks::none(300);
+        let checked = CheckedBlocks::new(300, false);
         (60..200).filter(|block| *block != 130).for_each(|block| checked.add(block));
         for first in 0..310 {
             for last in first..310 {

@@ -54,23 +54,23 @@ pub struct SetFile {
 impl SetFile {
     /// Opens any bytes. Reads the header.
     pub fn open(storage: Storage) -> Result<SetFile, SetError> {
-        SetFile::with(storage, CheckedBlocks::none)
+        SetFile::with(storage, false)
     }
 
     /// Opens what this process has just written to memory, without comparing checksums of the data.
     /// `name` is its name in messages.
     pub fn trusted(name: &str, bytes: ZeroedMemory) -> Result<SetFile, SetError> {
-        SetFile::with(Storage::owned(name, bytes), CheckedBlocks::all)
+        SetFile::with(Storage::owned(name, bytes), true)
     }
 
-    fn with(storage: Storage, checked: fn(u64) -> CheckedBlocks) -> Result<SetFile, SetError> {
+    fn with(storage: Storage, is_compared: bool) -> Result<SetFile, SetError> {
         if cfg!(target_endian = "big") {
             let problem = "cannot be used here: policy sets are used in place, and this machine is \
                            big-endian; use --robots, or a little-endian machine";
             return Err(SetError::unusable(storage.name(), problem));
         }
         let header = Header::decode(storage.name(), storage.bytes())?;
-        let checked = checked(header.layout.blocks());
+        let checked = CheckedBlocks::new(header.layout.blocks(), is_compared);
         Ok(SetFile { storage, header, checked })
     }
 
