@@ -180,8 +180,7 @@ fn arrow_with(encoded: &str, added: &[Field]) -> Option<String> {
         Some(([0xff, 0xff, 0xff, 0xff, ..], message)) => message,
         _ => &bytes,
     };
-    let message = arrow_ipc::root_as_message(bytes).ok()?;
-    let schema = arrow_ipc::convert::try_fb_to_schema(message.header_as_schema()?).ok()?;
+    let schema = arrow_ipc::convert::try_schema_from_flatbuffer_bytes(bytes).ok()?;
     let own = schema.fields().iter().cloned();
     let fields: Vec<_> =
         own.chain(added.iter().map(|it| Arc::new(it.arrow(DataType::Int32)))).collect();
