@@ -115,7 +115,7 @@ fn a_saved_response_is_no_robots_txt() {
     folder.write("own/b.example", "");
     let output = folder.output("check --robots own -a Bot https://a.example/");
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stdout).starts_with("unknown\t"));
+    assert!(text(&output.stdout).starts_with("unknown"));
     assert!(text(&output.stderr).contains("a saved HTTP response"));
 }
 
