@@ -271,3 +271,24 @@ fn an_empty_name_is_an_error() {
         }
     }
 }
+
+/// Of two captures that are equally new, that of the later name counts: the name of the archive, not that
+/// of the set which it was compiled to.
+#[test]
+fn parts_in_any_steps_are_all_parts_at_once() {
+    let folder = Folder::new();
+    for part in 0..3 {
+        let rule = if part == 1 { "Allow" } else { "Disallow" };
+        folder.write(&format!("part{part}/h.example"), format!("User-agent: *\n{rule}: /\n"));
+        folder.ok(format!("compile -o s{part}.pcs part{part}"));
+    }
+    for (parts, steps) in [
+        ("part0 part1 part2", ["-o x.pcs s0.pcs s2.pcs", "-o y.pcs x.pcs s1.pcs"]),
+        ("part0 part1 part2", ["-o z.pcs s2.pcs", "-o y.pcs s1.pcs z.pcs part0"]),
+        ("part1 part2", ["-o a.pcs part2", "-o y.pcs a.pcs s1.pcs"]),
+    ] {
+        folder.ok(format!("compile -o all.pcs {parts}"));
+        steps.map(|step| folder.ok(format!("compile {step}")));
+        assert!(folder.read("y.pcs") == folder.read("all.pcs"), "{steps:?}");
+    }
+}

@@ -18,6 +18,7 @@ use serde::Serialize;
 use crate::ingest::{IngestConfig, IngestObserver, Ingested, Input, Merger, Progress};
 use crate::limits::SETS_AT_ONCE;
 use crate::merging::{MergeError, SettleChoice};
+use crate::provenance::InputReport;
 
 /// Policy sets and archives that are compiled to one set.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub struct Sources {
     open: OpenSet,
     /// For each set.
     seen: Vec<SourceSet>,
+    /// The number of each input of a set that is read, and of each archive.
+    numbers: Vec<u32>,
     config: IngestConfig,
 }
 
@@ -59,8 +62,8 @@ impl Sources {
     /// Archives are read by that and by `choice`; the rest is that of `config`. There is a history if
     /// `config` or some set has one.
     ///
-    /// Sets and archives count in the order of their paths, so that the result is the same for any order
-    /// of `inputs`.
+    /// Archives, those that sets were compiled from too, count in the order of their names. So the result
+    /// is that of compiling all at once, for any order of `inputs` and any parts.
     ///
     /// # Errors
     ///
@@ -76,13 +79,14 @@ impl Sources {
         let (sets, archives): (Vec<Input>, _) =
             inputs.into_iter().partition(|input| starts_like_a_set(&input.path));
         let sets: Vec<PathBuf> = sets.into_iter().map(|input| input.path).collect();
-        let mut seen = Vec::with_capacity(sets.len());
+        let (mut seen, mut names) = (Vec::with_capacity(sets.len()), Vec::new());
         let config = if sets.is_empty() {
             IngestConfig { settle: choice.or(config.settle), ..config }
         } else {
             let opened = sets.iter().map(|path| {
                 let set = open(path)?;
                 seen.push(SourceSet::of(&set));
+                names.push(names_of(crate::ingest::inputs(&set).map_err(SetError::from)?));
                 Ok::<_, MergeError>(set)
             });
             let of_sets = IngestConfig::of_sets(opened, choice)?;
@@ -90,7 +94,10 @@ impl Sources {
             let history = config.history || of_sets.history;
             IngestConfig { dialect, robots_bytes_max, settle, history, ..config }
         };
-        Ok(Sources { sets, archives, open, seen, config })
+        let names = names.into_iter().enumerate().filter(|(set, _)| !is_repeated(&seen, *set));
+        let mut names: Vec<PathBuf> = names.flat_map(|(_, names)| names).collect();
+        names.extend(names_of(archives.iter().map(Input::report)));
+        Ok(Sources { sets, archives, open, numbers: numbers_of(&names), seen, config })
     }
 
     /// Returns the archives.
@@ -108,8 +115,8 @@ impl Sources {
         &self.config
     }
 
-    /// Joins the captures of all sets and archives within the memory of `scratch`. The captures of archives
-    /// count as later ones. The reports on archives are the last ones of the result.
+    /// Joins the captures of all sets and archives within the memory of `scratch`. The reports on archives
+    /// are the last ones of the result.
     ///
     /// Runs on the calling thread's rayon pool.
     ///
@@ -121,7 +128,8 @@ impl Sources {
         scratch: Scratch,
         observer: &dyn IngestObserver,
     ) -> Result<Ingested, MergeError> {
-        let mut merger = Merger::new(IngestConfig { scratch, ..self.config.clone() });
+        let config = IngestConfig { scratch, ..self.config.clone() };
+        let mut merger = Merger::new(config).numbered(self.numbers.clone());
         self.add_sets(&mut merger, observer)?;
         if self.sets.is_empty() || !self.archives.is_empty() {
             merger.ingest(&self.archives, observer)?;
@@ -148,8 +156,7 @@ impl Sources {
             if SourceSet::of(&set) != *before {
                 return Err(MergeError::Replaced { name: set.name().to_owned() });
             }
-            let mut later = self.seen[index + 1..].iter();
-            if later.all(|later| later.set_hash != before.set_hash) {
+            if !is_repeated(&self.seen, index) {
                 open.push(set);
             }
             if open.len() == SETS_AT_ONCE {
@@ -158,6 +165,24 @@ impl Sources {
         }
         join(&mut open)
     }
+}
+
+/// Whether a later set is equal.
+fn is_repeated(seen: &[SourceSet], set: usize) -> bool {
+    seen[set + 1..].iter().any(|later| later.set_hash == seen[set].set_hash)
+}
+
+fn names_of(inputs: impl IntoIterator<Item = InputReport>) -> Vec<PathBuf> {
+    inputs.into_iter().map(|input| PathBuf::from(input.name)).collect()
+}
+
+/// Returns the number of each input by name. Of equal names, those that are read first are first.
+fn numbers_of(names: &[PathBuf]) -> Vec<u32> {
+    let mut places: Vec<usize> = (0..names.len()).collect();
+    places.sort_by_key(|&place| &names[place]);
+    let mut numbers = vec![0; names.len()];
+    (0..).zip(places).for_each(|(number, place)| numbers[place] = number);
+    numbers
 }
 
 /// Returns whether a file begins like a policy set. One that cannot be read does not; reading it as an

@@ -111,7 +111,7 @@ impl Input {
         Input { path: path.into(), format: None }
     }
 
-    fn report(&self) -> InputReport {
+    pub(super) fn report(&self) -> InputReport {
         let format = self.format.or_else(|| match self.path.is_dir() {
             true => Some(CaptureFormat::Folder),
             false => CaptureFormat::from_name(&self.path),
@@ -162,7 +162,7 @@ impl IngestConfig {
 pub struct Ingested {
     /// The standings that follow from them.
     pub standings: Standings,
-    /// A report on each input.
+    /// A report on each input, in the order in which they were read.
     pub inputs: Vec<InputReport>,
     /// How origins were settled.
     pub settle: SettleConfig,

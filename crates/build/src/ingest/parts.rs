@@ -54,6 +54,9 @@ pub struct Merger {
     config: IngestConfig,
     pool: BlobPool,
     inputs: Vec<InputReport>,
+    /// The number of each input in the set, in the order in which they are read; the others count as they
+    /// are read.
+    numbers: Vec<u32>,
     parts: Vec<Captured>,
     /// The number of captures of all archives, and of those that the sets store.
     captures: u64,
@@ -68,9 +71,25 @@ impl Merger {
             pool: BlobPool::new(&config.scratch),
             config,
             inputs: Vec::new(),
+            numbers: Vec::new(),
             parts: Vec::new(),
             captures: 0,
         }
+    }
+
+    /// Gives each input this number, in the order in which they are read.
+    #[must_use]
+    pub(crate) fn numbered(self, numbers: Vec<u32>) -> Merger {
+        Merger { numbers, ..self }
+    }
+
+    /// Returns the numbers of the next inputs.
+    fn next_numbers(&self, inputs: usize) -> Vec<u32> {
+        let number = |place: usize| match self.numbers.get(place) {
+            Some(&number) => number,
+            None => u32::try_from(place).expect("fewer than 2^32 inputs"),
+        };
+        (self.inputs.len()..self.inputs.len() + inputs).map(number).collect()
     }
 
     fn keeps(&self) -> Keeps {
@@ -110,8 +129,8 @@ impl Merger {
     ) -> Result<(), IngestError> {
         let (keeps, config) = (self.keeps(), &self.config);
         let newest = Newest::new(keeps, std::mem::take(&mut self.pool), &config.scratch);
-        let first = u32::try_from(self.inputs.len()).expect("fewer than 2^32 inputs");
-        let (newest, inputs) = read_all((newest, first), reports, open, config, observer)?;
+        let numbers = self.next_numbers(reports.len());
+        let (newest, inputs) = read_all((newest, &numbers), reports, open, config, observer)?;
         let is_fine = match config.strictness {
             Strictness::Lenient => true,
             Strictness::Usual => inputs.iter().all(InputReport::is_readable),
@@ -124,7 +143,7 @@ impl Merger {
         let (captured, pool) = newest.finish()?;
         self.pool = pool;
         // Beside a set, they may be what its origins redirect to.
-        if !captured.has_origin && first == 0 {
+        if !captured.has_origin && self.inputs.is_empty() {
             return Err(IngestError::of_inputs(inputs, describe_nothing));
         }
         self.parts.push(captured);
@@ -144,7 +163,7 @@ impl Merger {
         }
         let pool = RefCell::new(std::mem::take(&mut self.pool));
         let mut logs = Vec::new();
-        let (mut first_input, (rules, _)) = (self.inputs.len(), self.keeps());
+        let (rules, _) = self.keeps();
         for &set in sets {
             let inputs = inputs(set)?;
             let problem = "has no captures; run `portcullis compile` again";
@@ -159,15 +178,13 @@ impl Merger {
                 ahead_max: FILE_BYTES_AHEAD_MAX / sets.len(),
                 touched: 0,
                 touched_max: MAPPED_BYTES_MAX / sets.len(),
-                inputs: inputs.len(),
-                first_input: u32::try_from(first_input).expect("fewer than 2^32 inputs"),
+                numbers: self.next_numbers(inputs.len()),
                 text_bytes_left: text_bytes_max(set.bytes()),
                 pool: &pool,
                 parts: Parts::default(),
                 table: self.config.scratch.table(),
                 captures: 0,
             });
-            first_input += inputs.len();
             self.inputs.extend(inputs);
         }
         let merged = self.merged(logs.iter_mut().collect());
@@ -220,12 +237,16 @@ impl Merger {
             }
         };
         let superseded_undated = captured.undated;
+        let numbers = std::mem::take(&mut self.numbers);
         let Merger { config, pool, inputs, captures, .. } = self;
+        let mut numbered: Vec<_> = numbers.into_iter().chain(0..).zip(&inputs).collect();
+        numbered.sort_by_key(|(number, _)| *number);
+        let numbered: Vec<_> = numbered.into_iter().map(|(_, input)| input.clone()).collect();
         let doubted = config.capture.doubted();
         let superseded =
             if config.history { 0 } else { captures.saturating_sub(captured.resources) };
         let IngestConfig { dialect, robots_bytes_max, settle, scratch, .. } = config;
-        let provenance = Provenance::of(&inputs, &settle).to_json();
+        let provenance = Provenance::of(&numbered, &settle).to_json();
         let compiling = CompileConfig { dialect, robots_bytes_max, provenance, scratch };
         let standings = Standings::from_captures(Settling { captured, settle, at }, pool);
         Ok(Ingested {
@@ -285,8 +306,8 @@ struct LogReader<'m> {
     /// The bytes that were read since pages were released.
     touched: usize,
     touched_max: usize,
-    inputs: usize,
-    first_input: u32,
+    /// The numbers of its inputs.
+    numbers: Vec<u32>,
     /// The bytes that the files that were not read yet may have together. A few lines of a damaged set
     /// may stand for the lines of many files.
     text_bytes_left: u64,
@@ -384,11 +405,8 @@ impl<'m> LogReader<'m> {
 
     fn known(&mut self, known: Known<u32, &'m [u8]>) -> Result<Known<BlobID>, SetError> {
         let Known { mut facts, position, held } = known;
-        if facts.input as usize >= self.inputs {
-            let what = "a capture is of an input that the provenance does not list";
-            return Err(self.files.odd(what));
-        }
-        facts.input += self.first_input;
+        let odd = || self.files.odd("a capture is of an input that the provenance does not list");
+        facts.input = *self.numbers.get(facts.input as usize).ok_or_else(odd)?;
         let held = match held {
             Held::Repeated(captured_at) => Held::Repeated(captured_at),
             Held::Nothing => Held::Nothing,

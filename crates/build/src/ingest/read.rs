@@ -39,13 +39,13 @@ use crate::provenance::InputReport;
 pub(super) type Open<'o> = dyn Fn(usize) -> Result<Box<dyn BatchReader>, InputError> + Sync + 'o;
 
 /// Reads each input to its end, or as far as it can be read, and adds its captures to `newest`. There is
-/// one report per input; captures count inputs from `first_input`.
+/// one report per input; captures have its number.
 ///
 /// # Errors
 ///
 /// If a temporary file cannot be written.
 pub(super) fn read_all(
-    (newest, first_input): (Newest, u32),
+    (newest, numbers): (Newest, &[u32]),
     reports: Vec<InputReport>,
     open: &Open<'_>,
     config: &IngestConfig,
@@ -55,7 +55,7 @@ pub(super) fn read_all(
     let reports = reports.into_iter().map(|report| OpenReport { report, ..OpenReport::default() });
     let ingested = Ingesting { newest, reports: reports.collect(), failure: None };
     let (ingested, parsed) = (Mutex::new(ingested), Mutex::default());
-    let reading = Reading { open, config, observer, first_input, ingested, parsed };
+    let reading = Reading { open, config, observer, numbers, ingested, parsed };
     rayon::scope(|scope| {
         // A thread runs its latest task first, so this thread begins with the first input.
         for input in (0..inputs).rev() {
@@ -81,7 +81,7 @@ struct Reading<'r> {
     open: &'r Open<'r>,
     config: &'r IngestConfig,
     observer: &'r dyn IngestObserver,
-    first_input: u32,
+    numbers: &'r [u32],
     ingested: Mutex<Ingesting>,
     parsed: Mutex<ParsedBodies>,
 }
@@ -135,7 +135,7 @@ impl Reading<'_> {
     fn digest(&self, input: u32, piece: u32, batch: &Batch) {
         let mut digest = Digest {
             reading: self,
-            input: self.first_input + input,
+            input: self.numbers[input as usize],
             next: u64::from(piece) << u32::BITS,
             captures: Vec::new(),
             read: OpenReport::default(),
