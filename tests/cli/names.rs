@@ -288,7 +288,9 @@ fn parts_in_any_steps_are_all_parts_at_once() {
         ("part1 part2", ["-o a.pcs part2", "-o y.pcs a.pcs s1.pcs"]),
     ] {
         folder.ok(format!("compile -o all.pcs {parts}"));
-        steps.map(|step| folder.ok(format!("compile {step}")));
+        for step in steps {
+            folder.ok(format!("compile {step}"));
+        }
         assert!(folder.read("y.pcs") == folder.read("all.pcs"), "{steps:?}");
     }
 }
