@@ -256,6 +256,22 @@ fn the_first_capture_of_a_table_without_a_header_counts() {
     assert!(text(&output.stdout).starts_with("disallow"), "{}", text(&output.stdout));
 }
 
+/// What rotates a log may leave its directives in another file.
+#[test]
+fn a_log_without_its_fields_is_named() {
+    let folder = Folder::new();
+    let agent = "Mozilla/5.0+(compatible;+Bot/1.0;++http://a.example/bot)";
+    let line =
+        format!("2026-03-12 06:25:31 10.0.0.1 GET /x - 443 - 192.0.2.1 {agent} - 200 0 0 15\n");
+    let fields = "#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip \
+                  cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken\n";
+    folder.write("a.log", line.repeat(3));
+    let command = "classify --robots robots -a Bot --host a.example";
+    assert_fails(&folder.output(format!("{command} a.log")), &["W3C extended log", "`#Fields:`"]);
+    folder.write("b.log", format!("{fields}{}", line.repeat(3)));
+    folder.ok(format!("{command} b.log"));
+}
+
 #[test]
 fn an_empty_name_is_an_error() {
     let folder = with_history();

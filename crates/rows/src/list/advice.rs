@@ -15,6 +15,7 @@ use crate::limits::RECORDS_LOOKED_AT_MAX;
 use portcullis_engine::vectors::{Kind, Vectors, Work};
 use portcullis_files::input::{Coding, plain_extension, without_coding};
 use portcullis_files::kind::FileKind;
+use portcullis_robots::access::UnixSeconds;
 
 /// Returns a shell command that pipes the input called `name` through `tool` into a file with the
 /// word `tag` in its name and an `extension`.
@@ -209,6 +210,15 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
     if let Some(quotes) = quotes_around(line.trim()) {
         let command = to_lines(name, &format!("tr -d {quotes}"));
         return Some(format!("it looks like URLs in quotes; remove them: {command}"));
+    }
+    let words: Vec<&str> = line.split(' ').collect();
+    let is_w3c = |date: &str, time: &str| {
+        let is_time = UnixSeconds::from_text(format!("{date}T{time}").as_bytes(), None).is_some();
+        is_time && ["GET", "HEAD", "POST"].iter().any(|method| words.contains(method))
+    };
+    if matches!(words[..], [date, time, ..] if is_w3c(date, time)) {
+        let fix = "write the line `#Fields:` of its server before it";
+        return Some(format!("it looks like a W3C extended log; {fix}"));
     }
     b"\t,;| ".iter().find_map(|&delimiter| {
         let fields: Vec<&str> = line.split(char::from(delimiter)).map(str::trim).collect();
