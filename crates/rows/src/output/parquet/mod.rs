@@ -143,11 +143,6 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(())
     }
 
-    /// Returns the output.
-    pub fn output(&mut self) -> &mut W {
-        self.file.inner_mut()
-    }
-
     /// Ends the file with `account`, a JSON object about the run, in its metadata.
     ///
     /// # Errors
