@@ -364,7 +364,7 @@ impl<R> Account<R> {
         for AgentList { name, source, agents, .. } in agent_lists {
             writeln!(out, "agents of {}: {agents} ({})", visible(name), visible(source))?;
         }
-        write_lines(self.run.of_files(["files left out", "notes on files"]), out)
+        write_lines(&self.run.of_files(["files left out", "notes on files"]), out)
     }
 }
 
@@ -412,7 +412,7 @@ impl RecordFigures {
             self.unstated.map(|unstated| format!("{unstated} with a use that is not stated")),
             line("dropped", self.dropped.as_ref()),
         ];
-        write_lines(kept, out)?;
+        write_lines(&kept, out)?;
         // Most agents of a list are not named by any group and have the same counts.
         let folds = !run.agent_lists.is_empty();
         let are_alike = |one: &AgentRecords, next: &AgentRecords| {
@@ -441,7 +441,7 @@ impl RecordFigures {
             line("URLs with a Crawl-delay that is not a number", self.unreadable_delays),
             ages,
         ];
-        write_lines(urls, out)?;
+        write_lines(&urls, out)?;
         self.unknown_hosts.write_unknown_hosts(out)?;
         self.invalid.as_ref().map_or(Ok(()), |invalid| invalid.write_text(out))
     }
@@ -472,10 +472,7 @@ fn line(title: &str, figures: Option<impl Display>) -> Option<String> {
     Some(format!("{title}: {figures}"))
 }
 
-fn write_lines<const LINES: usize>(
-    lines: [Option<String>; LINES],
-    out: &mut impl Write,
-) -> io::Result<()> {
+fn write_lines(lines: &[Option<String>], out: &mut impl Write) -> io::Result<()> {
     lines.iter().flatten().try_for_each(|line| writeln!(out, "{line}"))
 }
 
@@ -494,8 +491,8 @@ impl Run {
             judged_age.as_ref().map(|it| format!("- Age of captures judged as of: {}", it.as_of)),
             (!agents.is_empty()).then(|| format!("- Agents: {}", names(agents))),
         ];
-        write_lines(facts, out)?;
-        write_lines(self.of_files(["- Files left out", "- Notes on files"]), out)?;
+        write_lines(&facts, out)?;
+        write_lines(&self.of_files(["- Files left out", "- Notes on files"]), out)?;
         agent_lists.iter().try_for_each(|AgentList { name, source, agents, .. }| {
             writeln!(out, "- Agents of {}: {agents} ({})", escaped(name), escaped(source))
         })
