@@ -17,7 +17,7 @@ use portcullis_robots::access::DateSpan;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::PolicySet;
 use portcullis_set::batch::AgeCounts;
-use portcullis_text::figures::{counted, grouped, seconds};
+use portcullis_text::figures::{counted, grouped, percent, seconds};
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
@@ -576,8 +576,7 @@ fn describe(plan: &Plan) -> String {
 fn write_drops(records: u64, kept: u64, dropped: &Figures, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\n## Records\n\n| records | number | share |\n|---|---:|---:|")?;
     let mut row = |what: &str, count: u64| {
-        let share = if records == 0 { 0.0 } else { 100.0 * count as f64 / records as f64 };
-        writeln!(out, "| {what} | {} | {share:.2} % |", grouped(count))
+        writeln!(out, "| {what} | {} | {:.2} % |", grouped(count), percent(count, records))
     };
     row("read", records)?;
     row("kept", kept)?;
