@@ -4,10 +4,6 @@
 //! Line, rule and group, and the statements about uses, are looked up for each record and agent, which
 //! takes a few hundred nanoseconds.
 
-use std::iter::Zip;
-use std::ops::RangeFrom;
-use std::slice::Iter;
-
 use portcullis_dialect::usage::Label;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_rows::output::Added;
@@ -97,12 +93,11 @@ pub fn read(
     let (rules, statements) = (columns.need_rules(), columns.need_statements());
     for answer in 0..if rules || statements { rows * agents } else { 0 } {
         let first = columns.first_of_agent(answer % agents);
-        let places = (first..).zip(columns.per_agent());
         if rules {
-            push_rule(places.clone(), &answers.rule(answer)?, added);
+            push_rule(columns, first, &answers.rule(answer)?, added);
         }
         if statements {
-            push_statements(places, answers, answer, added)?;
+            push_statements(columns, first, answers, answer, added)?;
         }
     }
     Ok(unreadable)
@@ -120,12 +115,10 @@ pub(crate) fn times(in_force: Option<InForce>) -> [Option<UnixSeconds>; 3] {
     [captured_at, Some(period.since).filter(|since| since.0 > 0), period.until]
 }
 
-/// The columns of an agent, with their places.
-type Places<'c> = Zip<RangeFrom<usize>, Iter<'c, Column>>;
-
-/// Appends the line, the rule and the group of one decision.
-fn push_rule(places: Places<'_>, full: &FullDecision<'_>, added: &mut Added) {
-    for (place, column) in places {
+/// Appends the line, the rule and the group of one decision to the columns of its agent, from the place
+/// `first` on.
+fn push_rule(columns: &Columns, first: usize, full: &FullDecision<'_>, added: &mut Added) {
+    for (place, column) in (first..).zip(columns.per_agent()) {
         match column {
             Column::Line => {
                 added.push(place, full.decision.line.map(|line| Cell::Number(line.get())));
@@ -141,16 +134,17 @@ fn push_rule(places: Places<'_>, full: &FullDecision<'_>, added: &mut Added) {
     }
 }
 
-/// Appends where the uses of one answer are stated, and its licences.
+/// Appends where the uses of one answer are stated, and its licences, like [`push_rule`].
 fn push_statements(
-    places: Places<'_>,
+    columns: &Columns,
+    first: usize,
     answers: &Answers<'_>,
     answer: usize,
     added: &mut Added,
 ) -> Result<(), Damage> {
     let labels = answers.session().classifier().labels();
     let stated = |label| answers.stated_at(answer, number(labels, label));
-    for (place, column) in places {
+    for (place, column) in (first..).zip(columns.per_agent()) {
         match *column {
             Column::UsageLine(label) => {
                 added.push(place, stated(label)?.map(|it| Cell::Number(it.line.get())));
