@@ -115,6 +115,11 @@ pub(crate) fn times(in_force: Option<InForce>) -> [Option<UnixSeconds>; 3] {
     [captured_at, Some(period.since).filter(|since| since.0 > 0), period.until]
 }
 
+/// Appends a text of a file, cut if it is long.
+pub fn push_shown(place: usize, text: Option<&[u8]>, added: &mut Added) {
+    added.push(place, text.map(cut_to_show).as_deref().map(Cell::Text));
+}
+
 /// Appends the line, the rule and the group of one decision to the columns of its agent, from the place
 /// `first` on.
 fn push_rule(columns: &Columns, first: usize, full: &FullDecision<'_>, added: &mut Added) {
@@ -123,12 +128,8 @@ fn push_rule(columns: &Columns, first: usize, full: &FullDecision<'_>, added: &m
             Column::Line => {
                 added.push(place, full.decision.line.map(|line| Cell::Number(line.get())));
             }
-            Column::Rule => {
-                added.push(place, full.rule.map(cut_to_show).as_deref().map(Cell::Text))
-            }
-            Column::Group => {
-                added.push(place, full.group.map(cut_to_show).as_deref().map(Cell::Text))
-            }
+            Column::Rule => push_shown(place, full.rule, added),
+            Column::Group => push_shown(place, full.group, added),
             _ => {}
         }
     }
@@ -150,9 +151,7 @@ fn push_statements(
                 added.push(place, stated(label)?.map(|it| Cell::Number(it.line.get())));
             }
             Column::UsageRule(label) => {
-                let stated = stated(label)?;
-                let value = stated.as_ref().map(|it| cut_to_show(&it.value));
-                added.push(place, value.as_deref().map(Cell::Text));
+                push_shown(place, stated(label)?.as_ref().map(|it| &it.value[..]), added);
             }
             Column::UsageSource(label) => {
                 added.push(place, stated(label)?.map(|it| Cell::Word(it.source as u8)));

@@ -16,6 +16,7 @@ use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::{Label, Stance};
 use portcullis_domain::domain;
 use portcullis_lint::analysis::{Reach, Relation};
+use portcullis_report::columns::push_shown;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{CrawlDelay, Crawler};
 use portcullis_rows::output::Added;
@@ -23,7 +24,6 @@ use portcullis_rows::output::added::Cell;
 use portcullis_rows::output::columns::{Field, FieldKind};
 use portcullis_set::stored::{PolicyNumber, StoredCapture, StoredHost};
 use portcullis_set::{Damage, PolicySet};
-use portcullis_text::visible::cut_to_show;
 use serde::Serialize;
 
 use crate::agents::AgentFigures;
@@ -71,9 +71,7 @@ const COLUMNS: [Column; 24] = {
             to.push_words(at, it.each(|of| of.root as u8));
         }),
         Column::new("group", Text, |it, at, to| {
-            it.each(|of| of.group.as_deref()).for_each(|group| {
-                to.push(at, group.map(cut_to_show).as_deref().map(Cell::Text));
-            });
+            it.each(|of| of.group.as_deref()).for_each(|group| push_shown(at, group, to));
         })
         .gaps(),
         Column::new("named", Flag, |it, at, to| {
@@ -105,9 +103,8 @@ const COLUMNS: [Column; 24] = {
             it.push_words(at, |of| Some(of.relation.as_ref()?.0 as u8), to);
         }),
         Column::new(COMPARISON[1], Text, |it, at, to| {
-            it.each(|of| of.relation.as_ref()?.1.as_deref()).for_each(|path| {
-                to.push(at, path.map(cut_to_show).as_deref().map(Cell::Text));
-            });
+            let paths = it.each(|of| of.relation.as_ref()?.1.as_deref());
+            paths.for_each(|path| push_shown(at, path, to));
         })
         .gaps(),
         Column::new("shared", Number, |it, at, to| {
