@@ -109,17 +109,14 @@ impl Judgement {
         let answers = matcher.answers(list)?;
         let mut found = Verification {
             asked: list.len(),
+            answered: answers.iter().flatten().count(),
+            checksum: Tally::of(answers.iter().flatten().copied()).text(),
             answers: vec![None; self.0.len()],
             ..Verification::default()
         };
-        let mut given = Tally::default();
         for ((question, number), answer) in list.iter().zip(list.numbers()).zip(answers) {
             let oracle = self.0[number];
             found.answers[number] = answer;
-            if let Some(answer) = answer {
-                found.answered += 1;
-                given.add(answer);
-            }
             if answer.map_or(!is_ours, |answer| answer == oracle) {
                 continue;
             }
@@ -136,7 +133,6 @@ impl Judgement {
         for reason in matcher.refusals() {
             *found.files_refused.entry(reason).or_default() += 1;
         }
-        found.checksum = given.text();
         found.status = match found.differing {
             0 if found.answered == 0 => Status::Failed("answers no URL".to_owned()),
             0 => Status::Verified,
