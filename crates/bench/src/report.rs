@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use portcullis_dialect::words;
 use portcullis_robots::access::UnixSeconds;
-use portcullis_text::figures::{grouped, plural};
+use portcullis_text::figures::{grouped, many};
 use portcullis_text::visible::visible;
 use serde::Serialize;
 
@@ -171,7 +171,7 @@ impl EngineReport {
             Status::Failed(why) => lines.push(format!("failed: {why}")),
             Status::Wrong => lines.push("it is wrong, so it has no times".to_owned()),
             _ if asked > answered => {
-                lines.push(format!("{} without an answer", urls(asked - answered)));
+                lines.push(format!("{} without an answer", many((asked - answered) as u64, "URL")));
             }
             _ => {}
         }
@@ -223,8 +223,9 @@ impl Report {
             line(first.into_iter().chain(cells.iter().map(time)).collect())
         }));
         let sampled = self.engines.iter().filter(|it| it.timed < self.corpus.timed);
-        let sampled = sampled
-            .map(|it| format!("{}: compared and timed on a sample, {}", it.name, urls(it.timed)));
+        let sampled = sampled.map(|it| {
+            format!("{}: compared and timed on a sample, {}", it.name, many(it.timed as u64, "URL"))
+        });
         let of_engine = |engine: &EngineReport| {
             let named = |remark| format!("{}: {remark}", engine.name);
             engine.remarks().into_iter().map(named).collect::<Vec<_>>()
@@ -254,7 +255,7 @@ impl Report {
                 "Data: {files} files ({texts} distinct texts, {cut} cut at the limit), {}, dialect \
                  {dialect}, agent {agent}. Left out: {invalid} records that are not URLs, \
                  {without_file} URLs of origins without a file, {not_text} that are not UTF-8",
-                urls(corpus.questions)
+                many(corpus.questions as u64, "URL")
             ),
             format!(
                 "Answers: the oracle judged every URL in {oracle_seconds:.1} s and allows {}, \
@@ -265,16 +266,12 @@ impl Report {
             format!(
                 "Times: {}, answered by every timed engine; median of {} rounds (least–most), and × \
                  the median of {first}. Passes fill {} s",
-                urls(corpus.timed),
+                many(corpus.timed as u64, "URL"),
                 self.rounds,
                 self.seconds_per_pass
             ),
         ]
     }
-}
-
-fn urls(count: usize) -> String {
-    format!("{} {}", grouped(count as u64), plural(count as u64, "URL"))
 }
 
 /// Returns text on one line with its hidden characters escaped.

@@ -26,7 +26,7 @@ use portcullis_report::page::{
     Bar, Page, Part, SHOWN, Section, bars, code, count, facts, folded, table, text,
 };
 use portcullis_report::{AgentRecords, Figures, PolicyFacts};
-use portcullis_text::figures::{bytes, few, grouped, plural, share};
+use portcullis_text::figures::{bytes, few, grouped, many, share};
 use portcullis_text::visible::cut_characters;
 
 use crate::agents::AgentFigures;
@@ -73,11 +73,6 @@ fn lists(report: &Report) -> [usize; 3] {
     let Report { hosts, rules, survey, .. } = report;
     let licenses = survey.usage.most_common_licenses.len();
     [hosts.most_affected.rows.len(), rules.deciding.rows.len(), licenses]
-}
-
-/// Returns a grouped number with its noun: "2,434 hosts".
-fn many(count: u64, noun: &str) -> String {
-    format!("{} {}", grouped(count), plural(count, noun))
 }
 
 fn agent_name(name: &str) -> Markup {

@@ -63,6 +63,11 @@ pub fn grouped(count: u64) -> String {
     out
 }
 
+/// Returns a grouped number with its noun: `2,434 hosts`.
+pub fn many(count: u64, noun: &str) -> String {
+    format!("{} {}", grouped(count), plural(count, noun))
+}
+
 /// Returns a part of a whole, from 0 to 100. 0 if the whole is 0.
 pub fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }

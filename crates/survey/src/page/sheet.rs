@@ -10,10 +10,10 @@ use portcullis_report::page::{
     Bar, Part, SHOWN_ON_SHEET, Section, alike, bars, code, count, folded, prose, short_code, table,
 };
 use portcullis_report::{AgentRecords, RecordFigures};
-use portcullis_text::figures::{grouped, share};
+use portcullis_text::figures::{grouped, many, share};
 use portcullis_text::visible::cut_characters;
 
-use super::{View, agent_name, many, occurring, row};
+use super::{View, agent_name, occurring, row};
 use crate::NoteFigures;
 use crate::agents::AgentFigures;
 use crate::audit::{DecidingRule, List};
