@@ -27,8 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use portcullis_build::Provenance;
-use portcullis_dialect::Field;
 use portcullis_dialect::decision::{PolicyState, Verdict};
+use portcullis_dialect::dialect::{Field, RFC_9309};
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::usage::USAGE_FIELDS;
 use portcullis_lint::analysis::Reach;
@@ -250,26 +250,20 @@ fn records(
     let (extract, others) = (policy.extract()?, set.other_records(capture.others)?);
     let others = ListReader::from_others(&others);
     for record in ListReader::from_extract(&extract).chain(others).flatten() {
-        let (kind, group) = match record.role.field {
-            None => ("other", None),
-            Some(field @ (Field::UserAgent | Field::Allow | Field::Disallow)) => {
+        let mut spellings = RFC_9309.lines.fields.iter().chain(&USAGE_FIELDS);
+        let spelling = spellings.find(|it| Some(it.field) == record.role.field);
+        let group = match record.role.field {
+            Some(Field::UserAgent | Field::Allow | Field::Disallow) => {
                 starts.extend((record.role == Role::STARTS_GROUP).then_some(record.line));
                 if starts.is_empty() {
                     return Err(set.malformed_host("a rule is outside any group"));
                 }
-                let kind = match field {
-                    Field::UserAgent => "user-agent",
-                    Field::Allow => "allow",
-                    _ => "disallow",
-                };
-                (kind, Some(starts.len()))
+                Some(starts.len())
             }
-            Some(field) => {
-                let field = USAGE_FIELDS.iter().find(|it| it.field == field);
-                let before = || starts.partition_point(|start| *start < record.line);
-                (field.map_or("other", |it| it.text), record.role.in_group.then(before))
-            }
+            _ if record.role.in_group => Some(starts.partition_point(|start| *start < record.line)),
+            _ => None,
         };
+        let kind = spelling.map_or("other", |it| it.text);
         let (line, text) = (record.line, Text(record.text.to_vec()));
         let text_base64 = str::from_utf8(&text.0).is_err().then(|| BASE64_STANDARD.encode(&text));
         records.push(HostRecord { line, kind, group, text, text_base64 });
