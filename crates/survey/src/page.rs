@@ -47,6 +47,9 @@ const NAMED: usize = 12;
 
 const SHARES: [Part<'_>; 4] =
     [("allow", "all"), ("part", "part"), ("disallow", "none"), ("unknown", "not known")];
+/// The preferences in the order of the page, which is that of [`STATED`].
+const PREFERENCES: [Preference; 4] =
+    [Preference::Yes, Preference::No, Preference::Unstated, Preference::NoAccess];
 const STATED: [Part<'_>; 4] = [
     ("allow", "fine (y)"),
     ("disallow", "not wanted (n)"),
@@ -354,30 +357,26 @@ impl<'r> View<'r> {
         let mut rows: Vec<(&str, &str, [u64; 4])> = Vec::new();
         for agent in &account.records.per_agent {
             for (label, counts) in agent.usage.iter().flat_map(|labels| &labels.0) {
-                let counts = Preference::ALL.map(|it| counts.get(it.as_str()));
-                rows.push((&agent.agent, label, counts));
+                rows.push((&agent.agent, label, PREFERENCES.map(|it| counts.get(it.as_str()))));
             }
         }
-        let stated = |[_, y, n, _]: [u64; 4]| y + n;
+        let is_stated = |(_, _, [y, n, ..]): &(&str, &str, [u64; 4])| y + n > 0;
         // The files of earlier times may have said more than those of the survey.
-        if survey.usage.all.hosts == 0 && rows.iter().all(|(.., counts)| stated(*counts) == 0) {
+        if survey.usage.all.hosts == 0 && !rows.iter().any(is_stated) {
             return None;
         }
         let whole = account.records.records;
-        let values = |[none, y, n, unstated]: [u64; 4]| [y, n, unstated, none];
         let bar = |&(agent, label, counts): &(&str, &str, [u64; 4])| {
-            let [y, n, ..] = values(counts);
-            let figure = format!("y {}, n {}", share(y, whole), share(n, whole));
-            Bar::new(format!("{agent} · {label}"), figure, values(counts))
+            let figure = format!("y {}, n {}", share(counts[0], whole), share(counts[1], whole));
+            Bar::new(format!("{agent} · {label}"), figure, counts)
         };
         // If there are many agents, the ones with the most preferences against a use come first.
         let mut charted = rows.clone();
         if account.run.agents.len() > AGENT_COLUMNS_MAX {
-            charted.sort_by_key(|(.., counts)| Reverse(values(*counts)[1]));
+            charted.sort_by_key(|(.., [_, n, ..])| Reverse(*n));
         }
         let cells = |&(agent, label, counts): &(&str, &str, [u64; 4])| {
-            let counts = values(counts).map(count);
-            [agent_name(agent), code(label)].into_iter().chain(counts).collect()
+            [agent_name(agent), code(label)].into_iter().chain(counts.map(count)).collect()
         };
         let chart = "URLs by agent and use";
         let columns = ["agent", "use", "#y", "#n", "#not stated", "#no access"];
