@@ -250,7 +250,7 @@ impl Audit {
             largest(rules, self.top, |&(urls, key, _)| (urls, Reverse((host_of(&key.0), key))));
         let row = |(records, (policy, rule), counts): (u64, &(u32, RuleID), &RuleCounts)| {
             let used = &self.policies[*policy as usize];
-            let samples = counts.samples.iter().map(|url| Text::from(&url[..]));
+            let samples = counts.samples.iter().map(|url| Text(url.clone()));
             let found = self.set.policy(PolicyNumber(*policy))?.with_file(|file, _| {
                 // A group without rules starts where the next group starts.
                 let group = file.groups().iter().rfind(|group| group.rules.contains(&rule.0));

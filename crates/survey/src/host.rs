@@ -283,7 +283,7 @@ fn robots(
     let robot = |name: Option<&[u8]>, groups: &[usize], entry: u32| {
         let number = policy.rule_set(entry)?;
         Ok(HostRobot {
-            name: name.map(Text::from),
+            name: name.map(|name| Text(name.to_vec())),
             groups: groups.iter().map(|group| group + 1).collect(),
             reach: reaches.of(number)?,
             patterns: set.rule_set(number)?.map(|rules| rules.len()),
@@ -543,7 +543,7 @@ fn asked_robots(set: &PolicySet, periods: &[Vec<StoredMoment<'_>>]) -> Result<Ve
         // A name that no crawler can have applies to none.
         let Some(chain) = chain else { continue };
         let tokens = set.tokens_of(&chain)?;
-        asked.push(Asked { robot: Some(Text::from(name)), tokens });
+        asked.push(Asked { robot: Some(Text(name.to_vec())), tokens });
     }
     Ok(asked)
 }

@@ -345,7 +345,7 @@ impl<'s> Passes<'s> {
         survey.problems.sort_by_key(|problem| Reverse(problem.files));
         let named = named.into_iter().filter(|(_, count)| count.policies > 0);
         survey.robots.names = named.clone().count() as u64;
-        let named = named.map(|(name, count)| RobotRow { name: name.into(), count });
+        let named = named.map(|(name, count)| RobotRow { name: Text(name.to_vec()), count });
         survey.robots.most_named = largest(named, top, |it| {
             (it.count.policies, it.count.origins, Reverse(it.name.clone()))
         });

@@ -17,12 +17,6 @@ impl Text {
     }
 }
 
-impl From<&[u8]> for Text {
-    fn from(bytes: &[u8]) -> Text {
-        Text(bytes.to_vec())
-    }
-}
-
 impl AsRef<[u8]> for Text {
     fn as_ref(&self) -> &[u8] {
         &self.0
