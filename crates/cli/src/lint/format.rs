@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_lint::{Code, Diagnostic, Edit, LineIndex, Place, Report, Safety, Severity};
 use portcullis_report::account::format;
+use portcullis_text::figures::counted;
 use portcullis_text::json::to_json;
 use portcullis_text::visible::visible;
 
@@ -47,9 +48,8 @@ impl Omitted {
 
     /// Returns the number of findings in words.
     pub(super) fn sentence(&self) -> String {
-        let plural = if self.findings == 1 { "" } else { "s" };
-        let (findings, code, name) = (self.findings, self.code, self.code.name());
-        format!("{findings} more finding{plural} of {code} ({name}) not listed")
+        let findings = counted(self.findings as u64, "more finding");
+        format!("{findings} of {} ({}) not listed", self.code, self.code.name())
     }
 }
 
@@ -211,9 +211,8 @@ impl ReportFormat for Github {
     fn entries(&self, linted: &Linted<'_>) -> String {
         let command = |found: &Diagnostic| {
             let command = match found.code.severity() {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
                 Severity::Info => "notice",
+                severity => severity.as_str(),
             };
             let Place { line, column, end_column, .. } = found.place;
             format!(

@@ -8,6 +8,8 @@ use annotate_snippets::{
     Annotation, AnnotationKind, Element, Group, Level, Patch, Renderer, Snippet,
 };
 use portcullis_lint::{Diagnostic, Edit, Place, Safety, Severity};
+use portcullis_report::page::alike;
+use portcullis_robots::syntax::Span;
 use portcullis_text::visible::{is_hidden, visible};
 
 use super::codes::remedy;
@@ -65,9 +67,8 @@ impl Human {
         let help = Level::HELP.secondary_title(help.as_str());
         let help = match patch.filter(|_| shown.is_whole) {
             Some(patches) => {
-                let patches = patches.into_iter().map(|(edit, text)| {
-                    Patch::new(shown.range(edit.span.start, edit.span.end), text)
-                });
+                let patches = patches.into_iter();
+                let patches = patches.map(|(edit, text)| Patch::new(shown.range(edit.span), text));
                 help.element(
                     Snippet::source(shown.text.as_str()).line_start(shown.line).patches(patches),
                 )
@@ -103,19 +104,13 @@ fn level(severity: Severity) -> Level<'static> {
 
 /// Returns how the dialects read the line. Dialects that agree share a line.
 fn effects(diagnostic: &Diagnostic) -> Vec<String> {
-    let mut lines: Vec<(String, &str)> = Vec::new();
-    for effect in &diagnostic.effects {
-        match lines.iter_mut().find(|(_, text)| *text == effect.text) {
-            Some((names, _)) => {
-                names.push_str(", ");
-                names.push_str(effect.dialect.name);
-            }
-            None => lines.push((effect.dialect.name.to_owned(), &effect.text)),
-        }
-    }
+    let effects = &diagnostic.effects;
+    let lines = alike(effects.iter().map(|effect| &effect.text));
+    let names =
+        |of: &[usize]| of.iter().map(|&it| effects[it].dialect.name).collect::<Vec<_>>().join(", ");
     match &lines[..] {
-        [(_, text)] => vec![format!("all dialects: {text}")],
-        _ => lines.into_iter().map(|(names, text)| format!("{names}: {text}")).collect(),
+        [(text, _)] => vec![format!("all dialects: {text}")],
+        lines => lines.iter().map(|(text, of)| format!("{}: {text}", names(of))).collect(),
     }
 }
 
@@ -150,7 +145,7 @@ struct Shown {
     start: u32,
     /// The place in the text of each byte of the line, and one more for the end.
     places: Vec<usize>,
-    span: (u32, u32),
+    span: Span,
     /// Whether this is the whole line.
     is_whole: bool,
 }
@@ -179,15 +174,15 @@ impl Shown {
         }
         places.push(text.len());
         let is_whole = wanted == bytes.len();
-        let span = (place.span.start, place.span.end);
-        Shown { text, line: place.line.get() as usize, start: line.start, places, span, is_whole }
+        let (span, start, line) = (place.span, line.start, place.line.get() as usize);
+        Shown { text, line, start, places, span, is_whole }
     }
 
-    /// Returns the range in the text for a range of bytes in the file.
-    fn range(&self, start: u32, end: u32) -> std::ops::Range<usize> {
+    /// Returns the range in the text for a span of the file.
+    fn range(&self, span: Span) -> std::ops::Range<usize> {
         let last = self.places.len() - 1;
         let place = |byte: u32| self.places[(byte.saturating_sub(self.start) as usize).min(last)];
-        place(start)..place(end)
+        place(span.start)..place(span.end)
     }
 
     fn element<'s>(
@@ -196,7 +191,7 @@ impl Shown {
         kind: AnnotationKind,
         label: Option<&'s str>,
     ) -> Element<'s> {
-        let annotation = kind.span(self.range(self.span.0, self.span.1));
+        let annotation = kind.span(self.range(self.span));
         let snippet: Snippet<'s, Annotation<'s>> =
             Snippet::source(self.text.as_str()).line_start(self.line).path(file);
         snippet.annotation(annotation.label(label)).into()

@@ -19,6 +19,7 @@ use portcullis_files::expand::expand;
 use portcullis_files::input::{InputError, read_robots_txt};
 use portcullis_files::kind::{FileKind, WrongKind};
 use portcullis_lint::{Code, LintConfig, Report, Severity, lint};
+use portcullis_report::add_counts;
 use rayon::prelude::*;
 
 use self::format::{Github, Json, Linted, Omitted, ReportFormat};
@@ -206,8 +207,8 @@ fn retain(report: &mut Report, is_kept: impl Fn(Code) -> bool) {
 #[derive(Default)]
 struct Statistics {
     files: usize,
-    /// The number of diagnostics of each severity.
-    found: [usize; Severity::ALL.len()],
+    /// The number of diagnostics of each severity, the least first.
+    found: [u64; Severity::ALL.len()],
     /// The number of fixed diagnostics.
     fixed: usize,
     /// The number of rule sets that were not compared because of a limit.
@@ -221,7 +222,7 @@ impl Statistics {
         let listed = report.diagnostics.iter().map(|diagnostic| (diagnostic.code, 1));
         let omitted = report.omitted.iter().map(|(&code, &omitted)| (code, omitted));
         for (code, findings) in listed.chain(omitted) {
-            statistics.found[code.severity() as usize] += findings;
+            statistics.found[code.severity() as usize] += findings as u64;
         }
         statistics
     }
@@ -230,17 +231,12 @@ impl Statistics {
         self.files += other.files;
         self.fixed += other.fixed;
         self.unknown += other.unknown;
-        for (sum, found) in self.found.iter_mut().zip(other.found) {
-            *sum += found;
-        }
+        add_counts(&mut self.found, &other.found);
     }
 
     /// Returns the totals as one sentence.
     fn sentence(&self) -> String {
-        let of = |severity| self.found[severity as usize];
-        let [errors, warnings, infos] =
-            [Severity::Error, Severity::Warning, Severity::Info].map(of);
-        let files = self.files;
+        let ([infos, warnings, errors], files) = (self.found, self.files);
         let mut sentence =
             format!("files: {files}, errors: {errors}, warnings: {warnings}, infos: {infos}");
         if self.fixed > 0 {
@@ -255,8 +251,7 @@ impl Statistics {
     /// Returns the number of diagnostics below a level and the flag that shows them, or `None` if there
     /// are none.
     fn hint(&self, level: Severity) -> Option<String> {
-        let below = Severity::ALL.into_iter().filter(|severity| *severity < level);
-        let hidden: usize = below.map(|severity| self.found[severity as usize]).sum();
+        let hidden: u64 = self.found[..level as usize].iter().sum();
         let found = if hidden == 1 { "finding is" } else { "findings are" };
         (hidden > 0).then(|| format!("{hidden} {found} not shown; use --level info to see all"))
     }
