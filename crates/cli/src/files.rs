@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail, ensure};
 use clap::ArgMatches;
 use portcullis_captures::folder;
-use portcullis_files::atomic_file;
+use portcullis_files::atomic_file::{self, folder_of};
 use portcullis_files::error::system_text;
 use portcullis_files::expand::{Input, expand, file_of_names};
 use portcullis_rows::sitemap::files_of_index;
@@ -229,8 +229,7 @@ fn check_output(path: &Path) -> anyhow::Result<()> {
     }
     let text = |error| anyhow!("{shown}: {}", system_text(&error));
     let target = atomic_file::target_of(path).map_err(text)?;
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    ensure!(folder.is_none_or(Path::is_dir), "{shown}: no such folder; create it first");
+    ensure!(folder_of(&target).is_dir(), "{shown}: no such folder; create it first");
     ensure!(!target.is_dir(), "{shown}: a folder; name a file");
     if target.is_file() {
         atomic_file::check(&target).map_err(|error| {
@@ -269,9 +268,7 @@ impl Identity {
     /// elsewhere.
     fn from_new(path: &Path) -> Option<Identity> {
         let path = atomic_file::target_of(path).ok()?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        Some(Identity::New(fs::canonicalize(folder).ok()?.join(path.file_name()?)))
+        Some(Identity::New(fs::canonicalize(folder_of(&path)).ok()?.join(path.file_name()?)))
     }
 }
 

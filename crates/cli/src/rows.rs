@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use anyhow::{anyhow, bail, ensure};
+use portcullis_files::atomic_file::folder_of;
 use portcullis_files::input::{ChunkConfig, InputError};
 use portcullis_files::kind::{FileKind, PARQUET};
 use portcullis_files::limits::RECORD_BYTES_MAX;
@@ -157,10 +158,9 @@ impl<'a> RowOutput<'a> {
         if !self.destinations.is_joined {
             self.end()?;
             let path = self.destinations.of_list(part.number);
-            if let Some(folder) = path.parent() {
-                let name = folder.display().to_string();
-                fs::create_dir_all(folder).map_err(|error| OutputFailed::new(&name, error))?;
-            }
+            let folder = folder_of(path);
+            let failed = |error| OutputFailed::new(folder.display().to_string(), error);
+            fs::create_dir_all(folder).map_err(failed)?;
             self.current = Some(RowFile::Text(Output::create(path)?.into()));
         }
         let is_joined = self.destinations.is_joined && part.number > 0;

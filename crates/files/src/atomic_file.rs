@@ -366,8 +366,8 @@ impl Complete {
     }
 }
 
-/// Returns the folder of an output.
-pub(crate) fn folder_of(target: &Path) -> &Path {
+/// Returns the folder of an output; `.` for a name alone.
+pub fn folder_of(target: &Path) -> &Path {
     match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
