@@ -1,5 +1,5 @@
-//! Counts by name: [`Figures`], whose few names are words, and [`NameCounts`], which counts the URLs of
-//! hosts or origins in bounded memory.
+//! Counts by name: [`Figures`], which have few names, and [`NameCounts`], which counts the URLs of hosts or
+//! origins in bounded memory.
 //!
 //! Of [`NameCounts`], the first names that occur are counted exactly. Once the table is full, URLs of new
 //! names are counted together. So the counts in the table are always exact, but a later name with more
@@ -53,9 +53,9 @@ impl<F, N> Figures<F, N> {
     }
 }
 
-impl Figures {
+impl<N: Copy + PartialEq> Figures<u64, N> {
     /// Adds to the count with this name.
-    pub fn add(&mut self, name: &'static str, count: u64) {
+    pub fn add(&mut self, name: N, count: u64) {
         match self.0.iter_mut().find(|(own, _)| *own == name) {
             Some((_, sum)) => *sum += count,
             None => self.0.push((name, count)),
@@ -63,8 +63,8 @@ impl Figures {
     }
 
     /// Adds other counts to those of the same names.
-    pub fn merge(&mut self, other: &Figures) {
-        other.0.iter().for_each(|(name, count)| self.add(name, *count));
+    pub fn merge(&mut self, other: &Figures<u64, N>) {
+        other.0.iter().for_each(|&(name, count)| self.add(name, count));
     }
 
     /// Counts one more at a place in the order.
@@ -78,7 +78,7 @@ impl Figures {
     }
 
     /// Returns the count with this name; 0 if there is none.
-    pub fn get(&self, name: &str) -> u64 {
+    pub fn get(&self, name: N) -> u64 {
         self.0.iter().find(|it| it.0 == name).map_or(0, |it| it.1)
     }
 }

@@ -222,7 +222,7 @@ impl Audit {
             let by_agent = counts.disallowed.of_each(self.classifier.agents().len());
             HostRow {
                 host: Text::cut(key),
-                records: counts.policies.iter().map(|(_, urls)| urls).sum(),
+                records: counts.policies.sum(),
                 disallowed: by_agent.iter().sum(),
                 by_agent,
             }
@@ -283,7 +283,7 @@ impl Audit {
 fn asked(findings: &Findings) -> Map<u32, Asked<'_>> {
     let mut asked: Map<u32, Asked<'_>> = Map::default();
     for (key, counts) in &findings.hosts {
-        for (policy, urls) in &counts.policies {
+        for (policy, urls) in &counts.policies.0 {
             let policy = asked.entry(*policy).or_default();
             policy.hosts += 1;
             policy.leading = policy.leading.max(Some((*urls, Reverse(&**key))));

@@ -10,7 +10,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::usage::Label;
 use portcullis_report::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
-use portcullis_report::{ChunkError, Counts, Piece};
+use portcullis_report::{ChunkError, Counts, Figures, Piece};
 use portcullis_rows::input::Record;
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, NO_POLICY, NO_URL, OriginRecords, Session};
@@ -51,18 +51,9 @@ impl ByAgents {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostCounts {
     /// The URLs that each policy decided, by number.
-    pub policies: Vec<(u32, u64)>,
+    pub policies: Figures<u64, u32>,
     /// The URLs that some agents must not fetch.
     pub disallowed: ByAgents,
-}
-
-impl HostCounts {
-    fn add(&mut self, policy: u32, urls: u64) {
-        match self.policies.iter_mut().find(|(own, _)| *own == policy) {
-            Some((_, sum)) => *sum += urls,
-            None => self.policies.push((policy, urls)),
-        }
-    }
 }
 
 /// The URLs that a rule decided, by the agents for which it did, and the first of them.
@@ -92,7 +83,7 @@ impl Findings {
         self.has_times |= chunk.has_times;
         for (key, HostCounts { policies, disallowed }) in chunk.hosts.drain() {
             let host = self.hosts.entry(key).or_default();
-            policies.into_iter().for_each(|(policy, urls)| host.add(policy, urls));
+            host.policies.merge(&policies);
             disallowed.0.iter().for_each(|(agents, urls)| host.disallowed.add(agents, *urls));
         }
         for (key, RuleCounts { urls, samples }) in chunk.rules.drain() {
@@ -132,7 +123,7 @@ impl Worker {
             *has_times |= answers.has_times();
             each_host(block, &answers, |host, policy, records, decisions| {
                 let host = hosts.entry_ref(host).or_default();
-                host.add(policy, records.len() as u64);
+                host.policies.add(policy, records.len() as u64);
                 let agents = answers.per_record();
                 for (record, decisions) in records.iter().zip(decisions.chunks_exact(agents)) {
                     sort(decisions, disallowed, decided);
