@@ -85,11 +85,8 @@ impl Side {
         agents: Vec<Crawler>,
         at: Option<UnixSeconds>,
     ) -> Result<Side, AskError> {
-        let asked = match agents.is_empty() {
-            true => None,
-            false => Some(Classifier::new(Arc::clone(set), agents)?),
-        };
-        Ok(Side { set: Arc::clone(set), asked, at })
+        let asked = (!agents.is_empty()).then(|| Classifier::new(Arc::clone(set), agents));
+        Ok(Side { set: Arc::clone(set), asked: asked.transpose()?, at })
     }
 
     fn agents(&self) -> usize {
