@@ -279,9 +279,7 @@ impl Counts {
     pub fn merge(&mut self, next: &Counts) {
         self.records += next.records;
         self.bytes += next.bytes;
-        if self.agents.len() < next.agents.len() {
-            self.agents.resize(next.agents.len(), AgentCounts::default());
-        }
+        self.agents.resize(self.agents.len().max(next.agents.len()), AgentCounts::default());
         for (agent, next) in self.agents.iter_mut().zip(&next.agents) {
             add_counts(agent.0.as_flattened_mut(), next.0.as_flattened());
         }
