@@ -77,14 +77,11 @@ impl<'s> Reaches<'s> {
         let groups = policy.applied_groups(agent)?;
         let reach = match &groups {
             Some(of_agent) => self.find(of_agent.rule_set, groups.as_ref(), patterns_left)?,
-            None => match policy.access()? {
-                AccessOutcome { state, verdict: Verdict::Disallow }
-                    if state != PolicyState::Rules =>
-                {
-                    Some(Reach::Nothing)
-                }
-                _ => Some(Reach::Everything),
-            },
+            None => {
+                let AccessOutcome { state, verdict } = policy.access()?;
+                let is_closed = verdict == Verdict::Disallow && state != PolicyState::Rules;
+                Some(if is_closed { Reach::Nothing } else { Reach::Everything })
+            }
         };
         Ok(Applied { reach, groups })
     }
