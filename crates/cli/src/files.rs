@@ -28,7 +28,7 @@ use same_file::Handle;
 
 use super::agents::AgentValue;
 use super::args::{CapturePath, ListPath};
-use super::output::{OutputFile, is_standard_output, values_of, written};
+use super::output::{OutputFile, STANDARD_OUTPUT, is_standard_output, values_of, written};
 use super::values::{self, SetAt};
 
 /// What to do about an output of a flag, or of a list, that is also an input.
@@ -121,7 +121,7 @@ impl Files {
         }
         // Standard output may be an input that grows while it is read.
         if let Some(identity) = Identity::of(Handle::stdout()) {
-            let name = "standard output".to_owned();
+            let name = STANDARD_OUTPUT.to_owned();
             files.outputs.push(NamedFile { name, identity, is_stream: true });
         }
         ensure!(files.stdin_reads <= 1, "standard input can be read only once; give - only once");

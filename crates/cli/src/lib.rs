@@ -52,6 +52,7 @@ use clap::{CommandFactory, FromArgMatches};
 use self::args::{Arguments, Command};
 pub use self::exit::ExitStatus;
 use self::files::Files;
+use self::output::{OutputFailed, STANDARD_OUTPUT};
 pub use self::values::{SetAt, scheme};
 
 /// Runs the program with `arguments`, of which the first is its name, and prints the error if it
@@ -88,7 +89,7 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         Err(wrong) if wrong.use_stderr() => message::shown(wrong, &command).exit(),
         Err(help) => {
             let printed = help.print().and_then(|()| io::stdout().flush());
-            printed.map_err(output::standard_output_failed)?;
+            printed.map_err(|error| OutputFailed::new(STANDARD_OUTPUT, error))?;
             return Ok(ExitStatus::Done);
         }
     };

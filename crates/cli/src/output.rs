@@ -171,18 +171,14 @@ pub fn values_of<'m, T: Clone + Send + Sync + 'static>(
     matches.try_get_many(id).ok().flatten().into_iter().flatten()
 }
 
-/// Returns the error for a failure to write to standard output.
-pub fn standard_output_failed(error: io::Error) -> OutputFailed {
-    OutputFailed::new(STANDARD_OUTPUT, error)
-}
-
 /// Whether `error` means that the reader of an output has closed it.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let failed = error.downcast_ref::<OutputFailed>();
     failed.is_some_and(|failed| failed.kind() == ErrorKind::BrokenPipe)
 }
 
-const STANDARD_OUTPUT: &str = "standard output";
+/// What messages call standard output.
+pub const STANDARD_OUTPUT: &str = "standard output";
 
 /// The path of standard output on Unix systems.
 const STANDARD_OUTPUT_PATH: &str = "/dev/stdout";
