@@ -24,8 +24,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_build::Provenance;
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::{Field, RFC_9309};

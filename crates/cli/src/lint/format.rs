@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Serialize, Serializer};
 
 use portcullis_dialect::dialect::Dialect;
@@ -196,7 +195,7 @@ impl<'d> JsonEdit<'d> {
             offset: edit.span.start,
             bytes: edit.span.bytes(),
             replacement: text,
-            replacement_base64: text.is_none().then(|| BASE64.encode(&edit.replacement)),
+            replacement_base64: text.is_none().then(|| BASE64_STANDARD.encode(&edit.replacement)),
         }
     }
 }
