@@ -147,6 +147,9 @@ const FREQUENT: [Plan; 24] = {
 };
 
 impl Layout {
+    /// A layout that no host has. The sections of its site are used everywhere.
+    pub(super) const COMMON: Layout = Layout(u64::MAX);
+
     /// Returns the layout of the host at this position. `random` is the host's stream for this
     /// purpose.
     pub(super) fn from_host(mut random: SplitMix64, host: u64) -> Layout {

@@ -122,7 +122,8 @@ impl Corpus {
         let host = self.draw_host(&mut random);
         let mut url = String::with_capacity(128);
         url.push_str(&self.origin(host));
-        let sites = [Site::from_layout(self.seed, self.layout(host)), Site::common(self.seed)];
+        let layouts = [self.layout(host), Layout::COMMON];
+        let sites = layouts.map(|layout| Site::from_layout(self.seed, layout));
         site::write_url(random, sites, &mut url);
         url
     }

@@ -65,7 +65,7 @@ impl Patterns {
     /// Returns a rule with a common pattern. Equal numbers give equal rules to sites with equal stars.
     fn common_rule(self, number: u64) -> (Verdict, String) {
         let mut random = SplitMix64::stream(self.seed, Purpose::Pattern, number);
-        self.draw(Site::common(self.seed), &COMMON_PATTERN_BYTES, &mut random)
+        self.draw(Site::from_layout(self.seed, Layout::COMMON), &COMMON_PATTERN_BYTES, &mut random)
     }
 
     fn draw(self, site: Site, bytes: &Quantiles, random: &mut SplitMix64) -> (Verdict, String) {

@@ -21,11 +21,6 @@ impl Site {
         Site { seed: SplitMix64::stream(seed, Purpose::Site, layout.0).next_u64() }
     }
 
-    /// Returns the site whose sections are used everywhere.
-    pub(super) fn common(seed: u64) -> Site {
-        Site { seed: SplitMix64::stream(seed, Purpose::Site, u64::MAX).next_u64() }
-    }
-
     /// Appends the name of one of the site's sections: a noun, or two words, or a noun and a number.
     pub(super) fn write_section(self, random: &mut SplitMix64, out: &mut String) {
         // A URL has about six sections, so each one uses a single random number.
