@@ -35,7 +35,7 @@ fn by_word(words: &[&'static str], counts: &[u64]) -> Figures {
     Figures(words.iter().copied().zip(counts.iter().copied()).collect())
 }
 
-fn reach_by_word<S: Serializer>(counts: &ReachCounts, to: S) -> Result<S::Ok, S::Error> {
+fn reach_by_word<S: Serializer>(counts: &[u64], to: S) -> Result<S::Ok, S::Error> {
     by_word(&REACH_WORDS, counts).serialize(to)
 }
 
@@ -120,10 +120,7 @@ pub struct RelationCounts {
     pub hosts: [u64; Relation::ALL.len()],
 }
 
-fn relations_by_word<S: Serializer>(
-    counts: &[u64; Relation::ALL.len()],
-    to: S,
-) -> Result<S::Ok, S::Error> {
+fn relations_by_word<S: Serializer>(counts: &[u64], to: S) -> Result<S::Ok, S::Error> {
     by_word(&Relation::WORDS, counts).serialize(to)
 }
 
