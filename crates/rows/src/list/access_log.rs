@@ -14,8 +14,9 @@
 //! ```
 //!
 //! The first lines of a list show how its lines are read ([`AccessLine`]): which of the texts in quotes is the request,
-//! and where the host and the agent are. Every line is then read by it, so a client cannot move a
-//! value by what it sends.
+//! and where the host and the agent are. Every line is then read by it. A client can send words outside of quotes
+//! too, as the name of a user or as a chain of proxies. So a word behind them counts from the end, or if the line
+//! has as many words as most; else the record has no host, which is never the host given for all.
 //!
 //! In quotes, a backslash escapes the byte after it, and `\xNN` is a byte. A request that is not one
 //! for a page has no URL: `-`, the bytes of another protocol, `OPTIONS *`, `CONNECT`. A client writes
@@ -40,7 +41,11 @@ pub(super) struct AccessLine {
     request: usize,
     /// Whether the request is a path alone, with its method elsewhere.
     is_path: bool,
+    /// The number of words that a log of many programs has before a line.
+    prefix: usize,
     host: At,
+    /// Where some lines have a host, if most have none.
+    rare_host: At,
     agent: At,
     /// Whether the time is read.
     has_time: bool,
@@ -51,16 +56,33 @@ pub(super) struct AccessLine {
 enum At {
     #[default]
     Nowhere,
-    /// A word before the time.
-    Word(usize),
-    /// A word between the time and the first text in quotes.
-    BehindTime(usize),
+    /// Before the client, as [`host_before_client`] finds it.
+    BeforeClient(Place),
+    Word(Word),
     Quoted(usize),
-    /// A word behind the last text in quotes.
-    Last(usize),
     /// The second text in quotes after the request, directly behind the first, as in the combined
     /// log format.
     Combined,
+}
+
+/// The words before a host that is before the client, and those before the `-` behind the client.
+type Place = (usize, usize);
+
+/// A word of a part of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word {
+    part: Part,
+    place: usize,
+    /// How many words the part has in most lines.
+    words: usize,
+}
+
+/// A part of a line outside of quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    BeforeTime,
+    BehindTime,
+    BehindQuotes,
 }
 
 /// The parts of a line.
@@ -94,8 +116,13 @@ impl AccessLine {
         {
             (found.request, found.is_path) = (path, true);
         }
+        let befores = lines.iter().filter_map(|line| before_time(found.parts(line)?.before));
+        found.prefix = most(befores.map(prefix_words)).unwrap_or(0);
         let agent = found.find_agent(&lines);
-        found.host = found.find_host(&lines, agent);
+        found.host = found.find_host(&lines, agent, 2);
+        if found.host == At::Nowhere {
+            found.rare_host = found.find_host(&lines, agent, 4);
+        }
         found.agent = if has_agent { agent } else { At::Nowhere };
         found
     }
@@ -107,9 +134,7 @@ impl AccessLine {
         };
         let time = || UnixSeconds::from_log(&parts.before[time_in(parts.before)?]);
         let agent = value_at(self.agent, text, &parts);
-        // A host where most lines have none: theirs is not the host of this request.
-        let is_odd = self.host == At::Nowhere && word_of_host(parts.before).is_some();
-        let host = if is_odd { Some(NO_HOST) } else { value_at(self.host, text, &parts) };
+        let host = self.host_of(text, &parts);
         Values {
             url: self.target(kept(without_escapes(parts.request), arena)).ok_or(Problem::NoRequest),
             host,
@@ -117,6 +142,34 @@ impl AccessLine {
             lacks_unit: false,
             agent: agent.map(|text| kept(without_escapes(text), arena)),
         }
+    }
+
+    /// Returns the host of a line; [`NO_HOST`] if the line is not like most.
+    fn host_of<'t>(&self, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
+        match self.host {
+            At::Nowhere => {
+                // A host where most lines have none: theirs is not the host of this request.
+                let (_, host) = self.before_client(parts.before)?;
+                (host != b"-").then_some(NO_HOST)
+            }
+            At::BeforeClient(place) => {
+                let found = host_before_client(chained(parts.before).skip(self.prefix));
+                // Before the first word is only what servers write.
+                let found = found.filter(|(at, _)| at.0 == place.0 && (at.0 == 0 || *at == place));
+                Some(found.map_or(NO_HOST, |(_, host)| host))
+            }
+            host => value_at(host, line, parts),
+        }
+    }
+
+    /// Returns the host before the client and its place, if there is a time behind them.
+    fn before_client<'t>(&self, before: &'t [u8]) -> Option<(Place, &'t [u8])> {
+        // Nearly all lines begin with a client and a `-`.
+        let mut next = words(before).skip(self.prefix + 1);
+        if next.next()? == b"-" && !is_address(next.next()?) {
+            return None;
+        }
+        host_before_client(chained(before_time(before)?).skip(self.prefix))
     }
 
     /// Returns the place of the agent: that of the combined log format if some line has it, or else
@@ -136,8 +189,8 @@ impl AccessLine {
     }
 
     /// Returns the place of the host: beside the client, behind the time, or in quotes that hold neither
-    /// the request nor the agent.
-    fn find_host(&self, lines: &[&[u8]], agent: At) -> At {
+    /// the request nor the agent. More than one of `share` lines has it.
+    fn find_host(&self, lines: &[&[u8]], agent: At, share: usize) -> At {
         let is_other = |text: usize| match agent {
             At::Quoted(agent) => text != self.request && text != agent,
             _ => !(self.request..=self.request + 2).contains(&text),
@@ -146,40 +199,38 @@ impl AccessLine {
         let is_asked = |line: &&&[u8]| self.has_target(line, |_| true);
         let lines: Vec<&[u8]> = lines.iter().filter(is_asked).copied().collect();
         let befores = || lines.iter().filter_map(|line| Some(self.parts(line)?.before));
-        let first = || {
-            let words: Vec<Option<usize>> = befores().map(word_of_host).collect();
-            let word = most(words.iter().copied().flatten());
-            let count = words.iter().filter(|it| it.is_some() && **it == word).count();
-            word.filter(|_| 2 * count > words.len())
-        };
+        let places = || befores().filter_map(|before| Some(self.before_client(before)?.0));
+        if let Some(place) = most(places())
+            && share * places().filter(|it| *it == place).count() > lines.len()
+        {
+            return At::BeforeClient(place);
+        }
         // lighttpd has it where others have a `-` for the user by RFC 1413; others behind the user.
-        let second = || {
-            let rows: Vec<_> = befores().filter_map(words_before_time).collect();
-            let client = prefix_words(rows.first()?);
-            let is_place = |column: usize| [client + 1, client + 3].contains(&column);
-            column_of_hosts(rows.into_iter(), is_place)
+        let is_beside = |place| [self.prefix + 1, self.prefix + 3].contains(&place);
+        let word = |part: Part, may_be: &dyn Fn(usize) -> bool| {
+            let rows = lines.iter().filter_map(|line| part.words(line));
+            let place = column_of_hosts(rows, may_be, share)?;
+            let words = most(lines.iter().filter_map(|line| Some(chained(part.of(line)?).count())));
+            Some(At::Word(Word { part, place, words: words? }))
         };
-        let behind =
-            || column_of_hosts(lines.iter().filter_map(|line| words_behind(line)), |_| true);
-        let texts = || column_of_hosts(lines.iter().map(|line| quoted(line).collect()), is_other);
-        let last =
-            || column_of_hosts(lines.iter().map(|line| last_words(line).collect()), |_| true);
-        let found = first().or_else(second).map(At::Word);
-        let found = found.or_else(|| behind().map(At::BehindTime));
-        let found = found.or_else(|| texts().map(At::Quoted)).or_else(|| last().map(At::Last));
-        found.unwrap_or(At::Nowhere)
+        let texts = || lines.iter().map(|line| quoted(line).collect());
+        let found =
+            word(Part::BeforeTime, &is_beside).or_else(|| word(Part::BehindTime, &|_| true));
+        let found = found.or_else(|| column_of_hosts(texts(), &is_other, share).map(At::Quoted));
+        found.or_else(|| word(Part::BehindQuotes, &|_| true)).unwrap_or(At::Nowhere)
     }
 
-    /// Describes where the host is; `None` if the lines have none.
+    /// Describes where the host is; `None` if most lines have none.
     pub(super) fn describe_host(&self) -> Option<&'static str> {
-        match self.host {
-            At::Nowhere | At::Combined => None,
-            At::Word(0) => Some("the host first"),
-            At::Word(_) => Some("the host before the time"),
-            At::BehindTime(_) => Some("the host behind the time"),
-            At::Quoted(_) => Some("the host in quotes"),
-            At::Last(_) => Some("the host behind the quotes"),
-        }
+        self.host.describe()
+    }
+
+    /// Describes the doubt if some lines have a host and most have none.
+    pub(super) fn doubt(&self) -> Option<String> {
+        let place = self.rare_host.describe()?;
+        Some(format!(
+            "some lines have {place}; it is not read, because most have none; split the log"
+        ))
     }
 
     /// Whether lines have requests, and no text where the agent is.
@@ -206,8 +257,8 @@ impl AccessLine {
     /// Cuts a line into its parts; `None` if it has no request.
     #[inline]
     fn parts<'t>(&self, text: &'t [u8]) -> Option<Parts<'t>> {
-        // A user may have escaped quotes in the name.
-        let (before, rest) = in_quotes(text)?;
+        let quote = first_quote(text)?;
+        let (before, rest) = (&text[..quote], &text[quote + 1..]);
         let (mut request, mut after) = in_quotes(rest)?;
         for _ in 0..self.request {
             (request, after) = in_quotes(in_quotes(after)?.1)?;
@@ -224,16 +275,71 @@ impl AccessLine {
     }
 }
 
+impl At {
+    fn describe(self) -> Option<&'static str> {
+        match self {
+            At::Nowhere | At::Combined => None,
+            At::BeforeClient((0, _)) => Some("the host first"),
+            At::BeforeClient(_) => Some("the host before the time"),
+            At::Quoted(_) => Some("the host in quotes"),
+            At::Word(word) => Some(match word.part {
+                Part::BeforeTime => "the host before the time",
+                Part::BehindTime => "the host behind the time",
+                Part::BehindQuotes => "the host behind the quotes",
+            }),
+        }
+    }
+}
+
+impl Part {
+    /// Returns the part of a line.
+    fn of(self, line: &[u8]) -> Option<&[u8]> {
+        let before = || Some(&line[..first_quote(line)?]);
+        match self {
+            Part::BeforeTime => before_time(before()?),
+            Part::BehindTime => Some(&before()?[time_in(before()?)?.end..]),
+            Part::BehindQuotes => Some(&line[memrchr(b'"', line)? + 1..]),
+        }
+    }
+
+    /// Returns the words of the part that may be hosts, and those between them.
+    fn words(self, line: &[u8]) -> Option<Vec<&[u8]>> {
+        // A name is that of the client unless another word is the client.
+        let has_client = || {
+            Part::BeforeTime.of(line).is_some_and(|text| words(text).next().is_some())
+                || words(line).map(without_brackets).any(is_address)
+        };
+        // Behind `REST.GET.OBJECT`, an operation of S3, is the name of a file.
+        let is_operation = |word: &&[u8]| is_host(word) && !word.iter().any(u8::is_ascii_lowercase);
+        let words = chained(self.of(line)?).map(without_brackets);
+        match self {
+            Part::BehindTime => {
+                has_client().then(|| words.take_while(|it| !is_operation(it)).collect())
+            }
+            _ => Some(words.collect()),
+        }
+    }
+}
+
+impl Word {
+    /// Returns the word of a line, [`NO_HOST`] if it cannot be told: a client may send several words as one.
+    fn of<'t>(&self, line: &'t [u8]) -> Option<&'t [u8]> {
+        let text = self.part.of(line)?;
+        let word = match self.place {
+            place if place + 1 == self.words => words(text).next_back(),
+            0 => words(text).next(),
+            place => chained(text).nth(place).filter(|_| chained(text).count() == self.words),
+        };
+        word.map(without_brackets)
+    }
+}
+
 /// Returns the value at a place of a line.
 fn value_at<'t>(at: At, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
     match at {
-        At::Nowhere => None,
-        At::Word(word) => words(parts.before).nth(word),
-        At::BehindTime(word) => {
-            words(&parts.before[time_in(parts.before)?.end..]).nth(word).map(without_brackets)
-        }
+        At::Nowhere | At::BeforeClient(_) => None,
+        At::Word(word) => word.of(line).or(Some(NO_HOST)),
         At::Quoted(number) => quoted(line).nth(number),
-        At::Last(word) => last_words(line).nth(word),
         At::Combined => combined_agent(parts.after),
     }
 }
@@ -252,23 +358,51 @@ fn in_quotes(text: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
+/// Returns the place of the first quote of a text in quotes. A user may have escaped quotes in the name;
+/// Apache has `""` for no name.
+fn first_quote(line: &[u8]) -> Option<usize> {
+    let quote = in_quotes(line)?.0.len();
+    if !line[quote..].starts_with(b"\"\" ") || time_in(&line[..quote]).is_some() {
+        return Some(quote);
+    }
+    Some(quote + 2 + in_quotes(&line[quote + 2..])?.0.len())
+}
+
 /// Returns the texts in quotes, with their escapes.
-fn quoted(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = text;
+fn quoted(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = first_quote(line).map(|quote| &line[quote..]);
     std::iter::from_fn(move || {
-        let (text, after) = in_quotes(in_quotes(rest)?.1)?;
-        rest = after;
+        let (text, after) = in_quotes(in_quotes(rest?)?.1)?;
+        rest = Some(after);
         Some(text)
     })
 }
 
-pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|&byte| byte == b' ').filter(|word| !word.is_empty())
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
 }
 
-/// Returns the words behind the last quote.
-fn last_words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    words(&line[memrchr(b'"', line).map_or(line.len(), |quote| quote + 1)..])
+pub(super) fn words(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    text.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty())
+}
+
+/// Returns the words, of which a chain such as `192.0.2.7, 192.0.2.8` is one.
+fn chained(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_ascii_start();
+        let mut end = 0;
+        loop {
+            let blank = rest[end..].iter().position(|&byte| is_blank(byte));
+            end = blank.map_or(rest.len(), |at| end + at);
+            if end == rest.len() || rest[end - 1] != b',' {
+                break;
+            }
+            end += 1;
+        }
+        let word = rest.split_off(..end)?;
+        (!word.is_empty()).then_some(word)
+    })
 }
 
 /// Returns the time in the text before the first quote, without its brackets. A user may have
@@ -277,8 +411,8 @@ fn time_in(before: &[u8]) -> Option<Range<usize>> {
     let is_time = |text: &[u8]| text.len() >= 19 && UnixSeconds::from_log(text).is_some();
     let mut end = before.len();
     while let Some(open) = memrchr(b'[', &before[..end]) {
-        let close = memchr(b']', &before[open..]).map_or(before.len(), |at| open + at);
-        if is_time(&before[open + 1..close.max(open + 1)]) {
+        let close = memchr(b']', &before[open..end]).map_or(end, |at| open + at);
+        if is_time(&before[open + 1..close]) {
             return Some(open + 1..close);
         }
         end = open;
@@ -293,65 +427,62 @@ fn time_in(before: &[u8]) -> Option<Range<usize>> {
     times.find(|range| is_time(&before[range.clone()]))
 }
 
-/// Returns the words between the time and the first quote.
-fn words_behind(line: &[u8]) -> Option<Vec<&[u8]>> {
-    let before = in_quotes(line)?.0;
-    let time = time_in(before)?;
-    // Behind `REST.GET.OBJECT`, an operation of S3, is the name of a file.
-    let is_operation = |word: &&[u8]| is_host(word) && !word.iter().any(u8::is_ascii_lowercase);
-    let behind = words(&before[time.end..]).map(without_brackets);
-    let behind: Vec<&[u8]> = behind.take_while(|word| !is_operation(word)).collect();
-    // A name is that of the client unless another word is the client.
-    let has_client = words(&before[..time.start]).any(|word| word != b"[")
-        || words(line).map(without_brackets).any(is_address);
-    has_client.then_some(behind)
-}
-
-fn words_before_time(before: &[u8]) -> Option<Vec<&[u8]>> {
-    Some(words(&before[..time_in(before)?.start]).collect())
+/// Returns the text before the time and its bracket.
+fn before_time(before: &[u8]) -> Option<&[u8]> {
+    let text = &before[..time_in(before)?.start];
+    Some(text.strip_suffix(b"[").unwrap_or(text))
 }
 
 /// Returns the number of words that a log of many programs writes before a line: in syslog up to the name
-/// of the program, in Compose up to a bar, in Kubernetes up to the flag behind the stream.
-fn prefix_words(words: &[&[u8]]) -> usize {
+/// of the program or the machine, in Compose up to a bar, in Kubernetes up to the flag behind the stream.
+fn prefix_words(text: &[u8]) -> usize {
+    let words: Vec<&[u8]> = chained(text).collect();
     let is_last = |at: usize| {
         let is_of_stream = || at > 0 && [&b"stdout"[..], b"stderr"].contains(&words[at - 1]);
         words[at].ends_with(b":") || words[at] == b"|" || is_of_stream()
     };
-    (0..words.len()).rev().find(|&at| is_last(at)).map_or(0, |at| at + 1)
+    let last = (0..words.len()).rev().find(|&at| is_last(at));
+    // Oct 10 13:55:36 web1
+    let is_clock = |word: &&[u8]| word.len() == 8 && word[2] == b':' && word[5] == b':';
+    let machine = words.get(2).filter(|word| is_clock(word)).and(Some(3));
+    last.or(machine).map_or(0, |at| at + 1)
 }
 
-/// Returns the position of the host among the words before the time, if it has a client, and a user
-/// `-`, behind it, or a `-` and the client's address.
-fn word_of_host(before: &[u8]) -> Option<usize> {
-    // Nearly all lines begin with a client and a `-`.
-    if words(before).nth(1)? == b"-" && !is_address(words(before).nth(2)?) {
-        return None;
+/// Returns the host before a client, if there are a client and a `-` behind it, or a `-` between them.
+fn host_before_client<'t>(words: impl Iterator<Item = &'t [u8]>) -> Option<(Place, &'t [u8])> {
+    let is_number = |word: &[u8]| {
+        is_address(word) || word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    };
+    let (mut host, mut client, mut has_dash) = (None, &b"-"[..], false);
+    for (at, word) in words.enumerate() {
+        let is_dash = word == b"-";
+        if is_dash && at >= 2 {
+            let (place, host) = host?;
+            let is_client = client != b"-" && (!has_dash || at == 3 && is_address(client));
+            return (is_client && place + 1 < at).then_some(((place, at), host));
+        }
+        if host.is_none() && !is_number(word) && (at == 0 || !is_dash) {
+            host = Some((at, word));
+        }
+        has_dash |= is_dash && at == 1;
+        client = word;
     }
-    let words = words_before_time(before)?;
-    let start = prefix_words(&words);
-    let is_number = |word: &[u8]| word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
-    if let [host, b"-", client, b"-", ..] = words[start..]
-        && is_address(client)
-    {
-        return Some(start).filter(|_| !is_number(host));
-    }
-    let dash = words[start..].iter().position(|word| *word == b"-").filter(|&dash| dash >= 2)?;
-    let client = start + dash - 1;
-    (start..client).find(|&word| !is_number(words[word]) && words[client] != b"-")
+    None
 }
 
-/// Returns the column whose cells are names of hosts in most rows: what a client sends now and then is no host,
-/// and a host that a client sends does not make it another column. Of several, that with the most names, or else the first.
+/// Returns the column whose cells are names of hosts in more than one of `share` rows: what a client sends now
+/// and then is no host, and a host that a client sends does not make it another column. Of several, that with
+/// the most names, or else the first.
 fn column_of_hosts<'l>(
     rows: impl Iterator<Item = Vec<&'l [u8]>>,
-    may_be: impl Fn(usize) -> bool,
+    may_be: &dyn Fn(usize) -> bool,
+    share: usize,
 ) -> Option<usize> {
     let rows: Vec<Vec<&[u8]>> = rows.collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
     let names = |column: &usize| cells(*column).filter(|cell| is_host(cell)).count();
-    let found = (0..columns).filter(|column| may_be(*column) && 2 * names(column) > rows.len());
+    let found = (0..columns).filter(|column| may_be(*column) && share * names(column) > rows.len());
     found.rev().max_by_key(names)
 }
 
@@ -402,14 +533,11 @@ fn without_brackets(word: &[u8]) -> &[u8] {
     &word[start..end]
 }
 
-/// Returns the number that occurs most often, and of several the least.
-fn most(numbers: impl Iterator<Item = usize>) -> Option<usize> {
-    let mut counts: Vec<usize> = Vec::new();
-    for number in numbers {
-        counts.resize(counts.len().max(number + 1), 0);
-        counts[number] += 1;
-    }
-    (0..counts.len()).rev().max_by_key(|&number| counts[number])
+/// Returns the value that occurs most often, and of several the least.
+fn most<T: Copy + Ord>(values: impl Iterator<Item = T>) -> Option<T> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values.chunk_by(T::eq).rev().max_by_key(|equal| equal.len()).map(|equal| equal[0])
 }
 
 /// Returns the User-Agent header in the text after a request: status, bytes, the page that links
@@ -449,7 +577,7 @@ fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
 
 /// Whether `line` is a line of an access log: a time, and a request or the status of one.
 pub(super) fn is_access_log(line: &[u8]) -> bool {
-    let Some(before) = memchr(b'"', line).map(|quote| &line[..quote]) else { return false };
+    let Some(before) = first_quote(line).map(|quote| &line[..quote]) else { return false };
     let is_status = |after: &[u8]| matches!(after, [b' ', status @ ..] if status.len() >= 3 && status[..3].iter().all(u8::is_ascii_digit));
     let has_request = || quoted(line).any(|text| target(&without_escapes(text)).is_some());
     let has_status =
@@ -516,6 +644,7 @@ mod tests {
         assert_eq!(host(&LINE.replace("- -", "- 192.0.2.8 -")), None);
         for prefix in [
             "Oct 10 13:55:36 web1 nginx: ",
+            "Oct 10 13:55:36 web1.example ",
             "<190>nginx: ",
             "2025-10-10T20:55:36+00:00 web1.example nginx: ",
             "nginx_1  | ",
@@ -553,12 +682,71 @@ mod tests {
         assert_eq!(host_of(LINE, &two).as_deref(), Some(NO_HOST));
         let user = LINE.replace("- - [", "- - b.example [");
         assert_eq!(host_of(LINE, &user), None);
+        // Nor move it by words outside of quotes.
+        let (time, rest) = LINE["192.0.2.7 - - ".len()..].split_at(28);
+        let chains = ["1.1.1.1, b.example", "1.1.1.1 b.example", "b.example"];
+        let users = ["x b.example", "john doe", "x,", "x:", "x [y", "\"\""];
+        for (layout, sent, host) in [
+            (format!("192.0.2.7 - @ a.example {time}{rest}"), &users[..], "a.example"),
+            (format!("192.0.2.7 a.example @ {time}{rest}"), &users[..2], "?"),
+            (format!("a.example 192.0.2.7 - @ {time}{rest}"), &users, "a.example"),
+            (format!("@ a.example 192.0.2.7 - - {time}{rest}"), &chains, "?"),
+            (format!("192.0.2.7 - - {time} @ a.example{rest}"), &chains, "a.example"),
+            (format!("192.0.2.7 - - {time} 0.1 @ a.example 7{rest}"), &chains[1..2], "?"),
+            (format!("192.0.2.7 - - {time}{rest} @ a.example"), &chains, "a.example"),
+            (
+                format!("{time} @ 200 - 192.0.2.9 a.example{rest}"),
+                &["502, 200", "- -"],
+                "a.example",
+            ),
+        ] {
+            let usual = if layout.starts_with('@') { "1.1.1.1" } else { "-" };
+            for words in sent {
+                let host = Some(host.as_bytes());
+                let [others, one] = [usual, words].map(|words| layout.replace('@', words));
+                assert_eq!(host_of(&others, &one).as_deref(), host, "{one}");
+                assert_eq!(
+                    host_of(&others, &others).as_deref(),
+                    Some(&b"a.example"[..]),
+                    "{others}"
+                );
+            }
+        }
+        // A chain is a client, and a line without the host of the others has none.
+        for chain in ["192.0.2.8, 10.0.0.1", "unknown, 10.0.0.2", "b.example, 10.0.0.2"] {
+            let line = LINE.replace("192.0.2.7", chain);
+            assert_eq!((host_of(LINE, &line), host_of(&line, &line)), (None, None));
+        }
+        let first = format!("a.example {LINE}");
+        assert_eq!(
+            host_of(&first, &LINE.replace("192.0.2.7", "b.example")).as_deref(),
+            Some(NO_HOST)
+        );
+        let syslog = format!("Oct 10 13:55:36 web1 nginx: {LINE}");
+        let user = syslog.replace("- - [", "- x: b.example 1.1.1.1 - [");
+        assert_eq!(host_of(&syslog, &user), None);
         // Nor can it hide the host of the others.
         let behind = |host: &str| format!(r#"{LINE} "{host}""#);
         for odd in ["localhost", "c.example, d", "'or", "_", "*", "c.example/x", "", "-"] {
             let (others, one) = (behind("a.example"), behind(odd));
             assert_eq!(host_of(&others, &one).as_deref(), Some(odd.as_bytes()), "{odd}");
         }
+    }
+
+    #[test]
+    fn hosts_that_few_lines_have_are_a_doubt() {
+        for (share, doubts) in [(3, false), (4, true), (6, true)] {
+            let hosts = (0..12).map(|at| if at < share { "b.example" } else { "-" });
+            let lines: Vec<String> = hosts.map(|host| format!(r#"{LINE} "{host}""#)).collect();
+            let found = AccessLine::find(lines.iter().map(String::as_bytes), true, true);
+            assert_eq!((found.host, found.doubt().is_some()), (At::Nowhere, doubts), "{share}");
+        }
+    }
+
+    #[test]
+    fn brackets_take_linear_time() {
+        let line = format!("2000-10-10 {} \"GET /a HTTP/1.1\" 200", "[".repeat(1 << 20));
+        assert!(!is_access_log(line.as_bytes()));
     }
 
     #[test]

@@ -385,8 +385,12 @@ impl List {
         self.note.as_deref()
     }
 
-    /// Describes another column that could be the URL, if none was named. `None` if there is none.
+    /// Describes another column that could be the URL, if none was named, or hosts that some lines of a log
+    /// have. `None` if there is none.
     pub fn doubt(&self) -> Option<String> {
+        if let Layout::AccessLine(line) = &self.layout {
+            return line.doubt();
+        }
         let rival = self.rival.as_ref()?;
         let noun = if self.format == ListFormat::JsonLines { "field" } else { "column" };
         Some(format!(
