@@ -1,0 +1,288 @@
+use super::*;
+
+const LINE: &str =
+    r#"192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] "GET /a?b HTTP/1.1" 200 23 "-" "ABot/1.0""#;
+
+/// The URL, the time and the agent of a line.
+type Read = (Result<Vec<u8>, Problem>, Option<u64>, Option<Vec<u8>>);
+
+fn read(line: &[u8]) -> Read {
+    let arena = Arena::new();
+    let all = AccessLine::find([line].into_iter(), true, true);
+    let Values { url, time, agent, .. } = all.read(line, &arena);
+    (url.map(<[u8]>::to_vec), time.map(|time| time.0), agent.map(<[u8]>::to_vec))
+}
+
+/// The host of a line that is a whole list.
+fn host(line: &str) -> Option<String> {
+    let all = AccessLine::find([line.as_bytes()].into_iter(), true, true);
+    let arena = Arena::new();
+    let host = all.read(line.as_bytes(), &arena).host;
+    host.map(|host| String::from_utf8(host.to_vec()).unwrap())
+}
+
+fn url(request: &str) -> Result<String, Problem> {
+    let line = LINE.replace("GET /a?b HTTP/1.1", request);
+    read(line.as_bytes()).0.map(|url| url.escape_ascii().to_string())
+}
+
+#[test]
+fn the_formats_of_servers() {
+    let time = Some(971_211_336);
+    let ok = |path: &str| Ok(path.as_bytes().to_vec());
+    let agent = Some(b"ABot/1.0".to_vec());
+    assert_eq!(read(LINE.as_bytes()), (ok("/a?b"), time, agent.clone()));
+    let more = format!(r#"{LINE} "192.0.2.8" 0.003"#);
+    assert_eq!(read(more.as_bytes()), (ok("/a?b"), time, agent.clone()));
+    let common = &LINE[..LINE.len() - r#" "-" "ABot/1.0""#.len()];
+    assert_eq!(read(common.as_bytes()), (ok("/a?b"), time, None));
+    for client in ["2001:db8::7", "host.example", "-"] {
+        let line = LINE.replace("192.0.2.7", client);
+        assert_eq!(read(line.as_bytes()), (ok("/a?b"), time, agent.clone()));
+        assert_eq!(host(&line), None);
+        let line = format!("a.example:443 {line}");
+        assert_eq!(host(&line).as_deref(), (client != "-").then_some("a.example:443"));
+    }
+    // lighttpd has the host behind the client, and syslog a prefix.
+    assert_eq!(host(&LINE.replace("7 -", "7 a.example")).as_deref(), Some("a.example"));
+    for before in
+        ["a.example - 192.0.2.7 - -", "192.0.2.7 - - a.example", "192.0.2.7 - u a.example"]
+    {
+        let line = LINE.replace("192.0.2.7 - -", before);
+        assert_eq!(host(&line).as_deref(), Some("a.example"), "{before}");
+    }
+    assert_eq!(host(&LINE.replace("- -", "- 192.0.2.8 -")), None);
+    for prefix in [
+        "Oct 10 13:55:36 web1 nginx: ",
+        "Oct 10 13:55:36 web1.example ",
+        "<190>nginx: ",
+        "2025-10-10T20:55:36+00:00 web1.example nginx: ",
+        "nginx_1  | ",
+        "2025-10-10T20:55:36.1Z stdout F ",
+    ] {
+        assert_eq!(host(&format!("{prefix}{LINE}")), None, "{prefix}");
+        let line = format!("{prefix}a.example:443 {LINE}");
+        assert_eq!(host(&line).as_deref(), Some("a.example:443"), "{prefix}");
+    }
+    // Users may have spaces, brackets and escaped quotes in their names.
+    for user in ["john", "john doe", "x [y", "x [y]", r#"\"GET /c HTTP/1.1\""#] {
+        let line = LINE.replace("- - [", &format!("- {user} ["));
+        assert_eq!(read(line.as_bytes()), (ok("/a?b"), time, agent.clone()), "{user}");
+        assert_eq!(host(&line), None, "{user}");
+    }
+}
+
+/// A client cannot choose where the host is: most lines do.
+#[test]
+fn names_that_clients_send_are_no_hosts() {
+    let host_of = |others: &str, one: &str| {
+        let lines = [others, others, one, others];
+        let all = AccessLine::find(lines.iter().map(|line| line.as_bytes()), true, true);
+        all.read(one.as_bytes(), &Arena::new()).host.map(<[u8]>::to_vec)
+    };
+    let forwarded = |by: &str, host: &str| format!(r#"{LINE} "{by}"{host}"#);
+    assert_eq!(host_of(&forwarded("-", ""), &forwarded("b.example", "")), None);
+    let host =
+        host_of(&forwarded("-", r#" "a.example""#), &forwarded("b.example", r#" "198.51.100.7""#));
+    assert_eq!(host.as_deref(), Some(&b"198.51.100.7"[..]));
+    let two = format!("b.example 1.1.1.1, {LINE}");
+    // Where most lines have no host, a line with one is of another log.
+    assert_eq!(host_of(LINE, &two).as_deref(), Some(NO_HOST));
+    let user = LINE.replace("- - [", "- - b.example [");
+    assert_eq!(host_of(LINE, &user), None);
+    // Nor move it by words outside of quotes.
+    let (time, rest) = LINE["192.0.2.7 - - ".len()..].split_at(28);
+    let chains = ["1.1.1.1, b.example", "1.1.1.1 b.example", "b.example"];
+    let users = ["x b.example", "john doe", "x,", "x:", "x [y", "\"\""];
+    for (layout, sent, host) in [
+        (format!("192.0.2.7 - @ a.example {time}{rest}"), &users[..], "a.example"),
+        (format!("192.0.2.7 a.example @ {time}{rest}"), &users[..2], "?"),
+        (format!("a.example 192.0.2.7 - @ {time}{rest}"), &users, "a.example"),
+        (format!("@ a.example 192.0.2.7 - - {time}{rest}"), &chains, "?"),
+        (format!("192.0.2.7 - - {time} @ a.example{rest}"), &chains, "a.example"),
+        (format!("192.0.2.7 - - {time} 0.1 @ a.example 7{rest}"), &chains[1..2], "?"),
+        (format!("192.0.2.7 - - {time}{rest} @ a.example"), &chains, "a.example"),
+        (format!("{time} @ 200 - 192.0.2.9 a.example{rest}"), &["502, 200", "- -"], "a.example"),
+    ] {
+        let usual = if layout.starts_with('@') { "1.1.1.1" } else { "-" };
+        for words in sent {
+            let host = Some(host.as_bytes());
+            let [others, one] = [usual, words].map(|words| layout.replace('@', words));
+            assert_eq!(host_of(&others, &one).as_deref(), host, "{one}");
+            assert_eq!(host_of(&others, &others).as_deref(), Some(&b"a.example"[..]), "{others}");
+        }
+    }
+    // A chain is a client, and a line without the host of the others has none.
+    for chain in ["192.0.2.8, 10.0.0.1", "unknown, 10.0.0.2", "b.example, 10.0.0.2"] {
+        let line = LINE.replace("192.0.2.7", chain);
+        assert_eq!((host_of(LINE, &line), host_of(&line, &line)), (None, None));
+    }
+    let first = format!("a.example {LINE}");
+    assert_eq!(host_of(&first, &LINE.replace("192.0.2.7", "b.example")).as_deref(), Some(NO_HOST));
+    let syslog = format!("Oct 10 13:55:36 web1 nginx: {LINE}");
+    let user = syslog.replace("- - [", "- x: b.example 1.1.1.1 - [");
+    assert_eq!(host_of(&syslog, &user), None);
+    // Nor can it hide the host of the others.
+    let behind = |host: &str| format!(r#"{LINE} "{host}""#);
+    for odd in ["localhost", "c.example, d", "'or", "_", "*", "c.example/x", "", "-"] {
+        let (others, one) = (behind("a.example"), behind(odd));
+        assert_eq!(host_of(&others, &one).as_deref(), Some(odd.as_bytes()), "{odd}");
+    }
+}
+
+#[test]
+fn hosts_that_few_lines_have_are_a_doubt() {
+    for (share, doubts) in [(3, false), (4, true), (6, true)] {
+        let hosts = (0..12).map(|at| if at < share { "b.example" } else { "-" });
+        let lines: Vec<String> = hosts.map(|host| format!(r#"{LINE} "{host}""#)).collect();
+        let found = AccessLine::find(lines.iter().map(String::as_bytes), true, true);
+        assert_eq!((found.host, found.doubt().is_some()), (At::Nowhere, doubts), "{share}");
+    }
+}
+
+#[test]
+fn brackets_take_linear_time() {
+    let line = format!("2000-10-10 {} \"GET /a HTTP/1.1\" 200", "[".repeat(1 << 20));
+    assert!(!is_access_log(line.as_bytes()));
+}
+
+#[test]
+fn requests() {
+    let urls = [
+        ("GET / HTTP/1.0", "/"),
+        ("GET /", "/"),
+        ("HEAD /a b HTTP/1.1", "/a b"),
+        ("M-SEARCH //a HTTP/1.1", "//a"),
+        ("GET http://a.example/b HTTP/1.1", "http://a.example/b"),
+        (r#"GET /\"a\"\\\x41\x0a\q\x4 HTTP/1.1"#, r#"/\"a\"\\A\n\\q\\x4"#),
+    ];
+    for (request, expected) in urls {
+        assert_eq!(url(request).as_deref(), Ok(expected), "{request}");
+    }
+    for request in [
+        "-",
+        "",
+        "GET",
+        "GET ",
+        "OPTIONS * HTTP/1.1",
+        "CONNECT a.example:443 HTTP/1.1",
+        r"\x16\x03\x01\x00 /a",
+        "GET a.example/b HTTP/1.1",
+        "GET ://a HTTP/1.1",
+    ] {
+        assert_eq!(url(request), Err(Problem::NoRequest), "{request}");
+    }
+}
+
+#[test]
+fn lines_that_are_cut_or_hostile_have_no_url_or_no_agent() {
+    let whole = read(LINE.as_bytes());
+    for cut in 0..LINE.len() {
+        let (url, time, agent) = read(&LINE.as_bytes()[..cut]);
+        assert!(agent.is_none(), "{cut}");
+        match url {
+            Ok(_) => assert_eq!((url, time), (whole.0.clone(), whole.1), "{cut}"),
+            Err(problem) => assert_eq!(problem, Problem::NoUrl),
+        }
+    }
+    let open = LINE.replace("\"ABot/1.0\"", "\"ABot/1.0\\\"");
+    assert_eq!(read(open.as_bytes()).2, None);
+    let bytes = LINE.replace("/a?b", "/\0\u{fffd}").replace("ABot", "\0");
+    let bytes = bytes.as_bytes();
+    assert_eq!(read(bytes).0, Ok("/\0\u{fffd}".into()));
+    assert_eq!(read(bytes).2.as_deref(), Some(&b"\0/1.0"[..]));
+    for other in ["https://a.example/ [b] \"c\"", "a [b", "[] \"\"", " [] \"", ""] {
+        assert!(!is_access_log(other.as_bytes()), "{other}");
+    }
+    assert!(is_access_log(LINE.as_bytes()));
+}
+
+#[test]
+fn formats_near_the_combined_one() {
+    let time = 1_760_129_736;
+    let agent = "Mozilla/5.0 (compatible; ABot/1.0)";
+    let combined = |head: &str| format!(r#"{head} "GET /a?b HTTP/1.1" 200 23 "-" "{agent}""#);
+    let log = "[10/Oct/2025:13:55:36 -0700]";
+    let client = "192.0.2.7 - -";
+    let rows = [
+        (combined(&format!("{client} {log}")), None),
+        // Before the client.
+        (combined(&format!("a.example   {client} {log}")), Some("a.example")),
+        (combined(&format!("336 {client} {log}")), None),
+        (combined(&format!("336 a.example {client} {log}")), Some("a.example")),
+        (combined(&format!("0.003 a.example:80 client.example - - {log}")), Some("a.example:80")),
+        // Behind the time.
+        (combined(&format!("{client} {log} (a.example)")), Some("a.example")),
+        (combined(&format!("{client} {log} [0.003] [PORT 80]")), None),
+        (combined(&format!("{client} {log} [0.003] [PORT 80] [a.example]")), Some("a.example")),
+        (combined(&format!("{client} {log} 192.0.2.9:8080 a.example 0.1")), Some("a.example")),
+        (combined(&format!(r#"{client} {log} "a.example""#)), Some("a.example")),
+        // The time first.
+        (combined("2025-10-10T20:55:36Z 192.0.2.7"), None),
+        (combined("2025-10-10T20:55:36Z client.example"), None),
+        (combined("2025-10-10 20:55:36 192.0.2.7 a.example"), Some("a.example")),
+        (combined(&format!("{log} a.example {client}")), Some("a.example")),
+        // Behind the agent.
+        (
+            format!(r#"{} "192.0.2.8" "a.example""#, combined(&format!("{client} {log}"))),
+            Some("a.example"),
+        ),
+        // Load balancers of AWS.
+        (
+            format!(
+                r#"h2 2025-10-10T20:55:36.186641Z app/a/5 192.0.2.7:2817 192.0.2.9:80 0.0 0.0 0.0 200 200 0 57 "GET /a?b HTTP/1.1" "{agent}" TLS TLSv1.2 arn:aws:x "Root=1-5" "a.example" "arn:aws:acm:certificate/1" 0 2025-10-10T20:55:36Z "forward" "-" "-""#
+            ),
+            Some("a.example"),
+        ),
+        (
+            format!(
+                r#"2025-10-10T20:55:36.186641Z name 192.0.2.7:2817 192.0.2.9:80 0.0 0.0 0.0 200 200 0 57 "GET /a?b HTTP/1.1" "{agent}" - -"#
+            ),
+            None,
+        ),
+        // Nginx Proxy Manager.
+        (
+            format!(
+                r#"{log} - 200 200 - GET https a.example "/a?b" [Client 192.0.2.7] [Length 1] [Sent-to 192.0.2.9] "{agent}" "-""#
+            ),
+            Some("a.example"),
+        ),
+        // A path in quotes, and its method elsewhere.
+        (
+            format!(
+                r#"[2025-10-10T20:55:36Z] - a.example - 192.0.2.7 - 200 - GET - HTTP/2.0 - 0.003 - "-" - "{agent}" - "/a?b""#
+            ),
+            Some("a.example"),
+        ),
+        (format!(r#"{log} 192.0.2.7 200 GET "/a?b" "{agent}""#), None),
+        // Buckets of S3, and words behind the agent.
+        (
+            format!(
+                r#"79a5 bucket {log} 192.0.2.7 79a5 3E57 REST.GET.OBJECT a "GET /a?b HTTP/1.1" 200 - 113 - 7 - "-" "{agent}" - s9lz= SigV4 ECDHE-RSA AuthHeader a.example TLSv1.2"#
+            ),
+            Some("a.example"),
+        ),
+        (format!("{} a.example 0.003", combined(&format!("{client} {log}"))), Some("a.example")),
+    ];
+    for (line, expected) in rows {
+        assert!(is_access_log(line.as_bytes()), "{line}");
+        assert_eq!(host(&line).as_deref(), expected, "{line}");
+        let agent = Some(agent.as_bytes().to_vec());
+        assert_eq!(read(line.as_bytes()), (Ok(b"/a?b".to_vec()), Some(time), agent), "{line}");
+    }
+}
+
+#[test]
+fn the_layout_is_that_of_most_lines() {
+    let log = "192.0.2.7 - - [10/Oct/2025:13:55:36 -0700]";
+    let lines = [
+        format!(r#"{log} "-" 408 0 "-" "-" "-""#),
+        format!(r#"{log} "\x16" 400 0 "GET /x HTTP/1.1" "-" "-""#),
+        format!(r#"{log} "GET /1 HTTP/1.1" 200 0 "https://b.example/" "ABot/1.0" "b.example""#),
+        format!(r#"{log} "GET /2 HTTP/1.1" 200 0 "GET /x" "GET /y" "a.example""#),
+        format!(r#"{log} "GET /3 HTTP/1.1" 200 0 "-" "ABot/1.0" "-""#),
+    ];
+    let found = AccessLine::find(lines.iter().map(String::as_bytes), true, true);
+    assert_eq!((found.request, found.agent), (0, At::Combined));
+    assert_eq!(found.host, At::Quoted(3));
+}
