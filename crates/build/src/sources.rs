@@ -63,7 +63,9 @@ impl Sources {
     /// `config` or some set has one.
     ///
     /// Archives, those that sets were compiled from too, count in the order of their names. So the result
-    /// is that of compiling all at once, for any order of `inputs` and any parts.
+    /// is that of compiling all at once, for any order of `inputs` and any parts. Archives of one name, as of
+    /// standard input, count in the order of the sets; if their captures have the same second or no date,
+    /// merge such sets at once and not in steps.
     ///
     /// # Errors
     ///
