@@ -105,7 +105,7 @@ impl AccessLine {
         let lines: Vec<&[u8]> = lines.take(RECORDS_LOOKED_AT_MAX).collect();
         let requests = |is: fn(&[u8]) -> bool| {
             let place = |line: &&[u8]| quoted(line).position(|text| is(&without_escapes(text)));
-            most(lines.iter().filter_map(place))
+            most(lines.iter().filter_map(place)).map(|(place, _)| place)
         };
         let is_request = |text: &[u8]| target(text).is_some();
         let mut found = AccessLine { has_time, ..AccessLine::default() };
@@ -117,12 +117,9 @@ impl AccessLine {
             (found.request, found.is_path) = (path, true);
         }
         let befores = lines.iter().filter_map(|line| before_time(found.parts(line)?.before));
-        found.prefix = most(befores.map(prefix_words)).unwrap_or(0);
+        found.prefix = most(befores.map(prefix_words)).map_or(0, |(words, _)| words);
         let agent = found.find_agent(&lines);
-        found.host = found.find_host(&lines, agent, 2);
-        if found.host == At::Nowhere {
-            found.rare_host = found.find_host(&lines, agent, 4);
-        }
+        (found.host, found.rare_host) = found.find_host(&lines, agent);
         found.agent = if has_agent { agent } else { At::Nowhere };
         found
     }
@@ -153,9 +150,16 @@ impl AccessLine {
                 (host != b"-").then_some(NO_HOST)
             }
             At::BeforeClient(place) => {
+                // Before the first word is only what servers write, and behind it is a client.
+                if place.0 == 0 && self.prefix == 0 {
+                    let host = words(parts.before).next()?;
+                    let rest = parts.before.trim_ascii_start()[host.len()..].trim_ascii_start();
+                    if !rest.starts_with(b"- ") {
+                        return Some(host);
+                    }
+                }
                 let found = host_before_client(chained(parts.before).skip(self.prefix));
-                // Before the first word is only what servers write.
-                let found = found.filter(|(at, _)| at.0 == place.0 && (at.0 == 0 || *at == place));
+                let found = found.filter(|(at, _)| *at == place);
                 Some(found.map_or(NO_HOST, |(_, host)| host))
             }
             host => value_at(host, line, parts),
@@ -185,39 +189,55 @@ impl AccessLine {
         let is_agent =
             |(number, text): &(usize, &[u8])| *number != self.request && names_product(text);
         let numbers = lines.iter().flat_map(|line| quoted(line).enumerate().filter(is_agent));
-        most(numbers.map(|(number, _)| number)).map_or(At::Combined, At::Quoted)
+        most(numbers.map(|(number, _)| number)).map_or(At::Combined, |(text, _)| At::Quoted(text))
     }
 
     /// Returns the place of the host: beside the client, behind the time, or in quotes that hold neither
-    /// the request nor the agent. More than one of `share` lines has it.
-    fn find_host(&self, lines: &[&[u8]], agent: At, share: usize) -> At {
+    /// the request nor the agent. Most lines have it; the second place has what more than a quarter has.
+    fn find_host(&self, lines: &[&[u8]], agent: At) -> (At, At) {
         let is_other = |text: usize| match agent {
             At::Quoted(agent) => text != self.request && text != agent,
             _ => !(self.request..=self.request + 2).contains(&text),
         };
         // What asks for no page often has no host.
-        let is_asked = |line: &&&[u8]| self.has_target(line, |_| true);
-        let lines: Vec<&[u8]> = lines.iter().filter(is_asked).copied().collect();
-        let befores = || lines.iter().filter_map(|line| Some(self.parts(line)?.before));
-        let places = || befores().filter_map(|before| Some(self.before_client(before)?.0));
-        if let Some(place) = most(places())
-            && share * places().filter(|it| *it == place).count() > lines.len()
-        {
-            return At::BeforeClient(place);
-        }
+        let lines = lines.iter().filter(|line| self.has_target(line, |_| true));
+        let lines: Vec<(&[u8], &[u8])> =
+            lines.filter_map(|line| Some((*line, self.parts(line)?.before))).collect();
+        let before_client = || {
+            let found = lines.iter().filter_map(|(_, before)| self.before_client(before));
+            let (place, count) = most(found.map(|(place, _)| place))?;
+            Some((At::BeforeClient(place), count))
+        };
+        let word = |part: Part, may_be: &dyn Fn(usize) -> bool| {
+            let rows = lines.iter().filter_map(|(line, before)| part.words(line, before));
+            let (place, count) = column_of_hosts(rows, may_be)?;
+            let texts = lines.iter().filter_map(|(line, before)| part.of(line, before));
+            let (words, _) = most(texts.map(|text| chained(text).count()))?;
+            Some((At::Word(Word { part, place, words }), count))
+        };
         // lighttpd has it where others have a `-` for the user by RFC 1413; others behind the user.
         let is_beside = |place| [self.prefix + 1, self.prefix + 3].contains(&place);
-        let word = |part: Part, may_be: &dyn Fn(usize) -> bool| {
-            let rows = lines.iter().filter_map(|line| part.words(line));
-            let place = column_of_hosts(rows, may_be, share)?;
-            let words = most(lines.iter().filter_map(|line| Some(chained(part.of(line)?).count())));
-            Some(At::Word(Word { part, place, words: words? }))
+        let in_quotes = || {
+            let rows = lines.iter().map(|(line, _)| quoted(line).collect());
+            column_of_hosts(rows, &is_other).map(|(text, count)| (At::Quoted(text), count))
         };
-        let texts = || lines.iter().map(|line| quoted(line).collect());
-        let found =
-            word(Part::BeforeTime, &is_beside).or_else(|| word(Part::BehindTime, &|_| true));
-        let found = found.or_else(|| column_of_hosts(texts(), &is_other, share).map(At::Quoted));
-        found.or_else(|| word(Part::BehindQuotes, &|_| true)).unwrap_or(At::Nowhere)
+        let finders: [&dyn Fn() -> Option<(At, usize)>; 5] = [
+            &before_client,
+            &|| word(Part::BeforeTime, &is_beside),
+            &|| word(Part::BehindTime, &|_| true),
+            &in_quotes,
+            &|| word(Part::BehindQuotes, &|_| true),
+        ];
+        let mut rare = At::Nowhere;
+        for (at, count) in finders.iter().filter_map(|find| find()) {
+            if 2 * count > lines.len() {
+                return (at, At::Nowhere);
+            }
+            if rare == At::Nowhere && 4 * count > lines.len() {
+                rare = at;
+            }
+        }
+        (At::Nowhere, rare)
     }
 
     /// Describes where the host is; `None` if most lines have none.
@@ -292,26 +312,25 @@ impl At {
 }
 
 impl Part {
-    /// Returns the part of a line.
-    fn of(self, line: &[u8]) -> Option<&[u8]> {
-        let before = || Some(&line[..first_quote(line)?]);
+    /// Returns the part of a line, whose text up to the first quote is `before`.
+    fn of<'t>(self, line: &'t [u8], before: &'t [u8]) -> Option<&'t [u8]> {
         match self {
-            Part::BeforeTime => before_time(before()?),
-            Part::BehindTime => Some(&before()?[time_in(before()?)?.end..]),
+            Part::BeforeTime => before_time(before),
+            Part::BehindTime => Some(&before[time_in(before)?.end..]),
             Part::BehindQuotes => Some(&line[memrchr(b'"', line)? + 1..]),
         }
     }
 
     /// Returns the words of the part that may be hosts, and those between them.
-    fn words(self, line: &[u8]) -> Option<Vec<&[u8]>> {
+    fn words<'t>(self, line: &'t [u8], before: &'t [u8]) -> Option<Vec<&'t [u8]>> {
         // A name is that of the client unless another word is the client.
         let has_client = || {
-            Part::BeforeTime.of(line).is_some_and(|text| words(text).next().is_some())
+            before_time(before).is_some_and(|text| words(text).next().is_some())
                 || words(line).map(without_brackets).any(is_address)
         };
         // Behind `REST.GET.OBJECT`, an operation of S3, is the name of a file.
         let is_operation = |word: &&[u8]| is_host(word) && !word.iter().any(u8::is_ascii_lowercase);
-        let words = chained(self.of(line)?).map(without_brackets);
+        let words = chained(self.of(line, before)?).map(without_brackets);
         match self {
             Part::BehindTime => {
                 has_client().then(|| words.take_while(|it| !is_operation(it)).collect())
@@ -322,9 +341,8 @@ impl Part {
 }
 
 impl Word {
-    /// Returns the word of a line, [`NO_HOST`] if it cannot be told: a client may send several words as one.
-    fn of<'t>(&self, line: &'t [u8]) -> Option<&'t [u8]> {
-        let text = self.part.of(line)?;
+    /// Returns the word in its part; `None` if it cannot be told, because a client may send several as one.
+    fn of<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
         let word = match self.place {
             place if place + 1 == self.words => words(text).next_back(),
             0 => words(text).next(),
@@ -338,7 +356,10 @@ impl Word {
 fn value_at<'t>(at: At, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
     match at {
         At::Nowhere | At::BeforeClient(_) => None,
-        At::Word(word) => word.of(line).or(Some(NO_HOST)),
+        At::Word(word) => {
+            let text = word.part.of(line, parts.before);
+            text.and_then(|text| word.of(text)).or(Some(NO_HOST))
+        }
         At::Quoted(number) => quoted(line).nth(number),
         At::Combined => combined_agent(parts.after),
     }
@@ -451,7 +472,7 @@ fn prefix_words(text: &[u8]) -> usize {
 /// Returns the host before a client, if there are a client and a `-` behind it, or a `-` between them.
 fn host_before_client<'t>(words: impl Iterator<Item = &'t [u8]>) -> Option<(Place, &'t [u8])> {
     let is_number = |word: &[u8]| {
-        is_address(word) || word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+        word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') || is_address(word)
     };
     let (mut host, mut client, mut has_dash) = (None, &b"-"[..], false);
     for (at, word) in words.enumerate() {
@@ -470,20 +491,19 @@ fn host_before_client<'t>(words: impl Iterator<Item = &'t [u8]>) -> Option<(Plac
     None
 }
 
-/// Returns the column whose cells are names of hosts in more than one of `share` rows: what a client sends now
-/// and then is no host, and a host that a client sends does not make it another column. Of several, that with
-/// the most names, or else the first.
+/// Returns the column with the most cells that are names of hosts, or else the first, and their number: what a
+/// client sends now and then is no host, and a host that it sends does not make it another column.
 fn column_of_hosts<'l>(
     rows: impl Iterator<Item = Vec<&'l [u8]>>,
     may_be: &dyn Fn(usize) -> bool,
-    share: usize,
-) -> Option<usize> {
+) -> Option<(usize, usize)> {
     let rows: Vec<Vec<&[u8]>> = rows.collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
-    let names = |column: &usize| cells(*column).filter(|cell| is_host(cell)).count();
-    let found = (0..columns).filter(|column| may_be(*column) && share * names(column) > rows.len());
-    found.rev().max_by_key(names)
+    let names = |column| cells(column).filter(|cell| is_host(cell)).count();
+    let counts =
+        (0..columns).filter(|column| may_be(*column)).map(|column| (column, names(column)));
+    counts.rev().max_by_key(|(_, count)| *count).filter(|(_, count)| *count > 0)
 }
 
 /// Whether a word is the name of a host in the Internet, perhaps with a port.
@@ -505,8 +525,8 @@ pub(super) fn is_host(word: &[u8]) -> bool {
 /// Whether a word is an address, perhaps with a port.
 fn is_address(word: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_hexdigit() || b".:".contains(byte);
-    let separators = word.iter().filter(|byte| b".:".contains(byte)).count();
-    separators >= 3 && word.iter().all(is_part)
+    let separators = || word.iter().filter(|byte| b".:".contains(byte)).count();
+    word.iter().all(is_part) && separators() >= 3
 }
 
 /// Whether a line has the word of a method outside of quotes.
@@ -533,11 +553,12 @@ fn without_brackets(word: &[u8]) -> &[u8] {
     &word[start..end]
 }
 
-/// Returns the value that occurs most often, and of several the least.
-fn most<T: Copy + Ord>(values: impl Iterator<Item = T>) -> Option<T> {
+/// Returns the value that occurs most often, and of several the least, and how often it occurs.
+fn most<T: Copy + Ord>(values: impl Iterator<Item = T>) -> Option<(T, usize)> {
     let mut values: Vec<T> = values.collect();
     values.sort_unstable();
-    values.chunk_by(T::eq).rev().max_by_key(|equal| equal.len()).map(|equal| equal[0])
+    let equal = values.chunk_by(T::eq).rev().max_by_key(|equal| equal.len())?;
+    Some((equal[0], equal.len()))
 }
 
 /// Returns the User-Agent header in the text after a request: status, bytes, the page that links
