@@ -49,7 +49,7 @@ const BINARY_BYTES_SEEN: usize = 1024;
 const TEXT_BYTES_PER_OTHER: usize = 16;
 
 /// Kinds with a magic number.
-const MAGICS: [(&[u8], FileKind); 12] = [
+const MAGICS: [(&[u8], FileKind); 9] = [
     (GZIP, FileKind::Gzip),
     (ZSTD, FileKind::Zstd),
     (POLICY_SET, FileKind::PolicySet),
@@ -58,9 +58,6 @@ const MAGICS: [(&[u8], FileKind); 12] = [
     (PARQUET_ENCRYPTED, FileKind::Parquet),
     (b"PK\x03\x04", FileKind::Zip),
     (b"BZh", FileKind::Bzip2),
-    (b"HTTP/1.0 ", FileKind::HttpResponse),
-    (b"HTTP/1.1 ", FileKind::HttpResponse),
-    (b"HTTP/2 ", FileKind::HttpResponse),
     (b"\xfd7zXZ\0", FileKind::Xz),
 ];
 
@@ -138,6 +135,7 @@ impl FileKind {
         let text = behind_space(first);
         match markup(text) {
             _ if text.starts_with(b"{") && is_capture(text) => FileKind::Captures,
+            _ if is_response(text) => FileKind::HttpResponse,
             Some(NoteKind::LooksLikeHtml) => FileKind::Html,
             Some(_) => FileKind::Json,
             None => match appearance(&first[..first.len().min(BINARY_BYTES_SEEN)]) {
@@ -187,6 +185,15 @@ fn is_capture(text: &[u8]) -> bool {
     let has_url = url.is_some_and(begins_with_scheme);
     has_url && (has_body || any(&[b"\"status\"", b"\"error\""]))
         || has_body && any(&[b"\"host\"", b"\"domain\"", b"\"hostname\""])
+}
+
+/// Returns whether `text` begins with a status line (RFC 9112, section 4), of any version.
+fn is_response(text: &[u8]) -> bool {
+    text.strip_prefix(b"HTTP/").is_some_and(|line| {
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        matches!(words.next(), Some([b'0'..=b'9', ..]))
+            && matches!(words.next(), Some([b'0'..=b'9', b'0'..=b'9', b'0'..=b'9']))
+    })
 }
 
 /// Returns whether `text` is not empty and each non-empty line is an absolute http or https URL,
@@ -315,6 +322,12 @@ mod tests {
             (b"", FileKind::Empty),
             (b"{\"domain\": \"a.example\", \"content\": \"Disallow:\"}", FileKind::Captures),
             (b"{\"status\": 404, \"host\": \"a.example\"}", FileKind::Json),
+            (b"HTTP/1.0  301 Moved", FileKind::HttpResponse),
+            (b"HTTP/2.0 200\r\n", FileKind::HttpResponse),
+            (b"HTTP/2\t503\n", FileKind::HttpResponse),
+            (b"\xef\xbb\xbf\r\nHTTP/3 503\r\n", FileKind::HttpResponse),
+            (b"HTTP/1.1 is no status\n", FileKind::Text),
+            (b"User-agent: *\nHTTP/1.1 503 X\n", FileKind::Text),
             (&[[b'a'; 257].as_slice(), b"ustar\0"].concat(), FileKind::Tar),
         ];
         for &(first, kind) in rows {
