@@ -84,10 +84,21 @@ fn a_second_column_for_urls_is_a_note_or_an_error() {
     // A server logs what was asked, and the file that it served.
     folder
         .write("c.jsonl", "{\"request_uri\": \"/x\", \"uri\": \"/i.php\", \"h\": \"a.example\"}\n");
+    folder.write("f.csv", "uri,Request-URI,h\n/i.php,/x,a.example\n");
+    folder.write("h.csv", "uri,request\n/i.php,GET /x HTTP/1.1\n");
+    // The first object may not have the second.
+    let whole = "{\"url\": \"https://a.example/\", \"requestUri\": \"https://b.example/\"}\n";
+    folder.write("i.jsonl", whole);
+    folder
+        .write("j.jsonl", "{\"uri\": \"/\"}\n{\"uri\": \"/\", \"request\": \"GET /x HTTP/1.1\"}\n");
     for (file, flags, rival, name) in [
         ("a.csv", "", "column `uri`", "url"),
         ("b.jsonl", "", "field `uri`", "url"),
         ("c.jsonl", " --host-field h", "field `request_uri`", "request_uri"),
+        ("f.csv", " --host-field h", "column `Request-URI`", "uri"),
+        ("h.csv", " --host a.example", "column `request`", "uri"),
+        ("i.jsonl", "", "field `requestUri`", "url"),
+        ("j.jsonl", " --host a.example", "field `request`", "uri"),
     ] {
         let line = format!("classify --robots robots -a Bot {file}{flags}");
         let doubt =
@@ -98,9 +109,15 @@ fn a_second_column_for_urls_is_a_note_or_an_error() {
         let named = folder.ok(format!("{line} --url-field {name} --strict"));
         assert!(!text(&named.stderr).contains("could be"));
     }
-    // A postal address is no URL.
-    folder.write("d.jsonl", "{\"url\": \"https://a.example/\", \"address\": \"1 Main Street\"}\n");
-    folder.ok("classify --robots robots -a Bot d.jsonl --strict");
+    // A postal address is no URL, and no request is one beside whole URLs.
+    let address = "{\"url\": \"https://a.example/\", \"address\": \"1 Main Street\"}\n";
+    folder.write("d.jsonl", address);
+    folder.write(
+        "k.jsonl",
+        address.replace("address", "request").replace("1", "GET https://a.example/"),
+    );
+    folder.write("l.csv", "url,request\nhttps://a.example/,GET / HTTP/1.1\n");
+    folder.ok("classify --robots robots -a Bot d.jsonl k.jsonl l.csv --strict --out-dir out");
     // Without a header, a later row may have the second.
     folder.write("e.csv", "1,,https://a.example/\n2,https://b.example/,https://a.example/\n");
     let failed = folder.output("classify --robots robots -a Bot e.csv");

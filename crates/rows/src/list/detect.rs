@@ -6,14 +6,14 @@
 
 use std::path::Path;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::access_log::{self, AccessLine};
 use super::cdx::{self, CdxLine};
 use super::delimited::Columns;
 use super::json::ObjectValues;
 use super::layout::Layout;
-use super::place::{TableColumn, URL_NAMES, Value, rival};
+use super::place::{TableColumn, URL_NAMES, Value, could_be_url, rival};
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage};
 use crate::input::{Framing, InputError, Terminator};
@@ -30,10 +30,6 @@ const LINES_BEFORE_LOG: usize = 2;
 
 /// The members of URLFrontier's items.
 const FRONTIER_FIELDS: [&str; 2] = ["discovered.info.url", "known.info.url"];
-
-/// What else the logs of servers call the path that a client asks for, beside the `uri` of the file that
-/// they served.
-const REQUEST_NAMES: [&str; 2] = ["request_uri", "request"];
 
 /// Detects how the list called `name`, which begins with `first`, is read. `is_whole` is true if
 /// `first` is the whole list. `None` if the bytes are not enough, and more must be read.
@@ -355,12 +351,7 @@ impl Look<'_> {
                 }
                 Some([key]) => {
                     let how = (*key != "url").then(|| format!("field `{key}`"));
-                    let is_path = object[*key].as_str().is_some_and(|it| it.starts_with('/'));
-                    let names = URL_NAMES.iter().chain(REQUEST_NAMES.iter().filter(|_| is_path));
-                    let mut others = names.flat_map(called).filter(|other| other != key);
-                    let is_url = |text: &str| text.contains("://") || is_path && text.contains('/');
-                    let rival = others.find(|other| object[*other].as_str().is_some_and(is_url));
-                    let rival = rival.cloned();
+                    let rival = self.rival_field(key);
                     let list = self.objects(vec![FieldPath::usual(key)], how)?;
                     return Ok(list.map(|list| List { rival, ..list }));
                 }
@@ -387,6 +378,20 @@ impl Look<'_> {
                 listed(names.iter().map(String::as_str))
             )
         }))
+    }
+
+    /// Returns another field than `key` whose name and, in an object, whose value could be of the URL.
+    fn rival_field(&self, key: &str) -> Option<String> {
+        let has_paths = self.config.hosts_in(self.format).is_some();
+        let could_be = |(name, value): &(String, Json)| {
+            let text = value.as_str().unwrap_or_default();
+            let is_whole = text.split_once("://").is_some_and(|(scheme, _)| !scheme.contains(' '));
+            let is_url = is_whole || has_paths && text.contains('/');
+            is_url && !name.eq_ignore_ascii_case(key) && could_be_url(name.as_bytes(), true)
+        };
+        let lines = self.lines()?.take(RECORDS_LOOKED_AT_MAX);
+        let objects = lines.filter_map(|line| serde_json::from_slice::<Map<_, _>>(line).ok());
+        objects.flatten().find(could_be).map(|(name, _)| name)
     }
 
     fn cdxj(&self) -> Result<Option<List>, String> {
@@ -472,7 +477,7 @@ impl Look<'_> {
         let is_usual = || TableColumn::find(&row[url..=url], &Place::Usual).is_some();
         let is_chosen = !urls.is_asked() || !column.is_named && !is_usual();
         let note = is_chosen.then(found);
-        let rival = if urls.is_asked() { None } else { rival(&row, url) };
+        let rival = if urls.is_asked() { None } else { rival(&row, url, list.hosts.is_some()) };
         Ok(Some(List { head: self.head(end), note, rival, columns: row, ..list }))
     }
 

@@ -305,7 +305,8 @@ impl List {
         let note = rows.is_found.then(found);
         let names = rows.column_names();
         let chosen = names.iter().position(|name| *name == rows.column_name());
-        let rival = chosen.filter(|_| note.is_some()).and_then(|at| place::rival(&names, at));
+        let chosen = chosen.filter(|_| note.is_some());
+        let rival = chosen.and_then(|at| place::rival(&names, at, self.hosts.is_some()));
         let unitless = Arc::clone(&rows.unitless);
         List { columns, note, rival, unitless, file: Some(Arc::clone(rows)), ..self }
     }

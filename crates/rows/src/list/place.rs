@@ -14,6 +14,9 @@ use super::ListFormat;
 /// counts.
 pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
 
+/// What the logs of servers call what a client asked for, beside the `uri` of the file that they served.
+const REQUEST_NAMES: [&str; 2] = ["requesturi", "request"];
+
 /// The name of the place where the format has a value.
 const RECORD: &str = "record";
 
@@ -243,11 +246,18 @@ fn called(names: &[impl AsRef<[u8]>], is: &dyn Fn(&[u8]) -> bool) -> Option<Tabl
     Some(TableColumn { place, is_named: true, other: found.next() })
 }
 
-/// Returns the name of another column than the one at `place` that is usual for a URL.
-pub(super) fn rival(names: &[impl AsRef<[u8]>], place: usize) -> Option<String> {
-    let is_usual =
-        |name: &[u8]| URL_NAMES.iter().any(|it| name.eq_ignore_ascii_case(it.as_bytes()));
+/// Whether the URL could be in a column or a field with this name, in any case and with or without `_` and
+/// `-`. A whole request is no URL unless paths are (`has_paths`).
+pub(super) fn could_be_url(name: &[u8], has_paths: bool) -> bool {
+    let mut name = name.to_ascii_lowercase();
+    name.retain(|byte| !byte.is_ascii_whitespace() && !b"_-".contains(byte));
+    let requests = &REQUEST_NAMES[..1 + usize::from(has_paths)];
+    URL_NAMES.iter().chain(requests).any(|usual| name == usual.as_bytes())
+}
+
+/// Returns the name of another column than the one at `place` that could be the URL.
+pub(super) fn rival(names: &[impl AsRef<[u8]>], place: usize, has_paths: bool) -> Option<String> {
     let mut others = names.iter().enumerate().filter(|(other, _)| *other != place);
-    let (_, name) = others.find(|(_, name)| is_usual(name.as_ref().trim_ascii()))?;
+    let (_, name) = others.find(|(_, name)| could_be_url(name.as_ref(), has_paths))?;
     Some(String::from_utf8_lossy(name.as_ref().trim_ascii()).into_owned())
 }
