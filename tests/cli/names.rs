@@ -265,11 +265,22 @@ fn a_log_without_its_fields_is_named() {
         format!("2026-03-12 06:25:31 10.0.0.1 GET /x - 443 - 192.0.2.1 {agent} - 200 0 0 15\n");
     let fields = "#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip \
                   cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken\n";
-    folder.write("a.log", line.repeat(3));
     let command = "classify --robots robots -a Bot --host a.example";
-    assert_fails(&folder.output(format!("{command} a.log")), &["W3C extended log", "`#Fields:`"]);
-    folder.write("b.log", format!("{fields}{}", line.repeat(3)));
-    folder.ok(format!("{command} b.log"));
+    for head in ["", "#Software: Microsoft Internet Information Services 10.0\n"] {
+        for line in [&line, &line.replace(' ', "\t")] {
+            folder.write("a.log", format!("{head}{}", line.repeat(3)));
+            let failed = folder.output(format!("{command} a.log"));
+            assert_fails(&failed, &["W3C extended log", "`#Fields:`"]);
+            folder.write("b.log", format!("{fields}{head}{}", line.repeat(3)));
+            let output = folder.ok(format!("{command} b.log"));
+            assert_eq!(text(&output.stdout).matches("allow").count(), 3, "{output:?}");
+        }
+    }
+    folder.write("c.log", format!("\r\n\n{fields}{line}"));
+    for format in ["", "--input-format w3c "] {
+        let output = folder.ok(format!("{command} {format}c.log"));
+        assert_eq!(text(&output.stdout).matches("allow").count(), 1, "{output:?}");
+    }
 }
 
 #[test]

@@ -211,12 +211,13 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
         let command = to_lines(name, &format!("tr -d {quotes}"));
         return Some(format!("it looks like URLs in quotes; remove them: {command}"));
     }
-    let words: Vec<&str> = line.split(' ').collect();
+    let words: Vec<&str> = line.split([' ', '\t']).collect();
     let is_w3c = |date: &str, time: &str| {
         let is_time = UnixSeconds::from_text(format!("{date}T{time}").as_bytes(), None).is_some();
         is_time && ["GET", "HEAD", "POST"].iter().any(|method| words.contains(method))
     };
-    if matches!(words[..], [date, time, ..] if is_w3c(date, time)) {
+    let is_directive = ["#Software:", "#Version:"].iter().any(|it| line.starts_with(it));
+    if is_directive || matches!(words[..], [date, time, ..] if is_w3c(date, time)) {
         let fix = "write the line `#Fields:` of its server before it";
         return Some(format!("it looks like a W3C extended log; {fix}"));
     }

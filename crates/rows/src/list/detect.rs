@@ -294,17 +294,22 @@ impl Look<'_> {
         Ok(Some(List { head, note, ..self.with(Layout::Cdx(line)) }))
     }
 
-    /// Returns the end of the first lines that begin with `mark`, or `None` if they may not end there.
+    /// Returns the end of the first lines that begin with `mark` or are empty before one that does, or
+    /// `None` if they may not end there.
     fn end_of_lines(&self, mark: &[u8]) -> Option<usize> {
         let mut end = 0;
-        while self.text[end..].starts_with(mark) {
-            match LINES.first_end(&self.text[end..]) {
-                Some(line) => end += line,
+        loop {
+            let rest = self.text[end..].trim_ascii_start();
+            let start = self.text.len() - rest.len();
+            match LINES.first_end(rest) {
+                _ if !rest.starts_with(mark) => {
+                    return (self.is_whole || start < self.text.len()).then_some(end);
+                }
+                Some(line) => end = start + line,
                 None if self.is_whole => end = self.text.len(),
                 None => return None,
             }
         }
-        (self.is_whole || end < self.text.len()).then_some(end)
     }
 
     /// Returns the whole lines of the text, or `None` if it has none yet.

@@ -37,9 +37,8 @@ pub(super) struct W3cLine {
 
 /// Whether a text begins with the directives of a W3C extended log.
 pub(super) fn is_w3c(text: &[u8]) -> bool {
-    let mut directives =
-        text.split(|&byte| byte == b'\n').take_while(|line| line.starts_with(b"#"));
-    text.starts_with(b"#") && directives.any(|line| line.starts_with(FIELDS))
+    let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    lines.take_while(|line| line.starts_with(b"#")).any(|line| line.starts_with(FIELDS))
 }
 
 impl W3cLine {
