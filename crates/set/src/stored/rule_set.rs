@@ -1,6 +1,7 @@
 //! Rule sets: where each is stored, and a view of it; and the rules of an agent, read from its
 //! policy, for rule sets that are not stored and for comparing sets.
 
+use portcullis_dialect::Field;
 use portcullis_dialect::dialect::{IndexPage, PathRules};
 use portcullis_dialect::id::RuleID;
 use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
@@ -14,7 +15,7 @@ use super::super::file::Damage;
 use super::super::layout::{NONE, RuleSetRow, policy};
 use super::PolicySet;
 use super::policy::{RuleSetNumber, StoredPolicy};
-use crate::lists::ListReader;
+use crate::lists::{ListReader, Role};
 
 impl PolicySet {
     /// Returns the first line and the number of lines of the rule set with this number, as the index has
@@ -113,27 +114,35 @@ fn groups_at(file: &RobotsTxt<'_>, positions: &[(u32, u32)]) -> Option<Vec<usize
 
 impl StoredPolicy<'_> {
     /// Returns whether both files have the same user-agent lines and rules in the same order, and whether
-    /// they have the same usage records in the same groups: equal kinds and values, byte for byte. Lines,
-    /// the spelling of field names, comments and other records do not count.
+    /// they have the same usage records in groups with the same user-agent lines: equal kinds and values,
+    /// byte for byte. Lines, the spelling of field names, comments and other records do not count.
     pub fn has_records_of(&self, other: &StoredPolicy<'_>) -> Result<[bool; 2], Damage> {
         let extracts = [self.extract()?, other.extract()?];
         let [own, others] = extracts.each_ref().map(|extract| {
-            let (mut access, mut usage) = (Vec::new(), Vec::new());
+            let (mut access, mut usage, mut starts) = (Vec::new(), Vec::new(), Vec::new());
+            let mut last_group = 0;
+            // Usage records come last.
             for record in ListReader::from_extract(extract).flatten() {
-                match record.role.is_usage() {
-                    false => access.push((record.role, record.value(), record.line)),
-                    // Those of access come first, in the order of their lines.
-                    true => usage.push((
-                        (record.role, record.value()),
-                        access.partition_point(|it| it.2 < record.line),
-                    )),
+                let known = (record.role, record.value());
+                if !record.role.is_usage() {
+                    if record.role == Role::STARTS_GROUP {
+                        starts.push((record.line, access.len()));
+                    }
+                    access.push(known);
+                    continue;
                 }
+                let group = starts.partition_point(|&(line, _)| line < record.line);
+                if record.role.in_group && group > last_group {
+                    let lines = access[starts[group - 1].1..].iter();
+                    let is_agent = |(role, _): &&(Role, _)| role.field == Some(Field::UserAgent);
+                    usage.extend(lines.take_while(is_agent));
+                    last_group = group;
+                }
+                usage.push(known);
             }
             (access, usage)
         });
-        let is_same =
-            own.0.iter().map(|it| (it.0, it.1)).eq(others.0.iter().map(|it| (it.0, it.1)));
-        Ok([is_same, own.1 == others.1])
+        Ok([own.0 == others.0, own.1 == others.1])
     }
 }
 

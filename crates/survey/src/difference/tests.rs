@@ -370,7 +370,7 @@ fn other_usage_records_are_a_change_of_their_own() {
     let file = |text: &str| Known::File(text.to_owned());
     let set_of = |texts: &[&str]| {
         let hosts = texts.iter().enumerate();
-        let world = hosts.map(|(host, text)| ((format!("h{host}.example"), true), file(text)));
+        let world = hosts.map(|(host, text)| ((format!("h{host:02}.example"), true), file(text)));
         set(&world.collect(), &RFC_9309)
     };
     let rules = "User-agent: *\nDisallow: /x\n";
@@ -383,13 +383,16 @@ fn other_usage_records_are_a_change_of_their_own() {
     );
     let signal = "Content-Signal: ai-train=no\n";
     let other_lines = format!("# here\n\n{yes}");
-    let pairs: [(&str, &str, &str); 9] = [
+    let later = with("Disallow: /y\nContent-Usage: train-ai=y\n");
+    let pairs: [(&str, &str, &str); 11] = [
         (&yes, &no, "usage"),
         (rules, &yes, "usage"),
         (&yes, rules, "usage"),
         (&in_a, &in_b, "usage"),
+        ("User-agent: a\nLicense: /l\n", "User-agent: b\nLicense: /l\n", "usage"),
         ("", signal, "usage"),
         (&yes, &other_lines, ""),
+        (&yes, &later, "rules"),
         (signal, signal, ""),
         (&yes, "User-agent: *\nDisallow: /\nContent-Usage: train-ai=n\n", "rules-and-usage"),
         (&yes, "User-agent: *\nDisallow: /\nContent-Usage: train-ai=y\n", "rules"),
@@ -404,7 +407,7 @@ fn other_usage_records_are_a_change_of_their_own() {
         assert_eq!(found, expected);
         assert_eq!(
             (counts.changed.to_string(), counts.unchanged),
-            ("rules 1, rules-and-usage 1, usage 5".into(), 2)
+            ("rules 2, rules-and-usage 1, usage 6".into(), 2)
         );
     }
 }
