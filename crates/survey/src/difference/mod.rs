@@ -12,7 +12,7 @@
 //!   cannot change it. Rules that never decide do count. An agent to which no group applies has no
 //!   rules.
 //!
-//! Files with the same rules and other usage records are a change of their own.
+//! Other usage records are a change of their own, also of an origin in another state.
 //!
 //! A set with history can be compared at two times. Origins that had not been captured at a time are not
 //! there.
@@ -107,8 +107,10 @@ words! {
         Added => "added",
         /// Only the old set has it.
         Gone => "gone",
-        /// It is in another state.
+        /// It is in another state, and has the same usage records.
         State => "state",
+        /// It is in another state, and has other usage records.
+        StateAndUsage => "state-and-usage",
         /// It has other rules, and the same usage records.
         Rules => "rules",
         /// It has other rules and other usage records.
@@ -199,14 +201,12 @@ pub fn each_change<E: From<Damage>>(
                 policies[side].map(|policy| state(&sides[side].set, policy)).transpose()
             };
             let states = [state_of(0)?, state_of(1)?];
-            let differing = match (states, policies) {
-                ([None, _], _) => Some((Change::Added, Box::default())),
-                ([_, None], _) => Some((Change::Gone, Box::default())),
-                ([old, new], _) if old != new => Some((Change::State, Box::default())),
-                ([Some(OriginState { verdict: None, .. }), _], [Some(old), Some(new)]) => {
-                    pairs.differing(sides, (old, new))?
+            let differing = match policies {
+                [None, _] => Some((Change::Added, Box::default())),
+                [_, None] => Some((Change::Gone, Box::default())),
+                [Some(old), Some(new)] => {
+                    pairs.differing(sides, (old, new), states[0] != states[1])?
                 }
-                _ => None,
             };
             let Some((change, agents)) = differing else {
                 counts.unchanged += 1;
@@ -260,17 +260,20 @@ impl Pairs {
         &mut self,
         sides: &[Side; 2],
         pair: (PolicyNumber, PolicyNumber),
+        is_other_state: bool,
     ) -> Result<Option<Differing>, Damage> {
         if let Some(known) = self.0.get(&pair) {
             return Ok(known.clone());
         }
         let [before, after] = [sides[0].set.policy(pair.0)?, sides[1].set.policy(pair.1)?];
         let [same_records, same_usage] = before.has_records_of(&after)?;
-        let rules = match before.access()?.state == PolicyState::Rules {
-            true => other_rules(sides, pair, same_records)?,
-            false => None,
+        let rules = match before.access()?.state {
+            PolicyState::Rules if !is_other_state => other_rules(sides, pair, same_records)?,
+            _ => None,
         };
         let found = match (rules, same_usage) {
+            (_, true) if is_other_state => Some((Change::State, Box::default())),
+            (_, false) if is_other_state => Some((Change::StateAndUsage, Box::default())),
             (None, true) => None,
             (None, false) => Some((Change::Usage, Box::default())),
             (Some(agents), true) => Some((Change::Rules, agents)),

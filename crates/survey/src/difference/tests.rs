@@ -384,13 +384,16 @@ fn other_usage_records_are_a_change_of_their_own() {
     let signal = "Content-Signal: ai-train=no\n";
     let other_lines = format!("# here\n\n{yes}");
     let later = with("Disallow: /y\nContent-Usage: train-ai=y\n");
-    let pairs: [(&str, &str, &str); 11] = [
+    let pairs: [(&str, &str, &str); 14] = [
         (&yes, &no, "usage"),
         (rules, &yes, "usage"),
         (&yes, rules, "usage"),
         (&in_a, &in_b, "usage"),
         ("User-agent: a\nLicense: /l\n", "User-agent: b\nLicense: /l\n", "usage"),
         ("", signal, "usage"),
+        ("User-agent: *\nContent-Usage: train-ai=y\n", &yes, "state"),
+        ("User-agent: *\nContent-Usage: train-ai=y\n", &no, "state-and-usage"),
+        (&yes, "", "state-and-usage"),
         (&yes, &other_lines, ""),
         (&yes, &later, "rules"),
         (signal, signal, ""),
@@ -407,7 +410,7 @@ fn other_usage_records_are_a_change_of_their_own() {
         assert_eq!(found, expected);
         assert_eq!(
             (counts.changed.to_string(), counts.unchanged),
-            ("rules 2, rules-and-usage 1, usage 6".into(), 2)
+            ("state 1, state-and-usage 2, rules 2, rules-and-usage 1, usage 6".into(), 2)
         );
     }
 }
