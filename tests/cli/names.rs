@@ -283,6 +283,25 @@ fn a_log_without_its_fields_is_named() {
     }
 }
 
+/// In some dialects, a name may have the mark that elsewhere turns the groups for `*` off.
+#[test]
+fn the_note_on_a_name_with_a_mark_is_of_the_dialect() {
+    let folder = Folder::new();
+    folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
+    folder.write("urls.txt", "https://a.example/x\n");
+    for (dialect, note, verdict) in [
+        ("rfc9309", "no rules apply to it", "allow"),
+        ("google", "no rules apply to it", "allow"),
+        ("koster1996", "the groups for * apply to it", "disallow"),
+        ("original1994", "the groups for * apply to it", "disallow"),
+    ] {
+        let command = "classify --robots robots.txt -a Bot! --dialect";
+        let output = folder.ok(format!("{command} {dialect} urls.txt"));
+        assert!(text(&output.stderr).contains(note), "{output:?}");
+        assert!(text(&output.stdout).starts_with(verdict), "{output:?}");
+    }
+}
+
 #[test]
 fn an_empty_name_is_an_error() {
     let folder = with_history();

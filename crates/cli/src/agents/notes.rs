@@ -35,6 +35,8 @@ pub struct AgentNotes {
     pub run: Run,
     /// Notes on names that were typed or left out.
     pub notes: Vec<String>,
+    /// The names to which no group for `*` applies, such as `A!` in most dialects.
+    without_default: HashSet<String>,
 }
 
 impl AgentNotes {
@@ -56,6 +58,8 @@ impl AgentNotes {
                 unnamed.push(UnnamedAgent { agent: chain.name().to_owned(), suggestion });
             }
         }
+        let without_default = chains.iter().filter(|chain| !chain.reads_default());
+        let without_default = without_default.map(|chain| chain.name().to_owned()).collect();
         let mut names: Vec<String> = chains.iter().map(|chain| chain.name().to_owned()).collect();
         let of_records = questions.each.as_ref().map(|_| {
             names.push(Crawler::unnamed().name().to_owned());
@@ -70,7 +74,7 @@ impl AgentNotes {
             unnamed_agents: unnamed,
             ..Run::default()
         };
-        Ok(AgentNotes { run, notes })
+        Ok(AgentNotes { run, notes, without_default })
     }
 
     /// Shows the notes, unless the summary has them or there are none.
@@ -88,10 +92,9 @@ impl AgentNotes {
     fn show_names(&self, is_shown: impl Fn(&UnnamedAgent) -> bool) {
         self.notes.iter().for_each(|note| say(format_args!("note: {note}")));
         let agents = self.run.unnamed_agents.iter().filter(|agent| is_shown(agent));
-        // `A!` reads no groups for `*`.
-        let (strict, others) = agents.partition(|it| it.agent.ends_with('!'));
+        let (without, others) = agents.partition(|it| self.without_default.contains(&it.agent));
         show_unnamed(others, "the groups for * apply to");
-        show_unnamed(strict, "no rules apply to");
+        show_unnamed(without, "no rules apply to");
     }
 }
 
