@@ -361,8 +361,8 @@ pub struct CompileArgs {
     /// WARC files, JSON Lines, CSV, Parquet files, policy sets, folders or patterns (`*.warc.gz`); `-` is standard
     /// input
     ///
-    /// The captures of policy sets count as if they were compiled again, and as older than those of the
-    /// same second in an archive. Archives are then read with the dialect and the limits of the sets.
+    /// The captures of policy sets count as if the inputs that they came from were compiled again.
+    /// Archives are then read with the dialect and the limits of the sets.
     /// The format is detected by the first bytes, then by name; gzip and zstd files are
     /// decompressed. A folder has robots.txt files named by host, or archives, of which all below it
     /// are read, sorted by name, except names that begin with `.` or `_`. `@NAMES` is a file with an
