@@ -246,7 +246,7 @@ words! {
         /// The request of an access log is not for a page.
         NoRequest => "no-request": "the request has no path or URL",
         /// The URL is a path, and its host is not known.
-        NoHost => "no-host": "a path without a host; give one with --host",
+        NoHost => "no-host": "a path without a valid host; --host gives one where there is none",
         /// The column's value is null.
         Null => "null": "the column is null",
     }
