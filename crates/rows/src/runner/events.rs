@@ -4,14 +4,13 @@
 //! never waits for one while another is ready. Other threads never wait for a full channel: there
 //! are at most as many messages as chunks in flight and reader credits.
 
-use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use super::reader::{self, Read};
+use super::reader::{self, Panic, Read};
 use super::{Config, Part, RunError, thread_count};
 use crate::input::{Chunk, Chunks, InputError, Source};
 use crate::limits::IN_FLIGHT_CHUNKS_PER_THREAD;
@@ -23,7 +22,7 @@ pub(super) enum Event<O, E> {
     /// A job has processed its records.
     Done(Done<O, E>),
     /// A job or a stream's thread has panicked with this payload.
-    Panicked(Box<dyn Any + Send>),
+    Panicked(Panic),
 }
 
 /// The records of a chunk after the first ones: those that a job processes.
@@ -239,7 +238,11 @@ where
         if chunks.is_plain_file() {
             return Ok(Input::Plain(Box::new(chunks)));
         }
-        let read = reader::start(chunks, self.sender.clone());
+        let events = self.sender.clone();
+        let tell = move |panic: Option<Panic>| {
+            events.send(panic.map_or(Event::Read, Event::Panicked)).is_ok()
+        };
+        let read = reader::start(chunks, tell);
         Ok(Input::Stream(read.map_err(|error| InputError::open(name, error))?))
     }
 
