@@ -151,8 +151,10 @@ impl AccessLine {
             }
             At::BeforeClient(place) => {
                 // Before the first word is only what servers write, and behind it is a client.
-                if place.0 == 0 && self.prefix == 0 {
-                    let host = words(parts.before).next()?;
+                if place.0 == 0
+                    && self.prefix == 0
+                    && let Some(host) = words(parts.before).next()
+                {
                     let rest = parts.before.trim_ascii_start()[host.len()..].trim_ascii_start();
                     if !rest.starts_with(b"- ") {
                         return Some(host);
@@ -162,7 +164,7 @@ impl AccessLine {
                 let found = found.filter(|(at, _)| *at == place);
                 Some(found.map_or(NO_HOST, |(_, host)| host))
             }
-            host => value_at(host, line, parts),
+            host => value_at(host, line, parts).or(Some(NO_HOST)),
         }
     }
 
@@ -358,7 +360,7 @@ fn value_at<'t>(at: At, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
         At::Nowhere | At::BeforeClient(_) => None,
         At::Word(word) => {
             let text = word.part.of(line, parts.before);
-            text.and_then(|text| word.of(text)).or(Some(NO_HOST))
+            text.and_then(|text| word.of(text))
         }
         At::Quoted(number) => quoted(line).nth(number),
         At::Combined => combined_agent(parts.after),

@@ -119,6 +119,14 @@ fn names_that_clients_send_are_no_hosts() {
     }
     let first = format!("a.example {LINE}");
     assert_eq!(host_of(&first, &LINE.replace("192.0.2.7", "b.example")).as_deref(), Some(NO_HOST));
+    for (others, one) in [
+        (first.as_str(), r#""GET /a HTTP/1.1" 200 23 "-" "ABot/1.0""#),
+        (&first, r#" "GET /a HTTP/1.1" 200"#),
+        (&format!(r#"{LINE} "a.example""#), LINE),
+        (&format!("{LINE} a.example"), LINE),
+    ] {
+        assert_eq!(host_of(others, one).as_deref(), Some(NO_HOST), "{one}");
+    }
     let syslog = format!("Oct 10 13:55:36 web1 nginx: {LINE}");
     let user = syslog.replace("- - [", "- x: b.example 1.1.1.1 - [");
     assert_eq!(host_of(&syslog, &user), None);
