@@ -97,6 +97,11 @@ pub const SETS_AT_ONCE: usize = 24;
 /// Source: our choice. They take some hundred bytes each. A host with more is alone.
 pub const CAPTURES_AHEAD_MAX: usize = 4_096;
 
+/// Captures of a sorted source that are read at once while those before are taken: 1,024, in whole hosts.
+///
+/// Source: our choice. They take some hundred bytes each, and a thread reads them in a millisecond.
+pub const CAPTURES_READ_AT_ONCE: usize = 1_024;
+
 /// Files that are read of a set before the captures that have them are taken: 256.
 ///
 /// Source: our choice. Reading one takes some 15 µs, and threads share that many well.

@@ -49,6 +49,7 @@
 //! # Ok::<(), portcullis_build::IngestError>(())
 //! ```
 
+mod ahead;
 mod captured;
 mod files;
 mod known;

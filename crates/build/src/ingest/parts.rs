@@ -11,8 +11,8 @@
 //! Cost: one pass over the log of each set, and each distinct file once, on all threads. Memory: some 60 bytes
 //! for each distinct file; the captures and files are where [`Scratch`] keeps them.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -24,6 +24,7 @@ use portcullis_set::batch::BeforeFirst;
 use portcullis_set::file::{Damage, SetError};
 use portcullis_set::stored::PolicySet;
 
+use super::ahead::ahead;
 use super::captured::{Captured, Keyed, Newest};
 use super::files::{Files, Part, Parts, ReadPart};
 use super::known::{Held, Keeps, Known, Resources};
@@ -161,7 +162,7 @@ impl Merger {
         if sets.is_empty() {
             return Ok(());
         }
-        let pool = RefCell::new(std::mem::take(&mut self.pool));
+        let pool = Mutex::new(std::mem::take(&mut self.pool));
         let mut logs = Vec::new();
         let (rules, _) = self.keeps();
         for &set in sets {
@@ -190,7 +191,7 @@ impl Merger {
         let merged = self.merged(logs.iter_mut().collect());
         self.captures += logs.iter().map(|log| log.captures).sum::<u64>();
         drop(logs);
-        self.pool = pool.into_inner();
+        self.pool = pool.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.parts.push(merged?);
         sets.iter().try_for_each(|set| Ok(set.is_whole()?))
     }
@@ -261,11 +262,12 @@ impl Merger {
     }
 
     /// Merges captures that are sorted by key.
-    fn merged<E: From<WriteError>>(
+    fn merged<E: From<WriteError> + Send>(
         &self,
-        sources: Vec<impl Iterator<Item = Result<Keyed, E>>>,
+        sources: Vec<impl Iterator<Item = Result<Keyed, E>> + Send>,
     ) -> Result<Captured, E> {
-        Captured::merge(sources, self.keeps(), Form::Sorted, &self.config.scratch)
+        let (keeps, scratch) = (self.keeps(), &self.config.scratch);
+        ahead(sources, |sources| Captured::merge(sources, keeps, Form::Sorted, scratch))
     }
 }
 
@@ -311,7 +313,7 @@ struct LogReader<'m> {
     /// The bytes that the files that were not read yet may have together. A few lines of a damaged set
     /// may stand for the lines of many files.
     text_bytes_left: u64,
-    pool: &'m RefCell<BlobPool>,
+    pool: &'m Mutex<BlobPool>,
     /// The parts of files that were read, and whether each has neither rules nor usage records.
     parts: Parts<(BlobID, bool)>,
     table: Table,
@@ -412,7 +414,7 @@ impl<'m> LogReader<'m> {
             Held::Nothing => Held::Nothing,
             Held::Location(location) => {
                 let packed = Packed::new(location, self.files.scratch);
-                Held::Location(self.pool.borrow_mut().intern(&packed)?)
+                Held::Location(self.intern(&packed)?)
             }
             Held::File { extract, others, has_rules } => {
                 let (extract, is_silent) = self.part(Part::Extract(extract, has_rules))?;
@@ -431,6 +433,10 @@ impl<'m> LogReader<'m> {
         }
     }
 
+    fn intern(&self, packed: &Packed) -> Result<BlobID, WriteError> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner).intern(packed)
+    }
+
     /// Returns a part of a file, and whether it has neither rules nor usage records.
     fn part(&mut self, part: Part) -> Result<(BlobID, bool), SetError> {
         if let Some(&known) = self.parts.get(&part) {
@@ -444,7 +450,7 @@ impl<'m> LogReader<'m> {
         let left = self.text_bytes_left.checked_sub(packed.len() as u64);
         let what = "its files are longer together than those of a set of its size";
         self.text_bytes_left = left.ok_or_else(|| self.files.odd(what))?;
-        let known = (self.pool.borrow_mut().intern(&packed)?, is_silent);
+        let known = (self.intern(&packed)?, is_silent);
         self.parts.insert(part, known);
         self.table.resize(self.parts.allocation_size())?;
         Ok(known)
