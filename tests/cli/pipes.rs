@@ -1,6 +1,6 @@
 //! Pipes: standard output that is closed or full, and answers that follow their URLs.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read as _, Write};
 use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -88,5 +88,43 @@ fn answers_follow_their_urls() {
         reader.join().unwrap();
         assert!(child.wait().unwrap().success(), "{line}");
         assert!(answers.try_recv().is_err(), "{line}");
+    }
+}
+
+/// The first line of a log that comes with pauses does not choose what the others are judged by: ten
+/// lines show where hosts are, or the end of the log.
+#[cfg(unix)]
+#[test]
+fn a_log_that_comes_with_pauses_is_read_as_a_whole_one() {
+    /// Longer than the program waits for a line.
+    const PAUSE: Duration = Duration::from_millis(400);
+    let folder = Folder::new();
+    folder.write("robots/d.example", "User-agent: *\nDisallow: /\n");
+    folder.write("robots/e.example", "User-agent: *\nDisallow: /none\n");
+    let log = |host: &str| {
+        let time = "[10/Oct/2025:13:55:36 -0700]";
+        format!("192.0.2.7 - - {time} \"GET /a HTTP/1.1\" 200 23 \"-\" \"-\" \"{host}\"\n")
+    };
+    let line = "classify --columns verdict --host d.example --robots robots -a Bot --summary none";
+    for (first, others) in [("e.example", "-"), ("-", "e.example")] {
+        let [first, others] = [log(first), log(others)];
+        let whole = folder.pipe(line, first.clone() + &others.repeat(12));
+        let mut process = folder.process(line);
+        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = process.spawn().unwrap();
+        let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut output = BufReader::new(output);
+        for part in [first, others.repeat(2), others.repeat(8)] {
+            input.write_all(part.as_bytes()).unwrap();
+            std::thread::sleep(PAUSE);
+        }
+        // Eleven lines are enough.
+        let mut answers = String::new();
+        output.read_line(&mut answers).unwrap();
+        input.write_all(others.repeat(2).as_bytes()).unwrap();
+        drop(input);
+        output.read_to_string(&mut answers).unwrap();
+        assert_eq!(answers.as_bytes(), whole.stdout, "{others}");
+        child.wait().unwrap();
     }
 }

@@ -172,18 +172,19 @@ impl TextChunks {
         &mut self,
         find: impl Fn(&str, &[u8], bool) -> Result<Option<T>, InputError>,
     ) -> Result<T, InputError> {
-        let ChunkConfig { record_bytes_max, mut pause, .. } = self.config;
-        let mut wanted = self.config.wanted_bytes();
-        // The bytes before the first pause are tried once, and then those that are wanted.
-        let has_line = |text: &[u8]| text.trim_ascii_start().contains(&b'\n');
+        let ChunkConfig { record_bytes_max, pause, .. } = self.config;
+        let (mut wanted, mut tried) = (self.config.wanted_bytes(), 0);
         loop {
+            // The bytes before each pause are tried.
+            let has_line =
+                |text: &[u8]| text.len() > tried && text.trim_ascii_start().contains(&b'\n');
             let is_paused = self.source.fill_or_pause(wanted, pause, has_line) == Filled::Enough;
             let bytes = self.source.buffer();
             let is_whole = self.source.is_at_end() && bytes.len() < wanted;
             let found = match find(self.source.name(), bytes, is_whole) {
                 // More than what came before a pause may make sense of it.
                 Err(_) | Ok(None) if is_paused => {
-                    pause = None;
+                    tried = bytes.len();
                     continue;
                 }
                 found => found?,

@@ -17,7 +17,7 @@ use super::place::{TableColumn, URL_NAMES, Value, could_be_url, rival};
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage};
 use crate::input::{Framing, InputError, Terminator};
-use crate::limits::RECORDS_LOOKED_AT_MAX;
+use crate::limits::{LOG_BYTES_MIN, RECORDS_LOOKED_AT_MAX};
 use crate::sitemap::root_of;
 use portcullis_captures::names::{listed, members_of};
 use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row, is_column_name};
@@ -239,6 +239,10 @@ impl Look<'_> {
         let Some(lines) = self.lines() else { return Ok(None) };
         let ListConfig { times, agents, .. } = self.config;
         let line = AccessLine::find(lines, times.is_asked(), agents.is_asked());
+        let is_short = !self.is_whole && self.text.len() < LOG_BYTES_MIN;
+        if is_short && self.lines().is_some_and(|lines| line.is_shown_by_few(lines)) {
+            return Ok(None);
+        }
         if agents.is_asked() && self.lines().is_some_and(|lines| line.lacks_agents(lines)) {
             return Err("an access log without agents; name the agent with -a".to_owned());
         }

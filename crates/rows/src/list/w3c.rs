@@ -13,7 +13,7 @@
 //! A server that starts again repeats `#Fields`. If it names other fields then, the lines after it
 //! would be read wrongly, so that line has [`Problem::OtherFields`], which ends a run.
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter, memmem};
 
 use super::host::joined;
 use super::values::{Values, at_places};
@@ -122,19 +122,21 @@ fn names_in(line: &[u8]) -> Option<&[u8]> {
     Some(line.strip_prefix(FIELDS)?.trim_ascii())
 }
 
-/// Returns the fields of a line. One in quotes may have blanks.
+/// Returns the fields of a line. One in quotes may have blanks, and quotes that no blank follows.
 fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = line;
+    let (mut rest, mut has_quotes) = (line, true);
     std::iter::from_fn(move || {
         let is_blank = |byte: &u8| b" \t\r".contains(byte);
         let start = rest.iter().position(|byte| !is_blank(byte))?;
         rest = &rest[start..];
-        if rest[0] == b'"'
-            && let Some(end) = memchr(b'"', &rest[1..])
-        {
-            let field = &rest[1..=end];
-            rest = &rest[end + 2..];
-            return Some(field);
+        if has_quotes && rest[0] == b'"' {
+            let mut quotes = memchr_iter(b'"', &rest[1..]);
+            if let Some(end) = quotes.find(|end| rest.get(end + 2).is_none_or(is_blank)) {
+                let field = &rest[1..=end];
+                rest = &rest[end + 2..];
+                return Some(field);
+            }
+            has_quotes = false;
         }
         let end = rest.iter().position(is_blank).unwrap_or(rest.len());
         let (field, after) = rest.split_at(end);
@@ -228,6 +230,13 @@ mod tests {
             assert_eq!(agent(written).as_deref(), Some("A/1 (b; +c)"), "{written}");
         }
         assert_eq!(agent("100%+x%4"), Some("100% x%4".into()));
+        // Quotes in a field do not end it, so a client does not move the host.
+        let fields = "cs-uri-stem cs(User-Agent) cs-host x";
+        assert_eq!(
+            host(fields, "/ \"A\"\"b.example\"\"1\"\" a.example z").as_deref(),
+            Some("a.example")
+        );
+        assert_eq!(url(fields, "/ \"A\" b.example 1\" a.example z"), Err(Problem::FieldCount));
         assert_eq!(agent("-"), None);
     }
 

@@ -10,13 +10,13 @@
 //! https 2025-10-10T20:55:36.186641Z app/a/5 192.0.2.7:2817 192.0.2.9:80 0.1 0.0 0.0 200 200 0 57 "GET https://a.example:443/ HTTP/1.1" "ABot/1.0"
 //! [2025-10-10T20:55:36Z] - a.example - 192.0.2.7 - 200 - GET - "/a?b" - "ABot/1.0"
 //! 79a5 bucket [10/Oct/2025:20:55:36 +0000] 192.0.2.7 - 3E57 REST.GET.OBJECT a "GET /a HTTP/1.1" 200 "-" "ABot/1.0" - SigV4 a.example TLSv1.2
-//! 192.0.2.7:5 [10/Oct/2025:20:55:36.123] in a/1 0/0/1/2/3 200 10 - - ---- 1/1/1/1/0 0/0 {a.example|ABot/1.0} "GET /a HTTP/1.1"
 //! ```
 //!
 //! The first lines of a list show how its lines are read ([`AccessLine`]): which of the texts in quotes is the request,
 //! and where the host and the agent are. Every line is then read by it. A client can send words outside of quotes
-//! too, as the name of a user or as a chain of proxies. So a word behind them counts from the end, or if the line
-//! has as many words as most; else the record has no host, which is never the host given for all.
+//! too, as the name of a user or as a chain of proxies. So a host is read where nothing that a client sends is before
+//! it, or behind it, or else if the line is built as most are: as many words, empty ones too, as many texts
+//! in quotes, one time, and no other name of a host. Else the record has no host, which is never the one given for all.
 //!
 //! In quotes, a backslash escapes the byte after it, and `\xNN` is a byte. A request that is not one
 //! for a page has no URL: `-`, the bytes of another protocol, `OPTIONS *`, `CONNECT`. A client writes
@@ -25,12 +25,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memmem, memrchr};
 
 use super::host::{NO_HOST, is_absolute, target};
 use super::values::{Values, kept};
 use super::{Arena, Problem};
-use crate::limits::RECORDS_LOOKED_AT_MAX;
+use crate::limits::{LOG_LINES_MIN as LINES_MIN, RECORDS_LOOKED_AT_MAX};
 use portcullis_engine::bytes::hex_value;
 use portcullis_robots::access::UnixSeconds;
 
@@ -43,12 +43,20 @@ pub(super) struct AccessLine {
     is_path: bool,
     /// The number of words that a log of many programs has before a line.
     prefix: usize,
+    /// Whether the time is in brackets.
+    is_bracketed: bool,
+    /// Whether the second word is a `-` in most lines, as behind a client.
+    has_dash: bool,
+    /// The number of texts in quotes in most lines.
+    texts: usize,
     host: At,
     /// Where some lines have a host, if most have none.
     rare_host: At,
     agent: At,
     /// Whether the time is read.
     has_time: bool,
+    /// Whether few of the lines that show the layout have a request for a page.
+    is_scarce: bool,
 }
 
 /// Where the host of a request or the agent is. Words and texts in quotes are counted from 0.
@@ -56,8 +64,6 @@ pub(super) struct AccessLine {
 enum At {
     #[default]
     Nowhere,
-    /// Before the client, as [`host_before_client`] finds it.
-    BeforeClient(Place),
     Word(Word),
     Quoted(usize),
     /// The second text in quotes after the request, directly behind the first, as in the combined
@@ -65,17 +71,17 @@ enum At {
     Combined,
 }
 
-/// The words before a host that is before the client, and those before the `-` behind the client.
-type Place = (usize, usize);
-
 /// A word of a part of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Word {
     part: Part,
     place: usize,
-    /// How many words the part has in most lines.
-    words: usize,
+    /// How the part is built in most lines.
+    shape: Shape,
 }
+
+/// How many words a part has, and how many names of hosts.
+type Shape = (usize, usize);
 
 /// A part of a line outside of quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +93,7 @@ enum Part {
 
 /// The parts of a line.
 struct Parts<'t> {
-    /// The text before the first quote: client, user, time.
+    /// The text before the first quote, without the words of another program: client, user, time.
     before: &'t [u8],
     /// The request, with its escapes.
     request: &'t [u8],
@@ -103,23 +109,21 @@ impl AccessLine {
         has_agent: bool,
     ) -> AccessLine {
         let lines: Vec<&[u8]> = lines.take(RECORDS_LOOKED_AT_MAX).collect();
-        let requests = |is: fn(&[u8]) -> bool| {
-            let place = |line: &&[u8]| quoted(line).position(|text| is(&without_escapes(text)));
-            most(lines.iter().filter_map(place)).map(|(place, _)| place)
-        };
-        let is_request = |text: &[u8]| target(text).is_some();
         let mut found = AccessLine { has_time, ..AccessLine::default() };
-        if let Some(request) = requests(is_request) {
-            found.request = request;
-        } else if lines.iter().any(|line| has_method(line))
-            && let Some(path) = requests(|text| text.starts_with(b"/"))
-        {
-            (found.request, found.is_path) = (path, true);
-        }
-        let befores = lines.iter().filter_map(|line| before_time(found.parts(line)?.before));
-        found.prefix = most(befores.map(prefix_words)).map_or(0, |(words, _)| words);
-        let agent = found.find_agent(&lines);
-        (found.host, found.rare_host) = found.find_host(&lines, agent);
+        (found.request, found.is_path) = find_request(&lines);
+        let parts = || lines.iter().filter_map(|line| found.parts(line));
+        let bracketed = parts().filter(|it| times(it.before, true).next().is_some()).count();
+        found.is_bracketed = 2 * bracketed > parts().count();
+        let prefixes = lines.iter().filter_map(|line| found.parts(line));
+        let prefixes = prefixes.filter_map(|it| prefix_words(it.before, found.is_bracketed));
+        found.prefix = most(prefixes).map_or(0, |(words, _)| words);
+        // What asks for no page often has no host.
+        let targets: Vec<&[u8]> =
+            lines.iter().filter(|line| found.has_target(line, |_| true)).copied().collect();
+        found.is_scarce = targets.len() < LINES_MIN && 2 * targets.len() < lines.len();
+        found.texts = most(targets.iter().map(|line| quoted(line).count())).map_or(0, |it| it.0);
+        let agent = found.find_agent(&targets);
+        (found.host, found.rare_host, found.has_dash) = found.find_host(&targets, agent);
         found.agent = if has_agent { agent } else { At::Nowhere };
         found
     }
@@ -129,8 +133,12 @@ impl AccessLine {
         let Some(parts) = self.parts(text) else {
             return Values::from_url(Err(Problem::NoUrl));
         };
-        let time = || UnixSeconds::from_log(&parts.before[time_in(parts.before)?]);
-        let agent = value_at(self.agent, text, &parts);
+        let time = || UnixSeconds::from_log(&parts.before[self.time_in(parts.before)?]);
+        let agent = match self.agent {
+            At::Nowhere | At::Word(_) => None,
+            At::Quoted(number) => quoted(text).nth(number),
+            At::Combined => combined_agent(parts.after),
+        };
         let host = self.host_of(text, &parts);
         Values {
             url: self.target(kept(without_escapes(parts.request), arena)).ok_or(Problem::NoRequest),
@@ -144,102 +152,150 @@ impl AccessLine {
     /// Returns the host of a line; [`NO_HOST`] if the line is not like most.
     fn host_of<'t>(&self, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
         match self.host {
-            At::Nowhere => {
+            At::Nowhere | At::Combined => {
                 // A host where most lines have none: theirs is not the host of this request.
-                let (_, host) = self.before_client(parts.before)?;
-                (host != b"-").then_some(NO_HOST)
-            }
-            At::BeforeClient(place) => {
-                // Before the first word is only what servers write, and behind it is a client.
-                if place.0 == 0
-                    && self.prefix == 0
-                    && let Some(host) = words(parts.before).next()
-                {
-                    let rest = parts.before.trim_ascii_start()[host.len()..].trim_ascii_start();
-                    if !rest.starts_with(b"- ") {
-                        return Some(host);
-                    }
+                if !self.has_dash || words(parts.before).nth(1)? == b"-" {
+                    return None;
                 }
-                let found = host_before_client(chained(parts.before).skip(self.prefix));
-                let found = found.filter(|(at, _)| *at == place);
-                Some(found.map_or(NO_HOST, |(_, host)| host))
+                let (first, second) = (fields(parts.before).next()?, fields(parts.before).nth(1)?);
+                (second != b"-" && (is_named(first) || is_host(second))).then_some(NO_HOST)
             }
-            host => value_at(host, line, parts).or(Some(NO_HOST)),
+            At::Word(word) => self.word(word, line, parts).or(Some(NO_HOST)),
+            At::Quoted(number) => {
+                let text = quoted(line).nth(number);
+                text.filter(|_| quoted(line).count() == self.texts).or(Some(NO_HOST))
+            }
         }
     }
 
-    /// Returns the host before the client and its place, if there is a time behind them.
-    fn before_client<'t>(&self, before: &'t [u8]) -> Option<(Place, &'t [u8])> {
-        // Nearly all lines begin with a client and a `-`.
-        let mut next = words(before).skip(self.prefix + 1);
-        if next.next()? == b"-" && !is_address(next.next()?) {
-            return None;
+    /// Returns the word of a line; `None` if it cannot be told from what a client sends.
+    fn word<'t>(&self, word: Word, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
+        let Word { part, place, shape } = word;
+        let is_first = (part, place) == (Part::BeforeTime, 0);
+        if is_first && let Some(first) = words(parts.before).next() {
+            let rest = parts.before[first.len()..].trim_ascii_start();
+            // The client of another format has a `-` behind it.
+            if !matches!(rest, [b'-', b' ' | b'\t', ..]) {
+                return Some(first);
+            }
         }
-        host_before_client(chained(before_time(before)?).skip(self.prefix))
-    }
-
-    /// Returns the place of the agent: that of the combined log format if some line has it, or else
-    /// the text in quotes that names a product most often.
-    fn find_agent(&self, lines: &[&[u8]]) -> At {
-        let is_combined = |line: &&[u8]| {
-            let parts = self.parts(line);
-            parts.is_some_and(|parts| combined_agent(parts.after).is_some_and(|it| it != b"-"))
+        let text = self.part(part, line, parts)?;
+        let (count, hosts) = shape_of(text);
+        let is_last = place + 1 == shape.0;
+        let found = match place {
+            0 if is_first && (!self.has_dash || count != shape.0) => None,
+            0 => fields(text).next(),
+            _ if is_last => words(text).next_back(),
+            _ if count != shape.0 || shape.1 == 1 && hosts != 1 => None,
+            place => fields(text).nth(place),
         };
-        if !self.is_path && lines.iter().any(is_combined) {
-            return At::Combined;
+        let blanks = text.iter().filter(|&&byte| is_blank(byte)).count();
+        let found = found.filter(|_| blanks + 1 >= shape.0).map(without_brackets);
+        found.filter(|word| !word.is_empty())
+    }
+
+    /// Returns the part of a line without the blanks around it; `None` if a client may have moved its bounds.
+    fn part<'t>(&self, part: Part, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
+        let before = parts.before;
+        let of_time = || self.time_in(before);
+        match part {
+            Part::BeforeTime => {
+                let text = &before[..of_time()?.start];
+                let text = text.strip_suffix(b"[").unwrap_or(text);
+                Some(without_blank_end(text))
+            }
+            Part::BehindTime => {
+                let text = &before[of_time()?.end..];
+                let text = text.strip_prefix(b"]").unwrap_or(text);
+                Some(without_blank_end(text.strip_prefix(b" ").unwrap_or(text)))
+            }
+            Part::BehindQuotes => behind_quotes(line).map(<[u8]>::trim_ascii),
         }
+    }
+
+    /// Returns the place of the time, without its brackets; `None` if there are several.
+    fn time_in(&self, before: &[u8]) -> Option<Range<usize>> {
+        let mut times = times(before, self.is_bracketed);
+        times.next().filter(|_| times.next().is_none())
+    }
+
+    /// Returns the place of the agent: the text in quotes that names a product in most lines, or that of the
+    /// combined log format.
+    fn find_agent(&self, lines: &[&[u8]]) -> At {
         let is_agent =
             |(number, text): &(usize, &[u8])| *number != self.request && names_product(text);
         let numbers = lines.iter().flat_map(|line| quoted(line).enumerate().filter(is_agent));
-        most(numbers.map(|(number, _)| number)).map_or(At::Combined, |(text, _)| At::Quoted(text))
+        match most(numbers.map(|(number, _)| number)) {
+            Some((number, count)) if 2 * count > lines.len() && number != self.request + 2 => {
+                At::Quoted(number)
+            }
+            _ => At::Combined,
+        }
     }
 
-    /// Returns the place of the host: beside the client, behind the time, or in quotes that hold neither
-    /// the request nor the agent. Most lines have it; the second place has what more than a quarter has.
-    fn find_host(&self, lines: &[&[u8]], agent: At) -> (At, At) {
+    /// Finds the place of the host: beside the client, behind the time, or in quotes that hold neither the
+    /// request nor the agent. Most lines have it; what more than a quarter has is a doubt.
+    fn find_host(&self, lines: &[&[u8]], agent: At) -> (At, At, bool) {
         let is_other = |text: usize| match agent {
             At::Quoted(agent) => text != self.request && text != agent,
             _ => !(self.request..=self.request + 2).contains(&text),
         };
-        // What asks for no page often has no host.
-        let lines = lines.iter().filter(|line| self.has_target(line, |_| true));
-        let lines: Vec<(&[u8], &[u8])> =
-            lines.filter_map(|line| Some((*line, self.parts(line)?.before))).collect();
-        let before_client = || {
-            let found = lines.iter().filter_map(|(_, before)| self.before_client(before));
-            let (place, count) = most(found.map(|(place, _)| place))?;
-            Some((At::BeforeClient(place), count))
+        let lines: Vec<(&[u8], Parts<'_>)> =
+            lines.iter().filter_map(|line| Some((*line, self.parts(line)?))).collect();
+        let texts_of = |part: Part| {
+            let text = move |(line, parts)| Some((self.part(part, line, parts)?, line));
+            lines.iter().map(|(line, parts)| (*line, parts)).filter_map(text)
         };
-        let word = |part: Part, may_be: &dyn Fn(usize) -> bool| {
-            let rows = lines.iter().filter_map(|(line, before)| part.words(line, before));
-            let (place, count) = column_of_hosts(rows, may_be)?;
-            let texts = lines.iter().filter_map(|(line, before)| part.of(line, before));
-            let (words, _) = most(texts.map(|text| chained(text).count()))?;
-            Some((At::Word(Word { part, place, words }), count))
+        let word = |part: Part, is: fn(&[u8]) -> bool, may_be: &dyn Fn(usize) -> bool| {
+            let rows =
+                texts_of(part).filter_map(|(text, line)| part.words(text, line, self.is_bracketed));
+            let (place, count) = column_of(rows, is, may_be)?;
+            let (shape, _) = most(texts_of(part).map(|(text, _)| shape_of(text)))?;
+            Some((At::Word(Word { part, place, shape }), count))
         };
+        let (client, has_dash) =
+            client_among(texts_of(Part::BeforeTime).map(|(text, _)| fields(text).collect()));
+        let is_before_client = |place: usize| client.is_some_and(|client| place < client);
         // lighttpd has it where others have a `-` for the user by RFC 1413; others behind the user.
-        let is_beside = |place| [self.prefix + 1, self.prefix + 3].contains(&place);
+        let is_beside = |place: usize| match client {
+            Some(1..) => place == 1 && client == Some(1),
+            _ => place == 1 || place == 3,
+        };
         let in_quotes = || {
             let rows = lines.iter().map(|(line, _)| quoted(line).collect());
-            column_of_hosts(rows, &is_other).map(|(text, count)| (At::Quoted(text), count))
+            column_of(rows, is_host, &is_other).map(|(text, count)| (At::Quoted(text), count))
         };
-        let finders: [&dyn Fn() -> Option<(At, usize)>; 5] = [
-            &before_client,
-            &|| word(Part::BeforeTime, &is_beside),
-            &|| word(Part::BehindTime, &|_| true),
+        let finders: [&dyn Fn() -> Option<(At, usize)>; 6] = [
+            &|| word(Part::BeforeTime, is_host, &is_before_client),
+            &|| word(Part::BeforeTime, is_named, &is_before_client),
+            &|| word(Part::BeforeTime, is_host, &is_beside),
+            &|| word(Part::BehindTime, is_host, &|_| true),
             &in_quotes,
-            &|| word(Part::BehindQuotes, &|_| true),
+            &|| word(Part::BehindQuotes, is_host, &|_| true),
         ];
+        let mut found = At::Nowhere;
         let mut rare = At::Nowhere;
         for (at, count) in finders.iter().filter_map(|find| find()) {
             if 2 * count > lines.len() {
-                return (at, At::Nowhere);
+                (found, rare) = (at, At::Nowhere);
+                break;
             }
             if rare == At::Nowhere && 4 * count > lines.len() {
                 rare = at;
             }
         }
-        (At::Nowhere, rare)
+        // A host before a `-` for the client looks like a client, but for one word more.
+        let is_client = |place: usize| place == 0 && client == Some(0);
+        let first = || match word(Part::BeforeTime, is_host, &is_client)? {
+            (at @ At::Word(Word { shape: (4.., _), .. }), count) => {
+                Some(at).filter(|_| 2 * count > lines.len())
+            }
+            _ => None,
+        };
+        if (found, rare) == (At::Nowhere, At::Nowhere) {
+            rare = first().unwrap_or_default();
+        }
+        (found, rare, has_dash)
     }
 
     /// Describes where the host is; `None` if most lines have none.
@@ -249,10 +305,21 @@ impl AccessLine {
 
     /// Describes the doubt if some lines have a host and most have none.
     pub(super) fn doubt(&self) -> Option<String> {
-        let place = self.rare_host.describe()?;
-        Some(format!(
-            "some lines have {place}; it is not read, because most have none; split the log"
-        ))
+        let rare = self.rare_host.describe().map(|place| {
+            format!(
+                "some lines have {place}; it is not read, because most have none; split the log"
+            )
+        });
+        rare.or_else(|| {
+            let few = "few of its first lines ask for a page, and those show how all are read; leave out \
+                       lines that ask for none";
+            self.is_scarce.then(|| few.to_owned())
+        })
+    }
+
+    /// Whether more lines may show another layout.
+    pub(super) fn is_shown_by_few<'l>(&self, lines: impl Iterator<Item = &'l [u8]>) -> bool {
+        lines.filter(|line| self.has_target(line, |_| true)).take(LINES_MIN).count() < LINES_MIN
     }
 
     /// Whether lines have requests, and no text where the agent is.
@@ -260,7 +327,10 @@ impl AccessLine {
         let lines = lines.take(RECORDS_LOOKED_AT_MAX);
         let mut agents = lines.filter_map(|line| {
             let parts = self.parts(line)?;
-            Some(value_at(self.agent, line, &parts).is_some())
+            Some(match self.agent {
+                At::Quoted(number) => quoted(line).nth(number).is_some(),
+                _ => combined_agent(parts.after).is_some(),
+            })
         });
         agents.next().is_some_and(|first| !first && agents.all(|has_agent| !has_agent))
     }
@@ -280,7 +350,11 @@ impl AccessLine {
     #[inline]
     fn parts<'t>(&self, text: &'t [u8]) -> Option<Parts<'t>> {
         let quote = first_quote(text)?;
-        let (before, rest) = (&text[..quote], &text[quote + 1..]);
+        let (mut before, rest) = (&text[..quote], &text[quote + 1..]);
+        for _ in 0..self.prefix {
+            before = &before[words(before).next()?.len() + blanks(before)..];
+        }
+        before = &before[blanks(before)..];
         let (mut request, mut after) = in_quotes(rest)?;
         for _ in 0..self.request {
             (request, after) = in_quotes(in_quotes(after)?.1)?;
@@ -301,8 +375,7 @@ impl At {
     fn describe(self) -> Option<&'static str> {
         match self {
             At::Nowhere | At::Combined => None,
-            At::BeforeClient((0, _)) => Some("the host first"),
-            At::BeforeClient(_) => Some("the host before the time"),
+            At::Word(Word { part: Part::BeforeTime, place: 0, .. }) => Some("the host first"),
             At::Quoted(_) => Some("the host in quotes"),
             At::Word(word) => Some(match word.part {
                 Part::BeforeTime => "the host before the time",
@@ -314,25 +387,23 @@ impl At {
 }
 
 impl Part {
-    /// Returns the part of a line, whose text up to the first quote is `before`.
-    fn of<'t>(self, line: &'t [u8], before: &'t [u8]) -> Option<&'t [u8]> {
-        match self {
-            Part::BeforeTime => before_time(before),
-            Part::BehindTime => Some(&before[time_in(before)?.end..]),
-            Part::BehindQuotes => Some(&line[memrchr(b'"', line)? + 1..]),
-        }
-    }
-
     /// Returns the words of the part that may be hosts, and those between them.
-    fn words<'t>(self, line: &'t [u8], before: &'t [u8]) -> Option<Vec<&'t [u8]>> {
+    fn words<'t>(
+        self,
+        text: &'t [u8],
+        line: &'t [u8],
+        is_bracketed: bool,
+    ) -> Option<Vec<&'t [u8]>> {
         // A name is that of the client unless another word is the client.
         let has_client = || {
-            before_time(before).is_some_and(|text| words(text).next().is_some())
+            let start = text.as_ptr().addr() - line.as_ptr().addr();
+            times(&line[..start], is_bracketed)
+                .any(|time| words(&line[..time.start]).any(|it| it != b"["))
                 || words(line).map(without_brackets).any(is_address)
         };
         // Behind `REST.GET.OBJECT`, an operation of S3, is the name of a file.
         let is_operation = |word: &&[u8]| is_host(word) && !word.iter().any(u8::is_ascii_lowercase);
-        let words = chained(self.of(line, before)?).map(without_brackets);
+        let words = fields(text).map(without_brackets);
         match self {
             Part::BehindTime => {
                 has_client().then(|| words.take_while(|it| !is_operation(it)).collect())
@@ -342,29 +413,35 @@ impl Part {
     }
 }
 
-impl Word {
-    /// Returns the word in its part; `None` if it cannot be told, because a client may send several as one.
-    fn of<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
-        let word = match self.place {
-            place if place + 1 == self.words => words(text).next_back(),
-            0 => words(text).next(),
-            place => chained(text).nth(place).filter(|_| chained(text).count() == self.words),
-        };
-        word.map(without_brackets)
+/// Finds the request: its number among the texts in quotes, and whether it is a path alone.
+fn find_request(lines: &[&[u8]]) -> (usize, bool) {
+    let column = |is: &dyn Fn(&[u8], &[u8]) -> bool| {
+        let place = |line: &&[u8]| quoted_with_rest(line).position(|(text, after)| is(text, after));
+        most(lines.iter().filter_map(place))
+    };
+    // What is no request for a page has a status behind it.
+    let is_request =
+        |text: &[u8], after: &[u8]| target(&without_escapes(text)).is_some() || is_status(after);
+    let is_path = |text: &[u8], _: &[u8]| text.starts_with(b"/");
+    let (request, count) = column(&is_request).unwrap_or_default();
+    let has_methods = || lines.iter().any(|line| has_method(line));
+    match column(&is_path) {
+        Some((path, paths)) if paths > count && has_methods() => (path, true),
+        _ => (request, false),
     }
 }
 
-/// Returns the value at a place of a line.
-fn value_at<'t>(at: At, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
-    match at {
-        At::Nowhere | At::BeforeClient(_) => None,
-        At::Word(word) => {
-            let text = word.part.of(line, parts.before);
-            text.and_then(|text| word.of(text))
-        }
-        At::Quoted(number) => quoted(line).nth(number),
-        At::Combined => combined_agent(parts.after),
-    }
+/// Returns the place of the client, which is the last word with a `-` behind it in most rows, and whether the
+/// second word is a `-`.
+fn client_among<'l>(rows: impl Iterator<Item = Vec<&'l [u8]>>) -> (Option<usize>, bool) {
+    let rows: Vec<Vec<&[u8]>> = rows.collect();
+    let count = most(rows.iter().map(Vec::len)).map_or(0, |(count, _)| count);
+    let is_dash = |place: usize| {
+        let dashes = rows.iter().filter(|row| row.get(place).is_some_and(|word| *word == b"-"));
+        2 * dashes.count() > rows.len()
+    };
+    let is_client = |place: &usize| !is_dash(*place) && is_dash(place + 1);
+    ((0..count.saturating_sub(1)).rev().find(is_client), is_dash(1))
 }
 
 /// Returns the text up to a quote that is not escaped, and the text after it; `None` if there is none.
@@ -385,7 +462,8 @@ fn in_quotes(text: &[u8]) -> Option<(&[u8], &[u8])> {
 /// Apache has `""` for no name.
 fn first_quote(line: &[u8]) -> Option<usize> {
     let quote = in_quotes(line)?.0.len();
-    if !line[quote..].starts_with(b"\"\" ") || time_in(&line[..quote]).is_some() {
+    let is_empty = matches!(line[quote..], [b'"', b'"', b' ' | b'\t', ..]);
+    if !is_empty || has_time(&line[..quote]) {
         return Some(quote);
     }
     Some(quote + 2 + in_quotes(&line[quote + 2..])?.0.len())
@@ -393,12 +471,23 @@ fn first_quote(line: &[u8]) -> Option<usize> {
 
 /// Returns the texts in quotes, with their escapes.
 fn quoted(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    quoted_with_rest(line).map(|(text, _)| text)
+}
+
+/// Returns the texts in quotes, with their escapes, each with what is behind it.
+fn quoted_with_rest(line: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let mut rest = first_quote(line).map(|quote| &line[quote..]);
     std::iter::from_fn(move || {
         let (text, after) = in_quotes(in_quotes(rest?)?.1)?;
         rest = Some(after);
-        Some(text)
+        Some((text, after))
     })
+}
+
+/// Returns the text behind the last quote; `None` if a quote is not closed, so that the line was cut.
+fn behind_quotes(line: &[u8]) -> Option<&[u8]> {
+    let (_, rest) = quoted_with_rest(line).last()?;
+    memchr(b'"', rest).is_none().then_some(rest)
 }
 
 fn is_blank(byte: u8) -> bool {
@@ -409,103 +498,109 @@ pub(super) fn words(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     text.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty())
 }
 
-/// Returns the words, of which a chain such as `192.0.2.7, 192.0.2.8` is one.
-fn chained(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        rest = rest.trim_ascii_start();
+fn blanks(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| is_blank(**byte)).count()
+}
+
+fn without_blank_end(text: &[u8]) -> &[u8] {
+    text.strip_suffix(b" ").or(text.strip_suffix(b"\t")).unwrap_or(text)
+}
+
+/// Returns the words between single blanks, so that what a client leaves empty is one. A chain such as
+/// `192.0.2.7, 192.0.2.8` is one; blanks behind the first fill a column.
+fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = (!text.is_empty()).then_some(text);
+    let mut fields = std::iter::from_fn(move || {
+        let text = rest?;
         let mut end = 0;
         loop {
-            let blank = rest[end..].iter().position(|&byte| is_blank(byte));
-            end = blank.map_or(rest.len(), |at| end + at);
-            if end == rest.len() || rest[end - 1] != b',' {
+            let blank = text[end..].iter().position(|&byte| is_blank(byte));
+            end = blank.map_or(text.len(), |at| end + at);
+            if end == text.len() || end == 0 || text[end - 1] != b',' {
                 break;
             }
             end += 1;
         }
-        let word = rest.split_off(..end)?;
-        (!word.is_empty()).then_some(word)
-    })
+        rest = text.get(end + 1..);
+        Some(&text[..end])
+    });
+    let first = fields.next();
+    first.into_iter().chain(fields.skip_while(|word| word.is_empty()))
 }
 
-/// Returns the time in the text before the first quote, without its brackets. A user may have
-/// brackets in the name, so the last one counts.
-fn time_in(before: &[u8]) -> Option<Range<usize>> {
+fn shape_of(text: &[u8]) -> Shape {
+    let hosts = words(text).filter(|word| is_host(without_brackets(word)));
+    (fields(text).count(), hosts.count())
+}
+
+/// Returns the times in the text before the first quote, without brackets: those in brackets from the end, or
+/// the others.
+fn times(before: &[u8], is_bracketed: bool) -> impl Iterator<Item = Range<usize>> {
     let is_time = |text: &[u8]| text.len() >= 19 && UnixSeconds::from_log(text).is_some();
-    let mut end = before.len();
-    while let Some(open) = memrchr(b'[', &before[..end]) {
+    let mut end = if is_bracketed { before.len() } else { 0 };
+    let in_brackets = std::iter::from_fn(move || {
+        let open = memrchr(b'[', &before[..end])?;
         let close = memchr(b']', &before[open..end]).map_or(end, |at| open + at);
-        if is_time(&before[open + 1..close]) {
-            return Some(open + 1..close);
-        }
         end = open;
-    }
-    let starts = words(before).map(|word| word.as_ptr().addr() - before.as_ptr().addr());
-    let mut times = starts.filter(|&at| before[at].is_ascii_digit()).flat_map(|at| {
+        Some(open + 1..close)
+    });
+    let text = if is_bracketed { &[] } else { before };
+    let starts = words(text).map(|word| word.as_ptr().addr() - before.as_ptr().addr());
+    let others = starts.filter(|&at| before[at].is_ascii_digit()).filter_map(move |at| {
         // The date and the time may be two words.
         let lengths =
             [1, 2].map(|count| words(&before[at..]).take(count).map(<[u8]>::len).sum::<usize>());
-        [at..at + lengths[0], at..(at + lengths[1] + 1).min(before.len())]
+        let ranges = [at..at + lengths[0], at..(at + lengths[1] + 1).min(before.len())];
+        ranges.into_iter().find(|range| is_time(&before[range.clone()]))
     });
-    times.find(|range| is_time(&before[range.clone()]))
+    in_brackets.filter(move |range| is_time(&before[range.clone()])).chain(others)
 }
 
-/// Returns the text before the time and its bracket.
-fn before_time(before: &[u8]) -> Option<&[u8]> {
-    let text = &before[..time_in(before)?.start];
-    Some(text.strip_suffix(b"[").unwrap_or(text))
+fn has_time(before: &[u8]) -> bool {
+    times(before, true).chain(times(before, false)).next().is_some()
 }
 
 /// Returns the number of words that a log of many programs writes before a line: in syslog up to the name
-/// of the program or the machine, in Compose up to a bar, in Kubernetes up to the flag behind the stream.
-fn prefix_words(text: &[u8]) -> usize {
-    let words: Vec<&[u8]> = chained(text).collect();
+/// of the program or the machine, in Compose up to a bar, in Kubernetes up to the flag behind the stream, a time
+/// or the name of a pod. `None` if there is no time.
+fn prefix_words(before: &[u8], is_bracketed: bool) -> Option<usize> {
+    let last = times(before, is_bracketed).max_by_key(|time| time.start)?;
+    let words: Vec<&[u8]> = words(&before[..last.start]).collect();
+    let is_pod = |word: &[u8]| word.starts_with(b"[") && word.ends_with(b"]");
     let is_last = |at: usize| {
         let is_of_stream = || at > 0 && [&b"stdout"[..], b"stderr"].contains(&words[at - 1]);
-        words[at].ends_with(b":") || words[at] == b"|" || is_of_stream()
+        let is_tag = words[at].ends_with(b":") && !is_address(words[at]);
+        let is_first = at == 0 && (is_pod(words[0]) || is_bracketed && has_time(words[0]));
+        is_tag || words[at] == b"|" || is_of_stream() || is_first
     };
     let last = (0..words.len()).rev().find(|&at| is_last(at));
     // Oct 10 13:55:36 web1
     let is_clock = |word: &&[u8]| word.len() == 8 && word[2] == b':' && word[5] == b':';
     let machine = words.get(2).filter(|word| is_clock(word)).and(Some(3));
-    last.or(machine).map_or(0, |at| at + 1)
+    Some(last.or(machine).map_or(0, |at| at + 1))
 }
 
-/// Returns the host before a client, if there are a client and a `-` behind it, or a `-` between them.
-fn host_before_client<'t>(words: impl Iterator<Item = &'t [u8]>) -> Option<(Place, &'t [u8])> {
-    let is_number = |word: &[u8]| {
-        word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') || is_address(word)
-    };
-    let (mut host, mut client, mut has_dash) = (None, &b"-"[..], false);
-    for (at, word) in words.enumerate() {
-        let is_dash = word == b"-";
-        if is_dash && at >= 2 {
-            let (place, host) = host?;
-            let is_client = client != b"-" && (!has_dash || at == 3 && is_address(client));
-            return (is_client && place + 1 < at).then_some(((place, at), host));
-        }
-        if host.is_none() && !is_number(word) && (at == 0 || !is_dash) {
-            host = Some((at, word));
-        }
-        has_dash |= is_dash && at == 1;
-        client = word;
-    }
-    None
-}
-
-/// Returns the column with the most cells that are names of hosts, or else the first, and their number: what a
+/// Returns the column with the most cells that are hosts, or else the first, and their number: what a
 /// client sends now and then is no host, and a host that it sends does not make it another column.
-fn column_of_hosts<'l>(
+fn column_of<'l>(
     rows: impl Iterator<Item = Vec<&'l [u8]>>,
+    is: fn(&[u8]) -> bool,
     may_be: &dyn Fn(usize) -> bool,
 ) -> Option<(usize, usize)> {
-    let rows: Vec<Vec<&[u8]>> = rows.collect();
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
-    let names = |column| cells(column).filter(|cell| is_host(cell)).count();
-    let counts =
-        (0..columns).filter(|column| may_be(*column)).map(|column| (column, names(column)));
+    let mut counts = Vec::new();
+    for row in rows {
+        counts.resize(counts.len().max(row.len()), 0);
+        let cells = row.iter().zip(&mut counts).enumerate().filter(|(at, _)| may_be(*at));
+        cells.for_each(|(_, (cell, count))| *count += usize::from(is(cell)));
+    }
+    let counts = counts.into_iter().enumerate();
     counts.rev().max_by_key(|(_, count)| *count).filter(|(_, count)| *count > 0)
+}
+
+/// Whether a word is a name, and no number, address or `-`.
+fn is_named(word: &[u8]) -> bool {
+    let is_number = word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    !is_number && word != b"-" && !is_address(without_brackets(word))
 }
 
 /// Whether a word is the name of a host in the Internet, perhaps with a port.
@@ -528,7 +623,13 @@ pub(super) fn is_host(word: &[u8]) -> bool {
 fn is_address(word: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_hexdigit() || b".:".contains(byte);
     let separators = || word.iter().filter(|byte| b".:".contains(byte)).count();
-    word.iter().all(is_part) && separators() >= 3
+    word.iter().all(is_part) && (separators() >= 3 || memmem::find(word, b"::").is_some())
+}
+
+/// Whether the text behind a request begins with a status.
+fn is_status(after: &[u8]) -> bool {
+    let is_digits = |status: &[u8]| status.len() >= 3 && status[..3].iter().all(u8::is_ascii_digit);
+    matches!(after, [blank, status @ ..] if is_blank(*blank) && is_digits(status))
 }
 
 /// Whether a line has the word of a method outside of quotes.
@@ -601,12 +702,11 @@ fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
 /// Whether `line` is a line of an access log: a time, and a request or the status of one.
 pub(super) fn is_access_log(line: &[u8]) -> bool {
     let Some(before) = first_quote(line).map(|quote| &line[..quote]) else { return false };
-    let is_status = |after: &[u8]| matches!(after, [b' ', status @ ..] if status.len() >= 3 && status[..3].iter().all(u8::is_ascii_digit));
     let has_request = || quoted(line).any(|text| target(&without_escapes(text)).is_some());
     let has_status =
         || AccessLine::default().parts(line).is_some_and(|parts| is_status(parts.after));
     let has_path = || has_method(line) && quoted(line).any(|text| text.starts_with(b"/"));
-    time_in(before).is_some() && (has_request() || has_status() || has_path())
+    has_time(before) && (has_request() || has_status() || has_path())
 }
 
 #[cfg(test)]

@@ -138,6 +138,128 @@ fn names_that_clients_send_are_no_hosts() {
     }
 }
 
+/// The host and the time of `one` in a list where most lines are like `others`.
+fn host_and_time(others: &str, one: &str) -> (Option<String>, Option<u64>) {
+    let lines = [others, others, one, others];
+    let all = AccessLine::find(lines.iter().map(|line| line.as_bytes()), true, true);
+    let arena = Arena::new();
+    let Values { host, time, .. } = all.read(one.as_bytes(), &arena);
+    (host.map(|host| String::from_utf8(host.to_vec()).unwrap()), time.map(|time| time.0))
+}
+
+/// What a client sends with blanks, quotes, times or nothing moves neither the host nor the time.
+#[test]
+fn a_line_that_is_built_otherwise_has_no_host() {
+    const TIME: &str = "[10/Oct/2000:13:55:36 -0700]";
+    const ISO: &str = "2000-10-10T20:55:36Z";
+    const SENT: &str = "[01/Jan/2020:00:00:00 +0000]";
+    const REQUEST: &str = r#""GET /a HTTP/1.1" 200 23 "-" "ABot/1.0""#;
+    let no_host = std::str::from_utf8(NO_HOST).unwrap();
+    for (others, one) in [
+        // A second time.
+        ("T a.example 192.0.2.7 - - R", "T a.example 192.0.2.7 - x S b.example 1.1.1.1 - - R"),
+        ("192.0.2.7 - - T a.example 1.1.1.1 R", "192.0.2.7 - - T a.example S b.example x R"),
+        ("192.0.2.7 - - a.example T 1.1.1.1 R", "192.0.2.7 - - a.example T b.example S R"),
+        ("192.0.2.7 - - a.example I R", "192.0.2.7 - b.example 2020-01-01T00:00:00Z a.example I R"),
+        // More words, and fewer.
+        (
+            "1.1.1.1 a.example 192.0.2.7 - - T R",
+            "1.1.1.1 b.example 2.2.2.2 - a.example 192.0.2.7 - - T R",
+        ),
+        ("T 192.0.2.7 - john a.example 1.1.1.1 R", "T 192.0.2.7 -   a.example b.example x R"),
+        ("192.0.2.7 - - T 1.1.1.1 a.example - R", "192.0.2.7 - - T 1.1.1.1 b.example a.example R"),
+        ("T 1.1.1.1 a.example - 192.0.2.9 R", "T x b.example a.example y, 192.0.2.9 R"),
+        ("192.0.2.7 - - a.example T R", "192.0.2.7 - b.example T R"),
+        ("192.0.2.7 - - T 0.1 a.example R", "192.0.2.7 - - T b.example R"),
+        ("192.0.2.7 - - T a.example R", "192.0.2.7 - - T R"),
+        ("a.example\t192.0.2.7\t-\t-\tT\tR", "b.example\t-\t-\tT\tR"),
+        // Quotes that are not closed, or none of a text.
+        (
+            "192.0.2.7 - - T R a.example",
+            r#"192.0.2.7 - - T "GET /a HTTP/1.1" 200 23 "-" "AAA b.example"#,
+        ),
+        ("192.0.2.7 - - T R a.example", r#"192.0.2.7 - - T "GET /a HTTP/1.1" 200 23 "b.example"#),
+        ("192.0.2.7 - - T R a.example 1.1.1.1", r#"192.0.2.7 - - T R a.example x\" b.example"#),
+        (r#"192.0.2.7 - - T R "a.example""#, r#"192.0.2.7 - - T R "x" "b.example""#),
+    ] {
+        let [others, one] = [others, one].map(|text| {
+            let word = |word: &str| match word {
+                "T" => TIME.to_owned(),
+                "I" => ISO.to_owned(),
+                "S" => SENT.to_owned(),
+                "R" => REQUEST.to_owned(),
+                word => word.to_owned(),
+            };
+            let fields = text
+                .split(' ')
+                .map(|field| field.split('\t').map(word).collect::<Vec<_>>().join("\t"));
+            fields.collect::<Vec<_>>().join(" ")
+        });
+        assert_eq!(host_and_time(&others, &others).0.as_deref(), Some("a.example"), "{others}");
+        assert_eq!(host_and_time(&others, &one).0.as_deref(), Some(no_host), "{one}");
+    }
+    // Nor the time where no line has a host.
+    let usual = format!("192.0.2.7 - - {TIME} 1.1.1.1 {REQUEST}");
+    assert_eq!(host_and_time(&usual, &usual), (None, Some(971_211_336)));
+    let sent = usual.replace("1.1.1.1", SENT);
+    assert_eq!(host_and_time(&usual, &sent), (None, None));
+    for (others, host) in [
+        (format!("a.example 2001:db8:1:: - - {TIME} {REQUEST}"), "a.example"),
+        (format!("- a.example 192.0.2.7 - - {TIME} {REQUEST}"), "a.example"),
+        (format!("intranet 192.0.2.7 - - {TIME} {REQUEST}"), "intranet"),
+        (
+            format!(r#"192.0.2.7 - - {TIME} "GET /a HTTP/1.1" 200 23 "ABot/1.0" "a.example""#),
+            "a.example",
+        ),
+        (
+            format!(
+                "2025-10-10T20:55:36.1Z stdout F - - - 2000-10-10 20:55:36 a.example {REQUEST}"
+            ),
+            "a.example",
+        ),
+        (format!("{ISO} a.example ::1 - - {TIME} {REQUEST}"), "a.example"),
+    ] {
+        assert_eq!(host_and_time(&others, &others).0.as_deref(), Some(host), "{others}");
+    }
+    for prefix in [format!("{ISO} "), "[pod/web/nginx] ".to_owned()] {
+        let line = format!("{prefix}192.0.2.7 - - {TIME} {REQUEST}");
+        assert_eq!(host_and_time(&line, &line), (None, Some(971_211_336)), "{line}");
+    }
+    // A host or a client.
+    let line = format!("a.example - - - {TIME} {REQUEST}");
+    let found = AccessLine::find([line.as_bytes()].into_iter(), true, true);
+    assert_eq!((found.host, found.doubt().is_some()), (At::Nowhere, true));
+    let client = format!("a.example - ::1 - - {TIME} {REQUEST}");
+    assert_eq!(host_and_time(&client, &client).0.as_deref(), Some("a.example"));
+}
+
+/// The agent of a few lines is not the request of others.
+#[test]
+fn the_request_is_that_of_most_lines() {
+    let of_page = |agent: &str| {
+        format!(
+            r#"[2025-10-10T20:55:36Z] - a.example - 192.0.2.7 - 200 - GET - HTTP/2.0 - 0.003 - "-" - "{agent}" - "/a""#
+        )
+    };
+    let none = r#"192.0.2.7 - - [10/Oct/2025:13:55:36 -0700] "-" 408 0 "-" "-""#;
+    let options =
+        none.replace(r#""-" 408 0 "-" "-""#, r#""OPTIONS * HTTP/1.1" 200 0 "-" "GET /x""#);
+    let page = none.replace(r#""-" 408"#, r#""GET /a HTTP/1.1" 200"#);
+    for (others, one, asked) in [
+        (&of_page("ABot/1.0"), &of_page("GET / HTTP/1.1"), (2, true)),
+        (&none.to_owned(), &options, (0, false)),
+        (&page, &options, (0, false)),
+    ] {
+        let lines = [others, others, one, others];
+        let found = AccessLine::find(lines.iter().map(|line| line.as_bytes()), true, true);
+        assert_eq!((found.request, found.is_path), asked, "{one}");
+    }
+    // One page alone shows nothing of the others.
+    let lines = [none, none, &page, none];
+    let found = AccessLine::find(lines.iter().map(|line| line.as_bytes()), true, true);
+    assert!(found.doubt().is_some());
+}
+
 #[test]
 fn hosts_that_few_lines_have_are_a_doubt() {
     for (share, doubts) in [(3, false), (4, true), (6, true)] {
