@@ -2,6 +2,8 @@
 
 use std::process::Command as Process;
 
+use arrow_array::{Int64Array, RecordBatch, StringArray, StructArray};
+
 use super::*;
 
 /// Writes fields with everything that quotes allow.
@@ -91,6 +93,11 @@ fn a_second_column_for_urls_is_a_note_or_an_error() {
     folder.write("i.jsonl", whole);
     folder
         .write("j.jsonl", "{\"uri\": \"/\"}\n{\"uri\": \"/\", \"request\": \"GET /x HTTP/1.1\"}\n");
+    let column = |name, value: &str| (name, parquet::array(StringArray::from(vec![value])));
+    let urls = vec![column("uri", "https://b.example/"), column("url", "https://a.example/")];
+    parquet::write_columns(&folder, "m.parquet", urls);
+    let request = vec![column("uri", "/i.php"), column("request", "GET /x HTTP/1.1")];
+    parquet::write_columns(&folder, "n.parquet", request);
     for (file, flags, rival, name) in [
         ("a.csv", "", "column `uri`", "url"),
         ("b.jsonl", "", "field `uri`", "url"),
@@ -99,6 +106,8 @@ fn a_second_column_for_urls_is_a_note_or_an_error() {
         ("h.csv", " --host a.example", "column `request`", "uri"),
         ("i.jsonl", "", "field `requestUri`", "url"),
         ("j.jsonl", " --host a.example", "field `request`", "uri"),
+        ("m.parquet", "", "column `uri`", "url"),
+        ("n.parquet", " --host a.example", "column `request`", "uri"),
     ] {
         let line = format!("classify --robots robots -a Bot {file}{flags}");
         let doubt =
@@ -118,6 +127,16 @@ fn a_second_column_for_urls_is_a_note_or_an_error() {
     );
     folder.write("l.csv", "url,request\nhttps://a.example/,GET / HTTP/1.1\n");
     folder.ok("classify --robots robots -a Bot d.jsonl k.jsonl l.csv --strict --out-dir out");
+    // Nor is a column of Parquet whose type is another, or one within a structure.
+    let street = RecordBatch::try_from_iter([column("url", "https://b.example/")]).unwrap();
+    let columns = vec![
+        ("address", parquet::array(StructArray::from(street))),
+        column("url", "https://a.example/"),
+        ("uri", parquet::array(Int64Array::from(vec![1]))),
+    ];
+    parquet::write_columns(&folder, "o.parquet", columns);
+    let found = folder.ok("classify --robots robots -a Bot o.parquet --strict");
+    assert_stdout(&found, "allow\thttps://a.example/\n");
     // Without a header, a later row may have the second.
     folder.write("e.csv", "1,,https://a.example/\n2,https://b.example/,https://a.example/\n");
     let failed = folder.output("classify --robots robots -a Bot e.csv");

@@ -33,7 +33,7 @@ fn urls() -> Vec<Option<String>> {
 
 const VERDICTS: [&str; 5] = ["allow", "disallow", "unknown", "invalid", "invalid"];
 
-fn array(array: impl arrow_array::Array + 'static) -> ArrayRef {
+pub(super) fn array(array: impl arrow_array::Array + 'static) -> ArrayRef {
     Arc::new(array)
 }
 
@@ -53,7 +53,7 @@ fn write(folder: &Folder, name: &str) {
     );
 }
 
-fn write_columns(folder: &Folder, name: &str, columns: Vec<(&str, ArrayRef)>) {
+pub(super) fn write_columns(folder: &Folder, name: &str, columns: Vec<(&str, ArrayRef)>) {
     let properties = WriterProperties::builder()
         .set_max_row_group_row_count(Some(300))
         .set_data_page_row_count_limit(64)

@@ -303,7 +303,7 @@ impl List {
         let columns = rows.column_names().iter().map(|name| name.as_bytes().to_vec()).collect();
         let found = || format!("{}, column `{}`", self.format.describe(), rows.column_name());
         let note = rows.is_found.then(found);
-        let names = rows.column_names();
+        let names = rows.names_of_bytes();
         let chosen = names.iter().position(|name| *name == rows.column_name());
         let chosen = chosen.filter(|_| note.is_some());
         let rival = chosen.and_then(|at| place::rival(&names, at, self.hosts.is_some()));

@@ -26,9 +26,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{Array, BinaryViewArray, RecordBatch};
 use arrow_schema::DataType;
+use parquet::basic::Type as PhysicalType;
 use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy};
+use parquet::schema::types::ColumnDescPtr;
 
 use super::host::{Hosts, url_of_text};
 use super::place::{TableColumn, Value};
@@ -170,6 +172,16 @@ impl ParquetList {
     pub fn column_names(&self) -> Vec<&str> {
         let schema = self.source.metadata.file_metadata().schema();
         schema.get_fields().iter().map(|field| field.name()).collect()
+    }
+
+    /// Returns the names of the columns that may hold a URL by their type, not those within structures.
+    pub(super) fn names_of_bytes(&self) -> Vec<&str> {
+        let holds_bytes = |it: &&ColumnDescPtr| {
+            let is_nested = it.max_rep_level() > 0 || it.path().parts().len() > 1;
+            it.physical_type() == PhysicalType::BYTE_ARRAY && !is_nested
+        };
+        let columns = self.source.metadata.file_metadata().schema_descr().columns().iter();
+        columns.filter(holds_bytes).map(|it| it.name()).collect()
     }
 
     /// Returns the file in parts, in order. A part is a row group, or has about as many URLs as a
