@@ -48,6 +48,14 @@ for use_dictionary in [True, False]:
     pq.write_table(long, name, use_dictionary=use_dictionary)
     made.append(name)
 
+# Pages without values, before the last ones of lists.
+for version in ["1.0", "2.0"]:
+    words = pa.array([[None, "", str(row)][: row % 4] for row in range(ROWS)])
+    name = f"pages-{version}.parquet"
+    small = {"write_batch_size": 1, "data_page_size": 1, "data_page_version": version}
+    pq.write_table(pa.table({"id": range(ROWS), "url": urls, "words": words}), name, **small)
+    made.append(name)
+
 try:
     import duckdb
 

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use parquet::arrow::arrow_reader::RowGroups;
-use parquet::column::page::{PageIterator, PageReader};
+use parquet::column::page::{Page, PageIterator, PageMetadata, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
@@ -94,14 +94,54 @@ impl ParquetSource {
     }
 
     /// Returns the pages of a column in a row group.
-    pub fn pages(
-        &self,
-        row_group: usize,
-        column: usize,
-    ) -> Result<SerializedPageReader<StoredFile>, ParquetError> {
+    pub fn pages(&self, row_group: usize, column: usize) -> Result<FilledPages, ParquetError> {
         let metadata = self.metadata.row_group(row_group);
         let (file, rows) = (Arc::clone(&self.file), metadata.num_rows() as usize);
-        SerializedPageReader::new(file, metadata.column(column), rows, None)
+        SerializedPageReader::new(file, metadata.column(column), rows, None).map(FilledPages)
+    }
+}
+
+/// The pages of a column without those that have no values, at which the crate takes a column to end.
+/// Arrow's C++ library writes one before the last page of some columns with lists.
+pub struct FilledPages(SerializedPageReader<StoredFile>);
+
+impl PageReader for FilledPages {
+    fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
+        loop {
+            match self.0.get_next_page()? {
+                Some(page) if !page.is_dictionary_page() && page.num_values() == 0 => {}
+                page => return Ok(page),
+            }
+        }
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
+        loop {
+            match self.0.peek_next_page()? {
+                Some(page) if page.num_levels == Some(0) => self.0.skip_next_page()?,
+                page => return Ok(page),
+            }
+        }
+    }
+
+    fn skip_next_page(&mut self) -> Result<(), ParquetError> {
+        self.0.skip_next_page()
+    }
+
+    fn supports_deferred_dictionary(&self) -> bool {
+        self.0.supports_deferred_dictionary()
+    }
+
+    fn take_deferred_dictionary(&mut self) -> Result<Option<Page>, ParquetError> {
+        self.0.take_deferred_dictionary()
+    }
+}
+
+impl Iterator for FilledPages {
+    type Item = Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
     }
 }
 
