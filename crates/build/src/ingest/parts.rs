@@ -42,8 +42,8 @@ use crate::limits::{CAPTURES_AHEAD_MAX, FILE_BYTES_AHEAD_MAX, FILES_AHEAD_MAX};
 use crate::pool::{BlobID, BlobPool, Packed};
 use crate::provenance::{InputReport, Provenance, SettleConfig};
 
-/// Bytes that are read of all open sets before their pages are released: mapped pages count as memory of
-/// the process too.
+/// Bytes that are read of all open sets before their pages are released, and 1/32 of the memory: mapped pages
+/// count as memory of the process too, and some times as many are mapped around those that are read.
 const MAPPED_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// What reading a text touches besides it: the page where it begins, and that of its policy.
@@ -163,6 +163,7 @@ impl Merger {
             return Ok(());
         }
         let pool = Mutex::new(std::mem::take(&mut self.pool));
+        let mapped_max = MAPPED_BYTES_MAX.min(self.config.scratch.memory() / 32);
         let mut logs = Vec::new();
         let (rules, _) = self.keeps();
         for &set in sets {
@@ -178,7 +179,7 @@ impl Merger {
                 ahead: Parts::default(),
                 ahead_max: FILE_BYTES_AHEAD_MAX / sets.len(),
                 touched: 0,
-                touched_max: MAPPED_BYTES_MAX / sets.len(),
+                touched_max: mapped_max / sets.len(),
                 numbers: self.next_numbers(inputs.len()),
                 text_bytes_left: text_bytes_max(set.bytes()),
                 pool: &pool,

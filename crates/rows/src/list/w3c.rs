@@ -129,7 +129,7 @@ fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         let is_blank = |byte: &u8| b" \t\r".contains(byte);
         let start = rest.iter().position(|byte| !is_blank(byte))?;
         rest = &rest[start..];
-        if has_quotes && rest[0] == b'"' {
+        if has_quotes && rest[0] == b'"' && !rest.get(1).is_some_and(is_blank) {
             let mut quotes = memchr_iter(b'"', &rest[1..]);
             if let Some(end) = quotes.find(|end| rest.get(end + 2).is_none_or(is_blank)) {
                 let field = &rest[1..=end];
@@ -237,6 +237,7 @@ mod tests {
             Some("a.example")
         );
         assert_eq!(url(fields, "/ \"A\" b.example 1\" a.example z"), Err(Problem::FieldCount));
+        assert_eq!(url(fields, "/ \"A\" b.example \" a.example z\""), Err(Problem::FieldCount));
         assert_eq!(agent("-"), None);
     }
 

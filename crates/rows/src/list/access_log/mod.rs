@@ -15,14 +15,16 @@
 //! The first lines of a list show how its lines are read ([`AccessLine`]): which of the texts in quotes is the request,
 //! and where the host and the agent are. Every line is then read by it. A client can send words outside of quotes
 //! too, as the name of a user or as a chain of proxies. So a host is read where nothing that a client sends is before
-//! it, or behind it, or else if the line is built as most are: as many words, empty ones too, as many texts
-//! in quotes, one time, and no other name of a host. Else the record has no host, which is never the one given for all.
+//! it, or behind it, or else if the line is built as most are: as many words, empty ones too, as many texts in
+//! quotes and times, and names of hosts nowhere else. Else the record has no host, which is never the one given for
+//! all.
 //!
 //! In quotes, a backslash escapes the byte after it, and `\xNN` is a byte. A request that is not one
 //! for a page has no URL: `-`, the bytes of another protocol, `OPTIONS *`, `CONNECT`. A client writes
 //! everything in quotes, so what cannot be read is a [`Problem`], or no agent, and never a guess.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use memchr::{memchr, memmem, memrchr};
@@ -47,7 +49,8 @@ pub(super) struct AccessLine {
     is_bracketed: bool,
     /// Whether the second word is a `-` in most lines, as behind a client.
     has_dash: bool,
-    /// The number of texts in quotes in most lines.
+    /// The number of times before the first quote in most lines, and of texts in quotes; 0 if not known yet.
+    times: usize,
     texts: usize,
     host: At,
     /// Where some lines have a host, if most have none.
@@ -80,8 +83,8 @@ struct Word {
     shape: Shape,
 }
 
-/// How many words a part has, and how many names of hosts.
-type Shape = (usize, usize);
+/// How many words a part has, and a bit for each that may be a host.
+type Shape = (usize, u64);
 
 /// A part of a line outside of quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +120,9 @@ impl AccessLine {
         let prefixes = lines.iter().filter_map(|line| found.parts(line));
         let prefixes = prefixes.filter_map(|it| prefix_words(it.before, found.is_bracketed));
         found.prefix = most(prefixes).map_or(0, |(words, _)| words);
+        let counts = lines.iter().filter_map(|line| found.parts(line));
+        let counts = counts.map(|it| times(it.before, found.is_bracketed).count());
+        found.times = most(counts).map_or(0, |(times, _)| times);
         // What asks for no page often has no host.
         let targets: Vec<&[u8]> =
             lines.iter().filter(|line| found.has_target(line, |_| true)).copied().collect();
@@ -162,8 +168,9 @@ impl AccessLine {
             }
             At::Word(word) => self.word(word, line, parts).or(Some(NO_HOST)),
             At::Quoted(number) => {
-                let text = quoted(line).nth(number);
-                text.filter(|_| quoted(line).count() == self.texts).or(Some(NO_HOST))
+                let text = quoted(line).nth(number).filter(|_| self.has_texts(line));
+                text.filter(|text| text.is_empty() || !text.trim_ascii().is_empty())
+                    .or(Some(NO_HOST))
             }
         }
     }
@@ -172,51 +179,55 @@ impl AccessLine {
     fn word<'t>(&self, word: Word, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
         let Word { part, place, shape } = word;
         let is_first = (part, place) == (Part::BeforeTime, 0);
-        if is_first && let Some(first) = words(parts.before).next() {
-            let rest = parts.before[first.len()..].trim_ascii_start();
+        let before = parts.before.trim_ascii_start();
+        if is_first && let Some(first) = words(before).next() {
             // The client of another format has a `-` behind it.
-            if !matches!(rest, [b'-', b' ' | b'\t', ..]) {
+            if !matches!(before[first.len()..].trim_ascii_start(), [b'-', b' ' | b'\t', ..]) {
                 return Some(first);
             }
         }
         let text = self.part(part, line, parts)?;
         let (count, hosts) = shape_of(text);
-        let is_last = place + 1 == shape.0;
+        let is_as_most = || count == shape.0 && hosts & !shape.1 == 0;
         let found = match place {
-            0 if is_first && (!self.has_dash || count != shape.0) => None,
+            0 if is_first && !self.has_dash => None,
             0 => fields(text).next(),
-            _ if is_last => words(text).next_back(),
-            _ if count != shape.0 || shape.1 == 1 && hosts != 1 => None,
-            place => fields(text).nth(place),
+            place if place + 1 == shape.0 => words(text).next_back(),
+            place => fields(text).nth(place).filter(|word| is_as_most() && is_plain(word)),
         };
         let blanks = text.iter().filter(|&&byte| is_blank(byte)).count();
         let found = found.filter(|_| blanks + 1 >= shape.0).map(without_brackets);
         found.filter(|word| !word.is_empty())
     }
 
-    /// Returns the part of a line without the blanks around it; `None` if a client may have moved its bounds.
+    /// Whether a line has as many texts in quotes as most, and no quote that is not closed.
+    fn has_texts(&self, line: &[u8]) -> bool {
+        quoted(line).count() == self.texts && behind_quotes(line).is_some()
+    }
+
+    /// Returns a part of a line without a blank beside it; `None` if a client may have moved its bounds.
     fn part<'t>(&self, part: Part, line: &'t [u8], parts: &Parts<'t>) -> Option<&'t [u8]> {
         let before = parts.before;
-        let of_time = || self.time_in(before);
         match part {
             Part::BeforeTime => {
-                let text = &before[..of_time()?.start];
-                let text = text.strip_suffix(b"[").unwrap_or(text);
-                Some(without_blank_end(text))
+                let text = &before[..self.time_in(before)?.start];
+                Some(without_blank_end(text.strip_suffix(b"[").unwrap_or(text)))
             }
             Part::BehindTime => {
-                let text = &before[of_time()?.end..];
+                let text = &before[self.time_in(before)?.end..];
                 let text = text.strip_prefix(b"]").unwrap_or(text);
-                Some(without_blank_end(text.strip_prefix(b" ").unwrap_or(text)))
+                Some(without_blank_end(without_blank(text)))
             }
-            Part::BehindQuotes => behind_quotes(line).map(<[u8]>::trim_ascii),
+            Part::BehindQuotes => {
+                behind_quotes(line).filter(|_| self.has_texts(line)).map(without_blank)
+            }
         }
     }
 
-    /// Returns the place of the time, without its brackets; `None` if there are several.
+    /// Returns the place of the time, without its brackets; `None` if there are not as many as in most lines.
     fn time_in(&self, before: &[u8]) -> Option<Range<usize>> {
         let mut times = times(before, self.is_bracketed);
-        times.next().filter(|_| times.next().is_none())
+        times.next().filter(|_| times.count() + 1 == self.times)
     }
 
     /// Returns the place of the agent: the text in quotes that names a product in most lines, or that of the
@@ -250,11 +261,19 @@ impl AccessLine {
             let rows =
                 texts_of(part).filter_map(|(text, line)| part.words(text, line, self.is_bracketed));
             let (place, count) = column_of(rows, is, may_be)?;
-            let (shape, _) = most(texts_of(part).map(|(text, _)| shape_of(text)))?;
-            Some((At::Word(Word { part, place, shape }), count))
+            let shapes: Vec<Shape> = texts_of(part).map(|(text, _)| shape_of(text)).collect();
+            let (words, _) = most(shapes.iter().map(|(words, _)| *words))?;
+            let alike = || shapes.iter().filter(|shape| shape.0 == words);
+            let is_host = |at: &u32| {
+                2 * alike().filter(|(_, hosts)| hosts >> at & 1 == 1).count() > alike().count()
+            };
+            let hosts = (0..u64::BITS).filter(is_host).map(|at| 1 << at).sum();
+            Some((At::Word(Word { part, place, shape: (words, hosts) }), count))
         };
-        let (client, has_dash) =
-            client_among(texts_of(Part::BeforeTime).map(|(text, _)| fields(text).collect()));
+        // Blanks that fill columns move no client.
+        let before = texts_of(Part::BeforeTime)
+            .map(|(text, _)| fields(text).filter(|word| !word.is_empty()).collect());
+        let (client, has_dash) = client_among(before);
         let is_before_client = |place: usize| client.is_some_and(|client| place < client);
         // lighttpd has it where others have a `-` for the user by RFC 1413; others behind the user.
         let is_beside = |place: usize| match client {
@@ -267,23 +286,22 @@ impl AccessLine {
         };
         let finders: [&dyn Fn() -> Option<(At, usize)>; 6] = [
             &|| word(Part::BeforeTime, is_host, &is_before_client),
-            &|| word(Part::BeforeTime, is_named, &is_before_client),
             &|| word(Part::BeforeTime, is_host, &is_beside),
             &|| word(Part::BehindTime, is_host, &|_| true),
             &in_quotes,
             &|| word(Part::BehindQuotes, is_host, &|_| true),
+            &|| word(Part::BeforeTime, is_named, &is_before_client),
         ];
-        let mut found = At::Nowhere;
-        let mut rare = At::Nowhere;
-        for (at, count) in finders.iter().filter_map(|find| find()) {
-            if 2 * count > lines.len() {
-                (found, rare) = (at, At::Nowhere);
-                break;
-            }
-            if rare == At::Nowhere && 4 * count > lines.len() {
-                rare = at;
-            }
-        }
+        // What some clients send is not what nearly all lines have.
+        let mut places: Vec<(At, usize)> = finders.iter().filter_map(|find| find()).collect();
+        places.sort_by_key(|(_, count)| Reverse(*count));
+        let all = lines.len();
+        let has_most = |share: usize| move |(_, count): &&(At, usize)| share * count > all;
+        let found = places.first().filter(has_most(2));
+        let is_sure = found.is_some_and(|(_, count)| 10 * count > 9 * all);
+        let other = places.iter().find(|(at, _)| found.is_none_or(|(best, _)| best != at));
+        let rare = other.filter(|_| !is_sure).filter(has_most(4));
+        let [found, mut rare] = [found, rare].map(|place| place.map_or(At::Nowhere, |it| it.0));
         // A host before a `-` for the client looks like a client, but for one word more.
         let is_client = |place: usize| place == 0 && client == Some(0);
         let first = || match word(Part::BeforeTime, is_host, &is_client)? {
@@ -352,9 +370,12 @@ impl AccessLine {
         let quote = first_quote(text)?;
         let (mut before, rest) = (&text[..quote], &text[quote + 1..]);
         for _ in 0..self.prefix {
-            before = &before[words(before).next()?.len() + blanks(before)..];
+            before = &before[blanks(before)..];
+            before = without_blank(&before[words(before).next()?.len()..]);
         }
-        before = &before[blanks(before)..];
+        if self.request > 0 && self.texts > 0 && !self.has_texts(text) {
+            return None;
+        }
         let (mut request, mut after) = in_quotes(rest)?;
         for _ in 0..self.request {
             (request, after) = in_quotes(in_quotes(after)?.1)?;
@@ -415,17 +436,17 @@ impl Part {
 
 /// Finds the request: its number among the texts in quotes, and whether it is a path alone.
 fn find_request(lines: &[&[u8]]) -> (usize, bool) {
-    let column = |is: &dyn Fn(&[u8], &[u8]) -> bool| {
-        let place = |line: &&[u8]| quoted_with_rest(line).position(|(text, after)| is(text, after));
-        most(lines.iter().filter_map(place))
-    };
     // What is no request for a page has a status behind it.
-    let is_request =
-        |text: &[u8], after: &[u8]| target(&without_escapes(text)).is_some() || is_status(after);
-    let is_path = |text: &[u8], _: &[u8]| text.starts_with(b"/");
-    let (request, count) = column(&is_request).unwrap_or_default();
+    let request = |line: &&[u8]| {
+        let mut texts = quoted(line);
+        let mut all = quoted_with_rest(line);
+        let target = texts.position(|text| target(&without_escapes(text)).is_some());
+        target.or_else(|| all.position(|(_, after)| is_status(after)))
+    };
+    let path = |line: &&[u8]| quoted(line).position(|text| text.starts_with(b"/"));
+    let (request, count) = most(lines.iter().filter_map(request)).unwrap_or_default();
     let has_methods = || lines.iter().any(|line| has_method(line));
-    match column(&is_path) {
+    match most(lines.iter().filter_map(path)) {
         Some((path, paths)) if paths > count && has_methods() => (path, true),
         _ => (request, false),
     }
@@ -502,24 +523,32 @@ fn blanks(text: &[u8]) -> usize {
     text.iter().take_while(|byte| is_blank(**byte)).count()
 }
 
-fn without_blank_end(text: &[u8]) -> &[u8] {
-    text.strip_suffix(b" ").or(text.strip_suffix(b"\t")).unwrap_or(text)
+fn without_blank(text: &[u8]) -> &[u8] {
+    text.split_first().filter(|(byte, _)| is_blank(**byte)).map_or(text, |(_, rest)| rest)
 }
 
-/// Returns the words between single blanks, so that what a client leaves empty is one. A chain such as
-/// `192.0.2.7, 192.0.2.8` is one; blanks behind the first fill a column.
+fn without_blank_end(text: &[u8]) -> &[u8] {
+    text.split_last().filter(|(byte, _)| is_blank(**byte)).map_or(text, |(_, rest)| rest)
+}
+
+/// Returns the words between single blanks, so that what a client leaves empty is one. A chain of addresses such
+/// as `192.0.2.7, 192.0.2.8` is one; blanks behind the first fill a column.
 fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = (!text.is_empty()).then_some(text);
     let mut fields = std::iter::from_fn(move || {
         let text = rest?;
-        let mut end = 0;
-        loop {
-            let blank = text[end..].iter().position(|&byte| is_blank(byte));
-            end = blank.map_or(text.len(), |at| end + at);
-            if end == text.len() || end == 0 || text[end - 1] != b',' {
+        let word_at = |at: usize| {
+            let blank = text[at..].iter().position(|&byte| is_blank(byte));
+            at..blank.map_or(text.len(), |blank| at + blank)
+        };
+        let mut word = word_at(0);
+        let mut end = word.end;
+        while text[word.clone()].ends_with(b",") && end < text.len() {
+            let next = word_at(end + 1);
+            if ![&word, &next].into_iter().all(|word| is_hop(&text[word.clone()])) {
                 break;
             }
-            end += 1;
+            (end, word) = (next.end, next);
         }
         rest = text.get(end + 1..);
         Some(&text[..end])
@@ -528,9 +557,22 @@ fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     first.into_iter().chain(fields.skip_while(|word| word.is_empty()))
 }
 
+/// Whether a word may be in a chain of proxies.
+fn is_hop(word: &[u8]) -> bool {
+    !is_named(without_brackets(word)) || word.starts_with(b"unknown")
+}
+
 fn shape_of(text: &[u8]) -> Shape {
-    let hosts = words(text).filter(|word| is_host(without_brackets(word)));
-    (fields(text).count(), hosts.count())
+    let hosts = fields(text).zip(0..u64::BITS).filter(|(word, _)| {
+        let word = without_brackets(word);
+        is_host(word) || !is_plain(word)
+    });
+    (fields(text).count(), hosts.map(|(_, at)| 1 << at).sum())
+}
+
+/// Whether a word is written as hosts are in logs, and not as in a URL.
+fn is_plain(word: &[u8]) -> bool {
+    word.is_ascii() && memchr(b'%', word).is_none() && memmem::find(word, b"://").is_none()
 }
 
 /// Returns the times in the text before the first quote, without brackets: those in brackets from the end, or
@@ -570,7 +612,7 @@ fn prefix_words(before: &[u8], is_bracketed: bool) -> Option<usize> {
     let is_last = |at: usize| {
         let is_of_stream = || at > 0 && [&b"stdout"[..], b"stderr"].contains(&words[at - 1]);
         let is_tag = words[at].ends_with(b":") && !is_address(words[at]);
-        let is_first = at == 0 && (is_pod(words[0]) || is_bracketed && has_time(words[0]));
+        let is_first = at == 0 && (is_pod(words[0]) || has_time(words[0]));
         is_tag || words[at] == b"|" || is_of_stream() || is_first
     };
     let last = (0..words.len()).rev().find(|&at| is_last(at));
@@ -628,8 +670,8 @@ fn is_address(word: &[u8]) -> bool {
 
 /// Whether the text behind a request begins with a status.
 fn is_status(after: &[u8]) -> bool {
-    let is_digits = |status: &[u8]| status.len() >= 3 && status[..3].iter().all(u8::is_ascii_digit);
-    matches!(after, [blank, status @ ..] if is_blank(*blank) && is_digits(status))
+    let status = words(after).next().filter(|_| after.first().is_some_and(|byte| is_blank(*byte)));
+    matches!(status, Some([b'1'..=b'5', one, two]) if one.is_ascii_digit() && two.is_ascii_digit())
 }
 
 /// Whether a line has the word of a method outside of quotes.

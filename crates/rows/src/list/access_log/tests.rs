@@ -113,10 +113,12 @@ fn names_that_clients_send_are_no_hosts() {
         }
     }
     // A chain is a client, and a line without the host of the others has none.
-    for chain in ["192.0.2.8, 10.0.0.1", "unknown, 10.0.0.2", "b.example, 10.0.0.2"] {
+    for chain in ["192.0.2.8, 10.0.0.1", "unknown, 10.0.0.2"] {
         let line = LINE.replace("192.0.2.7", chain);
         assert_eq!((host_of(LINE, &line), host_of(&line, &line)), (None, None));
     }
+    let named = LINE.replace("192.0.2.7", "b.example, 10.0.0.2");
+    assert_eq!(host_of(LINE, &named).as_deref(), Some(NO_HOST));
     let first = format!("a.example {LINE}");
     assert_eq!(host_of(&first, &LINE.replace("192.0.2.7", "b.example")).as_deref(), Some(NO_HOST));
     for (others, one) in [
@@ -169,6 +171,23 @@ fn a_line_that_is_built_otherwise_has_no_host() {
         ("T 192.0.2.7 - john a.example 1.1.1.1 R", "T 192.0.2.7 -   a.example b.example x R"),
         ("192.0.2.7 - - T 1.1.1.1 a.example - R", "192.0.2.7 - - T 1.1.1.1 b.example a.example R"),
         ("T 1.1.1.1 a.example - 192.0.2.9 R", "T x b.example a.example y, 192.0.2.9 R"),
+        (
+            "192.0.2.7 - - T R 1.1.1.1 a.example abc 0.003",
+            "192.0.2.7 - - T R x https://b.example x, p.example y, 0.003",
+        ),
+        (
+            "192.0.2.7 - - T R 1.1.1.1 a.example abc 0.003",
+            "192.0.2.7 - - T R x b%2eexample x, p.example y, 0.003",
+        ),
+        (
+            "192.0.2.7 - - T 0.003 1.1.1.1 a.example abc R",
+            "192.0.2.7 - - T 0.003  p.example https://b.example x R",
+        ),
+        (
+            "192.0.2.7 - - T 1.1.1.1 a.example srv.example abc 0.003 R",
+            "192.0.2.7 - - T x b.example x, p.example srv.example y, 0.003 R",
+        ),
+        ("1.1.1.1 a.example - - T R", " p.example - x y T R"),
         ("192.0.2.7 - - a.example T R", "192.0.2.7 - b.example T R"),
         ("192.0.2.7 - - T 0.1 a.example R", "192.0.2.7 - - T b.example R"),
         ("192.0.2.7 - - T a.example R", "192.0.2.7 - - T R"),
@@ -181,6 +200,7 @@ fn a_line_that_is_built_otherwise_has_no_host() {
         ("192.0.2.7 - - T R a.example", r#"192.0.2.7 - - T "GET /a HTTP/1.1" 200 23 "b.example"#),
         ("192.0.2.7 - - T R a.example 1.1.1.1", r#"192.0.2.7 - - T R a.example x\" b.example"#),
         (r#"192.0.2.7 - - T R "a.example""#, r#"192.0.2.7 - - T R "x" "b.example""#),
+        (r#"192.0.2.7 - - T R "1.1.1.1" "a.example""#, r#"192.0.2.7 - - T R "1"" "p.example""#),
     ] {
         let [others, one] = [others, one].map(|text| {
             let word = |word: &str| match word {
@@ -218,6 +238,10 @@ fn a_line_that_is_built_otherwise_has_no_host() {
             "a.example",
         ),
         (format!("{ISO} a.example ::1 - - {TIME} {REQUEST}"), "a.example"),
+        (format!("192.0.2.7 - - {TIME} [{ISO}] a.example {REQUEST}"), "a.example"),
+        (format!("{ISO} {ISO} 192.0.2.7 a.example {REQUEST}"), "a.example"),
+        (format!(r#"192.0.2.7 - - {TIME} "a.example" 443 {REQUEST}"#), "a.example"),
+        (format!("a.example          192.0.2.7     - - {TIME} {REQUEST}"), "a.example"),
     ] {
         assert_eq!(host_and_time(&others, &others).0.as_deref(), Some(host), "{others}");
     }
@@ -225,6 +249,27 @@ fn a_line_that_is_built_otherwise_has_no_host() {
         let line = format!("{prefix}192.0.2.7 - - {TIME} {REQUEST}");
         assert_eq!(host_and_time(&line, &line), (None, Some(971_211_336)), "{line}");
     }
+    // Blanks fill columns; an address may be the host; and a user may have blanks.
+    let padded = |client: &str| format!("{:<16} {client:<16} - - {TIME} {REQUEST}", "a.example");
+    let host = host_and_time(&padded("192.0.2.7"), &padded("2001:db8::7")).0;
+    assert_eq!(host.as_deref(), Some("a.example"));
+    let upstream = |host: &str| format!("192.0.2.7 - - {TIME} 0.1 {host} 0.2 {REQUEST}");
+    for other in ["192.0.2.9", "localhost", "_"] {
+        let host = host_and_time(&upstream("a.example"), &upstream(other)).0;
+        assert_eq!(host.as_deref(), Some(other));
+    }
+    let user = |user: &str| format!("a.example - 192.0.2.7 - {user} {TIME} {REQUEST}");
+    assert_eq!(host_and_time(&user("-"), &user("john doe")).0.as_deref(), Some("a.example"));
+    // What more clients send than not is not what all lines have.
+    let both = |sent: &str| format!(r#"192.0.2.7 - - {TIME} {sent} {REQUEST} "a.example""#);
+    assert_eq!(host_and_time(&both("b.example"), &both("-")).0.as_deref(), Some("a.example"));
+    let first = |sent: &str| {
+        format!(r#""{sent}" 10.0.0.5 - - {TIME} "GET /a HTTP/1.1" 200 23 "GET /b HTTP/1.1" "A/1""#)
+    };
+    let (usual, sent) = (first("1.1.1.1"), first(""));
+    let lines = [&usual, &usual, &sent, &usual];
+    let found = AccessLine::find(lines.iter().map(|line| line.as_bytes()), true, true);
+    assert!(found.read(sent.as_bytes(), &Arena::new()).url.is_err());
     // A host or a client.
     let line = format!("a.example - - - {TIME} {REQUEST}");
     let found = AccessLine::find([line.as_bytes()].into_iter(), true, true);
