@@ -129,7 +129,7 @@ impl AccessLine {
         found.is_scarce = targets.len() < LINES_MIN && 2 * targets.len() < lines.len();
         found.texts = most(targets.iter().map(|line| quoted(line).count())).map_or(0, |it| it.0);
         let agent = found.find_agent(&targets);
-        (found.host, found.rare_host, found.has_dash) = found.find_host(&targets, agent);
+        found.find_host(&targets, agent);
         found.agent = if has_agent { agent } else { At::Nowhere };
         found
     }
@@ -187,8 +187,10 @@ impl AccessLine {
             }
         }
         let text = self.part(part, line, parts)?;
-        let (count, hosts) = shape_of(text);
-        let is_as_most = || count == shape.0 && hosts & !shape.1 == 0;
+        let is_as_most = || {
+            let (count, hosts) = shape_of(text);
+            count == shape.0 && hosts & !shape.1 == 0
+        };
         let found = match place {
             0 if is_first && !self.has_dash => None,
             0 => fields(text).next(),
@@ -245,34 +247,12 @@ impl AccessLine {
     }
 
     /// Finds the place of the host: beside the client, behind the time, or in quotes that hold neither the
-    /// request nor the agent. Most lines have it; what more than a quarter has is a doubt.
-    fn find_host(&self, lines: &[&[u8]], agent: At) -> (At, At, bool) {
-        let is_other = |text: usize| match agent {
-            At::Quoted(agent) => text != self.request && text != agent,
-            _ => !(self.request..=self.request + 2).contains(&text),
-        };
-        let lines: Vec<(&[u8], Parts<'_>)> =
-            lines.iter().filter_map(|line| Some((*line, self.parts(line)?))).collect();
-        let texts_of = |part: Part| {
-            let text = move |(line, parts)| Some((self.part(part, line, parts)?, line));
-            lines.iter().map(|(line, parts)| (*line, parts)).filter_map(text)
-        };
-        let word = |part: Part, is: fn(&[u8]) -> bool, may_be: &dyn Fn(usize) -> bool| {
-            let rows =
-                texts_of(part).filter_map(|(text, line)| part.words(text, line, self.is_bracketed));
-            let (place, count) = column_of(rows, is, may_be)?;
-            let shapes: Vec<Shape> = texts_of(part).map(|(text, _)| shape_of(text)).collect();
-            let (words, _) = most(shapes.iter().map(|(words, _)| *words))?;
-            let alike = || shapes.iter().filter(|shape| shape.0 == words);
-            let is_host = |at: &u32| {
-                2 * alike().filter(|(_, hosts)| hosts >> at & 1 == 1).count() > alike().count()
-            };
-            let hosts = (0..u64::BITS).filter(is_host).map(|at| 1 << at).sum();
-            Some((At::Word(Word { part, place, shape: (words, hosts) }), count))
-        };
+    /// request nor the agent. Nearly all lines have it, or most; what more than a quarter has is a doubt.
+    fn find_host(&mut self, lines: &[&[u8]], agent: At) {
+        let sample = Sample::of(self, lines);
         // Blanks that fill columns move no client.
-        let before = texts_of(Part::BeforeTime)
-            .map(|(text, _)| fields(text).filter(|word| !word.is_empty()).collect());
+        let before = sample.texts(Part::BeforeTime).iter();
+        let before = before.map(|(text, _)| fields(text).filter(|word| !word.is_empty()).collect());
         let (client, has_dash) = client_among(before);
         let is_before_client = |place: usize| client.is_some_and(|client| place < client);
         // lighttpd has it where others have a `-` for the user by RFC 1413; others behind the user.
@@ -280,40 +260,40 @@ impl AccessLine {
             Some(1..) => place == 1 && client == Some(1),
             _ => place == 1 || place == 3,
         };
+        let is_other = |text: usize| match agent {
+            At::Quoted(agent) => text != self.request && text != agent,
+            _ => !(self.request..=self.request + 2).contains(&text),
+        };
         let in_quotes = || {
-            let rows = lines.iter().map(|(line, _)| quoted(line).collect());
+            let rows = lines.iter().map(|line| quoted(line).collect());
             column_of(rows, is_host, &is_other).map(|(text, count)| (At::Quoted(text), count))
         };
-        let finders: [&dyn Fn() -> Option<(At, usize)>; 6] = [
-            &|| word(Part::BeforeTime, is_host, &is_before_client),
-            &|| word(Part::BeforeTime, is_host, &is_beside),
-            &|| word(Part::BehindTime, is_host, &|_| true),
-            &in_quotes,
-            &|| word(Part::BehindQuotes, is_host, &|_| true),
-            &|| word(Part::BeforeTime, is_named, &is_before_client),
+        let places = [
+            sample.column(Part::BeforeTime, is_host, &is_before_client),
+            sample.column(Part::BeforeTime, is_host, &is_beside),
+            sample.column(Part::BehindTime, is_host, &|_| true),
+            in_quotes(),
+            sample.column(Part::BehindQuotes, is_host, &|_| true),
+            sample.column(Part::BeforeTime, is_named, &is_before_client),
         ];
         // What some clients send is not what nearly all lines have.
-        let mut places: Vec<(At, usize)> = finders.iter().filter_map(|find| find()).collect();
+        let mut places: Vec<(At, usize)> = places.into_iter().flatten().collect();
         places.sort_by_key(|(_, count)| Reverse(*count));
-        let all = lines.len();
-        let has_most = |share: usize| move |(_, count): &&(At, usize)| share * count > all;
+        let has_most = |share: usize| move |(_, count): &&(At, usize)| share * count > lines.len();
         let found = places.first().filter(has_most(2));
-        let is_sure = found.is_some_and(|(_, count)| 10 * count > 9 * all);
+        let is_sure = found.is_some_and(|(_, count)| 10 * count > 9 * lines.len());
         let other = places.iter().find(|(at, _)| found.is_none_or(|(best, _)| best != at));
         let rare = other.filter(|_| !is_sure).filter(has_most(4));
         let [found, mut rare] = [found, rare].map(|place| place.map_or(At::Nowhere, |it| it.0));
         // A host before a `-` for the client looks like a client, but for one word more.
-        let is_client = |place: usize| place == 0 && client == Some(0);
-        let first = || match word(Part::BeforeTime, is_host, &is_client)? {
-            (at @ At::Word(Word { shape: (4.., _), .. }), count) => {
-                Some(at).filter(|_| 2 * count > lines.len())
-            }
-            _ => None,
-        };
-        if (found, rare) == (At::Nowhere, At::Nowhere) {
-            rare = first().unwrap_or_default();
+        if (found, rare) == (At::Nowhere, At::Nowhere) && client == Some(0) {
+            let first = sample.column(Part::BeforeTime, is_host, &|place| place == 0);
+            let first = first.filter(|first| has_most(2)(&first));
+            rare = first.map_or(At::Nowhere, |(at, _)| sample.shaped(at));
+            let is_longer = matches!(rare, At::Word(Word { shape: (4.., _), .. }));
+            rare = if is_longer { rare } else { At::Nowhere };
         }
-        (found, rare, has_dash)
+        (self.host, self.rare_host, self.has_dash) = (sample.shaped(found), rare, has_dash);
     }
 
     /// Describes where the host is; `None` if most lines have none.
@@ -407,30 +387,73 @@ impl At {
     }
 }
 
-impl Part {
-    /// Returns the words of the part that may be hosts, and those between them.
-    fn words<'t>(
-        self,
-        text: &'t [u8],
-        line: &'t [u8],
-        is_bracketed: bool,
-    ) -> Option<Vec<&'t [u8]>> {
+/// The parts of the first lines, with the lines.
+struct Sample<'l> {
+    texts: [Vec<(&'l [u8], &'l [u8])>; 3],
+    is_bracketed: bool,
+}
+
+impl<'l> Sample<'l> {
+    fn of(line: &AccessLine, lines: &[&'l [u8]]) -> Sample<'l> {
+        let texts = [Part::BeforeTime, Part::BehindTime, Part::BehindQuotes].map(|part| {
+            let text = |text: &&'l [u8]| {
+                let parts = line.parts(text)?;
+                Some((line.part(part, text, &parts)?, *text))
+            };
+            lines.iter().filter_map(text).collect()
+        });
+        Sample { texts, is_bracketed: line.is_bracketed }
+    }
+
+    fn texts(&self, part: Part) -> &[(&'l [u8], &'l [u8])] {
+        &self.texts[part as usize]
+    }
+
+    /// Returns the words of a part that may be hosts, and those between them.
+    fn words(&self, part: Part, text: &'l [u8], line: &'l [u8]) -> Option<Vec<&'l [u8]>> {
         // A name is that of the client unless another word is the client.
         let has_client = || {
             let start = text.as_ptr().addr() - line.as_ptr().addr();
-            times(&line[..start], is_bracketed)
-                .any(|time| words(&line[..time.start]).any(|it| it != b"["))
+            let mut times = times(&line[..start], self.is_bracketed);
+            times.any(|time| words(&line[..time.start]).any(|it| it != b"["))
                 || words(line).map(without_brackets).any(is_address)
         };
         // Behind `REST.GET.OBJECT`, an operation of S3, is the name of a file.
         let is_operation = |word: &&[u8]| is_host(word) && !word.iter().any(u8::is_ascii_lowercase);
         let words = fields(text).map(without_brackets);
-        match self {
+        match part {
             Part::BehindTime => {
                 has_client().then(|| words.take_while(|it| !is_operation(it)).collect())
             }
             _ => Some(words.collect()),
         }
+    }
+
+    /// Returns the column of a part that most lines have, of those that may be it, and how many have it.
+    fn column(
+        &self,
+        part: Part,
+        is: fn(&[u8]) -> bool,
+        may_be: &dyn Fn(usize) -> bool,
+    ) -> Option<(At, usize)> {
+        let texts = self.texts(part).iter();
+        let rows = texts.filter_map(|(text, line)| self.words(part, text, line));
+        let (place, count) = column_of(rows, is, may_be)?;
+        Some((At::Word(Word { part, place, shape: Shape::default() }), count))
+    }
+
+    /// Adds the shape that its part has in most lines.
+    fn shaped(&self, at: At) -> At {
+        let At::Word(word) = at else { return at };
+        let shapes = self.texts(word.part).iter().map(|(text, _)| shape_of(text));
+        let shapes: Vec<Shape> = shapes.collect();
+        let words = most(shapes.iter().map(|(words, _)| *words)).map_or(0, |(words, _)| words);
+        let alike = || shapes.iter().filter(|shape| shape.0 == words);
+        let is_host = |at: &u32| {
+            2 * alike().filter(|(_, hosts)| hosts >> at & 1 == 1).count() > alike().count()
+        };
+        let hosts = (0..u64::BITS).filter(is_host).map(|at| 1 << at).sum();
+        At::Word(Word { shape: (words, hosts), ..word })
     }
 }
 
