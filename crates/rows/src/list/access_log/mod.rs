@@ -15,16 +15,15 @@
 //! The first lines of a list show how its lines are read ([`AccessLine`]): which of the texts in quotes is the request,
 //! and where the host and the agent are. Every line is then read by it. A client can send words outside of quotes
 //! too, as the name of a user or as a chain of proxies. So a host is read where nothing that a client sends is before
-//! it, or behind it, or else if the line is built as most are: as many words, empty ones too, as many texts in
-//! quotes and times, and names of hosts nowhere else. Else the record has no host, which is never the one given for
-//! all.
+//! it, or behind it, or else if the line is built as most are: as many words, texts in quotes and times; and names
+//! where most have them, if words are empty or joined by commas. Else the record has no host, which is never the one
+//! given for all.
 //!
 //! In quotes, a backslash escapes the byte after it, and `\xNN` is a byte. A request that is not one
 //! for a page has no URL: `-`, the bytes of another protocol, `OPTIONS *`, `CONNECT`. A client writes
 //! everything in quotes, so what cannot be read is a [`Problem`], or no agent, and never a guess.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use memchr::{memchr, memmem, memrchr};
@@ -83,7 +82,7 @@ struct Word {
     shape: Shape,
 }
 
-/// How many words a part has, and a bit for each that may be a host.
+/// How many words a part has, and a bit for each that is a name.
 type Shape = (usize, u64);
 
 /// A part of a line outside of quotes.
@@ -187,17 +186,19 @@ impl AccessLine {
             }
         }
         let text = self.part(part, line, parts)?;
+        let blanks = text.iter().filter(|&&byte| is_blank(byte)).count();
         let is_as_most = || {
-            let (count, hosts) = shape_of(text);
-            count == shape.0 && hosts & !shape.1 == 0
+            let (count, names) = part.shape_of(text);
+            // Words that a client adds make up for words that it takes away, and move others.
+            let is_plain = blanks + 1 == count && part.fields(text).all(|word| !word.is_empty());
+            count == shape.0 && (is_plain || names & !shape.1 == 0)
         };
         let found = match place {
             0 if is_first && !self.has_dash => None,
-            0 => fields(text).next(),
+            0 => part.fields(text).next(),
             place if place + 1 == shape.0 => words(text).next_back(),
-            place => fields(text).nth(place).filter(|word| is_as_most() && is_plain(word)),
+            place => part.fields(text).nth(place).filter(|_| is_as_most()),
         };
-        let blanks = text.iter().filter(|&&byte| is_blank(byte)).count();
         let found = found.filter(|_| blanks + 1 >= shape.0).map(without_brackets);
         found.filter(|word| !word.is_empty())
     }
@@ -226,10 +227,10 @@ impl AccessLine {
         }
     }
 
-    /// Returns the place of the time, without its brackets; `None` if there are not as many as in most lines.
+    /// Returns the place of the time, without its brackets; `None` if there are more than in most lines.
     fn time_in(&self, before: &[u8]) -> Option<Range<usize>> {
         let mut times = times(before, self.is_bracketed);
-        times.next().filter(|_| times.count() + 1 == self.times)
+        times.next().filter(|_| times.count() < self.times)
     }
 
     /// Returns the place of the agent: the text in quotes that names a product in most lines, or that of the
@@ -257,8 +258,8 @@ impl AccessLine {
         let is_before_client = |place: usize| client.is_some_and(|client| place < client);
         // lighttpd has it where others have a `-` for the user by RFC 1413; others behind the user.
         let is_beside = |place: usize| match client {
-            Some(1..) => place == 1 && client == Some(1),
-            _ => place == 1 || place == 3,
+            Some(1..) => Some(place) == client,
+            _ => place == 1 || place > 2,
         };
         let is_other = |text: usize| match agent {
             At::Quoted(agent) => text != self.request && text != agent,
@@ -274,13 +275,11 @@ impl AccessLine {
             sample.column(Part::BehindTime, is_host, &|_| true),
             in_quotes(),
             sample.column(Part::BehindQuotes, is_host, &|_| true),
-            sample.column(Part::BeforeTime, is_named, &is_before_client),
         ];
-        // What some clients send is not what nearly all lines have.
-        let mut places: Vec<(At, usize)> = places.into_iter().flatten().collect();
-        places.sort_by_key(|(_, count)| Reverse(*count));
+        let places: Vec<(At, usize)> = places.into_iter().flatten().collect();
         let has_most = |share: usize| move |(_, count): &&(At, usize)| share * count > lines.len();
-        let found = places.first().filter(has_most(2));
+        let named = sample.column(Part::BeforeTime, is_named, &is_before_client);
+        let found = first_of(&places).filter(has_most(2)).or(named.as_ref().filter(has_most(2)));
         let is_sure = found.is_some_and(|(_, count)| 10 * count > 9 * lines.len());
         let other = places.iter().find(|(at, _)| found.is_none_or(|(best, _)| best != at));
         let rare = other.filter(|_| !is_sure).filter(has_most(4));
@@ -387,6 +386,24 @@ impl At {
     }
 }
 
+impl Part {
+    /// Returns the words of the part. Blanks behind the first word of a line fill a column.
+    fn fields(self, text: &[u8]) -> impl Iterator<Item = &[u8]> {
+        let mut fields = fields(text);
+        let first = fields.next();
+        let is_filled = self == Part::BeforeTime;
+        first.into_iter().chain(fields.skip_while(move |word| is_filled && word.is_empty()))
+    }
+
+    fn shape_of(self, text: &[u8]) -> Shape {
+        let names = self.fields(text).zip(0..u64::BITS).filter(|(word, _)| {
+            // All of a chain are alike.
+            words(word).next().is_some_and(|word| Hop::of(word).is_none())
+        });
+        (self.fields(text).count(), names.map(|(_, at)| 1 << at).sum())
+    }
+}
+
 /// The parts of the first lines, with the lines.
 struct Sample<'l> {
     texts: [Vec<(&'l [u8], &'l [u8])>; 3],
@@ -420,7 +437,7 @@ impl<'l> Sample<'l> {
         };
         // Behind `REST.GET.OBJECT`, an operation of S3, is the name of a file.
         let is_operation = |word: &&[u8]| is_host(word) && !word.iter().any(u8::is_ascii_lowercase);
-        let words = fields(text).map(without_brackets);
+        let words = part.fields(text).map(without_brackets);
         match part {
             Part::BehindTime => {
                 has_client().then(|| words.take_while(|it| !is_operation(it)).collect())
@@ -445,15 +462,15 @@ impl<'l> Sample<'l> {
     /// Adds the shape that its part has in most lines.
     fn shaped(&self, at: At) -> At {
         let At::Word(word) = at else { return at };
-        let shapes = self.texts(word.part).iter().map(|(text, _)| shape_of(text));
+        let shapes = self.texts(word.part).iter().map(|(text, _)| word.part.shape_of(text));
         let shapes: Vec<Shape> = shapes.collect();
         let words = most(shapes.iter().map(|(words, _)| *words)).map_or(0, |(words, _)| words);
         let alike = || shapes.iter().filter(|shape| shape.0 == words);
-        let is_host = |at: &u32| {
-            2 * alike().filter(|(_, hosts)| hosts >> at & 1 == 1).count() > alike().count()
+        let is_name = |at: &u32| {
+            2 * alike().filter(|(_, names)| names >> at & 1 == 1).count() > alike().count()
         };
-        let hosts = (0..u64::BITS).filter(is_host).map(|at| 1 << at).sum();
-        At::Word(Word { shape: (words, hosts), ..word })
+        let names = (0..u64::BITS).filter(is_name).map(|at| 1 << at).sum();
+        At::Word(Word { shape: (words, names), ..word })
     }
 }
 
@@ -554,11 +571,11 @@ fn without_blank_end(text: &[u8]) -> &[u8] {
     text.split_last().filter(|(byte, _)| is_blank(**byte)).map_or(text, |(_, rest)| rest)
 }
 
-/// Returns the words between single blanks, so that what a client leaves empty is one. A chain of addresses such
-/// as `192.0.2.7, 192.0.2.8` is one; blanks behind the first fill a column.
+/// Returns the words between single blanks, so that what a client leaves empty is one. A chain such as
+/// `192.0.2.7, 192.0.2.8` is one.
 fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = (!text.is_empty()).then_some(text);
-    let mut fields = std::iter::from_fn(move || {
+    std::iter::from_fn(move || {
         let text = rest?;
         let word_at = |at: usize| {
             let blank = text[at..].iter().position(|&byte| is_blank(byte));
@@ -568,34 +585,34 @@ fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         let mut end = word.end;
         while text[word.clone()].ends_with(b",") && end < text.len() {
             let next = word_at(end + 1);
-            if ![&word, &next].into_iter().all(|word| is_hop(&text[word.clone()])) {
+            let hops = [&word, &next].map(|word| Hop::of(&text[word.clone()]));
+            if hops[0].is_none() || hops[0] != hops[1] {
                 break;
             }
             (end, word) = (next.end, next);
         }
         rest = text.get(end + 1..);
         Some(&text[..end])
-    });
-    let first = fields.next();
-    first.into_iter().chain(fields.skip_while(|word| word.is_empty()))
+    })
 }
 
-/// Whether a word may be in a chain of proxies.
-fn is_hop(word: &[u8]) -> bool {
-    !is_named(without_brackets(word)) || word.starts_with(b"unknown")
+/// What is in a chain: addresses of proxies, or times of servers.
+#[derive(PartialEq, Eq)]
+enum Hop {
+    Address,
+    Number,
 }
 
-fn shape_of(text: &[u8]) -> Shape {
-    let hosts = fields(text).zip(0..u64::BITS).filter(|(word, _)| {
-        let word = without_brackets(word);
-        is_host(word) || !is_plain(word)
-    });
-    (fields(text).count(), hosts.map(|(_, at)| 1 << at).sum())
-}
-
-/// Whether a word is written as hosts are in logs, and not as in a URL.
-fn is_plain(word: &[u8]) -> bool {
-    word.is_ascii() && memchr(b'%', word).is_none() && memmem::find(word, b"://").is_none()
+impl Hop {
+    fn of(word: &[u8]) -> Option<Hop> {
+        let word = without_brackets(memchr(b'=', word).map_or(word, |at| &word[at + 1..]));
+        match word {
+            b"" => None,
+            b"-" | b"unknown" => Some(Hop::Address),
+            _ if is_address(word) => Some(Hop::Address),
+            _ => (!is_named(word)).then_some(Hop::Number),
+        }
+    }
 }
 
 /// Returns the times in the text before the first quote, without brackets: those in brackets from the end, or
@@ -645,7 +662,7 @@ fn prefix_words(before: &[u8], is_bracketed: bool) -> Option<usize> {
     Some(last.or(machine).map_or(0, |at| at + 1))
 }
 
-/// Returns the column with the most cells that are hosts, or else the first, and their number: what a
+/// Returns the first column whose cells are hosts nearly as often as those of another, and their number: what a
 /// client sends now and then is no host, and a host that it sends does not make it another column.
 fn column_of<'l>(
     rows: impl Iterator<Item = Vec<&'l [u8]>>,
@@ -658,8 +675,14 @@ fn column_of<'l>(
         let cells = row.iter().zip(&mut counts).enumerate().filter(|(at, _)| may_be(*at));
         cells.for_each(|(_, (cell, count))| *count += usize::from(is(cell)));
     }
-    let counts = counts.into_iter().enumerate();
-    counts.rev().max_by_key(|(_, count)| *count).filter(|(_, count)| *count > 0)
+    let counts: Vec<(usize, usize)> = counts.into_iter().enumerate().collect();
+    first_of(&counts).copied()
+}
+
+/// Returns the first place that is counted nearly as often as any, and at all: a few hosts are addresses.
+fn first_of<T>(places: &[(T, usize)]) -> Option<&(T, usize)> {
+    let most = places.iter().map(|(_, count)| *count).max().filter(|most| *most > 0)?;
+    places.iter().find(|(_, count)| 10 * count >= 9 * most)
 }
 
 /// Whether a word is a name, and no number, address or `-`.
@@ -686,7 +709,7 @@ pub(super) fn is_host(word: &[u8]) -> bool {
 
 /// Whether a word is an address, perhaps with a port.
 fn is_address(word: &[u8]) -> bool {
-    let is_part = |byte: &u8| byte.is_ascii_hexdigit() || b".:".contains(byte);
+    let is_part = |byte: &u8| byte.is_ascii_hexdigit() || b".:[]".contains(byte);
     let separators = || word.iter().filter(|byte| b".:".contains(byte)).count();
     word.iter().all(is_part) && (separators() >= 3 || memmem::find(word, b"::").is_some())
 }
