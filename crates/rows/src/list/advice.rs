@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::FieldPath;
-use super::access_log::is_host;
+use super::access_log::words::is_host;
 use super::place::URL_NAMES;
 use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;

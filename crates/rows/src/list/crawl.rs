@@ -5,7 +5,7 @@ use bumpalo::Bump;
 use memchr::memchr;
 
 use super::Problem;
-use super::access_log::words;
+use super::access_log::words::words;
 use super::json::ObjectValues;
 use super::values::Values;
 use portcullis_robots::access::UnixSeconds;

@@ -23,15 +23,22 @@
 //! for a page has no URL: `-`, the bytes of another protocol, `OPTIONS *`, `CONNECT`. A client writes
 //! everything in quotes, so what cannot be read is a [`Problem`], or no agent, and never a guess.
 
+mod find;
+pub(super) mod words;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::memchr;
 
+use self::words::{
+    Hop, behind_quotes, blanks, fields, first_quote, has_method, has_time, in_quotes, is_blank,
+    is_host, is_named, is_status, quoted, times, without_blank, without_blank_end,
+    without_brackets, words,
+};
 use super::host::{NO_HOST, is_absolute, target};
 use super::values::{Values, kept};
 use super::{Arena, Problem};
-use crate::limits::{LOG_LINES_MIN as LINES_MIN, RECORDS_LOOKED_AT_MAX};
 use portcullis_engine::bytes::hex_value;
 use portcullis_robots::access::UnixSeconds;
 
@@ -104,35 +111,6 @@ struct Parts<'t> {
 }
 
 impl AccessLine {
-    /// Finds the places in the first lines of a list.
-    pub(super) fn find<'l>(
-        lines: impl Iterator<Item = &'l [u8]>,
-        has_time: bool,
-        has_agent: bool,
-    ) -> AccessLine {
-        let lines: Vec<&[u8]> = lines.take(RECORDS_LOOKED_AT_MAX).collect();
-        let mut found = AccessLine { has_time, ..AccessLine::default() };
-        (found.request, found.is_path) = find_request(&lines);
-        let parts = || lines.iter().filter_map(|line| found.parts(line));
-        let bracketed = parts().filter(|it| times(it.before, true).next().is_some()).count();
-        found.is_bracketed = 2 * bracketed > parts().count();
-        let prefixes = lines.iter().filter_map(|line| found.parts(line));
-        let prefixes = prefixes.filter_map(|it| prefix_words(it.before, found.is_bracketed));
-        found.prefix = most(prefixes).map_or(0, |(words, _)| words);
-        let counts = lines.iter().filter_map(|line| found.parts(line));
-        let counts = counts.map(|it| times(it.before, found.is_bracketed).count());
-        found.times = most(counts).map_or(0, |(times, _)| times);
-        // What asks for no page often has no host.
-        let targets: Vec<&[u8]> =
-            lines.iter().filter(|line| found.has_target(line, |_| true)).copied().collect();
-        found.is_scarce = targets.len() < LINES_MIN && 2 * targets.len() < lines.len();
-        found.texts = most(targets.iter().map(|line| quoted(line).count())).map_or(0, |it| it.0);
-        let agent = found.find_agent(&targets);
-        found.find_host(&targets, agent);
-        found.agent = if has_agent { agent } else { At::Nowhere };
-        found
-    }
-
     /// Returns the values of a line. The URL may be a path alone.
     pub(super) fn read<'c>(&self, text: &'c [u8], arena: &'c Arena) -> Values<'c> {
         let Some(parts) = self.parts(text) else {
@@ -233,68 +211,6 @@ impl AccessLine {
         times.next().filter(|_| times.count() < self.times)
     }
 
-    /// Returns the place of the agent: the text in quotes that names a product in most lines, or that of the
-    /// combined log format.
-    fn find_agent(&self, lines: &[&[u8]]) -> At {
-        let is_agent =
-            |(number, text): &(usize, &[u8])| *number != self.request && names_product(text);
-        let numbers = lines.iter().flat_map(|line| quoted(line).enumerate().filter(is_agent));
-        match most(numbers.map(|(number, _)| number)) {
-            Some((number, count)) if 2 * count > lines.len() && number != self.request + 2 => {
-                At::Quoted(number)
-            }
-            _ => At::Combined,
-        }
-    }
-
-    /// Finds the place of the host: beside the client, behind the time, or in quotes that hold neither the
-    /// request nor the agent. Nearly all lines have it, or most; what more than a quarter has is a doubt.
-    fn find_host(&mut self, lines: &[&[u8]], agent: At) {
-        let sample = Sample::of(self, lines);
-        // Blanks that fill columns move no client.
-        let before = sample.texts(Part::BeforeTime).iter();
-        let before = before.map(|(text, _)| fields(text).filter(|word| !word.is_empty()).collect());
-        let (client, has_dash) = client_among(before);
-        let is_before_client = |place: usize| client.is_some_and(|client| place < client);
-        // lighttpd has it where others have a `-` for the user by RFC 1413; others behind the user.
-        let is_beside = |place: usize| match client {
-            Some(1..) => Some(place) == client,
-            _ => place == 1 || place > 2,
-        };
-        let is_other = |text: usize| match agent {
-            At::Quoted(agent) => text != self.request && text != agent,
-            _ => !(self.request..=self.request + 2).contains(&text),
-        };
-        let in_quotes = || {
-            let rows = lines.iter().map(|line| quoted(line).collect());
-            column_of(rows, is_host, &is_other).map(|(text, count)| (At::Quoted(text), count))
-        };
-        let places = [
-            sample.column(Part::BeforeTime, is_host, &is_before_client),
-            sample.column(Part::BeforeTime, is_host, &is_beside),
-            sample.column(Part::BehindTime, is_host, &|_| true),
-            in_quotes(),
-            sample.column(Part::BehindQuotes, is_host, &|_| true),
-        ];
-        let places: Vec<(At, usize)> = places.into_iter().flatten().collect();
-        let has_most = |share: usize| move |(_, count): &&(At, usize)| share * count > lines.len();
-        let named = sample.column(Part::BeforeTime, is_named, &is_before_client);
-        let found = first_of(&places).filter(has_most(2)).or(named.as_ref().filter(has_most(2)));
-        let is_sure = found.is_some_and(|(_, count)| 10 * count > 9 * lines.len());
-        let other = places.iter().find(|(at, _)| found.is_none_or(|(best, _)| best != at));
-        let rare = other.filter(|_| !is_sure).filter(has_most(4));
-        let [found, mut rare] = [found, rare].map(|place| place.map_or(At::Nowhere, |it| it.0));
-        // A host before a `-` for the client looks like a client, but for one word more.
-        if (found, rare) == (At::Nowhere, At::Nowhere) && client == Some(0) {
-            let first = sample.column(Part::BeforeTime, is_host, &|place| place == 0);
-            let first = first.filter(|first| has_most(2)(&first));
-            rare = first.map_or(At::Nowhere, |(at, _)| sample.shaped(at));
-            let is_longer = matches!(rare, At::Word(Word { shape: (4.., _), .. }));
-            rare = if is_longer { rare } else { At::Nowhere };
-        }
-        (self.host, self.rare_host, self.has_dash) = (sample.shaped(found), rare, has_dash);
-    }
-
     /// Describes where the host is; `None` if most lines have none.
     pub(super) fn describe_host(&self) -> Option<&'static str> {
         self.host.describe()
@@ -312,24 +228,6 @@ impl AccessLine {
                        lines that ask for none";
             self.is_scarce.then(|| few.to_owned())
         })
-    }
-
-    /// Whether more lines may show another layout.
-    pub(super) fn is_shown_by_few<'l>(&self, lines: impl Iterator<Item = &'l [u8]>) -> bool {
-        lines.filter(|line| self.has_target(line, |_| true)).take(LINES_MIN).count() < LINES_MIN
-    }
-
-    /// Whether lines have requests, and no text where the agent is.
-    pub(super) fn lacks_agents<'l>(&self, lines: impl Iterator<Item = &'l [u8]>) -> bool {
-        let lines = lines.take(RECORDS_LOOKED_AT_MAX);
-        let mut agents = lines.filter_map(|line| {
-            let parts = self.parts(line)?;
-            Some(match self.agent {
-                At::Quoted(number) => quoted(line).nth(number).is_some(),
-                _ => combined_agent(parts.after).is_some(),
-            })
-        });
-        agents.next().is_some_and(|first| !first && agents.all(|has_agent| !has_agent))
     }
 
     /// Whether a line asks for a path, so that it needs a host.
@@ -402,354 +300,6 @@ impl Part {
         });
         (self.fields(text).count(), names.map(|(_, at)| 1 << at).sum())
     }
-}
-
-/// The parts of the first lines, with the lines.
-struct Sample<'l> {
-    texts: [Vec<(&'l [u8], &'l [u8])>; 3],
-    is_bracketed: bool,
-}
-
-impl<'l> Sample<'l> {
-    fn of(line: &AccessLine, lines: &[&'l [u8]]) -> Sample<'l> {
-        let texts = [Part::BeforeTime, Part::BehindTime, Part::BehindQuotes].map(|part| {
-            let text = |text: &&'l [u8]| {
-                let parts = line.parts(text)?;
-                Some((line.part(part, text, &parts)?, *text))
-            };
-            lines.iter().filter_map(text).collect()
-        });
-        Sample { texts, is_bracketed: line.is_bracketed }
-    }
-
-    fn texts(&self, part: Part) -> &[(&'l [u8], &'l [u8])] {
-        &self.texts[part as usize]
-    }
-
-    /// Returns the words of a part that may be hosts, and those between them.
-    fn words(&self, part: Part, text: &'l [u8], line: &'l [u8]) -> Option<Vec<&'l [u8]>> {
-        // A name is that of the client unless another word is the client.
-        let has_client = || {
-            let start = text.as_ptr().addr() - line.as_ptr().addr();
-            let mut times = times(&line[..start], self.is_bracketed);
-            times.any(|time| words(&line[..time.start]).any(|it| it != b"["))
-                || words(line).map(without_brackets).any(is_address)
-        };
-        // Behind `REST.GET.OBJECT`, an operation of S3, is the name of a file.
-        let is_operation = |word: &&[u8]| is_host(word) && !word.iter().any(u8::is_ascii_lowercase);
-        let words = part.fields(text).map(without_brackets);
-        match part {
-            Part::BehindTime => {
-                has_client().then(|| words.take_while(|it| !is_operation(it)).collect())
-            }
-            _ => Some(words.collect()),
-        }
-    }
-
-    /// Returns the column of a part that most lines have, of those that may be it, and how many have it.
-    fn column(
-        &self,
-        part: Part,
-        is: fn(&[u8]) -> bool,
-        may_be: &dyn Fn(usize) -> bool,
-    ) -> Option<(At, usize)> {
-        let texts = self.texts(part).iter();
-        let rows = texts.filter_map(|(text, line)| self.words(part, text, line));
-        let (place, count) = column_of(rows, is, may_be)?;
-        Some((At::Word(Word { part, place, shape: Shape::default() }), count))
-    }
-
-    /// Adds the shape that its part has in most lines.
-    fn shaped(&self, at: At) -> At {
-        let At::Word(word) = at else { return at };
-        let shapes = self.texts(word.part).iter().map(|(text, _)| word.part.shape_of(text));
-        let shapes: Vec<Shape> = shapes.collect();
-        let words = most(shapes.iter().map(|(words, _)| *words)).map_or(0, |(words, _)| words);
-        let alike = || shapes.iter().filter(|shape| shape.0 == words);
-        let is_name = |at: &u32| {
-            2 * alike().filter(|(_, names)| names >> at & 1 == 1).count() > alike().count()
-        };
-        let names = (0..u64::BITS).filter(is_name).map(|at| 1 << at).sum();
-        At::Word(Word { shape: (words, names), ..word })
-    }
-}
-
-/// Finds the request: its number among the texts in quotes, and whether it is a path alone.
-fn find_request(lines: &[&[u8]]) -> (usize, bool) {
-    // What is no request for a page has a status behind it.
-    let request = |line: &&[u8]| {
-        let mut texts = quoted(line);
-        let mut all = quoted_with_rest(line);
-        let target = texts.position(|text| target(&without_escapes(text)).is_some());
-        target.or_else(|| all.position(|(_, after)| is_status(after)))
-    };
-    let path = |line: &&[u8]| quoted(line).position(|text| text.starts_with(b"/"));
-    let (request, count) = most(lines.iter().filter_map(request)).unwrap_or_default();
-    let has_methods = || lines.iter().any(|line| has_method(line));
-    match most(lines.iter().filter_map(path)) {
-        Some((path, paths)) if paths > count && has_methods() => (path, true),
-        _ => (request, false),
-    }
-}
-
-/// Returns the place of the client, which is the last word with a `-` behind it in most rows, and whether the
-/// second word is a `-`.
-fn client_among<'l>(rows: impl Iterator<Item = Vec<&'l [u8]>>) -> (Option<usize>, bool) {
-    let rows: Vec<Vec<&[u8]>> = rows.collect();
-    let count = most(rows.iter().map(Vec::len)).map_or(0, |(count, _)| count);
-    let is_dash = |place: usize| {
-        let dashes = rows.iter().filter(|row| row.get(place).is_some_and(|word| *word == b"-"));
-        2 * dashes.count() > rows.len()
-    };
-    let is_client = |place: &usize| !is_dash(*place) && is_dash(place + 1);
-    ((0..count.saturating_sub(1)).rev().find(is_client), is_dash(1))
-}
-
-/// Returns the text up to a quote that is not escaped, and the text after it; `None` if there is none.
-fn in_quotes(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let mut end = 0;
-    loop {
-        end += memchr(b'"', &text[end..])?;
-        // Of two backslashes, the first escapes the second.
-        let escapes = text[..end].iter().rev().take_while(|byte| **byte == b'\\').count();
-        if escapes.is_multiple_of(2) {
-            return Some((&text[..end], &text[end + 1..]));
-        }
-        end += 1;
-    }
-}
-
-/// Returns the place of the first quote of a text in quotes. A user may have escaped quotes in the name;
-/// Apache has `""` for no name.
-fn first_quote(line: &[u8]) -> Option<usize> {
-    let quote = in_quotes(line)?.0.len();
-    let is_empty = matches!(line[quote..], [b'"', b'"', b' ' | b'\t', ..]);
-    if !is_empty || has_time(&line[..quote]) {
-        return Some(quote);
-    }
-    Some(quote + 2 + in_quotes(&line[quote + 2..])?.0.len())
-}
-
-/// Returns the texts in quotes, with their escapes.
-fn quoted(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    quoted_with_rest(line).map(|(text, _)| text)
-}
-
-/// Returns the texts in quotes, with their escapes, each with what is behind it.
-fn quoted_with_rest(line: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let mut rest = first_quote(line).map(|quote| &line[quote..]);
-    std::iter::from_fn(move || {
-        let (text, after) = in_quotes(in_quotes(rest?)?.1)?;
-        rest = Some(after);
-        Some((text, after))
-    })
-}
-
-/// Returns the text behind the last quote; `None` if a quote is not closed, so that the line was cut.
-fn behind_quotes(line: &[u8]) -> Option<&[u8]> {
-    let (_, rest) = quoted_with_rest(line).last()?;
-    memchr(b'"', rest).is_none().then_some(rest)
-}
-
-fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t')
-}
-
-pub(super) fn words(text: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
-    text.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty())
-}
-
-fn blanks(text: &[u8]) -> usize {
-    text.iter().take_while(|byte| is_blank(**byte)).count()
-}
-
-fn without_blank(text: &[u8]) -> &[u8] {
-    text.split_first().filter(|(byte, _)| is_blank(**byte)).map_or(text, |(_, rest)| rest)
-}
-
-fn without_blank_end(text: &[u8]) -> &[u8] {
-    text.split_last().filter(|(byte, _)| is_blank(**byte)).map_or(text, |(_, rest)| rest)
-}
-
-/// Returns the words between single blanks, so that what a client leaves empty is one. A chain such as
-/// `192.0.2.7, 192.0.2.8` is one.
-fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = (!text.is_empty()).then_some(text);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let word_at = |at: usize| {
-            let blank = text[at..].iter().position(|&byte| is_blank(byte));
-            at..blank.map_or(text.len(), |blank| at + blank)
-        };
-        let mut word = word_at(0);
-        let mut end = word.end;
-        while text[word.clone()].ends_with(b",") && end < text.len() {
-            let next = word_at(end + 1);
-            let hops = [&word, &next].map(|word| Hop::of(&text[word.clone()]));
-            if hops[0].is_none() || hops[0] != hops[1] {
-                break;
-            }
-            (end, word) = (next.end, next);
-        }
-        rest = text.get(end + 1..);
-        Some(&text[..end])
-    })
-}
-
-/// What is in a chain: addresses of proxies, or times of servers.
-#[derive(PartialEq, Eq)]
-enum Hop {
-    Address,
-    Number,
-}
-
-impl Hop {
-    fn of(word: &[u8]) -> Option<Hop> {
-        let word = without_brackets(memchr(b'=', word).map_or(word, |at| &word[at + 1..]));
-        match word {
-            b"" => None,
-            b"-" | b"unknown" => Some(Hop::Address),
-            _ if is_address(word) => Some(Hop::Address),
-            _ => (!is_named(word)).then_some(Hop::Number),
-        }
-    }
-}
-
-/// Returns the times in the text before the first quote, without brackets: those in brackets from the end, or
-/// the others.
-fn times(before: &[u8], is_bracketed: bool) -> impl Iterator<Item = Range<usize>> {
-    let is_time = |text: &[u8]| text.len() >= 19 && UnixSeconds::from_log(text).is_some();
-    let mut end = if is_bracketed { before.len() } else { 0 };
-    let in_brackets = std::iter::from_fn(move || {
-        let open = memrchr(b'[', &before[..end])?;
-        let close = memchr(b']', &before[open..end]).map_or(end, |at| open + at);
-        end = open;
-        Some(open + 1..close)
-    });
-    let text = if is_bracketed { &[] } else { before };
-    let starts = words(text).map(|word| word.as_ptr().addr() - before.as_ptr().addr());
-    let others = starts.filter(|&at| before[at].is_ascii_digit()).filter_map(move |at| {
-        // The date and the time may be two words.
-        let lengths =
-            [1, 2].map(|count| words(&before[at..]).take(count).map(<[u8]>::len).sum::<usize>());
-        let ranges = [at..at + lengths[0], at..(at + lengths[1] + 1).min(before.len())];
-        ranges.into_iter().find(|range| is_time(&before[range.clone()]))
-    });
-    in_brackets.filter(move |range| is_time(&before[range.clone()])).chain(others)
-}
-
-fn has_time(before: &[u8]) -> bool {
-    times(before, true).chain(times(before, false)).next().is_some()
-}
-
-/// Returns the number of words that a log of many programs writes before a line: in syslog up to the name
-/// of the program or the machine, in Compose up to a bar, in Kubernetes up to the flag behind the stream, a time
-/// or the name of a pod. `None` if there is no time.
-fn prefix_words(before: &[u8], is_bracketed: bool) -> Option<usize> {
-    let last = times(before, is_bracketed).max_by_key(|time| time.start)?;
-    let words: Vec<&[u8]> = words(&before[..last.start]).collect();
-    let is_pod = |word: &[u8]| word.starts_with(b"[") && word.ends_with(b"]");
-    let is_last = |at: usize| {
-        let is_of_stream = || at > 0 && [&b"stdout"[..], b"stderr"].contains(&words[at - 1]);
-        let is_tag = words[at].ends_with(b":") && !is_address(words[at]);
-        let is_first = at == 0 && (is_pod(words[0]) || has_time(words[0]));
-        is_tag || words[at] == b"|" || is_of_stream() || is_first
-    };
-    let last = (0..words.len()).rev().find(|&at| is_last(at));
-    // Oct 10 13:55:36 web1
-    let is_clock = |word: &&[u8]| word.len() == 8 && word[2] == b':' && word[5] == b':';
-    let machine = words.get(2).filter(|word| is_clock(word)).and(Some(3));
-    Some(last.or(machine).map_or(0, |at| at + 1))
-}
-
-/// Returns the first column whose cells are hosts nearly as often as those of another, and their number: what a
-/// client sends now and then is no host, and a host that it sends does not make it another column.
-fn column_of<'l>(
-    rows: impl Iterator<Item = Vec<&'l [u8]>>,
-    is: fn(&[u8]) -> bool,
-    may_be: &dyn Fn(usize) -> bool,
-) -> Option<(usize, usize)> {
-    let mut counts = Vec::new();
-    for row in rows {
-        counts.resize(counts.len().max(row.len()), 0);
-        let cells = row.iter().zip(&mut counts).enumerate().filter(|(at, _)| may_be(*at));
-        cells.for_each(|(_, (cell, count))| *count += usize::from(is(cell)));
-    }
-    let counts: Vec<(usize, usize)> = counts.into_iter().enumerate().collect();
-    first_of(&counts).copied()
-}
-
-/// Returns the first place that is counted nearly as often as any, and at all: a few hosts are addresses.
-fn first_of<T>(places: &[(T, usize)]) -> Option<&(T, usize)> {
-    let most = places.iter().map(|(_, count)| *count).max().filter(|most| *most > 0)?;
-    places.iter().find(|(_, count)| 10 * count >= 9 * most)
-}
-
-/// Whether a word is a name, and no number, address or `-`.
-fn is_named(word: &[u8]) -> bool {
-    let is_number = word.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
-    !is_number && word != b"-" && !is_address(without_brackets(word))
-}
-
-/// Whether a word is the name of a host in the Internet, perhaps with a port.
-pub(super) fn is_host(word: &[u8]) -> bool {
-    let port = memrchr(b':', word).unwrap_or(word.len());
-    let (name, port) = word.split_at(port);
-    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._".contains(byte) || *byte > 0x7f;
-    let last = memrchr(b'.', name).map(|dot| &name[dot + 1..]);
-    let is_suffix = |last: &[u8]| {
-        last.len() >= 2 && last.iter().all(|it| it.is_ascii_alphabetic() || *it > 0x7f)
-            || last.starts_with(b"xn--")
-    };
-    name.iter().all(is_part)
-        && port.iter().skip(1).all(u8::is_ascii_digit)
-        && !name.starts_with(b".")
-        && last.is_some_and(is_suffix)
-}
-
-/// Whether a word is an address, perhaps with a port.
-fn is_address(word: &[u8]) -> bool {
-    let is_part = |byte: &u8| byte.is_ascii_hexdigit() || b".:[]".contains(byte);
-    let separators = || word.iter().filter(|byte| b".:".contains(byte)).count();
-    word.iter().all(is_part) && (separators() >= 3 || memmem::find(word, b"::").is_some())
-}
-
-/// Whether the text behind a request begins with a status.
-fn is_status(after: &[u8]) -> bool {
-    let status = words(after).next().filter(|_| after.first().is_some_and(|byte| is_blank(*byte)));
-    matches!(status, Some([b'1'..=b'5', one, two]) if one.is_ascii_digit() && two.is_ascii_digit())
-}
-
-/// Whether a line has the word of a method outside of quotes.
-fn has_method(line: &[u8]) -> bool {
-    let is_method = |word| [&b"GET"[..], b"HEAD", b"POST"].contains(&word);
-    words(line).any(is_method)
-}
-
-/// Whether a text begins with a product and its version, as user agents do.
-fn names_product(text: &[u8]) -> bool {
-    let Some(slash) = memchr(b'/', text) else { return false };
-    let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.+!".contains(byte);
-    let (product, version) = (&text[..slash], &text[slash + 1..]);
-    !product.is_empty()
-        && product.iter().all(is_token)
-        && product != b"HTTP"
-        && version.first().is_some_and(u8::is_ascii_digit)
-}
-
-fn without_brackets(word: &[u8]) -> &[u8] {
-    let is_bracket = |byte: &u8| b"()[]{}<>,;".contains(byte);
-    let start = word.iter().position(|byte| !is_bracket(byte)).unwrap_or(word.len());
-    let end = word.iter().rposition(|byte| !is_bracket(byte)).map_or(start, |at| at + 1);
-    &word[start..end]
-}
-
-/// Returns the value that occurs most often, and of several the least, and how often it occurs.
-fn most<T: Copy + Ord>(values: impl Iterator<Item = T>) -> Option<(T, usize)> {
-    let mut values: Vec<T> = values.collect();
-    values.sort_unstable();
-    let equal = values.chunk_by(T::eq).rev().max_by_key(|equal| equal.len())?;
-    Some((equal[0], equal.len()))
 }
 
 /// Returns the User-Agent header in the text after a request: status, bytes, the page that links
