@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use rayon::{Scope, Yield};
 
-use super::captured::Keyed;
+use super::known::Keyed;
 use crate::limits::CAPTURES_READ_AT_ONCE;
 
 /// What was read of a source, and the source.

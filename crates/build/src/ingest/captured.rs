@@ -20,7 +20,8 @@ use portcullis_files::error::WriteError;
 use portcullis_files::limits::SORTED_RUNS_MAX;
 use portcullis_files::scratch::{Scratch, Spool, SpoolReader, Table, push_record, take_record};
 
-use super::known::{Held, Keeps, Known, Resources, settle_order};
+use super::ahead::ahead;
+use super::known::{Held, Keeps, Keyed, Known, Resources, settle_order};
 use super::log::{Form, Role, push_bytes, push_key, take_key};
 use super::place::{self, Slot};
 use crate::pool::{BlobID, BlobPool};
@@ -102,7 +103,9 @@ impl Newest {
     /// Makes the table a run. If there are many runs, all of them become one first.
     fn spill(&mut self) -> Result<(), WriteError> {
         if self.runs.len() == SORTED_RUNS_MAX {
-            self.runs = vec![self.merged(Form::Run)?];
+            let runs = self.runs.iter().map(Captured::reader).collect();
+            let merged = Captured::merge(runs, self.keeps, Form::Run, &self.scratch)?;
+            self.runs = vec![self.of_runs(merged)];
         }
         let run = self.run()?;
         self.runs.push(run);
@@ -122,10 +125,10 @@ impl Newest {
     }
 
     /// Empties the table and returns its content, on all threads.
-    fn sorted(&mut self) -> Result<Captured, WriteError> {
+    fn sorted(&mut self, form: Form) -> Result<Captured, WriteError> {
         let mut sorted = self.taken();
         sorted.par_sort_unstable_by(|one, other| one.0.cmp(&other.0));
-        let mut captured = Captured::new(self.keeps, Form::Sorted, &self.scratch);
+        let mut captured = Captured::new(self.keeps, form, &self.scratch);
         for some in sorted.chunks_mut(KEYS_AT_ONCE) {
             let blocks = some.par_chunks_mut(KEYS_PER_PIECE).map(|keys| captured.blocks_of(keys));
             let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
@@ -139,21 +142,24 @@ impl Newest {
         std::mem::take(&mut self.resources).into_iter().collect()
     }
 
-    /// Returns the captures of all runs.
-    fn merged(&self, form: Form) -> Result<Captured, WriteError> {
-        let runs = self.runs.iter().map(Captured::reader).collect();
-        let mut captured = Captured::merge(runs, self.keeps, form, &self.scratch)?;
-        captured.undated += self.runs.iter().map(|run| run.undated).sum::<u64>();
-        Ok(captured)
+    /// Returns the captures of all runs, which were merged, with what their counts add.
+    fn of_runs(&self, mut merged: Captured) -> Captured {
+        merged.undated += self.runs.iter().map(|run| run.undated).sum::<u64>();
+        merged
     }
 
     /// Returns the captures of all resources, and the content of their files.
     pub(super) fn finish(mut self) -> Result<(Captured, BlobPool), WriteError> {
         let mut captured = match self.runs.is_empty() {
-            true => self.sorted()?,
+            true => self.sorted(Form::Sorted)?,
             false => {
-                self.spill()?;
-                self.merged(Form::Sorted)?
+                let last = self.sorted(Form::Run)?;
+                self.runs.push(last);
+                let Newest { keeps, ref scratch, .. } = self;
+                let runs = self.runs.iter().map(Captured::reader).collect();
+                self.of_runs(ahead(runs, |runs| {
+                    Captured::merge(runs, keeps, Form::Sorted, scratch)
+                })?)
             }
         };
         captured.undated += self.undated;
@@ -178,9 +184,6 @@ pub struct Captured {
     /// Whether some resource is that of an origin.
     pub(super) has_origin: bool,
 }
-
-/// A key with its captures.
-pub(super) type Keyed = (Box<[u8]>, Resources);
 
 /// The records of some keys in order, and what they add to the counts of [`Captured`].
 #[derive(Default)]

@@ -19,6 +19,9 @@ use crate::pool::BlobID;
 /// resource.
 pub(super) type Resources<B = BlobID, L = B> = [Vec<Known<B, L>>; 2];
 
+/// A key with its captures.
+pub(super) type Keyed = (Box<[u8]>, Resources);
+
 /// Which captures of a resource count: by these rules, and all of them for the history of origins or
 /// those alone that can still be the newest.
 pub(super) type Keeps = (&'static AccessRules, bool);

@@ -25,9 +25,9 @@ use portcullis_set::file::{Damage, SetError};
 use portcullis_set::stored::PolicySet;
 
 use super::ahead::ahead;
-use super::captured::{Captured, Keyed, Newest};
+use super::captured::{Captured, Newest};
 use super::files::{Files, Part, Parts, ReadPart};
-use super::known::{Held, Keeps, Known, Resources};
+use super::known::{Held, Keeps, Keyed, Known, Resources};
 use super::log::{Form, take_bytes, take_key};
 use super::place::{self, Place, Slot};
 use super::read::{Open, read_all};

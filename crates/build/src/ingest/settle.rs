@@ -46,8 +46,8 @@ use portcullis_set::batch::BeforeFirst;
 use portcullis_set::limits::TIMELINE_SECONDS_END;
 use portcullis_set::stored::CaptureFacts;
 
-use super::captured::{Captured, CapturedReader, Keyed};
-use super::known::{Held, Known};
+use super::captured::{Captured, CapturedReader};
+use super::known::{Held, Keyed, Known};
 use super::place::{self, Place, Slot};
 use super::tracks::{Track, View};
 use crate::limits::{CAPTURES_AT_ONCE, HISTORIES_AT_ONCE, REDIRECTS_KNOWN_MAX, TARGETS_KNOWN_MAX};
