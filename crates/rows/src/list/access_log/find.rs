@@ -1,8 +1,8 @@
 //! Finds where the values of a log are in its first lines.
 //!
 //! A place is what most lines have: what a client sends in a few of them is none. Where more places than one may
-//! be the host, the first counts that nearly all lines have, in the order of the formats that servers write by
-//! default. Some have a host, and most none: that is a doubt, which is noted.
+//! be the host, that counts which most lines have, and the first of several that all have, in the order of the
+//! formats that servers write by default. Some have a host, and most none: that is a doubt, which is noted.
 //!
 //! Cost: the first [`RECORDS_LOOKED_AT_MAX`] lines, some 20 times.
 
@@ -10,7 +10,7 @@ use super::words::{
     fields, has_method, has_time, is_address, is_host, is_named, is_status, quoted,
     quoted_with_rest, times, without_brackets, words,
 };
-use super::{AccessLine, At, Part, Shape, Word, combined_agent, target, without_escapes};
+use super::{AccessLine, At, Part, Shape, Word, combined_agent, shape_of, target, without_escapes};
 use crate::limits::{LOG_LINES_MIN, RECORDS_LOOKED_AT_MAX};
 use memchr::memchr;
 
@@ -162,7 +162,7 @@ impl<'l> Sample<'l> {
         };
         // Behind `REST.GET.OBJECT`, an operation of S3, is the name of a file.
         let is_operation = |word: &&[u8]| is_host(word) && !word.iter().any(u8::is_ascii_lowercase);
-        let words = part.fields(text).map(without_brackets);
+        let words = fields(text).map(without_brackets);
         match part {
             Part::BehindTime => {
                 has_client().then(|| words.take_while(|it| !is_operation(it)).collect())
@@ -187,15 +187,15 @@ impl<'l> Sample<'l> {
     /// Adds the shape that its part has in most lines.
     fn shaped(&self, at: At) -> At {
         let At::Word(word) = at else { return at };
-        let shapes = self.texts(word.part).iter().map(|(text, _)| word.part.shape_of(text));
+        let shapes = self.texts(word.part).iter().map(|(text, _)| shape_of(text));
         let shapes: Vec<Shape> = shapes.collect();
         let words = most(shapes.iter().map(|(words, _)| *words)).map_or(0, |(words, _)| words);
         let alike = || shapes.iter().filter(|shape| shape.0 == words);
-        let is_name = |at: &u32| {
-            2 * alike().filter(|(_, names)| names >> at & 1 == 1).count() > alike().count()
+        let is_host = |at: &u32| {
+            2 * alike().filter(|(_, hosts)| hosts >> at & 1 == 1).count() > alike().count()
         };
-        let names = (0..u64::BITS).filter(is_name).map(|at| 1 << at).sum();
-        At::Word(Word { shape: (words, names), ..word })
+        let hosts = (0..u64::BITS).filter(is_host).map(|at| 1 << at).sum();
+        At::Word(Word { shape: (words, hosts), ..word })
     }
 }
 
@@ -250,27 +250,31 @@ fn prefix_words(before: &[u8], is_bracketed: bool) -> Option<usize> {
     Some(last.or(machine).map_or(0, |at| at + 1))
 }
 
-/// Returns the first column whose cells are hosts nearly as often as those of another, and their number: what a
-/// client sends now and then is no host, and a host that it sends does not make it another column.
+/// Returns the column with the most cells that are hosts, of several the first, and their number. What a client
+/// sends now and then is no host, and where three of four cells are hosts, addresses and other names are hosts too.
 fn column_of<'l>(
     rows: impl Iterator<Item = Vec<&'l [u8]>>,
     is: fn(&[u8]) -> bool,
     may_be: &dyn Fn(usize) -> bool,
 ) -> Option<(usize, usize)> {
-    let mut counts = Vec::new();
+    let (mut counts, mut all) = (Vec::new(), 0);
     for row in rows {
-        counts.resize(counts.len().max(row.len()), 0);
+        all += 1;
+        counts.resize(counts.len().max(row.len()), (0, 0));
         let cells = row.iter().zip(&mut counts).enumerate().filter(|(at, _)| may_be(*at));
-        cells.for_each(|(_, (cell, count))| *count += usize::from(is(cell)));
+        for (_, (cell, (hosts, words))) in cells {
+            *hosts += usize::from(is(cell));
+            *words += usize::from(!cell.is_empty() && *cell != b"-");
+        }
     }
-    let counts: Vec<(usize, usize)> = counts.into_iter().enumerate().collect();
+    let count = |(hosts, words)| if 4 * hosts > 3 * all { words } else { hosts };
+    let counts: Vec<(usize, usize)> = counts.into_iter().map(count).enumerate().collect();
     first_of(&counts).copied()
 }
 
-/// Returns the first place that is counted nearly as often as any, and at all: a few hosts are addresses.
+/// Returns the first place that is counted most often, and at all.
 fn first_of<T>(places: &[(T, usize)]) -> Option<&(T, usize)> {
-    let most = places.iter().map(|(_, count)| *count).max().filter(|most| *most > 0)?;
-    places.iter().find(|(_, count)| 10 * count >= 9 * most)
+    places.iter().rev().max_by_key(|(_, count)| *count).filter(|(_, count)| *count > 0)
 }
 
 /// Whether a text begins with a product and its version, as user agents do.

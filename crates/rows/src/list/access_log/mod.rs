@@ -15,9 +15,9 @@
 //! The first lines of a list show how its lines are read ([`AccessLine`]): which of the texts in quotes is the request,
 //! and where the host and the agent are. Every line is then read by it. A client can send words outside of quotes
 //! too, as the name of a user or as a chain of proxies. So a host is read where nothing that a client sends is before
-//! it, or behind it, or else if the line is built as most are: as many words, texts in quotes and times; and names
-//! where most have them, if words are empty or joined by commas. Else the record has no host, which is never the one
-//! given for all.
+//! it, or behind it, or else if the line is built as most are: as many words, texts in quotes and times; and hosts
+//! only where most have them, if words are empty or joined by commas. Else the record has no host, which is never
+//! the one given for all.
 //!
 //! In quotes, a backslash escapes the byte after it, and `\xNN` is a byte. A request that is not one
 //! for a page has no URL: `-`, the bytes of another protocol, `OPTIONS *`, `CONNECT`. A client writes
@@ -32,9 +32,8 @@ use std::ops::Range;
 use memchr::memchr;
 
 use self::words::{
-    Hop, behind_quotes, blanks, fields, first_quote, has_method, has_time, in_quotes, is_blank,
-    is_host, is_named, is_status, quoted, times, without_blank, without_blank_end,
-    without_brackets, words,
+    behind_quotes, blanks, fields, first_quote, has_method, has_time, in_quotes, is_blank, is_host,
+    is_named, is_status, quoted, times, without_blank, without_blank_end, without_brackets, words,
 };
 use super::host::{NO_HOST, is_absolute, target};
 use super::values::{Values, kept};
@@ -89,7 +88,7 @@ struct Word {
     shape: Shape,
 }
 
-/// How many words a part has, and a bit for each that is a name.
+/// How many words a part has, and a bit for each that is the name of a host.
 type Shape = (usize, u64);
 
 /// A part of a line outside of quotes.
@@ -165,17 +164,17 @@ impl AccessLine {
         }
         let text = self.part(part, line, parts)?;
         let blanks = text.iter().filter(|&&byte| is_blank(byte)).count();
-        let is_as_most = || {
-            let (count, names) = part.shape_of(text);
+        let is_as_most = |word: &&[u8]| {
+            let (count, hosts) = shape_of(text);
             // Words that a client adds make up for words that it takes away, and move others.
-            let is_plain = blanks + 1 == count && part.fields(text).all(|word| !word.is_empty());
-            count == shape.0 && (is_plain || names & !shape.1 == 0)
+            let is_plain = blanks + 1 == count && fields(text).all(|word| !word.is_empty());
+            count == shape.0 && (is_plain || hosts & !shape.1 == 0 && is_bare(word))
         };
         let found = match place {
             0 if is_first && !self.has_dash => None,
-            0 => part.fields(text).next(),
+            0 => fields(text).next(),
             place if place + 1 == shape.0 => words(text).next_back(),
-            place => part.fields(text).nth(place).filter(|_| is_as_most()),
+            place => fields(text).nth(place).filter(is_as_most),
         };
         let found = found.filter(|_| blanks + 1 >= shape.0).map(without_brackets);
         found.filter(|word| !word.is_empty())
@@ -191,11 +190,11 @@ impl AccessLine {
         let before = parts.before;
         match part {
             Part::BeforeTime => {
-                let text = &before[..self.time_in(before)?.start];
+                let text = &before[..self.only_time_in(before)?.start];
                 Some(without_blank_end(text.strip_suffix(b"[").unwrap_or(text)))
             }
             Part::BehindTime => {
-                let text = &before[self.time_in(before)?.end..];
+                let text = &before[self.only_time_in(before)?.end..];
                 let text = text.strip_prefix(b"]").unwrap_or(text);
                 Some(without_blank_end(without_blank(text)))
             }
@@ -203,6 +202,12 @@ impl AccessLine {
                 behind_quotes(line).filter(|_| self.has_texts(line)).map(without_blank)
             }
         }
+    }
+
+    /// Returns the place of the time if there are as many as in most lines.
+    fn only_time_in(&self, before: &[u8]) -> Option<Range<usize>> {
+        let count = times(before, self.is_bracketed).count();
+        self.time_in(before).filter(|_| count == self.times)
     }
 
     /// Returns the place of the time, without its brackets; `None` if there are more than in most lines.
@@ -284,22 +289,19 @@ impl At {
     }
 }
 
-impl Part {
-    /// Returns the words of the part. Blanks behind the first word of a line fill a column.
-    fn fields(self, text: &[u8]) -> impl Iterator<Item = &[u8]> {
-        let mut fields = fields(text);
-        let first = fields.next();
-        let is_filled = self == Part::BeforeTime;
-        first.into_iter().chain(fields.skip_while(move |word| is_filled && word.is_empty()))
-    }
+/// Returns the shape of a part.
+fn shape_of(text: &[u8]) -> Shape {
+    let hosts = fields(text).zip(0..u64::BITS).filter(|(word, _)| {
+        // A header may write the host with a dot or a port that is none.
+        let name = word.split(|byte| *byte == b':').next().unwrap_or_default();
+        is_host(without_brackets(name.strip_suffix(b".").unwrap_or(name)))
+    });
+    (fields(text).count(), hosts.map(|(_, at)| 1 << at).sum())
+}
 
-    fn shape_of(self, text: &[u8]) -> Shape {
-        let names = self.fields(text).zip(0..u64::BITS).filter(|(word, _)| {
-            // All of a chain are alike.
-            words(word).next().is_some_and(|word| Hop::of(word).is_none())
-        });
-        (self.fields(text).count(), names.map(|(_, at)| 1 << at).sum())
-    }
+/// Whether a word is written as hosts are in logs, and not as in a URL.
+fn is_bare(word: &[u8]) -> bool {
+    word.is_ascii() && memchr(b'%', word).is_none() && memchr(b'/', word).is_none()
 }
 
 /// Returns the User-Agent header in the text after a request: status, bytes, the page that links

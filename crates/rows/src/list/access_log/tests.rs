@@ -195,6 +195,20 @@ fn a_line_that_is_built_otherwise_has_no_host() {
             "192.0.2.7 - - T 0.003 1.1.1.1 a.example abc R",
             "192.0.2.7 - - T 0.003  intranet b.example x R",
         ),
+        ("192.0.2.7 abc a.example - T R", "192.0.2.7  p.example b.example 1 T R"),
+        (
+            "192.0.2.7 - - T R 1.1.1.1 a.example 5f3c 0.003 10.0.0.1:80",
+            "192.0.2.7 - - T R 1.1.1.1 b.example p.example 1, 0.003 10.0.0.1:80",
+        ),
+        (
+            "192.0.2.7 - - T R 1.1.1.1 a.example 5f3c 10.0.0.1:80",
+            "192.0.2.7 - - T R 1.1.1.1 b.example p.example. 1.1.1.1, 10.0.0.1:80",
+        ),
+        (
+            "192.0.2.7 - - T 1.1.1.1 TLSv1.2 a.example - R",
+            "192.0.2.7 - - T 1.1.1.1, - p.example b.example - R",
+        ),
+        ("192.0.2.7 - - T S a.example R", "192.0.2.7 - - T [-] - R"),
         ("1.1.1.1 a.example - - T R", " p.example - x y T R"),
         ("192.0.2.7 - - a.example T R", "192.0.2.7 - b.example T R"),
         ("192.0.2.7 - - T 0.1 a.example R", "192.0.2.7 - - T b.example R"),
@@ -288,6 +302,20 @@ fn a_line_that_is_built_otherwise_has_no_host() {
         (0..20).map(|at| quoted(if at == 7 { "localhost" } else { "a.example" })).collect();
     let found = AccessLine::find(lines.iter().map(String::as_bytes), true, true);
     assert_eq!(found.describe_host(), Some("the host in quotes"));
+    let chained = |word: &str| {
+        format!("192.0.2.7 - - {TIME} 1.1.1.1, 2.2.2.2 a.example {word} 0.003 {REQUEST}")
+    };
+    for word in ["HIT", "https://z.example/x", "john"] {
+        let host = host_and_time(&chained("-"), &chained(word)).0;
+        assert_eq!(host.as_deref(), Some("a.example"), "{word}");
+    }
+    // A header that some clients do not send is not what all lines have.
+    let sent = |at: usize| if at.is_multiple_of(13) { "-" } else { "b.example" };
+    let lines =
+        (0..40).map(|at| format!(r#"192.0.2.7 - - {TIME} {REQUEST} "{}" "a.example""#, sent(at)));
+    let lines: Vec<String> = lines.collect();
+    let found = AccessLine::find(lines.iter().map(String::as_bytes), true, true);
+    assert_eq!(found.host, At::Quoted(4));
     // What more clients send than not is not what all lines have.
     let both = |sent: &str| format!(r#"192.0.2.7 - - {TIME} {sent} {REQUEST} "a.example""#);
     assert_eq!(host_and_time(&both("b.example"), &both("-")).0.as_deref(), Some("a.example"));

@@ -100,17 +100,18 @@ pub(super) fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// What is in a chain: addresses of proxies, or times of servers.
 #[derive(PartialEq, Eq)]
-pub(super) enum Hop {
+enum Hop {
     Address,
     Number,
 }
 
 impl Hop {
-    pub(super) fn of(word: &[u8]) -> Option<Hop> {
+    fn of(word: &[u8]) -> Option<Hop> {
         let word = without_brackets(memchr(b'=', word).map_or(word, |at| &word[at + 1..]));
         match word {
             b"" => None,
-            b"-" | b"unknown" => Some(Hop::Address),
+            b"-" => None,
+            b"unknown" => Some(Hop::Address),
             _ if is_address(word) => Some(Hop::Address),
             _ => (!is_named(word)).then_some(Hop::Number),
         }
