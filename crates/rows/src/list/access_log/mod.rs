@@ -206,8 +206,8 @@ impl AccessLine {
 
     /// Returns the place of the time if there are as many as in most lines.
     fn only_time_in(&self, before: &[u8]) -> Option<Range<usize>> {
-        let count = times(before, self.is_bracketed).count();
-        self.time_in(before).filter(|_| count == self.times)
+        let mut times = times(before, self.is_bracketed);
+        times.next().filter(|_| times.count() + 1 == self.times)
     }
 
     /// Returns the place of the time, without its brackets; `None` if there are more than in most lines.
