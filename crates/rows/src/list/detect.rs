@@ -319,8 +319,10 @@ impl Look<'_> {
     /// Returns the whole lines of the text, or `None` if it has none yet.
     fn lines(&self) -> Option<impl Iterator<Item = &[u8]>> {
         let end = if self.is_whole { self.text.len() } else { LINES.last_end(self.text) };
-        let lines = self.text[..end].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-        (self.is_whole || end > 0).then(|| lines.filter(|line| !line.is_empty()))
+        let lines = self.text[..end].split(|&byte| byte == b'\n');
+        // Blanks at their ends stay: they are as in the records.
+        let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        (self.is_whole || end > 0).then(|| lines.filter(|line| !line.trim_ascii().is_empty()))
     }
 
     /// Returns a list of objects with the URL at these paths.
