@@ -46,17 +46,12 @@ fn a_file_that_is_fixed_in_place_keeps_its_owner() {
 
 /// Standard input is empty if a download fails. An empty file is an answer.
 #[test]
-fn an_empty_standard_input_is_noted() {
-    const NOTE: &str = "note: standard input: empty; read as a robots.txt without rules";
-
+fn an_empty_standard_input_is_an_error() {
     let folder = Folder::new();
     folder.write("empty", "");
     for format in ["text", "json", "github"] {
         let line = format!("lint --fail --format {format}");
-        let output = folder.pipe(format!("{line} -"), "");
-        assert_status(&output, 0);
-        assert_says(&output, &[NOTE]);
-        let output = folder.ok(format!("{line} empty"));
-        assert!(!text(&output.stderr).contains("note"));
+        assert_fails(&folder.pipe(format!("{line} -"), ""), &["standard input: empty"]);
+        folder.ok(format!("{line} empty"));
     }
 }

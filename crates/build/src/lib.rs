@@ -43,8 +43,7 @@ pub use ingest::{
     Strictness, ingest, settle_of, two_names,
 };
 pub use load::{
-    LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, empty_input, load, load_files,
-    load_text, read_text,
+    LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, load, load_files, load_text, read_text,
 };
 pub use merging::{MergeError, SettleChoice, as_of, set_as_of, settled};
 pub use pool::{BlobID, BlobPool, Fingerprint, Packed};

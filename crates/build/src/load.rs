@@ -104,9 +104,6 @@ pub enum LoadNoteKind {
     LeftOut(String),
     /// The file was parsed by the dialect and has this note of [`NoteKind::OF_FILES`].
     File(NoteKind),
-    /// Standard input, a pipe or a device is empty, as after a failed download. It was read as a
-    /// robots.txt without rules.
-    EmptyInput,
     /// The file has text, and no line of it is a record that robots.txt has: it may be a log or a table,
     /// or what a failed download left.
     NoRecord,
@@ -123,7 +120,6 @@ impl std::fmt::Display for LoadNote {
             LoadNoteKind::File(kind) => {
                 write!(f, "{}; read anyway, without a rule", kind.describe())
             }
-            LoadNoteKind::EmptyInput => f.write_str("empty; read as a robots.txt without rules"),
             LoadNoteKind::NoRecord => {
                 f.write_str("no line is a record of robots.txt; read anyway, without a rule")
             }
@@ -274,9 +270,6 @@ fn check_notes(notes: &[LoadNote], count: u64, config: &LoadConfig) -> Result<()
 }
 
 fn notes_on(path: &Path, text: &[u8], config: &LoadConfig) -> Vec<LoadNote> {
-    if let Some(note) = empty_input(path, text) {
-        return vec![note];
-    }
     let mut facts = CaptureFacts::default();
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
     let mut notes: Vec<_> = notes_of_file(facts.file_notes).map(LoadNoteKind::File).collect();
@@ -285,14 +278,6 @@ fn notes_on(path: &Path, text: &[u8], config: &LoadConfig) -> Vec<LoadNote> {
         notes.push(LoadNoteKind::NoRecord);
     }
     notes.into_iter().map(|kind| note_on(path, kind)).collect()
-}
-
-/// Returns the note on the text of an empty stream. An empty file is an answer without rules; an empty
-/// stream may be no answer at all.
-pub fn empty_input(path: &Path, text: &[u8]) -> Option<LoadNote> {
-    let is_file = || path.metadata().is_ok_and(|metadata| metadata.is_file());
-    let is_empty = text.is_empty() && (path == Path::new("-") || !is_file());
-    is_empty.then(|| note_on(path, LoadNoteKind::EmptyInput))
 }
 
 fn note_on(path: &Path, kind: LoadNoteKind) -> LoadNote {

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use anyhow::{anyhow, ensure};
 use portcullis_build::{LoadConfig, LoadNote, LoadNoteKind, Loaded, Strictness};
 use portcullis_files::kind::{FileKind, WrongKind};
-use portcullis_report::account::EMPTY_INPUT;
-use portcullis_report::{Counts, Figures, JudgedAge, PolicyFacts};
+use portcullis_report::{Counts, JudgedAge, PolicyFacts};
 use portcullis_robots::syntax::NoteKind;
 pub use portcullis_rows::runner::thread_pool;
 use portcullis_set::batch::{Classifier, Freshness};
@@ -71,9 +70,6 @@ pub fn load(
     if Path::new(set.name()).is_dir() {
         facts.kind = "folder";
     }
-    let is_empty = |note: &&LoadNote| note.kind == LoadNoteKind::EmptyInput;
-    let empty = notes.iter().filter(is_empty).count() as u64;
-    facts.file_notes.merge(&Figures(vec![(EMPTY_INPUT, empty)]));
     agents.run.policies = Some(facts);
     agents.run.at = questions.times.as_ref().map(TimePlan::describe);
     agents.run.judged_age = questions.freshness.as_ref().map(|freshness| JudgedAge {
@@ -189,9 +185,7 @@ pub fn show_notes(notes: &[LoadNote], count: u64, form: SummaryForm) {
     }
     let line = |note: &LoadNote| {
         let weight = match note.kind {
-            LoadNoteKind::LeftOut(_)
-            | LoadNoteKind::EmptyInput
-            | LoadNoteKind::File(NoteKind::FileCut) => "note",
+            LoadNoteKind::LeftOut(_) | LoadNoteKind::File(NoteKind::FileCut) => "note",
             _ => "warning",
         };
         format!("{weight}: {note}")

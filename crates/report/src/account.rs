@@ -76,9 +76,6 @@ pub struct PolicyFacts {
     pub file_notes: Figures,
 }
 
-/// What [`PolicyFacts::file_notes`] calls an empty standard input.
-pub const EMPTY_INPUT: &str = "empty-input";
-
 impl PolicyFacts {
     /// Describes a set.
     pub fn of(set: &PolicySet) -> PolicyFacts {
@@ -101,10 +98,10 @@ impl PolicyFacts {
         }
     }
 
-    /// Names the numbers of files with the notes of [`NoteKind::OF_FILES`], none of them empty input.
+    /// Names the numbers of files with the notes of [`NoteKind::OF_FILES`].
     pub fn notes_of_files(files: [u64; NoteKind::OF_FILES.len()]) -> Figures {
         let notes = NoteKind::OF_FILES.map(NoteKind::as_str).into_iter().zip(files);
-        Figures(notes.chain([(EMPTY_INPUT, 0)]).collect())
+        Figures(notes.collect())
     }
 }
 

@@ -135,7 +135,7 @@ pub struct StrictArgs {
     /// Make what is only noted by default an error
     ///
     /// These are files that would be skipped, that are longer than --max-robots-size, or that are
-    /// HTML, JSON or binary data, empty standard input, broken records, and captures without a
+    /// HTML, JSON or binary data, broken records, and captures without a
     /// status or after --as-of. By default each is reported in a note or warning, and what is read
     /// is parsed as the dialect says.
     #[arg(long, hide_short_help = true)]

@@ -13,7 +13,6 @@ use std::path::Path;
 use anyhow::{anyhow, ensure};
 
 use crate::limits::{EDITED_BYTES_MAX, LINT_FILES_PER_THREAD_MAX};
-use portcullis_build::empty_input;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_files::expand::expand;
 use portcullis_files::input::{InputError, read_robots_txt};
@@ -166,9 +165,8 @@ impl Run {
         let mut statistics = Statistics::from_file(&report);
         retain(&mut report, |code| code.severity() >= self.level);
         let omitted = Omitted::of(&name, &report);
-        let mut notes: Vec<String> =
-            empty_input(path, &text).iter().map(|note| format!("note: {note}")).collect();
-        notes.extend(report.unknown.iter().map(|unknown| format!("{name}: {unknown}")));
+        let unknown = report.unknown.iter().map(|unknown| format!("{name}: {unknown}"));
+        let mut notes: Vec<String> = unknown.collect();
         let mut text_of_file = Vec::new();
         if self.args.edits() {
             let chosen = self.args.text.dialect.as_slice();

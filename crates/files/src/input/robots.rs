@@ -21,7 +21,9 @@ use portcullis_dialect::limits::BODY_BYTES_MAX;
 /// # Errors
 ///
 /// If the file cannot be opened, read or decompressed, or is surely not a robots.txt
-/// ([`InputError::WrongKind`]). HTML, JSON and binary data are left to the parser.
+/// ([`InputError::WrongKind`]). HTML, JSON and binary data are left to the parser. An empty stream
+/// (standard input, a pipe, a device) is an error too: a failed download leaves one, and no rules allow
+/// everything.
 pub fn read_robots_txt(path: &Path, bytes_max: Option<usize>) -> Result<Vec<u8>, InputError> {
     /// The bytes read past the limit. A line end is two bytes at most.
     const SEEN_PAST_MAX: usize = 2;
@@ -29,16 +31,21 @@ pub fn read_robots_txt(path: &Path, bytes_max: Option<usize>) -> Result<Vec<u8>,
     let mut text = Vec::new();
     if path == Path::new("-") {
         fill_robots_txt(STANDARD_INPUT, io::stdin(), wanted, &mut text)?;
-        return Ok(text);
+        return if text.is_empty() { Err(empty_stream(STANDARD_INPUT)) } else { Ok(text) };
     }
     let name = path.display().to_string();
-    let opened = File::open(path).and_then(|file| Ok((file.metadata()?.is_dir(), file)));
-    let (is_folder, file) = opened.map_err(|error| InputError::open(path, error))?;
-    if is_folder {
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+    let (metadata, file) = opened.map_err(|error| InputError::open(path, error))?;
+    if metadata.is_dir() {
         return Err(InputError::wrong_kind(name, FileKind::Folder, Wanted::RobotsTxt));
     }
     fill_robots_txt(&name, file, wanted, &mut text)?;
-    Ok(text)
+    if text.is_empty() && !metadata.is_file() { Err(empty_stream(&name)) } else { Ok(text) }
+}
+
+fn empty_stream(name: &str) -> InputError {
+    let problem = "empty; did a download fail? For a robots.txt without rules, name an empty file";
+    InputError::list(name, problem)
 }
 
 /// Like [`read_robots_txt`], but reads the first `wanted` bytes of `stored` into `text`, whose memory is
