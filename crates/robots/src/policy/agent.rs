@@ -10,6 +10,10 @@
 //! share with browsers: a group for `Mozilla` does not apply to every crawler that claims
 //! compatibility. A header with no other word belongs to a browser, and then these words are its
 //! names.
+//!
+//! † [`ORDINARY`] words are product tokens of some crawlers, and words of other headers: `Sogou web
+//! spider/4.0` is not Spider, and the phone `Code Blue` is not Code. They are names where a product
+//! stands: as the first word, as the first word of a product with a version, and after `compatible;`.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -25,6 +29,10 @@ const COMPATIBILITY: &str = "\
     en-us fedora firefox gecko headlesschrome i686 intel ios ipad iphone khtml like linux mac \
     macintosh mobile mozilla msie net nt opera opr os presto pro rv safari sv1 tablet touch \
     trident u ubuntu version webkit win32 win64 windows wow64 x x11 x64 x86_64";
+
+/// Ordinary words that are product tokens of crawlers too, in lower case, sorted. Their place in a header
+/// tells whether they are meant.
+const ORDINARY: &str = "code cursor devin operator spider trae yak yeti";
 
 /// Characters between the parts of a header: white space, and what delimits comments.
 const BETWEEN_PARTS: &[char] = &[' ', '\t', ',', ';', '(', ')', '[', ']', '{', '}', '"', '<', '>'];
@@ -237,6 +245,25 @@ fn is_compatibility(word: &str) -> bool {
     KNOWN.binary_search_by(|known| known.bytes().cmp(word())).is_ok()
 }
 
+/// Whether a word that begins at a byte of a header is an ordinary word where no product stands.
+fn is_ordinary(header: &str, at: usize, word: &str) -> bool {
+    if !ORDINARY.split(' ').any(|ordinary| ordinary.eq_ignore_ascii_case(word)) {
+        return false;
+    }
+    let before = header[..at].trim_end_matches([' ', '\t']);
+    // The open comment.
+    let comment = before.rfind('(').filter(|open| !before[*open..].contains(')'));
+    let is_compatible = before.ends_with(';')
+        && comment.is_some_and(|open| {
+            let mut entries = before[open + 1..].split(';').map(str::trim);
+            entries.any(|entry| entry.eq_ignore_ascii_case("compatible"))
+        });
+    let last = before.rsplit([' ', '\t']).next().unwrap_or_default();
+    let begins_product = last.contains('/') || last.ends_with([';', '(', ')', ',']);
+    let has_version = header[at + word.len()..].starts_with('/');
+    !(before.is_empty() || is_compatible || begins_product && has_version)
+}
+
 /// Returns the words that are not `shared` by many agents, or all of them if every one is.
 fn names(words: Vec<&str>, shared: impl Fn(&str) -> bool) -> Vec<&str> {
     let own: Vec<&str> = words.iter().copied().filter(|word| !shared(word)).collect();
@@ -246,7 +273,10 @@ fn names(words: Vec<&str>, shared: impl Fn(&str) -> bool) -> Vec<&str> {
 /// Returns the tokens of a header, longest first.
 fn tokens(header: &str, groups: &GroupRules) -> Vec<String> {
     let alphabet = alphabet(groups);
-    let words = parts(header).flat_map(|part| words(part, alphabet)).collect();
+    let all: Vec<&str> = parts(header).flat_map(|part| words(part, alphabet)).collect();
+    // A word is a part of the header, so its address is its place.
+    let place = |word: &str| word.as_ptr().addr() - header.as_ptr().addr();
+    let words = names(all, |word| is_ordinary(header, place(word), word));
     let mut seen: HashSet<String, foldhash::fast::RandomState> = HashSet::default();
     let is_new = |name: &&str| seen.insert(name.to_ascii_lowercase());
     let names = names(words, is_compatibility).into_iter();
@@ -335,6 +365,30 @@ mod tests {
         for (header, expected) in rows {
             assert_eq!(tokens_of(header, &RFC_9309), expected, "{header}");
             assert_eq!(tokens_of(header, &DRAFT_2019), expected, "{header}");
+        }
+    }
+
+    #[test]
+    fn ordinary_words_are_names_where_a_product_stands() {
+        let rows: [(&str, &[&str]); 9] = [
+            ("Sogou web spider/4.0(+http://www.sogou.example/help)", &["Sogou", "web"]),
+            (
+                "Mozilla/5.0 (Linux; Android 8.0; Code Blue) AppleWebKit/537.36 (KHTML, like Gecko)",
+                &["Blue"],
+            ),
+            (
+                "Mozilla/5.0 (Linux; Android 8.0; Code) AppleWebKit/537.36",
+                &["AppleWebKit", "Mozilla"],
+            ),
+            ("Spider", &["Spider"]),
+            ("Code/1.0 (+https://a.example)", &["Code"]),
+            ("Mozilla/5.0 (compatible; Spider; +https://a.example)", &["Spider"]),
+            ("Mozilla/5.0 (KHTML, like Gecko; compatible; Operator) Chrome/9", &["Operator"]),
+            ("Mozilla/5.0 (KHTML, like Gecko) Cursor/1.2 Chrome/9", &["Cursor"]),
+            ("Mozilla/5.0 (compatible; web spider)", &["web"]),
+        ];
+        for (header, expected) in rows {
+            assert_eq!(tokens_of(header, &RFC_9309), expected, "{header}");
         }
     }
 
