@@ -168,7 +168,9 @@ def test_missing_values_of_pandas(classifier):
     frame = pandas.DataFrame({"url": URLS})
     frame["CCBot"] = classifier.classify(frame["url"])["CCBot"]
     assert frame["CCBot"].tolist() == list(classifier.classify(URLS)["CCBot"]) == CCBOT
-    assert frame[~pandas.Series(classifier.allowed(frame["url"]))]["url"].tolist() == URLS
+    kept = frame[~pandas.Series(classifier.allowed(frame["url"]))]
+    # pandas 3 stores text with NaN for None.
+    assert kept["url"].equals(frame["url"])
 
 
 def test_results_in_other_libraries(classifier):

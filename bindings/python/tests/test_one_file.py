@@ -123,6 +123,9 @@ def test_robotparser():
         for method in ("crawl_delay", "request_rate"):
             assert getattr(ours, method)(agent) == getattr(original, method)(agent)
     assert ours.site_maps() == original.site_maps()
+    for value in ("²", "9" * 5000):
+        ours.parse(["User-agent: *", f"Crawl-delay: {value}", f"Request-rate: {value}/5"])
+        assert (ours.crawl_delay("a"), ours.request_rate("a")) == (None, None)
     ours.allow_all = True
     assert ours.can_fetch("b", "/")
     ours.disallow_all = True

@@ -15,6 +15,15 @@ from ._core import RobotsTxt
 __all__ = ["RobotFileParser"]
 
 
+def _whole(value: str) -> list[int]:
+    """Return the number that the value is, or none: ``isdigit`` is true for ``²``, which is no number."""
+    try:
+        return [int(value)] if value.strip().isdecimal() else []
+    except ValueError:
+        # More digits than Python converts.
+        return []
+
+
 class RobotFileParser(urllib.robotparser.RobotFileParser):
     """A ``urllib.robotparser.RobotFileParser`` that uses Portcullis for decisions.
 
@@ -43,18 +52,16 @@ class RobotFileParser(urllib.robotparser.RobotFileParser):
 
     def crawl_delay(self, useragent: str) -> str | None:
         """Return the seconds between two requests, if they are a whole number."""
-        numbers = [value for value in self._values("crawl-delay", useragent) if value.isdigit()]
+        numbers = [number for value in self._values("crawl-delay", useragent) for number in _whole(value)]
         # An int, as in the original, although typeshed says otherwise.
-        return int(numbers[-1]) if numbers else None  # type: ignore[return-value]
+        return numbers[-1] if numbers else None  # type: ignore[return-value]
 
     def request_rate(self, useragent: str) -> urllib.robotparser.RequestRate | None:
         """Return the requests and seconds of the last valid Request-rate."""
         pairs = [value.split("/") for value in self._values("request-rate", useragent)]
-        rates = [pair for pair in pairs if len(pair) == 2 and all(it.strip().isdigit() for it in pair)]
-        if not rates:
-            return None
-        requests, seconds = map(int, rates[-1])
-        return urllib.robotparser.RequestRate(requests, seconds)
+        rates = [[number for part in pair for number in _whole(part)] for pair in pairs if len(pair) == 2]
+        rates = [rate for rate in rates if len(rate) == 2]
+        return urllib.robotparser.RequestRate(*rates[-1]) if rates else None
 
     def site_maps(self) -> list[str] | None:
         """Return the sitemaps that the file names, or ``None`` if there are none."""

@@ -64,17 +64,29 @@ class _Asked(NamedTuple):
 
 def _path(policies: str) -> str:
     """Return the path of the set on this machine, which Spark may have distributed."""
-    from pyspark import SparkFiles
-
     if os.path.exists(policies):
         return os.path.abspath(policies)
-    distributed: str = SparkFiles.get(policies)
-    if os.path.exists(distributed):
+    distributed = _distributed(policies)
+    if distributed and os.path.exists(distributed):
         return distributed
     raise FileNotFoundError(
         f"{policies}: no such file on this worker; distribute it with SparkContext.addFile, "
         "or name a path that all workers see"
     )
+
+
+def _distributed(policies: str) -> str | None:
+    """Return the path at which Spark puts a distributed file; ``None`` if this process has none.
+
+    Spark Connect's client, without a JVM, has no ``SparkFiles``, or no folder for them.
+    """
+    try:
+        from pyspark import SparkFiles
+
+        path: str = SparkFiles.get(policies)
+    except (ImportError, AssertionError):
+        return None
+    return path
 
 
 @functools.lru_cache(maxsize=4)
