@@ -219,7 +219,8 @@ pub fn record_agents(
     );
     let has_default_lists = questions.names_nobody();
     if has_default_lists {
-        questions.asked = agents::expand(&["@ai-all", "@search"].map(AgentValue::new))?;
+        let lists = ["@ai-all", "@search", "@documented"].map(AgentValue::new);
+        questions.asked = agents::expand(&lists)?;
     }
     let by_default = if place == Place::Record { AgentKind::Header } else { AgentKind::Token };
     let kind = agent_kind.unwrap_or(by_default);

@@ -1,54 +1,140 @@
 //! The lists of agents that are compiled in.
 //!
-//! `lists.toml` holds the names by source and class, and defines each list as a selection of these
-//! names. `scripts/agent-lists` generates the file. It is parsed on first use, when a list or a
-//! suggestion is needed.
+//! `listed.rs` has the names of ai.robots.txt with their classes, which `scripts/agent-lists` generates,
+//! and `documented.rs` what operators say about their crawlers, by hand. A list here is a selection of
+//! both.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::sync::LazyLock;
 
 use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::{AgentError, Crawler};
-use serde::Deserialize;
 
-const TEXT: &str = include_str!("lists.toml");
-
-static TABLES: LazyLock<Tables> = LazyLock::new(|| toml::from_str(TEXT).expect("a test parses it"));
-
-/// The class of tokens that control how pages are used, and that send no requests.
-const USE: &str = "use";
+use super::documented::{DOCUMENTED, Documented, Grade, Page};
+use super::listed::{self, LISTED};
 
 /// The greatest edit distance between a misspelt name and the list that is suggested for it.
 const DISTANCE_MAX: usize = 3;
 
-#[derive(Deserialize)]
-struct Tables {
-    source: Vec<Source>,
-    list: Vec<Selection>,
-    /// The classes of each name, by source.
-    agents: BTreeMap<String, BTreeMap<String, Vec<String>>>,
-    /// By name.
-    readings: BTreeMap<String, Reading>,
+/// What a crawler fetches for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Training,
+    Search,
+    Assistant,
+    /// The token controls how pages are used, and sends no requests.
+    Use,
 }
 
-/// How a crawler reads robots.txt, as its operator documents it.
-#[derive(Deserialize)]
-pub struct Reading {
-    /// A chain of tokens, as [`Crawler::parse`] takes it.
-    pub reading: String,
+/// The names of a list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// Those of ai.robots.txt, of this class or of any.
+    Ai(Option<Class>),
+    Engines,
+    Documented,
+}
+
+/// A list of agents.
+struct List {
+    name: &'static str,
+    about: &'static str,
+    names: Names,
+}
+
+const LISTS: &[List] = &[
+    List {
+        name: "ai-training",
+        about: "crawlers that fetch pages to train models, or build data sets for that",
+        names: Names::Ai(Some(Class::Training)),
+    },
+    List {
+        name: "ai-search",
+        about: "crawlers that fetch pages for search engines that answer with AI",
+        names: Names::Ai(Some(Class::Search)),
+    },
+    List {
+        name: "ai-assistant",
+        about: "crawlers that fetch pages when a user, an assistant or an agent asks for them",
+        names: Names::Ai(Some(Class::Assistant)),
+    },
+    List {
+        name: "ai-all",
+        about: "all crawlers that fetch for AI, whatever their class",
+        names: Names::Ai(None),
+    },
+    List {
+        name: "search",
+        about: "crawlers of search engines with an index of their own",
+        names: Names::Engines,
+    },
+    List {
+        name: "documented",
+        about: "crawlers whose operators document more than their token",
+        names: Names::Documented,
+    },
+];
+
+/// Crawlers of search engines with an index of their own, and the day of the list. Kept by hand: a
+/// crawler is added if the engine documents its token and says that it follows robots.txt.
+const ENGINES_DATE: &str = "2026-11-23";
+const ENGINES: &[&str] = &[
+    "Applebot",
+    "Baiduspider",
+    "Bingbot",
+    "coccocbot-web",
+    "DuckDuckBot",
+    "Googlebot",
+    "MojeekBot",
+    "PetalBot",
+    "Qwantbot",
+    "SeznamBot",
+    "Slurp",
+    "YandexBot",
+    "Yeti",
+];
+
+/// A list of agents, found by its name.
+pub struct Found {
+    /// The source of the list, with its version and licence.
     pub source: String,
-    pub date: String,
+    /// The names, sorted case-insensitively.
+    pub names: Vec<&'static str>,
 }
 
-#[derive(Deserialize)]
-struct Source {
-    name: String,
-    title: String,
-    url: String,
-    version: String,
-    date: String,
-    licence: String,
+impl List {
+    /// The names, sorted case-insensitively.
+    fn select(&self) -> Vec<&'static str> {
+        let mut names: Vec<&str> = match self.names {
+            Names::Ai(class) => {
+                let listed = LISTED.iter().filter(|(name, _)| !has_classes(name)).copied();
+                let own = DOCUMENTED.iter().filter(|it| !it.classes.is_empty());
+                let agents = listed.chain(own.map(|it| (it.name(), it.classes)));
+                let is_in = |classes: &[Class]| class.is_none_or(|class| classes.contains(&class));
+                agents.filter(|(_, classes)| is_in(classes)).map(|(name, _)| name).collect()
+            }
+            Names::Engines => ENGINES.to_vec(),
+            Names::Documented => DOCUMENTED.iter().map(Documented::name).collect(),
+        };
+        names.sort_by_cached_key(|name| name.to_ascii_lowercase());
+        names
+    }
+
+    fn source(&self) -> String {
+        let pages = DOCUMENTED.iter().map(|it| it.page.date).max().unwrap_or_default();
+        match self.names {
+            Names::Ai(_) => {
+                let (version, date) = (listed::VERSION, listed::DATE);
+                format!("ai.robots.txt, {version}, {date}, MIT; operators' pages, {pages}")
+            }
+            Names::Engines => format!("search engines, kept by hand, {ENGINES_DATE}"),
+            Names::Documented => format!("operators' pages, {pages}"),
+        }
+    }
+}
+
+/// Whether the operator of the crawler says more about its class than ai.robots.txt.
+fn has_classes(name: &str) -> bool {
+    documented(name).is_some_and(|it| !it.classes.is_empty())
 }
 
 /// Parses a reading. Where tokens may have a `!`, it is none of the token here.
@@ -63,87 +149,37 @@ pub(super) fn chain(reading: &str, dialect: &Dialect) -> Result<Crawler, AgentEr
     }
 }
 
-/// A list: the names of a source that are in one class, or all names of the source.
-#[derive(Deserialize)]
-struct Selection {
-    name: String,
-    about: String,
-    source: String,
-    class: Option<String>,
-}
-
-/// A list of agents, found by its name.
-pub struct Found {
-    /// The source of the list, with its version and licence.
-    pub source: String,
-    /// The names, sorted case-insensitively.
-    pub names: Vec<String>,
-}
-
-impl Tables {
-    fn source(&self, selection: &Selection) -> &Source {
-        let found = self.source.iter().find(|source| source.name == selection.source);
-        found.expect("a test looks up every source")
-    }
-
-    /// The names of a list with their classes, sorted case-insensitively.
-    fn select(&self, selection: &Selection) -> Vec<(&str, &[String])> {
-        let class = selection.class.as_ref();
-        let is_in = |classes: &[String]| class.is_none_or(|class| classes.contains(class));
-        let agents = self.agents[&selection.source].iter();
-        let agents = agents.map(|(name, classes)| (name.as_str(), classes.as_slice()));
-        let mut agents: Vec<_> = agents.filter(|(_, classes)| is_in(classes)).collect();
-        agents.sort_by_cached_key(|(name, _)| name.to_ascii_lowercase());
-        agents
-    }
-}
-
-impl Source {
-    fn describe(&self) -> String {
-        let Source { title, version, date, licence, .. } = self;
-        format!("{title}, {version}, {date}, {licence}")
-    }
-}
-
 /// Returns the list called `name`, or the crawler, as its operator documents it. `None` if there is
 /// neither.
 pub fn find(name: &str) -> Option<Found> {
-    let read = |name: &str| reading(name).map_or(name, |it| &it.reading).to_owned();
-    if let Some(selection) = TABLES.list.iter().find(|list| list.name == name) {
-        let names = TABLES.select(selection).into_iter().map(|(name, _)| read(name)).collect();
-        return Some(Found { source: TABLES.source(selection).describe(), names });
+    if let Some(list) = LISTS.iter().find(|list| list.name == name) {
+        return Some(Found {
+            source: list.source(),
+            names: list.select().into_iter().map(read).collect(),
+        });
     }
-    let crawler = crawlers().find(|crawler| crawler.eq_ignore_ascii_case(name))?;
-    let source = match reading(crawler) {
-        Some(Reading { source, date, .. }) => format!("{source}, {date}"),
-        None => "by its product token".to_owned(),
-    };
-    Some(Found { source, names: vec![read(crawler)] })
+    if let Some(it) = documented(name) {
+        let Page { url, date, .. } = it.page;
+        return Some(Found { source: format!("{url}, {date}"), names: vec![it.reading] });
+    }
+    let name = agents().find(|agent| agent.eq_ignore_ascii_case(name))?;
+    Some(Found { source: "by its product token".to_owned(), names: vec![name] })
 }
 
-/// Returns how the crawler with this product token reads robots.txt, if its operator documents more than
-/// the token.
-pub fn reading(token: &str) -> Option<&'static Reading> {
-    // Parsing takes longer than a small run, and most tokens have no reading.
-    let is_key = |line: &str| {
-        let key = line.strip_prefix('"').and_then(|rest| rest.get(..token.len()));
-        key.is_some_and(|key| key.eq_ignore_ascii_case(token)) && line.contains("{ reading")
-    };
-    if !TEXT.lines().any(is_key) {
-        return None;
-    }
-    let is_it = |name: &str| name.eq_ignore_ascii_case(token);
-    TABLES.readings.iter().find(|(name, _)| is_it(name)).map(|(_, reading)| reading)
+/// Returns what the operator of the crawler with this product token documents; `None` if that is no more
+/// than the token.
+pub fn documented(token: &str) -> Option<&'static Documented> {
+    DOCUMENTED.iter().find(|it| it.name().eq_ignore_ascii_case(token))
 }
 
-/// The names of all crawlers that `@NAME` can name.
-fn crawlers() -> impl Iterator<Item = &'static str> {
-    agents().chain(TABLES.readings.keys().map(String::as_str))
+/// Returns how a crawler reads robots.txt: the tokens that its operator documents, or its own.
+fn read(name: &'static str) -> &'static str {
+    documented(name).map_or(name, |it| it.reading)
 }
 
 /// The names of the lists, and what each has.
 pub fn descriptions() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TABLES.list.iter().map(|list| (list.name.as_str(), list.about.as_str()))
+    LISTS.iter().map(|list| (list.name, list.about))
 }
 
 /// The names of the lists.
@@ -151,9 +187,15 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     descriptions().map(|(name, _)| name)
 }
 
-/// The names of all agents.
+/// The names of all agents; some are repeated.
 pub fn agents() -> impl Iterator<Item = &'static str> {
-    TABLES.agents.values().flat_map(BTreeMap::keys).map(String::as_str)
+    let listed = LISTED.iter().map(|(name, _)| *name).chain(ENGINES.iter().copied());
+    listed.chain(DOCUMENTED.iter().map(Documented::name))
+}
+
+#[cfg(test)]
+pub(super) fn is_listed_upstream(name: &str) -> bool {
+    LISTED.iter().any(|(listed, _)| listed.eq_ignore_ascii_case(name))
 }
 
 /// Returns the list whose name is nearest to a misspelt one, or `None` if none is near.
@@ -163,63 +205,59 @@ pub fn suggestion(name: &str) -> Option<&'static str> {
     (distance <= DISTANCE_MAX).then_some(list)
 }
 
-/// Writes every list with its names.
+/// Writes every list with its names, and what operators document.
 ///
 /// # Errors
 ///
 /// If `out` cannot be written.
 pub fn write(out: &mut impl Write) -> io::Result<()> {
-    for (number, selection) in TABLES.list.iter().enumerate() {
-        let Selection { name, about, .. } = selection;
-        let source = TABLES.source(selection);
-        let agents = TABLES.select(selection);
-        if number > 0 {
-            writeln!(out)?;
+    for list in LISTS.iter().filter(|list| list.names != Names::Documented) {
+        let names = list.select();
+        writeln!(out, "@{}: {}", list.name, list.about)?;
+        writeln!(out, "{} names ({})", names.len(), list.source())?;
+        for name in names {
+            let is_use =
+                LISTED.iter().any(|(it, classes)| *it == name && classes.contains(&Class::Use));
+            let note = if is_use { "  (controls use; does not fetch)" } else { "" };
+            writeln!(out, "  {}{note}", read(name))?;
         }
-        writeln!(out, "@{name}: {about}")?;
-        writeln!(out, "{} names ({}, {})", agents.len(), source.describe(), source.url)?;
-        for (name, classes) in agents {
-            match (reading(name), classes.iter().any(|class| class == USE)) {
-                (Some(Reading { reading, .. }), _) => writeln!(out, "  {reading}")?,
-                (None, true) => writeln!(out, "  {name}  (controls use; does not fetch)")?,
-                (None, false) => writeln!(out, "  {name}")?,
-            }
-        }
+        writeln!(out)?;
     }
     out.write_all(
-        b"\n@CRAWLER: one of these, or one that its operator documents as more than its token:\n\
-          A+B follows the groups of B if none names A; A! does not read the groups for *\n",
+        b"@CRAWLER: one of these, or one of @documented, of which the operator says more than the token:\n\
+          A+B follows the groups of B if none names A; A! does not read the groups for *;\n\
+          `not bound`: by the operator's own page, robots.txt may not apply to it\n",
     )?;
-    for Reading { reading, source, date } in TABLES.readings.values() {
-        writeln!(out, "  {reading}  ({source}, {date})")?;
+    DOCUMENTED.iter().try_for_each(|it| write_documented(out, it))
+}
+
+fn write_documented(out: &mut impl Write, it: &Documented) -> io::Result<()> {
+    let says = |out: &mut dyn Write, what: &str, page: &Page| {
+        let Page { url, date, grade } = page;
+        let grade = if *grade == Grade::Observed { ", not by the operator" } else { "" };
+        write!(out, "{what}  ({url}, {date}{grade})")
+    };
+    says(out, &format!("  {}", it.reading), it.page)?;
+    if let Some(page) = it.not_bound {
+        says(out, "\n    not bound", page)?;
     }
-    Ok(())
+    if let Some((delay, page)) = it.delay {
+        says(out, &format!("\n    Crawl-delay: {}", delay.as_str()), page)?;
+    }
+    writeln!(out)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_dialect::dialect::GOOGLE;
 
     #[test]
-    fn the_file_is_consistent() {
-        for list in &TABLES.list {
-            assert!(!TABLES.source(list).describe().is_empty());
-            assert!(!TABLES.select(list).is_empty(), "{}", list.name);
+    fn every_list_has_names() {
+        for list in LISTS {
+            assert!(!list.select().is_empty() && !list.source().is_empty(), "{}", list.name);
         }
-        assert_eq!(TABLES.source.len(), TABLES.agents.len());
-        for (name, classes) in TABLES.agents.values().flatten() {
-            let known = |class: &String| {
-                class == USE || TABLES.list.iter().any(|list| list.class.as_ref() == Some(class))
-            };
-            assert!(classes.iter().all(known), "{name}: {classes:?}");
+        for name in agents() {
             assert_eq!(name.trim(), name);
-        }
-        for (name, Reading { reading, source, date }) in &TABLES.readings {
-            let chain = Crawler::parse(reading, &GOOGLE).unwrap();
-            assert_eq!(chain.tokens().next(), Some(name.as_str()));
-            assert!(chain.tokens().count() > 1 || !chain.reads_default(), "{reading} says no more");
-            assert!(source.starts_with("https://") && date.len() == 10, "{reading}");
         }
     }
 
@@ -228,26 +266,36 @@ mod tests {
         let names = |name: &str| find(name).unwrap().names;
         assert_eq!(names("yandexbot"), ["YandexBot+Yandex"]);
         assert_eq!(names("AdsBot-Google"), ["AdsBot-Google!"]);
+        assert_eq!(names("Google-CloudVertexBot"), ["Google-CloudVertexBot+Googlebot"]);
         assert_eq!(names("GPTBot"), ["GPTBot"]);
+        assert_eq!(names("kimibot"), ["KimiBot"]);
         for reading in ["YandexBot+Yandex", "Applebot+Googlebot"] {
-            assert!(names("search").iter().any(|name| name == reading), "{reading}");
+            assert!(names("search").contains(&reading), "{reading}");
         }
+        let is_bound = |name: &str| documented(name).is_none_or(|it| it.not_bound.is_none());
+        assert!(!is_bound("ChatGPT-User") && is_bound("Claude-User") && is_bound("GPTBot"));
     }
 
     #[test]
     fn names_are_in_their_lists() {
-        let has = |list: &str, name: &str| find(list).unwrap().names.iter().any(|it| it == name);
+        let has = |list: &str, name: &str| find(list).unwrap().names.contains(&name);
         for (list, name) in [
             ("ai-training", "GPTBot"),
             ("ai-training", "CCBot"),
             ("ai-training", "Google-Extended"),
             ("ai-training", "Applebot-Extended"),
+            ("ai-training", "Amazonbot"),
+            ("ai-training", "MistralAI-Training"),
             ("ai-search", "OAI-SearchBot"),
+            ("ai-search", "Kimi-SearchBot"),
             ("ai-assistant", "ChatGPT-User"),
+            ("ai-assistant", "Amazonbot"),
+            ("ai-assistant", "Google-GeminiNotebook"),
             ("search", "Googlebot"),
+            ("documented", "AdsBot-Google!"),
         ] {
             assert!(has(list, name), "{list} {name}");
-            assert!(list == "search" || has("ai-all", name), "{name}");
+            assert!(!list.starts_with("ai-") || has("ai-all", name), "{name}");
         }
         assert!(!has("ai-training", "OAI-SearchBot"));
         assert!(!has("search", "GPTBot"));

@@ -1,10 +1,12 @@
 //! The agents of `-a`: names, and lists of names by `@NAME` or `@FILE`.
 //!
 //! [`expand`] makes one list of names without duplicates. `lists` holds the lists that are compiled in,
-//! and how operators document that their crawlers read robots.txt: lists, `@CRAWLER` and headers use that,
-//! and a typed token stays as it is. `AgentNotes` reports names that have no effect with the loaded
+//! and `documented` how operators document that their crawlers read robots.txt: lists, `@CRAWLER` and
+//! headers use that, and a typed token stays as it is. `AgentNotes` reports names that have no effect with the loaded
 //! policies; nothing else here reads policies.
 
+mod documented;
+mod listed;
 mod lists;
 mod notes;
 
@@ -23,7 +25,7 @@ use portcullis_text::visible::cut_characters;
 use super::message::counted;
 
 pub use lists::descriptions;
-pub(crate) use lists::{reading, write as write_lists};
+pub(crate) use lists::{documented, write as write_lists};
 pub(crate) use notes::AgentNotes;
 
 /// The most characters of a User-Agent header that a message shows.
@@ -157,8 +159,8 @@ pub fn from_header(header: &str, dialect: &Dialect) -> Result<Crawler, AgentErro
     let chain = Crawler::from_header(header, dialect)?;
     // The longest token names the crawler. Another one may be in the header of anybody, who would not be
     // bound by the groups for `*` then.
-    let Some(documented) = chain.tokens().next().and_then(reading) else { return Ok(chain) };
-    Ok(chain.read_as(&lists::chain(&documented.reading, dialect)?))
+    let Some(documented) = chain.tokens().next().and_then(documented) else { return Ok(chain) };
+    Ok(chain.read_as(&lists::chain(documented.reading, dialect)?))
 }
 
 /// Expands the values of `-a` to names, in order and without duplicates that differ only in case.
@@ -196,7 +198,7 @@ fn listed(list: &str, lists: &mut Vec<AgentList>) -> anyhow::Result<Vec<Name>> {
     let (number, at) = (Some(lists.len()), format!("@{list}"));
     if let Some(found) = lists::find(list) {
         lists.push(AgentList { name: at, source: found.source, ..AgentList::default() });
-        let name = |name| Name { name, list: number, line: None };
+        let name = |name: &str| Name { name: name.to_owned(), list: number, line: None };
         return Ok(found.names.into_iter().map(name).collect());
     }
     let path = Path::new(list);

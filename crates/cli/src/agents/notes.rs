@@ -17,7 +17,7 @@ use portcullis_set::{Damage, PolicySet};
 use super::super::message::say;
 use super::super::output::SummaryForm;
 use super::super::plan::QuestionPlan;
-use super::lists::{self, Reading};
+use super::lists;
 
 /// The most names in one note. The JSON summary has all names.
 const SHOWN_MAX: usize = 10;
@@ -120,8 +120,10 @@ fn show_unnamed(agents: Vec<&UnnamedAgent>, effect: &str) {
 fn left_out(questions: &QuestionPlan, lists: &[AgentList], dialect: &str) -> Vec<String> {
     let mut notes = Vec::new();
     for name in questions.asked.given() {
-        let Some(Reading { reading, .. }) = lists::reading(name) else { continue };
-        let others: Vec<&str> = reading.trim_end_matches('!').split('+').skip(1).collect();
+        let Some(crawler) = lists::documented(name).filter(|it| it.reads_otherwise()) else {
+            continue;
+        };
+        let others: Vec<&str> = crawler.reading.trim_end_matches('!').split('+').skip(1).collect();
         let more = match others.is_empty() {
             true => "does not read the groups for *".to_owned(),
             false => format!("also follows the group {}", others.join(" and ")),

@@ -99,8 +99,9 @@ impl Classifier {
                 });
             }
         }
-        let is_named = self.set.names_agent(&chain)?;
-        Ok(Named::Agent(if is_named { NONE } else { crawlers.unnamed }))
+        // The groups for `*` may not stand for a crawler that does not read them.
+        let is_other = !chain.reads_default() || self.set.names_agent(&chain)?;
+        Ok(Named::Agent(if is_other { NONE } else { crawlers.unnamed }))
     }
 
     /// Returns what the tokens of a header match. An agent with fallback tokens has them behind its own.
