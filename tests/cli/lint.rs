@@ -51,7 +51,9 @@ fn an_empty_standard_input_is_an_error() {
     folder.write("empty", "");
     for format in ["text", "json", "github"] {
         let line = format!("lint --fail --format {format}");
-        assert_fails(&folder.pipe(format!("{line} -"), ""), &["standard input: empty"]);
+        let output = folder.pipe(format!("{line} -"), "");
+        assert_status(&output, 2);
+        assert_says(&output, &["error: standard input: empty"]);
         folder.ok(format!("{line} empty"));
     }
 }
