@@ -89,7 +89,6 @@ fn table(delimiter: char, end: &str) -> Vec<u8> {
     let rows = list(|record, url| match record % 103 {
         5 => end.to_owned(),
         9 => format!("{record}{delimiter}{url}{end}").replace('"', "'"),
-        15 => format!("{record}{delimiter}\"{url}\"x{delimiter}{end}"),
         21 => format!("{record}{delimiter}{}{delimiter}\"p,\n\"\"q\"\"\"{end}", quoted(&url)),
         _ => format!("{record}{delimiter}{}{delimiter}p{end}", quoted(&url)),
     });

@@ -9,8 +9,9 @@
 //! If columns are named by their numbers, and the first row holds a URL, a host, a status or a time
 //! where they are, it is a row too: the file has no header.
 //!
-//! A row with another number of fields than the header, or with wrong quotes, is broken and reported
-//! with its line. A field that is not closed has swallowed the rest of the file, which is an error.
+//! A row with another number of fields than the header is broken and reported with its line. A quote
+//! that RFC 4180 does not allow ends the file as an error, because bodies could pass for rows behind it; so
+//! does a field that is not closed, which has swallowed the rest.
 //!
 //! Cost: two passes over quotes and line ends to cut the file, and one over each row. A field is copied
 //! if it has quotes within.
@@ -107,9 +108,9 @@ impl Schema {
 
     /// Returns the fields of a row. The error says what is wrong.
     fn record<'r>(&self, row: &'r [u8]) -> Result<Record<'r>, String> {
-        let (mut record, mut count, mut problem) = (Record::default(), 0, None);
+        let (mut record, mut count, mut is_open) = (Record::default(), 0, false);
         for field in Fields::new(row, self.separator) {
-            problem = problem.or(field.problem);
+            is_open |= field.problem.is_some();
             for &(name, rank, _) in self.columns.iter().filter(|column| column.2 == count) {
                 let value = match field.text() {
                     _ if field.is_missing() => FieldValue::Null,
@@ -122,21 +123,18 @@ impl Schema {
             }
             count += 1;
         }
-        match problem {
-            Some(QuoteProblem::TextAfter) => {
-                Err("text after the closing quote of a field".to_owned())
-            }
-            Some(QuoteProblem::NotClosed) => Err(OPEN_QUOTE.to_owned()),
-            None if count != self.count => {
-                let fields = if count == 1 { "field" } else { "fields" };
-                Err(format!(
-                    "{count} {fields}, and the header has {}; quote fields with a delimiter or a line \
-                     end",
-                    self.count
-                ))
-            }
-            None => Ok(record),
+        if is_open {
+            return Err(OPEN_QUOTE.to_owned());
         }
+        if count != self.count {
+            let fields = if count == 1 { "field" } else { "fields" };
+            return Err(format!(
+                "{count} {fields}, and the header has {}; quote fields with a delimiter or a line \
+                 end",
+                self.count
+            ));
+        }
+        Ok(record)
     }
 }
 

@@ -8,6 +8,7 @@ use super::{Keeper, fields, read_all};
 use crate::BrokenKind::{Senseless, Unreadable};
 use crate::FieldMap;
 use crate::csv::open;
+use crate::{BatchReader as _, ReadConfig};
 
 fn source(text: &str) -> Source {
     let text = std::io::Cursor::new(text.to_owned().into_bytes());
@@ -120,7 +121,7 @@ fn what_is_wrong_is_said() {
     let headers = problem("url,body,headers\n", &fields(&["headers=headers"]));
     let only = "read as CSV: headers are read from JSON Lines only; omit --fields headers";
     assert_eq!(headers, only);
-    let rows = "url,body\nu,\"a\nb\"\nu\nu,\"a\"b\nu,b\n,b\nu,\"never closed\n";
+    let rows = "url,body\nu,\"a\nb\"\nu\nu,b\n,b\nu,\"never closed\n";
     let found = read(rows, &usual);
     let broken: Vec<_> = found.broken.iter().map(|it| (&*it.place, &*it.problem)).collect();
     let no_subject = "no URL and no host (url, robots_url, uri, host, domain, hostname); name the \
@@ -132,15 +133,35 @@ fn what_is_wrong_is_said() {
                 "line 4",
                 "1 field, and the header has 2; quote fields with a delimiter or a line end"
             ),
-            ("line 5", "text after the closing quote of a field"),
-            ("line 7", no_subject),
+            ("line 6", no_subject),
             (
-                "line 8",
+                "line 7",
                 "a quoted field is not closed, so every row behind it is part of it; close it"
             ),
         ]
     );
     assert_eq!(found.captures.len(), 2);
     let kinds = found.broken.iter().map(|it| it.kind);
-    assert!(kinds.eq([Senseless, Senseless, Senseless, Unreadable]));
+    assert!(kinds.eq([Senseless, Senseless, Unreadable]));
+}
+
+/// A body that another site wrote must not pass for a row of this one.
+#[test]
+fn quotes_that_are_escaped_by_backslashes_end_the_file() {
+    let header = "url,status,body\nhttps://one.example/robots.txt,200,\"Disallow: /\"\n";
+    let forged = "https://one.example/robots.txt,200,Allow: /\n";
+    for body in [
+        format!("#\\\"\n{forged}\\\"x"),
+        format!("#\\\"\n{forged}https://b.example/robots.txt,200,\\\""),
+        format!("say \\\"hello\\\"\n{forged}"),
+    ] {
+        let text = format!("{header}https://two.example/robots.txt,200,\"{body}\"\n");
+        let mut reader = open(source(&text), &FieldMap::default()).unwrap();
+        let batch = reader.next_batch().unwrap().unwrap();
+        let mut keeper = Keeper::default();
+        batch.read(&ReadConfig { robots_bytes_max: None }, &mut |read| keeper.keep(read));
+        assert_eq!(&*keeper.captures[0].capture.body, b"Disallow: /");
+        let Err(InputError::List { problem, .. }) = reader.next_batch() else { panic!("{text}") };
+        assert!(problem.contains("escape='\"' (Spark)"), "{problem}");
+    }
 }

@@ -40,13 +40,17 @@ pub enum Framing {
 
 impl Framing {
     /// Returns the end of the last whole record in `bytes`, which begin at a record. 0 if no record
-    /// ends.
+    /// ends. Rows from a [stray quote](Framing::stray_quote) on do not count.
     pub fn last_end(self, bytes: &[u8]) -> usize {
         match self {
             Framing::Byte(terminator) => {
                 memchr::memrchr(terminator.byte(), bytes).map_or(0, |at| at + 1)
             }
-            Framing::Quoted { delimiter } => RowEnds::new(bytes, delimiter).last().unwrap_or(0),
+            Framing::Quoted { delimiter } => {
+                let mut rows = RowEnds::new(bytes, delimiter);
+                let mut ends = std::iter::from_fn(|| rows.next().filter(|_| rows.stray.is_none()));
+                ends.by_ref().last().unwrap_or(0)
+            }
             Framing::EmptyLine => memchr::memrchr_iter(b'\n', bytes)
                 .find(|&at| is_empty_line(bytes, at))
                 .map_or(0, |at| at + 1),
@@ -62,6 +66,16 @@ impl Framing {
                 .find(|&at| is_empty_line(bytes, at))
                 .map(|at| at + 1),
         }
+    }
+
+    /// Returns the position of the first quote in `bytes` that RFC 4180 does not allow there: within a
+    /// field that does not begin with one, or with text behind it that closes a field. In a table whose
+    /// quotes are escaped in another way, the text of a field could pass for rows from there on.
+    pub fn stray_quote(self, bytes: &[u8]) -> Option<usize> {
+        let Framing::Quoted { delimiter } = self else { return None };
+        let mut rows = RowEnds::new(bytes, delimiter);
+        while rows.stray.is_none() && rows.next().is_some() {}
+        rows.stray
     }
 
     /// Returns the bytes that a record ending with `tail` lacks at its end.
@@ -93,16 +107,26 @@ pub fn dump_record(rest: &[u8]) -> Option<(&[u8], u8)> {
 
 /// An iterator over the ends of rows: each LF outside a quoted field.
 ///
-/// A quote opens a field only at its start, as in RFC 4180; elsewhere it is text.
+/// A quote opens a field only at its start, as in RFC 4180; elsewhere it is a stray one.
 struct RowEnds<'b> {
     bytes: &'b [u8],
     delimiter: u8,
     at: usize,
+    /// The first stray quote up to the last end.
+    stray: Option<usize>,
 }
 
 impl<'b> RowEnds<'b> {
     fn new(bytes: &'b [u8], delimiter: u8) -> RowEnds<'b> {
-        RowEnds { bytes, delimiter, at: 0 }
+        RowEnds { bytes, delimiter, at: 0, stray: None }
+    }
+
+    /// Whether a field may end at a position: before a delimiter or a line end.
+    fn ends_field(&self, at: usize) -> bool {
+        match self.bytes[at..] {
+            [] | [b'\n', ..] | [b'\r'] | [b'\r', b'\n', ..] => true,
+            [byte, ..] => byte == self.delimiter,
+        }
     }
 }
 
@@ -117,9 +141,14 @@ impl Iterator for RowEnds<'_> {
                 return Some(self.at);
             }
             let before = found.checked_sub(1).map(|before| self.bytes[before]);
-            if before.is_none_or(|byte| byte == self.delimiter || byte == b'\n') {
-                self.at = quoted_end(self.bytes, self.at).unwrap_or(self.bytes.len());
-            }
+            let stray = match before.is_none_or(|byte| byte == self.delimiter || byte == b'\n') {
+                true => {
+                    self.at = quoted_end(self.bytes, self.at).unwrap_or(self.bytes.len());
+                    (!self.ends_field(self.at)).then(|| self.at - 1)
+                }
+                false => Some(found),
+            };
+            self.stray = self.stray.or(stray);
         }
     }
 }

@@ -57,6 +57,8 @@ enum Cut {
     More,
     /// The bytes begin with a record that is too long.
     TooLong,
+    /// The bytes begin with a row that has a stray quote at this position.
+    StrayQuote(usize),
 }
 
 impl ChunkConfig {
@@ -69,16 +71,21 @@ impl ChunkConfig {
     /// Cuts a chunk off `rest`, which begins at a record. `rest` has at least
     /// [`ChunkConfig::wanted_bytes`] unless it is the last of the input.
     fn cut(&self, framing: Framing, rest: &[u8], is_last: bool) -> Cut {
-        if is_last && rest.len() <= self.chunk_bytes {
+        let window = &rest[..rest.len().min(self.chunk_bytes)];
+        if is_last && window.len() == rest.len() && framing.stray_quote(rest).is_none() {
             return Cut::At(rest.len());
         }
-        let end = framing.last_end(&rest[..self.chunk_bytes]);
+        let end = framing.last_end(window);
         if end > 0 {
             return Cut::At(end);
         }
         // The first record fills the window: it is longer than a chunk, and a chunk of its own.
         let searched = &rest[..rest.len().min(self.record_bytes_max + 1)];
-        match framing.first_end(searched) {
+        let end = framing.first_end(searched);
+        if let Some(at) = framing.stray_quote(&searched[..end.unwrap_or(searched.len())]) {
+            return Cut::StrayQuote(at);
+        }
+        match end {
             Some(end) => Cut::At(end),
             None if rest.len() > self.record_bytes_max => Cut::TooLong,
             None if is_last => Cut::At(rest.len()),
@@ -215,11 +222,22 @@ impl TextChunks {
         }
     }
 
+    /// Returns the error for a quote that may not be where it is.
+    fn stray_quote(&self, at: usize) -> InputError {
+        let at = self.source.position() + at as u64;
+        self.source.problem(format!(
+            "the quote at byte {at} is in the middle of a field, so nobody knows where its row ends; if \
+             quotes are escaped by backslashes, write the table with escape='\"' (Spark); RFC 4180 \
+             doubles them, in fields between quotes"
+        ))
+    }
+
     /// Returns the next chunk, or `None` after the last. After an error there are no more.
     ///
     /// # Errors
     ///
-    /// If the input cannot be read, or has a record that is too long.
+    /// If the input cannot be read, or has a record that is too long or a row with a
+    /// [stray quote](Framing::stray_quote).
     pub fn next(&mut self, framing: Framing) -> Result<Option<TextChunk>, InputError> {
         if self.is_first {
             self.source.map();
@@ -259,6 +277,7 @@ impl TextChunks {
                 // Doubling keeps the search for the end of a long record linear in total.
                 Cut::More => wanted = (2 * rest.len()).min(config.record_bytes_max + 1),
                 Cut::TooLong => return Err(self.too_long()),
+                Cut::StrayQuote(at) => return Err(self.stray_quote(at)),
             }
         }
     }
@@ -289,6 +308,32 @@ mod tests {
         ];
         for &(rest, is_last, expected) in cases {
             let framing = Framing::Byte(Terminator::LineFeed);
+            assert_eq!(config.cut(framing, rest, is_last), expected, "{rest:?}, {is_last}");
+        }
+    }
+
+    #[test]
+    fn a_stray_quote_ends_a_table_before_its_row() {
+        let config = ChunkConfig { chunk_bytes: 8, record_bytes_max: 9, ..ChunkConfig::default() };
+        let cases: &[(&[u8], bool, Cut)] = &[
+            (b"a,\"b\"\n", true, Cut::At(6)),
+            (b"a,\"b\"\r\n", true, Cut::At(7)),
+            (b"a,\"b\"\r", true, Cut::At(6)),
+            (b"a,\"\"\"\",", true, Cut::At(7)),
+            (b"a\n\"b\"c\n", true, Cut::At(2)),
+            (b"a\nb\"\n", true, Cut::At(2)),
+            (b"\"b\"c\n", true, Cut::StrayQuote(2)),
+            (b"\"b\" \n", true, Cut::StrayQuote(2)),
+            (b"\"b\"\rc\n", true, Cut::StrayQuote(2)),
+            (b"b\"\n", true, Cut::StrayQuote(1)),
+            (b"\\\"\"\nabcdef", false, Cut::StrayQuote(1)),
+            (b"abcdefg\"\n", false, Cut::StrayQuote(7)),
+            // What follows a quote may not have been read.
+            (b"\"bcdef\"", false, Cut::More),
+            (b"\"b\ncdef\"", false, Cut::More),
+        ];
+        for &(rest, is_last, expected) in cases {
+            let framing = Framing::Quoted { delimiter: b',' };
             assert_eq!(config.cut(framing, rest, is_last), expected, "{rest:?}, {is_last}");
         }
     }

@@ -1,11 +1,11 @@
 //! Finds the values in the rows of CSV and TSV.
 //!
-//! A row that RFC 4180 does not allow (text after a closing quote, a quote that is never closed, a
-//! number of fields that differs from the first row) has a problem instead of a URL.
+//! A row that RFC 4180 does not allow (a quote that is never closed, a number of fields that differs from
+//! the first row) has a problem instead of a URL. A stray quote ended the list before its row.
 
 use bumpalo::Bump;
 use portcullis_captures::json_path::FieldValue;
-use portcullis_files::input::{Fields, QuoteProblem, Separator};
+use portcullis_files::input::{Fields, Separator};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::Problem;
@@ -42,7 +42,7 @@ impl Columns {
         let mut fields = Fields::new(rest, self.separator);
         let mut problem = None;
         let checked = fields.by_ref().inspect(|field| {
-            problem = problem.or(field.problem.map(problem_of));
+            problem = problem.or(field.problem.map(|_| Problem::OpenQuote));
         });
         let [time, agent, host] = self.others;
         let ([url, time, agent, host], count) =
@@ -66,13 +66,6 @@ impl Columns {
             end_bytes,
             values: Values { url, time, lacks_unit, agent, host },
         })
-    }
-}
-
-fn problem_of(problem: QuoteProblem) -> Problem {
-    match problem {
-        QuoteProblem::TextAfter => Problem::BadQuotes,
-        QuoteProblem::NotClosed => Problem::OpenQuote,
     }
 }
 

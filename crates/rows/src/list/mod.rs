@@ -235,8 +235,6 @@ words! {
         /// The row has fewer or more fields than the first one.
         FieldCount => "field-count":
             "not the number of fields of the first row; quote those with a delimiter",
-        /// Text follows the closing quote of a field.
-        BadQuotes => "bad-quotes": "text after the closing quote of a field",
         /// A quoted field does not end, so the row extends to the end of the list.
         OpenQuote => "open-quote": "a quoted field is not closed",
         /// The line is of a kind that names no URL.
