@@ -13,8 +13,8 @@
 //!   [`DFA_PATH_POSITIONS_MAX`]: trying the patterns, or making a state for each byte of the path, may
 //!   visit each of them.
 //!
-//! A [`Cache`] holds what was built for many rule sets. If that exceeds the budget, all is forgotten.
-//! Clearing costs time, never an answer. Threads share nothing.
+//! A [`Cache`] holds what was built for many rule sets. If that exceeds the budget, all is forgotten but for
+//! the rule set that was just asked, which may exceed it alone. Clearing costs time, never an answer. Threads share nothing.
 //!
 //! **The lazy DFA** is regex-automata's. The patterns become one anchored alternation, best first, with
 //! leftmost-first semantics: the match that a search reports is the first pattern of the list that
@@ -68,17 +68,23 @@ impl Cache {
         let automaton = automaton.or_default();
         let outcome = automaton.decide(rules, path, limits);
         self.memory_bytes = self.memory_bytes + ENTRY_BYTES + automaton.memory_bytes() - before;
-        if self.memory_bytes > limits.automata_bytes_max {
-            self.clear();
+        if self.memory_bytes > limits.automata_bytes_max && self.automata.len() > 1 {
+            self.clear_others(number);
         }
         outcome
     }
 
-    /// Forgets all automata. Only the sum of their work stays.
+    /// Forgets all automata but one: it was just asked, and a path may need more than the budget. Only the
+    /// sum of the work of others stays.
     #[cold]
-    fn clear(&mut self) {
-        let clearings = self.cleared.clearings + 1;
-        *self = Cache { cleared: Work { clearings, ..self.work() }, ..Cache::default() };
+    fn clear_others(&mut self, number: u32) {
+        let kept = self.automata.remove(&number);
+        let cleared = Work { clearings: self.cleared.clearings + 1, ..self.work() };
+        *self = Cache { cleared, ..Cache::default() };
+        if let Some(kept) = kept {
+            self.memory_bytes = ENTRY_BYTES + kept.memory_bytes();
+            self.automata.insert(number, kept);
+        }
     }
 
     /// Returns the memory held, in bytes.

@@ -340,6 +340,28 @@ fn a_thread_keeps_no_more_rule_sets_than_its_memory_takes() {
 
 /// No changed byte makes checking or deciding panic.
 #[test]
+fn a_rule_set_beyond_the_memory_is_prepared_once() {
+    let usual = Limits::default();
+    let limits = Limits { candidates_tried_max: None, dfa_pattern_bytes_max: 0, ..usual };
+    let settings =
+        Settings { limits: Limits { automata_bytes_max: 1, ..limits }, ..Settings::default() };
+    let texts: Vec<Vec<u8>> = (0..200).map(|it| format!("/*a{it}*b").into_bytes()).collect();
+    let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+    let (buf, mut cache) = (rule_set(&texts, false), Cache::default());
+    for number in 0..50 {
+        let path = format!("/x/a{number}/b");
+        let outcome = buf.as_rule_set().decide_as(1, path.as_bytes(), &settings, &mut cache);
+        assert_eq!(outcome.pattern(), buf.as_rule_set().first_match(path.as_bytes()));
+    }
+    let bytes = buf.as_rule_set().pattern_bytes() as u64;
+    assert_eq!(cache.work().rule_bytes, bytes, "{:?}", cache.work());
+    // Another one takes its place.
+    buf.as_rule_set().decide_as(2, b"/x/a1/b", &settings, &mut cache);
+    buf.as_rule_set().decide_as(1, b"/x/a1/b", &settings, &mut cache);
+    assert_eq!(cache.work().clearings, 2);
+}
+
+#[test]
 fn damaged_bytes_do_no_harm() {
     let stored = rule_set(PATTERNS, true);
     let paths: Vec<Vec<u8>> = odd_paths(6).into_iter().step_by(131).collect();
