@@ -5,7 +5,9 @@ use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_dialect::usage::Label;
 use portcullis_engine::Limits;
 use portcullis_engine::limits::CANDIDATES_TRIED_MAX;
-use portcullis_testkit::{Configuration, Form, Question, Random, World, agree, origin, scattered};
+use portcullis_testkit::{
+    Configuration, Form, Question, Random, World, agree, origin, scattered, set_of,
+};
 
 use crate::{AGENT, DIALECT};
 
@@ -120,4 +122,40 @@ fn statements_about_usage_share_the_budget() {
         })
     });
     assert!(held[2][0] > 2 * BUDGET_BYTES, "all fits the budget: {held:?}");
+}
+
+/// A path is searched for once, however many agents the same statements hold for.
+#[test]
+fn agents_that_share_statements_share_a_search() {
+    let mut random = Random::new(13);
+    let names: Vec<String> = (0..160).map(|number| format!("bot{}", letters(number))).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut text = b"User-agent: *\nDisallow: /closed\n".to_vec();
+    for _ in 0..2_000 {
+        let [one, other] = [0, 1].map(|_| random.word(LETTERS, 2..=3));
+        text.extend([b"Content-Usage: /*", &one[..], b"*", &other, b"*Q train-ai=n\n"].concat());
+    }
+    let work = [1, names.len()].map(|agents| {
+        let mut world = World::new(DIALECT, None, &names[..agents]);
+        let paths = (0..20).map(|_| random.word(LETTERS, 2_000..=2_000));
+        let urls = paths.map(|path| [origin(0).as_bytes(), b"/", &path[..]].concat());
+        world.files.push(text.clone());
+        let urls: Vec<Vec<u8>> = urls.collect();
+        let engine = world.engine(
+            &set_of(Form::Read, &world.files, (DIALECT, None), &world.agents),
+            &Configuration::default(),
+        );
+        let engine = engine.with_usage(&[Label::ALL[0]]);
+        let mut memory = engine.memory();
+        engine.ask(&urls, &mut memory);
+        let work = memory.session().step_counts().work;
+        assert!(work.scans > 0, "{work:?}");
+        work.scans
+    });
+    assert_eq!(work[0], work[1]);
+}
+
+/// Returns a number in letters.
+fn letters(number: usize) -> String {
+    number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
 }

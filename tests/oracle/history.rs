@@ -3,6 +3,8 @@
 //! The captures go the way of users: JSON Lines files, `ingest`, a compiled set. The times are those
 //! at which an answer may change, and those beside them. A failure prints the captures.
 
+use std::sync::Arc;
+
 use portcullis_build::{IngestConfig, Provenance, SettleConfig};
 use portcullis_dialect::decision::{PolicyState, Reason};
 use portcullis_dialect::dialect::Dialect;
@@ -11,7 +13,7 @@ use portcullis_files::scratch::Scratch;
 use portcullis_oracle::{Archive, Archived, LongOutageChoice, Policy};
 use portcullis_robots::access::{LongOutage, UnixSeconds};
 use portcullis_set::PolicySet;
-use portcullis_set::batch::{Classifier, InForce, Records, Session, Times};
+use portcullis_set::batch::{AgentKind, Classifier, InForce, Records, Session, Times};
 use portcullis_testkit::{Captures, Random, agents, compiled, ingested, names};
 use rayon::prelude::*;
 use serde_json::json;
@@ -167,14 +169,26 @@ fn assert_period(archive: &Archive<'_>, url: &str, time: u64, InForce { period, 
 }
 
 /// Compares all answers to a block of URLs, each with a time.
-fn compare(session: &mut Session, archive: &Archive<'_>, block: &[(&str, u64)]) -> Tally {
-    let records: Vec<&str> = block.iter().map(|(url, _)| *url).collect();
+fn compare(
+    [session, by_record]: &mut [Session; 2],
+    archive: &Archive<'_>,
+    block: &[(&str, u64)],
+) -> Tally {
+    let urls: Vec<&str> = block.iter().map(|(url, _)| *url).collect();
     let times: Vec<_> = block.iter().map(|(_, time)| Some(UnixSeconds(*time))).collect();
     let chains = session.classifier().agents().to_vec();
-    let records = Records::from(&records).at(Times::Each(&times));
-    let mut answers = session.decide(records).expect("a sound set");
+    let each = |record: usize| chains[record % chains.len()].name().as_bytes();
+    let each: Vec<&[u8]> = (0..block.len()).map(each).collect();
+    let records = || Records::from(&urls).at(Times::Each(&times));
+    let own = by_record.decide(records().by(&each)).expect("a sound set");
+    let own = own.decisions_with_rules().expect("a sound set");
+    let mut answers = session.decide(records()).expect("a sound set");
     let decisions = answers.decisions_with_rules().expect("a sound set");
-    let mut tally = Tally { compared: decisions.len(), ..Tally::default() };
+    for (record, decision) in own.iter().enumerate() {
+        let agent = record % chains.len();
+        assert_eq!(*decision, decisions[record * chains.len() + agent], "{:?}", block[record]);
+    }
+    let mut tally = Tally { compared: decisions.len() + own.len(), ..Tally::default() };
     for (answer, decision) in decisions.into_iter().enumerate() {
         let record = answer / chains.len();
         let (url, time) = block[record];
@@ -215,11 +229,13 @@ fn compare_archive(dialect: &'static Dialect, seed: u64) -> Tally {
     ];
     let (long_outage, choice) = *random.pick(&choices);
     let archive = Archive::new(dialect, choice, &world.archived);
-    let set = set(&world, dialect, long_outage);
+    let set = Arc::new(set(&world, dialect, long_outage));
     portcullis_build::verify(&set, &Scratch::in_memory())
         .unwrap_or_else(|error| panic!("{} {seed}: {error}", dialect.name));
-    let agents = agents(&["ExampleBot", "Other"], dialect);
-    let mut session = Session::new(Classifier::new(set, agents).expect("all agents"));
+    let agents = agents(&["Other+ExampleBot", "ExampleBot", "Other"], dialect);
+    let classifier = || Classifier::new(Arc::clone(&set), agents.clone()).expect("all agents");
+    let by_record = classifier().with_agent_per_record(AgentKind::Token).expect("all agents");
+    let mut sessions = [classifier(), by_record].map(Session::new);
     let urls = (0..=HOSTS).flat_map(|host| {
         let of_host =
             move |path| ["http", "https"].map(|it| format!("{it}://h{host}.example{path}"));
@@ -242,7 +258,8 @@ fn compare_archive(dialect: &'static Dialect, seed: u64) -> Tally {
     let compared = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         block
             .chunks(300)
-            .map(|block| compare(&mut session, &archive, block))
+            .flat_map(|block| [&block[..block.len() / 7], &block[block.len() / 7..]])
+            .map(|block| compare(&mut sessions, &archive, block))
             .fold(Tally::default(), Tally::sum)
     }));
     compared.unwrap_or_else(|_| {

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use portcullis_build::{LoadConfig, load_text};
 use portcullis_dialect::decision::Reason;
-use portcullis_dialect::dialect::{Dialect, NamesAgent, RFC_9309};
+use portcullis_dialect::dialect::{Dialect, KOSTER_1996, NamesAgent, RFC_9309};
 use portcullis_robots::policy::Crawler;
+use portcullis_set::PolicySet;
 use portcullis_set::batch::{AgentKind, Classifier, Records, Session};
+use portcullis_set::limits::RECORD_AGENT_CACHE_BYTES_MAX;
+use portcullis_testkit::{Form, origin, set_of};
 
 const SHARED: &str = "User-agent: a\nUser-agent: b\nDisallow: /x\n\nUser-agent: c\nAllow: /\n";
 
@@ -17,7 +20,11 @@ fn classifier(names: &[&str]) -> Classifier {
 fn classifier_of(text: &str, names: &[&str], dialect: &'static Dialect) -> Classifier {
     let set = load_text(text.as_bytes(), &LoadConfig::new(dialect));
     let chain = |name: &&str| Crawler::parse(name, dialect).unwrap();
-    Classifier::new(Arc::new(set), names.iter().map(chain).collect()).unwrap()
+    classifier_of_set(&Arc::new(set), &names.iter().map(chain).collect::<Vec<_>>())
+}
+
+fn classifier_of_set(set: &Arc<PolicySet>, agents: &[Crawler]) -> Classifier {
+    Classifier::new(Arc::clone(set), agents.to_vec()).unwrap()
 }
 
 /// A header is decided as the chain of its tokens, or not at all.
@@ -143,4 +150,108 @@ fn a_header_names_the_agent_that_the_file_names() {
             assert_eq!(agent(text).as_deref(), expected, "{shown}");
         }
     }
+}
+
+/// Files that name thousands of robots, each in a large group that all share and in one of its own.
+fn crowded(verdict: &str) -> String {
+    let name = |number: usize| format!("User-agent: a{number}\n");
+    let names: String = (0..1_340).map(name).collect();
+    let rules: String = (0..200).map(|number| format!("Disallow: /p{number}*/\n")).collect();
+    let own: String = (0..1_340)
+        .map(|number| format!("{}{verdict}: /own{}\n", name(number), number % 3))
+        .collect();
+    let others = "User-agent: Foo\nAllow: /\n\nUser-agent: zzz-news\nDisallow: /own2\n\n";
+    format!("{names}{rules}{own}{others}User-agent: *\nDisallow: /own\n")
+}
+
+/// In blocks of several sizes, asked one after another by the same session.
+#[test]
+fn an_agent_per_record_is_answered_as_the_agent_alone() {
+    let asked = ["zzz+Foo", "zzz", "zzz!", "zzz-news+zzz", "a0", "a1338", "nobody+a1339", "a7!"];
+    let files = ["Disallow", "Allow"].map(crowded);
+    for dialect in [&RFC_9309, &KOSTER_1996] {
+        let agents: Vec<Crawler> =
+            asked.iter().map(|name| Crawler::parse(name, dialect).unwrap()).collect();
+        for form in [Form::Read, Form::Mapped] {
+            let set = set_of(form, &files, (dialect, None), &agents);
+            let classifier = |agents: &[Crawler]| classifier_of_set(&set, agents);
+            let mut alone: Vec<Session> = agents
+                .iter()
+                .map(|agent| Session::new(classifier(std::slice::from_ref(agent))))
+                .collect();
+            let each = classifier(&agents).with_agent_per_record(AgentKind::Token).unwrap();
+            let mut each = Session::new(each);
+            let record = |number: usize| {
+                let (host, path) = (origin(number % 3), number % 5);
+                let path = ["own1", "own2/x", "p17x/", "", "other"][path];
+                (format!("{host}/{path}"), number % 7 % asked.len())
+            };
+            let mut next = 0;
+            for size in [7, 31, 2, 256, 16, 1, 90] {
+                let block: Vec<_> = (next..next + size).map(record).collect();
+                next += size;
+                let urls: Vec<&str> = block.iter().map(|(url, _)| &**url).collect();
+                let names: Vec<&[u8]> = block.iter().map(|(_, it)| asked[*it].as_bytes()).collect();
+                let answers = each.decide(Records::from(&urls).by(&names)).unwrap();
+                let decisions = answers.decisions_with_rules().unwrap();
+                for (record, (url, agent)) in block.iter().enumerate() {
+                    let answers = alone[*agent].decide(&[url]).unwrap();
+                    let expected = answers.decisions_with_rules().unwrap()[0];
+                    assert_eq!(decisions[record], expected, "{url} {}", asked[*agent]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_first_token_of_several_agents_names_none() {
+    let by_record = |names: &[&str]| {
+        let each = classifier(names).with_agent_per_record(AgentKind::Token);
+        each.map(|_| ()).map_err(|error| error.to_string())
+    };
+    let error = by_record(&["zzz+a", "b", "zzz+c"]).unwrap_err();
+    assert!(error.contains("several agents: zzz+a, zzz+c"), "{error}");
+    for names in [&["zzz+a", "b", "zzz"][..], &["zzz+a", "ZZZ+A"], &["zzz", "zzz!", "zzz+b"]] {
+        by_record(names).unwrap();
+    }
+}
+
+/// A set names no robot of a file without rules, and the delay is that of the robot that the file names.
+#[test]
+fn the_delay_of_a_header_is_that_of_the_name_in_the_file() {
+    let text = "User-agent: Foo\nCrawl-delay: 7\n\nUser-agent: *\nCrawl-delay: 2\n";
+    let asked = ["longname", "Foo"];
+    for rules in ["", "Disallow: /x\n"] {
+        let text = format!("{text}{rules}");
+        for dialect in [&RFC_9309, &KOSTER_1996] {
+            for header in ["longname/1.0 Foo/2", "longname/1", "Foo/1", "Other/1", "Safari/1"] {
+                let each = classifier_of(&text, &asked, dialect);
+                let each = each.with_agent_per_record(AgentKind::Header).unwrap();
+                let (mut each, urls) = (Session::new(each), ["https://h.example/"]);
+                let names = [header.as_bytes()];
+                let mut answers = each.decide(Records::from(&urls).by(&names)).unwrap();
+                let seconds = answers.delays(0).unwrap()[0].seconds;
+                let expected = if header.contains("Foo") { 7.0 } else { 2.0 };
+                assert_eq!(seconds, Some(expected), "{} {header} {text}", dialect.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_session_remembers_headers_within_its_memory() {
+    let each = classifier(&["a", "b"]).with_agent_per_record(AgentKind::Header).unwrap();
+    let mut session = Session::new(each);
+    let (urls, mut largest) = (["https://h.example/"; 100], 0);
+    for block in 0..70 {
+        let words = format!("{}/1 ", "w".repeat(400)).repeat(8);
+        let headers: Vec<String> =
+            (0..100).map(|header| format!("a/1 b/{block}.{header} {words}")).collect();
+        let headers: Vec<&[u8]> = headers.iter().map(String::as_bytes).collect();
+        session.decide(Records::from(&urls).by(&headers)).unwrap();
+        largest = largest.max(session.agent_bytes());
+    }
+    let max = RECORD_AGENT_CACHE_BYTES_MAX;
+    assert!(session.agent_bytes() < largest && max / 2 < largest && largest <= max, "{largest}");
 }

@@ -19,7 +19,7 @@ use portcullis_robots::policy::{OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
-use portcullis_set::batch::{Classifier, Session};
+use portcullis_set::batch::{Classifier, PathSession, Session};
 
 use super::corpus::Corpus;
 use super::engine::{Engine, Matcher, Pass, Tally};
@@ -139,7 +139,7 @@ impl LiteralSearch {
 /// All files compiled into one set in memory for one agent, and selected by number.
 struct OneSet<'c> {
     corpus: &'c Corpus,
-    session: Session,
+    session: PathSession,
     /// The policy of each file.
     policies: Vec<u32>,
     /// The policies of the current block.
@@ -167,7 +167,7 @@ impl<'c> OneSet<'c> {
             anyhow::Ok(policy.expect("each file has an origin").index() as u32)
         };
         let policies = origins.iter().map(number).collect::<Result<_>>()?;
-        let session = session(set.into(), corpus)?;
+        let session = PathSession::new(set, vec![corpus.agent.clone()])?;
         Ok(OneSet { corpus, session, policies, asked: Vec::new(), batch: None })
     }
 
@@ -180,7 +180,7 @@ impl<'c> OneSet<'c> {
     ) -> Result<&[Decision]> {
         self.asked.clear();
         self.asked.extend(files.map(|file| self.policies[file]));
-        Ok(self.session.decide_paths(&self.asked, paths)?)
+        Ok(self.session.decide(&self.asked, paths)?)
     }
 }
 

@@ -290,9 +290,9 @@ impl<'t> Robots<'t> {
         let (lines, values): (Vec<_>, Vec<_>) = named.map(|it| (it.line, it.value)).unzip();
         let mut applying = Vec::new();
         if !values.is_empty() {
-            let groups = RecordGroups::new(&self.file, &lines);
+            let groups = RecordGroups::new(&self.file, &lines, self.dialect);
             let agent = agent.into().crawler(self.dialect);
-            applying.extend(groups.applying(&agent, self.dialect).map(|record| values[record]));
+            applying.extend(groups.applying(&agent).0.map(|record| values[record]));
         }
         applying.into_iter()
     }

@@ -12,6 +12,9 @@
 //! Cost: opening reads a header. Every error says what to do: [`SetError`], and [`Damage`] wherever
 //! the bytes of a set are read.
 
+#[cfg(target_endian = "big")]
+compile_error!("policy sets are used in place, and their numbers are little-endian");
+
 pub mod batch;
 pub mod file;
 #[cfg(test)]

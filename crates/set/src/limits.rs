@@ -50,16 +50,11 @@ pub const TIMELINES_FOLLOWED_MAX: usize = 16;
 /// Source: our choice. The input of a moment has the 24 bits beside its time.
 pub const TIMELINE_INPUTS_MAX: usize = 1 << 24;
 
-/// Texts of agents that a session remembers if each record has its own: 65,536. Further ones are
-/// parsed each time.
+/// Bytes of memory for the texts of agents that a session remembers if each record has its own, and for
+/// what they name: 16 MiB. When more are read, all are forgotten, but for the last one.
 ///
-/// Source: our choice. Logs have thousands of different User-Agent headers.
-pub const RECORD_AGENTS_CACHED_MAX: usize = 65_536;
-
-/// Bytes of such a text: 1,024. Longer ones are parsed each time.
-///
-/// Source: our choice. User-Agent headers have 100 to 300 bytes.
-pub const RECORD_AGENT_BYTES_CACHED_MAX: usize = 1024;
+/// Source: our choice. Logs have thousands of different User-Agent headers of 100 to 300 bytes.
+pub const RECORD_AGENT_CACHE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Mapped sets of a process whose addresses are known: 256.
 ///

@@ -71,6 +71,23 @@ impl Agreement {
         self
     }
 
+    /// Adds a wrong answer to a question for an agent.
+    fn differ(
+        &mut self,
+        (question, agent): (usize, usize),
+        answer: Decision,
+        engine: &Engine,
+        oracle: &dyn Oracle,
+        text: String,
+    ) {
+        self.differing += 1;
+        if self.differences.len() < KEPT_MAX {
+            let (how, what) = (engine.describe(), oracle.describe(question));
+            let text = format!("{how}, agent {agent}: {text}\n{what}");
+            self.differences.push(Difference { question, agent, answer, text });
+        }
+    }
+
     /// Returns the number of comparisons.
     ///
     /// # Panics
@@ -86,7 +103,8 @@ impl Agreement {
 }
 
 /// Asks an engine the questions of `order` in blocks of `size`, and compares each answer with the
-/// oracle's.
+/// oracle's. Each block is also asked with an agent per record, which has to give the same, and is not
+/// counted.
 ///
 /// A set of [`set_to_compare`](crate::set_to_compare) is also asked, with the same memory, about a file with more rule
 /// sets than are stored, about origins without a file and about one whose rules are damaged: before and
@@ -159,9 +177,20 @@ fn ask(
         url.clear();
         oracle.write_url(question, url);
     }
+    let by_record = engine.decide_by_record(urls, memory);
     let given = engine.ask(urls, memory);
     for (record, &question) in block.iter().enumerate() {
         compare(engine, &given, oracle, (record, question), found);
+    }
+    // What is right for all agents is right for that of the record.
+    let agents = engine.positions().len();
+    for (record, answer) in by_record.into_iter().flatten().enumerate() {
+        let (question, agent) = (block[record], record % agents);
+        let expected = given.decisions[record * agents + agent];
+        if answer != expected {
+            let text = format!("for an agent of its own, {answer:?}, not {expected:?}");
+            found.differ((question, engine.positions()[agent]), answer, engine, oracle, text);
+        }
     }
 }
 
@@ -193,21 +222,14 @@ fn compare(
         let place = record * agents + number;
         let answer = given.decisions[place];
         let expected = engine.configuration().expected(judged.access);
-        let mut differ = |text: String| {
-            found.differing += 1;
-            if found.differences.len() < KEPT_MAX {
-                let (how, what) = (engine.describe(), oracle.describe(question));
-                let text = format!("{how}, agent {agent}: {text}\n{what}");
-                found.differences.push(Difference { question, agent, answer, text });
-            }
-        };
+        let usage = judged.usage.filter(|_| !engine.labels().is_empty());
+        found.compared += 1 + if usage.is_some() { engine.labels().len() as u64 } else { 0 };
+        let mut differ =
+            |text: String| found.differ((question, agent), answer, engine, oracle, text);
         if !oracle.accepts(question, answer, expected) {
             differ(format!("{answer:?}, not {expected:?}"));
         }
-        found.compared += 1;
-        let Some((stated, licences)) = judged.usage.filter(|_| !engine.labels().is_empty()) else {
-            continue;
-        };
+        let Some((stated, licences)) = usage else { continue };
         let usage = Usage::new(answer, *stated);
         for (number, &label) in engine.labels().iter().enumerate() {
             let (stated, wanted) = (given.stated(place, number), usage.of(label));
@@ -220,6 +242,5 @@ fn compare(
         if said != wanted {
             differ(format!("licences {said:?}, not {wanted:?}"));
         }
-        found.compared += engine.labels().len() as u64;
     }
 }

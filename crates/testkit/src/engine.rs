@@ -7,7 +7,7 @@ use portcullis_dialect::usage::{Label, Stated};
 use portcullis_engine::Limits;
 use portcullis_engine::vectors::Vectors;
 use portcullis_robots::policy::Crawler;
-use portcullis_set::batch::{Answers, Classifier, Session};
+use portcullis_set::batch::{AgentKind, Answers, Classifier, Records, Session};
 use portcullis_set::{Damage, PolicySet};
 
 use crate::companions::Companions;
@@ -16,6 +16,7 @@ use crate::companions::Companions;
 #[derive(Clone, Debug)]
 pub struct Memory {
     session: Session,
+    by_record: Option<Session>,
     decisions: Vec<Decision>,
 }
 
@@ -113,6 +114,8 @@ pub fn configurations() -> [Configuration; 8] {
 #[derive(Debug)]
 pub struct Engine {
     classifier: Arc<Classifier>,
+    /// Decides for an agent per record; `None` for a set that is compiled for some agents, and with usage.
+    by_record: Option<Arc<Classifier>>,
     /// The position of each agent in the oracle's list.
     positions: Vec<usize>,
     configuration: Configuration,
@@ -138,12 +141,15 @@ impl Engine {
         positions: &[usize],
         configuration: &Configuration,
     ) -> Engine {
-        let own = positions.iter().map(|&position| agents[position].clone()).collect();
+        let own = || positions.iter().map(|&position| agents[position].clone()).collect();
         let set = set.into();
         let companions = Companions::of(&set, agents);
-        let classifier = Classifier::with_limits(set, own, configuration.limits);
+        let classifier = || Classifier::with_limits(Arc::clone(&set), own(), configuration.limits);
+        let classifier = || classifier().expect("a whole set");
+        let by_record = classifier().with_agent_per_record(AgentKind::Token);
         Engine {
-            classifier: Arc::new(classifier.expect("a whole set")),
+            classifier: Arc::new(classifier()),
+            by_record: by_record.ok().map(Arc::new),
             positions: positions.to_vec(),
             configuration: *configuration,
             vectors: None,
@@ -159,6 +165,12 @@ impl Engine {
     /// Asks about URLs, one of which meets damage.
     pub(crate) fn fail(&self, urls: &[Vec<u8>], memory: &mut Memory) {
         memory.session.decide(urls).expect_err("a part of the set is damaged");
+        if let Some(session) = &mut memory.by_record {
+            let name = self.classifier.agents()[0].name().as_bytes();
+            let names = vec![name; urls.len()];
+            let records = Records::from(urls).by(&names);
+            session.decide(records).expect_err("a part of the set is damaged");
+        }
     }
 
     /// Uses vectors of this width.
@@ -170,23 +182,47 @@ impl Engine {
     /// Also finds usage preferences for these labels.
     #[must_use]
     pub fn with_usage(self, labels: &[Label]) -> Engine {
-        self.map(|classifier| classifier.with_usage(labels))
+        Engine { by_record: None, ..self }.map(|classifier| classifier.with_usage(labels))
     }
 
-    fn map(self, change: impl FnOnce(Classifier) -> Classifier) -> Engine {
-        let classifier = Arc::into_inner(self.classifier).expect("no memory yet");
-        Engine { classifier: Arc::new(change(classifier)), ..self }
+    fn map(self, change: impl Fn(Classifier) -> Classifier) -> Engine {
+        let change =
+            |it: Arc<Classifier>| Arc::new(change(Arc::into_inner(it).expect("no memory yet")));
+        Engine {
+            classifier: change(self.classifier),
+            by_record: self.by_record.map(change),
+            ..self
+        }
     }
 
     /// Returns the memory of one more thread.
     pub fn memory(&self) -> Memory {
         let session = Session::new(Arc::clone(&self.classifier));
-        Memory { session, decisions: Vec::new() }
+        let by_record = self.by_record.clone().map(Session::new);
+        Memory { session, by_record, decisions: Vec::new() }
+    }
+
+    /// Returns the answers on URLs, each for the agent with the number of its record, one after another; `None`
+    /// if a record cannot have an agent.
+    pub(crate) fn decide_by_record<U: AsRef<[u8]>>(
+        &self,
+        urls: &[U],
+        memory: &mut Memory,
+    ) -> Option<Vec<Decision>> {
+        let session = memory.by_record.as_mut()?;
+        let agents = self.classifier.agents();
+        let names: Vec<&[u8]> =
+            (0..urls.len()).map(|record| agents[record % agents.len()].name().as_bytes()).collect();
+        let answers = session.decide(Records::from(urls).by(&names)).expect("a whole set");
+        Some(match self.configuration.rules {
+            true => answers.decisions_with_rules().expect("a whole set"),
+            false => answers.decisions().to_vec(),
+        })
     }
 
     /// Returns the answers on URLs.
     pub fn ask<'m, U: AsRef<[u8]>>(&self, urls: &[U], memory: &'m mut Memory) -> Given<'m> {
-        let Memory { session, decisions } = memory;
+        let Memory { session, decisions, .. } = memory;
         let answers = session.decide(urls).expect("a whole set");
         match self.configuration.rules {
             true => *decisions = answers.decisions_with_rules().expect("a whole set"),

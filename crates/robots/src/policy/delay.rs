@@ -23,7 +23,7 @@
 
 use std::time::Duration;
 
-use super::{Crawler, Selection};
+use super::{Audience, Crawler};
 use crate::syntax::RobotsTxt;
 use portcullis_dialect::{Dialect, LineNumber};
 
@@ -32,28 +32,42 @@ pub const CRAWL_DELAY: &str = "crawl-delay";
 
 /// The groups of the records of one field that the protocol does not define.
 #[derive(Clone, Debug)]
-pub struct RecordGroups<'t> {
-    /// The user-agent lines of the file, in the groups of these records. It has no rules.
-    file: RobotsTxt<'t>,
-    /// The group of each record; `None` before the first user-agent line.
-    groups: Vec<Option<usize>>,
+pub struct RecordGroups {
+    /// Who is named by the user-agent lines of the file, in the groups of these records.
+    audience: Audience,
+    /// The records of each group, ascending. One before the first user-agent line is in none.
+    records: Vec<Vec<usize>>,
+    dialect: &'static Dialect,
 }
 
-impl<'t> RecordGroups<'t> {
+impl RecordGroups {
     /// Groups the records of one field, which are on these lines of `file`.
-    pub fn new(file: &RobotsTxt<'t>, lines: &[LineNumber]) -> RecordGroups<'t> {
+    pub fn new(
+        file: &RobotsTxt<'_>,
+        lines: &[LineNumber],
+        dialect: &'static Dialect,
+    ) -> RecordGroups {
         let naming: Vec<_> = lines.iter().map(|&line| file.user_agent_before(line)).collect();
         let ended: Vec<u32> = naming.iter().flatten().copied().collect();
         let file = file.divided(&ended);
-        let groups = naming.iter().map(|line| Some(file.group_of((*line)?))).collect();
-        RecordGroups { file, groups }
+        let mut records = vec![Vec::new(); file.groups().len()];
+        for (record, line) in naming.iter().enumerate() {
+            if let Some(line) = line {
+                records[file.group_of(*line)].push(record);
+            }
+        }
+        RecordGroups { audience: Audience::of(&file, dialect), records, dialect }
     }
 
-    /// Returns the positions of the records that hold for `agent`, ascending.
-    pub fn applying(&self, agent: &Crawler, dialect: &Dialect) -> impl Iterator<Item = usize> {
-        let applying = Selection::among_groups(&self.file, agent, dialect).read_by(agent).groups;
-        let groups = self.groups.iter().enumerate();
-        groups.filter_map(move |(record, group)| applying.contains(&(*group)?).then_some(record))
+    /// Returns the positions of the records that hold for `agent`, ascending, and whether the file names it.
+    pub fn applying(&self, agent: &Crawler) -> (impl Iterator<Item = usize>, bool) {
+        let named = self.audience.named(agent, self.dialect);
+        let groups = match named {
+            Some((_, robot)) => &*robot.groups,
+            None if agent.reads_default() => &self.audience.default_groups,
+            None => &[],
+        };
+        (groups.iter().flat_map(|&group| &self.records[group]).copied(), named.is_some())
     }
 }
 

@@ -253,13 +253,22 @@ impl Answers<'_> {
         let has_delay = |it: &&Decision| matches!(it.verdict, Verdict::Allow | Verdict::Disallow);
         let decision = self.decisions().get(first).filter(has_delay);
         let agent = decision.and_then(|_| self.agent(first));
-        let Session { classifier, pieces, policies, found, delays, .. } = &mut *self.session;
+        let Session { classifier, pieces, policies, found, delays, agents, .. } =
+            &mut *self.session;
+        let policy = policies[record];
         let capture = match agent {
             Some(_) => classifier.capture_of_record(pieces, policies, found, record)?,
             None => None,
         };
+        let mut agent = agent.unwrap_or(0);
+        if let (Some(capture), Some(chain)) = (&capture, agents.chain_of(record))
+            && classifier.set.policy(PolicyNumber(policy))?.state()? != PolicyState::Rules
+        {
+            // The set does not say which robots a file without rules names.
+            let named = delays.first_named(classifier, policy, capture, &chain.asked)?;
+            agent = named.unwrap_or(agent);
+        }
         // A row has all agents, because records of one origin may have different ones.
-        let row = delays.row_of(classifier, policies[record], capture)?;
-        Ok(&row[agent.unwrap_or(0)..][..count])
+        Ok(&delays.row_of(classifier, policy, capture)?[agent..][..count])
     }
 }

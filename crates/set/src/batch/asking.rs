@@ -23,12 +23,74 @@ use portcullis_engine::{Cache, Line, Outcome, RuleSetBuf, Settings, StepCounts};
 use portcullis_robots::policy::PatternKey;
 
 use crate::Damage;
-use crate::stored::may_be_directory;
+use crate::stored::{PolicyNumber, may_be_directory};
 
 /// Replaces a policy number: no policy is known.
 pub const NO_POLICY: u32 = u32::MAX;
 /// Replaces a policy number: the record is not a URL.
 pub const NO_URL: u32 = u32::MAX - 1;
+
+/// The number of an entry: policy number × columns + column. The number of a policy is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub(super) struct EntryNumber(u32);
+
+impl EntryNumber {
+    /// Replaces the entry of a question without a policy.
+    pub const NO_POLICY: EntryNumber = EntryNumber(NO_POLICY);
+    pub const NO_URL: EntryNumber = EntryNumber(NO_URL);
+
+    /// Returns the entry of a policy that is there, where each has so many columns.
+    #[inline]
+    pub fn of(policy: PolicyNumber, columns: usize, column: usize) -> EntryNumber {
+        EntryNumber((policy.index() * columns + column) as u32)
+    }
+
+    /// Returns the policy and the column; `None` without a policy.
+    #[inline]
+    pub fn parts(self, columns: usize) -> Option<(PolicyNumber, usize)> {
+        let (number, is_marker) = (self.0 as usize, self.0 >= NO_URL);
+        (!is_marker).then(|| (PolicyNumber((number / columns) as u32), number % columns))
+    }
+}
+
+/// The entries that the questions of a block are about.
+#[derive(Clone, Copy)]
+pub(super) enum Entries<'b> {
+    /// For each question, all entries of a policy, as many as are said: a policy, [`NO_POLICY`] or
+    /// [`NO_URL`].
+    OfPolicies(&'b [u32], usize),
+    /// For each question one entry.
+    Each(&'b [EntryNumber]),
+}
+
+impl Entries<'_> {
+    /// Returns the number of questions.
+    fn len(&self) -> usize {
+        match self {
+            Entries::OfPolicies(policies, _) => policies.len(),
+            Entries::Each(entries) => entries.len(),
+        }
+    }
+
+    /// Returns the number of answers to each question.
+    fn columns(&self) -> usize {
+        match self {
+            Entries::OfPolicies(_, columns) => *columns,
+            Entries::Each(_) => 1,
+        }
+    }
+
+    /// Returns the entry of an answer to a question.
+    fn entry(&self, question: usize, column: usize) -> EntryNumber {
+        match *self {
+            Entries::OfPolicies(policies, columns) => {
+                EntryNumber::of(PolicyNumber(policies[question]), columns, column)
+            }
+            Entries::Each(entries) => entries[question],
+        }
+    }
+}
 
 /// The start of each entry, by which threads share what they find. Memory that was never written takes
 /// no room.
@@ -135,24 +197,38 @@ impl Starts {
         }
     }
 
-    /// Returns whether the start of an entry, or of a marker, is known.
+    /// Returns whether the start of an entry is known.
     #[inline(always)]
-    pub fn has(&self, entry: usize) -> bool {
-        self.word_at(entry + MARKERS as usize) != UNRESOLVED
+    pub fn has(&self, entry: EntryNumber) -> bool {
+        self.word_at(entry.0.wrapping_add(MARKERS) as usize) != UNRESOLVED
     }
 
     /// Stores the starts of entries, from the first on. Two threads may find and store the same.
-    pub fn set(&self, first: usize, starts: &[Start]) {
-        self.set_at(first + MARKERS as usize, starts);
+    pub fn set(&self, first: EntryNumber, starts: &[Start]) {
+        self.set_at(first.0 as usize + MARKERS as usize, starts);
     }
 
-    /// Appends the starts of each policy to `starts`, and prefetches their rule sets. Returns the largest
-    /// number: these loads are independent, so the processor overlaps them.
+    /// Stores the starts of the answers to each question in `all`, and prefetches their rule sets. Returns
+    /// the largest number: these loads are independent, so the processor overlaps them.
+    fn collect(&self, entries: Entries<'_>, lines: &[Line], all: &mut Vec<Start>) -> u32 {
+        match entries {
+            Entries::Each(entries) => {
+                self.collect_by(1, entries.len(), entries.iter().map(|it| it.0), lines, all)
+            }
+            Entries::OfPolicies(policies, columns) => {
+                self.collect_by(columns, policies.len(), policies.iter().copied(), lines, all)
+            }
+        }
+    }
+
+    /// Like [`Starts::collect`], for so many questions. With one column, the numbers of policies are those of
+    /// entries.
     #[inline(never)] // Its loop needs all registers.
-    fn collect(
+    fn collect_by(
         &self,
         columns: usize,
-        policies: &[u32],
+        questions: usize,
+        numbers: impl Iterator<Item = u32>,
         lines: &[Line],
         all: &mut Vec<Start>,
     ) -> u32 {
@@ -164,19 +240,19 @@ impl Starts {
             start.prefetch(lines);
             start
         };
-        all.resize(policies.len() * columns, ON_DEMAND);
+        all.resize(questions * columns, ON_DEMAND);
         if columns == 1 {
             // Neighbours in a grouped list share a policy, and those of others nearly never do.
             let (mut last, mut start) = (NO_POLICY, Start::opaque(UNKNOWN));
-            for (own, &policy) in all.iter_mut().zip(policies) {
-                if policy != last {
-                    (last, start) = (policy, load(policy.wrapping_add(MARKERS) as usize));
+            for (own, number) in all.iter_mut().zip(numbers) {
+                if number != last {
+                    (last, start) = (number, load(number.wrapping_add(MARKERS) as usize));
                 }
                 *own = start;
             }
             return largest;
         }
-        for (starts, &policy) in all.chunks_exact_mut(columns.max(1)).zip(policies) {
+        for (starts, policy) in all.chunks_exact_mut(columns.max(1)).zip(numbers) {
             match policy {
                 NO_POLICY | NO_URL => starts.fill(load(policy.wrapping_add(MARKERS) as usize)),
                 _ => {
@@ -189,20 +265,17 @@ impl Starts {
     }
 }
 
-/// A policy and a path for each question, the rule sets that are asked, and where the answers of each entry
-/// begin.
+/// The entries and the path of each question, the rule sets that are asked, and where the answers of each
+/// entry begin.
 #[derive(Clone, Copy)]
 pub(super) struct Questions<'b> {
     /// The lines of all stored rule sets.
     pub lines: &'b [Line],
     pub starts: &'b Starts,
     pub settings: &'b Settings,
-    /// A policy, [`NO_POLICY`] or [`NO_URL`].
-    pub policies: &'b [u32],
+    pub entries: Entries<'b>,
     /// In normal form.
     pub paths: &'b [&'b [u8]],
-    /// The number of entries per policy.
-    pub columns: usize,
 }
 
 /// The memory of one thread for blocks of questions about one table.
@@ -213,13 +286,12 @@ pub(super) struct Asked {
     unstored: UnstoredRuleSets,
     /// The decisions on the last block, by question, then by column.
     pub decisions: Vec<Decision>,
-    unresolved: Vec<u32>,
 }
 
 impl Asked {
-    /// Answers one question per policy and path, for each column. `resolve` finds the starts of policies
-    /// that are asked about for the first time, with a list to use; `groups_of` has the groups of an entry whose rule set is not
-    /// stored, and `build` builds rule sets of groups of a policy.
+    /// Answers each question. `resolve` finds the starts of entries that are asked about for the first time.
+    /// `groups_of` has the policy and the groups of an entry whose rule set is not stored, and `build` builds
+    /// rule sets of groups of a policy.
     ///
     /// # Errors
     ///
@@ -228,19 +300,18 @@ impl Asked {
     pub fn ask(
         &mut self,
         questions: Questions<'_>,
-        resolve: impl FnOnce(&mut Vec<u32>) -> Result<(), Damage>,
-        groups_of: impl Fn(usize) -> Result<Groups, Damage>,
-        build: impl Fn(u32, &[Groups]) -> Built,
+        resolve: impl FnOnce() -> Result<(), Damage>,
+        groups_of: impl Fn(EntryNumber) -> Result<(PolicyNumber, Groups), Damage>,
+        build: impl Fn(PolicyNumber, &[Groups]) -> Built,
     ) -> Result<(), Damage> {
-        let Questions { lines, starts, settings, policies, paths, columns } = questions;
-        assert_eq!(policies.len(), paths.len(), "one path per policy");
+        let Questions { lines, starts, settings, entries, paths } = questions;
+        assert_eq!(entries.len(), paths.len(), "one path per question");
         self.block.clear();
         self.decisions.clear();
-        let mut largest = starts.collect(columns, policies, lines, &mut self.starts);
+        let mut largest = starts.collect(entries, lines, &mut self.starts);
         if largest == UNRESOLVED {
-            self.unresolved.clear();
-            resolve(&mut self.unresolved)?;
-            largest = starts.collect(columns, policies, lines, &mut self.starts);
+            resolve()?;
+            largest = starts.collect(entries, lines, &mut self.starts);
         }
         self.block.ask(Block { lines, starts: &self.starts, paths, settings });
         if largest >= Start::opaque(UNSTORED).word() {
@@ -260,28 +331,26 @@ impl Asked {
     #[inline(never)]
     fn answer_special(
         &mut self,
-        Questions { settings, policies, paths, columns, .. }: Questions<'_>,
-        groups_of: &dyn Fn(usize) -> Result<Groups, Damage>,
-        build: &dyn Fn(u32, &[Groups]) -> Built,
+        Questions { settings, entries, paths, .. }: Questions<'_>,
+        groups_of: &dyn Fn(EntryNumber) -> Result<(PolicyNumber, Groups), Damage>,
+        build: &dyn Fn(PolicyNumber, &[Groups]) -> Built,
     ) -> Result<(), Damage> {
         let Asked { starts, block, unstored, .. } = self;
         unstored.deciding.clear();
-        let mut entries = Vec::new();
+        let (columns, mut special) = (entries.columns(), Vec::new());
         for (question, starts) in starts.chunks_exact(columns).enumerate() {
-            let (policy, first) = (policies[question], question * columns);
-            entries.clear();
+            let first = question * columns;
+            special.clear();
             copy_shared(starts, &mut block.outcomes_mut()[first..], |column| {
-                entries.push(policy as usize * columns + column);
+                special.push((first + column, entries.entry(question, column)));
             });
-            if entries.is_empty() {
+            if special.is_empty() {
                 continue;
             }
-            let mut rest = &entries[..];
+            let mut rest = &special[..];
             while !rest.is_empty() {
-                let (built, others) =
-                    rest.split_at(unstored.build_some(policy, rest, groups_of, build)?);
-                for &entry in built {
-                    let answer = first + entry % columns;
+                let (built, others) = rest.split_at(unstored.build_some(rest, groups_of, build)?);
+                for &(answer, entry) in built {
                     block.outcomes_mut()[answer] =
                         unstored.decide(answer, entry, paths[question], settings);
                 }
@@ -386,9 +455,9 @@ type Part = (u32, u32);
 /// share. An entry is one policy and one column; nothing else has its number.
 #[derive(Clone, Debug, Default)]
 struct UnstoredRuleSets {
-    entries: HashMap<usize, Box<[Part]>, RandomState>,
+    entries: HashMap<EntryNumber, Box<[Part]>, RandomState>,
     /// By policy and groups.
-    numbers: HashMap<(u32, Groups), u32, RandomState>,
+    numbers: HashMap<(PolicyNumber, Groups), u32, RandomState>,
     /// From the number `first` on.
     rule_sets: Vec<Unstored>,
     /// One more than the last number that was forgotten.
@@ -400,23 +469,23 @@ struct UnstoredRuleSets {
 }
 
 impl UnstoredRuleSets {
-    /// Builds the rule sets of the first of some entries of a policy, as far as they are not known, in one
+    /// Builds the rule sets of the first of some entries of one policy, as far as they are not known, in one
     /// reading of its file. Returns the number of these entries, at least one: with a rule set of its own,
     /// each entry may take as much memory as the file.
     fn build_some(
         &mut self,
-        policy: u32,
-        entries: &[usize],
-        groups_of: impl Fn(usize) -> Result<Groups, Damage>,
-        build: impl Fn(u32, &[Groups]) -> Built,
+        entries: &[(usize, EntryNumber)],
+        groups_of: impl Fn(EntryNumber) -> Result<(PolicyNumber, Groups), Damage>,
+        build: impl Fn(PolicyNumber, &[Groups]) -> Built,
     ) -> Result<usize, Damage> {
-        let (mut missing, mut count) = (Vec::new(), 0);
-        for &entry in entries {
+        let (mut missing, mut count, mut of_policy) = (Vec::new(), 0, None);
+        for &(_, entry) in entries {
             count += 1;
             if self.entries.contains_key(&entry) {
                 continue;
             }
-            let groups = groups_of(entry)?;
+            let (policy, groups) = groups_of(entry)?;
+            of_policy = Some(policy);
             let are_few = groups.len() <= GROUPS_ASKED_MAX;
             let start = groups.first().map_or(0, |&(_, record)| record);
             self.bytes += size_of_val(&*groups);
@@ -437,9 +506,7 @@ impl UnstoredRuleSets {
                 break;
             }
         }
-        if missing.is_empty() {
-            return Ok(count);
-        }
+        let Some(policy) = of_policy.filter(|_| !missing.is_empty()) else { return Ok(count) };
         for built in build(policy, &missing)? {
             let Unstored { rules, records, keys } = &built;
             self.bytes += 2 * size_of_val(&built)
@@ -451,7 +518,13 @@ impl UnstoredRuleSets {
         Ok(count)
     }
 
-    fn decide(&mut self, answer: usize, entry: usize, path: &[u8], settings: &Settings) -> Outcome {
+    fn decide(
+        &mut self,
+        answer: usize,
+        entry: EntryNumber,
+        path: &[u8],
+        settings: &Settings,
+    ) -> Outcome {
         let UnstoredRuleSets { entries, rule_sets, first, cache, deciding, .. } = self;
         let mut least = None;
         for &(number, offset) in &entries[&entry] {

@@ -22,7 +22,9 @@ use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::policy::{AgentError, Crawler, Explanation, OrderedRules};
 use portcullis_robots::syntax::{NoteSet, RobotsTxt};
 
-use super::asking::{self, Asked, NO_POLICY, NO_URL, Questions, Starts, Unstored};
+use super::asking::{
+    self, Asked, Entries, EntryNumber, NO_POLICY, NO_URL, Questions, Starts, Unstored,
+};
 use super::freshness::Freshness;
 use super::pieces::{Host, Pieces, Written};
 use crate::layout::EVERY_HOST;
@@ -184,7 +186,8 @@ impl Classifier {
     ///
     /// # Errors
     ///
-    /// As for [`Classifier::with_limits`]; if the set was compiled for some agents.
+    /// As for [`Classifier::with_limits`]; if the set was compiled for some agents; if several agents have the
+    /// same first token, and none is called like it.
     ///
     /// # Panics
     ///
@@ -192,10 +195,25 @@ impl Classifier {
     pub fn with_agent_per_record(mut self, kind: AgentKind) -> Result<Classifier, AskError> {
         assert!(self.labels.is_empty(), "usage is not asked about with an agent per record");
         let mut by_name: HashMap<Vec<u8>, u32, RandomState> = HashMap::default();
-        for (number, agent) in (0..).zip(&self.agents) {
-            for name in std::iter::once(agent.name()).chain(agent.tokens().take(1)) {
-                by_name.entry(name.to_ascii_lowercase().into()).or_insert(number);
+        let agents = || (0..).zip(&self.agents);
+        for (number, agent) in agents() {
+            by_name.entry(agent.name().to_ascii_lowercase().into()).or_insert(number);
+        }
+        // A first token names an agent unless it is the name of another, or the first of several.
+        let mut by_token: HashMap<Vec<u8>, Vec<u32>, RandomState> = HashMap::default();
+        for (number, agent) in agents() {
+            let name = agent.name().to_ascii_lowercase();
+            let token = agent.tokens().next().unwrap_or_default().to_ascii_lowercase();
+            let is_first = by_name[name.as_bytes()] == number;
+            if is_first && !by_name.contains_key(token.as_bytes()) {
+                by_token.entry(token.into()).or_default().push(number);
             }
+        }
+        for (token, numbers) in by_token {
+            match *numbers {
+                [one] => by_name.insert(token, one),
+                _ => return Err(several_with_token(&token, &numbers, &self.agents)),
+            };
         }
         let (unnamed, chain) = (self.agents.len() as u32, Crawler::unnamed());
         if self.set.compiled_for.is_some() {
@@ -407,42 +425,37 @@ impl Classifier {
         paths: &[&[u8]],
         asked: &mut Asked,
     ) -> Result<(), Damage> {
-        self.decide_by((policies, paths, self.agents.len()), asked, |unresolved| {
-            unresolved.extend(policies.iter().filter(|&&policy| !self.is_resolved(policy)));
+        let entries = Entries::OfPolicies(policies, self.agents.len());
+        self.decide_by(entries, paths, asked, || {
+            let is_open = |policy: &&u32| **policy < NO_URL && !self.is_resolved(**policy);
+            let mut unresolved: Vec<_> =
+                policies.iter().filter(is_open).map(|&policy| PolicyNumber(policy)).collect();
             unresolved.dedup();
-            let policies = || unresolved.iter().map(|&policy| PolicyNumber(policy));
-            policies().for_each(|policy| self.set.prefetch_head(policy));
-            policies().for_each(|policy| self.set.prefetch_rules(policy, &self.tokens));
-            let mut memory = (Vec::new(), Vec::new());
-            policies().try_for_each(|policy| self.resolve(policy, &mut memory))
-        })
+            unresolved.iter().for_each(|&policy| self.set.prefetch_head(policy));
+            unresolved.iter().for_each(|&policy| self.set.prefetch_rules(policy, &self.tokens));
+            let mut memory = (FirstColumns::default(), Vec::new());
+            unresolved.into_iter().try_for_each(|policy| self.resolve(policy, &mut memory))
+        })?;
+        self.always_allow(paths, asked, |question| policies[question] < NO_URL);
+        Ok(())
     }
 
-    /// Decides a block of questions: policies, paths, and the number of entries of a policy. `resolve` finds
-    /// where the answers of entries begin that are asked about for the first time, with a list to use.
+    /// Decides a block of questions. `resolve` finds where the answers of entries begin that are asked about
+    /// for the first time.
     #[inline]
     pub(super) fn decide_by(
         &self,
-        (policies, paths, columns): (&[u32], &[&[u8]], usize),
+        entries: Entries<'_>,
+        paths: &[&[u8]],
         asked: &mut Asked,
-        resolve: impl FnOnce(&mut Vec<u32>) -> Result<(), Damage>,
+        resolve: impl FnOnce() -> Result<(), Damage>,
     ) -> Result<(), Damage> {
         let Classifier { starts, settings, .. } = self;
         let lines = self.set.all_lines();
-        let questions = Questions { lines, starts, settings, policies, paths, columns };
+        let questions = Questions { lines, starts, settings, entries, paths };
         let groups_of = |entry| self.groups_of(entry);
         let build = |policy, parts: &[_]| self.build(policy, parts);
         asked.ask(questions, resolve, groups_of, build)?;
-        let rules = &self.dialect().paths;
-        if rules.robots_txt == RobotsTxtUrl::AlwaysAllowed {
-            // Whatever was answered.
-            for (question, path) in paths.iter().enumerate() {
-                if rules.always_allows(path) && policies[question] < NO_URL {
-                    let answers = question * columns..(question + 1) * columns;
-                    asked.decisions[answers].fill(Decision::ROBOTS_TXT);
-                }
-            }
-        }
         // A mapped file that was truncated reads as zeros after its new end, even in blocks whose
         // checksum was compared before, and a prefilter of zeros rejects every path. So the length
         // is compared before any decision is returned. That takes 160 ns, or 1.3 ns per URL of a
@@ -451,23 +464,51 @@ impl Classifier {
         self.set.has_length()
     }
 
-    /// Returns the groups of an entry whose rule set is not stored: the number and the record of the first
-    /// rule of each.
+    /// Allows `/robots.txt` where the dialect always does, whatever was answered, but for questions that have
+    /// no policy.
+    #[inline]
+    pub(super) fn always_allow(
+        &self,
+        paths: &[&[u8]],
+        asked: &mut Asked,
+        has_policy: impl Fn(usize) -> bool,
+    ) {
+        let rules = &self.dialect().paths;
+        if rules.robots_txt != RobotsTxtUrl::AlwaysAllowed {
+            return;
+        }
+        let columns = self.answers_per_record();
+        for (question, path) in paths.iter().enumerate() {
+            if rules.always_allows(path) && has_policy(question) {
+                let answers = question * columns..(question + 1) * columns;
+                asked.decisions[answers].fill(Decision::ROBOTS_TXT);
+            }
+        }
+    }
+
+    /// Returns the policy and the groups of an entry whose rule set is not stored: the number and the record
+    /// of the first rule of each.
     #[cold]
-    fn groups_of(&self, entry: usize) -> Result<Vec<(u32, u32)>, Damage> {
+    fn groups_of(&self, entry: EntryNumber) -> Result<(PolicyNumber, Vec<(u32, u32)>), Damage> {
         // The entry had rules when its policy was resolved.
         let lost = || self.set.malformed_host("a policy has lost its rules");
-        self.rules_of(entry)?.ok_or_else(lost)?.positions()
+        let (policy, agent) = entry.parts(self.agents.len()).ok_or_else(lost)?;
+        let groups = self.rules_of(policy, agent)?.ok_or_else(lost)?;
+        Ok((policy, groups.positions()?))
     }
 
     /// Builds rule sets of groups of a policy, in one reading of its file.
     #[cold]
-    fn build(&self, policy: u32, parts: &[Vec<(u32, u32)>]) -> Result<Vec<Unstored>, Damage> {
+    fn build(
+        &self,
+        policy: PolicyNumber,
+        parts: &[Vec<(u32, u32)>],
+    ) -> Result<Vec<Unstored>, Damage> {
         let paths = &self.dialect().paths;
         let order = |file: &RobotsTxt<'_>, groups: &[usize]| {
             OrderedRules::distinct_with_keys(file, groups, paths)
         };
-        let all = ordered(&self.set.policy(PolicyNumber(policy))?, parts, order)?;
+        let all = ordered(&self.set.policy(policy)?, parts, order)?;
         let unstored = |(part, (rules, keys)): (&Vec<_>, (OrderedRules, _))| {
             let records = record_order(&rules, part);
             Unstored { rules: rules.compile(), records, keys }
@@ -477,34 +518,31 @@ impl Classifier {
 
     /// Returns whether it is known where the answers of a policy begin.
     fn is_resolved(&self, policy: u32) -> bool {
-        let first = policy as usize * self.agents.len();
-        policy >= NO_URL || (first..first + self.agents.len()).all(|entry| self.starts.has(entry))
+        (0..self.agents.len()).all(|agent| self.starts.has(self.entry(PolicyNumber(policy), agent)))
     }
 
     /// Finds where the answers of a policy begin, with memory to use.
     fn resolve(
         &self,
         number: PolicyNumber,
-        (entries, starts): &mut (Vec<Option<u32>>, Vec<Start>),
+        (known, starts): &mut (FirstColumns, Vec<Start>),
     ) -> Result<(), Damage> {
         if self.is_resolved(number.0) {
             return Ok(()); // A policy may occur twice in a block.
         }
         let head = self.set.policy_head(number)?;
-        entries.clear();
+        known.clear();
         starts.clear();
-        for tokens in &self.tokens {
+        for (agent, tokens) in self.tokens.iter().enumerate() {
             let effect = head.effect(tokens)?;
-            let entry = match effect {
+            let same = match effect {
                 Effect::Access(_) | Effect::NoGroup => None,
-                Effect::Rules { entry, .. } => Some(entry),
+                Effect::Rules { entry, .. } => known.first_with(entry, agent),
             };
-            let same = entry.and_then(|_| entries.iter().position(|other| *other == entry));
             starts
                 .push(same.map_or_else(|| self.start_of(effect), |same| Ok(asking::shared(same)))?);
-            entries.push(entry);
         }
-        self.starts.set(number.index() * self.agents.len(), starts);
+        self.starts.set(self.entry(number, 0), starts);
         Ok(())
     }
 
@@ -518,14 +556,17 @@ impl Classifier {
     }
 
     /// Returns the entry of a policy and an agent.
-    pub(super) fn entry(&self, policy: PolicyNumber, agent: usize) -> usize {
-        policy.index() * self.agents.len() + agent
+    pub(super) fn entry(&self, policy: PolicyNumber, agent: usize) -> EntryNumber {
+        EntryNumber::of(policy, self.agents.len(), agent)
     }
 
-    /// Returns the groups of an entry's policy that apply to its agent.
-    pub(super) fn rules_of(&self, entry: usize) -> Result<Option<AppliedGroups<'_>>, Damage> {
-        let (policy, agent) = (entry / self.agents.len(), entry % self.agents.len());
-        self.set.policy(PolicyNumber(policy as u32))?.applied_groups(&self.tokens[agent])
+    /// Returns the groups of a policy that apply to an agent.
+    pub(super) fn rules_of(
+        &self,
+        policy: PolicyNumber,
+        agent: usize,
+    ) -> Result<Option<AppliedGroups<'_>>, Damage> {
+        self.set.policy(policy)?.applied_groups(&self.tokens[agent])
     }
 
     /// Returns the rules of a policy that apply to an agent, in order of precedence. Empty if no
@@ -535,8 +576,41 @@ impl Classifier {
         policy: PolicyNumber,
         agent: usize,
     ) -> Result<OrderedRules, Damage> {
-        let groups = self.rules_of(self.entry(policy, agent))?;
+        let groups = self.rules_of(policy, agent)?;
         groups.map_or(Ok(OrderedRules::default()), |groups| groups.ordered_rules())
+    }
+}
+
+/// Entries of a policy that are compared one by one: 64. Further ones are looked up in a table.
+///
+/// Source: our choice. Comparing as many takes as long as one look-up.
+const ENTRIES_COMPARED_MAX: usize = 64;
+
+/// The first agent with each entry of a policy, by the number of the entry in its policy.
+#[derive(Default)]
+struct FirstColumns {
+    compared: Vec<(u32, usize)>,
+    others: HashMap<u32, usize, RandomState>,
+}
+
+impl FirstColumns {
+    fn clear(&mut self) {
+        self.compared.clear();
+        self.others.clear();
+    }
+
+    /// Returns the first agent with an entry; `None` if that is `agent`, which is kept.
+    fn first_with(&mut self, entry: u32, agent: usize) -> Option<usize> {
+        let FirstColumns { compared, others } = self;
+        if let Some(&(_, first)) = compared.iter().find(|(known, _)| *known == entry) {
+            return Some(first);
+        }
+        if compared.len() < ENTRIES_COMPARED_MAX {
+            compared.push((entry, agent));
+            return None;
+        }
+        let first = *others.entry(entry).or_insert(agent);
+        (first != agent).then_some(first)
     }
 }
 
@@ -577,6 +651,15 @@ fn of_other_agents(agent: &Crawler) -> AskError {
     ))
 }
 
+/// Returns the error that several agents have a first token that is the name of none.
+fn several_with_token(token: &[u8], numbers: &[u32], agents: &[Crawler]) -> AskError {
+    let names = numbers.iter().map(|&number| agents[number as usize].name());
+    let (names, token) = (names.collect::<Vec<_>>().join(", "), String::from_utf8_lossy(token));
+    AskError::Refused(format!(
+        "a record of {token} would name several agents: {names}; name one of them"
+    ))
+}
+
 /// Returns the starts of each pair of a policy and an agent, none of which is known. Each pair has a
 /// number below the markers.
 fn starts_of(policies: u32, agents: usize) -> Result<Starts, AskError> {
@@ -596,10 +679,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_first_agent_with_an_entry_has_its_answers() {
+        let mut first = FirstColumns::default();
+        for _ in 0..2 {
+            first.clear();
+            for agent in 0..1_000 {
+                let expected = (agent >= 200).then_some(agent % 200);
+                assert_eq!(first.first_with((agent % 200) as u32, agent), expected);
+            }
+        }
+    }
+
+    #[test]
     fn each_pair_of_a_policy_and_an_agent_has_a_number() {
         assert!(starts_of(0, 9).is_ok());
         let starts = starts_of(9, 18).unwrap();
-        assert!((0..162).all(|entry| !starts.has(entry)));
+        assert!((0..162).all(|entry| !starts.has(EntryNumber::of(PolicyNumber(0), 162, entry))));
         for (policies, agents) in
             [(NO_URL, 1), (1 << 16, 1 << 16), (1, NO_URL as usize), (u32::MAX, usize::MAX)]
         {

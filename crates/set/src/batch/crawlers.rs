@@ -14,9 +14,9 @@
 //! them.
 //!
 //! Cost: one look-up in a table per record whose agent differs from that of the record before, and a
-//! search in the policy for a header with several names. An agent is parsed once per session. Memory:
-//! four bytes for each policy and agent, which are used only where an entry was asked about, and
-//! [`RECORD_AGENTS_CACHED_MAX`] agents per session.
+//! search in the policy for a header with several names. Texts of agents are parsed once, as long as a
+//! session has room for them. Memory: four bytes for each policy and agent, which are used only where an
+//! entry was asked about, and [`RECORD_AGENT_CACHE_BYTES_MAX`] per session.
 
 use std::sync::Arc;
 
@@ -27,11 +27,11 @@ use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{NamesAgent, RFC_9309};
 use portcullis_robots::policy::Crawler;
 
-use super::asking::{Asked, NO_POLICY, NO_URL};
+use super::asking::{Asked, Entries, EntryNumber, NO_POLICY, NO_URL};
 use super::classifier::{AgentKind, Classifier, Crawlers};
 use crate::Damage;
 use crate::layout::NONE;
-use crate::limits::{RECORD_AGENT_BYTES_CACHED_MAX, RECORD_AGENTS_CACHED_MAX};
+use crate::limits::RECORD_AGENT_CACHE_BYTES_MAX;
 use crate::stored::{AgentTokens, PolicyNumber};
 
 /// The agent that a text names.
@@ -45,17 +45,16 @@ enum Named {
 
 /// A header with the names of several agents.
 #[derive(Debug)]
-struct NamedChain {
+pub(super) struct NamedChain {
     tokens: AgentTokens,
+    /// The agents that are asked about, in the order of the header.
+    pub asked: Vec<u32>,
     /// For each name of a robot that the tokens match, ascending: the agent that it names, or
     /// [`NONE`] if that is not asked about.
     agents: Vec<(u32, u32)>,
     /// The agent where the file names no token.
     otherwise: u32,
 }
-
-/// The first agent that is asked about, and what the tokens of a header match.
-type HeaderMatches = (Option<u32>, NamedChain);
 
 /// The agents of the records of a block, and those that were found before.
 #[derive(Clone, Debug, Default)]
@@ -65,9 +64,27 @@ pub(super) struct RecordAgents {
     /// The records whose agent depends on their file, ascending.
     chains: Vec<(u32, Arc<NamedChain>)>,
     /// By record: the entry that is asked about, or the marker for none.
-    entries: Vec<u32>,
+    entries: Vec<EntryNumber>,
     /// The agents by their text.
     known: HashMap<Box<[u8]>, Named, RandomState>,
+    known_bytes: usize,
+}
+
+impl Named {
+    /// Returns the memory that a text and its agent take, in bytes.
+    fn bytes(&self, text: &[u8]) -> usize {
+        let chain = match self {
+            Named::Agent(_) => 0,
+            Named::Chain(chain) => {
+                let tokens = &chain.tokens.chain;
+                let numbers: usize = tokens.iter().map(|(_, it)| 16 + size_of_val(&**it)).sum();
+                let lists = size_of_val(&**tokens) + size_of_val(&*chain.agents);
+                size_of::<NamedChain>() + numbers + lists + size_of_val(&*chain.asked)
+            }
+        };
+        // A table leaves room free.
+        2 * size_of::<(Box<[u8]>, Named)>() + text.len() + chain
+    }
 }
 
 impl Classifier {
@@ -87,13 +104,15 @@ impl Classifier {
         };
         let Ok(chain) = chain else { return Ok(Named::Agent(NONE)) };
         if crawlers.kind == AgentKind::Header {
-            let (asked, named) = match self.dialect().groups.names_agent {
+            let named = match self.dialect().groups.names_agent {
                 NamesAgent::Equal => self.by_tokens(crawlers, &chain)?,
                 NamesAgent::OccursInName => self.by_name(crawlers, &chain)?,
             };
-            if asked.is_some() || chain.is_browser() {
+            if !named.asked.is_empty() || chain.is_browser() {
                 let otherwise = named.otherwise;
-                return Ok(match named.agents.iter().all(|&(_, agent)| agent == otherwise) {
+                let is_one = named.agents.iter().all(|&(_, agent)| agent == otherwise)
+                    && named.asked.iter().all(|&agent| agent == otherwise);
+                return Ok(match is_one {
                     true => Named::Agent(otherwise),
                     false => Named::Chain(Arc::new(named)),
                 });
@@ -105,12 +124,12 @@ impl Classifier {
     }
 
     /// Returns what the tokens of a header match. An agent with fallback tokens has them behind its own.
-    fn by_tokens(&self, crawlers: &Crawlers, header: &Crawler) -> Result<HeaderMatches, Damage> {
+    fn by_tokens(&self, crawlers: &Crawlers, header: &Crawler) -> Result<NamedChain, Damage> {
         let (mut tokens, mut agents) = (AgentTokens::default(), Vec::new());
-        let (mut seen, mut asked) = (HashSet::<u32, RandomState>::default(), None);
+        let (mut seen, mut asked) = (HashSet::<u32, RandomState>::default(), Vec::new());
         for token in header.tokens() {
             let agent = crawlers.known(token);
-            asked = asked.or(agent);
+            asked.extend(agent);
             let matched = match agent {
                 Some(agent) => self.tokens[agent as usize].clone(),
                 None => self.set.matched_by([token])?,
@@ -123,13 +142,13 @@ impl Classifier {
             }
         }
         agents.sort_unstable();
-        let otherwise = asked.unwrap_or(crawlers.unnamed);
-        Ok((asked, NamedChain { tokens, agents, otherwise }))
+        let otherwise = asked.first().copied().unwrap_or(crawlers.unnamed);
+        Ok(NamedChain { tokens, asked, agents, otherwise })
     }
 
     /// Like [`Classifier::by_tokens`], where names are compared by occurrence: the chain is the header
     /// as a whole, and its words are the names of agents.
-    fn by_name(&self, crawlers: &Crawlers, header: &Crawler) -> Result<HeaderMatches, Damage> {
+    fn by_name(&self, crawlers: &Crawlers, header: &Crawler) -> Result<NamedChain, Damage> {
         let tokens = self.set.tokens_of(header)?;
         let words = Crawler::from_header(header.name(), &RFC_9309);
         let asked: Vec<u32> =
@@ -143,9 +162,8 @@ impl Classifier {
             (number, asked.iter().copied().find(|&it| names(it, number)).unwrap_or(NONE))
         };
         let agents = tokens.chain.iter().flat_map(|(_, numbers)| numbers).map(agent_of).collect();
-        let asked = asked.first().copied();
-        let otherwise = asked.unwrap_or(crawlers.unnamed);
-        Ok((asked, NamedChain { tokens, agents, otherwise }))
+        let otherwise = asked.first().copied().unwrap_or(crawlers.unnamed);
+        Ok(NamedChain { tokens, asked, agents, otherwise })
     }
 
     /// Returns the agent of a header that names several in the file of a policy.
@@ -172,16 +190,18 @@ impl Classifier {
                 _ => self.agent_in(chain, PolicyNumber(policy))?,
             };
         }
-        let columns = self.agents.len() as u32;
         let entry = |(&policy, &agent): (&u32, &u32)| match (policy, agent) {
-            (NO_POLICY | NO_URL, _) => policy,
-            (_, NONE) => NO_POLICY,
-            _ => policy * columns + agent,
+            (NO_URL, _) => EntryNumber::NO_URL,
+            (NO_POLICY, _) | (_, NONE) => EntryNumber::NO_POLICY,
+            _ => self.entry(PolicyNumber(policy), agent as usize),
         };
         entries.clear();
         entries.extend(policies.iter().zip(&*agents).map(entry));
-        let resolve = |unresolved: &mut _| self.resolve_entries(entries, unresolved);
-        self.decide_by((entries, paths, 1), asked, resolve)?;
+        let entries = &**entries;
+        self.decide_by(Entries::Each(entries), paths, asked, || self.resolve_entries(entries))?;
+        self.always_allow(paths, asked, |record| {
+            ![EntryNumber::NO_POLICY, EntryNumber::NO_URL].contains(&entries[record])
+        });
         for (record, _) in agents.iter().enumerate().filter(|(_, agent)| **agent == NONE) {
             if policies[record] < NO_URL {
                 asked.decisions[record] = Decision::NO_AGENT;
@@ -191,22 +211,19 @@ impl Classifier {
     }
 
     /// Finds where answers begin for entries that are used for the first time.
-    fn resolve_entries(&self, entries: &[u32], unresolved: &mut Vec<u32>) -> Result<(), Damage> {
-        let is_new = |entry: &&u32| **entry < NO_URL && !self.starts.has(**entry as usize);
-        unresolved.extend(entries.iter().filter(is_new));
+    fn resolve_entries(&self, entries: &[EntryNumber]) -> Result<(), Damage> {
+        let mut open: Vec<_> = entries.iter().filter(|entry| !self.starts.has(**entry)).collect();
+        open.sort_unstable();
+        open.dedup();
         let columns = self.agents.len();
-        let policy_of = |entry: u32| PolicyNumber((entry as usize / columns) as u32);
-        unresolved.sort_unstable();
-        unresolved.dedup();
-        let tokens_of = |entry: u32| &self.tokens[entry as usize % columns];
-        unresolved.iter().for_each(|&entry| self.set.prefetch_head(policy_of(entry)));
-        for &entry in &*unresolved {
-            self.set.prefetch_rules(policy_of(entry), std::slice::from_ref(tokens_of(entry)));
+        let open = || open.iter().filter_map(|entry| Some((**entry, entry.parts(columns)?)));
+        open().for_each(|(_, (policy, _))| self.set.prefetch_head(policy));
+        for (_, (policy, agent)) in open() {
+            self.set.prefetch_rules(policy, std::slice::from_ref(&self.tokens[agent]));
         }
-        for &entry in &*unresolved {
-            let effect = self.set.policy_head(policy_of(entry))?.effect(tokens_of(entry))?;
-            let start = self.start_of(effect)?;
-            self.starts.set(entry as usize, &[start]);
+        for (entry, (policy, agent)) in open() {
+            let effect = self.set.policy_head(policy)?.effect(&self.tokens[agent])?;
+            self.starts.set(entry, &[self.start_of(effect)?]);
         }
         Ok(())
     }
@@ -219,9 +236,20 @@ impl RecordAgents {
         self.agents[record]
     }
 
+    /// Returns the bytes held for texts of agents.
+    pub fn memory_bytes(&self) -> usize {
+        self.known_bytes
+    }
+
+    /// Returns the names of the header of a record, if it has several.
+    pub fn chain_of(&self, record: usize) -> Option<&NamedChain> {
+        let place = self.chains.binary_search_by_key(&(record as u32), |(record, _)| *record);
+        Some(&*self.chains[place.ok()?].1)
+    }
+
     /// Finds the agents of the records of a block by their texts.
     pub fn recognise(&mut self, classifier: &Classifier, texts: &[&[u8]]) -> Result<(), Damage> {
-        let RecordAgents { agents, chains, known, .. } = self;
+        let RecordAgents { agents, chains, known, known_bytes, .. } = self;
         let Some(crawlers) = &classifier.crawlers else { return Ok(()) };
         agents.clear();
         chains.clear();
@@ -237,11 +265,12 @@ impl RecordAgents {
                 Some(named) => named.clone(),
                 None => {
                     let named = classifier.recognise(crawlers, text)?;
-                    if known.len() < RECORD_AGENTS_CACHED_MAX
-                        && text.len() <= RECORD_AGENT_BYTES_CACHED_MAX
-                    {
-                        known.insert(text.into(), named.clone());
+                    *known_bytes += named.bytes(text);
+                    if *known_bytes > RECORD_AGENT_CACHE_BYTES_MAX {
+                        known.clear();
+                        *known_bytes = named.bytes(text);
                     }
+                    known.insert(text.into(), named.clone());
                     named
                 }
             };

@@ -37,8 +37,8 @@ impl From<Decision> for FullDecision<'_> {
 
 /// The rules that were asked for an answer.
 struct AskedRules {
+    policy: PolicyNumber,
     agent: usize,
-    entry: usize,
     /// The pattern that decides, if one does.
     pattern: Option<usize>,
     /// The record of its rule, if its rule set is not stored.
@@ -112,14 +112,14 @@ impl Answers<'_> {
 
     /// Returns whose rules were asked for an answer; `None` if no rules were.
     fn asked(&self, answer: usize) -> Option<AskedRules> {
-        let Session { block, policies, classifier, .. } = &*self.session;
+        let Session { block, policies, .. } = &*self.session;
         let is_asked = matches!(block.decisions[answer].reason, Reason::Rule | Reason::NoRule);
         let agent = self.agent(answer).filter(|_| is_asked)?;
         let columns = self.per_record();
-        let entry = classifier.entry(PolicyNumber(policies[answer / columns]), agent);
+        let policy = PolicyNumber(policies[answer / columns]);
         let pattern = block.outcomes()[answer].pattern();
         let record = block.unstored(answer, columns).map(|(record, _)| record);
-        Some(AskedRules { agent, entry, pattern, record })
+        Some(AskedRules { policy, agent, pattern, record })
     }
 }
 
@@ -127,7 +127,7 @@ impl Classifier {
     /// Returns the groups whose rules were asked, and the place of the rule that decides; `None` if no
     /// group applies.
     fn origin_of(&self, asked: &AskedRules) -> Result<Option<Origin<'_>>, Damage> {
-        let Some(groups) = self.rules_of(asked.entry)? else { return Ok(None) };
+        let Some(groups) = self.rules_of(asked.policy, asked.agent)? else { return Ok(None) };
         let place = |pattern| self.place_of(&groups, (pattern, asked.record));
         Ok(Some((groups, asked.pattern.map(place).transpose()?)))
     }

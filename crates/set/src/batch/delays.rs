@@ -18,13 +18,20 @@ use crate::stored::{PolicyNumber, StoredCapture};
 /// The delays that a thread has read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DelayMemory {
-    /// The delay for each agent, or none if all are those of a file without delays, by the number of a
-    /// policy and the position of other records.
-    known: HashMap<(u32, u32), Box<[CrawlDelay]>, RandomState>,
+    /// By the number of a policy and the position of other records.
+    known: HashMap<(u32, u32), FileDelays, RandomState>,
     /// The number of known delays and of files.
     count: usize,
     /// The delays of a file without delays.
     none: Vec<CrawlDelay>,
+}
+
+/// What a file says to each agent; empty for a file without delays.
+#[derive(Clone, Debug, Default)]
+struct FileDelays {
+    delays: Box<[CrawlDelay]>,
+    /// Whether the file names the agent.
+    are_named: Box<[bool]>,
 }
 
 impl DelayMemory {
@@ -36,26 +43,52 @@ impl DelayMemory {
         policy: u32,
         capture: Option<StoredCapture<'_>>,
     ) -> Result<&[CrawlDelay], Damage> {
-        let DelayMemory { known, count, none } = self;
-        let agents = &classifier.agents;
-        none.resize(agents.len(), CrawlDelay::default());
+        self.none.resize(classifier.agents.len(), CrawlDelay::default());
         let Some(capture) = capture.filter(|capture| capture.others != NONE) else {
-            return Ok(none);
+            return Ok(&self.none);
         };
+        self.read(classifier, policy, &capture)?;
+        let row = &*self.known[&(policy, capture.others)].delays;
+        Ok(if row.is_empty() { &self.none } else { row })
+    }
+
+    /// Returns the first of some agents that the file of a policy and its capture names; `None` if it names
+    /// none, or has no delays.
+    pub fn first_named(
+        &mut self,
+        classifier: &Classifier,
+        policy: u32,
+        capture: &StoredCapture<'_>,
+        agents: &[u32],
+    ) -> Result<Option<usize>, Damage> {
+        self.read(classifier, policy, capture)?;
+        let are_named = &*self.known[&(policy, capture.others)].are_named;
+        let is_named = |agent: &usize| are_named.get(*agent) == Some(&true);
+        Ok(agents.iter().map(|&agent| agent as usize).find(is_named))
+    }
+
+    /// Reads what the file of a policy and its capture says.
+    fn read(
+        &mut self,
+        classifier: &Classifier,
+        policy: u32,
+        capture: &StoredCapture<'_>,
+    ) -> Result<(), Damage> {
+        let DelayMemory { known, count, none } = self;
         if *count > CRAWL_DELAYS_KEPT_MAX {
             known.clear();
             *count = 0;
         }
-        let row = match known.entry((policy, capture.others)) {
-            Entry::Occupied(row) => row.into_mut(),
-            Entry::Vacant(place) => {
-                let policy = classifier.set.policy(PolicyNumber(policy))?;
-                let row = capture.crawl_delays(&policy, agents)?;
-                let row = if row == *none { Vec::new() } else { row };
-                *count += 1 + row.len();
-                place.insert(row.into())
-            }
-        };
-        Ok(if row.is_empty() { none } else { row })
+        if let Entry::Vacant(place) = known.entry((policy, capture.others)) {
+            let policy = classifier.set.policy(PolicyNumber(policy))?;
+            let (delays, are_named) = capture.delays_of(&policy, &classifier.agents)?;
+            let row = match delays == *none {
+                true => FileDelays::default(),
+                false => FileDelays { delays: delays.into(), are_named: are_named.into() },
+            };
+            *count += 1 + row.delays.len();
+            place.insert(row);
+        }
+        Ok(())
     }
 }

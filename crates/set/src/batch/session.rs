@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use portcullis_dialect::decision::Decision;
 use portcullis_engine::StepCounts;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::explain;
 use portcullis_robots::url::{BadUrl, compared_path, host_key, split_assuming};
 
-use super::asking::{Asked, NO_URL};
+use super::asking::Asked;
 use super::classifier::{Classifier, Explained};
 use super::crawlers::RecordAgents;
 use super::delays::DelayMemory;
@@ -212,30 +211,6 @@ impl Session {
         Ok(())
     }
 
-    /// Returns one decision for each path and agent, for paths in normal form and the numbers of their
-    /// policies. [`NO_POLICY`](super::NO_POLICY) and [`NO_URL`] mean that there is none. Compares no
-    /// ages.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Session::decide`].
-    ///
-    /// # Panics
-    ///
-    /// If the numbers of paths and policies differ, or there is no such policy.
-    pub fn decide_paths(
-        &mut self,
-        policies: &[u32],
-        paths: &[&[u8]],
-    ) -> Result<&[Decision], Damage> {
-        let count = self.classifier.set.policy_count();
-        let is_there = |&policy: &u32| policy < count || policy >= NO_URL;
-        assert!(policies.iter().all(is_there), "there is no such policy");
-        self.blank = 0;
-        self.classifier.decide(policies, paths, &mut self.block)?;
-        Ok(&self.block.decisions)
-    }
-
     /// Explains the decision for `agent` on `record`, as of a time or as [`Session::decide`] decides.
     /// `None` if no policy is known. Costs as much as trying every rule of the file.
     ///
@@ -277,6 +252,11 @@ impl Session {
         let mut counts = self.block.step_counts();
         counts.work += self.usage.known.work();
         counts
+    }
+
+    /// Returns the bytes held for the agents of records.
+    pub fn agent_bytes(&self) -> usize {
+        self.agents.memory_bytes()
     }
 
     /// Returns the bytes held for the automata of rule sets.

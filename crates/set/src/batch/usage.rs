@@ -18,7 +18,7 @@ use portcullis_dialect::decision::{Decision, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{Cache, RuleSetBuf, Settings, Work};
-use portcullis_robots::policy::{LabelRules, UsageGroups, UsageRules};
+use portcullis_robots::policy::{Audience, LabelRules, UsageGroups, UsageRules};
 
 use super::asking::{NO_POLICY, NO_URL};
 use super::classifier::Classifier;
@@ -123,20 +123,25 @@ impl Classifier {
         asked.sort_unstable_by_key(|&(policy, _)| policy);
         for asked in asked.chunk_by(|one, other| one.0 == other.0) {
             let policy = asked[0].0;
-            let answer = |usage: &AgentUsage, cache: &mut Cache, agent: usize| {
+            let answer = |usage: &AgentUsage, cache: &mut Cache, same: &[usize]| {
                 for &(_, question) in asked {
-                    let first = (question as usize * agents + agent) * labels;
-                    if preferences[first] == Preference::NoAccess {
+                    let answer_of = |agent: usize| (question as usize * agents + agent) * labels;
+                    let is_denied =
+                        |&&agent: &&usize| preferences[answer_of(agent)] == Preference::NoAccess;
+                    if same.iter().filter(is_denied).count() == same.len() {
                         continue;
                     }
                     let path = paths[question as usize];
                     usage.decide(path, &self.settings, cache, |label, (preference, record)| {
-                        let answer = first + label;
-                        // As `combined` does with two fields.
-                        let before = (preferences[answer].rank(), records[answer].1);
-                        if (preference.rank(), record) < before {
-                            preferences[answer] = preference;
-                            records[answer] = (policy, record);
+                        for answer in same.iter().map(|&agent| answer_of(agent) + label) {
+                            // As `combined` does with two fields.
+                            let before = (preferences[answer].rank(), records[answer].1);
+                            if preferences[answer] != Preference::NoAccess
+                                && (preference.rank(), record) < before
+                            {
+                                preferences[answer] = preference;
+                                records[answer] = (policy, record);
+                            }
                         }
                     });
                 }
@@ -153,52 +158,65 @@ impl Classifier {
         self.set.has_length()
     }
 
-    /// Calls `with` with the usage of a policy for each of the agents. Reads the file if it is not known
-    /// for some of them.
+    /// Calls `with` once with each usage that a policy has for some of the agents, and those agents. Reads
+    /// the file if it is not known for some of them.
     fn with_usage_of(
         &self,
         policy: PolicyNumber,
         asking: impl Iterator<Item = usize> + Clone,
         known: &mut KnownUsage,
-        mut with: impl FnMut(&AgentUsage, &mut Cache, usize),
+        mut with: impl FnMut(&AgentUsage, &mut Cache, &[usize]),
     ) -> Result<(), Damage> {
-        let (agents, dialect) = (self.agents.len(), self.dialect());
         let own = known.of_agents.remove(&policy.0);
-        let mut own = own.unwrap_or_else(|| vec![NONE; agents].into());
+        let mut own = own.unwrap_or_else(|| vec![NONE; self.agents.len()].into());
         if asking.clone().all(|agent| own[agent] != NONE) {
-            for agent in asking {
-                with(&known.kept[own[agent] as usize], &mut known.cache, agent);
+            let mut agents: Vec<usize> = asking.collect();
+            agents.sort_by_key(|&agent| own[agent]);
+            for same in agents.chunk_by(|&one, &other| own[one] == own[other]) {
+                with(&known.kept[own[same[0]] as usize], &mut known.cache, same);
             }
         } else {
             self.set.policy(policy)?.with_groups(|file| {
                 let groups = UsageGroups::new(file);
-                // The usage of agents to which the same groups apply is kept once.
-                let mut known_groups: Vec<(Vec<usize>, u32)> = Vec::new();
-                for agent in asking {
-                    if own[agent] == NONE {
-                        let of_agent = groups.of_agent(&self.agents[agent], dialect);
+                for (of_agents, same) in self.agents_by_usage(&groups, asking) {
+                    if own[same[0]] == NONE {
                         if known.keep_within(self.settings.limits.automata_bytes_max) {
                             own.fill(NONE);
-                            known_groups.clear();
                         }
-                        let same = known_groups.iter().find(|(groups, _)| *groups == of_agent);
-                        own[agent] = match same {
-                            Some((_, same)) => *same,
-                            None => {
-                                let in_force = groups.in_force(&of_agent);
-                                let rules = UsageRules::new(file, &in_force, &dialect.paths);
-                                let number = known.add(rules, &self.labels);
-                                known_groups.push((of_agent, number));
-                                number
-                            }
-                        };
+                        let in_force = groups.in_force(&of_agents);
+                        let rules = UsageRules::new(file, &in_force, &self.dialect().paths);
+                        own[same[0]] = known.add(rules, &self.labels);
                     }
-                    with(&known.kept[own[agent] as usize], &mut known.cache, agent);
+                    let number = own[same[0]];
+                    same.iter().for_each(|&agent| own[agent] = number);
+                    with(&known.kept[number as usize], &mut known.cache, &same);
                 }
             })?;
         }
         known.of_agents.insert(policy.0, own);
         Ok(())
+    }
+
+    /// Returns the agents for which the same groups have usage records, with these groups.
+    fn agents_by_usage(
+        &self,
+        groups: &UsageGroups<'_>,
+        asking: impl Iterator<Item = usize>,
+    ) -> Vec<(Vec<usize>, Vec<usize>)> {
+        let audience = Audience::of(groups.file(), self.dialect());
+        let mut places: HashMap<Vec<usize>, usize, RandomState> = HashMap::default();
+        let mut all: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
+        for agent in asking {
+            let named = audience.named(&self.agents[agent], self.dialect());
+            let applying = named.map_or(&audience.default_groups, |(_, robot)| &robot.groups);
+            let of_agent = groups.with_records(applying);
+            let place = *places.entry(of_agent).or_insert_with_key(|of_agent| {
+                all.push((of_agent.clone(), Vec::new()));
+                all.len() - 1
+            });
+            all[place].1.push(agent);
+        }
+        all
     }
 
     /// Returns the place that states the preference at a place of a block; `None` if it is not stated.

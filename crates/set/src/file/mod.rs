@@ -64,11 +64,6 @@ impl SetFile {
     }
 
     fn with(storage: Storage, is_compared: bool) -> Result<SetFile, SetError> {
-        if cfg!(target_endian = "big") {
-            let problem = "cannot be used here: policy sets are used in place, and this machine is \
-                           big-endian; use --robots, or a little-endian machine";
-            return Err(SetError::unusable(storage.name(), problem));
-        }
         let header = Header::decode(storage.name(), storage.bytes())?;
         let checked = CheckedBlocks::new(header.layout.blocks(), is_compared);
         Ok(SetFile { storage, header, checked })

@@ -39,6 +39,15 @@ impl StoredCapture<'_> {
         policy: &StoredPolicy<'_>,
         agents: &[Crawler],
     ) -> Result<Vec<CrawlDelay>, Damage> {
+        self.delays_of(policy, agents).map(|(delays, _)| delays)
+    }
+
+    /// Like [`StoredCapture::crawl_delays`], with whether the file names each agent.
+    pub(crate) fn delays_of(
+        &self,
+        policy: &StoredPolicy<'_>,
+        agents: &[Crawler],
+    ) -> Result<(Vec<CrawlDelay>, Vec<bool>), Damage> {
         let dialect = self.set.dialect;
         let (mut lines, mut values) = (Vec::new(), Vec::new());
         self.each_other(record::CRAWL_DELAY, |record, line| {
@@ -46,14 +55,15 @@ impl StoredCapture<'_> {
             values.push(delay_seconds(record.value));
         })?;
         if lines.is_empty() {
-            return Ok(vec![CrawlDelay::default(); agents.len()]);
+            return Ok((vec![CrawlDelay::default(); agents.len()], vec![false; agents.len()]));
         }
         policy.with_groups(|file| {
-            let groups = RecordGroups::new(file, &lines);
+            let groups = RecordGroups::new(file, &lines, dialect);
             let of_agent = |agent| {
-                CrawlDelay::from_seconds(groups.applying(agent, dialect).map(|it| values[it]))
+                let (records, is_named) = groups.applying(agent);
+                (CrawlDelay::from_seconds(records.map(|it| values[it])), is_named)
             };
-            agents.iter().map(of_agent).collect()
+            agents.iter().map(of_agent).unzip()
         })
     }
 }
