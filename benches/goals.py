@@ -260,7 +260,10 @@ class Measurements:
             "many rules of 900 stars": ("a0123456789", lambda rule: "/" + "a*" * 900 + str(rule)),
             "distinct literals behind stars": (letters, lambda _: "/*" + word(letters, 8, 12)),
             "shared /*/*/*/": ("abcd/", lambda _: "/*/*/*/" + word("abcd/", 6, 12)),
-            "*1 twelve times and *Z": ("1Z", lambda rule: "/" + "*1" * 12 + "*Z%d" % rule),
+            "twelve pairs of two letters, and w": (
+                "xyw",
+                lambda rule: "/" + "".join("*" + word("xy", 2, 2) for _ in range(12)) + "*w%d" % rule,
+            ),
             "pairs of words": (
                 "abcdefgh",
                 lambda _: "*%s*%s*i" % (word("abcdefgh", 4, 4), word("abcdefgh", 4, 4)),

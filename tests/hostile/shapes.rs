@@ -89,16 +89,23 @@ pub fn one_anchored_rule() -> Shape {
     shape([[b"/", &body[..], b"$"].concat()], b"ab")
 }
 
-/// The pattern of CVE-2026-55520, which kept a backtracking matcher busy for minutes on one URL.
-pub fn backtracking() -> Shape {
-    shape([[b"/", &b"*1".repeat(12)[..], b"*Z"].concat()], b"1")
+/// Twelve pairs of `x` and `y` behind stars, then a `w` that no path has: a matcher that backtracks tries
+/// nearly all combinations of their places.
+fn pairs_behind_stars(random: &mut Random, end: &str) -> Vec<u8> {
+    let pairs = (0..12).flat_map(|_| [b"*", &random.word(b"xy", 2..=2)[..]].concat());
+    b"/".iter().copied().chain(pairs).chain(format!("*w{end}").into_bytes()).collect()
 }
 
-/// The same in as many rules as fit, with distinct ends.
+/// One such rule.
+pub fn backtracking() -> Shape {
+    shape([pairs_behind_stars(&mut Random::new(12), "")], b"xy")
+}
+
+/// Such rules, as many as fit, with distinct ends.
 pub fn backtracking_many() -> Shape {
-    let pattern =
-        |index: usize| [b"/", &b"*1".repeat(12)[..], format!("*Z{index}").as_bytes()].concat();
-    shape((0..).map(pattern), b"1Z")
+    let mut random = Random::new(13);
+    let pattern = move |index: usize| pairs_behind_stars(&mut random, &index.to_string());
+    shape((0..).map(pattern), b"xyw")
 }
 
 /// 50,000 rules without stars, in a file larger than the limit.
