@@ -1,6 +1,8 @@
 //! Diagnostics: a code at a place, how each dialect reads the line, and a fix. Also maps bytes to
 //! lines and columns as editors count them.
 
+use std::cell::Cell;
+
 use bstr::ByteSlice as _;
 
 use super::Code;
@@ -98,6 +100,9 @@ pub struct LineIndex<'t> {
     text: &'t [u8],
     /// The start of each line; at least one.
     starts: Vec<u32>,
+    /// A position, and the number of characters before it in its line. A long line may have a finding
+    /// for each of its parts, whose columns are counted on from here.
+    counted: Cell<(u32, u32)>,
 }
 
 impl<'t> LineIndex<'t> {
@@ -111,7 +116,7 @@ impl<'t> LineIndex<'t> {
             }
             starts.push(u32::try_from(next).unwrap_or(u32::MAX));
         }
-        LineIndex { text, starts }
+        LineIndex { text, starts, counted: Cell::default() }
     }
 
     /// Returns the line with the byte at `position` (a line end belongs to its line), and its bytes
@@ -119,10 +124,15 @@ impl<'t> LineIndex<'t> {
     pub fn line_at(&self, position: u32) -> (LineNumber, Span) {
         let index = self.starts.partition_point(|&start| start <= position) - 1;
         let start = self.starts[index];
-        let rest = &self.text[start as usize..];
-        let bytes = rest.find_byteset(b"\r\n").unwrap_or(rest.len());
+        let bytes = match self.starts.get(index + 1) {
+            None => &self.text[start as usize..],
+            Some(&next) => {
+                let line = &self.text[start as usize..next as usize];
+                line.trim_end_with(|end| matches!(end, '\r' | '\n'))
+            }
+        };
         let number = u32::try_from(index + 1).ok().and_then(LineNumber::new);
-        let span = Span { start, end: start + bytes as u32 };
+        let span = Span { start, end: start + bytes.len() as u32 };
         (number.unwrap_or(LineNumber::FIRST), span)
     }
 
@@ -131,7 +141,7 @@ impl<'t> LineIndex<'t> {
         let (line, line_span) = self.line_at(span.start);
         let start = span.start.min(line_span.end);
         let end = span.end.clamp(start, line_span.end);
-        let column = 1 + self.characters(Span { end: start, ..line_span });
+        let column = 1 + self.characters_before(Span { end: start, ..line_span });
         Place {
             span,
             line,
@@ -140,6 +150,19 @@ impl<'t> LineIndex<'t> {
             end_column: column + self.characters(Span { start, end }),
             byte_column: 1 + start - line_span.start,
         }
+    }
+
+    /// Returns the number of characters from the start of a line to the end of `span`.
+    fn characters_before(&self, span: Span) -> u32 {
+        let (position, characters) = self.counted.get();
+        let in_line = (span.start..=span.end).contains(&position);
+        let (start, known) = if in_line { (position, characters) } else { (span.start, 0) };
+        let count = known + self.characters(Span { start, ..span });
+        // Bytes in the middle of a character would be counted again.
+        if !matches!(self.text.get(span.end as usize), Some(0x80..=0xbf)) {
+            self.counted.set((span.end, count));
+        }
+        count
     }
 
     fn characters(&self, span: Span) -> u32 {
@@ -164,6 +187,21 @@ mod tests {
         assert_eq!(place(b"\xef\xbb\xbfa\n", 0, 3), (1, 1, 2, 1));
         assert_eq!(place(b"", 0, 0), (1, 1, 1, 1));
         assert_eq!(place(b"a\nb\nc", 0, 5), (1, 1, 2, 1));
+    }
+
+    #[test]
+    fn columns_are_the_same_in_any_order() {
+        let text = "a\ncafé \u{20ac}\u{feff}é\u{1f600}x\n".as_bytes();
+        let text = [text, b"\xe3\x80\xff\x80 \xc3\xa9"].concat();
+        let places = |order: &[u32]| -> Vec<Place> {
+            let index = LineIndex::new(&text);
+            order.iter().map(|&start| index.place(Span { start, end: start + 1 })).collect()
+        };
+        let mut order: Vec<u32> = (0..text.len() as u32).collect();
+        let alone: Vec<Place> = order.iter().flat_map(|&start| places(&[start])).collect();
+        assert_eq!(places(&order), alone);
+        order.reverse();
+        assert!(places(&order).iter().eq(alone.iter().rev()));
     }
 
     #[test]

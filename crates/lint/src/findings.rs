@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::diagnostic::{Diagnostic, Edit, Fix, Related, Safety};
+use super::diagnostic::{Diagnostic, Edit, Effect, Fix, Related, Safety};
 use super::examination::{Examination, Reading};
 use super::{Code, LintConfig, Report};
 use crate::limits::{LINT_EDITS_PER_FINDING_MAX, LINT_FINDINGS_PER_CODE_MAX};
@@ -20,6 +20,8 @@ pub(super) struct Findings<'e, 't> {
     counts: BTreeMap<Code, usize>,
     /// Whether the last diagnostic is beyond the maximum, and kept only if it has a fix.
     is_last_past_max: bool,
+    /// The readings of the line that was reported last. A line may have a finding for each of its parts.
+    line_effects: Option<(LineNumber, Vec<Effect>)>,
 }
 
 impl<'e, 't> Findings<'e, 't> {
@@ -34,6 +36,7 @@ impl<'e, 't> Findings<'e, 't> {
             report: Report::default(),
             counts: BTreeMap::new(),
             is_last_past_max: false,
+            line_effects: None,
         }
     }
 
@@ -53,7 +56,23 @@ impl<'e, 't> Findings<'e, 't> {
         let (effects, related, fix) = (Vec::new(), Vec::new(), None);
         let message = message.into();
         self.report.diagnostics.push(Diagnostic { code, message, effects, place, related, fix });
-        self.effects(|reading| reading.words(index(place.line)))
+        if !self.is_last_past_max {
+            let effects = self.effects_of_line(place.line);
+            self.set_effects(effects);
+        }
+        self
+    }
+
+    /// Returns how each dialect reads a line.
+    fn effects_of_line(&mut self, line: LineNumber) -> Vec<Effect> {
+        if let Some((known, effects)) = &self.line_effects
+            && *known == line
+        {
+            return effects.clone();
+        }
+        let effects = self.examination.effects(|reading| reading.words(index(line)));
+        self.line_effects = Some((line, effects.clone()));
+        effects
     }
 
     /// Returns the last diagnostic, unless it is beyond the maximum.
@@ -74,11 +93,17 @@ impl<'e, 't> Findings<'e, 't> {
 
     /// Replaces the effects by those that `describe` computes.
     pub(super) fn effects(&mut self, describe: impl Fn(&Reading<'t>) -> String) -> &mut Self {
-        let examination = self.examination;
-        if let Some(last) = self.last_shown() {
-            last.effects = examination.effects(describe);
+        if !self.is_last_past_max {
+            let effects = self.examination.effects(describe);
+            self.set_effects(effects);
         }
         self
+    }
+
+    fn set_effects(&mut self, effects: Vec<Effect>) {
+        if let Some(last) = self.last_shown() {
+            last.effects = effects;
+        }
     }
 
     /// Adds an edit that changes verdicts to what was probably meant.

@@ -199,23 +199,38 @@ fn splits_group(findings: &mut Findings<'_, '_>) {
 /// Checks for groups that state nothing where the default groups state something.
 fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>, audience: &Audience) {
     let Reading { file, dialect, .. } = findings.chosen;
-    let states = |number: &&u32| {
-        let statement = Statement::of(&file.usage_records()[**number as usize]);
-        let mut preferences = statement.into_iter().flat_map(|it| it.preferences);
+    let states = |record: &UsageRecord<'_>| {
+        let mut preferences = Statement::of(record).into_iter().flat_map(|it| it.preferences);
         preferences.any(|preference| preference != Preference::Unstated)
     };
-    let of_default = groups.in_force(&audience.default_groups);
-    let Some(first) = of_default.iter().find(states) else { return };
+    let states: Vec<bool> = file.usage_records().iter().map(states).collect();
+    let mut left = POLICY_PATTERNS_MAX;
+    let of_default = in_force(findings, groups, &audience.default_groups, &mut left);
+    let Some(of_default) = of_default else { return };
+    let Some(first) = of_default.iter().find(|&&number| states[number as usize]) else { return };
     let first = &file.usage_records()[*first as usize];
     if first.user_agent.is_none() {
         // The record is before all groups, and holds for each group that states nothing.
         return;
     }
+    // Whether something is stated for robots with the same records.
+    let mut known: Map<Vec<usize>, bool> = Map::default();
     for robot in &audience.robots {
-        let in_force = groups.in_force(&robot.groups);
         let line = &file.user_agents()[robot.line];
-        let is_default = robot_named(line.value, None, dialect);
-        if in_force.iter().any(|number| states(&number)) || is_default {
+        if robot_named(line.value, None, dialect) {
+            continue;
+        }
+        let own = groups.with_records(&robot.groups);
+        let is_stated = match known.get(&own) {
+            Some(&known) => known,
+            None => {
+                let Some(list) = in_force(findings, groups, &own, &mut left) else { return };
+                let new = list.iter().any(|&number| states[number as usize]);
+                known.insert(own, new);
+                new
+            }
+        };
+        if is_stated {
             continue;
         }
         let message = "no usage preference is stated for this robot, unlike for `*`";
@@ -223,6 +238,26 @@ fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>, audi
             .report(Code::UsageNotInherited, line.span, message)
             .related(first.span, "stated for `*` alone");
     }
+}
+
+/// Returns the records that hold for robots to which groups apply. If more than are `left` would be
+/// compared, that is reported, and the result is `None`.
+fn in_force(
+    findings: &mut Findings<'_, '_>,
+    groups: &UsageGroups<'_>,
+    combination: &[usize],
+    left: &mut usize,
+) -> Option<Vec<u32>> {
+    let list = groups.in_force(combination);
+    let rest = left.checked_sub(list.len());
+    match rest {
+        Some(rest) => *left = rest,
+        None => {
+            let bound = "the file has more combinations of preferences than are compared";
+            findings.unknown(bound.to_owned());
+        }
+    }
+    rest.map(|_| list)
 }
 
 /// Checks for statements of one group that contradict each other about the same paths.
@@ -233,13 +268,7 @@ fn conflicts(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>, audience
     let mut reported = BTreeSet::new();
     let mut left = POLICY_PATTERNS_MAX;
     for combination in combinations {
-        let list = groups.in_force(combination);
-        let Some(rest) = left.checked_sub(list.len()) else {
-            let bound = "the file has more combinations of preferences than are compared";
-            findings.unknown(bound.to_owned());
-            return;
-        };
-        left = rest;
+        let Some(list) = in_force(findings, groups, combination, &mut left) else { return };
         for (one, other, label) in contradictions(file, &list, &dialect.paths) {
             if reported.insert(other) {
                 let [one, other] = [one, other].map(|number| file.usage_records()[number]);
@@ -301,6 +330,28 @@ fn contradictions(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Diagnostic, LintConfig, lint};
+    use portcullis_dialect::RFC_9309;
+
+    #[test]
+    fn combinations_of_records_are_bounded() {
+        let names = |robots: usize| (0..robots).map(|it| format!("User-agent: a{it}\n"));
+        let text = |robots: usize, records: usize| {
+            let shared = "Content-Usage: /x other=n\n".repeat(records);
+            let own = names(robots).map(|name| format!("{name}Content-Usage: other=n\n"));
+            let own: String = own.collect();
+            let all: String = names(robots).collect();
+            format!("{all}{shared}{own}User-agent: *\nContent-Usage: train-ai=n\n")
+        };
+        let config = LintConfig::new(&RFC_9309);
+        let few = lint(text(10, 20).as_bytes(), &config);
+        assert!(few.unknown.is_empty(), "{:?}", few.unknown);
+        let is_it = |it: &&Diagnostic| it.code == Code::UsageNotInherited;
+        assert_eq!(few.diagnostics.iter().filter(is_it).count(), 10);
+        let many = lint(text(3_000, 3_000).as_bytes(), &config);
+        assert_eq!(many.unknown.len(), 1, "{:?}", many.unknown);
+        assert!(many.unknown[0].contains("more combinations of preferences"));
+    }
 
     #[test]
     fn repairs() {
