@@ -104,6 +104,8 @@ pub enum LoadNoteKind {
     LeftOut(String),
     /// The file was parsed by the dialect and has this note of [`NoteKind::OF_FILES`].
     File(NoteKind),
+    /// The file has this note, and rules nonetheless.
+    FileWithRules(NoteKind),
     /// The file has text, and no line of it is a record that robots.txt has: it may be a log or a table,
     /// or what a failed download left.
     NoRecord,
@@ -119,6 +121,9 @@ impl std::fmt::Display for LoadNote {
             }
             LoadNoteKind::File(kind) => {
                 write!(f, "{}; read anyway, without a rule", kind.describe())
+            }
+            LoadNoteKind::FileWithRules(kind) => {
+                write!(f, "{}; its lines are read as rules anyway", kind.describe())
             }
             LoadNoteKind::NoRecord => {
                 f.write_str("no line is a record of robots.txt; read anyway, without a rule")
@@ -272,7 +277,8 @@ fn check_notes(notes: &[LoadNote], count: u64, config: &LoadConfig) -> Result<()
 fn notes_on(path: &Path, text: &[u8], config: &LoadConfig) -> Vec<LoadNote> {
     let mut facts = CaptureFacts::default();
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
-    let mut notes: Vec<_> = notes_of_file(facts.file_notes).map(LoadNoteKind::File).collect();
+    let has_rules = !file.rules().is_empty();
+    let mut notes: Vec<_> = notes_of_file(facts.file_notes, has_rules).collect();
     // A page has its own note.
     if notes.is_empty() && has_no_record(&file) {
         notes.push(LoadNoteKind::NoRecord);
@@ -321,8 +327,12 @@ fn standing_of(text: &[u8], config: &LoadConfig, pool: &mut BlobPool) -> Standin
 }
 
 /// Returns the notes that concern the rules of the whole file.
-fn notes_of_file(notes: NoteSet) -> impl Iterator<Item = NoteKind> {
-    NoteKind::OF_FILES.into_iter().filter(move |&kind| notes.contains(kind))
+fn notes_of_file(notes: NoteSet, has_rules: bool) -> impl Iterator<Item = LoadNoteKind> {
+    let kinds = NoteKind::OF_FILES.into_iter().filter(move |&kind| notes.contains(kind));
+    kinds.map(move |kind| match has_rules && NoteKind::APPEARANCES.contains(&kind) {
+        true => LoadNoteKind::FileWithRules(kind),
+        false => LoadNoteKind::File(kind),
+    })
 }
 
 fn compiled(
@@ -383,9 +393,11 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
     let hosts = standings.to_vec().map_err(CompileError::from)?;
     for host in &hosts {
         let standing = host.http.or(host.https);
-        let kinds = standing.into_iter().flat_map(|it| notes_of_file(it.facts.file_notes));
+        let has_rules = |it: &Standing| matches!(it.content, Content::File { has_rules: true, .. });
+        let kinds = |it: Standing| notes_of_file(it.facts.file_notes, has_rules(&it));
         let place = || place(&String::from_utf8_lossy(&host.key));
-        notes.extend(kinds.map(|kind| LoadNote { place: place(), kind: LoadNoteKind::File(kind) }));
+        let kinds = standing.into_iter().flat_map(kinds);
+        notes.extend(kinds.map(|kind| LoadNote { place: place(), kind }));
     }
     let standings = Standings::in_memory(hosts, standings.pool);
     let set = compiled(&path.display().to_string(), standings, config)?;

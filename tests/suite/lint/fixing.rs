@@ -1,6 +1,7 @@
 //! Checks fixed files against the oracle.
 
 use portcullis_dialect::dialect::Dialect;
+use portcullis_lint::Code::NeedlessStar;
 use portcullis_lint::{LintConfig, fix, lint};
 use portcullis_oracle::Judge;
 use portcullis_synth::Corpus;
@@ -9,6 +10,12 @@ use portcullis_testkit::{Random, words};
 fn fixed(text: &[u8], chosen: &'static Dialect, dialects: &[&'static Dialect]) -> Vec<u8> {
     let report = lint(text, &LintConfig { bytes_max: None, ..LintConfig::new(chosen) });
     let fixed = fix(text, &report, dialects, None);
+    if dialects == [chosen] {
+        // A star is only reported if the edit is proved.
+        let mut left = fixed.left.iter();
+        let star = left.find(|(it, _)| report.diagnostics[*it].code == NeedlessStar);
+        assert!(star.is_none(), "{} {}: {star:?}", chosen.name, text.escape_ascii());
+    }
     assert_eq!(fixed.fixed.is_empty(), fixed.text == text, "{}", text.escape_ascii());
     fixed.text
 }

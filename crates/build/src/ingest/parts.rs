@@ -420,7 +420,7 @@ impl<'m> LogReader<'m> {
             Held::File { extract, others, has_rules } => {
                 let (extract, is_silent) = self.part(Part::Extract(extract, has_rules))?;
                 // Otherwise a file that states something would count as a page, which does not.
-                if facts.file_notes.is_page() && !is_silent {
+                if facts.file_notes.is_page() && !has_rules && !is_silent {
                     return Err(self.files.odd("a file that states something is noted as a page"));
                 }
                 let (others, _) = self.part(Part::Others(others))?;

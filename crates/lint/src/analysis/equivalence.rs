@@ -13,6 +13,7 @@ use super::language::Language;
 use super::machine::{Machine, Owner};
 use super::product::Product;
 use super::rules::Ruled;
+use super::status::SEARCHES;
 use super::{Bound, Budget, Rules};
 
 /// A shortest path that was searched for, with the query and as a URL has it; `None` if there is no such
@@ -64,6 +65,24 @@ pub(crate) fn difference(first: &Rules, second: &Rules, budget: &mut Budget) -> 
 /// Returns the path of the first search that found one.
 pub(super) fn either([one, other]: [Search; 2]) -> Search {
     if let Ok(Some(_)) = one { one } else { other }
+}
+
+/// Returns whether two patterns in normal form match one path of a URL.
+///
+/// # Errors
+///
+/// If the budget's share ended the search before such a path was found.
+pub(crate) fn overlap(
+    one: Pattern<'_>,
+    other: Pattern<'_>,
+    escapes: Escapes,
+    budget: &mut Budget,
+) -> Result<bool, Bound> {
+    let owner = Owner { allows: false, counts: true };
+    let machines = [one, other].map(|pattern| Machine::new([(pattern, owner)]));
+    let product = Product::new(machines, Language::of(escapes));
+    let [found] = budget.find(SEARCHES, product, [[false, false]], 1);
+    found.map(|path| path.is_some())
 }
 
 fn of_rules(sides: [&Rules; 2], budget: &mut Budget, enough: usize) -> [Search; 2] {

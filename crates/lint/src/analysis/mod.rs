@@ -57,8 +57,8 @@ mod status;
 use crate::limits::ANALYSIS_POSITIONS_MAX;
 
 pub use comparison::{FileComparison, RobotComparison};
-pub(crate) use equivalence::difference;
 pub use equivalence::{Search, equivalence};
+pub(crate) use equivalence::{difference, overlap};
 pub(crate) use language::triplet;
 pub use language::{Language, plain_path};
 pub use machine::{Machine, Owner, State};

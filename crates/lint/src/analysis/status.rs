@@ -63,7 +63,7 @@ pub fn statuses(rules: &Rules, budget: &mut Budget) -> Vec<(RuleID, RuleStatus)>
 }
 
 /// A search for an example may spend one part in this many of the remaining budget.
-const SEARCHES: u64 = 16;
+pub(super) const SEARCHES: u64 = 16;
 
 /// Steps of a scan that cost as much as a position of an analysis. Measured: a scan takes one to two
 /// nanoseconds a step, an analysis twelve a position.

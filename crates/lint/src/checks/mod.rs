@@ -5,6 +5,7 @@ mod groups;
 mod lines;
 mod patterns;
 mod rules;
+mod stars;
 mod usage;
 
 use crate::Code;
@@ -13,7 +14,7 @@ use crate::findings::{Findings, replace, value_span};
 use crate::limits::CRAWL_DELAY_SECONDS_MAX;
 use portcullis_dialect::dialect::Field;
 use portcullis_robots::policy::delay_seconds;
-use portcullis_robots::syntax::{Note, NoteKind, OtherRecord, Span};
+use portcullis_robots::syntax::{Note, NoteKind, OtherRecord, Span, begins_as_html};
 use portcullis_robots::url::split;
 use portcullis_text::figures::counted;
 
@@ -29,7 +30,8 @@ pub(super) fn run(findings: &mut Findings<'_, '_>) {
     lines::check(findings);
     groups::check(findings);
     patterns::check(findings);
-    rules::check(findings);
+    let stars_may_decide = rules::check(findings);
+    stars::check(findings, &stars_may_decide);
     check_others(findings);
     usage::check(findings);
 }
@@ -55,14 +57,15 @@ fn byte_order_mark(findings: &mut Findings<'_, '_>) {
 
 fn appearance(findings: &mut Findings<'_, '_>) {
     let chosen = findings.chosen;
-    if !is_no_robots_txt(chosen) {
-        return;
-    }
-    let (code, what) = match chosen.file.notes().last().map(|note| note.kind) {
+    let (code, what) = match chosen.file.appearance() {
+        None => return,
         Some(NoteKind::LooksLikeHtml) => (Code::WebPage, "a web page"),
         Some(NoteKind::LooksLikeJson) => (Code::WebPage, "JSON"),
-        _ => (Code::BinaryFile, "binary data"),
+        Some(_) => (Code::BinaryFile, "binary data"),
     };
+    if !is_no_robots_txt(chosen) && !begins_as_html(findings.examination.text) {
+        return;
+    }
     let span = chosen.lines.first().map_or(Span { start: 0, end: 0 }, |line| line.span);
     let message = format!("this is {what}, not a robots.txt");
     findings.report(code, span, message).effects(rules_found);

@@ -2,10 +2,10 @@
 
 use bstr::ByteSlice as _;
 
+use crate::Code;
 use crate::analysis::triplet;
 use crate::examination::{Reading, quoted};
 use crate::findings::{Findings, index, insert, replace};
-use crate::{Code, Edit};
 use portcullis_dialect::{Escapes, Verdict};
 use portcullis_robots::syntax::{Rule, Span};
 use portcullis_robots::url::{normal_text, normalise};
@@ -22,7 +22,6 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
         unescaped(findings, rule);
         if findings.chosen.dialect.paths.wildcards {
             dollar(findings, rule);
-            star(findings, rule);
         }
     }
 }
@@ -105,35 +104,6 @@ fn dollar(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     }
 }
 
-/// Checks for stars at the end, and adjacent ones.
-fn star(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
-    let runs = needless_stars(rule.value).into_iter();
-    let edits: Vec<Edit> = runs.map(|run| replace(findings.examination.span_of(run), [])).collect();
-    if let Some(first) = edits.first() {
-        let place = match first.span.end == rule.span.end {
-            true => "at the end of the pattern",
-            false => "beside another",
-        };
-        let message = format!("a `*` {place} has no effect");
-        findings.report(Code::NeedlessStar, first.span, message).fix("remove it", edits.clone());
-    }
-}
-
-/// Returns the runs of bytes of a pattern that have no effect: stars after a star, and a `*` or `*$` at the
-/// end. The first byte is kept, so that there is a pattern.
-fn needless_stars(value: &[u8]) -> Vec<&[u8]> {
-    let body = value.strip_suffix(b"*$").unwrap_or(value);
-    let kept = body.trim_end_with(|character| character == '*').len().max(1);
-    let (kept, end) = value.split_at(kept);
-    let stars = kept.chunk_by(|one, next| one == next).filter(|run| run[0] == b'*');
-    let mut needless: Vec<&[u8]> = stars.map(|run| &run[1..]).collect();
-    if value.ends_with(b"*") || value.ends_with(b"*$") {
-        needless.push(end);
-    }
-    needless.retain(|run| !run.is_empty());
-    needless
-}
-
 /// Checks for characters that URLs contain only as an escape.
 fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
     let value = rule.value;
@@ -159,30 +129,6 @@ fn unescaped(findings: &mut Findings<'_, '_>, rule: &Rule<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn stars_without_effect() {
-        let rows: [(&str, &[(usize, usize)]); 10] = [
-            ("/a*", &[(2, 3)]),
-            ("/a*$", &[(2, 4)]),
-            ("/a**", &[(2, 4)]),
-            ("/a**b", &[(3, 4)]),
-            ("/a***b*", &[(3, 5), (6, 7)]),
-            ("*", &[]),
-            ("**", &[(1, 2)]),
-            ("*$", &[(1, 2)]),
-            ("/*", &[(1, 2)]),
-            ("/a*b$", &[]),
-        ];
-        for (value, expected) in rows {
-            let range = |run: &[u8]| {
-                let start = run.as_ptr().addr() - value.as_ptr().addr();
-                (start, start + run.len())
-            };
-            let runs: Vec<_> = needless_stars(value.as_bytes()).into_iter().map(range).collect();
-            assert_eq!(runs, expected, "{value}");
-        }
-    }
 
     #[test]
     fn paths_of_urls() {

@@ -11,10 +11,11 @@ use std::rc::Rc;
 use crate::analysis::{
     Analysis, Bound, Budget, Grouped, RuleStatus, Rules, difference, key, numbers,
 };
+use crate::checks::stars;
 use crate::examination::{Reading, quoted};
 use crate::findings::Findings;
+use crate::limits::LINT_RULES_MAX;
 use crate::{Code, Map};
-use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::{Reason, RuleID, Verdict};
 use portcullis_robots::policy::{Crawler, OrderedRules};
 use portcullis_robots::syntax::{RobotsTxt, Rule};
@@ -38,6 +39,8 @@ impl Fault {
 
 /// The problems of the rules of a combination of groups, by place.
 struct Problems {
+    /// The rules whose needless stars may decide; `None` if a limit ended the search for them.
+    deciding_stars: Option<Vec<RuleID>>,
     /// The place and the problem of each rule with a pattern.
     rules: Vec<(RuleID, Option<Rc<Fault>>)>,
     /// The limit that ended the analysis of some rule.
@@ -52,7 +55,8 @@ struct Analyst<'e> {
     budget: Budget,
 }
 
-pub(super) fn check(findings: &mut Findings<'_, '_>) {
+/// Checks the rules. Returns for each whether its needless stars may decide in some selection.
+pub(super) fn check(findings: &mut Findings<'_, '_>) -> Vec<bool> {
     let Reading { file, dialect, .. } = findings.chosen;
     let [numbers] = numbers([file]);
     let budget = Budget::default();
@@ -60,12 +64,13 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     let (selections, mut not_compared) = selections(&analyst.grouped, &findings.config.agents);
     if !not_compared.is_empty() {
         findings.unknown(format!(
-            "not all groups were compared: their combinations have more than {POLICY_PATTERNS_MAX} \
+            "not all groups were compared: their combinations have more than {LINT_RULES_MAX} \
             rules"
         ));
     }
     // Rules that may decide in some selection: they have no problem there, or were not analysed.
     let mut may_decide = vec![false; file.rules().len()];
+    let mut stars_may_decide = may_decide.clone();
     // The problem of each rule that has the last code, and the selection that it is of.
     let mut mildest: BTreeMap<RuleID, (Rc<Fault>, &[usize])> = BTreeMap::new();
     let mut known: Map<_, Result<Problems, Bound>> = Map::default();
@@ -85,6 +90,12 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
             findings.unknown(format!("not all rules for {agent} were compared: {bound}"));
         }
         let rules = analyst.grouped.rules(groups);
+        match &problems.deciding_stars {
+            Some(places) => {
+                places.iter().for_each(|it| stars_may_decide[rules[it.index()].index()] = true);
+            }
+            None => rules.iter().for_each(|rule| stars_may_decide[rule.index()] = true),
+        }
         for (place, fault) in &problems.rules {
             let rule = rules[place.index()];
             let Some(fault) = fault else {
@@ -98,6 +109,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
     }
     for rule in not_compared.into_iter().flat_map(|group| file.groups()[group].rule_ids()) {
         may_decide[rule.index()] = true;
+        stars_may_decide[rule.index()] = true;
     }
     for (rule, (fault, groups)) in mildest {
         if !may_decide[rule.index()] {
@@ -105,6 +117,7 @@ pub(super) fn check(findings: &mut Findings<'_, '_>) {
         }
     }
     everything_disallowed(findings, &mut analyst);
+    stars_may_decide
 }
 
 /// Returns the combinations of groups that apply to `agents`, each once; if there are no agents, to each
@@ -125,7 +138,7 @@ fn selections(grouped: &Grouped<'_>, agents: &[Crawler]) -> (Vec<Vec<usize>>, BT
     let (selections, left_out): (Vec<_>, Vec<_>) = known.into_iter().partition(|selection| {
         let own = selection.iter().map(|&group| grouped.file.groups()[group].rules.len());
         rules += own.sum::<usize>();
-        rules <= POLICY_PATTERNS_MAX
+        rules <= LINT_RULES_MAX
     });
     (selections, left_out.into_iter().flatten().collect())
 }
@@ -143,7 +156,11 @@ impl Analyst<'_> {
         let statuses = analysis.statuses();
         let rules = self.grouped.rules(groups);
         let contradictions = contradictions(&in_order.ordered);
-        let mut problems = Problems { rules: Vec::with_capacity(statuses.len()), bound: None };
+        let mut problems = Problems {
+            deciding_stars: None,
+            rules: Vec::with_capacity(statuses.len()),
+            bound: None,
+        };
         for (place, status) in statuses {
             let own = &file.rules()[rules[place.index()].index()];
             if let RuleStatus::Unknown(bound) = status {
@@ -158,6 +175,11 @@ impl Analyst<'_> {
             }
             let fault = fault.or_else(|| fault_of(file, &rules, own, status));
             problems.rules.push((place, fault.map(Rc::new)));
+        }
+        let own = rules.iter().map(|rule| &file.rules()[rule.index()]);
+        match stars::that_may_decide(own, &self.grouped.dialect.paths, &mut self.budget) {
+            Ok(places) => problems.deciding_stars = Some(places),
+            Err(bound) => problems.bound = Some(bound),
         }
         Ok(problems)
     }
@@ -264,6 +286,9 @@ fn defeated((winner, path): (RuleID, Vec<u8>)) -> Fault {
 fn contradictions(ordered: &OrderedRules) -> Map<RuleID, Fault> {
     let mut first: Map<_, [Option<RuleID>; 2]> = Map::default();
     let (mut contradictions, mut written) = (Map::default(), BTreeSet::new());
+    // The rules with a second pattern, which may decide where the written one does not.
+    let mut patterns_of = BTreeMap::<RuleID, usize>::new();
+    ordered.rules.iter().for_each(|&rule| *patterns_of.entry(rule).or_default() += 1);
     for (position, &rule) in ordered.rules.iter().enumerate() {
         if !written.insert(rule) {
             // The second pattern of a rule is not written, only a directory adds it.
@@ -271,7 +296,9 @@ fn contradictions(ordered: &OrderedRules) -> Map<RuleID, Fault> {
         }
         let known = first.entry(ordered.patterns.get(position)).or_default();
         let side = usize::from(ordered.verdicts[position] == Verdict::Allow);
-        if let Some(other) = known[1 - side] {
+        if let Some(other) = known[1 - side]
+            && patterns_of[&rule] == 1
+        {
             // The later rule of the file is reported; the earlier one in this order wins.
             let (earlier, later) = (other.min(rule), other.max(rule));
             let outcome = if earlier == other { "wins" } else { "loses" };

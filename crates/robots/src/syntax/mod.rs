@@ -32,7 +32,7 @@ use std::ops::Range;
 
 pub use dictionary::{UsageMember, usage_members};
 pub use lines::{BYTE_ORDER_MARK, Records, Span, record_of, records};
-pub use note::{Note, NoteKind, NoteSet, appearance, behind_space, markup};
+pub use note::{Note, NoteKind, NoteSet, appearance, begins_as_html, behind_space, markup};
 pub use record::{Content, EXTENSIONS, Line, Record, is_extension};
 pub use statement::{Statement, is_absolute_uri, signals};
 
@@ -215,8 +215,16 @@ impl<'t> RobotsTxt<'t> {
 
     /// Returns whether the text looks like a web page, JSON or binary data, and states nothing.
     pub fn is_page(&self) -> bool {
-        // The note on the whole file is the last one. A file with a rule or a usage record has none.
-        self.notes.last().is_some_and(|note| NoteKind::APPEARANCES.contains(&note.kind))
+        // A web page with rules has the note too, and no file that only states preferences has one.
+        self.rules.is_empty() && self.appearance().is_some()
+    }
+
+    /// Returns the note that the text looks like something else, if it has one of
+    /// [`NoteKind::APPEARANCES`].
+    pub fn appearance(&self) -> Option<NoteKind> {
+        // The note on the whole file is the last one.
+        let last = self.notes.last().map(|note| note.kind);
+        last.filter(|kind| NoteKind::APPEARANCES.contains(kind))
     }
 
     /// Returns the notes on lines, in file order, then those on the whole file.

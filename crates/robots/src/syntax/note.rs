@@ -56,7 +56,8 @@ words! {
         /// The file is longer than the limit. The span is the ignored part: from the limit, or from
         /// the start of the line that the limit cuts, to the end of the file.
         FileCut = 11 => "file-cut": "the file is longer than the limit: its end is ignored",
-        /// The file states nothing and looks like HTML or XML. The span is the file.
+        /// The file states nothing and looks like HTML or XML, or has rules and certainly is HTML. The
+        /// span is the file.
         LooksLikeHtml = 12 => "looks-like-html": "this looks like a web page, not like robots.txt",
         /// The file states nothing and looks like binary data. The span is the file.
         LooksBinary = 13 => "looks-binary": "this looks like binary data, not like robots.txt",
@@ -115,6 +116,14 @@ pub fn appearance(text: &[u8]) -> Option<NoteKind> {
         || controls * TEXT_BYTES_PER_CONTROL > text.len();
     let is_else = is_string.then_some(NoteKind::LooksLikeJson);
     markup(start).or(is_else).or(is_binary.then_some(NoteKind::LooksBinary))
+}
+
+/// Returns whether text is certainly HTML by its first bytes, whatever its lines are read as.
+pub fn begins_as_html(text: &[u8]) -> bool {
+    let start = behind_space(text);
+    [&b"<!doctype"[..], b"<html"]
+        .iter()
+        .any(|tag| start.get(..tag.len()).is_some_and(|first| first.eq_ignore_ascii_case(tag)))
 }
 
 /// Returns the note on text that begins like HTML, XML or JSON; `None` if it begins otherwise.

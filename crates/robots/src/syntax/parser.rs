@@ -1,6 +1,6 @@
 //! Builds groups from records.
 
-use super::note::appearance;
+use super::note::{appearance, begins_as_html};
 use super::record::{Content, EachLine, Line, Record};
 use super::{
     Note, NoteKind, NoteSet, OtherRecord, RobotsTxt, Rule, Span, Statement, UsageRecord,
@@ -51,10 +51,12 @@ impl<'t> RobotsTxt<'t> {
         parser.file.end_group();
         // A page or binary data may be a single line, of which a size limit leaves nothing.
         let within = &text[..text.len().min(bytes_max.unwrap_or(usize::MAX))];
-        if parser.file.rules.is_empty()
-            && parser.file.usage_records.is_empty()
-            && let Some(kind) = appearance(within)
-        {
+        let kind = match (parser.file.rules.is_empty(), parser.file.usage_records.is_empty()) {
+            (true, true) => appearance(within),
+            (false, _) if begins_as_html(within) => Some(NoteKind::LooksLikeHtml),
+            _ => None,
+        };
+        if let Some(kind) = kind {
             parser.note(kind, LineNumber::FIRST, Span::new(0, within.len()));
         }
         parser.file

@@ -239,7 +239,7 @@ fn line_limit() {
 
 #[test]
 fn text_that_is_not_robots_txt() {
-    let rows: [(&[u8], Option<NoteKind>); 16] = [
+    let rows: [(&[u8], Option<NoteKind>); 19] = [
         (b"\n <!DOCTYPE html>\n<p>a: b</p>", Some(NoteKind::LooksLikeHtml)),
         (b"\xef\xbb\xbf<?xml?>", Some(NoteKind::LooksLikeHtml)),
         (b"\x1f\x8b\x08\0\0", Some(NoteKind::LooksBinary)),
@@ -256,6 +256,12 @@ fn text_that_is_not_robots_txt() {
         (b"# nothing is disallowed here, so there is no rule at all\n\x1a", None),
         (b"user-agent: *\n", None),
         (b"<p>\nuser-agent: *\ndisallow: /\n", None),
+        (b"<p>\n<html>\nuser-agent: *\ndisallow: /\n", None),
+        (
+            b"\n<!DocType html>\nuser-agent: *<br>\ndisallow: /<br>\nuser-agent: a\ndisallow: /\n",
+            Some(NoteKind::LooksLikeHtml),
+        ),
+        (b"<HTML>\nuser-agent: a\ndisallow: /\n", Some(NoteKind::LooksLikeHtml)),
     ];
     for (text, expected) in rows {
         for dialect in Dialect::ALL {
