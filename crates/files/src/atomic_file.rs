@@ -205,7 +205,9 @@ impl Drop for Registered {
     }
 }
 
-/// Renames all files to their final names, in order, and replaces existing files.
+/// Renames all files to their final names, in order. A file that was there when its output was created
+/// is replaced. One that appeared since is not: it may be another output of the run, whose name differs in
+/// case where the file system ignores it.
 ///
 /// [`abandon`] waits until all have their names, so a signal leaves all outputs of a run or none.
 ///
@@ -221,10 +223,10 @@ pub fn publish_all(outputs: Vec<Complete>) -> Result<(), (usize, io::Error)> {
     let renamed = {
         let _unfinished = lock_unfinished();
         rest.by_ref().enumerate().try_for_each(|(position, complete)| {
-            let Complete { path, registered, target } = complete;
-            let renamed = path.persist(&target);
+            let Complete { path, registered, target, is_new } = complete;
+            let renamed = rename(path, &target, is_new);
             published.push((target, registered));
-            renamed.map_err(|it| failed(position)(it.error))
+            renamed.map_err(failed(position))
         })
     };
     renamed?;
@@ -235,6 +237,21 @@ pub fn publish_all(outputs: Vec<Complete>) -> Result<(), (usize, io::Error)> {
         }
     }
     Ok(())
+}
+
+/// Renames a file to its final name.
+fn rename(path: TempPath, target: &Path, is_new: bool) -> io::Result<()> {
+    if !is_new {
+        return path.persist(target).map_err(|it| it.error);
+    }
+    match path.persist_noclobber(target) {
+        Err(it) if it.error.kind() == ErrorKind::AlreadyExists => Err(it.error),
+        // A file system that cannot rename without replacing.
+        Err(it) if fs::symlink_metadata(target).is_err() => {
+            it.path.persist(target).map_err(|it| it.error)
+        }
+        renamed => renamed.map_err(|it| it.error),
+    }
 }
 
 /// A file that is being written beside its name. Dropping it removes it.
@@ -309,7 +326,7 @@ impl AtomicFile {
         let (file, registered) = Registered::create(&target)?;
         let (file, path) = file.into_parts();
         let file = BufWriter::with_capacity(BUFFER_BYTES, file);
-        let complete = Complete { path, registered, target };
+        let complete = Complete { path, registered, target, is_new: replaced.is_none() };
         let mut file = AtomicFile { file, complete, keeps_owner: true };
         if let Some(replaced) = replaced {
             // A change of the owner may clear bits of the mode, so the mode comes last.
@@ -353,10 +370,12 @@ pub struct Complete {
     path: TempPath,
     registered: Registered,
     target: PathBuf,
+    /// Whether nothing had the name when the file was created.
+    is_new: bool,
 }
 
 impl Complete {
-    /// Renames it to its final name and replaces an existing file.
+    /// Renames it to its final name, as [`publish_all`] does.
     ///
     /// # Errors
     ///
@@ -435,6 +454,24 @@ mod tests {
         drop(file.complete().unwrap());
         assert_eq!(names(folder.path()), ["a"]);
         assert_eq!(fs::read(&path).unwrap(), b"before");
+    }
+
+    /// Two outputs may have one name, where the file system ignores case.
+    #[test]
+    fn a_file_that_appeared_since_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let complete = |text: &[u8]| {
+            let mut file = AtomicFile::create(&path).unwrap();
+            file.write_all(text).unwrap();
+            file.complete().unwrap()
+        };
+        let (position, error) = publish_all(vec![complete(b"one"), complete(b"two")]).unwrap_err();
+        assert_eq!((position, error.kind()), (1, ErrorKind::AlreadyExists));
+        assert_eq!(names(folder.path()), ["a"]);
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        complete(b"three").publish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"three");
     }
 
     /// Returns the default modes of new files, or those of the file that is replaced.

@@ -55,6 +55,10 @@ fn fix(error: &io::Error) -> &'static str {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room, or write elsewhere",
         ErrorKind::FileTooLarge => "raise the limit on the size of files (ulimit -f)",
         ErrorKind::NotFound => "create its folder first",
+        ErrorKind::AlreadyExists => {
+            "it appeared during the run, perhaps as another output whose name differs in case; name \
+             another"
+        }
         ErrorKind::InvalidInput => "a set replaces regular files only, so name one",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "write elsewhere",
         _ => "check the path",
