@@ -24,6 +24,7 @@ use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row, is_col
 use portcullis_files::kind::{FileKind, Wanted};
 use portcullis_files::limits::TABLE_COLUMNS_MAX;
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
+use portcullis_text::visible::cut_characters;
 
 /// The most lines before the first one of an access log.
 const LINES_BEFORE_LOG: usize = 2;
@@ -134,6 +135,9 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     }
 }
 
+/// Characters of a line that an error shows.
+const LINE_CHARACTERS_SHOWN: usize = 60;
+
 /// The first row of a table, split at one delimiter.
 struct FirstRow {
     separator: Separator,
@@ -158,8 +162,10 @@ struct Look<'l> {
 impl Look<'_> {
     fn list(&self) -> Result<Option<List>, String> {
         let (format, config) = (self.format, self.config);
-        if !self.first.is_empty() || !self.is_whole {
-            config.check(format)?;
+        if (!self.first.is_empty() || !self.is_whole)
+            && let Err(problem) = config.check(format)
+        {
+            return Err(self.doubt_of_lines().unwrap_or(problem));
         }
         match self.is_one_line() {
             Some(false) => {}
@@ -191,6 +197,23 @@ impl Look<'_> {
             ListFormat::W3cLog => return self.w3c(),
             ListFormat::AccessLog => return self.access_log(),
         }))
+    }
+
+    /// Returns why plain lines look like something else, before what a flag says about them.
+    fn doubt_of_lines(&self) -> Option<String> {
+        if self.format != ListFormat::Lines || self.config.format.is_some() {
+            return None;
+        }
+        let mut lines = self.lines().into_iter().flatten().map(String::from_utf8_lossy);
+        let first = lines.find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let advice =
+            advice::of_row(self.name, &first).or_else(|| advice::of_text(self.name, &first));
+        let of_first = |advice| {
+            let shown = cut_characters(&first, LINE_CHARACTERS_SHOWN);
+            format!("its first record is no URL (`{shown}`); {advice}")
+        };
+        let of_lines = || advice::check_lines(self.name, self.text, self.is_whole).err();
+        advice.map(of_first).or_else(of_lines)
     }
 
     /// Whether CR alone ends the lines of a log or an index, so that its records would be one, or a part of
