@@ -35,7 +35,7 @@ pub fn add(
     answers: &mut Answers<'_>,
 ) -> Result<(), Damage> {
     counts.add_block(urls, 0, answers)?;
-    counts.add_kept(plan, answers);
+    counts.add_kept(plan, answers)?;
     Ok(())
 }
 

@@ -394,7 +394,7 @@ impl PyClassifier {
         let (question, at) = self.ask(plan.purpose.as_slice(), at, before_first)?;
         let fields = [Field::declared("allowed", FieldKind::Flag, false)];
         let read = |answers: &mut Answers<'_>, rows: &mut Added| {
-            let classes = plan.classes(answers);
+            let classes = plan.classes(answers)?;
             let fates = classes.iter().map(|class| plan.fate(*class));
             fates.for_each(|fate| rows.push(0, Cell::Flag(fate == Fate::Keep)));
             Ok(())

@@ -190,8 +190,12 @@ impl Counts {
     }
 
     /// Counts a block by what `plan` keeps of it, and returns the classes of its records.
-    pub fn add_kept(&mut self, plan: &Plan, answers: &Answers<'_>) -> Vec<Class> {
-        let classes = plan.classes(answers);
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    pub fn add_kept(&mut self, plan: &Plan, answers: &Answers<'_>) -> Result<Vec<Class>, Damage> {
+        let classes = plan.classes(answers)?;
         add_option(&mut self.kept, Some(plan.kept(&classes)));
         add_option(&mut self.unstated, plan.unstated.map(|_| plan.count_unstated(answers)));
         if let Some(dropped) = &mut self.dropped {
@@ -201,7 +205,7 @@ impl Counts {
                 }
             }
         }
-        classes
+        Ok(classes)
     }
 
     /// Counts the preferences of the following blocks too: those about `labels`, which are the ones of

@@ -243,7 +243,7 @@ impl Filter {
         let writes =
             !self.counts_only || Class::ASIDE.iter().any(|it| plan.fate(*it) == Fate::Aside);
         work.decide(0, |block, answers, counts| {
-            let classes = counts.add_kept(plan, &answers);
+            let classes = counts.add_kept(plan, &answers)?;
             for (record, &class) in block.iter().zip(if writes { &classes[..] } else { &[] }) {
                 let end = start + record.whole().len();
                 match (plan.fate(class), joined) {
@@ -283,7 +283,7 @@ impl Filter {
         };
         let mut outputs = Vec::with_capacity(part.rows.min(PARQUET_PART_ROWS_MAX));
         work.decide(0, |_, answers, counts| {
-            let classes = counts.add_kept(&self.plan, &answers).into_iter();
+            let classes = counts.add_kept(&self.plan, &answers)?.into_iter();
             outputs.extend(classes.map(|class| match (self.plan.fate(class), class.aside()) {
                 (Fate::Keep, _) => 1,
                 (Fate::Aside, Some(aside)) => 2 + aside as u8,

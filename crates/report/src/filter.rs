@@ -8,9 +8,10 @@
 //! A record that is not kept has one [`Cause`], so the causes and the kept records add up to all records. Counting costs a second look at
 //! the decisions of a block, so it is done only for an account.
 
-use portcullis_dialect::decision::{Decision, Reason, Verdict};
+use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_dialect::words;
+use portcullis_set::Damage;
 use portcullis_set::batch::Answers;
 use serde::Serialize;
 
@@ -123,21 +124,34 @@ impl Plan {
         }
     }
 
-    /// Returns the class of each record in a block.
-    pub fn classes(&self, answers: &Answers<'_>) -> Vec<Class> {
+    /// Returns the class of each record in a block. All URLs of an origin with a page are in the class of
+    /// pages, `/robots.txt` too, which some dialects allow for a reason of its own.
+    ///
+    /// # Errors
+    ///
+    /// If the set is damaged.
+    pub fn classes(&self, answers: &Answers<'_>) -> Result<Vec<Class>, Damage> {
         let mut classes = self.verdicts(answers);
         if self.pages != Fate::Keep {
             let (sides, agents) = (sides(answers), answers.per_record());
             for (record, class) in classes.iter_mut().enumerate() {
                 let own = record * agents..(record + 1) * agents;
-                let mut decisions = sides.iter().flat_map(|side| &side.0[own.clone()]);
+                let decisions = sides.iter().flat_map(|side| &side.0[own.clone()]);
                 let is_allowed = decisions.clone().all(|it| it.verdict == Verdict::Allow);
-                if is_allowed && decisions.any(|it| it.reason == Reason::Page) {
+                let has = |reason| decisions.clone().any(|it| it.reason == reason);
+                let is_page = match () {
+                    () if !is_allowed => false,
+                    () if has(Reason::RobotsTxt) => {
+                        answers.state(record)? == Some(PolicyState::Page)
+                    }
+                    () => has(Reason::Page),
+                };
+                if is_page {
                     *class = Class::Page;
                 }
             }
         }
-        classes
+        Ok(classes)
     }
 
     /// Returns the verdict on each record in a block. If the block is also decided as of now, an agent
