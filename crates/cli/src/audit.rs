@@ -1,18 +1,21 @@
 //! `portcullis audit`: a report on how robots.txt affects a list of URLs.
 
 use std::cmp::Reverse;
+use std::io::{self, IsTerminal};
 use std::time::Instant;
 
+use anyhow::ensure;
 use portcullis_build::{LoadConfig, read_text};
 use portcullis_files::scratch::Scratch;
 use portcullis_lint::{Diagnostic, LintConfig, Severity, lint};
 use portcullis_report::Account;
 use portcullis_robots::access::UnixSeconds;
-use portcullis_survey::{Audit, Findings, page};
+use portcullis_survey::{Audit, Findings, page, tables};
 
 use super::args::{AUDIT_FORMATS, AuditArgs, PolicyArgs};
 use super::engine::{self, thread_pool};
-use super::output::{CompleteOutput, Output, OutputFile};
+use super::files::Files;
+use super::output::{CompleteOutput, Output, OutputFile, is_standard_output};
 use super::plan::{self, QuestionPlan, TimePlan};
 use super::stream;
 use super::summary;
@@ -21,21 +24,25 @@ use super::values::Format;
 /// The number of rows per list, unless a flag says otherwise.
 const TOP: usize = 50;
 
-pub fn run(mut args: AuditArgs) -> anyhow::Result<()> {
+pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     let policy_args = args.policies;
     if args.output.is_empty() {
         args.output.push(OutputFile::default());
     }
     let formats = args.output.iter().map(|path| plan::format(args.format, path, AUDIT_FORMATS));
     let formats: Vec<Format> = formats.collect::<anyhow::Result<_>>()?;
+    let prints_page = args.output.iter().zip(&formats).any(|(path, format)| {
+        is_standard_output(path) && *format == Format::Html && io::stdout().is_terminal()
+    });
+    ensure!(!prints_page, "a terminal cannot show a page; use -o FILE.html, or omit --format");
     let summary = plan::summary(&args.run)?;
     let questions = plan::questions(args.asked.questions, policy_args.dialect())?;
     let beside = plan::beside(args.beside)?;
     let times = plan::times(args.times, false, None, &policy_args)?;
     let questions = QuestionPlan { all_robots: true, times, ..questions };
     let strictness = policy_args.faults.strictness();
-    let mut stream =
-        plan::stream(args.input, args.rejects, &questions, &args.run, strictness, false)?;
+    let (reading, rejects, run) = (args.input.reading, args.rejects, &args.run);
+    let mut stream = plan::stream(reading, files, rejects, &questions, run, strictness, false)?;
 
     let started = Instant::now();
     // Before the pass over the list, so that a wrong name fails early.
@@ -77,7 +84,8 @@ pub fn run(mut args: AuditArgs) -> anyhow::Result<()> {
     for (mut output, format) in outputs.into_iter().zip(formats) {
         let text = match format {
             Format::Json => report.to_json(),
-            _ => page::audit(&report, &problems(&policy_args)?),
+            Format::Html => page::audit(&report, &problems(&policy_args)?),
+            _ => tables::audit(&report, &problems(&policy_args)?),
         };
         output.write(text.as_bytes())?;
         complete.push(output.complete()?);

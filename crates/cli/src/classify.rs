@@ -17,7 +17,7 @@ use super::values::Format;
 pub fn run(args: ClassifyArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let labels = plan::labels(args.usage)?;
     let has_now = args.records.and_now;
-    let mut request = Request::new(args.records, labels, true)?;
+    let mut request = Request::new(args.records, files, labels, true)?;
     let format = plan::format(args.format, &request.output, Format::TABLES)?;
     ensure!(
         matches!(format, Format::Tsv | Format::Csv) || !args.header,

@@ -25,6 +25,7 @@ use serde::Serialize;
 
 use super::args::CompileArgs;
 use super::engine::thread_pool;
+use super::files::Files;
 use super::lists;
 use super::mapped;
 use super::message::{Notes, counted, say, show_first};
@@ -33,14 +34,12 @@ use super::plan;
 use super::progress::Progress;
 use super::summary;
 
-pub fn run(args: CompileArgs) -> anyhow::Result<()> {
+pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
     let started = Instant::now();
     ensure!(!args.output.is_dash(), "a set cannot go to standard output; name a file");
     let summary = plan::summary(&args.run)?;
     let mut notes = Notes { are_hidden: summary.form == SummaryForm::Json, kept: Vec::new() };
-    let paths = args.inputs.iter().map(|input| &*input.0);
-    let inputs = portcullis_captures::expand(paths, args.input_format)?;
-    let inputs = lists::noted(inputs, &mut notes).into_iter();
+    let inputs = lists::noted(&files.captures, &mut notes).into_iter();
     let of_input = |path| Input { path, format: args.input_format };
     let inputs: Vec<Input> = inputs.map(|input| of_input(input.path)).collect();
     let paths: Vec<PathBuf> = inputs.iter().map(|input| input.path.clone()).collect();

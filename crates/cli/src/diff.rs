@@ -31,9 +31,10 @@ use portcullis_text::visible::visible;
 use serde::Serialize;
 
 use super::agents::AgentNotes;
-use super::args::{DiffArgs, InputArgs, ReadingArgs};
+use super::args::{DiffArgs, ReadingArgs};
 use super::engine::{check_files, classifier, show_notes, texts_of};
 use super::exit::ExitStatus;
+use super::files::Files;
 use super::mapped;
 use super::message::Notes;
 use super::output::{CompleteOutput, OutputFile, SummaryForm};
@@ -65,13 +66,13 @@ struct Diff {
     started: Instant,
 }
 
-pub fn run(args: DiffArgs) -> anyhow::Result<ExitStatus> {
+pub fn run(args: DiffArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     let started = Instant::now();
-    let DiffArgs { old, new, usage, text, strict, files, reading, run, .. } = args;
+    let DiffArgs { old, new, usage, text, strict, reading, run, .. } = args;
     let output = args.output.output.unwrap_or_default();
     let format = plan::format(args.format, &output, Format::TABLES)?;
     let questions = plan::questions(args.questions, None)?;
-    let has_urls = !files.is_empty();
+    let has_urls = !args.files.is_empty();
     ensure!(!has_urls || !questions.names_nobody(), "comparing URLs requires -a AGENT");
     let labels = plan::labels(usage)?;
     ensure!(labels.is_empty() || !questions.names_nobody(), "--usage requires -a AGENT");
@@ -87,8 +88,8 @@ pub fn run(args: DiffArgs) -> anyhow::Result<ExitStatus> {
     let strictness = strict.strictness();
     let mut stream = None;
     if has_urls {
-        let (input, prints) = (InputArgs { files, reading }, output.is_dash());
-        let plan = plan::stream(input, args.rejects, &questions, &run, strictness, prints)?;
+        let (rejects, prints) = (args.rejects, output.is_dash());
+        let plan = plan::stream(reading, files, rejects, &questions, &run, strictness, prints)?;
         let shows_cuts = format == Format::Parquet;
         let chunks = if shows_cuts { ROW_GROUPS } else { questions.chunks() };
         stream = Some(StreamPlan { shows_cuts, chunks, ..plan });

@@ -8,7 +8,8 @@
 //!   the output is removed and the message names it.
 //! - SIGINT, SIGTERM and SIGHUP end the program as usual, after unfinished outputs are removed. A
 //!   handler may not remove files, so it wakes a thread that does. A signal that was ignored from
-//!   the start (`nohup`, a shell's `&`) stays ignored.
+//!   the start (`nohup`, a shell's `&`) stays ignored. The process dies by the signal, so that a loop in
+//!   a shell ends with it. On Windows, Ctrl-C and the end of a session do the same, with status 130.
 //!
 //! The standard library has no handlers, hence the `unsafe`. Other programs that use the library
 //! must guard their own mappings.
@@ -22,9 +23,17 @@ pub fn install() {
     unix::install();
 }
 
-/// Does nothing, because this system does not truncate mapped files.
+/// Installs a handler for Ctrl-C and the end of the session. This system does not truncate mapped files.
 #[cfg(not(unix))]
-pub fn install() {}
+pub fn install() {
+    // The status of a process that Ctrl-C ended, as shells on other systems have it.
+    const INTERRUPTED: i32 = 130;
+    // Without the handler, an unfinished output may be left.
+    let _ = ctrlc::set_handler(|| {
+        portcullis_files::atomic_file::abandon();
+        std::process::exit(INTERRUPTED);
+    });
+}
 
 #[cfg(unix)]
 mod unix {

@@ -31,10 +31,11 @@ pub fn run(mut args: FilterArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         unstated: args.unstated.map(|is_kept| if is_kept { Fate::Keep } else { Fate::Drop }),
     };
     let writes = !args.quiet && !args.count;
-    let mut request = Request::new(args.records, Vec::from_iter(plan.purpose), writes)?;
+    let mut request = Request::new(args.records, files, Vec::from_iter(plan.purpose), writes)?;
     let aside = aside.map(|to| to.file.as_ref());
     let (output, has_folder) = (&request.output, request.folder.is_some());
-    let are_rows = writes && rows::keeps_rows(&request.stream, output, has_folder, aside)?;
+    let are_rows = writes
+        && rows::keeps_rows(&request.stream, files.parquet_lists, output, has_folder, aside)?;
     if are_rows {
         let fix = "-o FILE.parquet, -c to count, or -o FILE.txt for the URLs";
         rows::not_to_terminal(request.stream.prints, fix)?;

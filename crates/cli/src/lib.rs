@@ -109,12 +109,12 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         Some(Command::Check(args)) => check::run(args),
         Some(Command::Classify(args)) => classify::run(args, &files),
         Some(Command::Filter(args)) => filter::run(args, &files),
-        Some(Command::Compile(args)) => compile::run(args).map(|()| ExitStatus::Done),
-        Some(Command::Diff(args)) => found_if_closed(args.fail.fail, diff::run(args)),
+        Some(Command::Compile(args)) => compile::run(args, &files).map(|()| ExitStatus::Done),
+        Some(Command::Diff(args)) => found_if_closed(args.fail.fail, diff::run(args, &files)),
         Some(Command::Inspect(args)) => inspect::run(args),
-        Some(Command::Lint(args)) => found_if_closed(args.fail.fail, lint::run(args)),
+        Some(Command::Lint(args)) => found_if_closed(args.fail.fail, lint::run(args, &files)),
         Some(Command::Survey(args)) => survey::run(args).map(|()| ExitStatus::Done),
-        Some(Command::Audit(args)) => audit::run(args).map(|()| ExitStatus::Done),
+        Some(Command::Audit(args)) => audit::run(args, &files).map(|()| ExitStatus::Done),
         None => anyhow::bail!("no subcommand; `portcullis --help` lists them"),
     }
 }

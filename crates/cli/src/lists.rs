@@ -14,17 +14,18 @@ use super::message::{Notes, counted};
 use super::output::{OutputFile, OutputFolder};
 
 /// Returns the inputs that arguments name, and notes what was left out.
-pub fn noted(found: Expanded, notes: &mut Notes) -> Vec<Input> {
+pub fn noted(found: &Expanded, notes: &mut Notes) -> Vec<Input> {
     let Expanded { inputs, hidden, special } = found;
-    if hidden > 0 {
-        notes.add(format!("{} with a leading . or _ left out of folders", counted(hidden, "name")));
+    if *hidden > 0 {
+        notes
+            .add(format!("{} with a leading . or _ left out of folders", counted(*hidden, "name")));
     }
     if !special.is_empty() {
         let names: Vec<String> = special.iter().map(|it| it.display().to_string()).collect();
         let special = few(names.iter().map(String::as_str), usize::MAX);
         notes.add(format!("{special}: left out: not a regular file"));
     }
-    inputs
+    inputs.clone()
 }
 
 /// Returns one output path in `folder` for each of `inputs`, with the extension of `format` if the

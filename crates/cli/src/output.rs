@@ -17,6 +17,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::ArgMatches;
 use flate2::write::GzEncoder;
@@ -26,6 +27,8 @@ pub use portcullis_files::error::WriteError as OutputFailed;
 use portcullis_report::filter::Fate;
 use portcullis_text::visible::visible;
 use zstd::zstd_safe::compress_bound;
+
+use super::rows::NewFolders;
 
 /// The path of a file to write; `-` is standard output. Only such a path can be opened as an output.
 ///
@@ -360,7 +363,7 @@ impl Output {
             Sink::InPlace(_) => Ok(None),
         });
         match complete {
-            Ok(file) => Ok(CompleteOutput { name, file }),
+            Ok(file) => Ok(CompleteOutput { name, file, folders: None }),
             Err(error) => Err(OutputFailed::new(&name, error)),
         }
     }
@@ -381,15 +384,28 @@ pub struct CompleteOutput {
     name: String,
     /// The file to rename, or `None` for outputs that are not renamed.
     file: Option<Complete>,
+    /// The folders that were created for it.
+    folders: Option<Arc<NewFolders>>,
 }
 
 impl CompleteOutput {
+    /// Keeps the folders that were created for the output until the run has ended.
+    pub fn in_folders(self, folders: &Arc<NewFolders>) -> CompleteOutput {
+        CompleteOutput { folders: Some(Arc::clone(folders)), ..self }
+    }
+
     /// Gives all files of a run their names. A signal leaves all of them or none.
     pub fn publish_all(
         outputs: impl IntoIterator<Item = CompleteOutput>,
     ) -> Result<(), OutputFailed> {
-        let renamed = outputs.into_iter().filter_map(|output| Some((output.name, output.file?)));
-        let (names, files): (Vec<String>, Vec<Complete>) = renamed.unzip();
+        let (mut names, mut files, mut folders) = (Vec::new(), Vec::new(), Vec::new());
+        for CompleteOutput { name, file, folders: of_output } in outputs {
+            let Some(file) = file else { continue };
+            names.push(name);
+            files.push(file);
+            // Kept until the files have their names, or are removed.
+            folders.extend(of_output);
+        }
         let published = atomic_file::publish_all(files);
         published.map_err(|(position, error)| OutputFailed::new(&names[position], error))
     }

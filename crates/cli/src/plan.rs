@@ -14,7 +14,7 @@ use portcullis_build::Strictness;
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::URL_BYTES_MAX;
 use portcullis_dialect::usage::Label;
-use portcullis_files::expand::{Input, expand};
+use portcullis_files::expand::Input;
 use portcullis_files::input::{ChunkConfig, Terminator};
 use portcullis_files::limits::{CHUNK_BYTES, RECORD_BYTES_MAX};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
@@ -25,9 +25,10 @@ use portcullis_set::batch::{AgentKind, BeforeFirst, Classifier, Freshness, Sessi
 
 use super::agents::{self, AgentValue, Asked};
 use super::args::{
-    AgentArgs, BesideArgs, InputArgs, ListTimeArgs, PolicyArgs, QuestionArgs, RejectArgs, RunArgs,
-    TimeArgs, UsageArgs,
+    AgentArgs, BesideArgs, ListTimeArgs, PolicyArgs, QuestionArgs, ReadingArgs, RejectArgs,
+    RunArgs, TimeArgs, UsageArgs,
 };
+use super::files::Files;
 use super::limits::{CHUNK_AGENTS, CHUNK_BYTES_MIN, RECORD_OUTPUT_BYTES_MAX};
 use super::lists;
 use super::message::Notes;
@@ -288,14 +289,14 @@ pub fn times(
 
 /// Returns how lists are read, and on how many threads.
 pub fn stream(
-    input: InputArgs,
+    reading: ReadingArgs,
+    files: &Files,
     RejectArgs { rejects }: RejectArgs,
     questions: &QuestionPlan,
     run: &RunArgs,
     strictness: Strictness,
     prints: bool,
 ) -> anyhow::Result<StreamPlan> {
-    let InputArgs { files, reading } = input;
     let is_lines = reading.input_format.is_none_or(|format| format == ListFormat::Lines);
     ensure!(
         rejects.as_deref().is_none_or(|path| !is_standard_output(path)),
@@ -318,8 +319,8 @@ pub fn stream(
         is_lenient: strictness == Strictness::Lenient,
     };
     let mut notes = Notes { are_hidden: summary(run)?.form.hides_notes(), kept: Vec::new() };
-    let lists = expand(files.iter().map(|list| &*list.0), "list", &|_| Ok(false))?;
-    let inputs = lists::noted(lists, &mut notes);
+    let inputs = lists::noted(&files.lists, &mut notes);
+    files.notes.iter().for_each(|note| notes.add(note.clone()));
     if inputs.iter().any(|input| input.path == Path::new("-")) {
         note_standard_input(&questions.asked, &mut notes);
     }
@@ -372,7 +373,7 @@ pub fn format(
     let stem = output.with_extension("");
     let bare = if output.coding().is_some() { &stem } else { &**output };
     let extension = bare.extension().unwrap_or_default();
-    let is_named = |format: &&Format| extension.eq_ignore_ascii_case(format.as_str());
+    let is_named = |format: &&Format| extension.eq_ignore_ascii_case(format.extension());
     let named = formats.iter().find(is_named).copied();
     ensure!(
         asked.is_none() || named.is_none() || asked == named,
@@ -383,7 +384,7 @@ pub fn format(
         return Ok(format);
     }
     let extensions: Vec<String> =
-        formats.iter().map(|format| format!(".{}", format.as_str())).collect();
+        formats.iter().map(|format| format!(".{}", format.extension())).collect();
     let is_page = extension.eq_ignore_ascii_case(Format::Html.as_str());
     let page = "; the page about a list is `portcullis audit -o FILE.html`";
     ensure!(

@@ -58,7 +58,12 @@ impl Request {
     /// # Errors
     ///
     /// If flags contradict each other, or a list or an agent cannot be found.
-    pub fn new(args: RecordsArgs, labels: Vec<Label>, writes: bool) -> anyhow::Result<Request> {
+    pub fn new(
+        args: RecordsArgs,
+        files: &Files,
+        labels: Vec<Label>,
+        writes: bool,
+    ) -> anyhow::Result<Request> {
         let started = Instant::now();
         let summary = plan::summary(&args.run)?;
         let policies = args.policies;
@@ -74,8 +79,8 @@ impl Request {
             args.unknown_hosts.as_deref().is_none_or(|path| !is_standard_output(path)),
             "--unknown-hosts cannot go to standard output; name a file"
         );
-        let (input, rejects) = (args.input, args.rejects);
-        let stream = plan::stream(input, rejects, &questions, &args.run, strictness, prints)?;
+        let (reading, rejects, run) = (args.input.reading, args.rejects, &args.run);
+        let stream = plan::stream(reading, files, rejects, &questions, run, strictness, prints)?;
         Ok(Request {
             started,
             summary,

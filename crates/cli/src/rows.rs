@@ -6,16 +6,15 @@
 //! All files of a run appear together, or none does. With one output for each list, only one is open at a
 //! time.
 
-use std::fs::{self, File};
-use std::io::{self, IsTerminal, Read, Write};
-use std::path::Path;
-use std::sync::Arc;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{anyhow, bail, ensure};
 use portcullis_files::atomic_file::folder_of;
 use portcullis_files::input::{ChunkConfig, InputError};
-use portcullis_files::kind::{FileKind, PARQUET};
 use portcullis_files::limits::RECORD_BYTES_MAX;
 use portcullis_report::{Account, Counts, Encoded, Run};
 use portcullis_rows::list::{List, ListFormat};
@@ -43,13 +42,15 @@ fn is_named(path: &Path) -> bool {
 }
 
 /// Whether `filter` keeps rows with all their columns. It does so if the lists are Parquet and the
-/// output is called .parquet or has no name. Any other file has the URLs, one per line.
+/// output is called .parquet or has no name. Any other file has the URLs, one per line. `parquet` lists
+/// begin as Parquet.
 ///
 /// # Errors
 ///
 /// If an output is called .parquet and cannot have rows, or only some outputs have rows.
 pub fn keeps_rows(
     plan: &StreamPlan,
+    parquet: usize,
     kept: &OutputFile,
     has_folder: bool,
     aside: [Option<&OutputFile>; 3],
@@ -57,15 +58,12 @@ pub fn keeps_rows(
     if is_named(kept) {
         not_compressed(kept)?;
     }
-    // By the flag, or by the first bytes. A list that cannot be read is reported when it is opened.
-    let begins_as_parquet = |path: &Path| {
-        let mut first = [0; PARQUET.len()];
-        let mut read = || File::open(path)?.read_exact(&mut first);
-        path.is_file() && read().is_ok() && FileKind::of(&first) == FileKind::Parquet
+    // By the flag, or by the first bytes.
+    let count = match plan.lists.format {
+        None => parquet,
+        Some(ListFormat::Parquet) => plan.inputs.len(),
+        Some(_) => 0,
     };
-    let by_flag = plan.lists.format.map(|format| format == ListFormat::Parquet);
-    let lists = plan.inputs.iter().map(|input| &*input.path);
-    let count = lists.filter(|list| by_flag.unwrap_or_else(|| begins_as_parquet(list))).count();
     let (all, some) = (count > 0 && count == plan.inputs.len(), count > 0);
     let aside = || aside.into_iter().flatten();
     let kept_rows = if has_folder { all } else { all && kept.is_special() || is_named(kept) };
@@ -116,6 +114,35 @@ pub struct RowOutput<'a> {
     /// The one that is being written.
     current: Option<RowFile>,
     complete: Vec<CompleteOutput>,
+    // Dropped last, after the files in them.
+    folders: Arc<NewFolders>,
+}
+
+/// Folders that were created for outputs. Dropping it removes those that stayed empty.
+#[derive(Default)]
+pub struct NewFolders(Mutex<Vec<PathBuf>>);
+
+impl NewFolders {
+    /// Creates a folder, and those above it.
+    fn create(&self, folder: &Path) -> io::Result<()> {
+        let missing =
+            folder.ancestors().take_while(|it| !it.as_os_str().is_empty() && !it.exists());
+        let missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        fs::create_dir_all(folder)?;
+        let mut created = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        created.extend(missing.into_iter().rev());
+        Ok(())
+    }
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        let created = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for folder in created.iter().rev() {
+            // Most have outputs.
+            let _ = fs::remove_dir(folder);
+        }
+    }
 }
 
 /// What comes before the first record of an output: text, or the schema of a Parquet file.
@@ -145,7 +172,8 @@ impl<'a> RowOutput<'a> {
     pub fn open(destinations: Destinations) -> Result<RowOutput<'a>, OutputFailed> {
         let all = destinations.paths.first().filter(|_| destinations.is_joined);
         let current = all.map(Output::create).transpose()?.map(|it| RowFile::Text(it.into()));
-        Ok(RowOutput { destinations, head: Head::None, current, complete: Vec::new() })
+        let (head, complete, folders) = (Head::None, Vec::new(), Arc::default());
+        Ok(RowOutput { destinations, head, current, complete, folders })
     }
 
     /// Begins a list. `is_empty` is true if its first piece has no records.
@@ -160,7 +188,7 @@ impl<'a> RowOutput<'a> {
             let path = self.destinations.of_list(part.number);
             let folder = folder_of(path);
             let failed = |error| OutputFailed::new(folder.display().to_string(), error);
-            fs::create_dir_all(folder).map_err(failed)?;
+            self.folders.create(folder).map_err(failed)?;
             self.current = Some(RowFile::Text(Output::create(path)?.into()));
         }
         let is_joined = self.destinations.is_joined && part.number > 0;
@@ -209,7 +237,8 @@ impl<'a> RowOutput<'a> {
             Head::Parquet(rows) => rows.account(),
             _ => String::new(),
         };
-        self.complete.push(file.complete(account).map_err(of_list("the output"))?);
+        let complete = file.complete(account).map_err(of_list("the output"))?;
+        self.complete.push(complete.in_folders(&self.folders));
         Ok(())
     }
 

@@ -95,6 +95,11 @@ words! {
 impl Format {
     /// The forms of tables.
     pub const TABLES: &[Format] = &[Format::Tsv, Format::Jsonl, Format::Csv, Format::Parquet];
+
+    /// The extension of a file in this form.
+    pub fn extension(self) -> &'static str {
+        if self == Format::Text { "txt" } else { self.as_str() }
+    }
 }
 
 /// Parses one of `formats`.

@@ -6,10 +6,12 @@
 use std::fmt::{Display, Write as _};
 
 use portcullis_build::{InputReport, Provenance};
-use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
+use portcullis_lint::Diagnostic;
 use portcullis_lint::analysis::{Reach, Relation};
-use portcullis_report::Figures;
+use portcullis_report::page::SHOWN_ON_SHEET;
+use portcullis_report::{Figures, RecordFigures};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::NoteKind;
 use portcullis_set::PolicySet;
@@ -17,6 +19,7 @@ use portcullis_text::figures::{counted, share};
 use portcullis_text::visible::{cut_characters, visible};
 
 use crate::agents::{AgentFigures, ReachFigures};
+use crate::audit::Report;
 use crate::host::{
     AccessChange, HostDetail, HostGroup, HostPeriod, HostPolicy, OriginHistory, Robot,
 };
@@ -186,10 +189,57 @@ fn push_robots(text: &mut Text, robots: &RobotFigures) {
     let heading = format!("robot ({} names)", robots.names);
     let columns = [&heading, "policies", "origins", "all", "part", "none", "not known"];
     text.table(&columns, std::iter::once(others).chain(named));
+    let (naming, without) = (robots.naming_policies, robots.policies_without_others);
     text.line(format_args!(
-        "{} policies name robots; {} policies of {} origins have no rules for other robots",
-        robots.naming_policies, robots.policies_without_others, robots.origins_without_others
+        "{} {} robots; {} of {} {} no rules for other robots",
+        counted(naming, "policy"),
+        if naming == 1 { "names" } else { "name" },
+        counted(without, "policy"),
+        counted(robots.origins_without_others, "origin"),
+        if without == 1 { "has" } else { "have" },
     ));
+}
+
+/// Shows the first sheet of an audit: what crawlers may fetch, the rules that decide most, what to fix, and
+/// what pages may be used for. `problems` are those of the file, if there is one for all URLs.
+pub fn audit(report: &Report, problems: &[Diagnostic]) -> String {
+    let mut text = Text::default();
+    let RecordFigures { records, per_agent, .. } = &report.account.records;
+    let policies = report.account.run.policies.as_ref().map_or("", |policies| &policies.name);
+    let lists = report.inputs.join(", ");
+    text.line(visible(&format!("{} of {lists}, by {policies}", counted(*records, "record"))));
+    let agents = per_agent.iter().map(|row| {
+        let [allow, disallow, unknown, invalid] = Verdict::ALL.map(|verdict| row.verdict(verdict));
+        let share = |records_of| share(records_of, *records);
+        vec![
+            row.agent.clone(),
+            allow.to_string(),
+            share(allow),
+            disallow.to_string(),
+            share(disallow),
+            unknown.to_string(),
+            invalid.to_string(),
+        ]
+    });
+    text.table(&["crawler", "may fetch", "", "must not", "", "not known", "not a URL"], agents);
+    let rules = report.rules.deciding.rows.iter().take(SHOWN_ON_SHEET).map(|it| {
+        let field = if it.verdict == "allow" { "Allow" } else { "Disallow" };
+        let (line, records, host) = (it.line, it.records, it.host.to_string());
+        vec![format!("{field}: {}", it.rule), line.to_string(), records.to_string(), host]
+    });
+    text.table(&["rule", "line", "URLs", "host"], rules);
+    let to_fix = problems.iter().take(SHOWN_ON_SHEET);
+    let to_fix = to_fix.map(|it| vec![format!("line {}: {}", it.place.line, it.message)]);
+    text.table(&["to fix"], to_fix);
+    let kinds = report.survey.problems.iter().filter(|_| problems.is_empty());
+    text.table(&["to fix", "files"], kinds.map(|it| row(it.meaning, &[it.files])));
+    let uses = report.survey.reach.iter().flat_map(|agent| {
+        Label::ALL.into_iter().zip(agent.hosts.stances).map(move |(label, [y, n, _, mixed, ..])| {
+            (y + n + mixed > 0).then(|| row(format!("{label} by {}", agent.agent), &[y, n, mixed]))
+        })
+    });
+    text.table(&["use", "y", "n", "differs by path"], uses.flatten());
+    text.0
 }
 
 /// Shows the policies of one host.

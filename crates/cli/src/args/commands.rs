@@ -16,8 +16,8 @@ use super::super::values::{self, Format, MaxAge, SetAt};
 use super::groups::{
     AgentArgs, BesideArgs, CapturePath, ColorArgs, CompileMemoryArgs, FailArgs, FaultArgs,
     InputArgs, ListPath, ListTimeArgs, OutputArgs, PolicyArgs, QuestionArgs, ReadingArgs,
-    RejectArgs, RequiredArgs, RunArgs, StrictArgs, TextArgs, ThreadArgs, TimeArgs, TimeUnitArgs,
-    TopArgs, UsageArgs,
+    RejectArgs, RequiredArgs, RobotsPath, RunArgs, StrictArgs, TextArgs, ThreadArgs, TimeArgs,
+    TimeUnitArgs, TopArgs, UsageArgs,
 };
 use super::texts;
 
@@ -286,7 +286,8 @@ pub struct RecordsArgs {
 /// decided by the policies of that time, and what describes the files alone, such as what each robot
 /// may fetch, is by the newest policies.
 ///
-/// The page (-o FILE.html) begins with one sheet for a person in a hurry, which prints on one A4: what
+/// Without -o, the report is a short text: what crawlers may fetch, the rules that decide most, what to
+/// fix, and preferences. The page (-o FILE.html) begins with one sheet for a person in a hurry, which prints on one A4: what
 /// crawlers may fetch, the rules that decide most, what to fix (if --robots names one file, what `lint`
 /// finds in it), and preferences, as far as they occur. Everything else follows. It opens in any browser
 /// without a network, in light and dark, and stays under 2 MB: if the lists are too long for that, it
@@ -319,7 +320,7 @@ pub struct AuditArgs {
 }
 
 /// The forms of a report.
-pub const AUDIT_FORMATS: &[Format] = &[Format::Html, Format::Json];
+pub const AUDIT_FORMATS: &[Format] = &[Format::Text, Format::Html, Format::Json];
 
 /// The input formats of `compile`, for its help.
 const SCHEMAS: &str = "\
@@ -617,8 +618,8 @@ pub struct SurveyArgs {
 #[derive(Args)]
 pub struct LintArgs {
     /// Files, or folders for all files in them; `-` is standard input
-    #[arg(value_name = "FILE", required_unless_present = "describe", value_parser = values::path(|path| Ok(ListPath(path.into()))))]
-    pub files: Vec<ListPath>,
+    #[arg(value_name = "FILE", required_unless_present = "describe", value_parser = values::path(|path| Ok(RobotsPath(path.into()))))]
+    pub files: Vec<RobotsPath>,
 
     #[command(flatten)]
     pub agents: AgentArgs,

@@ -271,6 +271,10 @@ pub struct TimeUnitArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListPath(pub PathBuf);
 
+/// A robots.txt file, a folder of them, a pattern or a file of names. Standard input is `-`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RobotsPath(pub PathBuf);
+
 /// An archive, a folder, a pattern or a file of names. Standard input is `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturePath(pub PathBuf);

@@ -21,8 +21,8 @@ pub use self::commands::{
     InspectArgs, LintArgs, RecordsArgs, SurveyArgs,
 };
 pub use self::groups::{
-    AgentArgs, BesideArgs, CapturePath, InputArgs, ListPath, ListTimeArgs, PolicyArgs,
-    QuestionArgs, ReadingArgs, RejectArgs, RunArgs, TimeArgs, UsageArgs,
+    AgentArgs, BesideArgs, CapturePath, ListPath, ListTimeArgs, PolicyArgs, QuestionArgs,
+    ReadingArgs, RejectArgs, RobotsPath, RunArgs, TimeArgs, UsageArgs,
 };
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.

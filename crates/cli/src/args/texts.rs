@@ -5,7 +5,7 @@ pub const FORMAT: &str = "The form of standard output; a file has that of its ex
 pub const FORMAT_LONG: &str = "\
 The form of standard output; a file has that of its extension
 
-By default tsv for tables, text for what people read, and html for a page. tsv and csv begin with a header, \
+By default tsv for tables, and text for what people read. tsv and csv begin with a header, \
 but for tsv of `classify`, which has one with --header. jsonl is one object a line.";
 
 pub const QUIET: &str = "Print nothing; the exit status has the answer (filter: with --fail)";

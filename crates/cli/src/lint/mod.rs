@@ -14,7 +14,6 @@ use anyhow::{anyhow, ensure};
 
 use crate::limits::{EDITED_BYTES_MAX, LINT_FILES_PER_THREAD_MAX};
 use portcullis_dialect::dialect::Dialect;
-use portcullis_files::expand::expand;
 use portcullis_files::input::{InputError, read_robots_txt};
 use portcullis_files::kind::{FileKind, WrongKind};
 use portcullis_lint::{Code, LintConfig, Report, Severity, lint};
@@ -27,20 +26,21 @@ use super::args::LintArgs;
 use super::check::is_colored;
 use super::engine::thread_pool;
 use super::exit::ExitStatus;
+use super::files::Files;
 use super::lists;
 use super::message::{Notes, say};
 use super::output::{self, Output, OutputFile};
 use super::plan;
 use super::values::Format;
 
-pub fn run(args: LintArgs) -> anyhow::Result<ExitStatus> {
+pub fn run(args: LintArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     if let Some(text) = args.describe {
         output::print(text.as_bytes())?;
         return Ok(ExitStatus::Done);
     }
     let pool = thread_pool(args.threads.threads)?;
     let run = Run::new(args)?;
-    pool.install(|| run.files())
+    pool.install(|| run.files(files))
 }
 
 /// The checks of a run.
@@ -83,7 +83,7 @@ impl Run {
         Ok(Run { args, config, format, level })
     }
 
-    fn files(&self) -> anyhow::Result<ExitStatus> {
+    fn files(&self, files: &Files) -> anyhow::Result<ExitStatus> {
         let writes_entries = !self.args.edits();
         let mut output = match writes_entries {
             true => Output::styled(),
@@ -94,16 +94,15 @@ impl Run {
         }
         let mut total = Statistics::default();
         let mut all_omitted = Vec::new();
-        let (mut has_finding, mut has_failed, mut has_entry) = (false, false, false);
+        let (mut has_finding, mut has_entry) = (false, false);
         let files_at_once = rayon::current_num_threads() * LINT_FILES_PER_THREAD_MAX;
-        let named = expand(self.args.files.iter().map(|file| &*file.0), "file", &|_| Ok(false))?;
-        for part in lists::noted(named, &mut Notes::default()).chunks(files_at_once) {
+        for part in lists::noted(&files.robots, &mut Notes::default()).chunks(files_at_once) {
             let results: Vec<_> = part.par_iter().map(|input| self.file(&input.path)).collect();
             for result in results {
                 let checked = result.unwrap_or_else(|error| {
                     say(format_args!("error: {error:#}"));
-                    has_failed = true;
-                    Checked::default()
+                    let statistics = Statistics { unread: 1, ..Statistics::default() };
+                    Checked { statistics, ..Checked::default() }
                 });
                 checked.notes.iter().for_each(say);
                 has_finding |= checked.has_finding;
@@ -122,11 +121,13 @@ impl Run {
             output.write(self.format.end(&all_omitted).as_bytes())?;
         }
         output.finish()?;
-        say(total.sentence());
+        if total.files > 0 || total.unread == 0 {
+            say(total.sentence());
+        }
         if let Some(hint) = total.hint(self.level) {
             say(hint);
         }
-        Ok(match (has_failed, has_finding && self.args.fail.fail) {
+        Ok(match (total.unread > 0, has_finding && self.args.fail.fail) {
             (true, _) => ExitStatus::Failed,
             (false, true) => ExitStatus::Negative,
             (false, false) => ExitStatus::Done,
@@ -205,6 +206,8 @@ fn retain(report: &mut Report, is_kept: impl Fn(Code) -> bool) {
 #[derive(Default)]
 struct Statistics {
     files: usize,
+    /// The number of files that could not be read.
+    unread: usize,
     /// The number of diagnostics of each severity, the least first.
     found: [u64; Severity::ALL.len()],
     /// The number of fixed diagnostics.
@@ -227,6 +230,7 @@ impl Statistics {
 
     fn merge(&mut self, other: &Statistics) {
         self.files += other.files;
+        self.unread += other.unread;
         self.fixed += other.fixed;
         self.unknown += other.unknown;
         add_counts(&mut self.found, &other.found);
@@ -237,6 +241,9 @@ impl Statistics {
         let ([infos, warnings, errors], files) = (self.found, self.files);
         let mut sentence =
             format!("files: {files}, errors: {errors}, warnings: {warnings}, infos: {infos}");
+        if self.unread > 0 {
+            let _ = write!(sentence, ", not read: {}", self.unread);
+        }
         if self.fixed > 0 {
             let _ = write!(sentence, ", fixed: {}", self.fixed);
         }

@@ -26,6 +26,8 @@ mod tests;
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
+use portcullis_robots::syntax::BYTE_ORDER_MARK;
+
 use crate::input::{InputError, STANDARD_INPUT, Source};
 use crate::limits::{
     SITEMAP_HELD_BYTES, SITEMAPS_NAMED_MAX, SITEMAPS_PER_INDEX_MAX, STAGE_READ_BYTES,
@@ -116,13 +118,18 @@ fn not_xml(name: &str) -> InputError {
     InputError::list(name, problem)
 }
 
-/// Returns the files that are read with the file at `path` because it is an index: the sitemaps that
-/// it lists, in its order. There are none if `path` is not the index of a regular file, or cannot be
-/// read as one; reading it as a list reports why.
+/// Returns the files that are read with a file because it is an index: the sitemaps that it lists, in
+/// its order. There are none if `source` is not the index of a regular file, or cannot be read as one;
+/// reading it as a list reports why.
 #[must_use]
-pub fn files_of_index(path: &Path) -> Vec<PathBuf> {
-    let source = path.is_file().then(|| Source::open(path));
-    let Some(Ok(source)) = source else { return Vec::new() };
+pub fn files_of_index(mut source: Source) -> Vec<PathBuf> {
+    source.fill(1);
+    let begin = source.buffer();
+    let begin = begin.strip_prefix(BYTE_ORDER_MARK).unwrap_or(begin);
+    // Without XML, there is no document to look for.
+    if !begin.trim_ascii_start().starts_with(b"<") {
+        return Vec::new();
+    }
     let mut document = Document::new(source);
     match document.next() {
         Ok(Found::Root(Root::Sitemaps)) => sitemaps_of(&mut document).unwrap_or_default().into(),

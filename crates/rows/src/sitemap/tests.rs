@@ -321,9 +321,10 @@ fn indexes() {
     assert_eq!(read(&[]), (String::new(), None));
     let urls = ["https://s.example/b.xml", "https://t.example/x/a.xml"];
     assert_eq!(read(&urls), ("b\nc\na\n".to_owned(), None));
-    let beside = |name: &str| files_of_index(&folder.path().join(name));
+    let beside = |name: &str| files_of_index(Source::open(&folder.path().join(name)).unwrap());
     assert_eq!(beside("index.xml"), ["b.xml", "a.xml"].map(|name| folder.path().join(name)));
-    assert!(beside("a.xml").is_empty() && beside("none.xml").is_empty());
+    write("lines.txt", "https://s.example/a.xml");
+    assert!(beside("a.xml").is_empty() && beside("lines.txt").is_empty());
     assert_eq!(read(&[urls[1], urls[1]]), ("a\n".to_owned(), None));
     // The path has the name, and not the query.
     for url in ["https://s.example/a.xml?x=/b.xml", "https://s.example/x/a.xml#/b.xml"] {
