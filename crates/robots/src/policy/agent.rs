@@ -378,7 +378,7 @@ mod tests {
             ),
             (
                 "Mozilla/5.0 (Linux; Android 8.0; Code) AppleWebKit/537.36",
-                &["AppleWebKit", "Mozilla"],
+                &["AppleWebKit", "Mozilla", "Android", "Linux"],
             ),
             ("Spider", &["Spider"]),
             ("Code/1.0 (+https://a.example)", &["Code"]),
