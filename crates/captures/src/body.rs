@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use portcullis_dialect::Fetched;
 use portcullis_engine::bytes::trim;
 
-use super::{Capture, Confirms, ReadConfig, Subject};
+use super::{Capture, Confirms, PayloadNames, ReadConfig, Subject};
 use portcullis_dialect::limits::BODY_BYTES_MAX;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixSeconds};
 
@@ -33,6 +33,7 @@ impl<'c> Settled<'c> {
             answer,
             location: None,
             confirms: Confirms::default(),
+            payload: PayloadNames::default(),
             caching: CachingHeaders::default(),
             body,
             notes,

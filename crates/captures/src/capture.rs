@@ -1,7 +1,10 @@
 //! One answer of an archive, and how archives are read.
 
 use std::borrow::Cow;
+use std::hash::BuildHasher as _;
+use std::sync::LazyLock;
 
+use foldhash::quality::RandomState;
 use portcullis_dialect::Fetched;
 use portcullis_files::input::InputError;
 use portcullis_robots::access::{CachingHeaders, CaptureNotes, UnixSeconds};
@@ -22,6 +25,8 @@ pub struct Capture<'c> {
     pub location: Option<Cow<'c, [u8]>>,
     /// The file that a "not modified" is about.
     pub confirms: Confirms,
+    /// What tells the file from others of the resource, or that of the file that a revisit repeats.
+    pub payload: PayloadNames,
     /// The header fields about caching.
     pub caching: CachingHeaders,
     /// The decoded body of a 2xx answer, up to a little past the size limit (see
@@ -40,6 +45,31 @@ pub enum Confirms {
     /// The file of the same resource that was captured at this time: the archive found them equal.
     /// `None` if the archive does not say when, or if the file is that of another resource.
     CapturedAt(Option<UnixSeconds>),
+}
+
+/// Names of a file in the archives of a run: hashes of the digest of its payload and of the id of its record.
+/// They differ in each process, and must not reach any output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PayloadNames {
+    /// The hash of the digest of the payload; 0 if it has none.
+    pub digest: u64,
+    /// The hash of the id of the record; 0 if it has none.
+    pub record: u64,
+}
+
+impl PayloadNames {
+    /// Returns the names that these texts make.
+    pub(super) fn of(digest: Option<&[u8]>, record: Option<&[u8]>) -> PayloadNames {
+        static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
+        let hash = |text: Option<&[u8]>| text.map_or(0, |text| HASHER.hash_one(text));
+        PayloadNames { digest: hash(digest), record: hash(record) }
+    }
+
+    /// Whether a file with these names is the one that a revisit with `other` repeats.
+    pub fn names(&self, other: &PayloadNames) -> bool {
+        let are_same = |one: u64, other: u64| one != 0 && one == other;
+        are_same(self.digest, other.digest) || are_same(self.record, other.record)
+    }
 }
 
 /// The resource that a capture is of.

@@ -8,7 +8,7 @@
 //! lines without a colon.
 //!
 //! Cost: one pass over the header. The body is borrowed unless it must be decoded, and decoded only
-//! up to the size limit.
+//! up to the size limit and within a [`Budget`].
 
 use std::borrow::Cow;
 
@@ -18,9 +18,9 @@ use portcullis_engine::bytes::{hex_value, trim};
 
 use super::ReadConfig;
 use super::body::{Settled, is_html, notes, settle};
+use super::decoding::Budget;
 use super::fields::{block_bytes, byte_count, fields, lines, may_be_whole, unfold};
-use crate::limits::{CONTENT_CODINGS_MAX, HEADER_BLOCK_BYTES_MAX};
-use portcullis_dialect::limits::BODY_BYTES_MAX;
+use crate::limits::HEADER_BLOCK_BYTES_MAX;
 use portcullis_files::compression::Coding;
 use portcullis_robots::access::{CaptureNote, CaptureNotes};
 
@@ -89,9 +89,14 @@ impl<'m> Message<'m> {
         fields.find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Reads the body. `is_truncated` is true if the archive says that it cut the body. Only a 2xx
-    /// answer keeps its body.
-    pub fn settle(&self, is_truncated: bool, config: &ReadConfig) -> Settled<'m> {
+    /// Reads the body, and takes what that costs from `budget`. `is_truncated` is true if the archive says
+    /// that it cut the body. Only a 2xx answer keeps its body.
+    pub fn settle(
+        &self,
+        is_truncated: bool,
+        config: &ReadConfig,
+        budget: &mut Budget,
+    ) -> Settled<'m> {
         let truncated = [(CaptureNote::Truncated, is_truncated)];
         if !matches!(self.status, 200..=299) {
             // For other answers, the head is enough.
@@ -109,7 +114,7 @@ impl<'m> Message<'m> {
         let ranges = self.fields().filter(|(it, _)| it.eq_ignore_ascii_case(b"content-range"));
         let is_part = !may_be_whole(self.status, ranges.map(|(_, range)| range), body.len());
         damage = damage.union(notes([(CaptureNote::Truncated, is_part)]));
-        let is_as_sent = framing.decode(&mut body, &mut damage, config);
+        let is_as_sent = budget.decode(&framing.codings, &mut body, &mut damage, config);
         // Chunks mark their own end, and a length besides them is ignored (RFC 9112, section 6.3).
         // The length also does not apply to a body that was decoded before it was stored.
         let is_short = framing.length.is_some_and(|length| length > sent_bytes);
@@ -192,45 +197,6 @@ impl Framing {
         }
         framing.codings.append(&mut transfer_codings);
         framing
-    }
-
-    /// Decodes the body, starting with the last coding, and decodes the first coding only up to the
-    /// size limit. Returns whether the body was in all named codings.
-    fn decode(
-        &self,
-        body: &mut Cow<'_, [u8]>,
-        damage: &mut CaptureNotes,
-        config: &ReadConfig,
-    ) -> bool {
-        let mut is_as_sent = true;
-        for (index, coding) in self.codings.iter().enumerate().rev() {
-            let Some(coding) = coding.filter(|_| self.codings.len() <= CONTENT_CODINGS_MAX) else {
-                *body = Cow::Borrowed(b"");
-                *damage = damage.with(CaptureNote::UnknownCoding);
-                break;
-            };
-            // An empty body is empty in any coding.
-            if body.is_empty() {
-                break;
-            }
-            if coding.is_undone(body) {
-                is_as_sent = false;
-                continue;
-            }
-            // The result between two codings is bounded too. If it exceeds the bound, it is not
-            // whole.
-            let is_last = index == 0;
-            let counted = config.body_bytes_max().saturating_add(1);
-            let bytes_max = if is_last { counted } else { BODY_BYTES_MAX };
-            let decoded = coding.undo(body, bytes_max);
-            let is_cut = decoded.bytes.len() >= bytes_max;
-            *damage = damage.union(notes([
-                (CaptureNote::BadCompression, !is_cut && !decoded.is_whole),
-                (CaptureNote::BodyCut, is_cut && !is_last),
-            ]));
-            *body = Cow::Owned(decoded.bytes);
-        }
-        is_as_sent
     }
 }
 

@@ -42,6 +42,7 @@
 mod body;
 mod capture;
 pub mod csv;
+mod decoding;
 mod fields;
 pub mod folder;
 mod format;
@@ -63,8 +64,8 @@ mod warc_record;
 mod warc_targets;
 
 pub use capture::{
-    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureSink, Confirms, ReadConfig,
-    Subject,
+    Batch, BatchReader, BrokenKind, BrokenRecord, Capture, CaptureSink, Confirms, PayloadNames,
+    ReadConfig, Subject,
 };
 pub use format::{CaptureFormat, open};
 pub use inputs::expand;

@@ -15,11 +15,46 @@ pub const WARC_RECORD_BYTES_MAX: usize = portcullis_dialect::limits::BODY_BYTES_
 /// Source: our choice. The progress bar keeps moving in an archive without robots.txt.
 pub const WARC_PASSED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// Records of a WARC file behind which reading resumes at the next member of gzip: 1,024. The next damage is an
+/// error.
+///
+/// Source: our choice. Finding out that a record is damaged reads [`HEADER_BLOCK_BYTES_MAX`] at most, so these
+/// take a fraction of a second.
+pub const WARC_DAMAGES_MAX: usize = 1_024;
+
 /// Content and transfer codings of one body that are decoded. A body with more is broken.
 ///
 /// Source: our choice. Servers use one, and faulty servers the same one twice; each can expand a
 /// body a thousand times.
-pub const CONTENT_CODINGS_MAX: usize = 4;
+pub const CONTENT_CODINGS_MAX: usize = 2;
+
+/// Bytes between two codings of a body: 1 MiB, or as many as count of a body. A body with more is broken.
+///
+/// Source: our choice. It is the compressed form of a file whose first 500 KB count.
+pub const CODED_BYTES_MAX: usize = 1024 * 1024;
+
+/// Bytes that the codings of a body may decode to together: eight times those that count of it, and at least
+/// 4 MiB. A body that needs more is broken.
+///
+/// Source: our choice. No body needs more than two such parts; the rest is for members of gzip.
+pub const DECODED_BYTES_MIN: usize = 4 * 1024 * 1024;
+
+/// Decoded bytes for which a member of gzip counts: 1 KiB.
+///
+/// Source: measured. Beginning a member takes as long as decoding so many bytes.
+pub const GZIP_MEMBER_BYTES: usize = 1024;
+
+/// Decoded bytes for each stored byte that a body may always take: 64.
+///
+/// Source: our choice. Files of rules compress to a tenth, and some to a fiftieth.
+pub const DECODED_BYTES_PER_BYTE: usize = 64;
+
+/// Decoded bytes that the bodies of a batch of WARC records, some 1 MiB of the file, may take together beyond
+/// [`DECODED_BYTES_PER_BYTE`]: 16 MiB, or as many as count of one body. Bodies that need more are broken.
+///
+/// Source: our choice. Decoding them takes some dozen milliseconds, so a hostile file costs its length and not
+/// the product of its codings.
+pub const BATCH_DECODED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Files of a folder per batch.
 ///

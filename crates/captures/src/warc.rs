@@ -6,23 +6,28 @@
 //! the responses, on any thread.
 //!
 //! Records are cut by the length in their headers. If the length is wrong, because neither a record
-//! nor the end follows, the record is broken, and reading resumes at the next line that begins a
-//! record. Records found after such damage are a guess: a broken archive should be fixed. Lines may
-//! end in LF alone, and blank lines between records may be missing or too many.
+//! nor the end follows, nobody knows where the next record begins: a line of a body may look like the begin of
+//! one, and bodies are what strangers write. So reading resumes only where no body can lead, at the next member
+//! of gzip, and only if each record so far was a member of its own. Otherwise the file is an error after the
+//! records before. Lines may end in LF alone, and blank lines between records may be missing or too many.
 //!
 //! Cost: a scan of the headers, and one copy of the records that are kept. Memory: a buffer of 1
 //! MiB and 1 MiB per batch, or one longer record, up to [`WARC_RECORD_BYTES_MAX`].
 //!
-//! Errors: a truncated file, after the whole records before the cut; damaged compression, after the
-//! records before the damage, except a record that ends where the damage begins, because its
-//! checksum may not have been verified; and a file that does not begin with a record.
+//! Errors: a truncated file, after the whole records before the cut; a record without a known end, or more than
+//! [`WARC_DAMAGES_MAX`] of them; damaged compression, after the records before the damage, except a record that
+//! ends where the damage begins, because its checksum may not have been verified; and a file that does not
+//! begin with a record.
 
 use memchr::memmem;
 
-use crate::limits::{HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX};
+use crate::limits::{
+    HEADER_BLOCK_BYTES_MAX, WARC_DAMAGES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
+};
 use portcullis_files::kind;
 use portcullis_files::limits::CHUNK_BYTES;
 
+use super::decoding::Budget;
 use super::fields::{block_bytes, unfold};
 pub use super::warc_targets::Targets;
 
@@ -36,6 +41,8 @@ pub fn open(source: Source) -> WarcReader {
         window: source,
         stored_bytes_reported: 0,
         has_begun: false,
+        are_members: true,
+        damages: 0,
         is_over: false,
         failure: None,
     }
@@ -49,6 +56,10 @@ pub struct WarcReader {
     stored_bytes_reported: u64,
     /// Whether a record has been seen.
     has_begun: bool,
+    /// Whether each record so far began where a member of gzip does.
+    are_members: bool,
+    /// The number of records behind which reading resumed.
+    damages: usize,
     is_over: bool,
     /// The error to return after the last batch.
     failure: Option<InputError>,
@@ -87,11 +98,19 @@ impl WarcReader {
             return Ok(false);
         }
         let position = self.window.position();
-        if let Err(problem) = self.read_record(batch)? {
-            batch.add(position, Err(format!("{problem}; write the archive anew")));
-            self.resynchronise();
+        self.are_members &= self.window.is_at_member();
+        let Err(problem) = self.read_record(batch)? else { return Ok(true) };
+        if !self.are_members || self.damages == WARC_DAMAGES_MAX {
+            return Err(self.window.problem(format!(
+                "record at byte {position}: {problem}; what follows is not read, because nobody knows where \
+                 the next record begins; write the archive anew, with a member of gzip for each record"
+            )));
         }
-        Ok(true)
+        let what =
+            "what its member of gzip holds behind it is left out too; write the archive anew";
+        batch.add(position, Err(format!("{problem}; {what}")));
+        self.damages += 1;
+        Ok(self.window.skip_to_member() || self.window.take_failure().map_or(Ok(false), Err)?)
     }
 
     /// Reads the record at the start of the window. The inner error says why there is none, or why
@@ -160,33 +179,19 @@ impl WarcReader {
             return Err(self.cut_short());
         }
         let block = &record[header_bytes..];
-        let end = end_of_record(rest, has_crlf)
-            .filter(|end| end.is_sure || next_line_of_record(block).is_none());
+        let end =
+            end_of_record(rest, has_crlf).filter(|end| end.is_sure || !has_line_of_record(block));
         let Some(End { bytes: end_bytes, .. }) = end else {
+            let of = match &fate {
+                Ok(Some(kept)) => kept.name(),
+                Ok(None) | Err(_) => String::new(),
+            };
             let problem = "its block is longer or shorter than its Content-Length says";
-            return Ok(Err(problem.to_owned()));
+            return Ok(Err(format!("{problem}{of}")));
         };
         batch.push(position, fate, |kept| Ok((kept, block.to_vec())));
         self.window.consume(bytes + end_bytes);
         Ok(Ok(()))
-    }
-
-    /// Skips to the next line that begins a record, or to the end.
-    fn resynchronise(&mut self) {
-        loop {
-            let bytes = self.window.buffer();
-            if let Some(start) = next_line_of_record(bytes) {
-                self.window.consume(start);
-                return;
-            }
-            // The line end and version line of a record may be only partly buffered.
-            let kept = bytes.len().min(VERSION_LINE_BYTES_MAX);
-            self.window.consume(bytes.len() - kept);
-            if !self.window.fill(kept + 1) {
-                self.window.consume(kept);
-                return;
-            }
-        }
     }
 
     /// Returns the error of a file that ends, or becomes unreadable, inside a record.
@@ -230,6 +235,7 @@ impl Records {
     }
 
     fn read(&self, config: &ReadConfig, sink: &mut CaptureSink<'_>) {
+        let mut budget = Budget::new(config);
         for (position, record) in &self.records {
             let broken = |problem: String| {
                 Err(BrokenRecord::senseless(format!("record at byte {position}"), problem))
@@ -237,7 +243,9 @@ impl Records {
             match record {
                 Err(problem) => sink(broken(problem.clone())),
                 Ok((kept, block)) => match kept.message(block) {
-                    Ok(message) => sink(Ok(kept.capture(message.as_ref(), block, config))),
+                    Ok(message) => {
+                        sink(Ok(kept.capture(message.as_ref(), block, config, &mut budget)));
+                    }
                     Err(problem) => sink(broken(problem.to_string())),
                 },
             }
@@ -279,10 +287,9 @@ pub(super) fn end_of_record(rest: &[u8], has_crlf: bool) -> Option<End> {
     }
 }
 
-/// Returns the start of the next line in `bytes` that can begin a record, ignoring the first line. A hole in
-/// a file is zeros.
-fn next_line_of_record(bytes: &[u8]) -> Option<usize> {
+/// Whether a line of `bytes` but the first can begin a record. A hole in a file is zeros.
+fn has_line_of_record(bytes: &[u8]) -> bool {
     let begins = |&start: &usize| start > 0 && b"\n\0".contains(&bytes[start - 1]);
     let mut lines = memmem::find_iter(bytes, kind::WARC).filter(begins);
-    lines.find(|&start| begins_record(&bytes[start..]))
+    lines.any(|start| begins_record(&bytes[start..]))
 }

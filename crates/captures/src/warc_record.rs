@@ -14,9 +14,10 @@ use portcullis_robots::access::{CachingHeaders, CaptureNote, UnixSeconds};
 
 use super::body::{Settled, is_html, notes, settle};
 use super::capture::names_robots_txt;
+use super::decoding::Budget;
 use super::fields::{WHITE_SPACE, byte_count, fields};
 use super::http::{HeadProblem, Message};
-use super::{Capture, Confirms, ReadConfig, Subject};
+use super::{Capture, Confirms, PayloadNames, ReadConfig, Subject};
 use crate::limits::HEADER_BLOCK_BYTES_MAX;
 use portcullis_files::input::{InputError, Source};
 
@@ -35,6 +36,8 @@ pub(super) struct Kept {
     pub(super) captured_at: Option<UnixSeconds>,
     /// The file that a revisit repeats.
     pub(super) repeats: Confirms,
+    /// The names of the file, or of the one that a revisit repeats.
+    pub(super) payload: PayloadNames,
     /// Whether the block is only a part of the received bytes.
     pub(super) is_truncated: bool,
     /// Whether the block itself, not a body in it, is HTML.
@@ -91,6 +94,9 @@ pub(super) struct Header<'h> {
     profile: Option<&'h [u8]>,
     repeated_target: Option<&'h [u8]>,
     repeated_date: Option<&'h [u8]>,
+    repeated_id: Option<&'h [u8]>,
+    id: Option<&'h [u8]>,
+    digest: Option<&'h [u8]>,
     is_truncated: bool,
 }
 
@@ -111,6 +117,9 @@ impl<'h> Header<'h> {
                 b"warc-profile" => &mut found.profile,
                 b"warc-refers-to-target-uri" => &mut found.repeated_target,
                 b"warc-refers-to-date" => &mut found.repeated_date,
+                b"warc-refers-to" => &mut found.repeated_id,
+                b"warc-record-id" => &mut found.id,
+                b"warc-payload-digest" => &mut found.digest,
                 b"content-length" => &mut length,
                 b"content-type" => &mut found.content_type,
                 // A block with a segment number is the first of several.
@@ -189,6 +198,10 @@ impl<'h> Header<'h> {
             url: url.to_vec(),
             captured_at: self.date.and_then(date),
             repeats: self.repeats(),
+            payload: match kind {
+                Kind::Revisit => PayloadNames::of(self.digest, self.repeated_id),
+                Kind::Response | Kind::Resource => PayloadNames::of(self.digest, self.id),
+            },
             is_truncated: self.is_truncated,
             is_html: kind == Kind::Resource && self.content_type.is_some_and(is_html),
         }))
@@ -208,18 +221,24 @@ fn without_brackets(value: &[u8]) -> &[u8] {
 }
 
 impl Kept {
+    /// Returns the name of the capture, behind what is wrong with its record.
+    pub(super) fn name(&self) -> String {
+        format!(" (the capture of {})", String::from_utf8_lossy(&self.url))
+    }
+
     /// Builds the capture of a record from its block and the HTTP response in it.
     pub(super) fn capture<'c>(
         &'c self,
         message: Option<&'c Message<'c>>,
         block: &'c [u8],
         config: &ReadConfig,
+        budget: &mut Budget,
     ) -> Capture<'c> {
         let status = message.map(|message| message.status);
         // The file equals an earlier one, which `repeats` names.
         let is_repeated = self.kind == Kind::Revisit && matches!(status, None | Some(200..=299));
         let settled = match (self.kind, message) {
-            (Kind::Response, Some(message)) => message.settle(self.is_truncated, config),
+            (Kind::Response, Some(message)) => message.settle(self.is_truncated, config, budget),
             (Kind::Resource | Kind::Response, _) => {
                 let body = Some(Cow::Borrowed(block));
                 let settled = settle(200, body, !self.is_truncated, config);
@@ -240,6 +259,7 @@ impl Kept {
         Capture {
             location: message.and_then(|message| message.field(b"Location")).map(Cow::Borrowed),
             confirms: if is_repeated { self.repeats } else { Confirms::Newest },
+            payload: self.payload,
             caching: message.map(|it| CachingHeaders::read(it.fields())).unwrap_or_default(),
             ..settled.capture(Subject::Url(Cow::Borrowed(&self.url)), self.captured_at)
         }
@@ -317,6 +337,7 @@ mod tests {
             url: b"http://a.example/robots.txt".to_vec(),
             captured_at: Some(UnixSeconds(1_704_164_645)),
             repeats: Confirms::CapturedAt(None),
+            payload: PayloadNames::default(),
             is_truncated: false,
             is_html: false,
         };
@@ -328,6 +349,7 @@ mod tests {
             url: b"ftp://a.example/robots.txt".to_vec(),
             captured_at: None,
             repeats: Confirms::CapturedAt(None),
+            payload: PayloadNames::default(),
             is_truncated: true,
             is_html: true,
         };

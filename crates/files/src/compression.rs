@@ -11,6 +11,8 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use brotli_decompressor::Decompressor;
 use flate2::bufread::GzDecoder;
@@ -118,15 +120,24 @@ impl Coding {
         }
     }
 
-    /// Returns a reader of the decompressed file.
+    /// Returns a reader of the decompressed file. `members` counts the members of gzip that have a byte, when
+    /// the first one is read; one read returns bytes of one member.
     ///
     /// # Errors
     ///
     /// If the dictionary cannot be read, or the coding is for bodies only.
-    pub fn decode(self, stored: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    pub fn decode(
+        self,
+        stored: Box<dyn Read + Send>,
+        members: Arc<AtomicU64>,
+    ) -> io::Result<Box<dyn Read + Send>> {
         let buffered = |stored| BufReader::with_capacity(COMPRESSED_READ_BYTES, stored);
         Ok(match self {
-            Coding::Gzip => Box::new(Members::new(buffered(stored), b"\0")),
+            Coding::Gzip => Box::new(Counted {
+                members: Members::new(buffered(stored), b"\0", usize::MAX),
+                with_bytes: members,
+                last: None,
+            }),
             Coding::Zstd => {
                 let (dictionary, stored) = split_dictionary(stored)?;
                 Box::new(frames(buffered(stored), &dictionary, ZSTD_WINDOW_LOG_MAX)?)
@@ -135,11 +146,15 @@ impl Coding {
         })
     }
 
-    /// Decompresses a body, up to `bytes_max` bytes.
-    pub fn undo(self, stored: &[u8], bytes_max: usize) -> Decoded {
+    /// Decompresses a body, up to `bytes_max` bytes and `members_max` members of gzip.
+    pub fn undo(self, stored: &[u8], bytes_max: usize, members_max: usize) -> Decoded {
         match self {
             // Some software pads gzip with zeros or white space.
-            Coding::Gzip => read_to_max(&mut Members::new(stored, b"\0 \t\r\n"), bytes_max),
+            Coding::Gzip => {
+                let mut members = Members::new(stored, b"\0 \t\r\n", members_max);
+                let decoded = read_to_max(&mut members, bytes_max);
+                Decoded { members: members.begun, ..decoded }
+            }
             Coding::Deflate => inflate(stored, bytes_max),
             Coding::Brotli => {
                 let buffer_bytes = stored.len().clamp(1, BODY_READ_BYTES);
@@ -148,19 +163,21 @@ impl Coding {
             Coding::Zstd => match frames(stored, &[], HTTP_ZSTD_WINDOW_LOG_MAX) {
                 Ok(mut frames) => read_to_max(&mut frames, bytes_max),
                 // The only cause is a lack of memory.
-                Err(_) => Decoded { bytes: Vec::new(), is_whole: false },
+                Err(_) => Decoded::default(),
             },
         }
     }
 }
 
 /// A decompressed body.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Decoded {
     pub bytes: Vec<u8>,
     /// Whether the data was decompressed to its end. False if it is damaged, truncated, or longer
-    /// than the limit.
+    /// than a limit.
     pub is_whole: bool,
+    /// The number of members of gzip that were begun, empty ones too.
+    pub members: usize,
 }
 
 /// The number of bytes of a body that are decompressed at a time.
@@ -170,7 +187,7 @@ const BODY_READ_BYTES: usize = 16 * 1024;
 fn read_to_max(decoder: &mut impl Read, bytes_max: usize) -> Decoded {
     let mut bytes = Vec::new();
     let result = decoder.take(bytes_max as u64).read_to_end(&mut bytes);
-    Decoded { is_whole: result.is_ok() && bytes.len() < bytes_max, bytes }
+    Decoded { is_whole: result.is_ok() && bytes.len() < bytes_max, bytes, members: 0 }
 }
 
 /// Returns a reader of zstd frames.
@@ -191,11 +208,14 @@ struct Members<R> {
     member: Option<GzDecoder<R>>,
     /// The bytes that may follow a member.
     padding: &'static [u8],
+    /// The number of members that were begun, and the most that may be.
+    begun: usize,
+    begun_max: usize,
 }
 
 impl<R: BufRead> Members<R> {
-    fn new(stored: R, padding: &'static [u8]) -> Members<R> {
-        Members { member: Some(GzDecoder::new(stored)), padding }
+    fn new(stored: R, padding: &'static [u8], begun_max: usize) -> Members<R> {
+        Members { member: Some(GzDecoder::new(stored)), padding, begun: 1, begun_max }
     }
 }
 
@@ -209,8 +229,31 @@ impl<R: BufRead> Read for Members<R> {
             let stored = self.member.take().map(GzDecoder::into_inner);
             let rest = stored.map(|stored| after_padding(stored, self.padding)).transpose()?;
             self.member = rest.flatten().map(GzDecoder::new);
+            self.begun += usize::from(self.member.is_some());
+            if self.begun > self.begun_max {
+                return Err(io::Error::new(ErrorKind::InvalidData, "it has too many members"));
+            }
         }
         Ok(0)
+    }
+}
+
+/// The members of a file, which counts those that have a byte.
+struct Counted<R> {
+    members: Members<R>,
+    with_bytes: Arc<AtomicU64>,
+    /// The number of the member that the last bytes are of.
+    last: Option<usize>,
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = self.members.read(out)?;
+        if count > 0 && self.last != Some(self.members.begun) {
+            self.last = Some(self.members.begun);
+            self.with_bytes.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(count)
     }
 }
 
@@ -256,13 +299,13 @@ fn inflate(stored: &[u8], bytes_max: usize) -> Decoded {
         let read = (state.total_in() - read_before) as usize;
         rest = &rest[read..];
         match status {
-            Ok(Status::StreamEnd) => return Decoded { bytes, is_whole: true },
+            Ok(Status::StreamEnd) => return Decoded { bytes, is_whole: true, members: 0 },
             Ok(Status::Ok | Status::BufError) if read > 0 || bytes.len() > written_before => {}
             Ok(_) | Err(_) => break,
         }
     }
     bytes.truncate(bytes_max);
-    Decoded { bytes, is_whole: false }
+    Decoded { bytes, ..Decoded::default() }
 }
 
 /// Splits a zstd file into the dictionary at its start, if there is one, and the frames of data. A

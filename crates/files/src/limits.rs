@@ -45,6 +45,12 @@ pub const CHUNK_BYTES: usize = 1024 * 1024;
 /// Source: our choice, twice the buffer of a Linux pipe.
 pub const COMPRESSED_READ_BYTES: usize = 128 * 1024;
 
+/// Members of gzip in the buffer of an input whose begins are known: 65,536. Reading does not resume at later
+/// ones after damage.
+///
+/// Source: our choice; 512 KiB. A buffer of 1 MiB has some hundred records of an archive.
+pub const GZIP_MEMBERS_KNOWN_MAX: usize = 64 * 1024;
+
 /// The base-2 logarithm of the largest zstd window in bytes: 128 MiB.
 ///
 /// Source: the default of the zstd program. A larger window is an error, so that a small file

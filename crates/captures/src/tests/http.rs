@@ -11,10 +11,11 @@ use portcullis_dialect::Fetched;
 use super::notes;
 use crate::ReadConfig;
 use crate::body::Settled;
+use crate::decoding::Budget;
 use crate::http::{HeadProblem, Message, unchunk};
-use crate::limits::HEADER_BLOCK_BYTES_MAX;
+use crate::limits::{DECODED_BYTES_MIN, GZIP_MEMBER_BYTES, HEADER_BLOCK_BYTES_MAX};
 use portcullis_dialect::limits::BODY_BYTES_MAX;
-use portcullis_files::compression::{Coding, Decoded};
+use portcullis_files::compression::Coding;
 use portcullis_robots::access::CaptureNote;
 use portcullis_testkit::files::{gzip, zstd};
 
@@ -68,8 +69,9 @@ fn read_with(
     let head = format!("HTTP/1.1 200 OK\r\n{fields}\r\n");
     let bytes = [head.as_bytes(), body].concat();
     let message = Message::split(&bytes).unwrap();
+    let config = ReadConfig { robots_bytes_max };
     let Settled { answer, body, notes } =
-        message.settle(is_truncated, &ReadConfig { robots_bytes_max });
+        message.settle(is_truncated, &config, &mut Budget::new(&config));
     Settled { answer, body: Cow::Owned(body.into_owned()), notes }
 }
 
@@ -123,8 +125,9 @@ fn parts_of_files() {
     ];
     for (header, expected) in rows {
         let bytes = [b"HTTP/1.1 206 Part\r\n", header.as_bytes(), b"\r\n", TEXT].concat();
-        let settled =
-            Message::split(&bytes).unwrap().settle(false, &ReadConfig { robots_bytes_max: None });
+        let config = ReadConfig { robots_bytes_max: None };
+        let message = Message::split(&bytes).unwrap();
+        let settled = message.settle(false, &config, &mut Budget::new(&config));
         assert_eq!(settled.answer, expected, "{header}");
         let is_broken = expected == BROKEN;
         assert_eq!(settled.notes.contains(CaptureNote::Truncated), is_broken, "{header}");
@@ -182,7 +185,7 @@ fn codings_in_a_list_are_undone_from_its_end() {
     check(both, &zstd(&gzip(TEXT)), OK, TEXT, &[]);
     // The coding is named twice and applied once.
     check("Content-Encoding: gzip, gzip\r\n", &gzip(TEXT), OK, TEXT, &[]);
-    let many = "Content-Encoding: gzip, gzip, gzip, gzip, gzip\r\n";
+    let many = "Content-Encoding: gzip, gzip, gzip\r\n";
     check(many, TEXT, BROKEN, b"", &[CaptureNote::UnknownCoding]);
 }
 
@@ -286,13 +289,46 @@ fn a_bomb_is_decoded_as_far_as_counts() {
 fn decoding_stops_where_it_is_told() {
     for (coding, _, stored) in coded() {
         for bytes_max in 1..TEXT.len() {
-            let decoded = coding.undo(&stored, bytes_max);
-            let expected = Decoded { bytes: TEXT[..bytes_max].to_vec(), is_whole: false };
-            assert_eq!(decoded, expected, "{coding:?}");
+            let decoded = coding.undo(&stored, bytes_max, usize::MAX);
+            assert_eq!(
+                (&*decoded.bytes, decoded.is_whole),
+                (&TEXT[..bytes_max], false),
+                "{coding:?}"
+            );
         }
-        let decoded = coding.undo(&stored, TEXT.len() + 1);
-        assert_eq!(decoded, Decoded { bytes: TEXT.to_vec(), is_whole: true }, "{coding:?}");
+        let decoded = coding.undo(&stored, TEXT.len() + 1, 1);
+        assert_eq!((&*decoded.bytes, decoded.is_whole), (TEXT, true), "{coding:?}");
     }
+}
+
+/// Members that give nothing are counted, between two codings too.
+#[test]
+fn members_of_gzip_are_bounded() {
+    let count = DECODED_BYTES_MIN / GZIP_MEMBER_BYTES;
+    for (empty, is_read) in [(count / 2, true), (count + 1, false)] {
+        let members = [gzip(b"").repeat(empty), gzip(TEXT)].concat();
+        for (coding, stored) in [("gzip", members.clone()), ("gzip, zstd", zstd(&members))] {
+            let read =
+                read_with(&format!("Content-Encoding: {coding}\r\n"), &stored, false, Some(5000));
+            assert_eq!(read.answer, if is_read { OK } else { BROKEN }, "{coding} {empty}");
+        }
+    }
+}
+
+/// What small bodies decode to is bounded for all of a batch, and a usual body has a share of its own.
+#[test]
+fn the_bodies_of_a_batch_share_a_budget() {
+    let config = ReadConfig { robots_bytes_max: Some(500_000) };
+    let mut budget = Budget::new(&config);
+    let mut read = |body: &[u8]| {
+        let head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n";
+        let bytes = [&head[..], &gzip(body)].concat();
+        Message::split(&bytes).unwrap().settle(false, &config, &mut budget).answer
+    };
+    let bomb = vec![b'\n'; 500_002];
+    let whole = (0..100).filter(|_| read(&bomb) == OK).count();
+    assert!((30..95).contains(&whole), "{whole}");
+    assert_eq!(read(TEXT), OK);
 }
 
 #[test]

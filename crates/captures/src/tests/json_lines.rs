@@ -5,7 +5,7 @@ use portcullis_robots::access::{CachingHeaders, UnixSeconds};
 
 use super::{Keeper, Kept, NO_SUBJECT, fields, notes, read_all};
 use crate::json_lines::{WHITE_SPACE, open};
-use crate::{BatchReader, BrokenKind, Capture, CaptureField, Confirms, FieldMap};
+use crate::{BatchReader, BrokenKind, Capture, CaptureField, Confirms, FieldMap, PayloadNames};
 use portcullis_files::input::Source;
 use portcullis_robots::access::CaptureNote;
 use portcullis_testkit::files::zstd;
@@ -66,6 +66,7 @@ fn every_member_is_read() {
         answer: Fetched::Status(200),
         location: None,
         confirms: Confirms::Newest,
+        payload: PayloadNames::default(),
         caching: CachingHeaders {
             max_age: Some(60),
             no_cache: false,

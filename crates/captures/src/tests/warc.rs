@@ -5,7 +5,9 @@ use std::io::{self, Read};
 use portcullis_dialect::Fetched;
 
 use super::{Keeper, read_all};
-use crate::limits::{HEADER_BLOCK_BYTES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX};
+use crate::limits::{
+    HEADER_BLOCK_BYTES_MAX, WARC_DAMAGES_MAX, WARC_PASSED_BYTES_MAX, WARC_RECORD_BYTES_MAX,
+};
 use crate::warc::{End, WarcReader, end_of_record, open};
 use crate::{BatchReader, Confirms, ReadConfig};
 use portcullis_files::input::{InputError, Source};
@@ -220,7 +222,7 @@ fn ends_of_records() {
 }
 
 #[test]
-fn a_broken_record_is_counted_and_the_next_is_found() {
+fn a_record_that_makes_no_sense_is_counted() {
     let (one, two) = (robots(1), robots(2));
     let at = one.len() as u64;
     let damaged = |from: &str, to: &str| {
@@ -228,32 +230,97 @@ fn a_broken_record_is_counted_and_the_next_is_found() {
         assert!(text.contains(from));
         [&one[..], text.replacen(from, to, 1).as_bytes(), &two].concat()
     };
-    check(&damaged("WARC/1.0", "WARC/2.0"), 2, &[at]);
-    check(&damaged("WARC/1.0", "GARB/1.0"), 2, &[at]);
-    check(&damaged("Content-Length", "Content-Lenght"), 2, &[at]);
-    check(&damaged("Content-Length: ", "Content-Length: -"), 2, &[at]);
-    check(&damaged("Content-Length: ", "Content-Length: 1"), 2, &[at]);
-    check(&damaged("Content-Length: ", "Content-Length: 1,"), 2, &[at]);
     check(&damaged("WARC-Type", "WARC-Kind"), 2, &[at]);
     check(&damaged("WARC-Type: response", "WARC-Type: responds"), 2, &[at]);
     check(&damaged("WARC-Target-URI: http://h3.example/robots.txt", "X: y"), 2, &[at]);
     check(&damaged("HTTP/1.1", "HTP/1.1"), 2, &[at]);
-    check(&damaged("User-agent", "and then\nUser-agent"), 2, &[at]);
-    check(&[&one[..], b"garbage\r\nWARC/\r\nWARC/1.0 is not this\n", &two].concat(), 2, &[at]);
-    check(&[&one[..], b"garbage"].concat(), 1, &[at]);
-    check(&[&one[..], &[0; 10], &two].concat(), 2, &[at]);
     // A response without the end of its header, in a record that is whole.
     let headless =
         record("response", "http://a.example/robots.txt", b"HTTP/1.1 200 OK\r\nA: b\r\n");
     check(&[&one[..], &headless, &two].concat(), 2, &[at]);
 }
 
+/// Returns the records as members of gzip.
+fn members(records: &[&[u8]]) -> Vec<u8> {
+    records.iter().flat_map(|record| gzip(record)).collect()
+}
+
+/// Checks that nothing is read behind the first record.
+#[track_caller]
+fn check_end(file: &[u8]) {
+    let (keeper, error) = read_to_error(reader(file));
+    assert_eq!(subjects(&keeper), ["http://h1.example/robots.txt"]);
+    assert!(error.unwrap().to_string().contains("nobody knows where the next record begins"));
+}
+
+#[test]
+fn behind_a_record_without_a_known_end_the_next_member_is_read() {
+    let (one, two) = (robots(1), robots(2));
+    let replaced = |from: &str, to: &str| {
+        let text = String::from_utf8(robots(3)).unwrap();
+        assert!(text.contains(from));
+        text.replacen(from, to, 1).into_bytes()
+    };
+    for damaged in [
+        replaced("WARC/1.0", "WARC/2.0"),
+        replaced("WARC/1.0", "GARB/1.0"),
+        replaced("Content-Length", "Content-Lenght"),
+        replaced("Content-Length: ", "Content-Length: -"),
+        replaced("Content-Length: ", "Content-Length: 1"),
+        replaced("Content-Length: ", "Content-Length: 1,"),
+        replaced("User-agent", "and then\nUser-agent"),
+        b"garbage\r\nWARC/\r\nWARC/1.0 is not this\n".to_vec(),
+        vec![0; 10],
+    ] {
+        check(&members(&[&one, &damaged, &two]), 2, &[one.len() as u64]);
+        let plain = [&one[..], &damaged, &two].concat();
+        check_end(&plain);
+        check_end(&gzip(&plain));
+        check_end(&zstd(&plain));
+        // A member may hold several records, and then begin anywhere.
+        check_end(&members(&[&[&one[..], &damaged].concat(), &two]));
+    }
+}
+
 #[test]
 fn a_record_that_was_given_up_hides_none_behind_it() {
     let aborted = &robots(3)[..robots(3).len() - 20];
     let one = robots(1);
-    let file = [&one[..], aborted, b"\r\n", &robots(2), &robots(4), &robots(5)].concat();
+    let file = members(&[&one, aborted, &robots(2), &robots(4), &robots(5)]);
     check(&file, 4, &[one.len() as u64]);
+}
+
+/// A server decides what a body says, and a writer that counts characters makes its record too short.
+#[test]
+fn a_body_never_passes_for_records() {
+    let forged = response("http://h1.example/robots.txt", "Allow: /\n");
+    let body = format!("#\r\n\r\n{}# end", String::from_utf8(forged).unwrap());
+    let long = response("http://other.example/robots.txt", &body);
+    let at = memchr::memmem::find(&long, b"\r\n\r\n").unwrap();
+    let bytes = long.len() - at - 8;
+    let long = String::from_utf8(long).unwrap();
+    let short = long.replacen(&bytes.to_string(), &(bytes - 3).to_string(), 1).into_bytes();
+    let (one, two) = (robots(1), robots(2));
+    check_end(&[&one[..], &short, &two].concat());
+    let keeper = read_all(&mut reader(&members(&[&one, &short, &two])), None);
+    assert_eq!(subjects(&keeper), ["http://h1.example/robots.txt", "http://h2.example/robots.txt"]);
+    assert_eq!(
+        keeper.broken[0].problem,
+        "its block is longer or shorter than its Content-Length says (the capture of \
+         http://other.example/robots.txt); what its member of gzip holds behind it is left out too; write \
+         the archive anew"
+    );
+}
+
+#[test]
+fn damages_are_bounded() {
+    let (one, two) = (robots(1), robots(2));
+    let damages = [&gzip(&one)[..], &gzip(b"x\r\n").repeat(WARC_DAMAGES_MAX)].concat();
+    let keeper = read_all(&mut reader(&[&damages[..], &gzip(&two)].concat()), None);
+    assert_eq!((keeper.captures.len(), keeper.broken.len()), (2, WARC_DAMAGES_MAX));
+    check_end(&[&damages[..], &gzip(b"x\r\n"), &gzip(&two)].concat());
+    // Each line begins a record, whose header is searched for its end.
+    check_end(&[&one[..], &b"WARC/1.0\n".repeat(HEADER_BLOCK_BYTES_MAX)].concat());
 }
 
 #[test]
@@ -327,7 +394,8 @@ fn headers_have_a_longest_length() {
     let (one, three) = (robots(1), robots(3));
     let file = |bytes| [&one[..], &with_header(bytes), &three].concat();
     check(&file(HEADER_BLOCK_BYTES_MAX), 3, &[]);
-    check(&file(HEADER_BLOCK_BYTES_MAX + 1), 2, &[one.len() as u64]);
+    let long = with_header(HEADER_BLOCK_BYTES_MAX + 1);
+    check(&members(&[&one, &long, &three]), 2, &[one.len() as u64]);
 }
 
 /// Returns a reader of `front`, then `spaces` spaces, then `back`.

@@ -7,6 +7,7 @@
 
 #![allow(unsafe_code, reason = "declares the contract of mapped lists")]
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, Cursor, ErrorKind, Read, Seek};
 use std::ops::{Deref, Range};
@@ -22,7 +23,7 @@ use super::framing::Terminator;
 use super::mapping::Mapping;
 use crate::compression::Coding;
 use crate::kind::{FileKind, Wanted};
-use crate::limits::{CHUNK_BYTES, COMPRESSED_READ_BYTES};
+use crate::limits::{CHUNK_BYTES, COMPRESSED_READ_BYTES, GZIP_MEMBERS_KNOWN_MAX};
 
 /// Bytes per read.
 const READ_BYTES: usize = COMPRESSED_READ_BYTES;
@@ -69,6 +70,8 @@ pub struct Source {
     start: usize,
     /// The position of the buffered bytes, after decompression.
     position: u64,
+    /// The positions in the buffer where members of gzip begin.
+    member_starts: VecDeque<u64>,
     /// The error that ends the input, until it is taken.
     failure: Option<InputError>,
 }
@@ -169,6 +172,7 @@ impl Source {
             mapping: None,
             start: 0,
             position: 0,
+            member_starts: VecDeque::new(),
             failure: None,
         }
     }
@@ -347,6 +351,29 @@ impl Source {
         debug_assert!(count <= self.buffer().len());
         self.start += count;
         self.position += count as u64;
+        while self.member_starts.front().is_some_and(|&start| start < self.position) {
+            self.member_starts.pop_front();
+        }
+    }
+
+    /// Whether a member of gzip begins here.
+    pub fn is_at_member(&self) -> bool {
+        self.member_starts.front() == Some(&self.position)
+    }
+
+    /// Drops the bytes up to the next begin of a member of gzip, or else all. Returns whether there is one.
+    pub fn skip_to_member(&mut self) -> bool {
+        let from = self.position;
+        loop {
+            if let Some(&start) = self.member_starts.iter().find(|&&start| start > from) {
+                self.consume((start - self.position) as usize);
+                return true;
+            }
+            self.consume(self.buffer().len());
+            if !self.fill(1) {
+                return false;
+            }
+        }
     }
 
     /// Drops `count` bytes, buffered or not. Returns whether there were that many.
@@ -414,6 +441,8 @@ impl Source {
     /// Reads once. Returns whether there is more to read.
     fn read_some(&mut self) -> bool {
         self.begin();
+        let buffered_until = self.position + self.buffer().len() as u64;
+        let members = self.gauge.members.load(Ordering::Relaxed);
         let State::Reading(decoded) = &mut self.state else { return false };
         let Source { buffer, start, end, .. } = self;
         if 2 * *start >= *end {
@@ -433,6 +462,10 @@ impl Source {
         }
         let read = decoded.read(&mut buffer[*end..][..READ_BYTES]);
         *end += read.as_ref().map_or(0, |count| *count);
+        let begins_member = self.gauge.members.load(Ordering::Relaxed) > members;
+        if begins_member && self.member_starts.len() < GZIP_MEMBERS_KNOWN_MAX {
+            self.member_starts.push_back(buffered_until);
+        }
         match read {
             // The end of compressed data shows itself.
             Ok(0) if self.coding.is_none() && self.is_cut_short() => {
@@ -477,7 +510,7 @@ impl Source {
         let stored = Box::new(Cursor::new(first).chain(stored));
         let decoded = match self.coding {
             None => Ok(stored as Box<dyn Read + Send>),
-            Some(coding) => coding.decode(stored),
+            Some(coding) => coding.decode(stored, Arc::clone(&self.gauge.members)),
         };
         match decoded {
             Ok(decoded) => self.state = State::Reading(decoded),
@@ -548,6 +581,8 @@ fn is_quiet(_: &File, _: Duration) -> bool {
 #[derive(Default)]
 struct Gauge {
     bytes: AtomicU64,
+    /// The number of members of gzip that were begun.
+    members: Arc<AtomicU64>,
     /// Whether the underlying reader failed. An error of the decompressor is then the reader's.
     failed: AtomicBool,
 }
