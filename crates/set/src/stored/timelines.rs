@@ -386,33 +386,63 @@ struct Reached<'s> {
     until: Option<UnixSeconds>,
 }
 
+/// The row that a time falls in, in the last of the timelines that are followed then.
+struct Leaf<'s> {
+    rows: &'s [MomentRow],
+    index: usize,
+    /// The time in which all others are followed.
+    since: u64,
+    until: Option<u64>,
+    /// What the redirects on the way add.
+    redirects: Option<CaptureFacts>,
+}
+
+impl Leaf<'_> {
+    /// Returns when the rows around with the same policy begin, and when they end.
+    fn run(&self) -> (u64, Option<u64>) {
+        let policy = self.rows[self.index].policy;
+        let (before, after) = self.rows.split_at(self.index);
+        let first = before.iter().rposition(|row| row.policy != policy).map_or(0, |last| last + 1);
+        let next = after.iter().find(|row| row.policy != policy).map(MomentRow::since);
+        let until = self.until.into_iter().chain(next).min();
+        (self.rows[first].since().max(self.since), until)
+    }
+}
+
 /// Timelines that follow others.
 impl<'s> StoredTimeline<'s> {
     /// Returns what is in force at a time, by the last of the timelines that are followed then.
     #[inline(never)]
     fn reach(&self, at: MomentAt) -> Result<Reached<'s>, Damage> {
-        let (mut rows, mut index) = (self.rows, at.row as usize);
-        if rows.is_empty() {
+        if self.rows.is_empty() {
             return Ok(Reached { moment: self.only()?, until: None });
         }
-        let (time, mut since) = (at.time.0, 0);
-        let (mut until, mut redirects) = (None, None);
+        let Leaf { rows, index, since, until, redirects } = self.leaf(at)?;
+        let row = &rows[index];
+        let capture = self.set.capture_of_row(row)?;
+        let capture = StoredCapture { facts: behind(redirects, capture.facts), ..capture };
+        let since = UnixSeconds(row.since().max(since));
+        let next = rows.get(index + 1).map(MomentRow::since);
+        let until = until.into_iter().chain(next).min();
+        let moment = StoredMoment { since, policy: PolicyNumber(row.policy.get()), capture };
+        Ok(Reached { moment, until: until.map(UnixSeconds) })
+    }
+
+    /// Returns the row that a time falls in, which is there.
+    fn leaf(&self, at: MomentAt) -> Result<Leaf<'s>, Damage> {
+        let (mut rows, mut index) = (self.rows, at.row as usize);
+        let (time, mut since, mut until, mut redirects) = (at.time.0, 0, None, None);
         for _ in 0..=TIMELINES_FOLLOWED_MAX {
             let row = &rows[index];
-            since = row.since().max(since);
             let next = rows.get(index + 1).map(MomentRow::since);
-            until = until.into_iter().chain(next).min();
-            if since > time || until.is_some_and(|until| until <= time) {
+            if row.since() > time || next.is_some_and(|next| next <= time) {
                 return Err(self.set.malformed_moment("moments are not in order"));
             }
             if !row.follows() {
-                let capture = self.set.capture_of_row(row)?;
-                let facts = behind(redirects, capture.facts);
-                let capture = StoredCapture { facts, ..capture };
-                let (since, policy) = (UnixSeconds(since), PolicyNumber(row.policy.get()));
-                let moment = StoredMoment { since, policy, capture };
-                return Ok(Reached { moment, until: until.map(UnixSeconds) });
+                return Ok(Leaf { rows, index, since, until, redirects });
             }
+            since = row.since().max(since);
+            until = until.into_iter().chain(next).min();
             let (followed, redirect) = self.set.followed(row)?;
             redirects = Some(behind(redirects, redirect));
             let begun = begun(followed, UnixSeconds(time)).checked_sub(1);
@@ -422,24 +452,27 @@ impl<'s> StoredTimeline<'s> {
         Err(self.set.malformed_moment("too many timelines follow each other"))
     }
 
-    /// Returns the period of a moment, by the moments around it.
+    /// Returns the period of a moment, by the rows around it, in the timelines that are followed before and
+    /// after too.
     fn period_around(&self, at: MomentAt) -> Result<Period, Damage> {
-        let Reached { moment, mut until } = self.reach(at)?;
-        let reach = |time| self.find(time)?.map(|at| self.reach(at)).transpose();
-        let mut since = moment.since;
-        while let Some(before) = since.0.checked_sub(1)
-            && let Some(earlier) = reach(UnixSeconds(before))?
-            && earlier.moment.policy == moment.policy
+        let leaf = self.leaf(at)?;
+        let policy = leaf.rows[leaf.index].policy;
+        let (mut since, mut until) = leaf.run();
+        let run_at = |time| {
+            let leaf = self.find(UnixSeconds(time))?.map(|at| self.leaf(at)).transpose()?;
+            Ok(leaf.filter(|it| it.rows[it.index].policy == policy).map(|it| it.run()))
+        };
+        while let Some(before) = since.checked_sub(1)
+            && let Some((earlier, _)) = run_at(before)?
         {
-            since = earlier.moment.since;
+            since = earlier;
         }
         while let Some(time) = until
-            && let Some(later) = reach(time)?
-            && later.moment.policy == moment.policy
+            && let Some((_, later)) = run_at(time)?
         {
-            until = later.until;
+            until = later;
         }
-        Ok(Period { since, until })
+        Ok(Period { since: UnixSeconds(since), until: until.map(UnixSeconds) })
     }
 }
 
