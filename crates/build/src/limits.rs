@@ -63,7 +63,8 @@ pub const HISTORIES_AT_ONCE: usize = 32;
 /// `crates/set/src/FORMAT.md`.
 pub const MOMENTS_WRITTEN_OUT_MAX: usize = 8;
 
-/// Captures and moments of targets of redirects that are kept for other origins; then all are forgotten.
+/// Captures, and moments, of targets of redirects that are kept for other origins in each of two generations, or
+/// those of one target with more.
 ///
 /// Source: our choice. They take some hundred bytes each.
 pub const TARGETS_KNOWN_MAX: usize = 16 * 1024;

@@ -31,7 +31,7 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::input::{InputError, STANDARD_INPUT, read_robots_txt};
 use portcullis_robots::policy::Crawler;
-use portcullis_robots::syntax::{NoteKind, NoteSet, RobotsTxt};
+use portcullis_robots::syntax::{NoteKind, NoteSet};
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_set::layout::EVERY_HOST;
@@ -40,7 +40,7 @@ use portcullis_set::stored::{CaptureFacts, CompiledFor, Place, key_with_scheme, 
 
 use super::Strictness;
 use super::compile::{self, CompileConfig, CompileError};
-use super::ingest::{IngestConfig, Ingested, Input, file_of, ingest};
+use super::ingest::{IngestConfig, Ingested, Input, file_of, has_no_record, ingest};
 use crate::hosts::Standings;
 use crate::ingest::IngestError;
 use crate::pool::{BlobPool, Packed};
@@ -290,19 +290,6 @@ fn note_on(path: &Path, kind: LoadNoteKind) -> LoadNote {
     let is_standard_input = path == Path::new("-");
     let name = path.display().to_string();
     LoadNote { place: if is_standard_input { STANDARD_INPUT.to_owned() } else { name }, kind }
-}
-
-/// Returns whether the file has text, but no line with a field that is known. Comments have no notes.
-fn has_no_record(file: &RobotsTxt<'_>) -> bool {
-    use NoteKind::{NoColon, NoField, UnknownField};
-    let notes = || file.notes().iter().map(|note| note.kind);
-    let unknown = notes().filter(|&kind| kind == UnknownField).count();
-    file.user_agents().is_empty()
-        && file.rules().is_empty()
-        && file.usage_records().is_empty()
-        && file.other_records().len() == unknown
-        && !file.notes().is_empty()
-        && notes().all(|kind| matches!(kind, NoColon | NoField | UnknownField))
 }
 
 fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, CompileError> {

@@ -144,11 +144,12 @@ impl Moment {
             return Some(DateSpan { first, last: self.captured_at(before(time.end))? });
         }
         let Followed { timeline, captured_at, .. } = self.follows.as_deref()?;
+        let redirect = (*captured_at)?;
         let parts = lasting(&timeline.moments)
             .map(|(moment, until)| (moment, moment.since.max(time.start)..until.min(time.end)));
         let parts = parts.filter(|(_, time)| time.start < time.end);
         let all = parts.fold(None, |all, (moment, time)| DateSpan::over(all, moment.dates(time)));
-        let (all, redirect) = (all?, (*captured_at)?);
+        let all = all?;
         Some(DateSpan { first: all.first.min(redirect), last: all.last.min(redirect) })
     }
 }

@@ -21,7 +21,7 @@ use portcullis_files::limits::SORTED_RUNS_MAX;
 use portcullis_files::scratch::{Scratch, Spool, SpoolReader, Table, push_record, take_record};
 
 use super::ahead::ahead;
-use super::known::{Held, Keeps, Keyed, Known, Resources, settle_order};
+use super::known::{Held, Keeps, Keyed, Known, Resources, date_repeated, settle_order};
 use super::log::{Form, Role, push_bytes, push_key, take_key};
 use super::place::{self, Slot};
 use crate::pool::{BlobID, BlobPool};
@@ -212,6 +212,9 @@ impl Block {
         for captures in resources.iter_mut().filter(|captures| !captures.is_empty()) {
             self.resources += 1;
             self.undated += settle_order(captures, keeps);
+            if form == Form::Sorted {
+                date_repeated(captures);
+            }
         }
         self.record.clear();
         push_key(&mut self.record, &self.last, key);
@@ -499,6 +502,7 @@ fn resources(form: Form, mut rest: &[u8]) -> Option<Resources> {
 
 #[cfg(test)]
 mod tests {
+    use portcullis_captures::PayloadNames;
     use portcullis_dialect::dialect::RFC_9309;
     use portcullis_robots::access::UnixSeconds;
 
@@ -518,7 +522,8 @@ mod tests {
                 let status = if date == 100 { 404 } else { 503 };
                 let captured_at = Some(UnixSeconds(date));
                 let facts = CaptureFacts { captured_at, status, ..CaptureFacts::default() };
-                let known = Known { facts, position: 0, held: Held::Nothing };
+                let payload = PayloadNames::default();
+                let known = Known { facts, position: 0, held: Held::Nothing, payload };
                 newest.take(b"a.example", Slot::Https, known).unwrap();
             }
             let (captured, ..) = newest.finish().unwrap();

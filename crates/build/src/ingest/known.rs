@@ -8,6 +8,7 @@
 //!
 //! The result does not depend on the order of the captures. Nothing here can fail.
 
+use portcullis_captures::PayloadNames;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::{Access, AccessRules, Fetched};
 use portcullis_robots::access::{CaptureNote, UnixSeconds};
@@ -53,6 +54,22 @@ pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, (rules, keeps_all): 
     before - undated(captures)
 }
 
+/// Gives each revisit that names its file in another way than by a date the date of that file, if it is the newest
+/// one then. All captures of the resource have to be there, oldest first.
+pub(super) fn date_repeated<B>(captures: &mut [Known<B>]) {
+    let mut file: Option<(Option<UnixSeconds>, PayloadNames)> = None;
+    for known in captures {
+        match &mut known.held {
+            Held::File { .. } => file = Some((known.facts.captured_at, known.payload)),
+            Held::Repeated(date @ None) => {
+                let named = file.filter(|(_, payload)| payload.names(&known.payload));
+                *date = named.and_then(|(captured_at, _)| captured_at);
+            }
+            Held::Repeated(Some(_)) | Held::Location(_) | Held::Nothing => {}
+        }
+    }
+}
+
 /// A capture, reduced to what can count, with its files as `B`s and the location of its redirect as `L`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known<B, L = B> {
@@ -61,6 +78,8 @@ pub(super) struct Known<B, L = B> {
     /// Where it is in its input: the piece in the upper half, the index in the piece in the lower.
     pub(super) position: u64,
     pub(super) held: Held<B, L>,
+    /// What names the file of the capture in the archives of the run; nothing in a log.
+    pub(super) payload: PayloadNames,
 }
 
 /// The bytes of a capture that may be needed.

@@ -7,6 +7,7 @@
 //!
 //! Cost: some 20 bytes per capture. Reading returns `None` for bytes that nothing here writes.
 
+use portcullis_captures::PayloadNames;
 use portcullis_engine::bytes::{push_varint, take_varint};
 use portcullis_files::error::WriteError;
 use portcullis_robots::access::{CaptureNotes, UnixSeconds};
@@ -121,7 +122,7 @@ impl Form {
             return Ok(());
         }
         push_varint(out, COUNTED + captures.len() as u32);
-        for Known { facts, position, held } in captures {
+        for Known { facts, position, held, payload } in captures {
             push_facts(out, facts, kind(held));
             match held {
                 Held::Nothing => {}
@@ -136,6 +137,7 @@ impl Form {
             }
             if self == Form::Run {
                 push_long(out, *position);
+                push_payload(out, held, payload);
             }
         }
         Ok(())
@@ -169,11 +171,11 @@ impl Form {
         let mut captures = Vec::with_capacity(count.min(CAPTURES_EXPECTED_MAX) as usize);
         for index in 0..count {
             let (facts, held) = capture(rest, read)?;
-            let position = match self {
-                Form::Run => long(rest)?,
-                Form::Sorted | Form::Log => index.into(),
+            let (position, payload) = match self {
+                Form::Run => (long(rest)?, take_payload(rest, &held)?),
+                Form::Sorted | Form::Log => (index.into(), PayloadNames::default()),
             };
-            captures.push(Known { facts, position, held });
+            captures.push(Known { facts, position, held, payload });
         }
         Some(captures)
     }
@@ -265,6 +267,26 @@ fn capture<'b, B, L>(
         ..CaptureFacts::default()
     };
     Some((facts, held))
+}
+
+/// Whether a run has the names of a file, because a revisit may need them.
+fn has_payload<B, L>(held: &Held<B, L>) -> bool {
+    matches!(held, Held::File { .. } | Held::Repeated(None))
+}
+
+fn push_payload(out: &mut Vec<u8>, held: &Held<BlobID>, payload: &PayloadNames) {
+    if has_payload(held) {
+        push_long(out, payload.digest);
+        push_long(out, payload.record);
+    }
+}
+
+/// Reads what [`push_payload`] writes.
+fn take_payload<B, L>(rest: &mut &[u8], held: &Held<B, L>) -> Option<PayloadNames> {
+    match has_payload(held) {
+        true => Some(PayloadNames { digest: long(rest)?, record: long(rest)? }),
+        false => Some(PayloadNames::default()),
+    }
 }
 
 /// The most bytes of a long varint.

@@ -17,8 +17,9 @@
 //!   `/robots.txt` serve only as targets of redirects.
 //! - A "not modified" (304) confirms the newest file that is older, and the date of the confirmation
 //!   counts. So does a revisit record of an equal file, if that file has the date that the record
-//!   names, or is confirmed by a revisit of that date. No older file is looked up: it may have been
-//!   dropped.
+//!   names, or is confirmed by a revisit of that date. Without a date, the newest file is meant if the record
+//!   names the digest of its payload or the id of its record, and the run reads both. No older file is looked
+//!   up: it may have been dropped.
 //! - A host whose newest capture is a failure is in an outage since the first failure after its
 //!   last answer. [`serving`](portcullis_robots::access::serving) and [`SettleConfig`] define the
 //!   effect. A failure in the second of an answer counts as the later one.
@@ -79,7 +80,7 @@ pub(super) use captured::Captured;
 pub(super) use log::Role;
 pub(super) use parts::inputs;
 pub use parts::{Merger, settle_of};
-pub(super) use read::file_of;
+pub(super) use read::{file_of, has_no_record};
 pub use settle::StandingCounts;
 pub(super) use settle::{Settler, Settling};
 

@@ -407,7 +407,7 @@ impl<'m> LogReader<'m> {
     }
 
     fn known(&mut self, known: Known<u32, &'m [u8]>) -> Result<Known<BlobID>, SetError> {
-        let Known { mut facts, position, held } = known;
+        let Known { mut facts, position, held, payload } = known;
         let odd = || self.files.odd("a capture is of an input that the provenance does not list");
         facts.input = *self.numbers.get(facts.input as usize).ok_or_else(odd)?;
         let held = match held {
@@ -427,7 +427,7 @@ impl<'m> LogReader<'m> {
                 Held::File { extract, others, has_rules }
             }
         };
-        let known = Known { facts, position, held };
+        let known = Known { facts, position, held, payload };
         match known.is_consistent(self.rules) {
             true => Ok(known),
             false => Err(self.files.odd("an answer has what it cannot have")),

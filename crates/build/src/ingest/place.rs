@@ -89,9 +89,10 @@ pub(super) fn is_origin(key: &[u8]) -> bool {
     }
 }
 
-/// Returns whether `key` is that of a host of http and https, which has both origins.
+/// Returns whether `key` is that of a host of http and https, which has both origins. With the default port of
+/// one of them, it has the other alone: no URL of that one has the port.
 pub(super) fn has_both_schemes(key: &[u8]) -> bool {
-    memchr(b'/', key).is_none()
+    memchr(b'/', key).is_none() && !key.ends_with(b":80") && !key.ends_with(b":443")
 }
 
 /// Returns the URL of the robots.txt of an origin.
@@ -138,6 +139,12 @@ mod tests {
                 let found = keys(Subject::Url(url.as_bytes().into()));
                 assert_eq!(found, Ok(vec![(key.into(), slot)]), "{url}");
                 assert_eq!(is_origin(key.as_bytes()), origin, "{key}");
+                let is_default = |slot| {
+                    let url = robots_txt_url(key.as_bytes(), slot);
+                    keys(Subject::Url(url.into())) != Ok(vec![(key.into(), slot)])
+                };
+                let has_both = origin && ![Slot::Http, Slot::Https].into_iter().any(is_default);
+                assert_eq!(has_both_schemes(key.as_bytes()), has_both, "{key}");
                 if origin {
                     let url = robots_txt_url(key.as_bytes(), slot);
                     assert_eq!(keys(Subject::Url((&url).into())), Ok(vec![(key.into(), slot)]));

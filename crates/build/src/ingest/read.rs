@@ -8,6 +8,7 @@
 //! A capture is parsed on the thread that reads it; the lock is held only to compare it with
 //! earlier captures. An input that fails is reported in its [`InputReport`].
 
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
@@ -22,7 +23,7 @@ use portcullis_dialect::{Access, Fetched};
 use portcullis_files::error::WriteError;
 use portcullis_files::input::InputError;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, DateSpan, expiry};
-use portcullis_robots::syntax::{NoteSet, RobotsTxt};
+use portcullis_robots::syntax::{NoteKind, NoteSet, RobotsTxt};
 use portcullis_robots::url::BadUrl;
 use portcullis_set::lists::lists;
 use portcullis_set::stored::CaptureFacts;
@@ -100,8 +101,8 @@ impl Ingesting {
         for ((first, second), known) in captures {
             for place in [Some(first), second.as_ref()].into_iter().flatten() {
                 let keep = |packed: &Packed| newest.pool.intern(packed);
-                let &Known { facts, position, ref held } = known;
-                let known = Known { facts, position, held: held.map(keep)? };
+                let &Known { facts, position, ref held, payload } = known;
+                let known = Known { facts, position, held: held.map(keep)?, payload };
                 newest.take(&place.key, place.slot, known)?;
             }
         }
@@ -138,10 +139,12 @@ impl Reading<'_> {
             input: self.numbers[input as usize],
             next: u64::from(piece) << u32::BITS,
             captures: Vec::new(),
+            lines: Vec::new(),
             read: OpenReport::default(),
         };
         let reading = ReadConfig { robots_bytes_max: self.config.robots_bytes_max };
         batch.read(&reading, &mut |read| digest.take(read));
+        digest.leave_out_rows();
         digest.read.report.bytes = batch.stored_bytes;
         let InputReport { bytes, captures, broken, .. } = digest.read.report;
         let mut ingested = self.ingested();
@@ -241,6 +244,8 @@ struct Digest<'r> {
     /// The position of the next capture: the piece in the upper half.
     next: u64,
     captures: Vec<(Places, Known<Packed>)>,
+    /// The indexes of undated captures whose bodies are one line that is no record, with the lines.
+    lines: Vec<(usize, Box<[u8]>)>,
     /// What the piece adds to the report on its input.
     read: OpenReport,
 }
@@ -289,7 +294,57 @@ impl Digest<'_> {
         report.status_assumed += u64::from(is_assumed);
         report.undated += u64::from(is_undated);
         report.captured = DateSpan::over(report.captured, capture.captured_at.map(DateSpan::from));
+        if capture.captured_at.is_none() && self.is_line_of_nothing(&capture.body) {
+            self.lines.push((self.captures.len(), capture.body.trim_ascii().into()));
+        }
         self.captures.push((places, self.known(&capture, position)));
+    }
+
+    /// Whether a body is one line with text and without a record of robots.txt.
+    fn is_line_of_nothing(&self, body: &[u8]) -> bool {
+        let line = body.trim_ascii();
+        let IngestConfig { dialect, robots_bytes_max, .. } = self.reading.config;
+        !line.is_empty()
+            && !line.contains(&b'\n')
+            && has_no_record(&RobotsTxt::parse(line, dialect, *robots_bytes_max))
+    }
+
+    /// Leaves out the captures of a resource whose bodies are different lines that are no records: a table with
+    /// a row for each rule was read as one with a row for each file. As files, they would allow everything.
+    fn leave_out_rows(&mut self) {
+        let mut lines = std::mem::take(&mut self.lines);
+        let place = |row: &(usize, Box<[u8]>)| {
+            let Place { key, slot } = &self.captures[row.0].0.0;
+            (key, *slot)
+        };
+        lines.sort_by(|one, other| place(one).cmp(&place(other)));
+        let (mut rows, mut broken) = (HashSet::new(), Vec::new());
+        for some in lines.chunk_by(|one, other| place(one) == place(other)) {
+            let [(first, line), others @ ..] = some else { continue };
+            let Some((_, other)) = others.iter().find(|(_, other)| other != line) else { continue };
+            rows.extend(some.iter().map(|(index, _)| *index));
+            let (key, slot) = place(&some[0]);
+            let url = match place::is_origin(key) {
+                true => place::robots_txt_url(key, slot),
+                false => key.clone(),
+            };
+            let name = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+            let problem = format!(
+                "its {} bodies are single lines and no records of robots.txt, such as {:?} and {:?}: this looks \
+                 like a table with a row for each rule, as advertools writes it; join the rows of a URL to one \
+                 text of lines `field: value` first",
+                some.len(),
+                name(line),
+                name(other)
+            );
+            let place = format!("the captures of {}", name(&url));
+            let position = self.captures[*first].1.position;
+            broken.push((position, BrokenRecord::unreadable(place, problem)));
+        }
+        self.read.report.captures -= rows.len() as u64;
+        let mut index = 0..;
+        self.captures.retain(|_| index.next().is_some_and(|index| !rows.contains(&index)));
+        broken.into_iter().for_each(|(position, broken)| self.push_broken(position, broken));
     }
 
     fn push_broken(&mut self, position: u64, broken: BrokenRecord) {
@@ -359,8 +414,21 @@ impl Digest<'_> {
             },
             (Access::Follow | Access::Outcome(_), _) => Held::Nothing,
         };
-        Known { facts, position, held }
+        Known { facts, position, held, payload: capture.payload }
     }
+}
+
+/// Returns whether the file has text, but no line with a field that is known. Comments have no notes.
+pub(crate) fn has_no_record(file: &RobotsTxt<'_>) -> bool {
+    use NoteKind::{NoColon, NoField, UnknownField};
+    let notes = || file.notes().iter().map(|note| note.kind);
+    let unknown = notes().filter(|&kind| kind == UnknownField).count();
+    file.user_agents().is_empty()
+        && file.rules().is_empty()
+        && file.usage_records().is_empty()
+        && file.other_records().len() == unknown
+        && !file.notes().is_empty()
+        && notes().all(|kind| matches!(kind, NoColon | NoField | UnknownField))
 }
 
 /// Parses a file, of which `bytes_max` bytes count (all if `None`), and adds its notes and its size

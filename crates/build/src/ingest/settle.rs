@@ -149,26 +149,43 @@ struct Origin<'o> {
 /// them.
 #[derive(Default)]
 struct RecentlyFound {
-    tracks: Map<(Box<[u8]>, Slot), Arc<Track>>,
-    timelines: Map<(Box<[u8]>, u32), Arc<SharedTimeline>>,
-    /// The captures of all tracks and the moments of all timelines.
+    tracks: Recent<(Box<[u8]>, Slot), Arc<Track>>,
+    timelines: Recent<(Box<[u8]>, u32), Arc<SharedTimeline>>,
+}
+
+/// The values that were made last, in two generations: one that is used goes on to the next. So what was just
+/// made is kept, whatever its size.
+struct Recent<K, V> {
+    new: Map<K, (V, usize)>,
+    old: Map<K, (V, usize)>,
+    /// The captures or moments of the new ones.
     items: usize,
 }
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-impl RecentlyFound {
-    fn insert_track(&mut self, place: (Box<[u8]>, Slot), track: &Arc<Track>, captures: usize) {
-        self.make_room(captures);
-        self.tracks.insert(place, Arc::clone(track));
+impl<K, V> Default for Recent<K, V> {
+    fn default() -> Recent<K, V> {
+        Recent { new: Map::default(), old: Map::default(), items: 0 }
+    }
+}
+
+impl<K: Eq + std::hash::Hash, V: Clone> Recent<K, V> {
+    fn get(&mut self, key: &K) -> Option<V> {
+        if let Some((key, (value, items))) = self.old.remove_entry(key) {
+            self.insert(key, value, items);
+        }
+        self.new.get(key).map(|(value, _)| value.clone())
     }
 
-    /// Forgets everything if there is no room for so many items.
-    fn make_room(&mut self, items: usize) {
-        if self.items + items > TARGETS_KNOWN_MAX {
-            *self = RecentlyFound::default();
+    /// Keeps a value with so many items.
+    fn insert(&mut self, key: K, value: V, items: usize) {
+        if self.items.saturating_add(items) > TARGETS_KNOWN_MAX {
+            self.old = std::mem::take(&mut self.new);
+            self.items = 0;
         }
         self.items += items;
+        self.new.insert(key, (value, items));
     }
 }
 
@@ -395,7 +412,7 @@ impl Resolver<'_> {
             found.clear();
         }
         let by_place = (place.key.as_slice().into(), place.slot);
-        let known = self.recent().tracks.get(&by_place).cloned();
+        let known = self.recent().tracks.get(&by_place);
         let track = match known {
             Some(known) => Some(known),
             None => {
@@ -403,7 +420,8 @@ impl Resolver<'_> {
                 let captures = if place.slot == Slot::Http { http } else { https };
                 (!captures.is_empty()).then(|| {
                     let track = Arc::new(Track::of(&captures, self.rules));
-                    self.recent().insert_track(by_place, &track, captures.len());
+                    let kept = Arc::clone(&track);
+                    self.recent().tracks.insert(by_place, kept, captures.len());
                     track
                 })
             }

@@ -131,14 +131,13 @@ impl Resolver<'_> {
     ) -> Result<Option<Arc<SharedTimeline>>, WriteError> {
         let name = (target.url.into(), target.redirects);
         if let Some(known) = self.recent().timelines.get(&name) {
-            return Ok(Some(Arc::clone(known)));
+            return Ok(Some(known));
         }
         let moments = self.timeline(target)?;
         let timeline = SharedTimeline::new(target.url, target.redirects, moments).map(Arc::new);
         if let Some(timeline) = &timeline {
-            let mut recent = self.recent();
-            recent.make_room(timeline.moments().len());
-            recent.timelines.insert(name, Arc::clone(timeline));
+            let moments = timeline.moments().len();
+            self.recent().timelines.insert(name, Arc::clone(timeline), moments);
         }
         Ok(timeline)
     }

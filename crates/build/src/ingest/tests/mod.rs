@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use portcullis_captures::{
     Batch, BatchReader, BrokenRecord, Capture, CaptureField, CaptureSink, Confirms, FieldMap,
-    Subject,
+    PayloadNames, Subject,
 };
 use portcullis_dialect::Fetched;
 use portcullis_dialect::decision::Verdict;
@@ -58,6 +58,7 @@ struct Made {
     answer: Fetched,
     location: Option<String>,
     confirms: Confirms,
+    payload: PayloadNames,
     max_age: Option<u64>,
     body: String,
     notes: CaptureNotes,
@@ -70,6 +71,7 @@ struct Made {
 /// - an answer is a status, `nowhere`, `broken` or `none`;
 /// - `/x` disallows `/x`, or is a location after a redirect, where `@b` is as above;
 /// - `=50` is a revisit of the file of that date, and `=` of a file that is not known;
+/// - `#1` is the digest of the payload, and `id=1` the id of the record;
 /// - `+3` redirects were followed, `max-age=1` is a header, and `!revisit` a note.
 fn made(line: &str) -> Made {
     let mut words = line.split_whitespace();
@@ -89,6 +91,7 @@ fn made(line: &str) -> Made {
         answer,
         location: None,
         confirms: Confirms::Newest,
+        payload: PayloadNames::default(),
         max_age: None,
         body: String::new(),
         notes: CaptureNotes::EMPTY,
@@ -98,6 +101,10 @@ fn made(line: &str) -> Made {
             made.redirects_followed = redirects.parse().unwrap();
         } else if let Some(seconds) = word.strip_prefix("max-age=") {
             made.max_age = seconds.parse().ok();
+        } else if let Some(digest) = word.strip_prefix('#') {
+            made.payload.digest = digest.parse().unwrap();
+        } else if let Some(id) = word.strip_prefix("id=") {
+            made.payload.record = id.parse().unwrap();
         } else if let Some(date) = word.strip_prefix('=') {
             made.confirms = Confirms::CapturedAt(date.parse().ok().map(UnixSeconds));
         } else if let Some(note) = word.strip_prefix('!') {
@@ -165,6 +172,7 @@ impl Made {
             answer: self.answer,
             location: self.location.as_deref().map(|location| Cow::Borrowed(location.as_bytes())),
             confirms: self.confirms,
+            payload: self.payload,
             caching: CachingHeaders { max_age: self.max_age, ..CachingHeaders::default() },
             body: Cow::Borrowed(self.body.as_bytes()),
             notes: self.notes,

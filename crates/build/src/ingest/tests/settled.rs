@@ -344,6 +344,44 @@ fn captures_settle_as_expected() {
     }
 }
 
+/// Names of payloads are those of a run: a set does not store them.
+#[test]
+fn a_revisit_names_its_file_by_digest_or_record() {
+    let captures = all_made(
+        "a 10 200 /10 #7
+         a 20 304 = #7
+         b 10 200 /10 id=7
+         b 20 304 = id=7
+         c 10 200 /10 #7
+         c 15 200 /15 #8
+         c 20 304 = #7
+         d 10 200 /10 #7 id=1
+         d 20 304 = #8 id=2
+         e 10 200 /10 #7
+         e 20 304 = #7
+         e 30 304 = #7
+         f 10 200 /10
+         f 20 304 =",
+    );
+    let expected = "a: -/10 304@20
+         b: -/10 304@20
+         c: OTHER 304@20
+         d: OTHER 304@20
+         e: -/10 304@30
+         f: OTHER 304@20";
+    for dialect in Dialect::ALL {
+        compare("payloads", &ingest_made(&captures, dialect).unwrap(), expected, dialect);
+        let mut config = config(dialect);
+        config.history = true;
+        let inputs: Vec<(Pieces, bool)> = captures
+            .iter()
+            .map(|capture| (vec![vec![Record::Capture(capture.clone())]], false))
+            .collect();
+        let found = ingest_pieces(&inputs, &config, 2).unwrap();
+        compare("payloads, with history", &found, expected, dialect);
+    }
+}
+
 #[test]
 fn each_answer_is_what_the_dialect_says() {
     let answers = "401 403 404 410 418 429 451 500 503 599 100 304 600 nowhere broken none";
