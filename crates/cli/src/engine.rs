@@ -11,6 +11,7 @@ use portcullis_robots::syntax::NoteKind;
 pub use portcullis_rows::runner::thread_pool;
 use portcullis_set::batch::{Classifier, Freshness};
 use portcullis_set::{PolicySet, SetError};
+use portcullis_text::shell::word;
 use rayon::ThreadPool;
 
 use super::agents::{self, AgentNotes};
@@ -166,8 +167,8 @@ fn needs_set(error: SetError) -> anyhow::Error {
     let SetError::NotASet(wrong) = error else { return error.into() };
     let WrongKind { name, kind, .. } = &wrong;
     let advice = match kind {
-        FileKind::Folder => format!("use --robots {name}"),
-        FileKind::Text => format!("if it is a robots.txt, use --robots {name}"),
+        FileKind::Folder => format!("use --robots {}", word(name)),
+        FileKind::Text => format!("if it is a robots.txt, use --robots {}", word(name)),
         _ => wrong.advice(),
     };
     anyhow!("-p needs a compiled set; {name} is {kind} ({advice})")

@@ -18,6 +18,7 @@ use memchr::{memmem, memrchr};
 
 use portcullis_dialect::words;
 use portcullis_robots::syntax::{NoteKind, appearance, behind_space, markup};
+use portcullis_text::shell::word;
 
 /// A gzip member (RFC 1952, section 2.3.1).
 pub const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -243,10 +244,10 @@ impl WrongKind {
     /// Returns a clause with the flag or command that reads the file.
     pub fn advice(&self) -> String {
         use FileKind::*;
-        let (name, is_compressed) = (&self.name, self.stem() != self.name);
+        let (name, is_compressed) = (word(&self.name), self.stem() != self.name);
         let advice = match (self.kind, self.wanted) {
             (PolicySet, Wanted::RobotsTxt | Wanted::UrlList) if is_compressed => {
-                return format!("decompress it, then use -p {}", self.stem());
+                return format!("decompress it, then use -p {}", word(self.stem()));
             }
             (PolicySet | Parquet, _) if is_compressed => "decompress it first",
             (Folder, Wanted::PolicySet) | (Warc | Parquet | Captures, _) => {

@@ -9,4 +9,5 @@
 
 pub mod figures;
 pub mod json;
+pub mod shell;
 pub mod visible;

@@ -2,7 +2,6 @@
 //!
 //! Each text names a command or a flag that leads to a list that is read.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::Value;
@@ -16,6 +15,7 @@ use portcullis_engine::vectors::{Kind, Vectors, Work};
 use portcullis_files::input::{Coding, plain_extension, without_coding};
 use portcullis_files::kind::FileKind;
 use portcullis_robots::access::UnixSeconds;
+use portcullis_text::shell::word as in_shell;
 
 /// Returns a shell command that pipes the input called `name` through `tool` into a file with the
 /// word `tag` in its name and an `extension`.
@@ -76,15 +76,6 @@ pub fn other_fields(name: &str) -> String {
         (_, name) => format!("{tool} {name}"),
     };
     format!("`#Fields` names other fields than before; make a file for each: {command}")
-}
-
-/// Returns a word as a shell reads it.
-fn in_shell(word: &str) -> Cow<'_, str> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=+,@:".contains(&byte);
-    match !word.is_empty() && word.bytes().all(is_plain) {
-        true => Cow::Borrowed(word),
-        false => Cow::Owned(format!("'{}'", word.replace('\'', r"'\''"))),
-    }
 }
 
 /// Returns the problem of a spreadsheet, or of a text in UTF-16.
