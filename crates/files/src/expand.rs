@@ -3,8 +3,9 @@
 //! A folder expands to all files below it, sorted by name. Names that begin with `.` or `_`
 //! (`_SUCCESS`, `.part.crc`) are left out with a note, as in other readers of data folders, and so are
 //! pipes and devices. An argument that is not a file and has `*`, `?` or `[` is a pattern, for systems
-//! whose shell does not expand patterns. `@FILE` names a file with one of these on each line, for more
-//! than a command line holds; a file whose own name begins with `@` is `./@NAME`.
+//! whose shell does not expand patterns. `@FILE` names a file with one of these on each line, or each
+//! before a NUL, for more than a command line holds, and `@-` is standard input; a file whose own name
+//! begins with `@` is `./@NAME`.
 //!
 //! ```
 //! use portcullis_files::expand::expand;
@@ -77,11 +78,16 @@ pub fn file_of_names(argument: &Path) -> Option<&Path> {
     argument.to_str()?.strip_prefix('@').map(Path::new)
 }
 
-/// Returns the names in a file, one on each line.
+/// Returns the names in a file, or in standard input: one on each line, or each before a NUL, which no
+/// name has.
 fn names_in(file: &Path) -> Result<Vec<PathBuf>, InputError> {
     let read = || -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
-        File::open(file)?.take(NAMES_FILE_BYTES_MAX + 1).read_to_end(&mut text)?;
+        let names: Box<dyn io::Read> = match file == Path::new("-") {
+            true => Box::new(io::stdin()),
+            false => Box::new(File::open(file)?),
+        };
+        names.take(NAMES_FILE_BYTES_MAX + 1).read_to_end(&mut text)?;
         Ok(text)
     };
     let text = read().map_err(|error| InputError::open(file, error))?;
@@ -90,7 +96,9 @@ fn names_in(file: &Path) -> Result<Vec<PathBuf>, InputError> {
         return Err(InputError::list(file, problem));
     }
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
-    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let (end, trims) = if text.contains(&0) { (0, false) } else { (b'\n', true) };
+    let lines = text.split(|&byte| byte == end);
+    let lines = lines.map(|line| if trims { line.trim_ascii() } else { line });
     let lines = lines.filter(|line| !line.is_empty());
     let names = lines.map(|line| path_of(line).ok_or_else(|| InputError::list(file, "not UTF-8")));
     match names.collect::<Result<Vec<_>, _>>()? {
