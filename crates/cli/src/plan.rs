@@ -225,6 +225,9 @@ pub fn record_agents(
     }
     let by_default = if place == Place::Record { AgentKind::Header } else { AgentKind::Token };
     let kind = agent_kind.unwrap_or(by_default);
+    if kind == AgentKind::Header {
+        questions.asked.read_as_documented();
+    }
     questions.each = Some(RecordAgentPlan { place, kind, has_default_lists });
     // A set that is compiled for the agents alone does not have the names of others.
     questions.all_robots = true;

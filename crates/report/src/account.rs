@@ -131,6 +131,9 @@ pub struct Run {
     /// The agents that are known if each record has its own, in the order of the classifier.
     #[serde(skip)]
     pub record_agents: Vec<String>,
+    /// The agents that robots.txt may not bind, by their operators' pages.
+    #[serde(skip)]
+    pub not_bound: Vec<String>,
     /// The lists that agents were taken from.
     pub agent_lists: Vec<AgentList>,
     /// Agents that no group names.
@@ -388,7 +391,7 @@ impl RecordFigures {
                 Figures::of(Cause::ALL, Cause::as_str, |cause| dropped[cause as usize])
             }),
             per_agent: agents.collect(),
-            record_agents: counts.record_agents(&run.record_agents),
+            record_agents: counts.record_agents(&run.record_agents, &run.not_bound),
             states: counts.states(),
             ages: run.judged_age.is_some().then_some(Figures(ages)),
             before_first: run.at.is_some().then_some(before_first),
@@ -443,21 +446,30 @@ impl RecordFigures {
         self.invalid.as_ref().map_or(Ok(()), |invalid| invalid.write_text(out))
     }
 
-    /// Writes the records that were not allowed by agent.
+    /// Writes the records that were not allowed by agent; apart, those of agents that promised nothing.
     fn write_record_agents(&self, out: &mut impl Write) -> io::Result<()> {
         let Some(agents) = &self.record_agents else { return Ok(()) };
         let disallowed = |it: &RecordAgent| it.verdicts.get(Verdict::Disallow.as_str());
-        let agents: Vec<_> = agents.iter().filter(|it| disallowed(it) > 0).collect();
-        if !agents.is_empty() {
-            writeln!(out, "disallowed records by agent:")?;
-        }
-        for it in agents.iter().take(SUMMARY_UNKNOWN_HOSTS_SHOWN) {
-            let all = it.verdicts.sum();
-            let agent = it.agent.as_deref().unwrap_or_default();
-            writeln!(out, "  {} of {all} {}", disallowed(it), visible(agent))?;
-        }
-        if let rest @ 1.. = agents.len().saturating_sub(SUMMARY_UNKNOWN_HOSTS_SHOWN) {
-            writeln!(out, "  and {rest} more agents")?;
+        for (is_bound, title) in [
+            (true, "disallowed records by agent:"),
+            (
+                false,
+                "disallowed records of agents that robots.txt may not bind, by their operators:",
+            ),
+        ] {
+            let is_shown = |it: &&RecordAgent| it.is_bound == is_bound && disallowed(it) > 0;
+            let agents: Vec<_> = agents.iter().filter(is_shown).collect();
+            if !agents.is_empty() {
+                writeln!(out, "{title}")?;
+            }
+            for it in agents.iter().take(SUMMARY_UNKNOWN_HOSTS_SHOWN) {
+                let all = it.verdicts.sum();
+                let agent = it.agent.as_deref().unwrap_or_default();
+                writeln!(out, "  {} of {all} {}", disallowed(it), visible(agent))?;
+            }
+            if let rest @ 1.. = agents.len().saturating_sub(SUMMARY_UNKNOWN_HOSTS_SHOWN) {
+                writeln!(out, "  and {rest} more agents")?;
+            }
         }
         Ok(())
     }

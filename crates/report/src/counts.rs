@@ -164,10 +164,15 @@ impl Counts {
     }
 
     /// Returns the agents with records, by their disallowed records and then by name; `None` unless they
-    /// were counted. `names` are those of the agents.
-    pub(crate) fn record_agents(&self, names: &[String]) -> Option<Vec<RecordAgent>> {
+    /// were counted. `names` are those of the agents, and `not_bound` those that robots.txt may not bind.
+    pub(crate) fn record_agents(
+        &self,
+        names: &[String],
+        not_bound: &[String],
+    ) -> Option<Vec<RecordAgent>> {
         let of = |(number, counts): (usize, &[u64; 4])| RecordAgent {
             agent: names.get(number).cloned(),
+            is_bound: names.get(number).is_none_or(|name| !not_bound.contains(name)),
             verdicts: Figures::of(Verdict::ALL, Verdict::as_str, |it| counts[it as usize]),
         };
         let mut agents: Vec<RecordAgent> = self.record_agents.iter().enumerate().map(of).collect();
@@ -324,6 +329,9 @@ pub(crate) fn add_option(sum: &mut Option<u64>, count: Option<u64>) {
 pub struct RecordAgent {
     /// The agent; `None` for records without a known one.
     pub agent: Option<String>,
+    /// Whether robots.txt binds it: `false` if its operator says that it may not apply.
+    #[serde(rename = "bound")]
+    pub is_bound: bool,
     pub verdicts: Figures,
 }
 

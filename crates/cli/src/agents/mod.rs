@@ -69,9 +69,18 @@ pub struct Name {
     pub list: Option<usize>,
     /// The line in a file, counted from 1.
     line: Option<usize>,
+    /// Whether the tokens are those that the operator documents, and were not typed.
+    is_documented: bool,
 }
 
+/// The name in `-a` of any crawler that no group names.
+const ANY_OTHER: &str = "*";
+
 impl Name {
+    fn new(name: String, list: Option<usize>, line: Option<usize>) -> Name {
+        Name { name, list, line, is_documented: false }
+    }
+
     /// Whether it comes from a list that is compiled in, and not from a file. Names of such a list that a
     /// dialect cannot express are skipped.
     fn is_ours(&self) -> bool {
@@ -84,7 +93,8 @@ impl Name {
     ///
     /// If the dialect has no such tokens.
     pub fn chain(&self, dialect: &Dialect) -> Result<Crawler, AgentError> {
-        match self.is_ours() {
+        match self.is_ours() || self.is_documented {
+            _ if self.name == ANY_OTHER => Ok(Crawler::unnamed()),
             true => lists::chain(&self.name, dialect),
             false => Crawler::parse(&self.name, dialect),
         }
@@ -136,8 +146,17 @@ impl Asked {
 
     /// Returns the names that `-a` itself has, not a list.
     pub fn given(&self) -> impl Iterator<Item = &str> {
-        let given = self.names.iter().filter(|name| name.list.is_none());
+        let given = self.names.iter().filter(|it| it.list.is_none() && !it.is_documented);
         given.map(|name| name.name.as_str())
+    }
+
+    /// Reads the agents that `-a` names as their operators document them, as headers are read.
+    pub fn read_as_documented(&mut self) {
+        for name in self.names.iter_mut().filter(|name| name.list.is_none()) {
+            if let Some(crawler) = documented(&name.name).filter(|it| it.reads_otherwise()) {
+                (name.name, name.is_documented) = (crawler.reading.to_owned(), true);
+            }
+        }
     }
 
     /// Describes the place of a name for a message.
@@ -175,7 +194,7 @@ pub fn expand(values: &[AgentValue]) -> anyhow::Result<Asked> {
     for AgentValue(value) in values {
         let names = match value.strip_prefix('@') {
             Some(list) => listed(list, &mut asked.lists)?,
-            None => vec![Name { name: value.clone(), list: None, line: None }],
+            None => vec![Name::new(value.clone(), None, None)],
         };
         for name in names {
             let is_given = name.list.is_none();
@@ -198,7 +217,7 @@ fn listed(list: &str, lists: &mut Vec<AgentList>) -> anyhow::Result<Vec<Name>> {
     let (number, at) = (Some(lists.len()), format!("@{list}"));
     if let Some(found) = lists::find(list) {
         lists.push(AgentList { name: at, source: found.source, ..AgentList::default() });
-        let name = |name: &str| Name { name: name.to_owned(), list: number, line: None };
+        let name = |name: &str| Name::new(name.to_owned(), number, None);
         return Ok(found.names.into_iter().map(name).collect());
     }
     let path = Path::new(list);
@@ -236,7 +255,7 @@ fn file_names(text: &str, list: Option<usize>) -> impl Iterator<Item = Name> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.lines().zip(1..).filter_map(move |(line, number)| {
         let name = line.split('#').next().unwrap_or_default().trim().to_owned();
-        (!name.is_empty()).then_some(Name { name, list, line: Some(number) })
+        (!name.is_empty()).then(|| Name::new(name, list, Some(number)))
     })
 }
 

@@ -51,7 +51,9 @@ impl AgentNotes {
         let listed = questions.asked.names.iter().filter(|name| name.list.is_some());
         let listed: HashSet<&str> = listed.map(|name| name.name.as_str()).collect();
         let mut unnamed = Vec::new();
-        for chain in chains.iter().filter(|chain| !listed.contains(chain.name())) {
+        let is_asked =
+            |chain: &&Crawler| !listed.contains(chain.name()) && chain.tokens().next().is_some();
+        for chain in chains.iter().filter(is_asked) {
             if !set.names_agent(chain)? {
                 let is_looked_up = unnamed.len() < AGENT_SUGGESTIONS_MAX;
                 let suggestion = if is_looked_up { suggestion(chain, set)? } else { None };
@@ -65,11 +67,14 @@ impl AgentNotes {
             names.push(Crawler::unnamed().name().to_owned());
             std::mem::replace(&mut names, vec![AGENT_OF_RECORD.to_owned()])
         });
+        let not_bound = chains.iter().filter(|chain| is_not_bound(chain));
+        let not_bound = not_bound.map(|chain| chain.name().to_owned()).collect();
         let lists = questions.asked.describe_lists(&skipped);
         let notes = left_out(questions, &lists, dialect.name);
         let run = Run {
             agents: names,
             record_agents: of_records.unwrap_or_default(),
+            not_bound,
             agent_lists: lists,
             unnamed_agents: unnamed,
             ..Run::default()
@@ -96,6 +101,11 @@ impl AgentNotes {
         show_unnamed(others, "the groups for * apply to");
         show_unnamed(without, "no rules apply to");
     }
+}
+
+/// Whether robots.txt may not bind the crawler, by its operator's own page.
+fn is_not_bound(chain: &Crawler) -> bool {
+    chain.tokens().next().and_then(lists::documented).is_some_and(|it| it.not_bound.is_some())
 }
 
 /// Shows the agents that no group names, and what follows for them.
