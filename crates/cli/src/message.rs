@@ -59,49 +59,20 @@ impl Notes {
     }
 }
 
-/// What users of other programs and of earlier versions type, and what to type here.
+/// What users of other programs type, and what to type here.
 const TIPS: &[(&str, &str)] = &[
-    ("bench", "the benchmark is a program of its own: portcullis-bench run"),
-    ("synth", "made-up corpora are by portcullis-bench synth"),
     ("--format html", "audit -o FILE.html writes the page about a list of URLs"),
-    ("--format bits", "every format has the verdicts as words; tsv is the shortest"),
     ("--html", "audit -o FILE.html writes the page about a list of URLs"),
+    ("--in-place", "lint --fix applies the edits, and lint --diff shows them"),
+    ("--json", "--format json or jsonl prints data as JSON, --summary json the summary"),
     ("--list", "lists are arguments: portcullis classify … FILE"),
-    ("--no-summary", "--summary none prints no summary"),
     ("--out", "-o names the output, and --out-dir a folder of outputs"),
     ("--output-format", "--format names the output format"),
-    ("--report", "audit writes JSON with -o FILE.json; --summary FILE.json is the summary"),
     ("--robots-txt", "--robots names a robots.txt file, or a folder of them"),
     ("--statistics", "lint --format json has the code of each finding, inspect has statistics"),
-    ("--stats", "--summary json has the numbers of policies and rule sets"),
     ("--url", "URLs are arguments of check: portcullis check … URL"),
-    ("--column", "--url-field names the column with the URL"),
-    ("--field", "--url-field names the field with the URL; compile has --fields FIELD=NAME"),
     ("--url-column", "--url-field names the column with the URL"),
-    ("--host-column", "--host-field names the column with the host"),
-    ("--agent-column", "--agent-field names the column with the agent"),
-    ("--agent-record", "--agent-field record is the agent that an access log has"),
-    ("--at-column", "--time-field names the column with the time"),
-    ("--at-field", "--time-field names the field with the time"),
-    ("--at-unit", "--time-unit names the unit of times that are numbers"),
-    (
-        "--as-of",
-        "--now judges ages at a time, --at decides by the policies of a time; compile has --as-of",
-    ),
-    ("--explain", "check has it; lint --describe CODE explains a code"),
-    ("--expired", "--max-age makes URLs of older captures unknown"),
-    ("--automata-memory", "no flag is needed: each thread has 64 MiB for automata"),
-    ("--json", "--format json or jsonl prints data as JSON, --summary json the summary"),
-    ("--account", "--summary FILE.md or FILE.json writes the account"),
     ("-u", "URLs are arguments of check: portcullis check … URL; a header is --user-agent"),
-    ("--brief", "the page of an audit begins with the short one: -o FILE.html"),
-    ("--in-place", "lint --fix applies the edits, and lint --diff shows them"),
-    ("--from", "SET@TIME is a set as of a time: portcullis diff SET@TIME SET@TIME"),
-    ("--to", "SET@TIME is a set as of a time: portcullis diff SET@TIME SET@TIME"),
-    ("history", "inspect shows the periods of a host: portcullis inspect SET HOST"),
-    ("merge", "compiling sets merges them: portcullis compile -o SET A.pcs B.pcs"),
-    ("sitemaps", "survey lists sitemaps: portcullis survey -p SET --sitemaps"),
-    ("verify", "inspect verifies a set: portcullis inspect SET --verify"),
     ("version", "portcullis --version prints the version"),
 ];
 
@@ -160,20 +131,4 @@ pub fn shown(mut error: clap::Error, program: &Command) -> clap::Error {
         }
     }
     error
-}
-
-#[cfg(test)]
-mod tests {
-    use super::TIPS;
-
-    #[test]
-    fn each_gone_name_has_one_tip() {
-        const GONE: &str = "\
-            merge verify history sitemaps bench synth --column --field --host-column --agent-column \
-            --agent-record --at-column --at-field --at-unit --json --report --account --no-summary --stats \
-            --brief --html --from --to --as-of --expired --in-place --automata-memory --explain";
-        for name in GONE.split_whitespace() {
-            assert_eq!(TIPS.iter().filter(|(known, _)| *known == name).count(), 1, "{name}");
-        }
-    }
 }
