@@ -1,74 +1,196 @@
-//! `portcullis check`: the verdicts on a few URLs, one line each.
+//! `portcullis check`: the verdicts on URLs, one line each. They are arguments, or those of lists.
 
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal};
 
+use anyhow::ensure;
 use clap::ColorChoice;
 use portcullis_dialect::decision::Verdict;
-use portcullis_report::{explanation, explanation_json};
+use portcullis_report::{ChunkError, Counts, Piece, explanation, explanation_json};
+use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
+use portcullis_set::Damage;
+use portcullis_set::batch::{Answers, Session};
 use portcullis_text::visible::visible;
 
-use super::args::{CheckArgs, ListTimeArgs};
+use super::args::{
+    CheckArgs, ListTimeArgs, ReadingArgs, RejectArgs, RunArgs, ThreadArgs, UrlOrList,
+};
 use super::engine::{self, THREADS, thread_pool};
 use super::exit::ExitStatus;
-use super::output::SummaryForm;
+use super::files::Files;
+use super::output::{Output, OutputFailed, SummaryForm};
+use super::plan;
+use super::stream;
 use super::values::Format;
-use super::{output, plan};
 
-pub fn run(args: CheckArgs) -> anyhow::Result<ExitStatus> {
+pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
+    let has_lists = !files.lists.inputs.is_empty();
+    ensure!(
+        has_lists || args.reading == ReadingArgs::default(),
+        "flags about lists require @FILE, or - for standard input"
+    );
     let policies = args.policies;
+    let strictness = policies.faults.strictness();
     let mut questions = plan::questions(args.asked.questions, policies.dialect())?;
     let labels = plan::labels(args.usage)?;
     let times = ListTimeArgs { time: args.time, ..ListTimeArgs::default() };
     questions.times = plan::times(times, false, None, &policies)?;
+    let lists = has_lists.then(|| {
+        let run =
+            RunArgs { threads: ThreadArgs::default(), summary: Vec::new(), no_progress: true };
+        let rejects = RejectArgs { rejects: None };
+        plan::stream(args.reading, files, rejects, &questions, &run, strictness, !args.quiet)
+    });
+    let mut lists = lists.transpose()?;
     let policies = engine::load(&thread_pool(THREADS)?, &policies, &questions)?;
     policies.show_notes(SummaryForm::None);
     if !args.quiet {
         policies.agents.show_misspelt();
     }
-    let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels);
-    let mut session = questions.session(&classifier.into());
-    let json = args.format == Format::Jsonl;
-    let colored = is_colored(args.color.color);
-    let escapes = args.explain || io::stdout().is_terminal();
-    let mut all_allowed = true;
-    let mut out = Vec::new();
+    let classifier = engine::classifier(&policies.set, &questions)?.with_usage(&labels).into();
+    let form = Form {
+        json: args.format == Format::Jsonl,
+        explains: args.explain,
+        labels: labels.len(),
+        colored: is_colored(args.color.color),
+        escapes: args.explain || io::stdout().is_terminal(),
+        is_quiet: args.quiet,
+    };
+    let mut printed = Printed { all_allowed: true, output: (!args.quiet).then(Output::styled) };
+    let mut session = questions.session(&classifier);
+    let mut checked = Checked::default();
     for url in &args.urls {
+        let UrlOrList::Url(url) = url else { continue };
         let url = url.as_encoded_bytes();
-        let mut answers = session.decide(&[url])?;
-        let decisions = answers.decisions().to_vec();
-        all_allowed &= decisions.iter().all(|decision| decision.verdict == Verdict::Allow);
-        if !json {
-            let mut preferences = answers.preferences().iter();
-            for decision in &decisions {
-                push_verdict(decision.verdict, colored, &mut out);
-                for preference in preferences.by_ref().take(labels.len()) {
-                    out.extend_from_slice(preference.as_str().as_bytes());
-                    out.push(b'\t');
-                }
-            }
-            match escapes {
-                true => out.extend(visible(url).to_string().into_bytes()),
-                false => out.extend_from_slice(url),
-            }
-            out.push(b'\n');
-        }
-        if args.explain || json {
-            for (agent, decision) in decisions.iter().enumerate() {
-                let facts = explanation::explain(answers.session(), url, agent, None)?;
-                match json {
-                    true => explanation_json::write(url, answers.rule(agent)?, &facts, &mut out),
-                    false => out.extend(explanation::text(decision, &facts).into_bytes()),
-                }
-            }
-        }
+        form.add(0, url, &mut session.decide(&[url])?, &mut checked)?;
     }
+    // A run that fails prints nothing of the URLs that are arguments.
     policies.set.is_whole()?;
-    let status = if all_allowed { ExitStatus::Done } else { ExitStatus::Negative };
-    match if args.quiet { Ok(()) } else { output::print(&out) } {
-        // The status is an answer too, which does not change if nobody reads the other.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(status),
+    printed.add(&checked)?;
+    if let Some(lists) = &mut lists {
+        stream::run(
+            lists,
+            &questions,
+            || questions.session(&classifier),
+            |session, piece, checked: &mut Checked| Ok(form.work(session, piece, checked)?),
+            |_, checked| Ok(printed.add(checked)?),
+        )?;
+        policies.set.is_whole()?;
+    }
+    printed.output.map_or(Ok(()), |output| unless_closed(output.finish()))?;
+    Ok(if printed.all_allowed { ExitStatus::Done } else { ExitStatus::Negative })
+}
+
+/// What is printed of a URL.
+struct Form {
+    json: bool,
+    explains: bool,
+    /// The number of labels of --usage.
+    labels: usize,
+    colored: bool,
+    escapes: bool,
+    is_quiet: bool,
+}
+
+/// The lines about some URLs.
+#[derive(Default)]
+struct Checked {
+    text: Vec<u8>,
+    /// Whether a URL is not allowed for some agent.
+    has_other: bool,
+    counts: Counts,
+}
+
+impl Form {
+    /// Adds the URLs of a piece of a list. An empty record is none.
+    fn work(
+        &self,
+        session: &mut Session,
+        piece: Piece<'_, '_>,
+        checked: &mut Checked,
+    ) -> Result<(), ChunkError> {
+        let mut counts = std::mem::take(&mut checked.counts);
+        (checked.text, checked.has_other) = (Vec::new(), false);
+        counts.clear(session.classifier().agents().len(), 0);
+        let decided = piece.work(session, &mut counts).decide(1, |block, mut answers, _| {
+            for (number, record) in block.iter().enumerate() {
+                if !record.text().is_empty() {
+                    self.add(number, record.url(), &mut answers, checked)?;
+                }
+            }
+            Ok(checked.text.len() < CHUNK_OUTPUT_BYTES_MAX)
+        });
+        checked.counts = counts;
+        decided
+    }
+
+    /// Adds the lines about a record, whose URL this is.
+    fn add(
+        &self,
+        record: usize,
+        url: &[u8],
+        answers: &mut Answers<'_>,
+        Checked { text, has_other, .. }: &mut Checked,
+    ) -> Result<(), Damage> {
+        let agents = answers.per_record();
+        let own = record * agents..(record + 1) * agents;
+        let decisions = answers.decisions()[own.clone()].to_vec();
+        *has_other |= decisions.iter().any(|decision| decision.verdict != Verdict::Allow);
+        if self.is_quiet {
+            return Ok(());
+        }
+        if !self.json {
+            let preferences = answers.preferences();
+            for (answer, decision) in own.clone().zip(&decisions) {
+                push_verdict(decision.verdict, self.colored, text);
+                for preference in &preferences[answer * self.labels..][..self.labels] {
+                    text.extend_from_slice(preference.as_str().as_bytes());
+                    text.push(b'\t');
+                }
+            }
+            match self.escapes {
+                true => text.extend(visible(url).to_string().into_bytes()),
+                false => text.extend_from_slice(url),
+            }
+            text.push(b'\n');
+        }
+        if self.explains || self.json {
+            for (agent, (answer, decision)) in own.zip(&decisions).enumerate() {
+                let facts = explanation::explain(answers.session(), url, agent, None)?;
+                match self.json {
+                    true => explanation_json::write(url, answers.rule(answer)?, &facts, text),
+                    false => text.extend(explanation::text(decision, &facts).into_bytes()),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What was printed.
+struct Printed {
+    all_allowed: bool,
+    /// `None` with --quiet, and once nobody reads it.
+    output: Option<Output>,
+}
+
+impl Printed {
+    fn add(&mut self, checked: &Checked) -> Result<(), OutputFailed> {
+        self.all_allowed &= !checked.has_other;
+        let Some(output) = &mut self.output else { return Ok(()) };
+        let written = output.write(&checked.text);
+        if written.is_err() {
+            self.output = None;
+        }
+        unless_closed(written)
+    }
+}
+
+/// The status is an answer too, which does not change if nobody reads the other.
+fn unless_closed(written: Result<(), OutputFailed>) -> Result<(), OutputFailed> {
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
     }
 }
 

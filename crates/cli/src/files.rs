@@ -32,7 +32,7 @@ use portcullis_text::figures::counted;
 
 use self::identity::Identified;
 use super::agents::AgentValue;
-use super::args::{CapturePath, ListPath, RobotsPath};
+use super::args::{CapturePath, ListPath, RobotsPath, UrlOrList};
 use super::message::say;
 use super::output::{OutputFile, STANDARD_OUTPUT, is_standard_output, values_of, written};
 use super::values::{self, SetAt};
@@ -178,7 +178,12 @@ impl Files {
     /// Adds the files that the values of an argument name.
     fn add_expanded(&mut self, matches: &ArgMatches, id: &str) -> anyhow::Result<()> {
         let is_file = |_: &Path| Ok(false);
-        let lists: Vec<&Path> = values_of(matches, id).map(|ListPath(path)| &**path).collect();
+        let of_check = values_of(matches, id).filter_map(|url| match url {
+            UrlOrList::List(path) => Some(&**path),
+            UrlOrList::Url(_) => None,
+        });
+        let lists = values_of(matches, id).map(|ListPath(path)| &**path).chain(of_check);
+        let lists: Vec<&Path> = lists.collect();
         if !lists.is_empty() {
             check_lists(lists.iter().copied())?;
             self.lists = self.added(&lists, expand(lists.iter().copied(), "list", &is_file)?);

@@ -106,7 +106,7 @@ fn try_run(typed: &[OsString]) -> anyhow::Result<ExitStatus> {
         return generate::run(kind, command).map(|()| ExitStatus::Done);
     }
     match arguments.command {
-        Some(Command::Check(args)) => check::run(args),
+        Some(Command::Check(args)) => check::run(args, &files),
         Some(Command::Classify(args)) => classify::run(args, &files),
         Some(Command::Filter(args)) => filter::run(args, &files),
         Some(Command::Compile(args)) => compile::run(args, &files).map(|()| ExitStatus::Done),

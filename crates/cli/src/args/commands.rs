@@ -17,21 +17,27 @@ use super::groups::{
     AgentArgs, BesideArgs, CapturePath, ColorArgs, CompileMemoryArgs, FailArgs, FaultArgs,
     InputArgs, ListPath, ListTimeArgs, OutputArgs, PolicyArgs, QuestionArgs, ReadingArgs,
     RejectArgs, RequiredArgs, RobotsPath, RunArgs, StrictArgs, TextArgs, ThreadArgs, TimeArgs,
-    TimeUnitArgs, TopArgs, UsageArgs,
+    TimeUnitArgs, TopArgs, UrlOrList, UsageArgs,
 };
 use super::texts;
 
 /// The flag that reads the agent of each record, so that -a is not required.
 const AGENT_OF_RECORD: &str = "agent_field";
 
-/// Check a few URLs and print VERDICT, TAB, URL for each
+/// Check URLs and print VERDICT, TAB, URL for each
 ///
-/// Exits with status 0 if every verdict is allow, and with 1 otherwise.
+/// Exits with status 0 if every verdict is allow, and with 1 otherwise: a build can fail where robots.txt
+/// closes a page of the sitemap.
 #[derive(Args)]
 pub struct CheckArgs {
-    /// The URLs
-    #[arg(value_name = "URL", required = true)]
-    pub urls: Vec<OsString>,
+    /// The URLs, or lists of URLs: `@FILE`, or `-` for standard input
+    ///
+    /// Lists may have any format that `classify` reads. Their URLs come after those that are named here.
+    #[arg(value_name = "URL", required = true, value_parser = values::path(UrlOrList::parse))]
+    pub urls: Vec<UrlOrList>,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
 
     #[command(flatten)]
     pub asked: RequiredArgs,

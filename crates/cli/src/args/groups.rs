@@ -1,6 +1,7 @@
 //! Groups of flags that several subcommands share, in the order of the help: the questions, the
 //! policies, the lists, the output, the run.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args, ColorChoice, ValueHint};
@@ -25,9 +26,9 @@ pub struct AgentArgs {
     ///
     /// `A+B` is one crawler that follows the groups of B if no group names A, and `A!` one that does not
     /// read the groups for `*` (but not where a token may have a `!`: koster1996 and original1994). `@NAME` is a list of crawlers, @ai-training, @ai-search, @ai-assistant,
-    /// @ai-all or @search, or one known crawler as its operator documents it, such as @YandexBot
+    /// @ai-all, @search or @documented, or one known crawler as its operator documents it, such as @YandexBot
     /// (`portcullis --agent-lists` shows them). `@FILE` is a file with a product token per line and comments
-    /// after `#`. A crawler that is named several times is evaluated once. This flag may be given
+    /// after `#`. `*` is any crawler that no group names. A crawler that is named several times is evaluated once. This flag may be given
     /// multiple times.
     #[arg(
         short,
@@ -271,6 +272,24 @@ pub struct TimeUnitArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListPath(pub PathBuf);
 
+/// A URL, or a list of URLs: `-` or `@FILE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UrlOrList {
+    Url(OsString),
+    List(PathBuf),
+}
+
+impl UrlOrList {
+    /// Parses an argument.
+    pub fn parse(text: OsString) -> Result<UrlOrList, String> {
+        Ok(match text.to_str() {
+            Some("-") => UrlOrList::List(text.into()),
+            Some(name) if name.starts_with('@') => UrlOrList::List(name[1..].into()),
+            _ => UrlOrList::Url(text),
+        })
+    }
+}
+
 /// A robots.txt file, a folder of them, a pattern or a file of names. Standard input is `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsPath(pub PathBuf);
@@ -287,7 +306,8 @@ pub struct InputArgs {
     ///
     /// The format of each list is detected by its name and its first bytes. gzip and zstd files are
     /// decompressed. All files below a folder are read, sorted by name, except names that begin
-    /// with `.` or `_`. `@NAMES` is a file with one of these on each line.
+    /// with `.` or `_`. `@NAMES` is a file with one of these on each line, or each before a NUL, and `@-`
+    /// standard input.
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true, value_parser = values::path(|path| Ok(ListPath(path.into()))))]
     pub files: Vec<ListPath>,
 
@@ -397,7 +417,7 @@ pub struct ColorArgs {
 }
 
 /// The threads.
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(next_help_heading = "Run")]
 pub struct ThreadArgs {
     /// Number of threads; 0 means one per CPU

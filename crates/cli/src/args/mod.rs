@@ -22,7 +22,7 @@ pub use self::commands::{
 };
 pub use self::groups::{
     AgentArgs, BesideArgs, CapturePath, ListPath, ListTimeArgs, PolicyArgs, QuestionArgs,
-    ReadingArgs, RejectArgs, RobotsPath, RunArgs, TimeArgs, UsageArgs,
+    ReadingArgs, RejectArgs, RobotsPath, RunArgs, ThreadArgs, TimeArgs, UrlOrList, UsageArgs,
 };
 
 /// Evaluates robots.txt rules in bulk, exactly and fast.
