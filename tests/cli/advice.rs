@@ -300,7 +300,13 @@ fn logs() {
     let combined = line("/x") + &line("/private/");
     let w3c = "#Fields: cs-uri-stem cs(User-Agent)\n/x BadBot/1\n";
     let changed = format!("#Version: 1.0\n{w3c}#Fields: cs(User-Agent) cs-uri-stem\nBadBot/1 /y\n");
+    let own =
+        "b.example|192.0.2.7|GET /x HTTP/1.1|200\nb.example|192.0.2.7|GET /private/ HTTP/1.1|200\n";
     for case in [
+        Case {
+            chosen: &[("--log-format", "%v|%h|%r|%>s")],
+            ..case("own.log", own, "", "allow allow")
+        },
         case("access.log", combined.clone(), "", "").with_host(),
         case("access.log", combined.clone(), "--agent-field record", "").with_host(),
         case("access.log", combined.clone(), "--agent-field 3", "").with_host(),

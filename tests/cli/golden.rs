@@ -334,7 +334,7 @@ fn journals_logs_and_dumps() {
     check("heritrix", "recover", &journal(), "");
     check("crawl-log", "crawl.log", &crawl_log(), "");
     check("nutch", "dump", &dump(), "");
-    check("access-log", "access.log", &access_log(), "");
+    check("access-log", "access.log", &access_log(), "--log-format vhost-combined");
 }
 
 #[test]

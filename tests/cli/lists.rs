@@ -189,22 +189,21 @@ fn the_output_of_a_run_is_no_file_of_its_robots() {
     }
 }
 
-/// The layout of a log is found in lines as they are: each may end with a blank, or with CR.
+/// The format of a log fits its lines as they are: each may end with a blank, or with CR.
 #[test]
 fn lines_of_a_log_that_end_with_a_blank() {
     let folder = Folder::new();
     folder.write("robots/d.example", "User-agent: *\nDisallow: /\n");
     let time = "[10/Oct/2025:13:55:36 -0700]";
-    for (start, end) in [("", ""), ("", " "), ("", "\r"), ("", " \r"), (" ", "")] {
-        let line = format!(
-            "{start}192.0.2.7 - - {time} \"GET /a HTTP/1.1\" 200 23 \"-\" \"-\" 0.1 d.example 0.2{end}\n"
-        );
+    for end in ["", " ", "\r", " \r"] {
+        let line =
+            format!("d.example 192.0.2.7 - - {time} \"GET /a HTTP/1.1\" 200 23 \"-\" \"-\"{end}\n");
         let output = folder.pipe(
             "classify --columns verdict --robots robots -a Bot --summary none",
             line.repeat(3),
         );
         assert_status(&output, 0);
         let answers = text(&output.stdout);
-        assert_eq!(answers.matches("disallow").count(), 3, "{start:?} {end:?}: {answers}");
+        assert_eq!(answers.matches("disallow").count(), 3, "{end:?}: {answers}");
     }
 }

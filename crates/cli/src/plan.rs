@@ -310,8 +310,14 @@ pub fn stream(
         is_lines || !reading.null_data,
         "--null-data is for plain lines; omit it, or --input-format"
     );
+    let is_log = reading.input_format.is_none_or(|format| format == ListFormat::AccessLog);
+    ensure!(
+        (is_log && !reading.null_data) || reading.log_format.is_none(),
+        "--log-format is for access logs; omit it, or --input-format and --null-data"
+    );
     let config = ListConfig {
         format: reading.input_format,
+        log_format: reading.log_format,
         urls: Place::named(reading.url_field),
         hosts: Place::named(reading.host_field),
         host: reading.host,

@@ -5,16 +5,6 @@
 /// Source: our choice. They are in memory anyway, and a log has all of its sites in so many lines.
 pub const RECORDS_LOOKED_AT_MAX: usize = 1_000;
 
-/// Lines with a request for a page that show the layout of an access log which comes with pauses: 10.
-///
-/// Source: our choice. One client can send the first line, and `tail -f` begins with so many.
-pub const LOG_LINES_MIN: usize = 10;
-
-/// Bytes of an access log that show its layout, however few of its lines ask for a page: 64 KiB.
-///
-/// Source: our choice; a hundred long lines.
-pub const LOG_BYTES_MIN: usize = 64 * 1024;
-
 /// Chunks per thread that are handed over and not yet written.
 ///
 /// Source: our choice. One is classified, one waits, one is queued for output. With [`CHUNK_BYTES`](portcullis_files::limits::CHUNK_BYTES)

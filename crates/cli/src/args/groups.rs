@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
 
 use clap::{ArgGroup, Args, ColorChoice, ValueHint};
 use portcullis_build::Strictness;
@@ -10,7 +11,7 @@ use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::Label;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
-use portcullis_rows::list::{ListFormat, given_host};
+use portcullis_rows::list::{ListFormat, LogFormat, given_host};
 use portcullis_set::batch::BeforeFirst;
 
 use super::super::agents::AgentValue;
@@ -322,6 +323,9 @@ pub struct ReadingArgs {
     #[arg(long, help = texts::INPUT_FORMAT, long_help = texts::INPUT_FORMAT_LONG, value_name = "FORMAT", value_parser = values::named(&ListFormat::ALL, ListFormat::as_str), hide_possible_values = true)]
     pub input_format: Option<ListFormat>,
 
+    #[arg(long, help = texts::LOG_FORMAT, long_help = texts::log_format(), value_name = "FORMAT", value_parser = LogFormat::from_str, hide_short_help = true)]
+    pub log_format: Option<LogFormat>,
+
     /// The column or field with the URL: name, number or path
     ///
     /// A path is such as `page.url`.
@@ -335,8 +339,8 @@ pub struct ReadingArgs {
     /// The host of URLs that are a path alone, such as `example.com`, `http://example.com` or
     /// `example.com:8080`
     ///
-    /// A URL that begins with `/` is a path. The host of its record counts first: the word before the
-    /// client in an access log, or --host-field. The scheme is https, or http for port
+    /// A URL that begins with `/` is a path. The host of its record counts first: that of the format of a
+    /// log, or --host-field. The scheme is https, or http for port
     /// 80, unless it is given.
     #[arg(long, value_name = "HOST", value_parser = given_host, hide_short_help = true)]
     pub host: Option<String>,

@@ -1,5 +1,7 @@
 //! The help of flags whose values, but not their meaning, differ between commands.
 
+use portcullis_rows::list::LogFormat;
+
 pub const FORMAT: &str = "The form of standard output; a file has that of its extension";
 
 pub const FORMAT_LONG: &str = "\
@@ -26,10 +28,25 @@ pub const INPUT_FORMAT_LONG: &str = "\
 The format of the inputs; detected for each by default
 
 Captures (compile): warc, jsonl, csv, parquet. Lists: lines: one URL per line. jsonl: JSON Lines. csv, tsv: \
-with or without a header. cdxj, cdx: an index of a web archive. access-log: what Apache, nginx and AWS write \
-(see --host). w3c: what IIS and CloudFront write. heritrix: a recover journal. crawl-log: Heritrix's \
+with or without a header. cdxj, cdx: an index of a web archive. access-log: what servers write \
+(see --log-format and --host). w3c: what IIS and CloudFront write. heritrix: a recover journal. crawl-log: Heritrix's \
 crawl.log. nutch: `readdb -dump`. parquet: Parquet. sitemap: a sitemap, an index with the sitemaps beside it, \
 or a feed. warc: the target URIs of WARC, WAT and WET.";
+
+pub const LOG_FORMAT: &str =
+    "The format of the lines of access logs: a name, a LogFormat or a log_format";
+
+/// Returns the help of `--log-format`, which has the names of formats.
+pub fn log_format() -> String {
+    let names: Vec<&str> = LogFormat::names().collect();
+    format!(
+        "{LOG_FORMAT}\n\nThe LogFormat of Apache or the log_format of nginx stands in the configuration of the \
+         server, such as '%v:%p %h %l %u %t \"%r\" %>s %O' or '$host [$time_local] \"$request\" $status'. The \
+         names are {}. Without the flag, the first of them that all requests of the first 1,000 lines fit is \
+         used.",
+        names.join(", ")
+    )
+}
 
 pub const OUTPUT: &str = "The file to write; its extension selects the form and the compression";
 

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::FieldPath;
-use super::access_log::words::is_host;
+use super::log::is_known;
+use super::log::words::is_host;
 use super::place::URL_NAMES;
+use super::{FieldPath, LogFormat};
 use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;
 use portcullis_engine::vectors::{Kind, Vectors, Work};
@@ -130,6 +131,36 @@ pub(super) fn no_object(name: &str, text: &[u8]) -> String {
     format!("an object takes several lines; make one line of each: {command}")
 }
 
+/// Returns the problem of a log that has none of the known formats. `line` is the first.
+pub(super) fn unknown_log(line: &[u8]) -> String {
+    let w3c = || w3c_without_fields(&String::from_utf8_lossy(line)).map(str::to_owned);
+    log_in_json(line).or_else(w3c).unwrap_or_else(|| {
+        let names: Vec<&str> = LogFormat::names().collect();
+        format!(
+            "a log whose format is not known; pass --log-format with the LogFormat or log_format line of its \
+             server, or one of: {}",
+            names.join(", ")
+        )
+    })
+}
+
+/// Returns the problem of JSON, perhaps behind other words, in which a text is the line of a log. `line` is the first.
+pub(super) fn log_in_json(line: &[u8]) -> Option<String> {
+    let start = memchr::memchr(b'{', line)?;
+    let object: Value = serde_json::from_slice(&line[start..]).ok()?;
+    let is_line = |text: &str| text.lines().next().is_some_and(|it| is_known(it.as_bytes()));
+    let mut members = object.as_object()?.iter();
+    let (name, _) = members.find(|(_, value)| value.as_str().is_some_and(is_line))?;
+    let path = in_shell(&format!(".{name}")).into_owned();
+    Some(match start {
+        0 => format!("the field `{name}` has the line of a log; take it out with jq -r {path}"),
+        _ => format!(
+            "JSON behind other words, whose field `{name}` has the line of a log; take it out with sed \
+             's/^[^{{]*//' and jq -r {path}"
+        ),
+    })
+}
+
 /// Returns the problem of JSON Lines whose objects have the URL in a text that is JSON itself. `line`
 /// is the first of them.
 pub(super) fn json_in_field(line: &[u8]) -> Option<String> {
@@ -191,6 +222,18 @@ pub(super) fn sites(row: &[Vec<u8>]) -> Option<String> {
     }
 }
 
+/// Returns what to do about a line of a W3C extended log whose fields are not named; `None` if it is none.
+pub(super) fn w3c_without_fields(line: &str) -> Option<&'static str> {
+    let words: Vec<&str> = line.split([' ', '\t']).collect();
+    let is_request = |date: &str, time: &str| {
+        let is_time = UnixSeconds::from_text(format!("{date}T{time}").as_bytes(), None).is_some();
+        is_time && ["GET", "HEAD", "POST"].iter().any(|method| words.contains(method))
+    };
+    let is_directive = ["#Software:", "#Version:"].iter().any(|it| line.starts_with(it));
+    let is_line = is_directive || matches!(words[..], [date, time, ..] if is_request(date, time));
+    is_line.then_some("a W3C extended log; write the line `#Fields:` of its server before it")
+}
+
 /// Returns what a line that is no URL looks like if it is a row of a table with a URL or a host, and
 /// what reads the list called `name`. `None` if it is no such row.
 pub fn of_row(name: &str, line: &str) -> Option<String> {
@@ -202,15 +245,8 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
         let command = to_lines(name, &format!("tr -d {quotes}"));
         return Some(format!("it looks like URLs in quotes; remove them: {command}"));
     }
-    let words: Vec<&str> = line.split([' ', '\t']).collect();
-    let is_w3c = |date: &str, time: &str| {
-        let is_time = UnixSeconds::from_text(format!("{date}T{time}").as_bytes(), None).is_some();
-        is_time && ["GET", "HEAD", "POST"].iter().any(|method| words.contains(method))
-    };
-    let is_directive = ["#Software:", "#Version:"].iter().any(|it| line.starts_with(it));
-    if is_directive || matches!(words[..], [date, time, ..] if is_w3c(date, time)) {
-        let fix = "write the line `#Fields:` of its server before it";
-        return Some(format!("it looks like a W3C extended log; {fix}"));
+    if let Some(problem) = w3c_without_fields(line) {
+        return Some(format!("it looks like {problem}"));
     }
     b"\t,;| ".iter().find_map(|&delimiter| {
         let fields: Vec<&str> = line.split(char::from(delimiter)).map(str::trim).collect();

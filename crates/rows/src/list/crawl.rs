@@ -5,8 +5,8 @@ use bumpalo::Bump;
 use memchr::memchr;
 
 use super::Problem;
-use super::access_log::words::words;
 use super::json::ObjectValues;
+use super::log::words::words;
 use super::values::Values;
 use portcullis_robots::access::UnixSeconds;
 

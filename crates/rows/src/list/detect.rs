@@ -8,16 +8,16 @@ use std::path::Path;
 
 use serde_json::{Map, Value as Json};
 
-use super::access_log::{self, AccessLine};
 use super::cdx::{self, CdxLine};
 use super::delimited::Columns;
 use super::json::ObjectValues;
 use super::layout::Layout;
+use super::log::{self, LogLine, Reads};
 use super::place::{TableColumn, URL_NAMES, Value, could_be_url, rival};
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage};
 use crate::input::{Framing, InputError, Terminator};
-use crate::limits::{LOG_BYTES_MIN, RECORDS_LOOKED_AT_MAX};
+use crate::limits::RECORDS_LOOKED_AT_MAX;
 use crate::sitemap::root_of;
 use portcullis_captures::names::{listed, members_of};
 use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row, is_column_name};
@@ -58,6 +58,7 @@ pub(crate) fn detect(
     }
     let format = match config.format {
         Some(format) => format,
+        None if config.log_format.is_some() => ListFormat::AccessLog,
         None if is_parquet => ListFormat::Parquet,
         None if is_warc => ListFormat::Warc,
         None if config.terminator == Terminator::Nul => ListFormat::Lines,
@@ -107,7 +108,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     let lines = text.split(|&byte| byte == b'\n');
     let mut lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).peekable();
     // What rotates a log may leave a line of its own, or none.
-    let is_log = lines.clone().take(LINES_BEFORE_LOG + 1).any(access_log::is_access_log);
+    let is_log = lines.clone().take(LINES_BEFORE_LOG + 1).any(log::is_known);
     while lines.next_if(|line| line.is_empty()).is_some() {}
     let line = lines.next().unwrap_or_default();
     let is_headed = |separator: Separator| {
@@ -119,7 +120,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     match () {
         () if text.trim_ascii_start().starts_with(b"{") => ListFormat::JsonLines,
         () if w3c::is_w3c(text) => ListFormat::W3cLog,
-        () if access_log::is_access_log(line) => ListFormat::AccessLog,
+        () if log::is_known(line) => ListFormat::AccessLog,
         () if advice::is_json_array(text) => ListFormat::JsonLines,
         () if root_of(text).is_some() => ListFormat::Sitemap,
         () if line.starts_with(b"!") || crawl::is_cdxj(line) => ListFormat::Cdxj,
@@ -128,6 +129,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
         () if cdx::is_cdx(line) => ListFormat::Cdx,
         () if crawl::dump_url(line).is_ok() => ListFormat::NutchDump,
         () if is_headed(Separator::TSV) || has_column && is_tabbed => ListFormat::Tsv,
+        () if !has_column && log::looks_like_log(line) => ListFormat::AccessLog,
         // A header with TABs in quotes is CSV too.
         () if has_column || Separator::CSV[..3].iter().any(|&it| is_headed(it)) => ListFormat::Csv,
         () if is_log => ListFormat::AccessLog,
@@ -195,7 +197,7 @@ impl Look<'_> {
             ListFormat::Cdxj => return self.cdxj(),
             ListFormat::Cdx => return self.cdx(),
             ListFormat::W3cLog => return self.w3c(),
-            ListFormat::AccessLog => return self.access_log(),
+            ListFormat::AccessLog => return self.log(),
         }))
     }
 
@@ -257,25 +259,33 @@ impl Look<'_> {
         ObjectValues::new(urls, places, *unit, fields.unwrap_or_default())
     }
 
-    /// Detects the layout of an access log. Without a host in its lines, `--host` gives it.
-    fn access_log(&self) -> Result<Option<List>, String> {
-        let Some(lines) = self.lines() else { return Ok(None) };
-        let ListConfig { times, agents, .. } = self.config;
-        let line = AccessLine::find(lines, times.is_asked(), agents.is_asked());
-        let is_short = !self.is_whole && self.text.len() < LOG_BYTES_MIN;
-        if is_short && self.lines().is_some_and(|lines| line.is_shown_by_few(lines)) {
+    /// Finds the format of a log. Without a host in its lines, `--host` gives it.
+    fn log(&self) -> Result<Option<List>, String> {
+        let ListConfig { log_format, times, agents, .. } = self.config;
+        if self.lines().is_none() {
             return Ok(None);
         }
-        if agents.is_asked() && self.lines().is_some_and(|lines| line.lacks_agents(lines)) {
-            return Err("an access log without agents; name the agent with -a".to_owned());
+        let declared = log_format.as_ref();
+        let lines = || self.lines().into_iter().flatten().take(RECORDS_LOOKED_AT_MAX);
+        let reads = Reads { time: times.is_asked(), agent: agents.is_asked() };
+        let Some(line) = LogLine::find(lines(), declared, reads) else {
+            return match lines().next() {
+                Some(first) => Err(advice::unknown_log(first)),
+                None => Ok(Some(self.with(Layout::Text))),
+            };
+        };
+        if agents.is_asked() && !line.has_agent() {
+            return Err("the format of the log has no agent; name the agent with -a".to_owned());
         }
-        let host = line.describe_host();
-        let is_path = |text| line.asks_for_path(text);
-        if host.is_none() && self.lines().is_some_and(|mut lines| lines.any(is_path)) {
+        if times.is_asked() && !line.has_time() {
+            return Err("the format of the log has no time that is read; name the time with --at"
+                .to_owned());
+        }
+        if line.needs_host(lines()) {
             self.check_host("an access log")?;
         }
-        let note = host.map(str::to_owned);
-        Ok(Some(List { note, ..self.with(Layout::AccessLine(line)) }))
+        let note = line.format().name().filter(|_| declared.is_none()).map(str::to_owned);
+        Ok(Some(List { note, ..self.with(Layout::Log(line)) }))
     }
 
     /// Checks that the host of paths is given.
@@ -405,7 +415,8 @@ impl Look<'_> {
             };
         }
         let first = self.lines().and_then(|mut lines| lines.next());
-        Err(first.and_then(advice::json_in_field).unwrap_or_else(|| {
+        let inside = |line| advice::log_in_json(line).or_else(|| advice::json_in_field(line));
+        Err(first.and_then(inside).unwrap_or_else(|| {
             format!(
                 "JSON Lines without a field `url`; its fields are {}; name the one with the URL with \
                  --url-field NAME",

@@ -6,8 +6,9 @@
 //! is given for all. Clients choose the hosts that servers log, so a host with more than a name and a
 //! port is none: it could put another path before that of the record.
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::memmem;
 
+use super::log::target;
 use super::{Arena, Problem};
 
 /// The host of a record whose host cannot be read, which is none.
@@ -37,21 +38,6 @@ fn url_in(text: &[u8]) -> &[u8] {
         Some(_) => target(text).unwrap_or(text),
         None => text,
     }
-}
-
-/// Returns the URL or the path that a request asks for.
-pub(super) fn target(request: &[u8]) -> Option<&[u8]> {
-    let (method, rest) = request.split_at(memchr(b' ', request)?);
-    let is_word = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
-    if method.is_empty() || !method.iter().all(is_word) || method == b"CONNECT" {
-        return None;
-    }
-    let rest = &rest[1..];
-    let target = match memrchr(b' ', rest) {
-        Some(space) if rest[space + 1..].starts_with(b"HTTP/") => &rest[..space],
-        _ => rest,
-    };
-    (target.starts_with(b"/") || is_absolute(target)).then_some(target)
 }
 
 /// Returns whether a target begins with a scheme.
@@ -84,16 +70,34 @@ impl Hosts {
 
 /// Returns the scheme with `://`, and the host with its port, of the origin that `text` means; `None` if
 /// it is none. The scheme is https unless it is given, or the port is that of http.
+#[inline]
 fn origin_of(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (scheme, host) = match memmem::find(text, b"://") {
-        Some(end) => text.split_at(end + 3),
-        None if text.ends_with(b":80") => (&b"http://"[..], text),
-        None => (&b"https://"[..], text),
-    };
+    // Most are the host alone.
+    if !text.is_empty() && text.iter().all(is_part_of_host) {
+        let scheme: &[u8] = if text.ends_with(b":80") { b"http://" } else { b"https://" };
+        return Some((scheme, text));
+    }
+    let (scheme, host) = text.split_at(memmem::find(text, b"://")? + 3);
     let is_scheme = [&b"http://"[..], b"https://"].iter().any(|it| it.eq_ignore_ascii_case(scheme));
-    let is_part =
-        |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"-._:[]%".contains(byte);
-    (is_scheme && !host.is_empty() && host.iter().all(is_part)).then_some((scheme, host))
+    (is_scheme && !host.is_empty() && host.iter().all(is_part_of_host)).then_some((scheme, host))
+}
+
+/// Whether a byte may stand in a host with its port.
+#[inline]
+fn is_part_of_host(byte: &u8) -> bool {
+    const IS_PART: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            let it = byte as u8;
+            table[byte] = it.is_ascii_alphanumeric()
+                || !it.is_ascii()
+                || matches!(it, b'-' | b'.' | b'_' | b':' | b'[' | b']' | b'%');
+            byte += 1;
+        }
+        table
+    };
+    IS_PART[usize::from(*byte)]
 }
 
 /// Checks the host of `--host`. The error says what it may be.

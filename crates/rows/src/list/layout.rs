@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_files::input::dump_record;
 
-use super::access_log::AccessLine;
 use super::cdx::CdxLine;
 use super::crawl;
 use super::delimited::Columns;
 use super::host::Hosts;
 use super::json::ObjectValues;
+use super::log::LogLine;
 use super::place::Place;
 use super::values::{Arena, BlockBuffer, Values};
 use super::w3c::W3cLine;
@@ -34,8 +34,8 @@ pub(super) enum Layout {
     JournalWord,
     /// The URL is the fourth word of a line in a crawl.log, and the time the first.
     LogWords,
-    /// The request of a line in an access log.
-    AccessLine(AccessLine),
+    /// Fields of a line in the log of a server.
+    Log(LogLine),
     /// Fields of a line in a W3C extended log.
     W3cLine(W3cLine),
     /// The URL is the first line up to TAB.
@@ -52,9 +52,10 @@ impl Layout {
         arena: &'c Arena,
         block: &mut BlockBuffer<'c>,
     ) {
-        let BlockBuffer { records: block, times, agents } = block;
+        let BlockBuffer { records: block, times, agents, doubts } = block;
         times.clear();
         agents.clear();
+        doubts.clear();
         let has_time = *at == Place::Record;
         let mut complete = |record: Record<'c>, values: Values<'c>| {
             if at.is_asked() {
@@ -78,7 +79,15 @@ impl Layout {
                 with_values(&|text| crawl::cdxj(text, members, has_time, arena));
             }
             Layout::JournalWord => with_values(&|text| Values::from_url(crawl::journal_url(text))),
-            Layout::AccessLine(line) => with_values(&|text| line.read(text, arena)),
+            Layout::Log(line) => {
+                let given = hosts.and_then(|hosts| hosts.given.as_deref());
+                records.fill(block);
+                for record in block.iter_mut() {
+                    let (values, doubt) = line.read(record.text(), given, arena);
+                    doubts.push(doubt);
+                    *record = complete(*record, values);
+                }
+            }
             Layout::Cdx(line) => with_values(&|text| line.read(text, arena)),
             Layout::W3cLine(line) => with_values(&|text| line.read(text, arena)),
             Layout::LogWords => with_values(&|text| crawl::log(text, has_time)),

@@ -15,7 +15,7 @@
 //! | `cdx` | a line of an index, or a row of JSON | a field: `a`, `original` | a field: `b`, `timestamp` |
 //! | `heritrix` | a line of a recover journal, `F+ URL …` | the second word | |
 //! | `crawl-log` | a line of Heritrix's crawl.log | the fourth word | the first word |
-//! | `access-log` | a line, as Apache, nginx and AWS write it | the request | in brackets |
+//! | `access-log` | a line in a declared format | the request | a field |
 //! | `w3c` | a line, as IIS and CloudFront write it | stem and query | date and time |
 //! | `nutch` | the lines of `readdb -dump` up to an empty one | the first line up to TAB | |
 //! | `parquet` | a row | a column | a column |
@@ -53,7 +53,6 @@
 //! # Ok::<(), portcullis_rows::input::InputError>(())
 //! ```
 
-mod access_log;
 mod advice;
 mod cdx;
 mod crawl;
@@ -62,6 +61,7 @@ mod detect;
 mod host;
 mod json;
 mod layout;
+mod log;
 pub mod parquet;
 #[cfg(test)]
 mod parquet_tests;
@@ -86,6 +86,8 @@ pub(crate) use detect::detect;
 use host::Hosts;
 pub use host::given_host;
 use layout::Layout;
+use log::Doubts;
+pub use log::LogFormat;
 use parquet::ParquetList;
 pub use place::Place;
 use place::Value;
@@ -94,6 +96,7 @@ use portcullis_captures::warc::Targets;
 use portcullis_dialect::words;
 use portcullis_files::input::{Separator, plain_extension};
 use portcullis_robots::access::TimeUnit;
+use portcullis_text::figures::counted;
 pub use rows::Rows;
 use stage::{Damages, StageLines};
 pub(crate) use values::BlockBuffer;
@@ -121,7 +124,7 @@ words! {
         HeritrixJournal => "heritrix": "a Heritrix recover journal",
         /// Heritrix's crawl.log.
         CrawlLog => "crawl-log": "a Heritrix crawl.log",
-        /// The access log of a web server, in the common or the combined log format or one near them.
+        /// The access log of a server, in a format that is declared or known.
         AccessLog => "access-log": "an access log",
         /// A log in the W3C extended format, of IIS or CloudFront.
         W3cLog => "w3c": "a W3C extended log",
@@ -171,6 +174,8 @@ impl ListFormat {
 pub struct ListConfig {
     /// The format. By default chosen by the file name's extension, or else by the first bytes.
     pub format: Option<ListFormat>,
+    /// The format of the lines of access logs. By default the first known one that all lines fit.
+    pub log_format: Option<LogFormat>,
     /// Where the URL of each record is.
     pub urls: Place,
     /// Where the time of each record is.
@@ -241,6 +246,10 @@ words! {
         NoUrl => "no-url": "a line of a kind without a URL",
         /// A log names other fields for the lines after this one.
         OtherFields => "other-fields": "the lines after it have other fields",
+        /// The line of a log has not the format of its log.
+        OtherFormat => "other-format": "the line does not fit the format of the log",
+        /// The target of the request ends where the server cuts it off.
+        Cut => "cut": "the target may go on behind the place where this server ends it",
         /// The request of an access log is not for a page.
         NoRequest => "no-request": "the request has no path or URL",
         /// The URL is a path, and its host is not known.
@@ -260,6 +269,8 @@ pub struct List {
     times: Place,
     /// How often a time was a number without a unit, in all threads. A block may be read twice.
     unitless: Arc<AtomicU64>,
+    /// How many records of a log have each kind of doubt.
+    doubtful: Arc<[AtomicU64; Doubts::ALL.len()]>,
     /// The hosts of paths; `None` if a path is not a URL.
     hosts: Option<Hosts>,
     head: Vec<u8>,
@@ -285,6 +296,7 @@ impl List {
             layout: Layout::Text,
             times: Place::Usual,
             unitless: Arc::default(),
+            doubtful: Arc::default(),
             hosts: None,
             head: Vec::new(),
             columns: Vec::new(),
@@ -384,12 +396,8 @@ impl List {
         self.note.as_deref()
     }
 
-    /// Describes another column that could be the URL, if none was named, or hosts that some lines of a log
-    /// have. `None` if there is none.
+    /// Describes another column that could be the URL, if none was named. `None` if there is none.
     pub fn doubt(&self) -> Option<String> {
-        if let Layout::AccessLine(line) = &self.layout {
-            return line.doubt();
-        }
         let rival = self.rival.as_ref()?;
         let noun = if self.format == ListFormat::JsonLines { "field" } else { "column" };
         Some(format!(
@@ -431,6 +439,23 @@ impl List {
         is_some.then_some(
             "some times are numbers, so these records have none; name their unit with --time-unit s, ms or us",
         )
+    }
+
+    /// Counts what is in doubt in records that were read.
+    pub(crate) fn count_doubts(&self, doubts: &[Doubts]) {
+        for (count, doubt) in self.doubtful.iter().zip(Doubts::ALL) {
+            let found = doubts.iter().filter(|it| it.has(doubt)).count();
+            count.fetch_add(found as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Describes what is in doubt in the lines of a log, once all records were read.
+    pub fn doubts_of_log(&self) -> impl Iterator<Item = String> {
+        let is_found = matches!(&self.layout, Layout::Log(line) if line.is_host_found());
+        let counts = self.doubtful.iter().map(|count| count.load(Ordering::Relaxed));
+        let counts: Vec<u64> = counts.collect();
+        let found = counts.into_iter().zip(Doubts::ALL).filter(|(count, _)| *count > 0);
+        found.map(move |(count, doubt)| doubt.describe(&counted(count, "request"), is_found))
     }
 
     /// Checks that times have a unit if they are numbers in most of the first records of a list that begins

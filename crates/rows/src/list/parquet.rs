@@ -423,7 +423,7 @@ impl Urls {
         block: &mut BlockBuffer<'u>,
     ) -> usize {
         let rows = first..self.len().min(first + RECORDS_AT_ONCE);
-        let BlockBuffer { records, times, agents } = block;
+        let BlockBuffer { records, times, agents, .. } = block;
         records.clear();
         records.extend(rows.clone().map(|row| self.record(row, arena)));
         times.clear();

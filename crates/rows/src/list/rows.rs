@@ -136,7 +136,12 @@ impl<'c> Rows<'c> {
             while next < records.len() {
                 let part = next..next + within_budget(&records[next..], answers);
                 next = part.end;
-                if !with(&buffer.block(part))? {
+                let doubts = buffer.doubts.get(part.clone()).unwrap_or_default();
+                let goes_on = with(&buffer.block(part))?;
+                if !doubts.is_empty() {
+                    self.chunk.list.count_doubts(doubts);
+                }
+                if !goes_on {
                     self.done = end - records[next..].iter().map(size).sum::<usize>();
                     self.is_stopped = true;
                     return Ok(false);

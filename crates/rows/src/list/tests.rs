@@ -498,7 +498,7 @@ const ROWS: &str = "[\"urlkey\",\"timestamp\",\"original\"]\n\
 const W3C: &[u8] = b"#Version: 1.0\n#Fields: date time cs-uri-stem cs-host\n\
 2020-01-02 03:04:05 /1 a.example\n#Version: 1.0\n2020-01-02 03:04:05 /2 a.example\n";
 const COMBINED: &[u8] =
-    b"1 a.example 192.0.2.7 - - [02/Jan/2020:03:04:05 +0000] \"GET /1 HTTP/1.1\" 200 5\n";
+    b"a.example 192.0.2.7 - - [02/Jan/2020:03:04:05 +0000] \"GET /1 HTTP/1.1\" 200 5\n";
 
 /// A WARC record with a block of these bytes.
 fn warc_record(kind: &str, url: &str, content_type: &str, block: &str) -> String {
@@ -543,13 +543,7 @@ fn logs_and_indexes_are_found_by_their_first_bytes() {
             [one.clone(), no_url(), ok(&["https://a.example/2"])].concat(),
             &[TIME, None, TIME],
         ),
-        (
-            COMBINED,
-            ListFormat::AccessLog,
-            "an access log, the host before the time",
-            one.clone(),
-            &[TIME],
-        ),
+        (COMBINED, ListFormat::AccessLog, "an access log, vhost-common", one.clone(), &[TIME]),
         (
             LOG,
             ListFormat::CrawlLog,

@@ -13,6 +13,7 @@ use super::host::{Hosts, url_of_text};
 pub use bumpalo::Bump as Arena;
 
 use super::Problem;
+use super::log::Doubts;
 use crate::input::Record;
 use portcullis_captures::json_path::FieldValue;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
@@ -123,13 +124,15 @@ pub(crate) struct BlockBuffer<'c> {
     pub(crate) records: Vec<Record<'c>>,
     pub(crate) times: Vec<Option<UnixSeconds>>,
     pub(crate) agents: Vec<&'c [u8]>,
+    /// What is in doubt in each line of a log. Empty for other lists.
+    pub(crate) doubts: Vec<Doubts>,
 }
 
 impl<'c> BlockBuffer<'c> {
     /// Returns a buffer with records to write over.
     pub(crate) fn new() -> BlockBuffer<'c> {
         let records = vec![Record::default(); RECORDS_AT_ONCE];
-        BlockBuffer { records, times: Vec::new(), agents: Vec::new() }
+        BlockBuffer { records, times: Vec::new(), agents: Vec::new(), doubts: Vec::new() }
     }
 
     #[inline]

@@ -1,0 +1,294 @@
+//! Builds a format of the tokens that declare it.
+
+use super::cut::{Piece, Segment};
+use super::escape::{Escape, Quoting};
+use super::fields::{Extent, Field, Form, Shape, What};
+use super::servers::{Server, Shows, Targets};
+use super::syntax::{Parsed, Token, of_configuration, of_row};
+use super::time::TimeForm;
+use super::{Format, LogFormat};
+use std::sync::Arc;
+
+/// The values of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slot {
+    Scheme,
+    Host,
+    Port,
+    Method,
+    Request,
+    Target,
+    Query,
+    Agent,
+    Time,
+}
+
+impl Slot {
+    pub const COUNT: usize = Slot::Time as usize + 1;
+}
+
+impl LogFormat {
+    pub(super) fn of_configuration(text: &str) -> Result<LogFormat, String> {
+        let Parsed { tokens, escape, quoting } = of_configuration(text)?;
+        let format =
+            Format::new(None, tokens, escape, quoting, (Targets::default(), Shows::Nothing))?;
+        Ok(LogFormat(Arc::new(format)))
+    }
+
+    pub(super) fn of_server(server: &Server) -> LogFormat {
+        let Server { name, format, escape, quoting, targets, shows, .. } = *server;
+        let built = Format::new(Some(name), of_row(format), escape, quoting, (targets, shows));
+        LogFormat(Arc::new(built.unwrap_or_else(|problem| panic!("{name}: {problem}"))))
+    }
+}
+
+impl Format {
+    fn new(
+        name: Option<&'static str>,
+        tokens: Vec<Token>,
+        escape: Escape,
+        quoting: Quoting,
+        (targets, shows): (Targets, Shows),
+    ) -> Result<Format, String> {
+        let (tokens, has_port) = merged(tokens);
+        let mut texts = cut_at_quotes(tokens, escape)?;
+        let chosen = Chosen::of(&texts.segments);
+        let Some(target) = chosen.target else {
+            return Err("it has no request; it needs one field such as %r or $request".to_owned());
+        };
+        for segment in &mut texts.segments {
+            segment.pieces.iter_mut().for_each(|piece| piece.slot = chosen.slot(piece));
+        }
+        if let Some(piece) = texts.segments.iter().find_map(Segment::unreadable) {
+            return Err(format!(
+                "the {} stands between texts that a client sends, so its ends are not known; put it in quotes, or \
+                 separate it by TAB",
+                noun(piece.field.what)
+            ));
+        }
+        let (decoded, without_query) = match target {
+            What::Target(form) | What::Url(form) => (form == Form::Decoded, false),
+            What::Path(form) => (form == Form::Decoded, !chosen.has_query),
+            _ => (false, false),
+        };
+        let targets = Targets {
+            decoded: targets.decoded || decoded,
+            without_query: targets.without_query || without_query,
+            ..targets
+        };
+        let (outside, inside): (Vec<_>, Vec<_>) =
+            texts.segments.into_iter().enumerate().partition(|(at, _)| at.is_multiple_of(2));
+        let plain = |all: Vec<(usize, Segment)>| {
+            all.into_iter().map(|(_, it)| it.with_words()).collect::<Vec<_>>()
+        };
+        let (outside, inside) = (plain(outside), plain(inside));
+        // A quote that a client sends could end a text, if it stood elsewhere than in the last ones.
+        assert!(quoting != Quoting::Raw || !outside.iter().any(Segment::has_run), "{name:?}");
+        let between_last = match &outside[..] {
+            [.., between, _] if between.pieces.is_empty() => [b"\"", &*between.end, b"\""].concat(),
+            _ => Vec::new(),
+        };
+        let has_escapes_outside = escape == Escape::Hash || outside.iter().any(Segment::is_read);
+        Ok(Format {
+            name,
+            outside,
+            inside,
+            has_tail: texts.has_tail,
+            has_escapes_outside,
+            escape,
+            quoting,
+            between_last,
+            targets,
+            shows,
+            has_host: chosen.host.is_some() || matches!(target, What::Url(_)),
+            is_host_found: chosen.host.is_some_and(|rank| rank % 2 == 1),
+            has_port,
+            is_url: matches!(target, What::Url(_)),
+            has_agent: chosen.has_agent,
+            time: chosen.time,
+        })
+    }
+}
+
+fn noun(what: What) -> &'static str {
+    match what {
+        What::Host(_) => "host",
+        What::Agent => "agent",
+        What::Time(_) => "time",
+        _ => "request",
+    }
+}
+
+/// The fields that are read, of those that mean the same.
+struct Chosen {
+    host: Option<u8>,
+    target: Option<What>,
+    time: Option<TimeForm>,
+    has_agent: bool,
+    has_query: bool,
+}
+
+impl Chosen {
+    fn of(segments: &[Segment]) -> Chosen {
+        let all = || segments.iter().flat_map(|segment| &segment.pieces).map(|it| it.field.what);
+        let host = |what| if let What::Host(rank) = what { Some(rank) } else { None };
+        let time = |what| if let What::Time(form) = what { Some(form) } else { None };
+        // What the client sent says more than what was made of it.
+        let rank = |what: &What| match what {
+            What::Request => 5,
+            What::Url(Form::Sent) => 4,
+            What::Target(Form::Sent) => 3,
+            What::Url(Form::Decoded) => 2,
+            What::Target(Form::Decoded) => 1,
+            What::Path(_) => 0,
+            _ => -1,
+        };
+        Chosen {
+            host: all().filter_map(host).max(),
+            target: all().filter(|what| rank(what) >= 0).max_by_key(rank),
+            time: all().find_map(time),
+            has_agent: all().any(|what| what == What::Agent),
+            has_query: all().any(|what| what == What::Query),
+        }
+    }
+
+    /// Returns where the text of a field is kept.
+    fn slot(&self, piece: &Piece) -> Option<usize> {
+        let what = piece.field.what;
+        let is_target = Some(what) == self.target;
+        let is_whole = matches!(self.target, Some(What::Request | What::Url(_)));
+        let slot = match what {
+            What::Scheme => Slot::Scheme,
+            What::Host(rank) if Some(rank) == self.host => Slot::Host,
+            What::Port => Slot::Port,
+            What::Method if !is_whole => Slot::Method,
+            What::Request if is_target => Slot::Request,
+            What::Target(_) | What::Path(_) | What::Url(_) if is_target => Slot::Target,
+            What::Query if matches!(self.target, Some(What::Path(_))) => Slot::Query,
+            What::Agent => Slot::Agent,
+            What::Time(form) if Some(form) == self.time => Slot::Time,
+            _ => return None,
+        };
+        Some(slot as usize)
+    }
+}
+
+/// Joins fields that are one: a host and its port, a path and its query, what makes a URL. Returns whether a port was
+/// joined to a host.
+fn merged(tokens: Vec<Token>) -> (Vec<Token>, bool) {
+    let what =
+        |token: &Token| if let Token::Field(field) = token { Some(field.what) } else { None };
+    let is_text = |token: &Token, text: &[u8]| matches!(token, Token::Text(it) if it == text);
+    let mut found: Vec<Token> = Vec::new();
+    let mut has_port = false;
+    for token in tokens {
+        found.push(token);
+        loop {
+            let joined = match &found[..] {
+                [.., path, mark, query]
+                    if what(query) == Some(What::Query)
+                        && (what(mark) == Some(What::QueryMark) || is_text(mark, b"?")) =>
+                {
+                    form_of_path(what(path)).map(|form| (3, Field::of_client(What::Target(form))))
+                }
+                [.., path, query] if what(query) == Some(What::Query) => {
+                    form_of_path(what(path)).map(|form| (2, Field::of_client(What::Target(form))))
+                }
+                [.., Token::Field(time), dot, fraction]
+                    if what(fraction) == Some(What::Fraction) && is_text(dot, b".") =>
+                {
+                    Some((3, *time))
+                }
+                [.., Token::Field(host), colon, port]
+                    if matches!(host.what, What::Host(_))
+                        && what(port) == Some(What::Port)
+                        && is_text(colon, b":") =>
+                {
+                    has_port = true;
+                    Some((3, *host))
+                }
+                [.., scheme, colon, host, target]
+                    if what(scheme) == Some(What::Scheme)
+                        && is_text(colon, b"://")
+                        && matches!(what(host), Some(What::Host(_))) =>
+                {
+                    match what(target) {
+                        Some(What::Target(form)) => Some((4, Field::of_client(What::Url(form)))),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            };
+            let Some((count, field)) = joined else { break };
+            found.truncate(found.len() - count);
+            found.push(Token::Field(field));
+        }
+    }
+    (found, has_port)
+}
+
+fn form_of_path(what: Option<What>) -> Option<Form> {
+    match what {
+        Some(What::Path(form)) => Some(form),
+        _ => None,
+    }
+}
+
+/// The texts outside and inside of quotes, in turn.
+struct Texts {
+    segments: Vec<Segment>,
+    has_tail: bool,
+}
+
+fn cut_at_quotes(tokens: Vec<Token>, escape: Escape) -> Result<Texts, String> {
+    let mut segments = vec![Segment::default()];
+    let mut has_tail = false;
+    for token in tokens {
+        match token {
+            Token::Text(text) => {
+                for (number, part) in text.split(|byte| *byte == b'"').enumerate() {
+                    if number > 0 {
+                        segments.push(Segment::default());
+                    }
+                    segments.last_mut().expect("there is one").end.extend(part);
+                }
+            }
+            Token::Field(field) => {
+                let segment = segments.last_mut().expect("there is one");
+                let before = std::mem::take(&mut segment.end);
+                if before.is_empty() && !segment.pieces.is_empty() {
+                    return Err(
+                        "two fields stand together; put a blank or a quote between them".to_owned()
+                    );
+                }
+                segment.pieces.push(Piece { before, field, slot: None });
+            }
+            Token::Tail => has_tail = true,
+        }
+    }
+    if segments.len().is_multiple_of(2) {
+        return Err("a quote is not closed".to_owned());
+    }
+    if let Some(last) = segments.last_mut().filter(|_| !has_tail) {
+        last.end.truncate(last.end.trim_ascii_end().len());
+    }
+    let has_tabs = !matches!(escape, Escape::None | Escape::Quote | Escape::Hash);
+    let segments = segments.into_iter().map(|segment| {
+        let segment = if has_tabs { with_tabs(segment) } else { segment };
+        segment.with_run()
+    });
+    Ok(Texts { segments: segments.collect(), has_tail })
+}
+
+/// Ends fields at the TAB behind them: servers escape it inside.
+fn with_tabs(mut segment: Segment) -> Segment {
+    let count = segment.pieces.len();
+    for at in 0..count {
+        let behind = segment.pieces.get(at + 1).map_or(&segment.end, |next| &next.before);
+        if behind.starts_with(b"\t") {
+            let field = &mut segment.pieces[at].field;
+            *field = Field { extent: Extent::Until, shape: Shape::Any, ..*field };
+        }
+    }
+    segment
+}

@@ -1,0 +1,185 @@
+//! How servers quote texts and escape bytes in them.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+use portcullis_engine::bytes::hex_value;
+use wide::u8x16;
+
+/// What stands for a byte that a server does not write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Escape {
+    /// `\"`, `\\`, `\t`, `\xHH`.
+    Backslash,
+    /// `\xHH` alone; a backslash is one.
+    Hex,
+    /// `\"` alone; a backslash is one.
+    Quote,
+    /// `#HH`.
+    Hash,
+    /// The escapes of JSON.
+    Json,
+    /// Nothing is escaped.
+    None,
+}
+
+/// Where a text in quotes ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quoting {
+    /// At a quote that no backslash escapes.
+    Backslash,
+    /// At the next quote: the server writes none inside.
+    Plain,
+    /// Quotes may stand inside: see [`LogFormat`](super::LogFormat).
+    Raw,
+    /// Likewise, each behind a backslash.
+    RawWithBackslash,
+}
+
+impl Quoting {
+    /// Returns the place of the quote that ends a text, and whether a backslash is before it; `None` if there is none.
+    #[inline]
+    pub fn end(self, text: &[u8]) -> Option<(usize, bool)> {
+        let end = quote_or_backslash(text)?;
+        match text[end] {
+            b'"' => Some((end, false)),
+            _ => self.end_behind(text, end).map(|end| (end, true)),
+        }
+    }
+
+    /// Returns the place of the quote that ends a text whose first backslash is at `first`.
+    #[cold]
+    fn end_behind(self, text: &[u8], first: usize) -> Option<usize> {
+        let mut end = first + memchr(b'"', &text[first..])?;
+        if matches!(self, Quoting::Plain | Quoting::Raw) {
+            return Some(end);
+        }
+        loop {
+            let escapes = text[..end].iter().rev().take_while(|byte| **byte == b'\\').count();
+            let is_escaped = match self {
+                // Of two backslashes, the first escapes the second.
+                Quoting::Backslash => !escapes.is_multiple_of(2),
+                _ => escapes > 0,
+            };
+            if !is_escaped {
+                return Some(end);
+            }
+            end += 1 + memchr(b'"', &text[end + 1..])?;
+        }
+    }
+
+    /// Whether texts may have quotes inside.
+    pub fn is_raw(self) -> bool {
+        matches!(self, Quoting::Raw | Quoting::RawWithBackslash)
+    }
+}
+
+impl Escape {
+    /// Returns a text without its escapes.
+    #[inline]
+    pub fn undone(self, text: &[u8]) -> Cow<'_, [u8]> {
+        let mark = match self {
+            Escape::None => return Cow::Borrowed(text),
+            Escape::Hash => b'#',
+            _ => b'\\',
+        };
+        match memchr(mark, text) {
+            Some(first) => Cow::Owned(self.unescaped(text, first)),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    #[cold]
+    fn unescaped(self, text: &[u8], first: usize) -> Vec<u8> {
+        let mut found = text[..first].to_vec();
+        let mut rest = &text[first..];
+        while let [byte, after @ ..] = rest {
+            let (bytes, taken) = self.first(*byte, after);
+            match bytes {
+                Unescaped::Byte(byte) => found.push(byte),
+                Unescaped::Character(it) => {
+                    found.extend_from_slice(it.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+            }
+            rest = &rest[taken..];
+        }
+        found
+    }
+
+    /// Returns what a byte means with the text behind it, and how many bytes say so.
+    fn first(self, byte: u8, after: &[u8]) -> (Unescaped, usize) {
+        let hex = |digits: &[u8]| match digits {
+            [high, low, ..] => Some(hex_value(*high)? << 4 | hex_value(*low)?),
+            _ => None,
+        };
+        let has_backslash = byte == b'\\';
+        let escaped = match (self, after) {
+            (Escape::Hash, _) if byte == b'#' => hex(after).map(|it| (it, 3)),
+            (Escape::Backslash | Escape::Hex, [b'x', digits @ ..]) if has_backslash => {
+                hex(digits).map(|it| (it, 4))
+            }
+            (Escape::Json, [b'u', digits @ ..]) if has_backslash => {
+                if let Some(character) = of_four_digits(digits) {
+                    return (Unescaped::Character(character), 6);
+                }
+                None
+            }
+            (Escape::Json, [b'/', ..]) if has_backslash => Some((b'/', 2)),
+            (Escape::Backslash | Escape::Json, [letter, ..]) if has_backslash => {
+                simple(*letter).map(|it| (it, 2))
+            }
+            (Escape::Quote, [b'"', ..]) if has_backslash => Some((b'"', 2)),
+            _ => None,
+        };
+        let (byte, taken) = escaped.unwrap_or((byte, 1));
+        (Unescaped::Byte(byte), taken)
+    }
+}
+
+/// Returns the first place of a quote or a backslash. Texts are short, so that a call of a search takes as long.
+#[inline]
+fn quote_or_backslash(text: &[u8]) -> Option<usize> {
+    let places = |chunk: &[u8; 16]| {
+        let chunk = u8x16::new(*chunk);
+        let found = chunk.simd_eq(u8x16::splat(b'"')) | chunk.simd_eq(u8x16::splat(b'\\'));
+        found.to_bitmask() & 0xffff
+    };
+    let (chunks, rest) = text.as_chunks::<16>();
+    for (number, chunk) in chunks.iter().enumerate() {
+        let found = places(chunk);
+        if found != 0 {
+            return Some(16 * number + found.trailing_zeros() as usize);
+        }
+    }
+    if let Some(last) = text.last_chunk::<16>() {
+        // The bytes before the rest are none.
+        let found = places(last);
+        return (found != 0).then(|| text.len() - 16 + found.trailing_zeros() as usize);
+    }
+    rest.iter().position(|byte| matches!(*byte, b'"' | b'\\'))
+}
+
+enum Unescaped {
+    Byte(u8),
+    Character(char),
+}
+
+/// Returns the byte that a letter behind a backslash stands for.
+fn simple(letter: u8) -> Option<u8> {
+    Some(match letter {
+        b'"' | b'\\' => letter,
+        b'b' => 0x08,
+        b'f' => 0x0c,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'v' => 0x0b,
+        _ => return None,
+    })
+}
+
+/// Returns the character of `HHHH`.
+fn of_four_digits(digits: &[u8]) -> Option<char> {
+    let digits = std::str::from_utf8(digits.get(..4)?).ok()?;
+    char::from_u32(u32::from_str_radix(digits, 16).ok()?)
+}

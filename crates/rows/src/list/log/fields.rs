@@ -1,0 +1,311 @@
+//! The fields of log formats, as data: what each is, who wrote it, and what it may look like.
+//!
+//! There are three vocabularies: the directives of Apache's `LogFormat`, the variables of nginx's `log_format`, and
+//! the names with which [`servers`](super::servers) describes the formats of other programs. A field that a client
+//! fills ([`Extent::Free`]) may hold anything, so its end is never sought inside it.
+
+use super::time::TimeForm;
+use super::words;
+
+/// What the text of a field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Scheme,
+    /// The host of the request. The field with the highest rank counts. An odd rank is of a host that the server found
+    /// before it wrote the line, an even one of a header alone.
+    Host(u8),
+    Port,
+    Method,
+    /// `METHOD target protocol`.
+    Request,
+    /// A path with its query, or a URL.
+    Target(Form),
+    /// A path without its query.
+    Path(Form),
+    /// A query, with or without `?`.
+    Query,
+    /// What separates a path from its query: `?` or nothing.
+    QueryMark,
+    /// A URL that is made of scheme, host and target.
+    Url(Form),
+    Agent,
+    Time(TimeForm),
+    /// A fraction of a second behind a time.
+    Fraction,
+    /// What is not read.
+    Other,
+}
+
+/// Whether a target is as the client sent it, or decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Sent,
+    Decoded,
+}
+
+/// Where the text of a field ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Behind so many words between blanks.
+    Words(u8),
+    /// Before what follows it in the format, which the server escapes inside it.
+    Until,
+    /// Behind words that are joined by commas or colons, as nginx writes the servers behind it.
+    Chain,
+    /// A client may have written anything.
+    Free,
+}
+
+/// How the text of a field looks in lines that a format fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Any,
+    /// An address or a name, perhaps with a port.
+    Client,
+    /// Likewise, or `-`.
+    ClientOrNone,
+    /// An address.
+    Address,
+    /// A host, or `-`.
+    Host,
+    /// A host that cannot be another word: it has a dot or a colon, or is empty.
+    FullHost,
+    /// The name of a user, which is no other field and a name.
+    User,
+    /// Three digits, or none.
+    Status,
+    /// Digits, a point, a sign.
+    Number,
+    Scheme,
+    /// A word of letters.
+    Method,
+    /// `HTTP/x`.
+    Protocol,
+    /// What happened to a request in a cache: `TCP_MISS/200`, `TCP_MISS:HIER_DIRECT`.
+    Cache,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    pub what: What,
+    pub extent: Extent,
+    pub shape: Shape,
+}
+
+impl Field {
+    const fn new(what: What, extent: Extent, shape: Shape) -> Field {
+        Field { what, extent, shape }
+    }
+
+    /// Returns a field that a client fills.
+    pub const fn of_client(what: What) -> Field {
+        Field::new(what, Extent::Free, Shape::Any)
+    }
+
+    /// Returns a word that the server writes.
+    pub const fn word(what: What, shape: Shape) -> Field {
+        Field::new(what, Extent::Words(1), shape)
+    }
+
+    /// Returns a time.
+    pub const fn time(form: TimeForm) -> Field {
+        Field::new(What::Time(form), Extent::Words(form.words()), Shape::Any)
+    }
+
+    /// Whether a text is one that the server writes here.
+    pub(super) fn is_shaped(&self, text: &[u8]) -> bool {
+        let all = |is: fn(&u8) -> bool| !text.is_empty() && text.iter().all(is);
+        let is_number = |byte: &u8| byte.is_ascii_digit() || b".-".contains(byte);
+        match self.shape {
+            Shape::Any => match self.what {
+                What::Time(form) => form.read(text).is_some(),
+                _ => true,
+            },
+            Shape::Client => words::is_address(text) || words::is_name(text),
+            Shape::ClientOrNone => text == b"-" || words::is_address(text) || words::is_name(text),
+            Shape::Address => words::is_address(text),
+            Shape::Host => text == b"-" || words::is_host_name(text),
+            Shape::FullHost => {
+                let is_full = text.iter().any(|byte| b".:".contains(byte));
+                text.is_empty() || is_full && words::is_host_name(text)
+            }
+            Shape::User => !text.starts_with(b"- ") && !text.is_empty(),
+            Shape::Status => {
+                matches!(text, b"-" | b"-1") || text.len() == 3 && all(u8::is_ascii_digit)
+            }
+            Shape::Number => all(is_number),
+            Shape::Scheme => matches!(text, b"http" | b"https"),
+            Shape::Method => all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(byte)),
+            Shape::Protocol => text.starts_with(b"HTTP/"),
+            Shape::Cache => {
+                let end = text.iter().position(|byte| b"/:".contains(byte)).unwrap_or(0);
+                let is_code = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'_';
+                end > 0 && text[..end].iter().all(is_code)
+            }
+        }
+    }
+}
+
+const OTHER: Field = Field::word(What::Other, Shape::Any);
+const NUMBER: Field = Field::word(What::Other, Shape::Number);
+const CLIENT: Field = Field::word(What::Other, Shape::Client);
+const STATUS: Field = Field::word(What::Other, Shape::Status);
+const TEXT: Field = Field::of_client(What::Other);
+const CHAIN: Field = Field::new(What::Other, Extent::Chain, Shape::Any);
+const AGENT: Field = Field::of_client(What::Agent);
+const SERVED_HOST: Field = Field::word(What::Host(5), Shape::Host);
+/// Apache puts the host of an absolute target that it serves for into the header.
+const APACHE_HOST: Field = Field::of_client(What::Host(3));
+const SENT_HOST: Field = Field::of_client(What::Host(2));
+const SITE: Field = Field::word(What::Host(1), Shape::Host);
+const FORWARDED_HOST: Field = Field::of_client(What::Host(0));
+
+/// Returns the field of a directive of Apache: its letter, and the text in braces.
+pub(super) fn of_apache(letter: u8, name: Option<&str>) -> Option<Field> {
+    let header = name.map(str::to_ascii_lowercase);
+    Some(match (letter, header.as_deref()) {
+        (b'a' | b'h', _) => CLIENT,
+        (
+            b'A' | b'k' | b'L' | b'P' | b'R' | b'X' | b'D' | b'T' | b'B' | b'b' | b'I' | b'O'
+            | b'S' | b'H',
+            _,
+        ) => OTHER,
+        (b's', _) => STATUS,
+        (b'l' | b'u' | b'f', _) => TEXT,
+        (b'm', _) => Field::word(What::Method, Shape::Method),
+        (b'p', Some("remote")) => OTHER,
+        (b'p', _) => Field::word(What::Port, Shape::Any),
+        (b'r', _) => Field::of_client(What::Request),
+        (b'U', _) => Field::of_client(What::Path(Form::Decoded)),
+        (b'q', _) => Field::of_client(What::Query),
+        (b'V', _) => SERVED_HOST,
+        (b'v', _) => SITE,
+        (b't', None) => Field::time(TimeForm::Clf),
+        (b't', Some(_)) => time_of_apache(name?),
+        (b'i', Some("host")) => APACHE_HOST,
+        (b'i', Some("x-forwarded-host")) => FORWARDED_HOST,
+        (b'i', Some("user-agent")) => AGENT,
+        (b'i' | b'o' | b'C' | b'e' | b'n' | b'x' | b'c', Some(_)) => TEXT,
+        _ => return None,
+    })
+}
+
+/// Returns the field of the time with a name or a form of strftime.
+fn time_of_apache(name: &str) -> Field {
+    let form = name.strip_prefix("begin:").or(name.strip_prefix("end:")).unwrap_or(name);
+    match form {
+        "sec" => Field::time(TimeForm::Epoch),
+        "msec" => Field::time(TimeForm::Milliseconds),
+        "usec" => Field::time(TimeForm::Microseconds),
+        "msec_frac" | "usec_frac" => Field::word(What::Fraction, Shape::Number),
+        "%d/%b/%Y:%H:%M:%S %z" | "%d/%b/%Y:%T %z" => Field::time(TimeForm::Clf),
+        "%Y-%m-%dT%H:%M:%S%z" | "%FT%T%z" | "%Y-%m-%dT%H:%M:%SZ" | "%FT%TZ" => {
+            Field::time(TimeForm::Iso)
+        }
+        "%Y-%m-%d %H:%M:%S" | "%F %T" => Field::time(TimeForm::IsoInWords(2)),
+        "%Y-%m-%d %H:%M:%S %z" | "%F %T %z" => Field::time(TimeForm::IsoInWords(3)),
+        // The form is not read, but the server wrote it.
+        other => {
+            let blanks = other.bytes().filter(|byte| *byte == b' ').count() as u8;
+            Field::new(What::Other, Extent::Words(1 + blanks), Shape::Any)
+        }
+    }
+}
+
+/// Returns the field of a variable of nginx. One that the configuration of a site defines may hold what a client
+/// sent.
+pub(super) fn of_nginx(name: &str) -> Field {
+    match name {
+        "remote_addr" | "realip_remote_addr" | "proxy_protocol_addr" => CLIENT,
+        "time_local" => Field::time(TimeForm::Clf),
+        "time_iso8601" => Field::time(TimeForm::Iso),
+        "msec" => Field::time(TimeForm::Epoch),
+        "host" => SERVED_HOST,
+        "server_name" => SITE,
+        "http_host" => SENT_HOST,
+        "http_x_forwarded_host" => FORWARDED_HOST,
+        "server_port" => Field::word(What::Port, Shape::Any),
+        "scheme" => Field::word(What::Scheme, Shape::Scheme),
+        "request_method" => Field::word(What::Method, Shape::Method),
+        "request" => Field::of_client(What::Request),
+        "request_uri" => Field::of_client(What::Target(Form::Sent)),
+        "uri" | "document_uri" => Field::of_client(What::Path(Form::Decoded)),
+        "args" | "query_string" => Field::of_client(What::Query),
+        "is_args" => Field::word(What::QueryMark, Shape::Any),
+        "http_user_agent" => AGENT,
+        "status" => STATUS,
+        "server_protocol"
+        | "remote_port"
+        | "server_addr"
+        | "body_bytes_sent"
+        | "bytes_sent"
+        | "request_length"
+        | "request_time"
+        | "request_id"
+        | "connection"
+        | "connection_requests"
+        | "connection_time"
+        | "pipe"
+        | "pid"
+        | "hostname"
+        | "nginx_version"
+        | "gzip_ratio"
+        | "https"
+        | "ssl_protocol"
+        | "ssl_cipher"
+        | "ssl_session_reused"
+        | "proxy_host"
+        | "proxy_port"
+        | "proxy_upstream_name"
+        | "http2"
+        | "http3"
+        | "tcpinfo_rtt" => OTHER,
+        "upstream_addr"
+        | "upstream_status"
+        | "upstream_response_time"
+        | "upstream_response_length"
+        | "upstream_connect_time"
+        | "upstream_header_time"
+        | "upstream_bytes_received"
+        | "upstream_bytes_sent"
+        | "upstream_cache_status" => CHAIN,
+        _ => TEXT,
+    }
+}
+
+/// Returns the field with a name of [`servers`](super::servers). With `!` behind it, the server escapes what follows
+/// it in the format.
+pub(super) fn of_table(name: &str) -> Option<Field> {
+    if let Some(name) = name.strip_suffix('!') {
+        return Some(Field { extent: Extent::Until, ..of_table(name)? });
+    }
+    Some(match name {
+        "client" => CLIENT,
+        "client-or-none" => Field::word(What::Other, Shape::ClientOrNone),
+        "address" => Field::word(What::Other, Shape::Address),
+        "user" => Field::new(What::Other, Extent::Free, Shape::User),
+        "clf" => Field::time(TimeForm::Clf),
+        "clf-without-zone" => Field::time(TimeForm::ClfWithoutZone),
+        "iso" => Field::time(TimeForm::Iso),
+        "iso-in-words" => Field::time(TimeForm::IsoInWords(3)),
+        "epoch" => Field::time(TimeForm::Epoch),
+        "host" => SERVED_HOST,
+        "full-host" => Field::word(What::Host(5), Shape::FullHost),
+        "sent-host" => SENT_HOST,
+        "scheme" => Field::word(What::Scheme, Shape::Scheme),
+        "method" => Field::word(What::Method, Shape::Method),
+        "protocol" => Field::word(What::Other, Shape::Protocol),
+        "request" => Field::of_client(What::Request),
+        "target" => Field::of_client(What::Target(Form::Sent)),
+        "target-word" => Field::word(What::Target(Form::Sent), Shape::Any),
+        "path" => Field::of_client(What::Path(Form::Decoded)),
+        "agent" => AGENT,
+        "status" => STATUS,
+        "number" => NUMBER,
+        "cache" => Field::word(What::Other, Shape::Cache),
+        "word" => OTHER,
+        "chain" => CHAIN,
+        "text" => TEXT,
+        _ => return None,
+    })
+}

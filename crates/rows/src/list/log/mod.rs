@@ -1,0 +1,541 @@
+//! Reads the lines of logs of servers in a declared format.
+//!
+//! A format is the name of one that a server writes by default, or the text that stands in the configuration of Apache
+//! or nginx ([`LogFormat`]). It says which text of a line is the host, the request, the time and the agent, who wrote
+//! it, and how it is quoted and escaped:
+//!
+//! ```text
+//! a.example:443 192.0.2.7 - - [10/Oct/2025:13:55:36 -0700] "GET /a?b HTTP/1.1" 200 2326 "https://b.example/" "ABot/1.0"
+//! %v:%p         %h        %l %u %t                           "%r"                >s  %O   "%{Referer}i"        "%{User-Agent}i"
+//! ```
+//!
+//! Nothing is inferred from what most lines have. A line is cut at its texts in quotes, of which it has as many as the
+//! format, and each part from both ends up to what a client wrote ([`cut`]). A line that does not fit is
+//! [`Problem::OtherFormat`]. What a client can send is never read as something that the server wrote.
+//!
+//! Without a declaration, the first format of [`servers`] that all requests at the start of a list fit is taken, where
+//! each text must look as its server writes it. If there is none, the list is an error that asks for the declaration.
+//!
+//! A request that is not one for a page has no URL: `-`, the bytes of another protocol, `OPTIONS *`, `CONNECT`.
+//!
+//! Some servers log another target than the one that was asked for: they cut queries, or decode paths. The doubts are
+//! counted ([`Doubts`]).
+
+mod build;
+mod cut;
+mod escape;
+mod fields;
+mod prefix;
+mod request;
+mod servers;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod time;
+pub(super) mod words;
+
+use std::str::FromStr;
+use std::sync::{Arc, LazyLock};
+
+use memchr::{memchr, memmem, memrchr};
+
+use self::build::Slot;
+use self::cut::{Piece, Segment};
+use self::escape::{Escape, Quoting};
+use self::fields::What;
+use self::prefix::Prefix;
+pub(super) use self::request::target;
+use self::request::{has_version, is_joined, is_method, is_same_host, is_target, parts_of};
+use self::servers::{SERVERS, Shows, Targets};
+use self::time::TimeForm;
+use super::host::{NO_HOST, joined};
+use super::values::{Values, kept};
+use super::{Arena, Problem};
+
+/// The format of the lines of a log, as its server declares it.
+///
+/// ```
+/// use portcullis_rows::list::LogFormat;
+///
+/// let named: LogFormat = "vhost-combined".parse()?;
+/// let declared: LogFormat = r#"$host $remote_addr [$time_local] "$request" $status"#.parse()?;
+/// assert_eq!(named.name(), Some("vhost-combined"));
+/// assert_eq!(declared.name(), None);
+/// let error = "%q".parse::<LogFormat>().unwrap_err();
+/// assert!(error.contains("no request"));
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogFormat(Arc<Format>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Format {
+    name: Option<&'static str>,
+    /// What stands outside of quotes: one more than texts in quotes.
+    outside: Vec<Segment>,
+    /// What stands in quotes.
+    inside: Vec<Segment>,
+    /// Whether the line may go on behind what the format has.
+    has_tail: bool,
+    /// Whether texts outside of quotes that are read may have escapes, or texts have others than backslashes.
+    has_escapes_outside: bool,
+    escape: Escape,
+    quoting: Quoting,
+    /// What stands between the last two texts in quotes with their quotes, if they may have quotes inside.
+    between_last: Vec<u8>,
+    targets: Targets,
+    shows: Shows,
+    has_host: bool,
+    /// Whether the host is the one that the server found, and not a header.
+    is_host_found: bool,
+    /// Whether a port is joined to the host.
+    has_port: bool,
+    /// Whether the target is a URL that is made of several fields.
+    is_url: bool,
+    has_agent: bool,
+    time: Option<TimeForm>,
+}
+
+/// The formats of servers, in the order in which they are tried.
+static KNOWN: LazyLock<Vec<LogFormat>> =
+    LazyLock::new(|| SERVERS.iter().map(LogFormat::of_server).collect());
+
+impl FromStr for LogFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<LogFormat, String> {
+        let named = KNOWN.iter().find(|format| format.name() == Some(text));
+        named.cloned().map_or_else(|| LogFormat::of_configuration(text), Ok)
+    }
+}
+
+/// What may be another than the client asked for, in the lines of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Doubts(pub u8);
+
+impl Doubts {
+    /// The target names another host than the record or the one for all.
+    pub const OTHER_HOST: Doubts = Doubts(1);
+    /// The query is not logged.
+    pub const NO_QUERY: Doubts = Doubts(2);
+    /// The path is logged without its escapes.
+    pub const DECODED: Doubts = Doubts(4);
+    /// All of them.
+    pub const ALL: [Doubts; 3] = [Doubts::OTHER_HOST, Doubts::NO_QUERY, Doubts::DECODED];
+
+    pub fn has(self, doubt: Doubts) -> bool {
+        self.0 & doubt.0 != 0
+    }
+
+    fn with(self, doubt: Doubts, is_so: bool) -> Doubts {
+        if is_so { Doubts(self.0 | doubt.0) } else { self }
+    }
+
+    /// Says what so many requests have. `found_by_server` is whether the log has the host that the server found.
+    pub fn describe(self, requests: &str, found_by_server: bool) -> String {
+        match (self, found_by_server) {
+            (Doubts::OTHER_HOST, true) => format!(
+                "{requests} with a target on another host than the log names; the host of the log decides"
+            ),
+            (Doubts::OTHER_HOST, false) => format!(
+                "{requests} with a target on another host than --host or the log names; the host of the \
+                 target decides"
+            ),
+            (Doubts::NO_QUERY, _) => format!(
+                "{requests} whose queries this server does not log; a rule with `?` may decide otherwise"
+            ),
+            _ => format!(
+                "{requests} whose paths this server logs without escapes; a rule with an escape may decide \
+                 otherwise"
+            ),
+        }
+    }
+}
+
+/// What ends a line of HAProxy whose request it could not read. Captured headers are left out of it.
+const BAD_REQUEST: &[u8] = b"\"<BADREQ>\"";
+
+/// Why a line has not the format.
+enum Unfit {
+    Other,
+    /// A text in quotes has no end.
+    NoEnd,
+}
+
+/// How the lines of a list are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LogLine {
+    format: LogFormat,
+    prefix: Option<Prefix>,
+    /// Whether the time and the agent are read.
+    reads: Reads,
+}
+
+/// Which values are read beside the URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reads {
+    pub time: bool,
+    pub agent: bool,
+}
+
+impl LogFormat {
+    /// The names of the formats that servers write by default.
+    pub fn names() -> impl ExactSizeIterator<Item = &'static str> {
+        SERVERS.iter().map(|server| server.name)
+    }
+
+    /// Returns the name of the format; `None` if it was declared by its fields.
+    pub fn name(&self) -> Option<&'static str> {
+        self.0.name
+    }
+
+    /// Cuts a line into its fields. Returns whether its texts may have escapes. Fields that are not read
+    /// are shown to `see` only if `sees_all`.
+    #[inline]
+    fn cut<'t>(
+        &self,
+        line: &'t [u8],
+        sees_all: bool,
+        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
+    ) -> Result<bool, Unfit> {
+        let Format { outside, inside, quoting, .. } = &*self.0;
+        let first_raw =
+            if quoting.is_raw() { inside.len().saturating_sub(2) } else { inside.len() };
+        let mut rest = line;
+        // Outside of quotes, escapes are not sought.
+        let mut has_escapes = self.0.has_escapes_outside;
+        for (number, text) in inside.iter().enumerate() {
+            let before = &outside[number];
+            rest = if before.has_run() {
+                let open = opening(rest, *quoting, before).ok_or(Unfit::Other)?;
+                before.cut(&rest[..open], see).ok_or(Unfit::Other)?;
+                &rest[open..]
+            } else {
+                before.cut_start(rest, *quoting, sees_all, see).ok_or(Unfit::Other)?
+            };
+            let [b'"', after @ ..] = rest else { return Err(Unfit::Other) };
+            if number == first_raw {
+                return self.cut_raw(after, number, see).map(|()| true).ok_or(Unfit::Other);
+            }
+            let (close, has_backslash) = quoting.end(after).ok_or(Unfit::NoEnd)?;
+            has_escapes |= has_backslash;
+            text.cut(&after[..close], see).ok_or(Unfit::Other)?;
+            rest = &after[close + 1..];
+        }
+        self.cut_end(rest, see).map(|()| has_escapes).ok_or(Unfit::Other)
+    }
+
+    /// Cuts what stands behind the last text in quotes.
+    #[inline]
+    fn cut_end<'t>(
+        &self,
+        rest: &'t [u8],
+        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
+    ) -> Option<()> {
+        let (has_tail, last) = (self.0.has_tail, self.0.outside.last()?);
+        if last.has_run() {
+            return last.cut(rest, see).filter(|()| self.0.quoting.end(rest).is_none());
+        }
+        // Some configurations end with a blank.
+        let rest = if has_tail { rest } else { rest.trim_ascii_end() };
+        let rest = last.cut_start(rest, self.0.quoting, true, see)?;
+        (has_tail || rest.is_empty()).then_some(())
+    }
+
+    /// Cuts the last texts in quotes, of which one or two may have quotes inside: they end at the last quote of the line,
+    /// and what stands between two of them occurs once. `rest` begins inside the first of them.
+    fn cut_raw<'t>(
+        &self,
+        rest: &'t [u8],
+        number: usize,
+        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
+    ) -> Option<()> {
+        let last = memrchr(b'"', rest)?;
+        let (texts, inside) = (&rest[..last], &self.0.inside);
+        if number + 1 == inside.len() {
+            inside[number].cut(texts, see)?;
+        } else {
+            let between = &*self.0.between_last;
+            let end = memmem::find(texts, between)?;
+            let has_other = memmem::find(&texts[end + 1..], between).is_some();
+            inside[number].cut(&texts[..end], see).filter(|()| !has_other)?;
+            inside[number + 1].cut(&texts[end + between.len()..], see)?;
+        }
+        self.cut_end(&rest[last + 1..], see)
+    }
+
+    /// Whether a line has the format, and each text looks as the server writes it.
+    fn fits(&self, line: &[u8]) -> bool {
+        let see = &mut |piece: &Piece, text: &[u8]| piece.field.is_shaped(text).then_some(());
+        self.cut(line, true, see).is_ok()
+    }
+
+    /// Whether a line shows what one of all lines must.
+    fn shows(&self, line: &[u8]) -> bool {
+        let mut is_shown = false;
+        let shows = self.0.shows;
+        let see = &mut |piece: &Piece, text: &[u8]| {
+            is_shown = match (shows, piece.field.what) {
+                (Shows::Nothing | Shows::ItsName, _) => true,
+                (Shows::NamedHost, What::Host(_)) => text != b"-" && !words::is_address(text),
+                (Shows::NamedHost, _) => is_shown,
+                // The last text of the line counts.
+                (Shows::OtherThanHosts, _) => !words::is_host(text),
+            };
+            Some(())
+        };
+        self.cut(line, true, see).is_ok() && is_shown
+    }
+}
+
+/// Returns the place of the quote that opens the next text. Apache has `""` for the name of a user that is empty.
+#[inline]
+fn opening(rest: &[u8], quoting: Quoting, outside: &Segment) -> Option<usize> {
+    let (open, _) = quoting.end(rest)?;
+    let is_user = || outside.has_run() && !rest[..open].ends_with(&outside.end);
+    match &rest[open..] {
+        [b'"', b'"', b' ', ..] if is_user() => Some(open + 2 + memchr(b'"', &rest[open + 2..])?),
+        _ => Some(open),
+    }
+}
+
+impl LogLine {
+    /// Returns how lines are read: by `declared`, or else by the first known format that all requests fit. `None` if there
+    /// is none.
+    pub(super) fn find<'l>(
+        lines: impl Iterator<Item = &'l [u8]>,
+        declared: Option<&LogFormat>,
+        reads: Reads,
+    ) -> Option<LogLine> {
+        let all: Vec<&[u8]> = lines.collect();
+        let has_quotes = all.iter().any(|line| memchr(b'"', line).is_some());
+        // What rotates a log, or a server that starts, may write a line of its own, and HAProxy logs what it could not
+        // read.
+        let is_request = |line: &&&[u8]| {
+            let has_request = || memchr(b'"', line).is_some() || looks_like_log(line);
+            !line.ends_with(BAD_REQUEST) && (!has_quotes || has_request())
+        };
+        let requests: Vec<&[u8]> = all.iter().filter(is_request).copied().collect();
+        let prefixes = || [None].into_iter().chain(Prefix::ALL.map(Some));
+        if let Some(format) = declared {
+            // The format says what a line is, so its first line shows whether a collector wrote before it.
+            let fits = |prefix: &Option<Prefix>| {
+                let mut lines = requests.iter().filter_map(|line| without_prefix(*prefix, line));
+                lines.any(|line| format.cut(line, false, &mut |_, _| Some(())).is_ok())
+            };
+            let prefix = prefixes().find(fits).flatten();
+            return Some(LogLine { format: format.clone(), prefix, reads });
+        }
+        prefixes().find_map(|prefix| {
+            let lines: Option<Vec<&[u8]>> =
+                requests.iter().map(|line| without_prefix(prefix, line)).collect();
+            let lines = lines.filter(|lines| !lines.is_empty())?;
+            let mut known = KNOWN.iter();
+            let format = known.find(|format| {
+                format.0.shows != Shows::ItsName
+                    && lines.iter().all(|line| format.fits(line))
+                    && lines.iter().any(|line| format.shows(line))
+            })?;
+            Some(LogLine { format: format.clone(), prefix, reads })
+        })
+    }
+
+    pub(super) fn format(&self) -> &LogFormat {
+        &self.format
+    }
+
+    pub(super) fn has_agent(&self) -> bool {
+        self.format.0.has_agent
+    }
+
+    pub(super) fn has_time(&self) -> bool {
+        self.format.0.time.is_some()
+    }
+
+    /// Whether the host that the server found is in the lines.
+    pub(super) fn is_host_found(&self) -> bool {
+        self.format.0.is_host_found
+    }
+
+    /// Whether lines need the host that is given for all.
+    pub(super) fn needs_host<'l>(&self, mut lines: impl Iterator<Item = &'l [u8]>) -> bool {
+        let Format { has_host, targets, .. } = *self.format.0;
+        let arena = Arena::new();
+        let is_path =
+            |line| self.read(line, None, &arena).0.url.is_ok_and(|url| url.starts_with(b"/"));
+        !has_host && !targets.are_urls && lines.any(is_path)
+    }
+
+    /// Returns the values of a line, and what is in doubt. The URL may be a path alone. `given` is the host of records that
+    /// have none.
+    pub(super) fn read<'c>(
+        &self,
+        text: &'c [u8],
+        given: Option<&str>,
+        arena: &'c Arena,
+    ) -> (Values<'c>, Doubts) {
+        let format = &*self.format.0;
+        let mut found = [None; Slot::COUNT];
+        let see = &mut |piece: &Piece, text| {
+            if let Some(slot) = piece.slot {
+                found[slot] = Some(text);
+            }
+            Some(())
+        };
+        let line = without_prefix(self.prefix, text);
+        let cut = line.map_or(Err(Unfit::Other), |line| self.format.cut(line, false, see));
+        let is_cut = |bytes: Option<usize>| bytes.is_some_and(|bytes| text.len() >= bytes);
+        let has_escapes = match cut {
+            Ok(has_escapes) => has_escapes,
+            Err(Unfit::NoEnd) if is_cut(format.targets.line_bytes) => {
+                return (Values::from_url(Err(Problem::Cut)), Doubts::default());
+            }
+            // HAProxy leaves out what it could not read.
+            Err(_) if text.ends_with(BAD_REQUEST) => {
+                return (Values::from_url(Err(Problem::NoRequest)), Doubts::default());
+            }
+            Err(_) => return (Values::from_url(Err(Problem::OtherFormat)), Doubts::default()),
+        };
+        let escape = if has_escapes { format.escape } else { Escape::None };
+        let undone = |text| kept(escape.undone(text), arena);
+        let value = |slot: Slot| found[slot as usize];
+        let time = format.time.filter(|_| self.reads.time);
+        let time = time.and_then(|form| form.read(value(Slot::Time)?));
+        let agent = value(Slot::Agent).filter(|_| self.reads.agent);
+        let agent = agent.map(undone);
+        let host = format.host(&value, &undone, given, arena);
+        let asked = format
+            .target(&value, &undone, arena)
+            .and_then(|target| format.site_of(target, host, given, arena));
+        let (url, host, doubts) = match asked {
+            Ok((url, host, doubts)) => (Ok(url), host, doubts),
+            Err(problem) => (Err(problem), None, Doubts::default()),
+        };
+        (Values { url, host, time, lacks_unit: false, agent }, doubts)
+    }
+}
+
+fn without_prefix(prefix: Option<Prefix>, line: &[u8]) -> Option<&[u8]> {
+    prefix.map_or(Some(line), |prefix| prefix.without(line))
+}
+
+/// A URL or a path, the host of the path, and what is in doubt.
+type Asked<'c> = (&'c [u8], Option<&'c [u8]>, Doubts);
+
+impl Format {
+    /// Returns the host of a line with the scheme of its request.
+    #[inline]
+    fn host<'c>(
+        &self,
+        value: &impl Fn(Slot) -> Option<&'c [u8]>,
+        undone: &impl Fn(&'c [u8]) -> &'c [u8],
+        given: Option<&str>,
+        arena: &'c Arena,
+    ) -> Option<&'c [u8]> {
+        let is_some = |text: &&[u8]| !matches!(*text, b"" | b"-");
+        let host = value(Slot::Host).filter(is_some);
+        let host = host.map(|host| self.with_brackets(undone(host), arena));
+        let scheme: &[u8] = match (value(Slot::Scheme).filter(is_some), value(Slot::Port)) {
+            (Some(b"http"), _) => b"http://",
+            (Some(b"https"), _) => b"https://",
+            (Some(_), _) => return Some(NO_HOST),
+            (None, Some(b"80")) if host.is_some_and(|host| memchr(b':', host).is_none()) => {
+                b"http://"
+            }
+            _ => return host,
+        };
+        let given = given.filter(|given| !given.contains("://")).map(str::as_bytes);
+        Some(joined(&[scheme, host.or(given)?], arena))
+    }
+
+    /// Returns a host whose address has brackets, as in a URL.
+    fn with_brackets<'c>(&self, host: &'c [u8], arena: &'c Arena) -> &'c [u8] {
+        let is_bare = !host.starts_with(b"[") && host.iter().filter(|it| **it == b':').count() > 1;
+        match memrchr(b':', host).filter(|_| is_bare) {
+            None => host,
+            Some(colon) if self.has_port => {
+                joined(&[b"[", &host[..colon], b"]", &host[colon..]], arena)
+            }
+            Some(_) => joined(&[b"[", host, b"]"], arena),
+        }
+    }
+
+    /// Returns the target that a line asks for.
+    #[inline]
+    fn target<'c>(
+        &self,
+        value: &impl Fn(Slot) -> Option<&'c [u8]>,
+        undone: &impl Fn(&'c [u8]) -> &'c [u8],
+        arena: &'c Arena,
+    ) -> Result<&'c [u8], Problem> {
+        if value(Slot::Method).is_some_and(|method| !is_method(method)) {
+            return Err(Problem::NoRequest);
+        }
+        let found = if let Some(request) = value(Slot::Request) {
+            // Where quotes are not escaped, one may end the request.
+            let is_whole = self.escape != Escape::None || has_version(request);
+            target(undone(request)).filter(|_| is_whole)
+        } else {
+            let text = value(Slot::Target).map(undone).filter(|text| is_target(text));
+            // A URL has a path where the server could read the request.
+            let has_path = |url: &[u8]| parts_of(url).is_some_and(|it| it.2.starts_with(b"/"));
+            text.filter(|text| !self.is_url || has_path(text))
+        };
+        let found = found.ok_or(Problem::NoRequest)?;
+        if self.targets.target_bytes.is_some_and(|bytes| found.len() >= bytes) {
+            return Err(Problem::Cut);
+        }
+        let query = value(Slot::Query).map(undone);
+        let query = query.map(|query| query.strip_prefix(b"?").unwrap_or(query));
+        let query = query.filter(|query| !matches!(*query, b"" | b"-"));
+        Ok(query.map_or(found, |query| joined(&[found, b"?", query], arena)))
+    }
+
+    /// Returns the URL that the server took a target to ask for: on the host that it found, or else on that of the
+    /// target.
+    #[inline]
+    fn site_of<'c>(
+        &self,
+        target: &'c [u8],
+        host: Option<&'c [u8]>,
+        given: Option<&str>,
+        arena: &'c Arena,
+    ) -> Result<Asked<'c>, Problem> {
+        let Targets { without_query, query_is_cut, decoded, are_urls, .. } = self.targets;
+        let doubts = Doubts::default()
+            .with(Doubts::NO_QUERY, without_query || query_is_cut && target.ends_with(b"?"))
+            .with(Doubts::DECODED, decoded);
+        if target.starts_with(b"/") {
+            return Ok((target, host, doubts));
+        }
+        let (_, name, rest) = parts_of(target).ok_or(Problem::NoRequest)?;
+        if is_joined(name, rest) {
+            return Err(Problem::NoRequest);
+        }
+        let other = host.or(given.map(str::as_bytes));
+        let is_other = other.is_some_and(|other| !is_same_host(other, name)) && !are_urls;
+        let doubts = doubts.with(Doubts::OTHER_HOST, is_other);
+        if !is_other || !self.is_host_found || host.is_none() {
+            return Ok((target, host, doubts));
+        }
+        // The server served it on the host that it logs.
+        let path = if rest.starts_with(b"/") { rest } else { joined(&[b"/", rest], arena) };
+        Ok((path, host, doubts))
+    }
+}
+
+/// Whether a line is one of a log in a known format.
+pub(super) fn is_known(line: &[u8]) -> bool {
+    // Most lists are none, and building the formats takes longer than this.
+    memchr(b' ', line).is_some()
+        && LogLine::find([line].into_iter(), None, Reads::default()).is_some()
+}
+
+/// Whether a line looks like one of a log, in whatever format: it has a method and a target behind it. A line that
+/// begins with them is a request alone.
+pub(super) fn looks_like_log(line: &[u8]) -> bool {
+    let is_between = |byte: &u8| b" \t\"'|;,=".contains(byte);
+    let first = usize::from(!line.starts_with(b"\""));
+    let mut words = line.split(is_between).filter(|word| !word.is_empty()).skip(first);
+    words.any(|word| matches!(word, b"GET" | b"HEAD" | b"POST")) && words.any(is_target)
+}

@@ -1,0 +1,96 @@
+//! What collectors of logs write before each line.
+
+use memchr::memchr;
+
+use super::words::without_blanks;
+use portcullis_robots::access::UnixSeconds;
+
+/// A kind of text before a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prefix {
+    /// Docker Compose: `web-1  | `.
+    Compose,
+    /// Syslog: priority, time, machine and program, of which some may be missing, up to `nginx: `.
+    Syslog,
+    /// Kubernetes: `2025-10-10T20:55:36.1Z stdout F `.
+    Stream,
+    /// `kubectl logs --prefix`: `[pod/web/nginx] `.
+    Pod,
+}
+
+impl Prefix {
+    pub const ALL: [Prefix; 4] = [Prefix::Compose, Prefix::Syslog, Prefix::Stream, Prefix::Pod];
+
+    /// Returns the line without its prefix; `None` if it has none of this kind.
+    pub fn without(self, line: &[u8]) -> Option<&[u8]> {
+        match self {
+            Prefix::Compose => {
+                let (name, rest) = word(line)?;
+                let is_name =
+                    name.iter().all(|it| it.is_ascii_alphanumeric() || b"-_.".contains(it));
+                without_blanks(rest).strip_prefix(b"| ").filter(|_| is_name)
+            }
+            Prefix::Syslog => without_syslog(line),
+            Prefix::Stream => {
+                let (time, rest) = word(line)?;
+                let (stream, rest) = word(rest)?;
+                let (flag, rest) = word(rest)?;
+                let is_stream =
+                    matches!(stream, b"stdout" | b"stderr") && matches!(flag, b"F" | b"P");
+                (is_stream && is_time(time)).then_some(rest)
+            }
+            Prefix::Pod => {
+                let (pod, rest) = word(line)?;
+                (pod.starts_with(b"[pod/") && pod.ends_with(b"]")).then_some(rest)
+            }
+        }
+    }
+}
+
+fn without_syslog(line: &[u8]) -> Option<&[u8]> {
+    let mut rest = line;
+    if let [b'<', after @ ..] = rest {
+        let end = memchr(b'>', after).filter(|end| after[..*end].iter().all(u8::is_ascii_digit))?;
+        rest = &after[end + 1..];
+    }
+    rest = without_date(rest);
+    // The machine, and the program, whose name a colon ends.
+    for _ in 0..2 {
+        let (name, after) = word(rest)?;
+        let is_name = |it: &u8| it.is_ascii_alphanumeric() || b"-_./[]:".contains(it);
+        if name.is_empty() || !name.iter().all(is_name) {
+            return None;
+        }
+        if let Some(program) = name.strip_suffix(b":") {
+            return (!program.contains(&b':')).then_some(after);
+        }
+        rest = after;
+    }
+    None
+}
+
+/// Returns the text behind `Oct 10 13:55:36 ` or a time of ISO 8601.
+fn without_date(text: &[u8]) -> &[u8] {
+    let is_clock = |it: &[u8]| it.len() == 8 && it[2] == b':' && it[5] == b':';
+    let of_bsd = || {
+        let (month, rest) = word(text)?;
+        let (_, rest) = word(without_blanks(rest))?;
+        let (clock, rest) = word(rest)?;
+        (month.len() == 3 && is_clock(clock)).then_some(rest)
+    };
+    let of_iso = || {
+        let (time, rest) = word(text)?;
+        is_time(time).then_some(rest)
+    };
+    of_bsd().or_else(of_iso).unwrap_or(text)
+}
+
+fn is_time(word: &[u8]) -> bool {
+    word.len() >= 19 && UnixSeconds::from_text(word, None).is_some()
+}
+
+/// Returns the first word, and what is behind the blank after it.
+fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = memchr(b' ', text)?;
+    Some((&text[..end], &text[end + 1..]))
+}
