@@ -90,7 +90,7 @@ impl<'d> Question<'d> {
         world.add_everywhere(self.robots, self.urls.iter().cloned());
         world.agrees_by_front_door();
         let reading = (self.dialect, self.robots_bytes_max);
-        let set = set_everywhere(self.robots, reading, Some(&world.agents));
+        let set = set_everywhere(self.robots, reading);
         for configuration in configurations() {
             let engine = world.engine(&set, &configuration).with_usage(labels);
             let mut memory = engine.memory();

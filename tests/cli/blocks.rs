@@ -2,8 +2,7 @@
 
 use super::*;
 
-/// Robots of the crowded file. Each has two groups, and the rules of both for all of them are more
-/// than a set stores.
+/// Robots of the crowded file. Each has two groups, one of which all share.
 const ROBOTS: usize = 1_340;
 const LARGE_GROUP_RULES: usize = 200;
 
@@ -16,7 +15,6 @@ fn folder() -> Folder {
     let names = || (0..ROBOTS).map(|robot| format!("user-agent:a{robot}\n"));
     let rules = (0..LARGE_GROUP_RULES).map(|rule| format!("disallow:/x{rule}\n"));
     let usage = "content-usage:/x train-ai=n\n".repeat(LARGE_GROUP_RULES);
-    // Equal groups give few stored rule sets, so that the others have the numbers of fixed decisions.
     let groups = names().map(|name| name + "disallow:/own\n");
     let crowded: String = names().chain(rules).chain([usage]).chain(groups).collect();
     assert!(crowded.len() < 80 * 1024, "{}", crowded.len());
@@ -44,10 +42,9 @@ fn verdicts(folder: &Folder, line: &str, urls: &str) -> Vec<String> {
 }
 
 #[test]
-fn rule_sets_that_are_not_stored_leave_nothing_behind() {
+fn robots_with_several_rule_groups_leave_nothing_behind() {
     let folder = folder();
     let hosts = [("down", "disallow"), ("gone", "allow"), ("crowded", "allow"), ("new", "unknown")];
-    // The last robots are those whose rule sets are not stored.
     for robot in [1_322].into_iter().chain((ROBOTS - 40..ROBOTS).step_by(7)) {
         for (host, verdict) in hosts {
             let two = urls("crowded", BLOCK) + &urls(host, BLOCK);

@@ -141,10 +141,8 @@ fn agents_that_share_statements_share_a_search() {
         let urls = paths.map(|path| [origin(0).as_bytes(), b"/", &path[..]].concat());
         world.files.push(text.clone());
         let urls: Vec<Vec<u8>> = urls.collect();
-        let engine = world.engine(
-            &set_of(Form::Read, &world.files, (DIALECT, None), &world.agents),
-            &Configuration::default(),
-        );
+        let engine = world
+            .engine(&set_of(Form::Read, &world.files, (DIALECT, None)), &Configuration::default());
         let engine = engine.with_usage(&[Label::ALL[0]]);
         let mut memory = engine.memory();
         engine.ask(&urls, &mut memory);

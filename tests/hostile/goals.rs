@@ -39,7 +39,7 @@ impl Case {
     /// Returns the work of each path, asked one after the other.
     fn work(&self, paths: &[Vec<u8>]) -> Vec<Work> {
         let agents = agents(&[AGENT], self.dialect);
-        let set = set_everywhere(&self.robots, (self.dialect, None), None);
+        let set = set_everywhere(&self.robots, (self.dialect, None));
         let engine = Engine::new(set, &agents, &Configuration::default()).with_usage(self.labels);
         let mut memory = engine.memory();
         let mut work = |path: &Vec<u8>| {

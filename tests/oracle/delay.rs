@@ -40,7 +40,7 @@ fn every_small_file_has_the_delays_of_the_oracle() {
     files.par_chunks(FILES_AT_ONCE).enumerate().for_each(|(turn, files)| {
         for dialect in Dialect::ALL {
             let chains = agents(&AGENTS, dialect);
-            let set = set_of(Form::ALL[turn % Form::ALL.len()], files, (dialect, None), &chains);
+            let set = set_of(Form::ALL[turn % Form::ALL.len()], files, (dialect, None));
             let classifier = Classifier::new(Arc::clone(&set), chains.clone()).unwrap();
             let mut session = Session::new(classifier);
             let urls: Vec<String> = (0..files.len()).map(|file| origin(file) + "/").collect();

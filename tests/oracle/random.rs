@@ -214,7 +214,7 @@ fn judge(check: &Check) -> Decision {
 
 fn decide(check: &Check, configuration: &Configuration) -> Option<Decision> {
     let chain = Crawler::parse(&check.agents.join("+"), check.dialect).ok()?;
-    let set = set_everywhere(&check.robots, (check.dialect, check.robots_bytes_max), None);
+    let set = set_everywhere(&check.robots, (check.dialect, check.robots_bytes_max));
     let engine = Engine::new(set, &[chain], configuration);
     Some(engine.decide(&[&check.url], &mut engine.memory())[0])
 }

@@ -333,7 +333,7 @@ fn random_files_are_read_as_the_oracle_reads_them() {
 
 /// A file that names more robots with more statements than are ordered eagerly.
 #[test]
-fn lazily_ordered_statements_decide_as_the_oracle_says() {
+fn statements_of_many_groups_decide_as_the_oracle_says() {
     let names: String = (0..400).map(|number| format!("User-agent: r{number}\n")).collect();
     let shared: String =
         (0..300).map(|it| format!("Content-Usage: /*{it}*x train-ai=n, search=y\n")).collect();
@@ -347,8 +347,6 @@ fn lazily_ordered_statements_decide_as_the_oracle_says() {
         let mut world = World::new(dialect, None, &["r7", "r399", "nobody"]);
         world.add(text.as_bytes(), urls.map(|path| (origin(0) + path).into_bytes()));
         let set = world.set(Form::Read);
-        let is_rfc = dialect == &RFC_9309;
-        assert_eq!(set.counts().rule_sets_of_groups > 0, is_rfc, "{:?}", set.counts());
         let labels = [Label::Search, Label::TrainAi];
         let engine = world.engine(&set, &configurations()[0]).with_usage(&labels);
         assert_eq!(world.agrees(&engine), 5 * 3 * 3);

@@ -88,16 +88,6 @@ fn a_header_is_the_chain_of_its_tokens() {
 }
 
 #[test]
-fn a_set_for_some_agents_does_not_say_who_is_named() {
-    let agents: Vec<Crawler> = vec![Crawler::parse("a", &RFC_9309).unwrap()];
-    let config = LoadConfig { agents: Some(agents.clone().into()), ..LoadConfig::new(&RFC_9309) };
-    let set = load_text(SHARED.as_bytes(), &config);
-    let each = Classifier::new(set, agents).unwrap().with_agent_per_record(AgentKind::Token);
-    let error = each.unwrap_err().to_string();
-    assert!(error.contains("compiled for other agents"), "{error}");
-}
-
-#[test]
 fn an_agent_that_shares_the_rules_of_another_is_asked_alone() {
     // The second agent's answers begin where the first one's do, which no record asks about.
     let mut all = Session::new(classifier(&["a", "b"]));
@@ -173,7 +163,7 @@ fn an_agent_per_record_is_answered_as_the_agent_alone() {
         let agents: Vec<Crawler> =
             asked.iter().map(|name| Crawler::parse(name, dialect).unwrap()).collect();
         for form in [Form::Read, Form::Mapped] {
-            let set = set_of(form, &files, (dialect, None), &agents);
+            let set = set_of(form, &files, (dialect, None));
             let classifier = |agents: &[Crawler]| classifier_of_set(&set, agents);
             let mut alone: Vec<Session> = agents
                 .iter()

@@ -44,7 +44,6 @@ pub fn chain(check: &Check) -> Crawler {
 /// Returns the sets that a check is decided with: of a file that applies to every URL or to its
 /// origin, and of a file that applies to the origin of the URL.
 pub fn sets(check: &Check) -> [(&'static str, Arc<PolicySet>); 2] {
-    let agents = [chain(check)];
     let reading = (check.dialect, check.robots_bytes_max);
     // A file at another path is not a robots.txt and applies to no origin.
     let own = check.robots_url.as_ref().map(|url| Origin::from_robots_txt(url).ok());
@@ -54,10 +53,10 @@ pub fn sets(check: &Check) -> [(&'static str, Arc<PolicySet>); 2] {
     };
     let at = |form, origin: Option<Origin>| {
         let files = origin.map(|origin| (origin, &check.robots[..]));
-        set_at(form, files.as_slice(), reading, &agents)
+        set_at(form, files.as_slice(), reading)
     };
     let loaded = match &own {
-        None => set_everywhere(&check.robots, reading, Some(&agents)),
+        None => set_everywhere(&check.robots, reading),
         Some(own) => at(Form::Compiled, own.clone()),
     };
     [("loaded", loaded), ("stored", at(Form::Read, own.unwrap_or_else(origin)))]

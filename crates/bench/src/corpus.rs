@@ -65,8 +65,7 @@ impl Corpus {
         agent: Crawler,
         dialect: &'static Dialect,
     ) -> Result<Corpus, LoadError> {
-        let config =
-            LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
+        let config = LoadConfig::new(dialect);
         let mut corpus = Corpus {
             set: load(path, &config)?.set.into(),
             agent,

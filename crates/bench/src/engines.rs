@@ -136,7 +136,7 @@ impl LiteralSearch {
     }
 }
 
-/// All files compiled into one set in memory for one agent, and selected by number.
+/// All files compiled into one set in memory, and selected by number.
 struct OneSet<'c> {
     corpus: &'c Corpus,
     session: PathSession,
@@ -151,11 +151,7 @@ struct OneSet<'c> {
 impl<'c> OneSet<'c> {
     /// Compiles all files. The limit on their size was applied when the corpus was loaded.
     fn new(files: &[&[u8]], corpus: &'c Corpus) -> Result<OneSet<'c>> {
-        let config = LoadConfig {
-            robots_bytes_max: None,
-            agents: Some([corpus.agent.clone()].into()),
-            ..LoadConfig::new(corpus.dialect())
-        };
+        let config = LoadConfig { robots_bytes_max: None, ..LoadConfig::new(corpus.dialect()) };
         let origin = |number: usize| {
             let url = format!("http://h{number:08}.example/robots.txt");
             Origin::from_robots_txt(url.as_bytes()).expect("a URL")

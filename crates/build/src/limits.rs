@@ -6,14 +6,6 @@
 /// Source: our choice. One in thousands of the largest sets needs the second seed.
 pub const SET_HOST_SEEDS_MAX: usize = 16;
 
-/// Bytes of rules of one policy that are ordered when a set is compiled, counted as for
-/// [`POLICY_PATTERNS_MAX`](portcullis_dialect::limits::POLICY_PATTERNS_MAX): 16 MiB.
-///
-/// Source: our choice; 64 bytes per rule. Otherwise a file of 500 KiB with one long rule in the
-/// groups of thousands of robots could take gigabytes. Part of the format, see
-/// `crates/set/src/FORMAT.md`.
-pub const POLICY_PATTERN_BYTES_MAX: usize = 16 * 1024 * 1024;
-
 /// Policies per batch when a set is compiled. One batch is planned while another is added.
 ///
 /// Source: our choice. Each thread gets hundreds of them, so few threads wait for the last one.
@@ -38,7 +30,7 @@ pub const BROKEN_RECORDS_NAMED: usize = 10;
 pub const PARSED_BODIES_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Bytes of strings in which equal ones are found while a set is compiled, in each of two generations of
-/// either table of strings, with 16 for each: 4 MiB.
+/// their table, with 16 for each: 4 MiB.
 ///
 /// Source: our choice; the lines that many files share have some 1 MB. Part of the format, see
 /// `crates/set/src/FORMAT.md`.

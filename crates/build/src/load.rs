@@ -1,12 +1,10 @@
 //! Robots.txt files, compiled into memory for `--robots`.
 //!
 //! Owns compiling a file, or a folder of files named by host, to a [`PolicySet`] in memory. The
-//! readers and sections are those of `compile`, so both give the same verdicts. If the agents are
-//! known ([`LoadConfig::agents`]), only their groups are compiled, and the set refuses other
-//! agents.
+//! readers and sections are those of `compile`, so both give the same verdicts.
 //!
 //! Cost: each file is read and parsed once, identical files are stored once, identical rule sets
-//! compiled once; some 10 µs per file of a crawl and agent. A file that cannot be read is an error
+//! compiled once; some 20 µs per file of a crawl. A file that cannot be read is an error
 //! that names it, unless [`Strictness`] is lenient. Files of a folder that are not named by a host
 //! are left out with a [`LoadNote`]. A file that looks like HTML, JSON or binary data, or that is
 //! longer than the size limit, is parsed and has a note too.
@@ -22,7 +20,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use hashbrown::HashMap;
 
@@ -30,13 +27,12 @@ use portcullis_captures::{BrokenKind, CaptureFormat, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::input::{InputError, STANDARD_INPUT, read_robots_txt};
-use portcullis_robots::policy::Crawler;
 use portcullis_robots::syntax::{NoteKind, NoteSet};
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_set::layout::EVERY_HOST;
 use portcullis_set::lists::lists;
-use portcullis_set::stored::{CaptureFacts, CompiledFor, Place, key_with_scheme, place};
+use portcullis_set::stored::{CaptureFacts, Place, key_with_scheme, place};
 
 use super::Strictness;
 use super::compile::{self, CompileConfig, CompileError};
@@ -54,19 +50,16 @@ pub struct LoadConfig {
     pub dialect: &'static Dialect,
     /// The number of bytes of a file that are read; `None` for all.
     pub robots_bytes_max: Option<usize>,
-    /// The agents to compile for; `None` for all.
-    pub agents: Option<Arc<[Crawler]>>,
     /// Which notes and faults are errors.
     pub strictness: Strictness,
 }
 
 impl LoadConfig {
-    /// Compiles for all agents, with the default size limit.
+    /// Compiles with the default size limit.
     pub fn new(dialect: &'static Dialect) -> LoadConfig {
         LoadConfig {
             dialect,
             robots_bytes_max: Some(ROBOTS_BYTES_MAX),
-            agents: None,
             strictness: Strictness::default(),
         }
     }
@@ -328,9 +321,8 @@ fn compiled(
     config: &LoadConfig,
 ) -> Result<PolicySet, CompileError> {
     let compiling = CompileConfig::new(config.dialect, config.robots_bytes_max);
-    let agents = config.agents.as_deref().map(CompiledFor::new);
-    let bytes = compile::to_memory(&standings, &compiling, agents.as_ref())?;
-    Ok(PolicySet::from_compiled(name, bytes, agents))
+    let bytes = compile::to_memory(&standings, &compiling)?;
+    Ok(PolicySet::from_compiled(name, bytes))
 }
 
 fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
@@ -395,41 +387,8 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
 mod tests {
     use super::*;
     use portcullis_dialect::dialect::RFC_9309;
-    use portcullis_set::batch::{AskError, Classifier};
 
     const TEXT: &[u8] = b"User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /b\n";
-
-    fn agent(name: &str) -> Crawler {
-        Crawler::parse(name, &RFC_9309).unwrap()
-    }
-
-    fn ask(set: PolicySet, name: &str) -> Result<Classifier, AskError> {
-        Classifier::new(set, vec![agent(name)])
-    }
-
-    #[test]
-    fn a_set_that_is_compiled_for_some_refuses_others() {
-        let agents = Some([agent("a+c")].into());
-        let config = LoadConfig { agents, ..LoadConfig::new(&RFC_9309) };
-        for name in ["a", "C", "c+a"] {
-            assert!(ask(load_text(TEXT, &config), name).is_ok(), "{name}");
-        }
-        for name in ["b", "a+b", "other"] {
-            let error = ask(load_text(TEXT, &config), name).unwrap_err().to_string();
-            assert!(error.contains("compiled for other agents") && error.contains(name), "{error}");
-        }
-        assert!(ask(load_text(TEXT, &LoadConfig::new(&RFC_9309)), "b").is_ok());
-    }
-
-    #[test]
-    fn groups_of_other_agents_are_not_compiled() {
-        let rule_sets = |agents: Option<&str>| {
-            let agents = agents.map(|name| [agent(name)].into());
-            let config = LoadConfig { agents, ..LoadConfig::new(&RFC_9309) };
-            load_text(TEXT, &config).counts().rule_sets
-        };
-        assert_eq!((rule_sets(None), rule_sets(Some("a")), rule_sets(Some("c"))), (2, 1, 0));
-    }
 
     #[test]
     fn one_file_applies_to_every_host() {

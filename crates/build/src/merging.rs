@@ -178,9 +178,9 @@ pub fn as_of(
 ) -> Result<PolicySet, SetError> {
     assert!(set.has_history(), "the set has no history");
     let Ingested { standings, compiling, .. } = settled_at(set, Some(time), scratch)?;
-    let compiled = to_memory(&standings, &compiling, None);
+    let compiled = to_memory(&standings, &compiling);
     let compiled = compiled.map_err(|error| error.of_set(set))?;
-    Ok(PolicySet::from_compiled(set.name(), compiled, None))
+    Ok(PolicySet::from_compiled(set.name(), compiled))
 }
 
 /// Returns the set of the one time of [`Classifier::as_of`], as [`as_of`]; `None` if there is no such

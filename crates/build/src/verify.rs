@@ -68,7 +68,7 @@ fn verify_provenance(set: &PolicySet) -> Result<(), Damage> {
 fn compile_again(set: &PolicySet, settled: &Ingested) -> Result<(), SetError> {
     let mut comparison =
         Comparison { set, sections: 0, section: None, at: 0, hasher: ContentHasher::default() };
-    let compiled = Compiled::to(&mut comparison, &settled.standings, &settled.compiling, None);
+    let compiled = Compiled::to(&mut comparison, &settled.standings, &settled.compiling);
     let compiled = compiled.map_err(|error| error.of_set(set))?;
     comparison.end()?;
     if std::mem::take(&mut comparison.hasher).finish() != set.hash() {

@@ -39,7 +39,7 @@ pub fn run(mut args: AuditArgs, files: &Files) -> anyhow::Result<()> {
     let questions = plan::questions(args.asked.questions, policy_args.dialect())?;
     let beside = plan::beside(args.beside)?;
     let times = plan::times(args.times, false, None, &policy_args)?;
-    let questions = QuestionPlan { all_robots: true, times, ..questions };
+    let questions = QuestionPlan { times, ..questions };
     let strictness = policy_args.faults.strictness();
     let (reading, rejects, run) = (args.input.reading, args.rejects, &args.run);
     let mut stream = plan::stream(reading, files, rejects, &questions, run, strictness, false)?;

@@ -229,10 +229,9 @@ impl Diff {
         Rows::begin(table::open(self.format, &self.output)?, self.format, fields)
     }
 
-    /// Compiles the robots.txt at `path` for the agents.
+    /// Compiles the robots.txt at `path`.
     fn load(&self, path: &Path, notes: &mut Vec<String>) -> anyhow::Result<Arc<PolicySet>> {
-        let agents = Some(self.questions.agents(self.config.dialect)?.into());
-        let loaded = load(path, &LoadConfig { agents, ..self.config.clone() })?;
+        let loaded = load(path, &self.config)?;
         self.note(&loaded.notes, loaded.note_count(), notes);
         Ok(loaded.set.into())
     }

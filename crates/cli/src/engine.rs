@@ -59,9 +59,7 @@ pub fn load(
              time"
         );
         let dialect = args.text.dialect();
-        let agents = (!questions.all_robots).then(|| questions.agents(dialect)).transpose()?;
-        let (robots_bytes_max, agents) = (args.text.bytes_max(), agents.map(Into::into));
-        let config = LoadConfig { dialect, robots_bytes_max, agents, strictness };
+        let config = LoadConfig { dialect, robots_bytes_max: args.text.bytes_max(), strictness };
         pool.install(|| portcullis_build::load(args.path(), &config))?
     };
     let mut agents = AgentNotes::of(questions, &loaded.set)?;

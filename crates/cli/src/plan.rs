@@ -45,8 +45,6 @@ pub struct QuestionPlan {
     pub times: Option<TimePlan>,
     /// The agent of each record; `None` if records are decided for all agents.
     pub each: Option<RecordAgentPlan>,
-    /// Whether all robots that files name are asked about, and not the agents alone.
-    pub all_robots: bool,
 }
 
 /// The agent of each record.
@@ -229,8 +227,6 @@ pub fn record_agents(
         questions.asked.read_as_documented();
     }
     questions.each = Some(RecordAgentPlan { place, kind, has_default_lists });
-    // A set that is compiled for the agents alone does not have the names of others.
-    questions.all_robots = true;
     Ok(())
 }
 

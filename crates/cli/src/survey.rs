@@ -51,8 +51,7 @@ pub fn run(args: SurveyArgs) -> anyhow::Result<()> {
     ensure!(!args.history || at.is_none(), "--history has all periods; leave out @TIME");
     let questions = plan::agents(args.agents, policies.dialect())?;
     let beside = plan::beside(args.beside)?;
-    let questions =
-        QuestionPlan { all_robots: args.sitemaps || beside.is_some(), times, ..questions };
+    let questions = QuestionPlan { times, ..questions };
     let output = table::open(format, &destination)?;
     let pool = thread_pool(args.run.threads.threads)?;
     let loaded = engine::load(&pool, &policies, &questions)?;

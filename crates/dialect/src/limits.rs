@@ -43,14 +43,6 @@ pub const REDIRECTS_MAX: u8 = 5;
 /// Source: RFC 9309, section 2.3.1.4 ("for example, 30 days"), and Google's page ("longer than").
 pub const LONG_UNREACHABLE_SECONDS: u64 = 30 * 24 * 60 * 60;
 
-/// Rules of one policy that are ordered when a set is compiled, counted once per combination of
-/// groups: 262,144.
-///
-/// Source: our choice; five times the maximum of 32,711 real files. A file within its size limit
-/// can name thousands of robots, each with another combination of large groups; the rest is ordered
-/// when an agent needs it. Part of the format, see `crates/set/src/FORMAT.md`.
-pub const POLICY_PATTERNS_MAX: usize = 256 * 1024;
-
 /// Records per block: 256.
 ///
 /// Source: measured, see the project's `DESIGN.md`. The lookups of a block overlap, and a larger

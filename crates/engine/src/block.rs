@@ -95,6 +95,8 @@ pub struct Block<'b> {
 pub struct BlockMemory {
     /// By start.
     outcomes: Vec<Outcome>,
+    /// Those of the block that was asked beside.
+    beside: Vec<Outcome>,
     /// What step 1 left open, and as many as may follow.
     open: Vec<OpenQuestion>,
     cache: Cache,
@@ -121,6 +123,19 @@ impl BlockMemory {
         self.outcomes.resize(block.starts.len(), Outcome::LOST);
         self.counts.questions += block.starts.len() as u64;
         block.settings.vectors.run(Ask { block, columns, memory: self });
+    }
+
+    /// Answers the questions of another block, and keeps the outcomes of the last one. Returns those of this
+    /// one, by start, and those that were kept.
+    ///
+    /// # Panics
+    ///
+    /// As for [`BlockMemory::ask`].
+    pub fn ask_beside(&mut self, block: Block<'_>) -> (&[Outcome], &mut [Outcome]) {
+        std::mem::swap(&mut self.outcomes, &mut self.beside);
+        self.ask(block);
+        std::mem::swap(&mut self.outcomes, &mut self.beside);
+        (&self.beside, &mut self.outcomes)
     }
 
     /// Returns the outcomes of the last block, by start.
@@ -205,7 +220,7 @@ impl Ask<'_> {
     #[inline(always)]
     fn answer_open(&mut self, open: usize, kind: impl Kernels) {
         let Ask { block: Block { lines, starts, paths, settings }, columns, .. } = *self;
-        let BlockMemory { outcomes, open: questions, cache, counts } = &mut *self.memory;
+        let BlockMemory { outcomes, open: questions, cache, counts, .. } = &mut *self.memory;
         for &OpenQuestion { number, open } in &questions[..open] {
             let number = number as usize;
             let (Start(start), limits) = (starts[number], &settings.limits);

@@ -39,6 +39,12 @@ pub const LINT_RULES_MAX: usize = 64 * 1024;
 /// Source: our choice. Real patterns need a dozen; a hostile one has an edit for every second byte.
 pub const LINT_EDITS_PER_FINDING_MAX: usize = 1024;
 
+/// Statements about usage that `lint` compares in one file, counted as [`LINT_RULES_MAX`] counts rules: 262,144.
+/// Those of further combinations are not compared, and the report says so.
+///
+/// Source: our choice; no real file comes near.
+pub const LINT_STATEMENTS_MAX: usize = 256 * 1024;
+
 /// Positions read to compute how much of a site a rule set leaves, and how that relates to what another one
 /// leaves, with a charge of eight a state and for each combination of states: 64 Ki.
 ///

@@ -34,7 +34,7 @@ pub(super) fn classifier(allowed: &[&str], disallowed: &[&str], agents: usize) -
         allowed.chain(disallowed.iter().map(|host| (origin(host), DISALLOWED))).collect();
     let names = ["bot", "other"].into_iter().chain(std::iter::repeat("unnamed"));
     let agents = testkit::agents(&names.take(agents).collect::<Vec<_>>(), &RFC_9309);
-    let set = testkit::set_at(Form::Compiled, &files, (&RFC_9309, None), &agents);
+    let set = testkit::set_at(Form::Compiled, &files, (&RFC_9309, None));
     testkit::classifier(set, agents)
 }
 

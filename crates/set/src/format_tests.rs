@@ -79,7 +79,6 @@ fn tables_are_those_of_the_constants() {
                 (offset_of!(SetCounts, origins), "origins"),
                 (offset_of!(SetCounts, policies), "policies"),
                 (offset_of!(SetCounts, rule_sets), "rule sets"),
-                (offset_of!(SetCounts, rule_sets_of_groups), "made of groups"),
                 (offset_of!(SetCounts, captures), "captures"),
                 (offset_of!(SetCounts, strings), "strings"),
                 (offset_of!(SetCounts, tokens), "names"),
@@ -91,7 +90,7 @@ fn tables_are_those_of_the_constants() {
                 (offset_of!(SetCounts, file_notes) + 24, "file-cut"),
                 (offset_of!(SetCounts, host_seed), "seed"),
             ]),
-            Some(15),
+            Some(14),
         ),
         (
             15,
@@ -154,7 +153,7 @@ fn tables_are_those_of_the_constants() {
             &[
                 (policy::WORDS, "words of the whole"),
                 (policy::TOKENS, "number of robots"),
-                (policy::ENTRIES, "number of entries"),
+                (policy::RULE_GROUPS, "number of rule groups"),
                 (policy::DEFAULT_NAMING_LINE, "record that names the default"),
                 (policy::HEAD_WORDS, "numbers of names"),
             ],
@@ -164,7 +163,7 @@ fn tables_are_those_of_the_constants() {
             10,
             3,
             &[(policy::RULE_SET, "rule set"), (policy::ORDER, "order"), (policy::GROUPS, "groups")],
-            Some(policy::ENTRY_WORDS),
+            Some(policy::RULE_GROUP_WORDS),
         ),
         (
             11,

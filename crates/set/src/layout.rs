@@ -156,7 +156,7 @@ pub struct PolicyHead {
     pub document: U32,
     /// The position of the usage records.
     pub usage_records: U32,
-    /// The entry of the default groups and the lines of its rule set, as the index has them.
+    /// The entry of the default groups, and the lines of its rule set if it has one rule group.
     pub default_entry: U32,
     pub default_line: U32,
     pub default_lines: U32,
@@ -278,23 +278,27 @@ pub mod policy {
     pub const WORDS: usize = 0;
     /// As [`robots_word`](super::robots_word) returns it.
     pub const TOKENS: usize = 1;
-    /// The position of an entry follows from its number.
-    pub const ENTRIES: usize = 2;
+    /// The number of rule groups. The position of one follows from its number.
+    pub const RULE_GROUPS: usize = 2;
     pub const DEFAULT_NAMING_LINE: usize = 3;
     pub const HEAD_WORDS: usize = 4;
 
-    /// Words of an entry: its rule set, its order, and the position of its groups in the policy.
-    pub const ENTRY_WORDS: usize = 3;
+    /// Words of a rule group: its rule set, its order, and the position of its groups in the policy. Behind
+    /// the rule groups are the positions of the entries with several of them.
+    pub const RULE_GROUP_WORDS: usize = 3;
     pub const RULE_SET: usize = 0;
     pub const ORDER: usize = 1;
     pub const GROUPS: usize = 2;
 }
 
+/// The flag in the first byte of an order that the lengths of the patterns follow.
+pub const ORDER_HAS_LENGTHS: u8 = 8;
+
 /// A rule set in the index.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct RuleSetRow {
-    /// Its first line; [`NONE`] for a rule set made of groups.
+    /// Its first line.
     pub line: U32,
     /// The number of its lines.
     pub lines: U32,
@@ -303,8 +307,6 @@ pub struct RuleSetRow {
 /// A list of records: the number of records, the number of runs of consecutive lines, the runs, the
 /// kinds, and the number of the string of each record that has one.
 pub mod record {
-    use portcullis_dialect::{Dialect, Field};
-    use portcullis_robots::syntax::record_of;
     use zerocopy::little_endian::U32;
 
     use super::Pairs;
@@ -314,22 +316,6 @@ pub mod record {
     /// line of that record.
     pub const RUNS: usize = 1;
     pub const HEAD_WORDS: usize = 2;
-
-    /// Kinds in `others`; 0 is any other record. Those in `documents` are
-    /// the numbers of [`Role`](crate::lists::Role)s.
-    pub const SITEMAP: u32 = 1;
-    pub const CRAWL_DELAY: u32 = 2;
-
-    /// Returns the kind of a record in `others`.
-    pub fn other_kind(text: &[u8], dialect: &Dialect) -> u32 {
-        match record_of(text, dialect) {
-            Some(record) if record.field == Some(Field::Sitemap) => SITEMAP,
-            Some(record) if record.name.eq_ignore_ascii_case(DELAY) => CRAWL_DELAY,
-            _ => 0,
-        }
-    }
-
-    const DELAY: &[u8] = portcullis_robots::policy::CRAWL_DELAY.as_bytes();
 
     /// Bits of a kind. In `documents`, the upper ones are the form of the record's text.
     pub const KIND_BITS: u32 = 4;
@@ -348,7 +334,7 @@ pub mod record {
         Documents,
         /// Kinds; each record has a string.
         Usage,
-        /// Kinds of their own; each record has a string.
+        /// Before format 16: kinds of their own; each record has a string.
         Others,
     }
 

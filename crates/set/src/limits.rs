@@ -34,6 +34,13 @@ pub const SET_HOST_RUN_LINES_MAX: usize = 32;
 /// Source: our choice, some 20 MB. When there are more, all are read again.
 pub const CRAWL_DELAYS_KEPT_MAX: usize = 1024 * 1024;
 
+/// Patterns of one policy that are read for its texts, besides two for each record: 262,144. A policy with
+/// more is damaged.
+///
+/// Source: format 15, which stored each combination of groups up to this limit. In later formats, a rule has
+/// two patterns at most.
+pub const PATTERNS_READ_MAX: usize = 256 * 1024;
+
 /// Seconds since 1970 at which timelines end. Captures from then on are in no timeline.
 ///
 /// Source: our choice. A moment's time has 40 bits in a set, so that a moment takes 16 bytes; no

@@ -13,7 +13,7 @@ use portcullis_engine::pattern::PatternList;
 use portcullis_lint::analysis::{Reach, Relation, relation};
 use portcullis_robots::policy::{Audience, Crawler, UsageGroups, UsageRules};
 use portcullis_robots::syntax::RobotsTxt;
-use portcullis_set::stored::{AgentTokens, StoredPolicy};
+use portcullis_set::stored::{AgentTokens, EntryRules, PolicyEntry, StoredPolicy};
 use portcullis_set::{Damage, PolicySet};
 
 use crate::reaches::{Applied, Reaches, stances};
@@ -82,7 +82,7 @@ pub struct FactReader<'s> {
 type Addressing = (Addressed, Option<Arc<[u8]>>);
 
 /// The groups that apply, by their number in a policy, and those of usage records.
-type Entries = (Option<u32>, Vec<usize>);
+type Entries = (Option<PolicyEntry>, Vec<usize>);
 
 impl<'s> FactReader<'s> {
     /// Returns a reader of the policies of `set` for `agents`, whose access is compared with that of
@@ -166,7 +166,9 @@ impl<'s> FactReader<'s> {
                         addressed: Addressed::NotAtAll,
                         group: None,
                         rules: match &applied.groups {
-                            Some(it) => it.rules()?.iter().map(|rules| rules.len() as u32).sum(),
+                            Some(it) => {
+                                it.rule_numbers()?.iter().map(|rules| rules.len() as u32).sum()
+                            }
                             None => 0,
                         },
                         stances: stances(self.set, &stated, &applied)?,
@@ -200,10 +202,9 @@ impl<'s> FactReader<'s> {
         &self,
         applied: &Applied<'_>,
         beside: &Applied<'_>,
-        rules: &RuleSetBuf,
+        rules: &EntryRules<'_>,
     ) -> Result<Related, Damage> {
-        let number = |applied: &Applied<'_>| applied.groups.map(|it| it.rule_set.index());
-        if number(applied).is_some() && number(applied) == number(beside) {
+        if applied.rules.is_some() && applied.rules == beside.rules {
             return Ok((Relation::Same, None));
         }
         let own = rules_of(applied)?;
@@ -232,13 +233,13 @@ impl<'s> FactReader<'s> {
 }
 
 /// Returns the rules that apply; without groups, those that allow or disallow everything.
-fn rules_of(applied: &Applied<'_>) -> Result<RuleSetBuf, Damage> {
+fn rules_of<'s>(applied: &Applied<'s>) -> Result<EntryRules<'s>, Damage> {
     if let Some(groups) = &applied.groups {
-        return groups.build();
+        return groups.rules();
     }
     let mut patterns = PatternList::new();
     if applied.reach == Some(Reach::Nothing) {
         patterns.push(b"/", false);
     }
-    Ok(RuleSetBuf::new(&patterns, |_| false))
+    Ok(EntryRules::Merged(RuleSetBuf::new(&patterns, |_| false)))
 }

@@ -5,7 +5,7 @@
 //! A period is a time in which the policy stays the same. For each robot that a file of the origin
 //! names, and for all others, a period has how much of the site the policy allows: exact, over all
 //! paths. Cost: each rule set is searched once; of those that the set does not store, only as many as
-//! fit [`HISTORY_PATTERNS_MAX`].
+//! fit [`MERGED_PATTERNS_MAX`].
 //!
 //! ```
 //! use portcullis_dialect::dialect::RFC_9309;
@@ -37,13 +37,14 @@ use portcullis_robots::syntax::{NoteKind, RobotsTxt};
 use portcullis_robots::url::{BadUrl, Origin};
 use portcullis_set::lists::{ListReader, Role};
 use portcullis_set::stored::{
-    AgentTokens, PolicyNumber, StoredCapture, StoredMoment, StoredPolicy, StoredTimeline,
+    AgentTokens, PolicyEntry, PolicyNumber, StoredCapture, StoredMoment, StoredPolicy,
+    StoredTimeline,
 };
 use portcullis_set::{Damage, PolicySet};
 use serde::{Serialize, Serializer};
 
-use crate::limits::HISTORY_PATTERNS_MAX;
-use crate::reaches::Reaches;
+use crate::limits::MERGED_PATTERNS_MAX;
+use crate::reaches::{EntryReach, Reaches, RulesID};
 use crate::text::Text;
 use crate::usage::HostUsage;
 
@@ -124,7 +125,7 @@ pub struct HostRobot {
     /// How much of a site they allow; `None` if a limit ended the search.
     #[serde(rename = "access")]
     pub reach: Option<Reach>,
-    /// The number of patterns; `None` if they are too many to be stored.
+    /// The number of patterns; `None` if they are too many to be merged.
     pub patterns: Option<usize>,
 }
 
@@ -279,13 +280,14 @@ fn robots(
 ) -> Result<Vec<HostRobot>, Damage> {
     let differ = || set.malformed_host("a policy names other robots than its records do");
     let reaches = Reaches::new(set);
-    let robot = |name: Option<&[u8]>, groups: &[usize], entry: u32| {
-        let number = policy.rule_set(entry)?;
+    let mut patterns_left = MERGED_PATTERNS_MAX;
+    let mut robot = |name: Option<&[u8]>, groups: &[usize], entry: PolicyEntry| {
+        let EntryReach { reach, patterns, .. } = reaches.of(policy, entry, &mut patterns_left)?;
         Ok(HostRobot {
             name: name.map(|name| Text(name.to_vec())),
             groups: groups.iter().map(|group| group + 1).collect(),
-            reach: reaches.of(number)?,
-            patterns: set.rule_set(number)?.map(|rules| rules.len()),
+            reach,
+            patterns,
         })
     };
     let mut robots = Vec::new();
@@ -369,7 +371,7 @@ struct Asked {
 }
 
 /// What a policy is for one robot: how much it allows, and by which rule set.
-type Access = (Option<Reach>, Option<u32>);
+type Access = (Option<Reach>, Option<RulesID>);
 
 /// Returns the histories of `origins` in `set`, for `agents`; without agents, for all robots that a file
 /// of the origin names and for all others. Origins with one history share it.
@@ -449,7 +451,7 @@ fn periods(
         }
     };
     let mut periods: Vec<HostPeriod> = Vec::new();
-    let mut patterns_left = HISTORY_PATTERNS_MAX;
+    let mut patterns_left = MERGED_PATTERNS_MAX;
     let mut before: Option<(Vec<Access>, Vec<HostUsage>)> = None;
     for moments in periods_found {
         let newest = &moments[moments.len() - 1];
@@ -457,7 +459,7 @@ fn periods(
         let outcome = policy.access()?;
         let mut access = |asked: &Asked| {
             let applied = reaches.applied(&policy, &asked.tokens, &mut patterns_left)?;
-            Ok((applied.reach, applied.groups.map(|it| it.rule_set.index() as u32)))
+            Ok((applied.reach, applied.rules))
         };
         let access: Vec<Access> = asked.iter().map(&mut access).collect::<Result<_, Damage>>()?;
         let read = |file: &RobotsTxt<'_>, _: &[u8]| {

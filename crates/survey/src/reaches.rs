@@ -1,7 +1,8 @@
 //! What a policy says to an agent as a whole: how much of a site, by which groups and rules.
 //!
 //! What may be fetched is read from the stored rule sets; no text is parsed. A rule set is searched once,
-//! for all policies and agents that share it, when it is first asked for.
+//! for all policies and agents that share it, when it is first asked for. Those of an agent that follows
+//! several rule groups are merged for that.
 //!
 //! [`stances`] are what a policy states about the use of all pages that an agent may fetch.
 //!
@@ -12,7 +13,9 @@
 //! [`STANCE_POSITIONS_MAX`] bounds the search, and no list of patterns is read if the rule sets have
 //! more than [`STANCE_BYTES_MAX`].
 
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::AccessOutcome;
@@ -25,16 +28,42 @@ use portcullis_lint::analysis::{
 use portcullis_lint::limits::REACH_EXAMPLES_MAX;
 use portcullis_robots::policy::{LabelRules, UsageRules};
 use portcullis_set::Damage;
-use portcullis_set::stored::{AgentTokens, AppliedGroups, PolicySet, RuleSetNumber, StoredPolicy};
+use portcullis_set::stored::{
+    AgentTokens, AppliedGroups, PolicyEntry, PolicyNumber, PolicySet, RuleSetNumber, StoredPolicy,
+};
 
-use crate::limits::{STANCE_BYTES_MAX, STANCE_POSITIONS_MAX};
+use crate::limits::{MERGED_ENTRIES_KEPT_MAX, STANCE_BYTES_MAX, STANCE_POSITIONS_MAX};
 
-/// How much each rule set of a set allows. Threads share it.
+/// How much the rules of each entry of a set allow. Threads share it.
 #[derive(Debug)]
 pub struct Reaches<'s> {
     set: &'s PolicySet,
-    /// By the number of the rule set.
+    /// By the number of the rule set, of entries with one rule group.
     known: Vec<OnceLock<Option<Reach>>>,
+    /// Of entries with several.
+    merged: Mutex<HashMap<(PolicyNumber, PolicyEntry), EntryReach>>,
+}
+
+/// The rules of an entry as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryReach {
+    /// How much they allow; `None` if a limit ended the search.
+    pub reach: Option<Reach>,
+    /// The number of patterns; `None` if there are more than are merged.
+    pub patterns: Option<usize>,
+    /// Their identity: rules with equal ones are the same.
+    pub rules: RulesID,
+}
+
+/// The identity of the rules of an entry in a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RulesID {
+    /// A rule set.
+    Stored(RuleSetNumber),
+    /// The fingerprint of several that were merged.
+    Merged(u64),
+    /// An entry whose rule sets were not merged.
+    Apart(PolicyNumber, PolicyEntry),
 }
 
 /// What a policy says to an agent as a whole.
@@ -44,26 +73,19 @@ pub struct Applied<'s> {
     pub reach: Option<Reach>,
     /// The groups that apply; `None` if none does, or if there is no file with rules.
     pub groups: Option<AppliedGroups<'s>>,
+    /// The identity of their rules.
+    pub rules: Option<RulesID>,
 }
 
 impl<'s> Reaches<'s> {
-    /// Returns the rule sets of `set`, none of them searched.
+    /// Returns the entries of `set`, none of them searched.
     pub fn new(set: &'s PolicySet) -> Reaches<'s> {
-        Reaches { set, known: vec![OnceLock::new(); set.rule_set_count() as usize] }
+        let known = vec![OnceLock::new(); set.rule_set_count() as usize];
+        Reaches { set, known, merged: Mutex::default() }
     }
 
-    /// Returns how much a rule set allows; `None` if a limit ended the search, or the rule set is
-    /// too large to be stored.
-    ///
-    /// # Errors
-    ///
-    /// If the rule set is damaged.
-    pub fn of(&self, number: RuleSetNumber) -> Result<Option<Reach>, Damage> {
-        self.find(number, None, &mut 0)
-    }
-
-    /// Returns what `policy` says to `agent`. A rule set that is too large to be stored is built, while
-    /// `patterns_left` is not 0, which counts down by the patterns of each such rule set.
+    /// Returns what `policy` says to `agent`. Several rule groups are merged while `patterns_left`, which
+    /// counts down, is enough.
     ///
     /// # Errors
     ///
@@ -75,39 +97,60 @@ impl<'s> Reaches<'s> {
         patterns_left: &mut usize,
     ) -> Result<Applied<'s>, Damage> {
         let groups = policy.applied_groups(agent)?;
-        let reach = match &groups {
-            Some(of_agent) => self.find(of_agent.rule_set, groups.as_ref(), patterns_left)?,
-            None => {
-                let AccessOutcome { state, verdict } = policy.access()?;
-                let is_closed = verdict == Verdict::Disallow && state != PolicyState::Rules;
-                Some(if is_closed { Reach::Nothing } else { Reach::Everything })
-            }
+        let Some(of_agent) = &groups else {
+            let AccessOutcome { state, verdict } = policy.access()?;
+            let is_closed = verdict == Verdict::Disallow && state != PolicyState::Rules;
+            let reach = Some(if is_closed { Reach::Nothing } else { Reach::Everything });
+            return Ok(Applied { reach, groups, rules: None });
         };
-        Ok(Applied { reach, groups })
+        let EntryReach { reach, rules, .. } = self.of(policy, of_agent.entry, patterns_left)?;
+        Ok(Applied { reach, groups, rules: Some(rules) })
     }
 
-    /// Like [`Reaches::of`]. Builds a rule set that is not stored if its `groups` are given.
-    fn find(
+    /// Returns how much an entry of a policy allows. Several rule groups are merged while `patterns_left`,
+    /// which counts down, is enough.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    pub fn of(
         &self,
-        number: RuleSetNumber,
-        groups: Option<&AppliedGroups<'s>>,
+        policy: &StoredPolicy<'s>,
+        entry: PolicyEntry,
         patterns_left: &mut usize,
-    ) -> Result<Option<Reach>, Damage> {
-        if let Some(reach) = self.known.get(number.index()).and_then(OnceLock::get) {
-            return Ok(*reach);
-        }
+    ) -> Result<EntryReach, Damage> {
         let escapes = self.set.dialect().paths.escapes;
-        let found = match (self.set.rule_set(number)?, groups) {
-            (Some(stored), _) => reach(stored, escapes),
-            (None, None) => return Ok(None),
-            (None, Some(_)) if *patterns_left == 0 => return Ok(None),
-            (None, Some(groups)) => {
-                let built = groups.build()?;
-                *patterns_left = patterns_left.saturating_sub(built.as_rule_set().len());
-                reach(built.as_rule_set(), escapes)
-            }
+        if let Some(number) = policy.only_rule_set(entry)? {
+            let stored = self.set.rule_set(number)?;
+            let reach = *self.known[number.index()].get_or_init(|| reach(stored, escapes));
+            let (patterns, rules) = (Some(stored.len()), RulesID::Stored(number));
+            return Ok(EntryReach { reach, patterns, rules });
+        }
+        let key = (policy.number(), entry);
+        let lock = || self.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&key) {
+            return Ok(*known);
+        }
+        let Some(left) = patterns_left.checked_sub(policy.pattern_count(entry)?) else {
+            let rules = RulesID::Apart(key.0, entry);
+            return Ok(EntryReach { reach: None, patterns: None, rules });
         };
-        Ok(*self.known[number.index()].get_or_init(|| found))
+        *patterns_left = left;
+        let merged = policy.rules(entry)?;
+        let rules = merged.as_rule_set();
+        let mut hasher = DefaultHasher::new();
+        rules.iter().for_each(|rule| rule.hash(&mut hasher));
+        let found = EntryReach {
+            reach: reach(rules, escapes),
+            patterns: Some(rules.len()),
+            rules: RulesID::Merged(hasher.finish()),
+        };
+        let mut known = lock();
+        if known.len() >= MERGED_ENTRIES_KEPT_MAX {
+            known.clear();
+        }
+        known.insert(key, found);
+        Ok(found)
     }
 }
 
@@ -163,10 +206,13 @@ fn stance(
     // No page is at `/robots.txt`, so it is left out.
     let access = match groups {
         None => machine(RuleSetBuf::new(&PatternList::new(), |_| true).as_rule_set(), false),
-        Some(groups) => match set.rule_set(groups.rule_set)? {
-            Some(rules) if rules.bytes() <= bytes_left => machine(rules, false),
-            _ => return Ok(None),
-        },
+        Some(groups) => {
+            let rules = groups.rules()?;
+            if rules.as_rule_set().bytes() > bytes_left {
+                return Ok(None);
+            }
+            machine(rules.as_rule_set(), false)
+        }
     };
     let language = Language::of(set.dialect().paths.escapes);
     Ok(search(constant, &fields, access, language))

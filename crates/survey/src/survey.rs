@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use crate::agents::{AgentFigures, KnownReach, ReachFigures};
 use crate::facts::{FactReader, PolicyReading};
+use crate::limits::MERGED_PATTERNS_MAX;
 use crate::origins::{PolicyUse, captured};
 use crate::reaches::Applied;
 use crate::text::Text;
@@ -206,7 +207,7 @@ impl PolicyRules {
         for applied in applied.iter().filter_map(|it| it.groups.as_ref()) {
             if !entries.contains(&applied.entry) {
                 entries.push(applied.entry);
-                groups.extend(applied.rules()?.iter().map(|rules| (rules.start, rules.end)));
+                groups.extend(applied.rule_numbers()?.iter().map(|rules| (rules.start, rules.end)));
             }
         }
         let applicable = groups.iter().map(|(start, end)| u64::from(end - start)).sum();
@@ -282,7 +283,9 @@ impl<'s> Passes<'s> {
             let Passes { facts, uses, .. } = &*self;
             let read = |number: &PolicyNumber| {
                 let policy = set.policy(*number)?;
-                let reach = |entry| facts.reaches.of(policy.rule_set(entry)?);
+                let mut left = MERGED_PATTERNS_MAX;
+                let mut reach = |entry| Ok(facts.reaches.of(&policy, entry, &mut left)?.reach);
+                let default = policy.default_entry().map(&mut reach).transpose()?;
                 let robot = |(name, entry)| Ok((name, reach(entry)?));
                 let (reading, applied) = facts.read(&policy)?;
                 Ok(Reading {
@@ -292,7 +295,7 @@ impl<'s> Passes<'s> {
                         .into_iter()
                         .map(robot)
                         .collect::<Result<_, Damage>>()?,
-                    default: policy.default_entry().map(reach).transpose()?,
+                    default,
                     usage: match policy.has_usage()? {
                         true => policy.with_file(|file, _| UsageReading::of(file))?,
                         false => UsageReading::default(),

@@ -13,7 +13,6 @@ use portcullis_build::compile::{self, CompileConfig};
 use portcullis_build::{Content, HostStanding, Packed, Standing, Standings};
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
 use portcullis_dialect::dialect::{AccessOutcome, Dialect};
-use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{Label, Stated, Usage};
 use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::Origin;
@@ -43,13 +42,13 @@ const WITHOUT_FILE: [(&str, u16, AccessOutcome, Reason); 2] = [
 ];
 const UNKNOWN: &str = "unknown.companion.example";
 
-/// Rules of the group that applies together with each of the others. They match nothing, so that
-/// they count and cost little.
+/// Rules of the group that applies together with each of the others. They match nothing, so that they cost
+/// little.
 const LARGE_GROUP_RULES: usize = 1_024;
 /// Statements about usage of that group, each of which counts once per label.
 const LARGE_GROUP_STATEMENTS: usize = 80;
-/// The robots whose rules are ordered before those of the agents, and reach the limit.
-const ROBOTS: usize = POLICY_PATTERNS_MAX / LARGE_GROUP_RULES;
+/// The other robots that the file names.
+const ROBOTS: usize = 256;
 
 /// Bytes of the rule that is damaged: a whole block lies within it, so nothing else is lost.
 const DAMAGED_RULE_BYTES: usize = 2 * SET_BLOCK_BYTES + 64;
@@ -138,7 +137,7 @@ impl Companions {
 }
 
 /// Returns the file of the crowded origin: a large group, which applies together with one group for each
-/// robot. The rule sets for agents come behind the limit.
+/// robot, so that each agent has several rule groups.
 fn crowded(agents: &[Crawler]) -> Vec<u8> {
     let robots = (0..ROBOTS).map(|number| format!("companion{number}"));
     let tokens = agents.iter().flat_map(Crawler::tokens).map(str::to_owned);
@@ -173,7 +172,7 @@ fn damage(bytes: &mut [u8]) {
 
 /// Returns the set of `files`, each of which applies to its [`origin`](crate::origin), in this form.
 /// Beside them it has companions for `agents`, about which [`agree`](crate::agree) asks between the blocks
-/// of a comparison. One that is compiled for its agents has the crowded file alone, and only if the limit
+/// of a comparison. One that is compiled into memory has the crowded file alone, and only if the limit
 /// on files takes it. Of many sets in one process, most have no companions.
 pub fn set_to_compare(
     form: Form,
@@ -184,13 +183,13 @@ pub fn set_to_compare(
     let mut files = files_at_origins(files);
     let number = SETS.fetch_add(1, Ordering::Relaxed);
     if number >= FIRST_SETS && !number.is_power_of_two() {
-        return set_at(form, &files, (dialect, robots_bytes_max), agents);
+        return set_at(form, &files, (dialect, robots_bytes_max));
     }
     let crowded = crowded(agents);
     if form == Form::Compiled {
         let fits = robots_bytes_max.is_none_or(|max| crowded.len() <= max);
         files.extend(fits.then_some((origin_of(CROWDED), &crowded[..])));
-        return compiled_at(&files, (dialect, robots_bytes_max), agents).into();
+        return compiled_at(&files, (dialect, robots_bytes_max)).into();
     }
     // The limit does not cut companions.
     let damaged = damaged();

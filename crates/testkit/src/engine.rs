@@ -114,7 +114,7 @@ pub fn configurations() -> [Configuration; 8] {
 #[derive(Debug)]
 pub struct Engine {
     classifier: Arc<Classifier>,
-    /// Decides for an agent per record; `None` for a set that is compiled for some agents, and with usage.
+    /// Decides for an agent per record; `None` with usage, and if agents have the same first token.
     by_record: Option<Arc<Classifier>>,
     /// The position of each agent in the oracle's list.
     positions: Vec<usize>,

@@ -10,7 +10,6 @@ use portcullis_build::compile::{self, CompileConfig};
 use portcullis_build::{LoadConfig, Standings, load_files, load_text};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::URL_BYTES_MAX;
-use portcullis_robots::policy::Crawler;
 use portcullis_robots::url::{Origin, host_key, split};
 use portcullis_set::PolicySet;
 use portcullis_set::limits::SET_BLOCK_BYTES;
@@ -20,7 +19,7 @@ use twox_hash::XxHash3_64;
 /// The form of a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// Compiled into memory for its agents.
+    /// Compiled into memory.
     Compiled,
     /// Read from a file.
     Read,
@@ -71,9 +70,8 @@ pub fn set_of(
     form: Form,
     files: &[impl AsRef<[u8]>],
     reading: (&'static Dialect, Option<usize>),
-    agents: &[Crawler],
 ) -> Arc<PolicySet> {
-    set_at(form, &files_at_origins(files), reading, agents)
+    set_at(form, &files_at_origins(files), reading)
 }
 
 pub(crate) fn files_at_origins(files: &[impl AsRef<[u8]>]) -> Vec<(Origin, &[u8])> {
@@ -85,10 +83,9 @@ pub fn set_at(
     form: Form,
     files: &[(Origin, &[u8])],
     reading: (&'static Dialect, Option<usize>),
-    agents: &[Crawler],
 ) -> Arc<PolicySet> {
     if form == Form::Compiled {
-        return compiled_at(files, reading, agents).into();
+        return compiled_at(files, reading).into();
     }
     let config = CompileConfig::new(reading.0, reading.1);
     let bytes = compile::to_vec(&standings_at(files, reading), &config);
@@ -104,14 +101,12 @@ pub(crate) fn standings_at(
     Standings::from_files(files.iter().map(|(origin, text)| (origin, *text)), &config)
 }
 
-/// Compiles files at these origins into memory, for some agents.
+/// Compiles files at these origins into memory.
 pub(crate) fn compiled_at(
     files: &[(Origin, &[u8])],
     (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
-    agents: &[Crawler],
 ) -> PolicySet {
-    let agents = Some(agents.into());
-    let config = LoadConfig { robots_bytes_max, agents, ..LoadConfig::new(dialect) };
+    let config = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
     load_files(files.iter().map(|(origin, text)| (origin, *text)), &config)
 }
 
@@ -127,14 +122,12 @@ pub(crate) fn opened(form: Form, bytes: &[u8]) -> Arc<PolicySet> {
     opened.expect("it was just made").into()
 }
 
-/// Compiles a file that applies to every URL, for `agents`, or for all if they are `None`.
+/// Compiles a file that applies to every URL.
 pub fn set_everywhere(
     text: &[u8],
     (dialect, robots_bytes_max): (&'static Dialect, Option<usize>),
-    agents: Option<&[Crawler]>,
 ) -> Arc<PolicySet> {
-    let agents = agents.map(Into::into);
-    let config = LoadConfig { robots_bytes_max, agents, ..LoadConfig::new(dialect) };
+    let config = LoadConfig { robots_bytes_max, ..LoadConfig::new(dialect) };
     load_text(text, &config).into()
 }
 

@@ -5,17 +5,13 @@ use std::mem::offset_of;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromZeros, IntoBytes};
 
-use portcullis_dialect::dialect::Dialect;
 use portcullis_files::scratch::{Items, Scratch};
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteKind;
-use portcullis_set::layout::record::{self, In};
 use portcullis_set::layout::{CaptureRow, HostLine, NONE, OutageRow};
-use portcullis_set::lists::ListReader;
 
 use super::config::CompileError;
 use super::intern::{DistinctPolicies, end};
-use super::texts::Texts;
 use super::timelines::{FirstFollowed, Timelines};
 use crate::pool::{BlobID, BlobPool};
 use crate::standing::{Content, HostStanding, Standing, Timeline};
@@ -27,12 +23,10 @@ pub struct HostSections {
     pub captures: Captures,
     /// `None` if only the newest captures were kept.
     pub timelines: Option<Timelines>,
-    /// The other records of files.
-    pub others: Texts,
+    /// The other records of files: for each list, the number of its bytes, and these, padded to words.
+    pub others: Items<U32>,
     /// The position of the other records of each blob, or [`NONE`].
     pub others_of_blob: Vec<u32>,
-    /// The bytes of the other records.
-    pub other_bytes: u64,
     /// The number of captures whose file has each note of [`NoteKind::OF_FILES`].
     pub file_notes: [u64; NoteKind::OF_FILES.len()],
 }
@@ -71,29 +65,23 @@ impl HostSections {
             hosts: Items::new(scratch),
             captures: Captures::new(scratch),
             timelines: has_history.then(|| Timelines::new(scratch)),
-            others: Texts::new(scratch),
+            others: Items::new(scratch),
             others_of_blob: vec![NONE; places],
-            other_bytes: 0,
             file_notes: Default::default(),
         }
     }
 
     /// Stores the other records of a file, if they are new.
-    pub fn add_others(
-        &mut self,
-        blob: BlobID,
-        pool: &BlobPool,
-        dialect: &Dialect,
-    ) -> Result<(), CompileError> {
+    pub fn add_others(&mut self, blob: BlobID, pool: &BlobPool) -> Result<(), CompileError> {
         if pool.bytes_of(blob) == 0 || self.others_of_blob[blob.index()] != NONE {
             return Ok(());
         }
         let bytes = pool.get(blob)?;
-        self.other_bytes += bytes.len() as u64;
-        let records: Vec<_> = ListReader::from_others(&bytes).flatten().collect();
-        let kind = |index: usize| record::other_kind(records[index].text, dialect);
-        self.others_of_blob[blob.index()] = self.others.add(In::Others, &records, kind)?;
-        Ok(())
+        self.others_of_blob[blob.index()] = end(&self.others)?;
+        let mut words = vec![U32::new_zeroed(); 1 + bytes.len().div_ceil(size_of::<U32>())];
+        words[0] = U32::new(bytes.len() as u32);
+        words[1..].as_mut_bytes()[..bytes.len()].copy_from_slice(&bytes);
+        Ok(self.others.push(&words)?)
     }
 
     /// Adds the next hosts, each behind the shared timelines that it is the first to follow.
@@ -101,17 +89,17 @@ impl HostSections {
         &mut self,
         hosts: &[HostStanding],
         followed: &FirstFollowed,
-        from: (&BlobPool, &Dialect),
+        pool: &BlobPool,
         distinct: &DistinctPolicies,
     ) -> Result<(), CompileError> {
         let mut followed = followed.iter().peekable();
         for (index, host) in hosts.iter().enumerate() {
             while let Some((_, timeline)) = followed.next_if(|(first, _)| *first == index) {
-                self.add_others_of(timeline.moments().iter().map(|it| &it.standing), from)?;
+                self.add_others_of(timeline.moments().iter().map(|it| &it.standing), pool)?;
                 let timelines = self.timelines.as_mut().expect("they are followed");
                 timelines.add_shared(timeline, (distinct, &self.others_of_blob))?;
             }
-            self.add_others_of(host.all(), from)?;
+            self.add_others_of(host.all(), pool)?;
             self.add(host, distinct)?;
         }
         Ok(())
@@ -121,10 +109,10 @@ impl HostSections {
     fn add_others_of<'s>(
         &mut self,
         mut standings: impl Iterator<Item = &'s Standing>,
-        (pool, dialect): (&BlobPool, &Dialect),
+        pool: &BlobPool,
     ) -> Result<(), CompileError> {
         standings.try_for_each(|standing| match standing.content {
-            Content::File { others, .. } => self.add_others(others, pool, dialect),
+            Content::File { others, .. } => self.add_others(others, pool),
             _ => Ok(()),
         })
     }

@@ -6,7 +6,7 @@ use zerocopy::{Immutable, IntoBytes};
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::{Line, RuleSetBuf};
 use portcullis_files::scratch::{Items, Scratch, Spool};
-use portcullis_set::layout::{NONE, RuleSetRow};
+use portcullis_set::layout::{NONE, ORDER_HAS_LENGTHS, RuleSetRow};
 
 use super::config::CompileError;
 use crate::pool::{BlobPool, Fingerprint, Fingerprints};
@@ -31,25 +31,35 @@ fn position(items: u64) -> Result<u32, CompileError> {
     position.ok_or_else(CompileError::too_many_items)
 }
 
-/// The record of each pattern's rule of an entry, counted from the first rule of its first group, as it is
-/// stored.
+/// The record of each pattern's rule of a rule group, counted from the first rule of its first group, as it
+/// is stored; and the lengths of the patterns, if they are compared with those of other rule groups.
 pub struct PackedOrder {
-    /// The width of a number in bytes (1, 2 or 4), then the numbers in that width.
+    /// Each list is the width of a number in bytes (1, 2 or 4), then the numbers in that width.
     bytes: Vec<u8>,
     fingerprint: Fingerprint,
 }
 
 impl PackedOrder {
-    pub fn new(order: &[u32]) -> PackedOrder {
-        let width = match order.iter().max() {
-            Some(0x1_0000..) => 4,
-            Some(0x100..) => 2,
-            _ => 1,
-        };
-        let numbers = order.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width));
-        let bytes: Vec<u8> = std::iter::once(width as u8).chain(numbers).collect();
+    pub fn new(order: &[u32], lengths: Option<&[u32]>) -> PackedOrder {
+        let mut bytes = Vec::with_capacity(1 + 2 * order.len());
+        push_numbers(order, &mut bytes);
+        if let Some(lengths) = lengths {
+            bytes[0] |= ORDER_HAS_LENGTHS;
+            push_numbers(lengths, &mut bytes);
+        }
         PackedOrder { fingerprint: Fingerprint::of(&bytes), bytes }
     }
+}
+
+/// Appends the width of numbers, and the numbers.
+fn push_numbers(numbers: &[u32], bytes: &mut Vec<u8>) {
+    let width = match numbers.iter().max() {
+        Some(0x1_0000..) => 4,
+        Some(0x100..) => 2,
+        _ => 1,
+    };
+    bytes.push(width as u8);
+    bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width)));
 }
 
 /// The orders of a set, each stored once. Memory: about 30 bytes for each.
@@ -87,8 +97,6 @@ pub struct RuleSets {
     line_count: u64,
     /// The lines that were not written yet.
     new: Vec<Line>,
-    /// The number of rule sets that are built lazily from a policy's groups.
-    pub of_groups: u64,
     known: Fingerprints,
 }
 
@@ -109,26 +117,15 @@ impl RuleSets {
             let start = position(*line_count)?;
             *line_count += rules.as_lines().len() as u64;
             new.extend_from_slice(rules.as_lines());
-            Ok(pushed(index, start, rules.as_lines().len() as u32))
+            let lines = rules.as_lines().len() as u32;
+            index.push(RuleSetRow { line: start.into(), lines: lines.into() });
+            Ok(index.len() as u32 - 1)
         })
-    }
-
-    /// Adds a rule set that is built from a policy's groups when an agent first needs it.
-    pub fn push_of_groups(&mut self) -> u32 {
-        self.of_groups += 1;
-        pushed(&mut self.index, NONE, 0)
     }
 
     pub fn table_bytes(&self) -> usize {
         self.known.bytes() + size_of_val(&*self.index)
     }
-}
-
-/// Appends a rule set to the index and returns its number.
-fn pushed(index: &mut Vec<RuleSetRow>, line: u32, lines: u32) -> u32 {
-    let number = index.len() as u32;
-    index.push(RuleSetRow { line: line.into(), lines: lines.into() });
-    number
 }
 
 /// The distinct policies of hosts, in order of first use.

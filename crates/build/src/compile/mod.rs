@@ -39,13 +39,12 @@ use portcullis_files::large_pages::ZeroedMemory;
 use portcullis_files::scratch::{Spool, Table};
 use portcullis_set::file::{HeaderFields, SectionKind, SetCounts};
 use portcullis_set::layout::record::In;
-use portcullis_set::stored::CompiledFor;
 
 use crate::hosts::Standings;
 use crate::ingest::{Captured, Role, StandingCounts};
 use crate::limits::{
-    PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, POLICY_PATTERN_BYTES_MAX,
-    SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE, SET_TEXT_BYTES_PER_BYTE,
+    PLANNED_BYTES_PER_THREAD_MAX, PLANNED_POLICIES_MAX, SET_HOST_SEEDS_MAX, SET_TEXT_BYTES_FREE,
+    SET_TEXT_BYTES_PER_BYTE,
 };
 use crate::pool::{BlobID, BlobPool};
 use crate::standing::{Content, HostStanding};
@@ -74,7 +73,7 @@ pub fn write(
     path: &Path,
 ) -> Result<CompiledSet, CompileError> {
     let mut writer = SetFileWriter::create(path)?.within(&config.scratch);
-    let compiled = Compiled::to(&mut writer, standings, config, None)?;
+    let compiled = Compiled::to(&mut writer, standings, config)?;
     compiled.check_lines(writer.position())?;
     let fields = compiled.fields();
     config.scratch.go_on()?;
@@ -98,20 +97,18 @@ pub fn write(
 /// If the content exceeds the limits of a set, or a temporary file fails.
 pub fn to_vec(standings: &Standings, config: &CompileConfig) -> Result<Vec<u8>, CompileError> {
     let mut writer = SetFileWriter::in_memory();
-    let compiled = Compiled::to(&mut writer, standings, config, None)?;
+    let compiled = Compiled::to(&mut writer, standings, config)?;
     compiled.check_lines(writer.position())?;
     Ok(writer.finish(&compiled.fields())?.file.into_inner())
 }
 
-/// Like [`to_vec`], into memory from which a set can be used: only the rules that apply to some of
-/// `agents`, if they are given.
+/// Like [`to_vec`], into memory from which a set can be used.
 pub(super) fn to_memory(
     standings: &Standings,
     config: &CompileConfig,
-    agents: Option<&CompiledFor>,
 ) -> Result<ZeroedMemory, CompileError> {
     let mut writer = SetFileWriter::in_memory();
-    let compiled = Compiled::to(&mut writer, standings, config, agents)?;
+    let compiled = Compiled::to(&mut writer, standings, config)?;
     let bytes = writer.finish(&compiled.fields())?.file.into_inner();
     Ok(ZeroedMemory::from(&*bytes))
 }
@@ -132,18 +129,16 @@ fn planned_at_once(extracts: &[Cow<'_, [u8]>], bytes_max: usize) -> usize {
     within.take(PLANNED_POLICIES_MAX).count().max(1).min(extracts.len())
 }
 
-/// Returns a bound on the bytes of a file's plan: its records and its patterns. In the worst case,
-/// half of the file is one rule and the other half names robots, in 30 bytes each, to which that
-/// rule applies.
+/// Returns a bound on the bytes of a file's plan: its records, and the rule sets of its groups. In the worst
+/// case, a group has one rule in 20 bytes, and a rule set has two lines.
 fn plan_bytes(file_bytes: usize) -> usize {
-    let patterns = file_bytes.saturating_mul(file_bytes / 128).min(POLICY_PATTERN_BYTES_MAX);
-    6 * file_bytes + 2 * patterns
+    16 * file_bytes + 256
 }
 
 /// Plans policies on all threads, and adds them in order: while some are added, the next ones are planned.
 /// Returns the bytes of their files.
 fn add_policies(
-    (pool, config, agents): (&BlobPool, &CompileConfig, Option<&CompiledFor>),
+    (pool, config): (&BlobPool, &CompileConfig),
     contents: &[Content],
     policies: &mut PolicySections,
 ) -> Result<u64, CompileError> {
@@ -155,7 +150,7 @@ fn add_policies(
     let plan = |from: usize, to: usize| {
         let contents = contents[from..to].par_iter().zip(&extracts[from..to]);
         let plans = contents.map(|(content, extract)| match *content {
-            Content::File { .. } => plan::of_extract(extract, config.dialect, agents),
+            Content::File { .. } => plan::of_extract(extract, config.dialect),
             Content::Access(outcome) => plan::access(outcome),
         });
         plans.collect::<Vec<PolicyPlan<'_>>>()
@@ -178,8 +173,6 @@ fn add_policies(
 pub(super) struct Compiled<'c> {
     standings: &'c Standings,
     config: &'c CompileConfig,
-    /// The agents whose rules are compiled; `None` for all.
-    agents: Option<&'c CompiledFor>,
     distinct: DistinctPolicies,
     policies: PolicySections,
     hosts: HostSections,
@@ -192,19 +185,16 @@ pub(super) struct Compiled<'c> {
 }
 
 impl<'c> Compiled<'c> {
-    /// Compiles the rules that apply to some of `agents`, of all if there are none, and writes all
-    /// sections.
+    /// Compiles, and writes all sections.
     pub(super) fn to(
         writer: &mut impl SectionSink,
         standings: &'c Standings,
         config: &'c CompileConfig,
-        agents: Option<&'c CompiledFor>,
     ) -> Result<Compiled<'c>, CompileError> {
         let (pool, scratch) = (&standings.pool, &config.scratch);
         let mut compiled = Compiled {
             standings,
             config,
-            agents,
             distinct: DistinctPolicies::new(pool),
             policies: PolicySections::new(scratch),
             hosts: HostSections::new(scratch, pool.places(), standings.has_history()),
@@ -277,16 +267,13 @@ impl<'c> Compiled<'c> {
         writer: &mut impl SectionSink,
     ) -> Result<(), CompileError> {
         let lines = self.policies.rule_sets.take_new();
-        let Compiled {
-            standings, config, agents, distinct, policies, hosts: sections, counts, ..
-        } = self;
-        let planning = (&standings.pool, *config, *agents);
+        let Compiled { standings, config, distinct, policies, hosts: sections, counts, .. } = self;
+        let planning = (&standings.pool, *config);
         let (added, written) = rayon::join(
             || add_policies(planning, &contents, policies),
             || {
                 writer.write(lines.as_bytes())?;
-                let from = (&standings.pool, config.dialect);
-                sections.add_all(hosts, followed, from, distinct)?;
+                sections.add_all(hosts, followed, &standings.pool, distinct)?;
                 hosts.iter().for_each(|host| counts.add_host(host));
                 Ok::<_, CompileError>(())
             },
@@ -309,7 +296,7 @@ impl<'c> Compiled<'c> {
     ) -> Result<(), CompileError> {
         let mut unplanned = Vec::new();
         captured.each_file(|file, others| {
-            self.hosts.add_others(others, &self.standings.pool, self.config.dialect)?;
+            self.hosts.add_others(others, &self.standings.pool)?;
             unplanned.extend(self.distinct.add(file));
             match unplanned.len() < PLANNED_POLICIES_MAX {
                 true => Ok(()),
@@ -322,8 +309,7 @@ impl<'c> Compiled<'c> {
 
     /// Checks that the lines of all files are not far longer than a file of this size.
     fn check_lines(&self, file_bytes: u64) -> Result<(), CompileError> {
-        let bytes = self.text_bytes + self.hosts.other_bytes;
-        let max = text_bytes_max(file_bytes);
+        let (bytes, max) = (self.text_bytes, text_bytes_max(file_bytes));
         match bytes <= max {
             true => Ok(()),
             false => Err(CompileError::TooMuch(format!(
@@ -342,14 +328,13 @@ impl<'c> Compiled<'c> {
             origins: known.origins,
             policies: heads.len(),
             rule_sets: rule_sets.index.len() as u64,
-            rule_sets_of_groups: rule_sets.of_groups,
             captures: hosts.captures.rows.len(),
-            strings: texts.strings.len() + hosts.others.strings.len(),
+            strings: texts.strings.len(),
             tokens: names.len(),
             dates: known.captured.map_or([0; 2], |it| [it.first.0, it.last.0]),
             file_notes: hosts.file_notes,
             host_seed: self.host_seed,
-            unused: 0,
+            unused: [0; 2],
         };
         HeaderFields {
             reading_revision: config.dialect.reading,
@@ -375,7 +360,7 @@ impl<'c> Compiled<'c> {
         policies.names.write(writer)?;
         writer.spool(SectionKind::DOCUMENTS, texts.lists(In::Documents))?;
         writer.spool(SectionKind::CAPTURES, hosts.captures.rows.spool())?;
-        writer.spool(SectionKind::OTHERS, hosts.others.lists(In::Others))?;
+        writer.spool(SectionKind::OTHERS, hosts.others.spool())?;
         writer.spool(SectionKind::OUTAGES, hosts.captures.outages.spool())?;
         if let Some(captured) = standings.log() {
             writer.begin(SectionKind::LOG)?;
@@ -390,7 +375,6 @@ impl<'c> Compiled<'c> {
         if let Some(timelines) = &hosts.timelines {
             timelines.write(writer)?;
         }
-        texts.strings.write(SectionKind::RECORD_STRINGS, writer)?;
-        hosts.others.strings.write(SectionKind::OTHER_STRINGS, writer)
+        texts.strings.write(SectionKind::RECORD_STRINGS, writer)
     }
 }

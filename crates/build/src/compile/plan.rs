@@ -1,20 +1,19 @@
 //! Plans one policy independently of all others, so that threads can plan in parallel.
 
+use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
-use portcullis_dialect::dialect::{AccessOutcome, Dialect};
-use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
+use portcullis_dialect::dialect::{AccessOutcome, Dialect, Precedence};
+use portcullis_dialect::id::RuleID;
 use portcullis_engine::RuleSetBuf;
 use portcullis_robots::policy::{Audience, NamedRobot, OrderedRules};
 use portcullis_robots::syntax::{Group, RobotsTxt};
 use portcullis_set::layout::record;
 use portcullis_set::lists::{ListReader, ListedRecord, read_extract};
-use portcullis_set::stored::{CompiledFor, record_order};
 
 use super::intern::PackedOrder;
 use super::texts::add_forms;
-use crate::limits::POLICY_PATTERN_BYTES_MAX;
 use crate::pool::Fingerprint;
 
 /// A policy whose parts are not numbered yet.
@@ -27,8 +26,10 @@ pub struct PolicyPlan<'p> {
     pub forms: Vec<u32>,
     pub robots: Vec<PlannedRobot>,
     /// The entry of the default groups, and the record that names the first of them.
-    pub default: Option<(u32, u32)>,
-    pub entries: Vec<PlannedEntry>,
+    pub default: Option<(usize, u32)>,
+    /// The rule groups of each entry, ascending.
+    pub entries: Vec<Vec<u32>>,
+    pub rule_groups: Vec<PlannedGroup>,
     pub usage_records: Vec<ListedRecord<'p>>,
     /// The names of robots in a file that has usage records and no rules.
     pub unruled: Vec<Vec<u8>>,
@@ -37,37 +38,20 @@ pub struct PolicyPlan<'p> {
 /// A robot that the file names.
 pub struct PlannedRobot {
     pub name: Vec<u8>,
-    pub entry: u32,
+    /// A position in [`PolicyPlan::entries`].
+    pub entry: usize,
     /// The first record that names it.
     pub naming_line: u32,
 }
 
-/// The entry of all agents to which the same groups apply.
-pub struct PlannedEntry {
+/// Groups that the same agents follow, and their rules in order of precedence.
+pub struct PlannedGroup {
     /// The number and the record of each group's first rule.
     pub positions: Vec<(u32, u32)>,
-    /// `None` if the rules are ordered lazily: see [`POLICY_PATTERNS_MAX`] and
-    /// [`POLICY_PATTERN_BYTES_MAX`].
-    pub ordered: Option<PlannedRules>,
-}
-
-/// Rules in order of precedence.
-pub struct PlannedRules {
     pub compiled: RuleSetBuf,
     /// What stands for `compiled`; found here because every thread plans.
     pub fingerprint: Fingerprint,
     pub order: PackedOrder,
-}
-
-/// A plan under construction.
-struct Planner<'f, 'p> {
-    file: &'f RobotsTxt<'p>,
-    dialect: &'f Dialect,
-    plan: PolicyPlan<'p>,
-    /// The entries, by their groups.
-    known: HashMap<Vec<usize>, u32, foldhash::fast::RandomState>,
-    /// The number of ordered rules, and the bytes of their values.
-    ordered: (usize, usize),
 }
 
 /// Plans the policy of an origin without a file.
@@ -79,6 +63,7 @@ pub fn access<'p>(access: AccessOutcome) -> PolicyPlan<'p> {
         robots: Vec::new(),
         default: None,
         entries: Vec::new(),
+        rule_groups: Vec::new(),
         usage_records: Vec::new(),
         unruled: Vec::new(),
     }
@@ -89,11 +74,7 @@ pub fn access<'p>(access: AccessOutcome) -> PolicyPlan<'p> {
 /// # Panics
 ///
 /// If the extract is not one.
-pub fn of_extract<'p>(
-    extract: &'p [u8],
-    dialect: &Dialect,
-    agents: Option<&CompiledFor>,
-) -> PolicyPlan<'p> {
+pub fn of_extract<'p>(extract: &'p [u8], dialect: &Dialect) -> PolicyPlan<'p> {
     let file = &read_extract(extract).expect("extracts are of this program");
     let (records, usage_records): (Vec<_>, Vec<_>) =
         ListReader::from_extract(extract).flatten().partition(|record| !record.role.is_usage());
@@ -102,16 +83,14 @@ pub fn of_extract<'p>(
     let access = access(AccessOutcome { state, verdict: Verdict::Allow });
     let forms = vec![record::STRING; records.len()];
     let mut plan = PolicyPlan { records, forms, usage_records, ..access };
-    let is_wanted = |name: &[u8]| agents.is_none_or(|agents| agents.is_named_by(name, dialect));
-    let audience = || Audience::among(file, dialect, is_wanted);
     if !has_rules && !plan.usage_records.is_empty() {
-        plan.unruled = audience().robots.into_iter().map(|robot| robot.name).collect();
+        let robots = Audience::of(file, dialect).robots;
+        plan.unruled = robots.into_iter().map(|robot| robot.name).collect();
     }
-    let mut planner = Planner { file, dialect, plan, known: HashMap::default(), ordered: (0, 0) };
     if has_rules {
-        planner.add(audience());
+        plan.add(file, dialect);
     }
-    planner.plan
+    plan
 }
 
 /// Returns the record number of a user-agent line. All earlier lines and the rules of earlier
@@ -120,51 +99,91 @@ fn user_agent_record(file: &RobotsTxt<'_>, group: usize, line: usize) -> u32 {
     line as u32 + file.groups()[group].rules.start
 }
 
-impl Planner<'_, '_> {
-    /// Plans the entries of an audience.
-    fn add(&mut self, audience: Audience) {
-        for NamedRobot { name, groups, line } in audience.robots {
-            let naming_line = user_agent_record(self.file, groups[0], line);
-            let entry = self.entry(groups);
-            self.plan.robots.push(PlannedRobot { name, entry, naming_line });
+impl PolicyPlan<'_> {
+    /// Plans the robots, the entries and the rule groups of a file with rules.
+    fn add(&mut self, file: &RobotsTxt<'_>, dialect: &Dialect) {
+        let Audience { robots, default_groups, default_line, .. } = Audience::of(file, dialect);
+        let mut entries = Entries::default();
+        for NamedRobot { name, groups, line } in robots {
+            let naming_line = user_agent_record(file, groups[0], line);
+            let entry = entries.number(groups, file);
+            self.robots.push(PlannedRobot { name, entry, naming_line });
         }
-        if let Some(&first) = audience.default_groups.first() {
-            let naming_line = user_agent_record(self.file, first, audience.default_line);
-            self.plan.default = Some((self.entry(audience.default_groups), naming_line));
+        if let Some(&first) = default_groups.first() {
+            let naming_line = user_agent_record(file, first, default_line);
+            self.default = Some((entries.number(default_groups, file), naming_line));
         }
-    }
-
-    /// Returns whether this many more rules, with values of this many bytes, are ordered eagerly.
-    fn is_ordered(&mut self, rules: usize, bytes: usize) -> bool {
-        let ordered = (self.ordered.0 + rules, self.ordered.1 + bytes);
-        let within = ordered.0 <= POLICY_PATTERNS_MAX && ordered.1 <= POLICY_PATTERN_BYTES_MAX;
-        self.ordered = if within { ordered } else { self.ordered };
-        within
-    }
-
-    /// Returns the entry of the agents to which `groups` apply.
-    fn entry(&mut self, groups: Vec<usize>) -> u32 {
-        if let Some(&known) = self.known.get(&groups) {
-            return known;
+        let rule_groups = entries.rule_groups(file.groups().len());
+        self.entries = entries.of_rule_groups(&rule_groups);
+        let mut are_compared = vec![false; rule_groups.len()];
+        for several in self.entries.iter().filter(|entry| entry.len() > 1) {
+            several.iter().for_each(|&number| are_compared[number as usize] = true);
         }
-        let file = self.file;
-        let rules = || groups.iter().flat_map(|&group| file.rules_of(&file.groups()[group]));
-        let bytes: usize = rules().map(|rule| rule.value.len()).sum();
-        let is_ordered = self.is_ordered(rules().count(), bytes);
-        let positions = group_positions(file, &groups);
-        let ordered = is_ordered.then(|| {
-            let rules = OrderedRules::distinct(file, &groups, &self.dialect.paths);
+        for (groups, is_compared) in rule_groups.iter().zip(are_compared) {
+            let positions = group_positions(file, groups);
+            let (rules, lengths) =
+                OrderedRules::distinct_with_lengths(file, groups, &dialect.paths);
             let order = record_order(&rules, &positions);
             let compiled = rules.compile();
-            let PolicyPlan { forms, records, .. } = &mut self.plan;
+            let PolicyPlan { forms, records, .. } = &mut *self;
             add_forms(forms, records, (positions[0].1, &order), compiled.as_rule_set());
+            let has_lengths = is_compared && dialect.paths.precedence == Precedence::MostBytes;
+            let order = PackedOrder::new(&order, has_lengths.then_some(&*lengths));
             let fingerprint = Fingerprint::of(compiled.as_bytes());
-            PlannedRules { compiled, fingerprint, order: PackedOrder::new(&order) }
-        });
-        let entry = self.plan.entries.len() as u32;
-        self.plan.entries.push(PlannedEntry { positions, ordered });
-        self.known.insert(groups, entry);
-        entry
+            self.rule_groups.push(PlannedGroup { positions, compiled, fingerprint, order });
+        }
+    }
+}
+
+/// The distinct lists of groups that agents follow.
+#[derive(Default)]
+struct Entries {
+    known: HashMap<Vec<usize>, usize, RandomState>,
+    groups: Vec<Vec<usize>>,
+}
+
+impl Entries {
+    /// Returns the number of the entry of some groups. Those without rules are left out, if there are others.
+    fn number(&mut self, mut groups: Vec<usize>, file: &RobotsTxt<'_>) -> usize {
+        let has_rules = |group: &usize| !file.groups()[*group].rules.is_empty();
+        if groups.len() > 1 && groups.iter().any(has_rules) {
+            groups.retain(has_rules);
+        }
+        *self.known.entry(groups).or_insert_with_key(|groups| {
+            self.groups.push(groups.clone());
+            self.groups.len() - 1
+        })
+    }
+
+    /// Returns the groups of each rule group, of so many groups: those that are in the same entries. Both
+    /// ascend.
+    fn rule_groups(&self, groups: usize) -> Vec<Vec<usize>> {
+        let mut entries_of = vec![Vec::new(); groups];
+        for (entry, groups) in self.groups.iter().enumerate() {
+            groups.iter().for_each(|&group| entries_of[group].push(entry));
+        }
+        let mut known: HashMap<&[usize], usize, RandomState> = HashMap::default();
+        let mut rule_groups: Vec<Vec<usize>> = Vec::new();
+        for (group, entries) in entries_of.iter().enumerate() {
+            if !entries.is_empty() {
+                let number = *known.entry(entries).or_insert(rule_groups.len());
+                if number == rule_groups.len() {
+                    rule_groups.push(Vec::new());
+                }
+                rule_groups[number].push(group);
+            }
+        }
+        rule_groups
+    }
+
+    /// Returns the rule groups of each entry.
+    fn of_rule_groups(&self, rule_groups: &[Vec<usize>]) -> Vec<Vec<u32>> {
+        let mut firsts: HashMap<usize, u32, RandomState> = HashMap::default();
+        firsts.extend((0..).zip(rule_groups).map(|(number, groups)| (groups[0], number)));
+        let of_entry = |groups: &Vec<usize>| {
+            groups.iter().filter_map(|group| firsts.get(group).copied()).collect()
+        };
+        self.groups.iter().map(of_entry).collect()
     }
 }
 
@@ -176,6 +195,18 @@ pub fn group_positions(file: &RobotsTxt<'_>, groups: &[usize]) -> Vec<(u32, u32)
         (rules.start, rules.start + user_agents.end)
     };
     groups.iter().map(position).collect()
+}
+
+/// Returns the record of each pattern's rule, counted from the first rule of the first group.
+fn record_order(rules: &OrderedRules, positions: &[(u32, u32)]) -> Vec<u32> {
+    let record = |rule: &RuleID| {
+        // A rule belongs to the last group that starts at or before it. A group without rules
+        // starts at the same rule as the next group, and precedes it.
+        let after = positions.partition_point(|&(start, _)| start <= rule.0);
+        let (start, record) = positions[after - 1];
+        record + (rule.0 - start) - positions[0].1
+    };
+    rules.rules.iter().map(record).collect()
 }
 
 #[cfg(test)]
@@ -206,17 +237,27 @@ mod tests {
             let text = long_rule_of_many(file_bytes);
             let file = RobotsTxt::parse(&text, &RFC_9309, None);
             let [extract, _] = lists(&file, &text);
-            let plan = of_extract(&extract, &RFC_9309, None);
-            let ordered = plan.entries.iter().filter_map(|entry| entry.ordered.as_ref());
-            let patterns: usize =
-                ordered.clone().map(|entry| entry.compiled.as_bytes().len()).sum();
-            let bytes = size_of_val(&*plan.records) + patterns;
+            let plan = of_extract(&extract, &RFC_9309);
+            let compiled = plan.rule_groups.iter().map(|it| it.compiled.as_bytes().len());
+            let bytes = size_of_val(&*plan.records) + compiled.sum::<usize>();
             assert!(bytes <= plan_bytes(extract.len()), "{bytes} bytes for {}", extract.len());
-            // Filters and tables take some bytes per pattern.
-            let patterns_max = POLICY_PATTERN_BYTES_MAX + 32 * POLICY_PATTERNS_MAX;
-            assert!(patterns <= patterns_max, "{patterns}");
-            let is_whole = ordered.count() == plan.entries.len();
-            assert_eq!(is_whole, file_bytes < 100 * 1024, "{file_bytes}");
         }
+    }
+
+    /// Groups that the same robots follow are one rule group, wherever they are in the file.
+    #[test]
+    fn rule_groups_are_followed_by_the_same_robots() {
+        let text =
+            b"User-agent: a\nUser-agent: b\nDisallow: /ab\n\nUser-agent: a\nDisallow: /a\n\n\
+            User-agent: *\nAllow: /\n\nUser-agent: B\nUser-agent: A\nAllow: /ba*\n\n\
+            User-agent: c\nDisallow: /c\n\nUser-agent: *\nDisallow: /x\n\nUser-agent: c\n";
+        let file = RobotsTxt::parse(text, &RFC_9309, None);
+        let [extract, _] = lists(&file, text);
+        let plan = of_extract(&extract, &RFC_9309);
+        let rules = |groups: &PlannedGroup| groups.positions.iter().map(|it| it.0).collect();
+        let rule_groups: Vec<Vec<u32>> = plan.rule_groups.iter().map(rules).collect();
+        assert_eq!(rule_groups, [vec![0, 3], vec![1], vec![2, 5], vec![4]]);
+        assert_eq!(plan.entries, [vec![0, 1], vec![0], vec![3], vec![2]]);
+        assert_eq!(plan.default.map(|(entry, _)| entry), Some(3));
     }
 }

@@ -1,4 +1,4 @@
-//! Policies: the robots that each names, and the rule set of each entry.
+//! Policies: the robots that each names, its rule groups, and the entries of several of them.
 
 use zerocopy::little_endian::U32;
 
@@ -10,7 +10,7 @@ use portcullis_set::lists::Role;
 
 use super::config::CompileError;
 use super::intern::{Orders, RuleSets, end, push};
-use super::plan::{PlannedEntry, PlannedRobot, PlannedRules, PolicyPlan};
+use super::plan::{PlannedGroup, PlannedRobot, PolicyPlan};
 use super::texts::Texts;
 use crate::strings::NameTable;
 
@@ -43,15 +43,18 @@ impl PolicySections {
         let rest = end(&self.words)?;
         let mut words = Vec::new();
         let is_file = plan.access.state.is_file();
-        let (default_entry, default_speaker) = plan.default.unwrap_or((NONE, NONE));
-        let groups = plan.entries.iter().flat_map(|entry| &entry.positions);
-        let are_wide = are_wide(&plan.robots, groups.copied());
+        let entries = entry_numbers(&plan.entries, plan.rule_groups.len());
+        let robots = plan.robots.iter().map(|robot| (entries[robot.entry], robot.naming_line));
+        let groups = plan.rule_groups.iter().flat_map(|group| &group.positions);
+        let mut pairs = robots.chain(groups.copied());
+        let are_wide = pairs.any(|(one, other)| Pairs::needs_wide(one | other));
+        let (default, naming_line) = plan.default.unzip();
         let robots = robots_word(plan.robots.len(), are_wide);
-        let head = [0, robots, plan.entries.len() as u32, default_speaker];
+        let head = [0, robots, plan.rule_groups.len() as u32, naming_line.unwrap_or(NONE)];
         head.into_iter().for_each(|word| push(&mut words, word));
-        let names = self.push_robots(&mut words, plan.robots, are_wide)?;
-        let entries_at = words.len();
-        self.push_entries(&mut words, plan.entries, are_wide)?;
+        let names = self.push_robots(&mut words, (plan.robots, &entries), are_wide)?;
+        let groups_at = words.len();
+        self.push_rule_groups(&mut words, plan.rule_groups, &plan.entries, are_wide)?;
         let document = match is_file {
             true => {
                 let kind = |index: usize| {
@@ -61,12 +64,12 @@ impl PolicySections {
             }
             false => NONE,
         };
-        let RuleSetRow { line, lines } = match default_entry {
-            NONE => RuleSetRow { line: NONE.into(), lines: 0.into() },
-            entry => {
-                let at = entries_at + entry as usize * policy::ENTRY_WORDS + policy::RULE_SET;
+        let RuleSetRow { line, lines } = match default.map(|entry| &*plan.entries[entry]) {
+            Some([group]) => {
+                let at = groups_at + *group as usize * policy::RULE_GROUP_WORDS + policy::RULE_SET;
                 self.rule_sets.index[words[at].get() as usize]
             }
+            None | Some(_) => RuleSetRow { line: NONE.into(), lines: 0.into() },
         };
         words[policy::WORDS] = U32::new(words.len() as u32);
         self.words.push(&words)?;
@@ -84,7 +87,7 @@ impl PolicySections {
             rest: rest.into(),
             document: document.into(),
             usage_records: usage_records.into(),
-            default_entry: default_entry.into(),
+            default_entry: default.map_or(NONE, |entry| entries[entry]).into(),
             default_line: line,
             default_lines: lines,
             names_and_state: (names | state).into(),
@@ -96,7 +99,7 @@ impl PolicySections {
     fn push_robots(
         &mut self,
         words: &mut Vec<U32>,
-        robots: Vec<PlannedRobot>,
+        (robots, entries): (Vec<PlannedRobot>, &[u32]),
         are_wide: bool,
     ) -> Result<u64, CompileError> {
         let number = |robot: PlannedRobot| Ok((self.names.intern(&robot.name)?, robot));
@@ -105,37 +108,38 @@ impl PolicySections {
         robots.sort_unstable_by_key(|&(name, _)| name);
         robots.iter().for_each(|&(name, _)| push(words, name));
         for (_, robot) in &robots {
-            Pairs::push((robot.entry, robot.naming_line), are_wide, words);
+            Pairs::push((entries[robot.entry], robot.naming_line), are_wide, words);
         }
         Ok(robots.iter().fold(0, |bits, &(name, _)| bits | PolicyHead::name_bit(name)))
     }
 
-    /// Adds entries.
-    fn push_entries(
+    /// Appends the rule groups, and the lists of entries with several.
+    fn push_rule_groups(
         &mut self,
         words: &mut Vec<U32>,
-        entries: Vec<PlannedEntry>,
+        rule_groups: Vec<PlannedGroup>,
+        entries: &[Vec<u32>],
         are_wide: bool,
     ) -> Result<(), CompileError> {
-        let mut groups_at = words.len() + entries.len() * policy::ENTRY_WORDS;
-        let mut groups = Vec::new();
-        for entry in entries {
-            let (rule_set, order) = match &entry.ordered {
-                Some(PlannedRules { compiled, fingerprint, order }) => {
-                    let order = self.orders.intern(order)?;
-                    (self.rule_sets.intern(compiled, *fingerprint)?, order)
-                }
-                // It is built lazily.
-                None => (self.rule_sets.push_of_groups(), NONE),
-            };
-            words.extend([rule_set, order, groups_at as u32].map(U32::new));
-            groups_at += 1 + entry.positions.len() * Pairs::words(are_wide);
-            push(&mut groups, entry.positions.len() as u32);
-            for group in entry.positions {
-                Pairs::push(group, are_wide, &mut groups);
-            }
+        let several = || entries.iter().filter(|entry| entry.len() > 1);
+        let own_words = rule_groups.len() * policy::RULE_GROUP_WORDS + several().count();
+        let mut next = words.len() + own_words;
+        let mut lists = Vec::new();
+        for PlannedGroup { positions, compiled, fingerprint, order } in rule_groups {
+            let order = self.orders.intern(&order)?;
+            let rule_set = self.rule_sets.intern(&compiled, fingerprint)?;
+            words.extend([rule_set, order, next as u32].map(U32::new));
+            next += 1 + positions.len() * Pairs::words(are_wide);
+            push(&mut lists, positions.len() as u32);
+            positions.into_iter().for_each(|group| Pairs::push(group, are_wide, &mut lists));
         }
-        words.extend(groups);
+        for entry in several() {
+            push(words, next as u32);
+            next += 1 + entry.len();
+            push(&mut lists, entry.len() as u32);
+            entry.iter().for_each(|&group| push(&mut lists, group));
+        }
+        words.extend(lists);
         Ok(())
     }
 
@@ -145,8 +149,12 @@ impl PolicySections {
     }
 }
 
-/// Returns whether the pairs of a policy have two words.
-fn are_wide(robots: &[PlannedRobot], groups: impl IntoIterator<Item = (u32, u32)>) -> bool {
-    let robots = robots.iter().map(|robot| (robot.entry, robot.naming_line));
-    robots.chain(groups).any(|(one, other)| Pairs::needs_wide(one | other))
+/// Returns the number of each entry: that of its one rule group, or of its list behind them.
+fn entry_numbers(entries: &[Vec<u32>], rule_groups: usize) -> Vec<u32> {
+    let mut several = rule_groups as u32..;
+    let number = |entry: &Vec<u32>| match **entry {
+        [group] => group,
+        _ => several.next().expect("fewer entries than names"),
+    };
+    entries.iter().map(number).collect()
 }

@@ -17,11 +17,10 @@ use super::config::CompileError;
 use super::intern::{end, push};
 use crate::strings::StringTable;
 
-/// Lists of records, and their strings. Those of policies and those of other records are apart: the latter
-/// are added with hosts.
+/// Lists of records of policies, and their strings.
 pub struct Texts {
     /// By [`In`].
-    lists: [Items<U32>; 3],
+    lists: [Items<U32>; 2],
     pub strings: StringTable,
     scratch: Vec<u8>,
 }
@@ -29,7 +28,7 @@ pub struct Texts {
 impl Texts {
     pub fn new(scratch: &Scratch) -> Texts {
         Texts {
-            lists: [(); 3].map(|()| Items::new(scratch)),
+            lists: [(); 2].map(|()| Items::new(scratch)),
             strings: StringTable::new(scratch),
             scratch: Vec::new(),
         }

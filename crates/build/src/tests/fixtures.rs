@@ -127,3 +127,23 @@ fn damaged_sets_are_refused_by_name() {
         assert!(text.contains(name) && text.contains(words), "{name}: {text}");
     }
 }
+
+/// Sets of format 15, and what they were compiled from.
+const FORMAT_15: [Sound; 3] = [
+    ("format-15.pcs", || sample::small(&RFC_9309)),
+    ("format-15-history.pcs", || sample::with_history(&GOOGLE)),
+    ("format-15-koster.pcs", || sample::small(&KOSTER_1996)),
+];
+
+#[test]
+fn sets_of_format_15_are_compiled_again() {
+    for (name, compile) in FORMAT_15 {
+        let path = project("crates/build/src/tests/sets").join(name);
+        let refused = PolicySet::open(&path).expect_err(name).to_string();
+        assert!(refused.contains("another format (15, this one uses 16)"), "{refused}");
+        let old = PolicySet::open_to_compile(&path).unwrap();
+        let settled = crate::merging::settled(&old, &Scratch::in_memory()).unwrap();
+        let again = crate::compile::to_vec(&settled.standings, &settled.compiling).unwrap();
+        assert!(again == compile(), "{name}");
+    }
+}

@@ -3,7 +3,6 @@
 use serde_json::json;
 
 use portcullis_dialect::dialect::Dialect;
-use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_robots::access::UnixSeconds;
 use portcullis_testkit::Captures;
 
@@ -44,11 +43,12 @@ fn many_stars() -> String {
     format!("User-agent: *\n{}", rules.collect::<String>())
 }
 
-/// Returns more rules than are ordered eagerly, in few bytes: a large group whose rules match
-/// nothing applies together with each of many small groups.
+/// The robots of [`many_groups`].
+const ROBOTS: usize = 68;
+
+/// Returns a large group, whose rules match nothing, that applies together with each of many small groups.
 fn many_groups() -> String {
-    let rules = 4_096;
-    let robots = POLICY_PATTERNS_MAX / rules + 4;
+    let (rules, robots) = (4_096, ROBOTS);
     let names: String = (0..robots).map(|n| format!("User-agent: r{}\n", letters(n))).collect();
     let group =
         |n: usize| format!("User-agent: r{0}\nDisallow: /{0}\nAllow: /x/*{0}\n", letters(n));
@@ -64,7 +64,7 @@ fn letters(number: usize) -> String {
 
 /// Returns the last robot of [`many_groups`].
 pub fn last_robot() -> String {
-    format!("r{}", letters(POLICY_PATTERNS_MAX / 4_096 + 3))
+    format!("r{}", letters(ROBOTS - 1))
 }
 
 /// Returns the time of a day; none for 0.

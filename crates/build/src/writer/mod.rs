@@ -18,6 +18,7 @@ use portcullis_files::error::WriteError;
 use portcullis_files::scratch::{Scratch, Spool, Table};
 use portcullis_set::file::{
     BLOCK, ContentHash, Header, HeaderFields, Layout, SECTION_ALIGNMENT, Section, SectionKind,
+    VERSION,
 };
 use portcullis_set::limits::{SET_BLOCK_BYTES, SET_SECTIONS_MAX};
 
@@ -221,6 +222,7 @@ impl<F: Write + Seek + Send> SetFileWriter<F> {
         self.pad(BLOCK)?;
         let layout = Layout::from_data(data_end).expect("what was written can be counted");
         let header = Header {
+            version: VERSION,
             fields: *fields,
             content_hash: std::mem::take(&mut self.hasher).finish(),
             root: self.write_levels()?,

@@ -78,7 +78,15 @@ impl PatternList {
     ///
     /// If the patterns have 4 GiB or more.
     pub fn push(&mut self, text: &[u8], wildcards: bool) {
-        let Pattern { mut bytes, has_stars, is_anchored } = Pattern::from_text(text, wildcards);
+        self.push_pattern(Pattern::from_text(text, wildcards));
+    }
+
+    /// Appends a pattern.
+    ///
+    /// # Panics
+    ///
+    /// As for [`PatternList::push`].
+    pub fn push_pattern(&mut self, Pattern { mut bytes, has_stars, is_anchored }: Pattern<'_>) {
         let mut single: Vec<u8>;
         if has_stars && memmem::find(bytes, b"**").is_some() {
             single = bytes.to_vec();

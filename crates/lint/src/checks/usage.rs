@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use crate::examination::{Reading, quoted};
 use crate::findings::{Findings, insert, replace, value_span};
+use crate::limits::LINT_STATEMENTS_MAX;
 use crate::{Code, Map};
 use portcullis_dialect::dialect::{Field, PathRules};
-use portcullis_dialect::limits::POLICY_PATTERNS_MAX;
 use portcullis_dialect::usage::{
     Label, Preference, RETIRED_LABELS, SIGNAL_KEYS, SIGNAL_USE, UsageSource, VOCABULARY,
 };
@@ -204,7 +204,7 @@ fn not_inherited(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>, audi
         preferences.any(|preference| preference != Preference::Unstated)
     };
     let states: Vec<bool> = file.usage_records().iter().map(states).collect();
-    let mut left = POLICY_PATTERNS_MAX;
+    let mut left = LINT_STATEMENTS_MAX;
     let of_default = in_force(findings, groups, &audience.default_groups, &mut left);
     let Some(of_default) = of_default else { return };
     let Some(first) = of_default.iter().find(|&&number| states[number as usize]) else { return };
@@ -266,7 +266,7 @@ fn conflicts(findings: &mut Findings<'_, '_>, groups: &UsageGroups<'_>, audience
     let robots = audience.robots.iter().map(|robot| &robot.groups);
     let combinations: BTreeSet<&Vec<usize>> = robots.chain([&audience.default_groups]).collect();
     let mut reported = BTreeSet::new();
-    let mut left = POLICY_PATTERNS_MAX;
+    let mut left = LINT_STATEMENTS_MAX;
     for combination in combinations {
         let Some(list) = in_force(findings, groups, combination, &mut left) else { return };
         for (one, other, label) in contradictions(file, &list, &dialect.paths) {

@@ -34,7 +34,7 @@ pub use explain::{
     ExplainedRecord, ExplainedRule, ExplainedStatement, Explanation, Loss, UsageExplanation,
     explain,
 };
+pub use rules::OrderedRules;
 pub(crate) use rules::{AskedRules, RuleText};
-pub use rules::{OrderedRules, PatternKey};
 pub use select::{Audience, NamedRobot, Selection, is_name_of, robot_name, robot_named};
 pub use usage::{LabelRules, UsageGroups, UsageRules, combined, pattern_of, stated};

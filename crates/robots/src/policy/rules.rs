@@ -20,9 +20,6 @@ use portcullis_engine::bytes::first_bytes;
 use portcullis_engine::pattern::{Pattern, PatternList};
 use portcullis_engine::{Outcome, RuleSetBuf, Settings, SharedRuleSet};
 
-/// The precedence of a pattern among those of its file: by the dialect, then by place.
-pub type PatternKey = (Reverse<(usize, bool)>, RuleID);
-
 /// The rules of the groups that apply to an agent, in order of precedence: the first match decides.
 ///
 /// Files with equivalent rules have equal `patterns` and `verdicts`, which are the key of a shared
@@ -53,19 +50,20 @@ impl OrderedRules {
     /// nothing. Matchers are compiled from these patterns. Some files consist of thousands of
     /// copies of a rule, each of which would cost time and memory.
     pub fn distinct(file: &RobotsTxt<'_>, groups: &[usize], paths: &PathRules) -> OrderedRules {
-        OrderedRules::distinct_with_keys(file, groups, paths).0
+        OrderedRules::distinct_with_lengths(file, groups, paths).0
     }
 
-    /// Like [`OrderedRules::distinct`], with a key for each pattern. Of the patterns of several groups of
-    /// the file that match a path, that with the least key decides.
-    pub fn distinct_with_keys(
+    /// Like [`OrderedRules::distinct`], with the bytes of each pattern that count for
+    /// [`Precedence::MostBytes`]; 0 for another precedence. Of patterns of several groups that match a path,
+    /// the one with the most bytes decides, of equals one that allows, of equals the first in the file.
+    pub fn distinct_with_lengths(
         file: &RobotsTxt<'_>,
         groups: &[usize],
         paths: &PathRules,
-    ) -> (OrderedRules, Vec<PatternKey>) {
+    ) -> (OrderedRules, Vec<u32>) {
         let (entries, ordered) = RuleTexts::new(file, groups, paths).ordered(paths, true);
-        let keys = entries.iter().map(|entry| (Reverse(entry.rank(paths)), entry.rule));
-        (ordered, keys.collect())
+        let lengths = entries.iter().map(|entry| entry.rank(paths).0 as u32);
+        (ordered, lengths.collect())
     }
 }
 

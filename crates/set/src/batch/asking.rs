@@ -1,29 +1,29 @@
 //! Where answers begin, and blocks of questions about them.
 //!
 //! A policy and a *column*, such as an agent, form an *entry*: policy number × columns + column. The
-//! answers of an entry begin at a stored rule set, which the
-//! [engine](portcullis_engine::block) asks, or are special: one decision holds for every path, an earlier
-//! column has the same answers, or the rule set is too large to be stored and is built when it is asked.
-//! Threads find starts once and share them.
+//! answers of an entry begin at a rule set, which the [engine](portcullis_engine::block) asks, or are special
+//! ([`Beginning`]): one decision holds for every path, an earlier column has the same answers, or several rule
+//! sets are asked, and the best of their patterns decides. Threads find starts once and share them.
+//!
+//! The rule sets of entries with several are asked beside the block, as a block of their own.
 //!
 //! No answer is left from a block before: an entry whose start is not known, and a question that was not
 //! answered, are unknown and never allowed.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use zerocopy::FromZeros;
 
 use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
-use portcullis_dialect::dialect::{AccessOutcome, PathRules};
+use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::block::{Block, BlockMemory, Start};
-use portcullis_engine::pattern::Pattern;
-use portcullis_engine::{Cache, Line, Outcome, RuleSetBuf, Settings, StepCounts};
-use portcullis_robots::policy::PatternKey;
+use portcullis_engine::{Line, Outcome, Settings, StepCounts};
 
 use crate::Damage;
-use crate::stored::{PolicyNumber, may_be_directory};
+use crate::stored::{PatternKey, PolicyNumber, RuleGroupPlace};
 
 /// Replaces a policy number: no policy is known.
 pub const NO_POLICY: u32 = u32::MAX;
@@ -80,16 +80,6 @@ impl Entries<'_> {
             Entries::Each(_) => 1,
         }
     }
-
-    /// Returns the entry of an answer to a question.
-    fn entry(&self, question: usize, column: usize) -> EntryNumber {
-        match *self {
-            Entries::OfPolicies(policies, columns) => {
-                EntryNumber::of(PolicyNumber(policies[question]), columns, column)
-            }
-            Entries::Each(entries) => entries[question],
-        }
-    }
 }
 
 /// The start of each entry, by which threads share what they find. Memory that was never written takes
@@ -98,7 +88,30 @@ impl Entries<'_> {
 /// The first [`MARKERS`] belong to questions without a policy, [`NO_URL`] and [`NO_POLICY`]: lists have such
 /// questions at random, and a branch would be mispredicted.
 #[derive(Debug)]
-pub(super) struct Starts(Box<[AtomicU32]>);
+pub(super) struct Starts {
+    words: Box<[AtomicU32]>,
+    /// The rule groups of entries with several.
+    several: RwLock<Vec<Box<[Part]>>>,
+}
+
+/// Where the answers of an entry begin.
+pub(super) enum Beginning {
+    /// The same decision for each path: without rules, or without a group for the agent if that is `None`.
+    Fixed(Option<AccessOutcome>),
+    /// A rule set.
+    RuleSet(Start),
+    /// The answers are those of an earlier column.
+    Shared(usize),
+    /// Several rule sets, in the order of the entry.
+    Several(Box<[Part]>),
+}
+
+/// A rule group of an entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub start: Start,
+    pub place: RuleGroupPlace,
+}
 
 /// The markers of questions without a policy. Added to one of them, this gives its place.
 const MARKERS: u32 = 2;
@@ -109,8 +122,27 @@ const UNRESOLVED: u32 = u32::MAX;
 /// The answers of an entry are those of the column with the number above this.
 const SHARED: u32 = 1 << 30;
 
-/// The rule set of an entry is not stored.
-const UNSTORED: u32 = SHARED - 1;
+/// The rule groups of an entry are those at the place with the number above this.
+const SEVERAL: u32 = 1 << 29;
+
+/// An opaque start, as its number says.
+enum Special {
+    Fixed,
+    Several(usize),
+    Shared(usize),
+}
+
+impl Special {
+    /// Returns what a start is; `None` for a rule set.
+    #[inline(always)]
+    fn of(start: Start) -> Option<Special> {
+        Some(match start.as_opaque()? {
+            number @ SHARED.. => Special::Shared((number - SHARED) as usize),
+            number @ SEVERAL.. => Special::Several((number - SEVERAL) as usize),
+            _ => Special::Fixed,
+        })
+    }
+}
 
 /// The numbers of decisions that hold for every path, after those of [`AccessOutcome`]s.
 const NO_GROUP: u32 = 32;
@@ -161,26 +193,15 @@ fn decision_of(outcome: Outcome) -> Decision {
     DECISIONS[number as usize % DECISIONS.len()]
 }
 
-/// The start of an entry for which one decision holds.
-pub(super) fn fixed(outcome: Option<AccessOutcome>) -> Start {
-    Start::opaque(outcome.map_or(NO_GROUP, of_access))
-}
-
-/// The start of an entry whose answers are those of an earlier column.
-pub(super) fn shared(column: usize) -> Start {
-    Start::opaque(SHARED + column as u32)
-}
-
-/// The start of an entry whose rule set is not stored.
-pub(super) const ON_DEMAND: Start = Start::opaque(UNSTORED);
-
 impl Starts {
     /// Returns the starts of so many entries, none of which is known. `None` if the system refuses the
     /// memory.
     pub fn new(entries: usize) -> Option<Starts> {
         let entries = entries.checked_add(MARKERS as usize)?;
-        let starts = Starts(<[AtomicU32]>::new_box_zeroed_with_elems(entries).ok()?);
-        starts.set_at(0, &[INVALID, UNKNOWN].map(Start::opaque));
+        let words = <[AtomicU32]>::new_box_zeroed_with_elems(entries).ok()?;
+        let starts = Starts { words, several: RwLock::default() };
+        starts.set_at(0, Start::opaque(INVALID));
+        starts.set_at(1, Start::opaque(UNKNOWN));
         Some(starts)
     }
 
@@ -188,13 +209,11 @@ impl Starts {
     #[inline(always)]
     fn word_at(&self, place: usize) -> u32 {
         // A thread that sees a start sees what was stored before it.
-        !self.0[place].load(Ordering::Acquire)
+        !self.words[place].load(Ordering::Acquire)
     }
 
-    fn set_at(&self, first: usize, starts: &[Start]) {
-        for (place, start) in (first..).zip(starts) {
-            self.0[place].store(!start.word(), Ordering::Release);
-        }
+    fn set_at(&self, place: usize, start: Start) {
+        self.words[place].store(!start.word(), Ordering::Release);
     }
 
     /// Returns whether the start of an entry is known.
@@ -203,9 +222,29 @@ impl Starts {
         self.word_at(entry.0.wrapping_add(MARKERS) as usize) != UNRESOLVED
     }
 
-    /// Stores the starts of entries, from the first on. Two threads may find and store the same.
-    pub fn set(&self, first: EntryNumber, starts: &[Start]) {
-        self.set_at(first.0 as usize + MARKERS as usize, starts);
+    /// Stores where the answers of entries begin, from the first on. Two threads may find and store the same.
+    ///
+    /// # Panics
+    ///
+    /// If more than 2^29 entries have several rule groups, which take 24 GiB.
+    pub fn set(&self, first: EntryNumber, beginnings: impl IntoIterator<Item = Beginning>) {
+        for (place, beginning) in (first.0 as usize + MARKERS as usize..).zip(beginnings) {
+            let start = match beginning {
+                Beginning::Fixed(outcome) => Start::opaque(outcome.map_or(NO_GROUP, of_access)),
+                Beginning::RuleSet(start) => start,
+                Beginning::Shared(column) => Start::opaque(SHARED + column as u32),
+                Beginning::Several(parts) => {
+                    let mut several = self.several.write().unwrap_or_else(PoisonError::into_inner);
+                    assert!(
+                        several.len() < SEVERAL as usize,
+                        "too many entries with several rule groups"
+                    );
+                    several.push(parts);
+                    Start::opaque(SEVERAL + several.len() as u32 - 1)
+                }
+            };
+            self.set_at(place, start);
+        }
     }
 
     /// Stores the starts of the answers to each question in `all`, and prefetches their rule sets. Returns
@@ -240,7 +279,7 @@ impl Starts {
             start.prefetch(lines);
             start
         };
-        all.resize(questions * columns, ON_DEMAND);
+        all.resize(questions * columns, Start::opaque(UNKNOWN));
         if columns == 1 {
             // Neighbours in a grouped list share a policy, and those of others nearly never do.
             let (mut last, mut start) = (NO_POLICY, Start::opaque(UNKNOWN));
@@ -283,15 +322,16 @@ pub(super) struct Questions<'b> {
 pub(super) struct Asked {
     starts: Vec<Start>,
     block: BlockMemory,
-    unstored: UnstoredRuleSets,
+    /// For each answer that one of several rule groups decided: its number, and the place of the rule group in
+    /// the entry. Ascending.
+    deciding: Vec<(usize, usize)>,
     /// The decisions on the last block, by question, then by column.
     pub decisions: Vec<Decision>,
 }
 
 impl Asked {
     /// Answers each question. `resolve` finds the starts of entries that are asked about for the first time.
-    /// `groups_of` has the policy and the groups of an entry whose rule set is not stored, and `build` builds
-    /// rule sets of groups of a policy.
+    /// `key_of` returns the key of a pattern of a rule group.
     ///
     /// # Errors
     ///
@@ -301,8 +341,7 @@ impl Asked {
         &mut self,
         questions: Questions<'_>,
         resolve: impl FnOnce() -> Result<(), Damage>,
-        groups_of: impl Fn(EntryNumber) -> Result<(PolicyNumber, Groups), Damage>,
-        build: impl Fn(PolicyNumber, &[Groups]) -> Built,
+        key_of: impl Fn(&RuleGroupPlace, Outcome) -> Result<PatternKey, Damage>,
     ) -> Result<(), Damage> {
         let Questions { lines, starts, settings, entries, paths } = questions;
         assert_eq!(entries.len(), paths.len(), "one path per question");
@@ -314,50 +353,50 @@ impl Asked {
             largest = starts.collect(entries, lines, &mut self.starts);
         }
         self.block.ask(Block { lines, starts: &self.starts, paths, settings });
-        if largest >= Start::opaque(UNSTORED).word() {
-            let answered = self.answer_special(questions, &groups_of, &build);
-            if answered.is_err() {
-                self.block.clear();
-                self.unstored = UnstoredRuleSets::default();
-                return answered;
-            }
+        if largest >= Start::opaque(SEVERAL).word()
+            && let Err(damage) = self.answer_special(questions, &key_of)
+        {
+            self.block.clear();
+            return Err(damage);
         }
         self.decisions.extend(self.block.outcomes().iter().map(|&outcome| decision_of(outcome)));
         Ok(())
     }
 
-    /// Answers the questions whose rule sets are not stored, and those that share an answer.
-    #[cold]
+    /// Answers the questions about entries with several rule groups, and those that share an answer.
     #[inline(never)]
     fn answer_special(
         &mut self,
-        Questions { settings, entries, paths, .. }: Questions<'_>,
-        groups_of: &dyn Fn(EntryNumber) -> Result<(PolicyNumber, Groups), Damage>,
-        build: &dyn Fn(PolicyNumber, &[Groups]) -> Built,
+        questions: Questions<'_>,
+        key_of: KeyOf<'_>,
     ) -> Result<(), Damage> {
-        let Asked { starts, block, unstored, .. } = self;
-        unstored.deciding.clear();
-        let (columns, mut special) = (entries.columns(), Vec::new());
-        for (question, starts) in starts.chunks_exact(columns).enumerate() {
-            let first = question * columns;
-            special.clear();
-            copy_shared(starts, &mut block.outcomes_mut()[first..], |column| {
-                special.push((first + column, entries.entry(question, column)));
-            });
-            if special.is_empty() {
-                continue;
-            }
-            let mut rest = &special[..];
-            while !rest.is_empty() {
-                let (built, others) = rest.split_at(unstored.build_some(rest, groups_of, build)?);
-                for &(answer, entry) in built {
-                    block.outcomes_mut()[answer] =
-                        unstored.decide(answer, entry, paths[question], settings);
+        let Asked { starts, block, deciding, .. } = self;
+        let columns = questions.entries.columns();
+        deciding.clear();
+        let several = questions.starts.several.read().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = AskedParts::default();
+        let mut has_shared = false;
+        for (answer, &start) in starts.iter().enumerate() {
+            match Special::of(start) {
+                Some(Special::Several(place)) => {
+                    let question = answer / columns;
+                    if asked.starts.len() + several[place].len() > PARTS_AT_ONCE {
+                        asked.answer(questions, block, key_of, deciding)?;
+                    }
+                    asked.add((answer, question), &several[place], questions, columns > 1);
                 }
-                unstored.keep_within(settings.limits.automata_bytes_max, block.memory_bytes());
-                rest = others;
+                Some(Special::Shared(_)) => has_shared = true,
+                Some(Special::Fixed) | None => {}
             }
-            copy_shared(starts, &mut block.outcomes_mut()[first..], |_| {});
+        }
+        asked.answer(questions, block, key_of, deciding)?;
+        if has_shared {
+            let outcomes = block.outcomes_mut();
+            for (starts, outcomes) in
+                starts.chunks_exact(columns).zip(outcomes.chunks_exact_mut(columns))
+            {
+                copy_shared(starts, outcomes);
+            }
         }
         Ok(())
     }
@@ -367,200 +406,138 @@ impl Asked {
         self.block.outcomes()
     }
 
-    /// Returns the record of the rule that decided an answer of the last block, counted from the first rule
-    /// of its entry's first group, and its rule set unless that was forgotten because of the memory. `None`
-    /// if the rule set is stored, or no rule decided.
-    pub fn unstored(&self, mut answer: usize, columns: usize) -> Option<(u32, Option<&Unstored>)> {
-        loop {
-            let special = self.starts[answer].as_opaque()?;
-            if special == UNSTORED {
-                let &(record, number) = self.unstored.deciding.get(&answer)?;
-                return Some((record, self.unstored.rule_set(number)));
-            }
-            let back = (answer % columns).checked_sub(special.checked_sub(SHARED)? as usize)?;
-            answer = answer.checked_sub(back).filter(|_| back > 0)?;
+    /// Returns the place in its entry of the rule group that decided an answer of the last block.
+    pub fn deciding_part(&self, mut answer: usize, columns: usize) -> usize {
+        if let Some(Special::Shared(column)) = Special::of(self.starts[answer]) {
+            answer = answer - answer % columns + column;
+        }
+        let place = self.deciding.binary_search_by_key(&answer, |&(answer, _)| answer);
+        match Special::of(self.starts[answer]) {
+            Some(Special::Several(_)) => place.map_or(0, |place| self.deciding[place].1),
+            _ => 0,
         }
     }
 
-    /// Returns the bytes held by automata and rule sets. The lists of one block are not counted.
+    /// Returns the bytes held by automata. The lists of one block are not counted.
     pub fn memory_bytes(&self) -> usize {
-        self.block.memory_bytes() + self.unstored.memory_bytes()
+        self.block.memory_bytes()
     }
 
     /// Returns how often each step answered.
     pub fn step_counts(&self) -> StepCounts {
-        let mut counts = self.block.step_counts();
-        counts.work += self.unstored.cache.work();
-        counts
+        self.block.step_counts()
     }
 }
 
-/// Copies the answers that columns share with earlier ones. Passes the columns whose rule sets are not
-/// stored.
-#[inline(always)]
-fn copy_shared(starts: &[Start], outcomes: &mut [Outcome], mut unstored: impl FnMut(usize)) {
-    for (column, start) in starts.iter().enumerate() {
-        let special = start.as_opaque().unwrap_or_default();
-        if special == UNSTORED {
-            unstored(column);
-        } else if let Some(other) = special.checked_sub(SHARED)
-            && (other as usize) < column
+/// Copies the answers that columns share with earlier ones.
+fn copy_shared(starts: &[Start], outcomes: &mut [Outcome]) {
+    for (column, &start) in starts.iter().enumerate() {
+        if let Some(Special::Shared(other)) = Special::of(start)
+            && other < column
         {
-            outcomes[column] = outcomes[other as usize];
+            outcomes[column] = outcomes[other];
         }
     }
 }
 
-/// The groups of an entry, or some of them: the number and the record of the first rule of each.
-type Groups = Vec<(u32, u32)>;
-
-/// The rule sets of some groups each.
-type Built = Result<Vec<Unstored>, Damage>;
-
-/// A rule set that is not stored.
-#[derive(Clone, Debug)]
-pub(super) struct Unstored {
-    pub rules: RuleSetBuf,
-    /// The record of each pattern, counted from the first rule of its first group. Kept, because to find
-    /// them the whole file is read.
-    pub records: Vec<u32>,
-    /// By pattern: of those of several rule sets of a policy that match, the least decides.
-    pub keys: Vec<PatternKey>,
-}
-
-impl Unstored {
-    /// Returns the pattern that is the text of a deciding rule: `pattern`, or the one of the index page whose
-    /// directory it is.
-    pub fn pattern_of_rule(&self, pattern: usize, paths: &PathRules) -> Option<Pattern<'_>> {
-        let (rules, record) = (self.rules.as_rule_set(), self.records[pattern]);
-        let (_, text) = rules.get(pattern)?;
-        let first = match may_be_directory(text, paths) {
-            true => self.records.iter().position(|it| *it == record)?,
-            false => pattern,
-        };
-        rules.get(first).map(|(_, text)| text)
-    }
-}
-
-/// Groups of an entry that are asked one by one: 64. The groups of an entry with more are one rule set.
+/// Rule sets of entries with several that are asked at once: 4,096, or those of one entry.
 ///
-/// Source: our choice. Many robots may share a large group beside small ones of their own, and a rule set
-/// for each robot would take the large group once more each; asking one takes some 50 ns.
-const GROUPS_ASKED_MAX: usize = 64;
+/// Source: our choice; 24 bytes each. A file can name an agent in ten thousand groups.
+const PARTS_AT_ONCE: usize = 4 * 1024;
 
-/// A rule set that is built, by its number, and what is added to its records for those of an entry.
-type Part = (u32, u32);
+/// Returns the key of a pattern of a rule group.
+type KeyOf<'k> = &'k dyn Fn(&RuleGroupPlace, Outcome) -> Result<PatternKey, Damage>;
 
-/// Rule sets that are not stored, as far as they were built: one for each group, which the entries of a policy
-/// share. An entry is one policy and one column; nothing else has its number.
-#[derive(Clone, Debug, Default)]
-struct UnstoredRuleSets {
-    entries: HashMap<EntryNumber, Box<[Part]>, RandomState>,
-    /// By policy and groups.
-    numbers: HashMap<(PolicyNumber, Groups), u32, RandomState>,
-    /// From the number `first` on.
-    rule_sets: Vec<Unstored>,
-    /// One more than the last number that was forgotten.
-    first: u32,
-    bytes: usize,
-    cache: Cache,
-    /// For each answer of the block that a rule decided: its record in the entry, and the rule set.
-    deciding: HashMap<usize, Part, RandomState>,
+/// Questions about entries with several rule groups, of which a rule set is asked once for each path.
+#[derive(Default)]
+struct AskedParts<'b> {
+    starts: Vec<Start>,
+    paths: Vec<&'b [u8]>,
+    /// The answers, each with the rule groups of its entry.
+    answers: Vec<(usize, &'b [Part])>,
+    /// For each rule group of each answer, which of the rule sets that are asked is its own.
+    numbers: Vec<u32>,
+    /// The rule sets that are asked about the path of a question.
+    known: HashMap<(usize, u32), u32, RandomState>,
 }
 
-impl UnstoredRuleSets {
-    /// Builds the rule sets of the first of some entries of one policy, as far as they are not known, in one
-    /// reading of its file. Returns the number of these entries, at least one: with a rule set of its own,
-    /// each entry may take as much memory as the file.
-    fn build_some(
+impl<'b> AskedParts<'b> {
+    /// Adds an answer to a question. If a question has several, they may have rule sets in common.
+    fn add(
         &mut self,
-        entries: &[(usize, EntryNumber)],
-        groups_of: impl Fn(EntryNumber) -> Result<(PolicyNumber, Groups), Damage>,
-        build: impl Fn(PolicyNumber, &[Groups]) -> Built,
-    ) -> Result<usize, Damage> {
-        let (mut missing, mut count, mut of_policy) = (Vec::new(), 0, None);
-        for &(_, entry) in entries {
-            count += 1;
-            if self.entries.contains_key(&entry) {
-                continue;
-            }
-            let (policy, groups) = groups_of(entry)?;
-            of_policy = Some(policy);
-            let are_few = groups.len() <= GROUPS_ASKED_MAX;
-            let start = groups.first().map_or(0, |&(_, record)| record);
-            self.bytes += size_of_val(&*groups);
-            let at_once = if are_few { 1 } else { groups.len() };
-            let parts = groups.chunks(at_once).map(|groups| {
-                let offset = groups[0].1 - start;
-                let next = self.first + (self.rule_sets.len() + missing.len()) as u32;
-                let number = *self.numbers.entry((policy, groups.into())).or_insert_with(|| {
-                    missing.push(groups.to_vec());
-                    next
-                });
-                (number, offset)
-            });
-            let parts: Box<[Part]> = parts.collect();
-            self.bytes += 2 * size_of::<(usize, Box<[Part]>)>() + size_of_val(&*parts);
-            self.entries.insert(entry, parts);
-            if !are_few {
-                break;
+        (answer, question): (usize, usize),
+        parts: &'b [Part],
+        Questions { lines, paths, .. }: Questions<'b>,
+        has_columns: bool,
+    ) {
+        self.answers.push((answer, parts));
+        for Part { start, .. } in parts {
+            let next = self.starts.len() as u32;
+            let number = match has_columns {
+                true => *self.known.entry((question, start.word())).or_insert(next),
+                false => next,
+            };
+            self.numbers.push(number);
+            if number == next {
+                start.prefetch(lines);
+                self.starts.push(*start);
+                self.paths.push(paths[question]);
             }
         }
-        let Some(policy) = of_policy.filter(|_| !missing.is_empty()) else { return Ok(count) };
-        for built in build(policy, &missing)? {
-            let Unstored { rules, records, keys } = &built;
-            self.bytes += 2 * size_of_val(&built)
-                + rules.as_bytes().len()
-                + size_of_val(&**records)
-                + size_of_val(&**keys);
-            self.rule_sets.push(built);
-        }
-        Ok(count)
     }
 
-    fn decide(
+    /// Answers all, and forgets them.
+    fn answer(
         &mut self,
-        answer: usize,
-        entry: EntryNumber,
-        path: &[u8],
-        settings: &Settings,
-    ) -> Outcome {
-        let UnstoredRuleSets { entries, rule_sets, first, cache, deciding, .. } = self;
-        let mut least = None;
-        for &(number, offset) in &entries[&entry] {
-            let Unstored { rules, records, keys } = &rule_sets[(number - *first) as usize];
-            let outcome = rules.as_rule_set().decide_as(number, path, settings, cache);
-            match outcome.pattern() {
-                Some(pattern) => {
-                    let found = (keys[pattern], outcome, (records[pattern] + offset, number));
-                    least = Some(least.map_or(found, |least| found.min(least)));
-                }
-                None if outcome != Outcome::NONE => return outcome,
-                None => {}
-            }
+        Questions { lines, settings, .. }: Questions<'_>,
+        block: &mut BlockMemory,
+        key_of: KeyOf<'_>,
+        deciding: &mut Vec<(usize, usize)>,
+    ) -> Result<(), Damage> {
+        let AskedParts { starts, paths, answers, numbers, known } = self;
+        let (found, outcomes) = block.ask_beside(Block { lines, starts, paths, settings });
+        let mut rest = &numbers[..];
+        for &(answer, parts) in &*answers {
+            let own;
+            (own, rest) = rest.split_at(parts.len());
+            let of_parts = own.iter().map(|&number| found[number as usize]);
+            let (outcome, part) = best(parts, of_parts, key_of)?;
+            outcomes[answer] = outcome;
+            deciding.extend(part.map(|part| (answer, part)));
         }
-        let Some((_, outcome, place)) = least else { return Outcome::NONE };
-        deciding.insert(answer, place);
-        outcome
+        starts.clear();
+        paths.clear();
+        answers.clear();
+        numbers.clear();
+        known.clear();
+        Ok(())
     }
+}
 
-    /// Returns the rule set with a number; `None` if it was forgotten.
-    fn rule_set(&self, number: u32) -> Option<&Unstored> {
-        self.rule_sets.get(number.checked_sub(self.first)? as usize)
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.bytes + self.cache.memory_bytes()
-    }
-
-    /// Forgets all rule sets if they take more memory than allowed beside `others`. What decided the block
-    /// stays.
-    fn keep_within(&mut self, bytes_max: usize, others: usize) {
-        if self.memory_bytes() > bytes_max.saturating_sub(others) {
-            // Numbers are not given again while answers have them; a block has fewer than 2^31.
-            let first = (self.first + self.rule_sets.len() as u32) % (1 << 31);
-            let deciding = std::mem::take(&mut self.deciding);
-            *self = UnstoredRuleSets { first, deciding, ..UnstoredRuleSets::default() };
+/// Returns the outcome of an entry from those of its rule groups, and the rule group that decides, if one has
+/// a pattern that matches. Keys are read if several have.
+fn best(
+    parts: &[Part],
+    outcomes: impl Iterator<Item = Outcome> + Clone,
+    key_of: KeyOf<'_>,
+) -> Result<(Outcome, Option<usize>), Damage> {
+    let matching = outcomes.clone().enumerate().filter(|(_, outcome)| *outcome != Outcome::NONE);
+    let mut least: Option<(PatternKey, (usize, Outcome))> = None;
+    let mut only = None;
+    let is_one = matching.clone().nth(1).is_none();
+    for (part, outcome) in matching {
+        if outcome.as_opaque().is_some() {
+            return Ok((outcome, None)); // It is lost.
+        }
+        if is_one {
+            only = Some((part, outcome));
+            continue;
+        }
+        let key = key_of(&parts[part].place, outcome)?;
+        if least.is_none_or(|(other, _)| key < other) {
+            least = Some((key, (part, outcome)));
         }
     }
+    let found = only.or(least.map(|(_, found)| found));
+    Ok(found.map_or((Outcome::NONE, None), |(part, outcome)| (outcome, Some(part))))
 }

@@ -15,22 +15,21 @@ use hashbrown::HashMap;
 use portcullis_dialect::decision::Decision;
 use portcullis_dialect::dialect::{Dialect, RobotsTxtUrl};
 use portcullis_dialect::usage::Label;
-use portcullis_engine::block::Start;
 use portcullis_engine::vectors::Vectors;
 use portcullis_engine::{Limits, Settings};
 use portcullis_robots::access::{KnownOutage, UnixSeconds};
-use portcullis_robots::policy::{AgentError, Crawler, Explanation, OrderedRules};
-use portcullis_robots::syntax::{NoteSet, RobotsTxt};
+use portcullis_robots::policy::{AgentError, Crawler, Explanation};
+use portcullis_robots::syntax::NoteSet;
 
 use super::asking::{
-    self, Asked, Entries, EntryNumber, NO_POLICY, NO_URL, Questions, Starts, Unstored,
+    Asked, Beginning, Entries, EntryNumber, NO_POLICY, NO_URL, Part, Questions, Starts,
 };
 use super::freshness::Freshness;
 use super::pieces::{Host, Pieces, Written};
 use crate::layout::EVERY_HOST;
 use crate::stored::{
-    AgentTokens, AppliedGroups, Effect, HostTable, Place, PolicyNumber, StoredCapture,
-    key_with_scheme, ordered, record_order,
+    AgentTokens, AppliedGroups, Effect, HostTable, Place, PolicyEntry, PolicyNumber, RuleGroup,
+    StoredCapture, key_with_scheme,
 };
 use crate::{Damage, PolicySet};
 
@@ -91,7 +90,7 @@ pub enum AskError {
     /// A part of the set that is read is damaged.
     #[error(transparent)]
     Damaged(#[from] Damage),
-    /// The set was compiled for other agents or an older matching, or there are too many agents.
+    /// The set was compiled for an older matching, or there are too many agents.
     #[error("{0}")]
     Refused(String),
 }
@@ -124,7 +123,7 @@ impl Classifier {
     ///
     /// # Errors
     ///
-    /// If those names are damaged, or the set was compiled for other agents.
+    /// If those names are damaged.
     pub fn new(
         set: impl Into<Arc<PolicySet>>,
         agents: Vec<Crawler>,
@@ -149,11 +148,6 @@ impl Classifier {
             return Err(AskError::Refused(format!(
                 "{set} was compiled by an older version, which matched paths differently"
             )));
-        }
-        if let Some(known) = &set.compiled_for
-            && let Some(other) = agents.iter().find(|agent| !known.has(agent))
-        {
-            return Err(of_other_agents(other));
         }
         let tokens = agents.iter().map(|agent| set.tokens_of(agent)).collect::<Result<_, Damage>>();
         let tokens = tokens?;
@@ -186,8 +180,8 @@ impl Classifier {
     ///
     /// # Errors
     ///
-    /// As for [`Classifier::with_limits`]; if the set was compiled for some agents; if several agents have the
-    /// same first token, and none is called like it.
+    /// As for [`Classifier::with_limits`]; if several agents have the same first token, and none is called
+    /// like it.
     ///
     /// # Panics
     ///
@@ -216,10 +210,6 @@ impl Classifier {
             };
         }
         let (unnamed, chain) = (self.agents.len() as u32, Crawler::unnamed());
-        if self.set.compiled_for.is_some() {
-            // An agent that a file names would pass for one that none names.
-            return Err(of_other_agents(&chain));
-        }
         self.tokens.push(self.set.tokens_of(&chain)?);
         self.agents.push(chain);
         // Starts of this classifier may refer to other agents, so none of them is kept.
@@ -453,9 +443,8 @@ impl Classifier {
         let Classifier { starts, settings, .. } = self;
         let lines = self.set.all_lines();
         let questions = Questions { lines, starts, settings, entries, paths };
-        let groups_of = |entry| self.groups_of(entry);
-        let build = |policy, parts: &[_]| self.build(policy, parts);
-        asked.ask(questions, resolve, groups_of, build)?;
+        let key_of = |place: &_, outcome| self.set.pattern_key(place, outcome);
+        asked.ask(questions, resolve, key_of)?;
         // A mapped file that was truncated reads as zeros after its new end, even in blocks whose
         // checksum was compared before, and a prefilter of zeros rejects every path. So the length
         // is compared before any decision is returned. That takes 160 ns, or 1.3 ns per URL of a
@@ -486,36 +475,6 @@ impl Classifier {
         }
     }
 
-    /// Returns the policy and the groups of an entry whose rule set is not stored: the number and the record
-    /// of the first rule of each.
-    #[cold]
-    fn groups_of(&self, entry: EntryNumber) -> Result<(PolicyNumber, Vec<(u32, u32)>), Damage> {
-        // The entry had rules when its policy was resolved.
-        let lost = || self.set.malformed_host("a policy has lost its rules");
-        let (policy, agent) = entry.parts(self.agents.len()).ok_or_else(lost)?;
-        let groups = self.rules_of(policy, agent)?.ok_or_else(lost)?;
-        Ok((policy, groups.positions()?))
-    }
-
-    /// Builds rule sets of groups of a policy, in one reading of its file.
-    #[cold]
-    fn build(
-        &self,
-        policy: PolicyNumber,
-        parts: &[Vec<(u32, u32)>],
-    ) -> Result<Vec<Unstored>, Damage> {
-        let paths = &self.dialect().paths;
-        let order = |file: &RobotsTxt<'_>, groups: &[usize]| {
-            OrderedRules::distinct_with_keys(file, groups, paths)
-        };
-        let all = ordered(&self.set.policy(policy)?, parts, order)?;
-        let unstored = |(part, (rules, keys)): (&Vec<_>, (OrderedRules, _))| {
-            let records = record_order(&rules, part);
-            Unstored { rules: rules.compile(), records, keys }
-        };
-        Ok(parts.iter().zip(all).map(unstored).collect())
-    }
-
     /// Returns whether it is known where the answers of a policy begin.
     fn is_resolved(&self, policy: u32) -> bool {
         (0..self.agents.len()).all(|agent| self.starts.has(self.entry(PolicyNumber(policy), agent)))
@@ -525,34 +484,48 @@ impl Classifier {
     fn resolve(
         &self,
         number: PolicyNumber,
-        (known, starts): &mut (FirstColumns, Vec<Start>),
+        (known, beginnings): &mut (FirstColumns, Vec<Beginning>),
     ) -> Result<(), Damage> {
         if self.is_resolved(number.0) {
             return Ok(()); // A policy may occur twice in a block.
         }
         let head = self.set.policy_head(number)?;
         known.clear();
-        starts.clear();
         for (agent, tokens) in self.tokens.iter().enumerate() {
             let effect = head.effect(tokens)?;
             let same = match effect {
                 Effect::Access(_) | Effect::NoGroup => None,
                 Effect::Rules { entry, .. } => known.first_with(entry, agent),
             };
-            starts
-                .push(same.map_or_else(|| self.start_of(effect), |same| Ok(asking::shared(same)))?);
+            beginnings.push(match same {
+                Some(same) => Beginning::Shared(same),
+                None => self.beginning_of(number, effect)?,
+            });
         }
-        self.starts.set(self.entry(number, 0), starts);
+        self.starts.set(self.entry(number, 0), beginnings.drain(..));
         Ok(())
     }
 
     /// Returns where the answers of what applies to an agent begin.
-    pub(super) fn start_of(&self, effect: Effect) -> Result<Start, Damage> {
-        Ok(match effect {
-            Effect::Access(outcome) => asking::fixed(Some(outcome)),
-            Effect::NoGroup => asking::fixed(None),
-            Effect::Rules { lines, .. } => self.set.start_at(lines)?.unwrap_or(asking::ON_DEMAND),
-        })
+    pub(super) fn beginning_of(
+        &self,
+        policy: PolicyNumber,
+        effect: Effect,
+    ) -> Result<Beginning, Damage> {
+        let (entry, lines) = match effect {
+            Effect::Access(outcome) => return Ok(Beginning::Fixed(Some(outcome))),
+            Effect::NoGroup => return Ok(Beginning::Fixed(None)),
+            Effect::Rules { entry, lines } => (entry, lines),
+        };
+        if let Some(lines) = lines {
+            return self.set.start_at(lines).map(Beginning::RuleSet);
+        }
+        let part = |group: RuleGroup<'_>| {
+            let place = group.place()?;
+            Ok(Part { start: self.set.start_at(place.lines)?, place })
+        };
+        let groups = self.set.policy(policy)?.rule_groups(entry)?;
+        Ok(Beginning::Several(groups.into_iter().map(part).collect::<Result<_, Damage>>()?))
     }
 
     /// Returns the entry of a policy and an agent.
@@ -560,24 +533,22 @@ impl Classifier {
         EntryNumber::of(policy, self.agents.len(), agent)
     }
 
-    /// Returns the groups of a policy that apply to an agent.
-    pub(super) fn rules_of(
+    /// Returns the groups of a policy that apply to an agent; `None` if no group applies to it, or there is no
+    /// file with rules.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the set that is read is damaged.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such agent.
+    pub fn rules_of(
         &self,
         policy: PolicyNumber,
         agent: usize,
     ) -> Result<Option<AppliedGroups<'_>>, Damage> {
         self.set.policy(policy)?.applied_groups(&self.tokens[agent])
-    }
-
-    /// Returns the rules of a policy that apply to an agent, in order of precedence. Empty if no
-    /// group applies to it, or there is no file.
-    pub fn ordered_rules(
-        &self,
-        policy: PolicyNumber,
-        agent: usize,
-    ) -> Result<OrderedRules, Damage> {
-        let groups = self.rules_of(policy, agent)?;
-        groups.map_or(Ok(OrderedRules::default()), |groups| groups.ordered_rules())
     }
 }
 
@@ -586,11 +557,11 @@ impl Classifier {
 /// Source: our choice. Comparing as many takes as long as one look-up.
 const ENTRIES_COMPARED_MAX: usize = 64;
 
-/// The first agent with each entry of a policy, by the number of the entry in its policy.
+/// The first agent with each entry of a policy.
 #[derive(Default)]
 struct FirstColumns {
-    compared: Vec<(u32, usize)>,
-    others: HashMap<u32, usize, RandomState>,
+    compared: Vec<(PolicyEntry, usize)>,
+    others: HashMap<PolicyEntry, usize, RandomState>,
 }
 
 impl FirstColumns {
@@ -600,7 +571,7 @@ impl FirstColumns {
     }
 
     /// Returns the first agent with an entry; `None` if that is `agent`, which is kept.
-    fn first_with(&mut self, entry: u32, agent: usize) -> Option<usize> {
+    fn first_with(&mut self, entry: PolicyEntry, agent: usize) -> Option<usize> {
         let FirstColumns { compared, others } = self;
         if let Some(&(_, first)) = compared.iter().find(|(known, _)| *known == entry) {
             return Some(first);
@@ -643,14 +614,6 @@ fn policy_of_other(
     Ok(policies[usize::from(host.place == Place::Https)])
 }
 
-/// Returns the error that a set was not compiled for an agent.
-fn of_other_agents(agent: &Crawler) -> AskError {
-    let agent = agent.name();
-    AskError::Refused(format!(
-        "the policies were compiled for other agents than {agent}; compile them for it too"
-    ))
-}
-
 /// Returns the error that several agents have a first token that is the name of none.
 fn several_with_token(token: &[u8], numbers: &[u32], agents: &[Crawler]) -> AskError {
     let names = numbers.iter().map(|&number| agents[number as usize].name());
@@ -685,7 +648,7 @@ mod tests {
             first.clear();
             for agent in 0..1_000 {
                 let expected = (agent >= 200).then_some(agent % 200);
-                assert_eq!(first.first_with((agent % 200) as u32, agent), expected);
+                assert_eq!(first.first_with(PolicyEntry((agent % 200) as u32), agent), expected);
             }
         }
     }

@@ -223,7 +223,7 @@ impl Classifier {
         }
         for (entry, (policy, agent)) in open() {
             let effect = self.set.policy_head(policy)?.effect(&self.tokens[agent])?;
-            self.starts.set(entry, &[self.start_of(effect)?]);
+            self.starts.set(entry, [self.beginning_of(policy, effect)?]);
         }
         Ok(())
     }

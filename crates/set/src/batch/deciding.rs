@@ -6,6 +6,7 @@
 
 use portcullis_dialect::decision::{Decision, Reason};
 use portcullis_dialect::id::{LineNumber, RuleID};
+use portcullis_engine::pattern::Pattern;
 use portcullis_robots::policy::robot_named;
 
 use super::answers::Answers;
@@ -39,54 +40,45 @@ impl From<Decision> for FullDecision<'_> {
 struct AskedRules {
     policy: PolicyNumber,
     agent: usize,
-    /// The pattern that decides, if one does.
+    /// The place of the deciding rule group in the entry, and the pattern that decides, if one does.
+    part: usize,
     pattern: Option<usize>,
-    /// The record of its rule, if its rule set is not stored.
-    record: Option<u32>,
 }
 
 /// The place of a rule in its file.
-struct RulePlace {
+struct RulePlace<'s> {
     rule: RuleID,
     line: LineNumber,
     /// The record of the rule.
     record: u32,
-    /// The index of its group among those of the entry.
-    group: u32,
+    /// The record of the first rule of its group, if the entry has several groups.
+    group: Option<u32>,
+    /// The pattern that is the text of the rule.
+    pattern: Option<Pattern<'s>>,
 }
 
 /// The groups whose rules were asked, and the deciding rule.
-type Origin<'s> = (AppliedGroups<'s>, Option<RulePlace>);
+type Origin<'s> = (AppliedGroups<'s>, Option<RulePlace<'s>>);
 
 impl Answers<'_> {
     /// Returns the decision of an answer with its rule and line, the text of the rule, and that of the
     /// user-agent value.
     pub fn rule(&mut self, answer: usize) -> Result<FullDecision<'_>, Damage> {
-        let (asked, columns) = (self.asked(answer), self.per_record());
+        let asked = self.asked(answer);
         let Session { classifier, block, rule, group, .. } = &mut *self.session;
         let mut full = FullDecision::from(block.decisions[answer]);
         let Some(asked) = asked else { return Ok(full) };
         let Some((groups, place)) = classifier.origin_of(&asked)? else { return Ok(full) };
-        let mut records = groups.policy.record_list()?;
+        let records = groups.policy.record_list()?;
         match &place {
-            Some(RulePlace { group: number @ 1.., .. }) => {
-                classifier.read_group(&groups, *number, asked.agent, group)?;
+            Some(RulePlace { group: Some(first_rule), .. }) => {
+                classifier.read_group(&groups, *first_rule, asked.agent, group)?;
             }
             _ => records.read_value(groups.naming_line, None, group)?,
         }
         full.group = Some(&**group);
-        if let (Some(place), Some(pattern)) = (place, asked.pattern) {
-            let pattern = match block.unstored(answer, columns) {
-                Some((_, kept)) => {
-                    let paths = &classifier.dialect().paths;
-                    kept.and_then(|unstored| unstored.pattern_of_rule(pattern, paths))
-                }
-                None => groups.pattern_of_rule(pattern)?,
-            };
-            if pattern.is_none() {
-                records.find_patterns(&groups.policy)?;
-            }
-            records.read_value(place.record, pattern, rule)?;
+        if let Some(place) = place {
+            records.read_value(place.record, place.pattern, rule)?;
             full.rule = Some(&**rule);
             (full.decision.rule, full.decision.line) = (Some(place.rule), Some(place.line));
         }
@@ -118,8 +110,8 @@ impl Answers<'_> {
         let columns = self.per_record();
         let policy = PolicyNumber(policies[answer / columns]);
         let pattern = block.outcomes()[answer].pattern();
-        let record = block.unstored(answer, columns).map(|(record, _)| record);
-        Some(AskedRules { policy, agent, pattern, record })
+        let part = block.deciding_part(answer, columns);
+        Some(AskedRules { policy, agent, part, pattern })
     }
 }
 
@@ -128,45 +120,19 @@ impl Classifier {
     /// group applies.
     fn origin_of(&self, asked: &AskedRules) -> Result<Option<Origin<'_>>, Damage> {
         let Some(groups) = self.rules_of(asked.policy, asked.agent)? else { return Ok(None) };
-        let place = |pattern| self.place_of(&groups, (pattern, asked.record));
+        let place = |pattern| place_of(&groups, (asked.part, pattern));
         Ok(Some((groups, asked.pattern.map(place).transpose()?)))
     }
 
-    /// Returns the place of the rule of a pattern, whose record is known if its rule set is not stored.
-    fn place_of(
-        &self,
-        &AppliedGroups { policy, entry, order, .. }: &AppliedGroups<'_>,
-        (pattern, record): (usize, Option<u32>),
-    ) -> Result<RulePlace, Damage> {
-        let offset = match (order, record) {
-            (NONE, record) => record.unwrap_or(NONE),
-            (order, _) => self.set.record_of(order, pattern as u32)?,
-        };
-        let malformed = || policy.malformed("a rule is in none of its groups");
-        let groups = policy.groups(entry)?;
-        let record = policy.first_record(entry)?.checked_add(offset).ok_or_else(malformed)?;
-        let begins = |group| groups.get(group).map(|(_, start)| start <= record);
-        let after = partition_point(groups.len(), |group| begins(group).ok_or_else(malformed))?;
-        let group = after.checked_sub(1).ok_or_else(malformed)?;
-        let (first_rule, start) = groups.get(group).ok_or_else(malformed)?;
-        // In a damaged set the groups may not ascend.
-        let after_start = record.checked_sub(start).ok_or_else(malformed)?;
-        let rule = RuleID(first_rule.saturating_add(after_start));
-        let line = policy.record_list()?.line(record)?;
-        Ok(RulePlace { rule, line, record, group: group as u32 })
-    }
-
-    /// Reads the value of the user-agent line that names an agent, in a group after the first.
+    /// Reads the value of the user-agent line that names an agent, in the group whose first rule is at `end`.
     fn read_group(
         &self,
-        &AppliedGroups { policy, entry, token, .. }: &AppliedGroups<'_>,
-        group: u32,
+        &AppliedGroups { policy, token, .. }: &AppliedGroups<'_>,
+        end: u32,
         agent: usize,
         value: &mut Vec<u8>,
     ) -> Result<(), Damage> {
-        let groups = policy.groups(entry)?;
         let malformed = || policy.malformed("a group has no user-agent line");
-        let (_, end) = groups.get(group as usize).ok_or_else(malformed)?;
         let token = match token {
             NONE => None,
             position => self.agents[agent].tokens().nth(position as usize),
@@ -189,4 +155,26 @@ impl Classifier {
         }
         Err(malformed())
     }
+}
+
+/// Returns the place of the rule of a pattern in a rule group of an entry.
+fn place_of<'s>(
+    &AppliedGroups { policy, entry, .. }: &AppliedGroups<'s>,
+    (part, pattern): (usize, usize),
+) -> Result<RulePlace<'s>, Damage> {
+    let malformed = || policy.malformed("a rule is in none of its groups");
+    let of_entry = policy.entry_groups(entry)?;
+    let rule_group = policy.rule_group(of_entry.get(part).ok_or_else(malformed)?)?;
+    let (record, pattern) = rule_group.rule_of(pattern)?;
+    let groups = rule_group.groups()?;
+    let begins = |group| groups.get(group).map(|(_, start)| start <= record);
+    let after = partition_point(groups.len(), |group| begins(group).ok_or_else(malformed))?;
+    let group = after.checked_sub(1).ok_or_else(malformed)?;
+    let (first_rule, start) = groups.get(group).ok_or_else(malformed)?;
+    // In a damaged set the groups may not ascend.
+    let after_start = record.checked_sub(start).ok_or_else(malformed)?;
+    let rule = RuleID(first_rule.saturating_add(after_start));
+    let line = policy.record_list()?.line(record)?;
+    let is_only = groups.len() == 1 && of_entry.get(1).is_none();
+    Ok(RulePlace { rule, line, record, group: (!is_only).then_some(start), pattern })
 }

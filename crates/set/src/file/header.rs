@@ -24,7 +24,10 @@ pub(super) const MAGIC: [u8; 8] = *POLICY_SET;
 
 /// The format version that this program writes and reads. It increases if the meaning of any bytes
 /// changes.
-pub const VERSION: u16 = 15;
+pub const VERSION: u16 = 16;
+
+/// The oldest format version whose captures can be compiled again.
+pub const OLDEST_VERSION: u16 = 15;
 
 /// The minor version that this program writes. It increases with a section or a count that an older reader
 /// may ignore, so every minor version is read.
@@ -126,8 +129,6 @@ pub struct SetCounts {
     pub policies: u64,
     /// The number of distinct rule sets.
     pub rule_sets: u64,
-    /// The number of rule sets that are built lazily from groups.
-    pub rule_sets_of_groups: u64,
     /// The number of captures.
     pub captures: u64,
     /// The number of distinct strings.
@@ -142,7 +143,7 @@ pub struct SetCounts {
     /// the header.
     pub host_seed: u64,
     /// Zero.
-    pub unused: u64,
+    pub unused: [u64; 2],
 }
 
 const _: () = assert!(size_of::<SetCounts>() == 16 * size_of::<u64>());
@@ -158,6 +159,7 @@ impl SetCounts {
 /// A header that fits its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
+    pub version: u16,
     pub fields: HeaderFields,
     pub sections: Vec<Section>,
     pub content_hash: ContentHash,
@@ -179,6 +181,7 @@ impl Header {
             .ok_or_else(|| reader.malformed(at!(table), "sections do not fill the file"))?;
         reader.check_zeros(reader.entry(sections.len())..at!(checksum))?;
         Ok(Header {
+            version: stored.version,
             fields: reader.fields()?,
             sections,
             content_hash: ContentHash(stored.content_hash),
@@ -269,16 +272,16 @@ impl Reader<'_> {
 
     fn check_version(&self) -> Result<(), SetError> {
         let version = self.stored.version;
-        let problem = match version.cmp(&VERSION) {
-            Ordering::Greater => format!(
+        let problem = match version {
+            OLDEST_VERSION..=VERSION => return Ok(()),
+            ..OLDEST_VERSION => format!(
+                "was made by an older portcullis (format {version}, this one reads from \
+                 {OLDEST_VERSION} on): run `portcullis compile` again"
+            ),
+            _ => format!(
                 "was made by a newer portcullis (format {version}, this one reads up to {VERSION}): \
                  update portcullis"
             ),
-            Ordering::Less => format!(
-                "was made by an older portcullis (format {version}, this one reads from {VERSION} on): \
-                 run `portcullis compile` again"
-            ),
-            Ordering::Equal => return Ok(()),
         };
         Err(SetError::unusable(self.name, problem))
     }

@@ -80,6 +80,11 @@ impl SetFile {
         &self.header.fields
     }
 
+    /// Returns the version of the format.
+    pub fn version(&self) -> u16 {
+        self.header.version
+    }
+
     /// Returns the hash that identifies the content, independent of where and when it was compiled.
     pub fn content_hash(&self) -> ContentHash {
         self.header.content_hash

@@ -125,7 +125,7 @@ kinds! {
     9 ORDERS "orders": "The records of the rules that patterns come from.",
     10 TOKENS "tokens": "The names of robots.",
     11 DOCUMENTS "documents": "The user-agent lines and rules of policies.",
-    12 OTHERS "others": "The other records of files.",
+    12 OTHERS "others": "The other records of files, as lists.",
     13 OUTAGES "outages": "Outages, by capture.",
     14 LOG "log": "The captures that count, in the order of their keys.",
     15 TIMELINES "timelines": "The first moment of each timeline, by capture.",
@@ -134,8 +134,8 @@ kinds! {
     18 MOMENTS "moments": "The moments of timelines.",
     21 USAGE_RECORDS "usage records": "The usage records of policies.",
     23 MOMENT_CAPTURES "moment captures": "The captures of moments.",
-    24 OTHER_STRINGS_BYTES "other strings": "Strings of other records.",
-    25 OTHER_STRING_BUCKETS "other string buckets": "The start of each bucket of them.",
+    24 OTHER_STRINGS_BYTES "other strings": "Strings of other records, before format 16.",
+    25 OTHER_STRING_BUCKETS "other string buckets": "The start of each bucket of them, before format 16.",
     26 MOMENT_OUTAGES "moment outages": "Outages, by capture of a moment.",
 }
 
@@ -143,7 +143,7 @@ impl SectionKind {
     /// The strings of records that affect decisions, and their buckets.
     pub const RECORD_STRINGS: [SectionKind; 2] =
         [SectionKind::STRINGS, SectionKind::STRING_BUCKETS];
-    /// Those of other records.
+    /// Those of other records before format 16.
     pub const OTHER_STRINGS: [SectionKind; 2] =
         [SectionKind::OTHER_STRINGS_BYTES, SectionKind::OTHER_STRING_BUCKETS];
 

@@ -3,26 +3,19 @@
 use std::ops::Range;
 
 use portcullis_dialect::decision::PolicyState;
-use portcullis_engine::pattern::Pattern;
-use portcullis_engine::{Cache, RuleSetBuf, Settings};
-use portcullis_robots::policy::OrderedRules;
+use portcullis_engine::{Cache, Settings};
 
 use super::super::file::Damage;
 use super::super::layout::{NONE, policy};
 use super::tokens::AgentTokens;
-use super::{RuleSetNumber, StoredPolicy, may_be_directory, ordered};
+use super::{EntryRules, PolicyEntry, StoredPolicy};
 
 /// The groups of a policy that apply to an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct AppliedGroups<'s> {
     pub(crate) policy: StoredPolicy<'s>,
-    /// The number of this combination of groups in its policy. Agents with the same number get the same
-    /// decisions.
-    pub entry: u32,
-    /// The number of their rule set.
-    pub rule_set: RuleSetNumber,
-    /// The position of the order of its rules; [`NONE`] if the rule set is not stored.
-    pub(crate) order: u32,
+    /// Their entry in the policy.
+    pub entry: PolicyEntry,
     /// The record of the user-agent line that selects the first group.
     pub naming_line: u32,
     /// The position in the agent's chain of the token that is named; [`NONE`] for default groups.
@@ -44,9 +37,7 @@ impl<'s> StoredPolicy<'s> {
             }
             (None, _) => return Ok(None),
         };
-        let rule_set = self.rule_set(entry)?;
-        let order = self.order_at(entry)?;
-        Ok(Some(AppliedGroups { policy: *self, entry, rule_set, order, naming_line, token }))
+        Ok(Some(AppliedGroups { policy: *self, entry, naming_line, token }))
     }
 }
 
@@ -56,66 +47,29 @@ impl<'s> AppliedGroups<'s> {
         self.token != NONE
     }
 
-    /// Returns the number and the record of the first rule of each group. They ascend, which a damaged set
-    /// may not say.
-    pub(crate) fn positions(&self) -> Result<Vec<(u32, u32)>, Damage> {
-        let positions: Vec<(u32, u32)> = self.policy.groups(self.entry)?.iter().collect();
-        match positions.is_sorted_by(|one, other| one.0 <= other.0 && one.1 < other.1) {
-            true => Ok(positions),
-            false => Err(self.policy.malformed("the groups of an entry are not in order")),
-        }
+    /// Returns the policy.
+    pub fn policy(&self) -> &StoredPolicy<'s> {
+        &self.policy
     }
 
     /// Returns their rules, in order of precedence.
-    pub(crate) fn ordered_rules(&self) -> Result<OrderedRules, Damage> {
-        let paths = &self.policy.set.dialect().paths;
-        let parts = [self.positions()?];
-        let mut all = ordered(&self.policy, &parts, |file, groups| {
-            OrderedRules::distinct(file, groups, paths)
-        })?;
-        Ok(all.pop().unwrap_or_default())
-    }
-
-    /// Returns the pattern that is the text of a deciding rule: `pattern`, or the one of the index page whose
-    /// directory it is. `None` if the rule set is not stored.
-    pub(crate) fn pattern_of_rule(&self, pattern: usize) -> Result<Option<Pattern<'s>>, Damage> {
-        if self.order == NONE {
-            return Ok(None);
-        }
-        let set = self.policy.set;
-        let rules = set.view(set.rule_set_lines(self.rule_set)?)?;
-        let order = set.order(self.order, rules.len())?;
-        let first = match rules.get(pattern) {
-            Some((_, text)) if may_be_directory(text, &set.dialect().paths) => order.first(pattern),
-            _ => Some(pattern),
-        };
-        Ok(first.and_then(|first| rules.get(first)).map(|(_, text)| text))
-    }
-
-    /// Builds their rule set, which may be too large to be stored.
     ///
     /// # Errors
     ///
     /// If a part of the set that is read is damaged.
-    pub fn build(&self) -> Result<RuleSetBuf, Damage> {
-        Ok(self.ordered_rules()?.compile())
+    pub fn rules(&self) -> Result<EntryRules<'s>, Damage> {
+        self.policy.rules(self.entry)
     }
 
     /// Returns whether the rules allow `path`, a path in normal form.
     ///
     /// # Errors
     ///
-    /// If the rule set is damaged.
+    /// As for [`AppliedGroups::rules`].
     pub fn allows(&self, path: &[u8]) -> Result<bool, Damage> {
-        let built;
-        let rules = match self.policy.set.rule_set(self.rule_set)? {
-            Some(stored) => stored,
-            None => {
-                built = self.build()?;
-                built.as_rule_set()
-            }
-        };
-        Ok(rules.decide(path, &Settings::default(), &mut Cache::default()).is_allowed())
+        let (settings, mut cache) = (Settings::default(), Cache::default());
+        let rules = self.rules()?;
+        Ok(rules.as_rule_set().decide(path, &settings, &mut cache).is_allowed())
     }
 
     /// Returns the value of the user-agent line that selects the first group.
@@ -125,8 +79,8 @@ impl<'s> AppliedGroups<'s> {
         Ok(name)
     }
 
-    /// Returns the numbers of the rules of each group, in file order.
-    pub fn rules(&self) -> Result<Vec<Range<u32>>, Damage> {
+    /// Returns the numbers of the rules of each group that has some, in file order.
+    pub fn rule_numbers(&self) -> Result<Vec<Range<u32>>, Damage> {
         let records = self.policy.record_list()?;
         let rules = |(first, start): (u32, u32)| {
             let mut end = start;
@@ -138,6 +92,11 @@ impl<'s> AppliedGroups<'s> {
             let last = first.checked_add(end - start).filter(|last| *last <= records.len());
             Ok(first..last.ok_or_else(malformed)?)
         };
-        self.policy.groups(self.entry)?.iter().map(rules).collect()
+        let mut all = Vec::new();
+        for group in self.policy.rule_groups(self.entry)? {
+            all.extend(group.groups()?.iter());
+        }
+        all.sort_unstable();
+        all.into_iter().map(rules).collect()
     }
 }

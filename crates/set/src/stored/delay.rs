@@ -7,11 +7,11 @@
 //! Cost: looking at the kind of each other record; for a file with a delay, reading its user-agent
 //! lines once for all agents.
 
-use portcullis_robots::policy::{CrawlDelay, Crawler, RecordGroups, delay_seconds};
+use portcullis_robots::policy::{CRAWL_DELAY, CrawlDelay, Crawler, RecordGroups, delay_seconds};
+use portcullis_robots::syntax::Record;
 
 use super::super::file::Damage;
 use super::{StoredCapture, StoredPolicy};
-use crate::layout::record;
 
 impl StoredCapture<'_> {
     /// Returns what the file of this capture, which has the policy `policy`, says to each of `agents`.
@@ -50,7 +50,9 @@ impl StoredCapture<'_> {
     ) -> Result<(Vec<CrawlDelay>, Vec<bool>), Damage> {
         let dialect = self.set.dialect;
         let (mut lines, mut values) = (Vec::new(), Vec::new());
-        self.each_other(record::CRAWL_DELAY, |record, line| {
+        let is_delay =
+            |record: &Record<'_>| record.name.eq_ignore_ascii_case(CRAWL_DELAY.as_bytes());
+        self.each_other(is_delay, |record, line| {
             lines.push(line);
             values.push(delay_seconds(record.value));
         })?;

@@ -1,8 +1,10 @@
 //! The texts of a policy: its user-agent lines and rules, and the other records of a file.
 
+use std::borrow::Cow;
+
 use zerocopy::little_endian::U32;
 
-use crate::lists::{ListWriter, Role, read_extract};
+use crate::lists::{ListReader, ListWriter, Role, read_extract};
 use portcullis_dialect::Field;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::BODY_BYTES_MAX;
@@ -13,7 +15,7 @@ use portcullis_robots::syntax::{Record, RobotsTxt, record_of};
 use super::super::file::{Damage, Section};
 use super::super::layout::record::{self, In};
 use super::super::layout::{NONE, Pairs, partition_point};
-use super::rule_set::Ordered;
+use super::rule_group::Ordered;
 use super::{PolicySet, StoredCapture, StoredPolicy};
 
 /// Splits a stored string into the record and the offset of its value.
@@ -144,8 +146,8 @@ impl<'s> RecordList<'s> {
     /// Finds the patterns of all records of a policy's list, for callers that read all.
     pub(crate) fn find_patterns(&mut self, policy: &StoredPolicy<'s>) -> Result<(), Damage> {
         let mut patterns = vec![None; self.records as usize];
-        for entry in policy.ordered_entries()? {
-            let Ordered { first, order, rules } = entry?;
+        for group in policy.all_ordered()? {
+            let Ordered { first, order, rules } = group?;
             for (index, number) in order.numbers().enumerate() {
                 let record = first.checked_add(number).unwrap_or(NONE);
                 if let Some(known @ None) = patterns.get_mut(record as usize) {
@@ -186,9 +188,11 @@ impl<'s> RecordList<'s> {
             let string = self.words(at, 1)?[0].get();
             let sections = &self.set.sections;
             let strings = match self.place {
-                In::Others => &sections.other_strings,
-                In::Documents | In::Usage => &sections.strings,
+                In::Others => sections.other_strings.as_ref(),
+                In::Documents | In::Usage => Some(&sections.strings),
             };
+            let missing = || self.malformed("its strings are missing");
+            let strings = strings.ok_or_else(missing)?;
             strings.get(&self.set.file, string, text)?;
             let malformed = || self.malformed("a record's string says no value");
             let (bytes, value_start) = split_record(text).ok_or_else(malformed)?;
@@ -390,10 +394,16 @@ impl<'s> StoredPolicy<'s> {
 impl PolicySet {
     /// Returns the list of other records at a position of the section, which
     /// [`ListReader::from_others`](crate::lists::ListReader::from_others) reads.
-    pub fn other_records(&self, position: u32) -> Result<Vec<u8>, Damage> {
-        let mut list = ListWriter::default();
-        self.record_list(In::Others, position)?.append_to(&mut list, |_| true)?;
-        Ok(list.bytes)
+    pub fn other_records(&self, position: u32) -> Result<Cow<'_, [u8]>, Damage> {
+        if self.sections.other_strings.is_some() {
+            let mut list = ListWriter::default();
+            self.record_list(In::Others, position)?.append_to(&mut list, |_| true)?;
+            return Ok(list.bytes.into());
+        }
+        let (section, word) = (self.sections.others, size_of::<U32>() as u64);
+        let count = self.words(section, position, 1)?[0].get();
+        let start = (u64::from(position) + 1) * word;
+        self.file.bytes(section, start, count.into()).map(Cow::Borrowed)
     }
 }
 
@@ -401,26 +411,29 @@ impl StoredCapture<'_> {
     /// Returns the values of the file's Sitemap records, in file order.
     pub fn sitemaps(&self) -> Result<Vec<Vec<u8>>, Damage> {
         let mut sitemaps = Vec::new();
-        self.each_other(record::SITEMAP, |record, _| sitemaps.push(record.value.to_vec()))?;
+        let is_sitemap = |record: &Record<'_>| record.field == Some(Field::Sitemap);
+        self.each_other(is_sitemap, |record, _| sitemaps.push(record.value.to_vec()))?;
         Ok(sitemaps)
     }
 
-    /// Calls `with` with each record of a kind that does not affect decisions, in file order, and its
-    /// line.
+    /// Calls `with` with each wanted record that does not affect decisions, in file order, and its line.
     pub(crate) fn each_other(
         &self,
-        kind: u32,
+        is_wanted: impl Fn(&Record<'_>) -> bool,
         mut with: impl FnMut(&Record<'_>, LineNumber),
     ) -> Result<(), Damage> {
-        let list = self.set.record_list(In::Others, self.others)?;
-        list.each(
-            |other| other == kind,
-            |_, line, text, _| {
-                if let Some(record) = record_of(text, self.set.dialect()) {
-                    with(&record, line);
-                }
-                Ok(())
-            },
-        )
+        if self.others == NONE {
+            return Ok(());
+        }
+        let list = self.set.other_records(self.others)?;
+        for other in ListReader::from_others(&list) {
+            let section = self.set.sections.others;
+            let malformed = || self.set.malformed(section, self.others, "its records are cut");
+            let other = other.ok_or_else(malformed)?;
+            if let Some(record) = record_of(other.text, self.set.dialect()).filter(&is_wanted) {
+                with(&record, other.line);
+            }
+        }
+        Ok(())
     }
 }

@@ -20,6 +20,7 @@ mod delay;
 mod document;
 mod hosts;
 mod policy;
+mod rule_group;
 mod rule_set;
 mod timelines;
 mod tokens;
@@ -33,7 +34,7 @@ use portcullis_engine::vectors::prefetch;
 use portcullis_files::large_pages::ZeroedMemory;
 
 use super::file::{
-    ContentHash, Damage, Section, SectionKind, SetCounts, SetError, SetFile, Storage,
+    ContentHash, Damage, Section, SectionKind, SetCounts, SetError, SetFile, Storage, VERSION,
 };
 use super::layout::SlotLine;
 use super::strings::Strings;
@@ -43,11 +44,11 @@ pub use capture::CaptureFacts;
 pub(crate) use hosts::{Candidate, HostTable, Search};
 pub use hosts::{Place, StoredCapture, StoredHost, key_with_scheme, place};
 pub(crate) use policy::Effect;
-pub use policy::{PolicyNumber, RuleSetNumber, StoredPolicy};
-pub use rule_set::record_order;
-pub(crate) use rule_set::{may_be_directory, ordered};
+pub use policy::{PolicyEntry, PolicyNumber, RuleSetNumber, StoredPolicy};
+pub use rule_group::EntryRules;
+pub(crate) use rule_group::{PatternKey, RuleGroup, RuleGroupPlace};
 pub use timelines::{MomentAt, Period, StoredMoment, StoredTimeline};
-pub use tokens::{AgentTokens, CompiledFor};
+pub use tokens::AgentTokens;
 
 /// A compiled set.
 #[derive(Debug)]
@@ -60,8 +61,6 @@ pub struct PolicySet {
     sections: Sections,
     /// Whether the first policy applies to every URL.
     is_universal: bool,
-    /// The agents that the set is compiled for; `None` means all.
-    pub(crate) compiled_for: Option<CompiledFor>,
 }
 
 /// The sections of a set.
@@ -72,7 +71,8 @@ macro_rules! sections {
             $($field: Section,)*
             $($optional: Option<Section>,)*
             strings: Strings,
-            other_strings: Strings,
+            /// Before format 16.
+            other_strings: Option<Strings>,
         }
 
         impl Sections {
@@ -81,7 +81,10 @@ macro_rules! sections {
                     $($field: file.required(SectionKind::$kind)?,)*
                     $($optional: file.section(SectionKind::$optional_kind),)*
                     strings: Strings::open(file, SectionKind::RECORD_STRINGS)?,
-                    other_strings: Strings::open(file, SectionKind::OTHER_STRINGS)?,
+                    other_strings: match file.section(SectionKind::OTHER_STRINGS_BYTES) {
+                        Some(_) => Some(Strings::open(file, SectionKind::OTHER_STRINGS)?),
+                        None => None,
+                    },
                 })
             }
         }
@@ -167,12 +170,15 @@ impl PolicySet {
 
     fn of(file: SetFile) -> Result<PolicySet, SetError> {
         let set = PolicySet::to_compile(file)?;
-        if set.matches_as_now() {
-            return Ok(set);
-        }
+        let version = set.file.version();
+        let difference = match set.matches_as_now() {
+            true if version == VERSION => return Ok(set),
+            true => format!("in another format ({version}, this one uses {VERSION})"),
+            false => "which matched paths differently".to_owned(),
+        };
         let problem = format!(
-            "was compiled by an older portcullis, which matched paths differently: \
-             `portcullis compile -o NEW {}` compiles its captures again",
+            "was compiled by an older portcullis, {difference}: `portcullis compile -o NEW {}` \
+             compiles its captures again",
             set.name()
         );
         Err(SetError::unusable(set.name(), problem))
@@ -198,26 +204,13 @@ impl PolicySet {
         }
         let slot_lines = sections.slots.bytes / size_of::<SlotLine>() as u64;
         let host_seed = file.fields().counts.host_seed;
-        Ok(PolicySet {
-            file,
-            dialect,
-            slot_lines,
-            host_seed,
-            sections,
-            is_universal: false,
-            compiled_for: None,
-        })
+        Ok(PolicySet { file, dialect, slot_lines, host_seed, sections, is_universal: false })
     }
 
-    /// Opens a set that this process has just compiled, for some agents or for all.
-    pub fn from_compiled(
-        name: &str,
-        bytes: ZeroedMemory,
-        compiled_for: Option<CompiledFor>,
-    ) -> PolicySet {
+    /// Opens a set that this process has just compiled.
+    pub fn from_compiled(name: &str, bytes: ZeroedMemory) -> PolicySet {
         let set = SetFile::trusted(name, bytes).and_then(PolicySet::of);
-        let set = set.expect("what was compiled is a set");
-        PolicySet { compiled_for, ..set }
+        set.expect("what was compiled is a set")
     }
 
     /// Returns the set with its first policy applied to every URL.

@@ -9,6 +9,7 @@ use portcullis_engine::Line;
 use super::super::file::Damage;
 use super::super::layout::{NONE, Pairs, PolicyHead, policy, robots_of};
 use super::PolicySet;
+use super::rule_group::RuleGroup;
 use super::tokens::AgentTokens;
 
 /// The number of a rule set. Equal rule sets have the same number.
@@ -33,6 +34,13 @@ impl PolicyNumber {
     }
 }
 
+/// The number of an entry in its policy: the rule groups that apply to some agents. Agents with the same
+/// entry get the same decisions.
+///
+/// A number below that of rule groups is an entry of this one alone, as nearly all are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PolicyEntry(pub(crate) u32);
+
 /// A policy of a set.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredPolicy<'s> {
@@ -56,8 +64,33 @@ pub(crate) enum Effect {
     Access(AccessOutcome),
     /// No group applies to the agent.
     NoGroup,
-    /// The policy's entry, and the first line and the number of lines of its rule set.
-    Rules { entry: u32, lines: (u32, u32) },
+    /// The policy's entry, and the lines of its rule set if it has one rule group.
+    Rules { entry: PolicyEntry, lines: Option<Lines> },
+}
+
+/// The first line and the number of lines of a rule set.
+pub(crate) type Lines = (u32, u32);
+
+/// The numbers of the rule groups of an entry, ascending.
+#[derive(Clone, Copy)]
+pub(crate) enum EntryGroups<'s> {
+    One(u32),
+    Several(&'s [U32]),
+}
+
+impl EntryGroups<'_> {
+    /// Returns the number at a place.
+    pub fn get(self, place: usize) -> Option<u32> {
+        match self {
+            EntryGroups::One(number) => (place == 0).then_some(number),
+            EntryGroups::Several(numbers) => numbers.get(place).map(|number| number.get()),
+        }
+    }
+
+    /// Returns the numbers.
+    pub fn iter(self) -> impl Iterator<Item = u32> {
+        (0..).map_while(move |place| self.get(place))
+    }
 }
 
 /// Words of a head.
@@ -150,15 +183,22 @@ impl<'s> StoredHead<'s> {
         if agent.may_be_in(self.head.names_and_state.get()) {
             let policy = self.policy()?;
             if let Some((entry, ..)) = policy.named(agent)? {
-                let rule_set = policy.rule_set(entry)?;
-                return Ok(Effect::Rules { entry, lines: self.set.rule_set_lines(rule_set)? });
+                let lines = match policy.entry_groups(entry)? {
+                    EntryGroups::One(number) => Some(policy.rule_group(number)?.lines()?),
+                    EntryGroups::Several(_) => None,
+                };
+                return Ok(Effect::Rules { entry, lines });
             }
         }
         let PolicyHead { default_entry, default_line, default_lines, .. } = self.head;
+        let lines = (default_line.get(), default_lines.get());
         Ok(match default_entry.get() {
             NONE => Effect::NoGroup,
             _ if agent.skips_default => Effect::NoGroup,
-            entry => Effect::Rules { entry, lines: (default_line.get(), default_lines.get()) },
+            entry => Effect::Rules {
+                entry: PolicyEntry(entry),
+                lines: (lines != (NONE, 0)).then_some(lines),
+            },
         })
     }
 
@@ -227,49 +267,71 @@ impl<'s> StoredPolicy<'s> {
         robots.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
     }
 
-    fn entry_at(&self, entry: u32) -> usize {
+    fn rule_group_at(&self, number: u32) -> usize {
         let (robots, are_wide) = robots_of(self.words[policy::TOKENS]);
-        let entries = policy::HEAD_WORDS + robots * (1 + Pairs::words(are_wide));
-        entries + entry as usize * policy::ENTRY_WORDS
+        let rule_groups = policy::HEAD_WORDS + robots * (1 + Pairs::words(are_wide));
+        rule_groups + number as usize * policy::RULE_GROUP_WORDS
     }
 
     /// Returns the numbers of the named robots, each with its entry.
-    pub fn robots(&self) -> Result<Vec<(u32, u32)>, Damage> {
+    pub fn robots(&self) -> Result<Vec<(u32, PolicyEntry)>, Damage> {
         let (names, robots) = self.named_robots()?;
-        Ok(names.iter().zip(robots.iter()).map(|(name, (entry, _))| (name.get(), entry)).collect())
+        let robots = names.iter().zip(robots.iter());
+        Ok(robots.map(|(name, (entry, _))| (name.get(), PolicyEntry(entry))).collect())
     }
 
     /// Returns the entry of the default groups, if there are any.
-    pub fn default_entry(&self) -> Option<u32> {
+    pub fn default_entry(&self) -> Option<PolicyEntry> {
         let entry = self.head.default_entry.get();
-        (entry != NONE).then_some(entry)
+        (entry != NONE).then_some(PolicyEntry(entry))
     }
 
-    /// Returns the rule set of an entry.
-    pub fn rule_set(&self, entry: u32) -> Result<RuleSetNumber, Damage> {
-        Ok(RuleSetNumber(self.word(self.entry_at(entry) + policy::RULE_SET)?))
+    /// Returns the number of rule groups.
+    pub(super) fn rule_group_count(&self) -> Result<u32, Damage> {
+        self.word(policy::RULE_GROUPS)
     }
 
-    /// Returns the position of the order of an entry's rules; [`NONE`] if the rule set is not stored.
-    pub(super) fn order_at(&self, entry: u32) -> Result<u32, Damage> {
-        self.word(self.entry_at(entry) + policy::ORDER)
+    /// Returns the numbers of the rule groups of an entry.
+    #[inline]
+    pub(crate) fn entry_groups(&self, entry: PolicyEntry) -> Result<EntryGroups<'s>, Damage> {
+        let count = self.rule_group_count()?;
+        let Some(several) = entry.0.checked_sub(count) else {
+            return Ok(EntryGroups::One(entry.0));
+        };
+        let at = self.word(self.rule_group_at(count) + several as usize)? as usize;
+        let numbers =
+            self.words.get(at + 1..).and_then(|it| it.get(..self.words[at].get() as usize));
+        let numbers = numbers.filter(|numbers| !numbers.is_empty());
+        numbers
+            .map(EntryGroups::Several)
+            .ok_or_else(|| self.malformed("an entry has fewer rule groups than it says"))
     }
 
-    /// Returns, for each group of an entry, the number and the record of its first rule.
-    pub(crate) fn groups(&self, entry: u32) -> Result<Pairs<'s>, Damage> {
-        let at = self.word(self.entry_at(entry) + policy::GROUPS)? as usize;
+    /// Returns the rule group with a number.
+    #[inline]
+    pub(crate) fn rule_group(&self, number: u32) -> Result<RuleGroup<'s>, Damage> {
+        let at = self.rule_group_at(number);
+        Ok(RuleGroup {
+            policy: *self,
+            rule_set: RuleSetNumber(self.word(at + policy::RULE_SET)?),
+            order: self.word(at + policy::ORDER)?,
+            groups_at: self.word(at + policy::GROUPS)? as usize,
+        })
+    }
+
+    /// Returns the rule groups of an entry.
+    pub(crate) fn rule_groups(&self, entry: PolicyEntry) -> Result<Vec<RuleGroup<'s>>, Damage> {
+        self.entry_groups(entry)?.iter().map(|number| self.rule_group(number)).collect()
+    }
+
+    /// Returns pairs at a position: their number, then the pairs.
+    pub(super) fn pairs_at(&self, at: usize) -> Result<Pairs<'s>, Damage> {
         let count = self.word(at)? as usize;
         let words = self.words.get(at + 1..);
         let (_, are_wide) = robots_of(self.words[policy::TOKENS]);
-        let groups = words.and_then(|it| Pairs::first_of(it, count, are_wide));
-        let groups = groups.filter(|groups| !groups.is_empty());
-        groups.ok_or_else(|| self.malformed("a policy has fewer groups than it says"))
-    }
-
-    /// Returns the record of the first rule of an entry's first group.
-    pub(crate) fn first_record(&self, entry: u32) -> Result<u32, Damage> {
-        let first = self.groups(entry)?.get(0);
-        first.map(|(_, record)| record).ok_or_else(|| self.malformed("an entry has no group"))
+        let pairs = words.and_then(|it| Pairs::first_of(it, count, are_wide));
+        let pairs = pairs.filter(|pairs| !pairs.is_empty());
+        pairs.ok_or_else(|| self.malformed("a policy has fewer groups than it says"))
     }
 
     /// Returns the number of the name that selects the groups for an agent; `None` for default groups,
@@ -286,9 +348,13 @@ impl<'s> StoredPolicy<'s> {
     /// Returns the entry, the naming record and the position in the chain of the first token of the
     /// chain that is named.
     #[inline]
-    pub(super) fn named(&self, agent: &AgentTokens) -> Result<Option<(u32, u32, u32)>, Damage> {
+    pub(super) fn named(
+        &self,
+        agent: &AgentTokens,
+    ) -> Result<Option<(PolicyEntry, u32, u32)>, Damage> {
         let (names, robots) = self.named_robots()?;
         let named = agent.first_named(names, |index| robots.get(index));
+        let named = named.map(|(entry, record, token)| (PolicyEntry(entry), record, token));
         // The last word is the record of a rule. If it is zero, the file was truncated and has lost it,
         // and the names of robots with it.
         if named.is_none() && self.words.last().is_none_or(|word| word.get() == 0) {

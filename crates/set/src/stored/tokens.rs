@@ -1,46 +1,14 @@
 //! The names of robots in a set, and which of them an agent matches.
 
-use hashbrown::HashSet;
 use zerocopy::FromBytes;
 use zerocopy::little_endian::U32;
 
-use portcullis_dialect::dialect::{Dialect, NamesAgent};
+use portcullis_dialect::dialect::NamesAgent;
 use portcullis_robots::policy::{Crawler, is_name_of};
 
 use super::super::file::Damage;
 use super::super::layout::{PolicyHead, partition_point};
 use super::PolicySet;
-
-/// The tokens of the agents that a set is compiled for, in lower case.
-///
-/// A list of agents may have a hundred thousand names, and a file names many robots, so whether a
-/// robot is among them is one lookup where the dialect compares whole tokens.
-#[derive(Debug)]
-pub struct CompiledFor(HashSet<Box<[u8]>, foldhash::fast::RandomState>);
-
-impl CompiledFor {
-    /// Returns the tokens of `agents`.
-    pub fn new(agents: &[Crawler]) -> CompiledFor {
-        let tokens = agents.iter().flat_map(Crawler::tokens);
-        CompiledFor(tokens.map(|token| token.to_ascii_lowercase().into_bytes().into()).collect())
-    }
-
-    /// Whether each token of `agent` is one of these.
-    pub fn has(&self, agent: &Crawler) -> bool {
-        agent.tokens().all(|token| self.0.contains(token.to_ascii_lowercase().as_bytes()))
-    }
-
-    /// Whether `name`, which is in lower case, names one of the agents.
-    pub fn is_named_by(&self, name: &[u8], dialect: &Dialect) -> bool {
-        match dialect.groups.names_agent {
-            NamesAgent::Equal => self.0.contains(name),
-            NamesAgent::OccursInName => {
-                let occurs = |token: &[u8]| memchr::memmem::find(token, name).is_some();
-                self.0.iter().any(|token| occurs(token))
-            }
-        }
-    }
-}
 
 /// An agent, as numbers of names in one set. The default is an agent that the set does not name.
 #[derive(Clone, Debug, Default)]

@@ -49,13 +49,13 @@ use std::sync::Arc;
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::words;
-use portcullis_engine::pattern::{Pattern, PatternList};
+use portcullis_engine::pattern::Pattern;
 use portcullis_report::Figures;
 use portcullis_robots::access::UnixSeconds;
-use portcullis_robots::policy::{Crawler, OrderedRules};
+use portcullis_robots::policy::Crawler;
 use portcullis_set::Damage;
 use portcullis_set::batch::{AskError, Classifier};
-use portcullis_set::stored::{PolicyNumber, PolicySet, StoredHost};
+use portcullis_set::stored::{EntryRules, PolicyNumber, PolicySet, StoredHost};
 
 use crate::limits::DIFFERENCE_PAIRS_KEPT;
 use crate::origins::captured;
@@ -302,35 +302,37 @@ fn other_rules(
     }
     let mut changed = Vec::new();
     for agent in 0..old_agents.agents().len() {
-        let old_rules = old_agents.ordered_rules(old, agent)?;
-        let new_rules = new_agents.ordered_rules(new, agent)?;
-        if !same_rules(&old_rules, &new_rules) {
+        let old_rules = rules_of(old_agents, old, agent)?;
+        let new_rules = rules_of(new_agents, new, agent)?;
+        if runs(old_rules.as_ref()) != runs(new_rules.as_ref()) {
             changed.push(agent);
         }
     }
     Ok((!changed.is_empty()).then(|| changed.into()))
 }
 
-/// Returns whether both have the same patterns with the same verdicts, except for the order and
-/// number of adjacent rules with one verdict. The verdict is the same whichever of these matches
-/// first.
-fn same_rules(old: &OrderedRules, new: &OrderedRules) -> bool {
-    // Often two files differ only for other agents.
-    (old.patterns == new.patterns && old.verdicts == new.verdicts)
-        || runs(&old.patterns, &old.verdicts) == runs(&new.patterns, &new.verdicts)
+/// Returns the rules of a policy that apply to an agent, if there are some.
+fn rules_of(
+    asked: &Classifier,
+    policy: PolicyNumber,
+    agent: usize,
+) -> Result<Option<EntryRules<'_>>, Damage> {
+    asked.rules_of(policy, agent)?.map(|groups| groups.rules()).transpose()
 }
 
-/// Adjacent patterns with one verdict: the verdict and the patterns, each once.
-type Run<'l> = (Verdict, HashSet<Pattern<'l>>);
+/// Adjacent patterns with one verdict: whether they allow, and the patterns, each once. The verdict is the same
+/// whichever of these matches first.
+type Run<'l> = (bool, HashSet<Pattern<'l>>);
 
-fn runs<'l>(patterns: &'l PatternList, verdicts: &[Verdict]) -> Vec<Run<'l>> {
+/// Returns the rules in order of precedence, in runs.
+fn runs<'l>(rules: Option<&'l EntryRules<'_>>) -> Vec<Run<'l>> {
     let mut runs: Vec<Run<'l>> = Vec::new();
-    for (pattern, &verdict) in patterns.iter().zip(verdicts) {
+    for (outcome, pattern) in rules.iter().flat_map(|rules| rules.as_rule_set().iter()) {
         match runs.last_mut() {
-            Some((last, patterns)) if *last == verdict => {
+            Some((last, patterns)) if *last == outcome.allows() => {
                 patterns.insert(pattern);
             }
-            _ => runs.push((verdict, HashSet::from([pattern]))),
+            _ => runs.push((outcome.allows(), HashSet::from([pattern]))),
         }
     }
     runs
