@@ -19,6 +19,7 @@ use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::vectors::Vectors;
+use portcullis_robots::url::{BadUrl, split};
 use portcullis_set::PolicySet;
 use portcullis_testkit::{Agreement, Configuration, Engine, Judged, Oracle, agree_in_shares};
 
@@ -93,7 +94,17 @@ pub(crate) fn compare(policies: &Path, verdicts: &Path, agents: &[&str]) -> Resu
     let (set, table) = (policies?, table?);
     let agents = crawlers(agents, &GOOGLE)?;
     let opened = start.elapsed();
-    let table = Table(table.lines().collect());
+    let mut table = Table(table.lines().collect());
+    let rows = table.0.len();
+    // We reject them, by a decision of ours; the other program expects URLs that a client has parsed.
+    let is_unclear = |row: &&[u8]| {
+        let url = row.split(|&byte| byte == b'\t').next().unwrap_or_default();
+        split(url, GOOGLE.paths.path_start) == Err(BadUrl::Backslash)
+    };
+    table.0.retain(|row| !is_unclear(row));
+    if rows > table.0.len() {
+        println!("{} URLs with a backslash before the query left out", rows - table.0.len());
+    }
     let order = shuffled(&table.0);
     // All agents, then each alone.
     let all: Vec<usize> = (0..agents.len()).collect();

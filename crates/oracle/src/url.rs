@@ -28,12 +28,18 @@ struct Parts<'u> {
 fn parts<'u>(rules: &PathRules, url: &'u [u8]) -> Option<Parts<'u>> {
     let url = trim(url, b" \t\r");
     // Clients disagree on whether these bytes are part of the URL.
-    if url.len() > URL_BYTES_MAX || url.iter().any(|byte| b"\t\r\n".contains(byte)) {
+    let ends_in_control = url.last().is_some_and(|byte| *byte < b' ');
+    let has_line_end = url.iter().any(|byte| b"\t\r\n".contains(byte));
+    if url.len() > URL_BYTES_MAX || has_line_end || ends_in_control {
         return None;
     }
     let colon = url.iter().position(|&byte| byte == b':')?;
     let after_scheme = url[colon..].strip_prefix(b"://")?;
     let authority = after_scheme.split(|byte| b"/?#".contains(byte)).next()?;
+    // Clients disagree on whether a backslash before the query ends the host, or a segment of the path.
+    if after_scheme.split(|byte| b"?#".contains(byte)).next()?.contains(&b'\\') {
+        return None;
+    }
     // The path may begin within the authority, and ends where a fragment begins.
     let before_fragment = after_scheme.split(|&byte| byte == b'#').next()?;
     let begins_path = |byte: &u8| rules.path_start.contains(byte);
@@ -58,10 +64,6 @@ fn is_scheme(text: &[u8]) -> bool {
 /// This rejects the hosts that no standard allows. The engine rejects more, because it needs a key
 /// for each host.
 fn is_authority(authority: &[u8]) -> bool {
-    // Clients disagree on whether a backslash ends the host.
-    if authority.contains(&b'\\') {
-        return false;
-    }
     let user_bytes = authority.iter().rposition(|&byte| byte == b'@');
     let host_and_port = &authority[user_bytes.map_or(0, |at| at + 1)..];
     let in_brackets = host_and_port.starts_with(b"[");

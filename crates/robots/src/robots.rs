@@ -54,7 +54,7 @@ use crate::policy::{
 };
 use crate::syntax::RobotsTxt;
 use crate::url::{
-    BadUrl, compared_path, has_tab_or_line_end, host_key, plain_head, split_assuming,
+    BadUrl, compared_path, ends_in_control, host_key, plain_head, split_assuming, unclear_path,
 };
 
 /// The robots.txt file of a site, or what holds without one; it borrows the text.
@@ -470,8 +470,11 @@ fn path_of<'a>(
         if url.len() > URL_BYTES_MAX {
             return Err(BadUrl::TooLong);
         }
-        if has_tab_or_line_end(url) {
-            return Err(BadUrl::TabOrLineEnd);
+        if ends_in_control(url) {
+            return Err(BadUrl::ControlAtEnd);
+        }
+        if let Some(problem) = unclear_path(url) {
+            return Err(problem);
         }
         let end = memchr::memchr(b'#', url).unwrap_or(url.len());
         return Ok(compared_path(&url[..end], escapes, scratch));

@@ -27,6 +27,7 @@ mod escape;
 mod host;
 mod normal;
 mod plain;
+mod requested;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -38,11 +39,10 @@ pub use host::{Origin, ROBOTS_TXT_PATH, default_port, host_key, robots_txt_url};
 pub(crate) use normal::{are_plain, push_normal_text};
 pub use normal::{index_page_text, normal_text};
 pub(crate) use plain::IsPlain;
-pub use plain::{
-    EachUrl, PlainUrl, UrlHead, has_tab_or_line_end, is_plain, plain_head, plain_urls,
-};
-pub(crate) use split::scheme_name_bytes;
+pub use plain::{EachUrl, PlainUrl, UrlHead, is_plain, plain_head, plain_urls, unclear_path};
+pub use requested::{is_requested_otherwise, may_be_odd};
 pub use split::{BadUrl, SplitUrl, split, split_assuming};
+pub(crate) use split::{ends_in_control, scheme_name_bytes};
 
 /// Returns `path` in the normal form of `escapes`, after prepending `/` unless it starts with one:
 /// an empty path is `/`, and `?q` is `/?q`.

@@ -8,7 +8,7 @@ use memchr::{memchr, memrchr};
 use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::trim;
 
-use super::plain::{ends_in_number, has_tab_or_line_end, http_scheme_bytes};
+use super::plain::{ends_in_number, has_backslash, has_tab_or_line_end, http_scheme_bytes};
 
 /// Bytes trimmed from both ends of a record.
 const AROUND: &[u8] = b" \t\r";
@@ -41,9 +41,12 @@ pub enum BadUrl {
     /// The host is neither a name nor an address.
     #[error("invalid host: it is neither a name nor an address")]
     BadHost,
-    /// A backslash is between `://` and the path; clients disagree on the host.
-    #[error("backslash before the path: write / or %5C")]
+    /// A backslash is before the query; clients disagree on the host or the path.
+    #[error("backslash in the host or the path: write / or %5C")]
     Backslash,
+    /// A control character ends the URL; clients disagree on whether it is part of the URL.
+    #[error("control character at the end of the URL: write it as %XX, or remove it")]
+    ControlAtEnd,
     /// A TAB, CR or LF is inside the URL; clients disagree on whether it is part of the URL.
     #[error("TAB, CR or LF inside the URL: write %09, %0D or %0A, or remove it")]
     TabOrLineEnd,
@@ -73,7 +76,8 @@ pub struct SplitUrl<'u> {
 /// `path_start` lists the bytes that begin the compared path (a dialect's
 /// [`path_start`](portcullis_dialect::PathRules::path_start)): no letter, digit, `-`, `.` or `_`.
 /// The authority always ends at `/`, `?` or `#`. SP, TAB and CR around the URL are trimmed; TAB, CR
-/// and LF inside it are an error.
+/// and LF inside it, another control character at its end, and a backslash before the query are an
+/// error.
 ///
 /// # Errors
 ///
@@ -110,6 +114,9 @@ pub fn split_assuming<'u>(
     if url.len() > URL_BYTES_MAX {
         return Err(BadUrl::TooLong);
     }
+    if ends_in_control(url) {
+        return Err(BadUrl::ControlAtEnd);
+    }
     match scheme_bytes(url) {
         Some(bytes) => split_after(&url[..bytes], &url[bytes + 3..], path_start),
         None => {
@@ -121,12 +128,18 @@ pub fn split_assuming<'u>(
 
 /// Trims `record`. Most records need no trimming, which their first and last bytes show.
 #[inline]
-fn trim_record(record: &[u8]) -> &[u8] {
+pub(super) fn trim_record(record: &[u8]) -> &[u8] {
     match record {
         // Visible ASCII at both ends.
         [b'!'..=b'~', .., b'!'..=b'~'] => record,
         _ => trim(record, AROUND),
     }
+}
+
+/// Whether a control character other than TAB, CR and LF ends a URL. The URL Standard (section 4.4, "basic
+/// URL parser") removes it.
+pub(crate) fn ends_in_control(url: &[u8]) -> bool {
+    matches!(url, [.., 0..=8 | 11 | 12 | 14..=31])
 }
 
 /// Returns the length of the scheme, or `None` unless `://` follows (RFC 3986, section 3.1).
@@ -192,8 +205,8 @@ const COLON: Classes = 1 << 3;
 const AT: Classes = 1 << 4;
 const OPEN_BRACKET: Classes = 1 << 5;
 const CLOSE_BRACKET: Classes = 1 << 6;
-/// `\`, which is rejected: WHATWG clients end the host there (URL Standard, section 4.4), and
-/// RFC 3986 reads it as user information or host.
+/// `\`, which is rejected: WHATWG clients read it as `/` (URL Standard, section 4.4), which ends the host,
+/// and RFC 3986 does not allow it.
 const BACKSLASH: Classes = 1 << 7;
 /// Bytes that no host contains.
 const BAD: Classes = 1 << 8;
@@ -266,6 +279,9 @@ fn split_after<'u>(
     }
     if bytes == 0 {
         return Err(BadUrl::NoAuthority);
+    }
+    if has_backslash(&rest[bytes..]) {
+        return Err(BadUrl::Backslash);
     }
     let (host, port) = split_port(&rest[host_start..bytes], seen)?;
     let path = &rest[path.unwrap_or(bytes)..];

@@ -19,7 +19,9 @@ fn key(url: &[u8], path_start: &[u8]) -> Result<(String, String), BadUrl> {
 
 #[test]
 fn urls_that_split() {
-    let rows: [(&str, &str, &str); 36] = [
+    let rows: [(&str, &str, &str); 38] = [
+        ("http://example.com/?a\\b#c\\d", "example.com", "/?a\\\\b"),
+        ("http://example.com/\u{b}a", "example.com", "/\\x0ba"),
         ("http://example.com", "example.com", ""),
         ("http://example.com/", "example.com", "/"),
         ("HTTPS://example.com/a?b#c", "example.com", "/a?b"),
@@ -96,7 +98,7 @@ fn dialects_decide_where_paths_begin_but_not_where_hosts_end() {
 #[test]
 fn records_that_are_not_urls() {
     use BadUrl::*;
-    let rows: [(&[u8], BadUrl); 53] = [
+    let rows: [(&[u8], BadUrl); 58] = [
         (b"", Empty),
         (b" \t\r", Empty),
         (b"example.com/x", NoScheme),
@@ -136,6 +138,11 @@ fn records_that_are_not_urls() {
         (b"http://example.com\\x/", Backslash),
         (b"http://a\\@example.com/", Backslash),
         (b"http://a:\\x@example.com:x", Backslash),
+        (b"http://example.com/x\\y", Backslash),
+        (b"http://example.com/\\#y", Backslash),
+        (b"http://example.com/x\x0b", ControlAtEnd),
+        (b"http://example.com/x\0 ", ControlAtEnd),
+        (b"http://example.com/x?y#z\x1f", ControlAtEnd),
         (b"http://<b>/", BadHost),
         (b"http://a:1:80/", BadHost),
         (b"http://::1/", BadHost),

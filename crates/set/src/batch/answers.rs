@@ -128,6 +128,13 @@ impl Answers<'_> {
         &self.session.block.decisions
     }
 
+    /// Returns the indexes of the records that [`may_be_odd`](portcullis_robots::url::may_be_odd) accepts, in
+    /// order. No others have a blank, or are requested otherwise by clients of the URL Standard.
+    #[inline]
+    pub fn odd(&self) -> &[u32] {
+        self.session.pieces.odd()
+    }
+
     /// Returns the numbers of the policies that decide the records, with times those in force.
     /// [`NO_POLICY`] and [`NO_URL`] mean that there is none.
     pub fn policies(&self) -> &[u32] {

@@ -11,7 +11,8 @@ use std::ops::Range;
 use portcullis_dialect::dialect::PathRules;
 use portcullis_engine::vectors::Vectors;
 use portcullis_robots::url::{
-    BadUrl, EachUrl, PlainUrl, UrlHead, compared_path, host_key, plain_urls, split_assuming,
+    BadUrl, EachUrl, PlainUrl, UrlHead, compared_path, host_key, may_be_odd, plain_urls,
+    split_assuming,
 };
 
 use crate::stored::{Candidate, HostTable, Place, Search, place};
@@ -80,6 +81,8 @@ pub(super) struct Pieces {
     written_paths: Vec<(u32, Piece)>,
     written: Written,
     scratch: Vec<u8>,
+    /// The indexes of the URLs that [`may_be_odd`] accepts.
+    odd: Vec<u32>,
 }
 
 /// The pieces that are not part of their records.
@@ -162,6 +165,7 @@ impl Pieces {
         self.urls = records.len();
         self.written_paths.clear();
         self.written.0.clear();
+        self.odd.clear();
         let (rules, _, vectors) = splitting;
         let mut paths: Vec<&[u8]> = vec![&[]; records.len()];
         let mut filling = Filling { pieces: self, paths: &mut paths, splitting, table };
@@ -199,12 +203,24 @@ impl Pieces {
         path: &[u8],
         rules: &PathRules,
     ) -> &'r [u8] {
+        self.note_odd(url, record);
         let path = &path[..memchr::memchr(b'#', path).unwrap_or(path.len())];
         let mut scratch = std::mem::take(&mut self.scratch);
         let path = compared_path(path, rules.escapes, &mut scratch);
         let path = self.piece(record, path);
         self.scratch = scratch;
         self.path_of_record(url, record, path)
+    }
+
+    fn note_odd(&mut self, url: u32, record: &[u8]) {
+        if may_be_odd(record) {
+            self.odd.push(url);
+        }
+    }
+
+    /// Returns the indexes of the URLs that [`may_be_odd`] accepts, in order.
+    pub(super) fn odd(&self) -> &[u32] {
+        &self.odd
     }
 
     /// Returns a path that is part of its record, or notes one that is not.
@@ -225,6 +241,7 @@ impl Pieces {
         splitting: Splitting<'_>,
         table: Option<&HostTable<'_>>,
     ) -> &'r [u8] {
+        self.note_odd(url, record);
         let mut scratch = std::mem::take(&mut self.scratch);
         let split = self.split(record, splitting, &mut scratch);
         self.scratch = scratch;

@@ -67,7 +67,7 @@ impl ByteSet {
         let mut set = [false; 256];
         let mut byte = 0;
         while byte < 256 {
-            let is_end = matches!(byte as u8, b'#' | 0..=0x1f);
+            let is_end = matches!(byte as u8, b'#' | b'\\' | b'\'' | b'%' | 0..=b' ');
             set[byte] = is_end || !matches!(treatment(byte as u8, escapes), Treatment::Keep);
             byte += 1;
         }
@@ -134,6 +134,12 @@ impl Chunks for Avx2 {
     }
 
     #[inline(always)]
+    fn pairs(self, before: __m256i, chunk: __m256i) -> __m256i {
+        // SAFETY: as above.
+        unsafe { pairs(before, chunk) }
+    }
+
+    #[inline(always)]
     fn or(self, one: __m256i, other: __m256i) -> __m256i {
         // SAFETY: as above.
         unsafe { _mm256_or_si256(one, other) }
@@ -151,6 +157,13 @@ impl Chunks for Avx2 {
 #[target_feature(enable = "avx2")]
 fn same(one: __m256i, other: __m256i) -> u32 {
     _mm256_movemask_epi8(_mm256_cmpeq_epi8(one, other)).cast_unsigned()
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pairs(before: __m256i, chunk: __m256i) -> __m256i {
+    let is = |chunk, byte: u8| _mm256_cmpeq_epi8(chunk, _mm256_set1_epi8(byte.cast_signed()));
+    _mm256_and_si256(is(before, b'/'), is(chunk, b'.'))
 }
 
 #[inline]

@@ -34,6 +34,7 @@ use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::are_same;
 use portcullis_engine::vectors::{Kind, Portable, Vectors, Work, prefetch};
 
+use super::split::BadUrl;
 use portable::{both_ends, name_bytes, padded};
 pub(super) use portable::{first_marked, first_marked_in_pattern};
 
@@ -177,7 +178,7 @@ impl IsPlain<'_> {
         let IsPlain { path, escapes } = self;
         let changed = chunks.changed_by(escapes);
         match path.first_chunk() {
-            Some(first) => stays(chunks, (escapes, changed), path, chunks.load(first)),
+            Some(first) => stays::<_, false>(chunks, (escapes, changed), path, chunks.load(first)),
             None => {
                 let (bytes, own) = both_ends(path);
                 chunks.marked(chunks.mark_changed(changed, chunks.load(&bytes))) & own == 0
@@ -212,8 +213,11 @@ trait Chunks: Copy {
     fn changed_by(self, escapes: Escapes) -> Self::Changed;
 
     /// Marks the bytes that end the path or might change, see [`normalise`](super::normalise), and
-    /// those that no URL has.
+    /// those that no URL has or that clients escape, such as blanks, backslashes and apostrophes.
     fn mark_changed(self, changed: Self::Changed, chunk: Self::Chunk) -> Self::Chunk;
+
+    /// Marks the dots in `chunk` that are behind slashes in `before`, which begins one byte earlier.
+    fn pairs(self, before: Self::Chunk, chunk: Self::Chunk) -> Self::Chunk;
 
     /// Returns the marks of both chunks.
     fn or(self, one: Self::Chunk, other: Self::Chunk) -> Self::Chunk;
@@ -234,30 +238,60 @@ fn first_bits(count: usize) -> u32 {
     !(u64::MAX << count) as u32
 }
 
-/// Returns whether no byte of `text`, which begins with `first`, ends a path or might change. A chunk
-/// that is longer than the text is padded.
+/// Returns whether no byte of `text`, which begins with `first`, ends a path or might change, and with `DOTS`
+/// no segment of its path begins with a dot. A chunk that is longer than the text is padded.
 #[inline(always)]
-fn stays<C: Chunks>(
+fn stays<C: Chunks, const DOTS: bool>(
     chunks: C,
     (escapes, changed): (Escapes, C::Changed),
     text: &[u8],
     first: C::Chunk,
 ) -> bool {
-    let first = chunks.mark_changed(changed, first);
-    let Some(last) = text.last_chunk() else {
-        return chunks.marked(first) & first_bits(text.len()) == 0;
-    };
+    let marks = chunks.mark_changed(changed, first);
+    if text.len() <= WIDTH {
+        let slashes = chunks.equal(first, b'/') << 1;
+        let has_dots = DOTS && slashes & chunks.equal(first, b'.') != 0;
+        return chunks.marked(marks) & first_bits(text.len()) == 0 && !has_dots;
+    }
     // Nine in ten URLs are three chunks at most, which are read without a branch.
-    let second = text[WIDTH.min(text.len() - WIDTH)..].first_chunk();
-    let second = second.expect("it begins no later than the last chunk");
-    let mut all = chunks.or(first, chunks.mark_changed(changed, chunks.load(second)));
-    all = chunks.or(all, chunks.mark_changed(changed, chunks.load(last)));
+    let (second, last) = (WIDTH.min(text.len() - WIDTH), text.len() - WIDTH);
+    let mut all = with_marks::<C, DOTS>(chunks, changed, text, second, marks);
+    all = with_marks::<C, DOTS>(chunks, changed, text, last, all);
+    if DOTS {
+        all = chunks.or(all, chunks.pairs(first, chunk_at(chunks, text, 1)));
+    }
     if text.len() > 3 * WIDTH {
-        for bytes in text[2 * WIDTH..].as_chunks().0 {
-            all = chunks.or(all, chunks.mark_changed(changed, chunks.load(bytes)));
+        let mut start = 2 * WIDTH;
+        while start < last {
+            all = with_marks::<C, DOTS>(chunks, changed, text, start, all);
+            start += WIDTH;
         }
     }
-    chunks.marked(all) == 0 || keeps_escapes(chunks, (escapes, changed), text)
+    chunks.marked(all) == 0
+        || keeps_escapes(chunks, (escapes, changed), text) && !(DOTS && has_dots(text))
+}
+
+/// Returns `all` with the marks of the chunk of `text` that begins at `start`, which is not the first.
+#[inline(always)]
+fn with_marks<C: Chunks, const DOTS: bool>(
+    chunks: C,
+    changed: C::Changed,
+    text: &[u8],
+    start: usize,
+    all: C::Chunk,
+) -> C::Chunk {
+    let chunk = chunk_at(chunks, text, start);
+    let all = chunks.or(all, chunks.mark_changed(changed, chunk));
+    match DOTS {
+        true => chunks.or(all, chunks.pairs(chunk_at(chunks, text, start - 1), chunk)),
+        false => all,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn has_dots(text: &[u8]) -> bool {
+    memchr::memmem::find(text, b"/.").is_some()
 }
 
 /// Returns whether the bytes of `text` that might change are escapes that stay as they are. Some
@@ -302,7 +336,11 @@ fn kept<C: Chunks>(chunks: C, escapes: Escapes, [one, other]: [C::Chunk; 2]) -> 
     match escapes {
         // No escape stays, or none is marked.
         Escapes::Decoded | Escapes::AsWritten => 0,
-        Escapes::Google => (chunks.within(one, b'0', b'9') | high_letters) & hex,
+        // A dot in an escape may be of a dot segment.
+        Escapes::Google => {
+            let is_dot = chunks.equal(one, b'2') & chunks.equal(other, b'E');
+            (chunks.within(one, b'0', b'9') | high_letters) & hex & !is_dot
+        }
         // `-` and `.` are 2D and 2E, digits 30 to 39; no unreserved character is outside 20 to 7F.
         Escapes::Uri => {
             let others =
@@ -329,7 +367,7 @@ pub struct PlainUrl {
 /// are compiled for the vectors.
 pub trait EachUrl<'r> {
     /// Takes the record with this number, and what [`plain_head`] and [`is_plain`] say about it;
-    /// `None` if it has no plain head, or has TAB, CR or LF.
+    /// `None` if it has no plain head, or an [unclear path](unclear_path).
     fn url(&mut self, number: usize, record: &'r [u8], plain_url: Option<PlainUrl>);
 }
 
@@ -398,8 +436,8 @@ impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
                 self.each.url(number, record, None);
                 continue;
             };
-            let has_plain_path = stays(chunks, changed, record, first);
-            if !has_plain_path && rare_has_tab_or_line_end(record) {
+            let has_plain_path = stays::<_, true>(chunks, changed, record, first);
+            if !has_plain_path && rare_is_unclear(&record[head.bytes..]) {
                 last = LastHead::none(chunks);
                 self.each.url(number, record, None);
                 continue;
@@ -480,8 +518,8 @@ fn rare_head(record: &[u8]) -> Option<UrlHead> {
 
 #[cold]
 #[inline(never)]
-fn rare_has_tab_or_line_end(url: &[u8]) -> bool {
-    has_tab_or_line_end(url)
+fn rare_is_unclear(path: &[u8]) -> bool {
+    unclear_path(path).is_some()
 }
 
 /// Returns the length of the scheme of a URL that begins with `bytes`, and whether it is http or
@@ -495,11 +533,28 @@ fn scheme(bytes: &[u8; WIDTH]) -> (usize, bool) {
     (4 + usize::from(is_https), is_https | is_http)
 }
 
+/// Returns the problem of a path, with its query and its fragment, that clients of the URL Standard
+/// read in another way than those of RFC 3986. `None` if there is none.
+pub fn unclear_path(path: &[u8]) -> Option<BadUrl> {
+    match () {
+        () if has_tab_or_line_end(path) => Some(BadUrl::TabOrLineEnd),
+        () if has_backslash(path) => Some(BadUrl::Backslash),
+        () => None,
+    }
+}
+
 /// Returns whether TAB, CR or LF is in a URL, which is trimmed. The URL Standard (section 4.4, "basic
 /// URL parser") removes these bytes; no URL has them by RFC 3986 (section 2).
 #[inline]
-pub fn has_tab_or_line_end(url: &[u8]) -> bool {
+pub(super) fn has_tab_or_line_end(url: &[u8]) -> bool {
     memchr3(b'\t', b'\r', b'\n', url).is_some()
+}
+
+/// Returns whether a backslash is in a path, before its query. The URL Standard (section 4.4, "path
+/// state") reads it as `/`; no URL has it by RFC 3986 (section 2).
+#[inline]
+pub(super) fn has_backslash(path: &[u8]) -> bool {
+    memchr3(b'\\', b'?', b'#', path).is_some_and(|end| path[end] == b'\\')
 }
 
 /// Returns whether the last part of `host` is a decimal or hexadecimal number, ignoring a final

@@ -42,6 +42,11 @@ impl Chunks for Portable {
     }
 
     #[inline(always)]
+    fn pairs(self, before: u8x32, chunk: u8x32) -> u8x32 {
+        before.simd_eq(u8x32::splat(b'/')) & chunk.simd_eq(u8x32::splat(b'.'))
+    }
+
+    #[inline(always)]
     fn or(self, one: u8x32, other: u8x32) -> u8x32 {
         one | other
     }
@@ -133,20 +138,22 @@ fn is_within(chunk: u8x32, first: u8, last: u8) -> u8x32 {
 #[inline]
 fn changed(chunk: u8x32, escapes: Escapes) -> u8x32 {
     let is = |byte: u8| chunk.simd_eq(u8x32::splat(byte));
-    // TAB, CR and LF are among them.
-    let controls = is_within(chunk, 0, 0x1f);
+    // TAB, CR, LF and the blank are the first of them.
+    let marked = || {
+        let others = is(b'#') | is(b'%') | is(b'\'') | is(b'\\');
+        is_within(chunk, 0, b' ') | others
+    };
     match escapes {
-        Escapes::AsWritten => is(b'#') | controls,
-        Escapes::Decoded => is(b'#') | is(b'%') | controls,
+        Escapes::AsWritten | Escapes::Decoded => marked(),
         // The mask consists of the highest bits, which bytes outside ASCII have set.
-        Escapes::Google => is(b'#') | is(b'%') | controls | chunk,
+        Escapes::Google => marked() | chunk,
         Escapes::Uri => {
             // Two bytes that differ in one bit.
             let either =
                 |bit: u8, byte: u8| (chunk | u8x32::splat(bit)).simd_eq(u8x32::splat(byte));
             let pairs = either(1, b'#') | either(1, b'%') | either(2, b'>') | either(2, b'^');
             let within = is_within(chunk, b'!', b'z') | is(b'~');
-            !within | pairs | is(b'*') | is(b'`')
+            !within | pairs | is(b'*') | is(b'`') | is(b'\'')
         }
     }
 }

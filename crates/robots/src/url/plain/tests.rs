@@ -52,7 +52,7 @@ fn check(records: &[&[u8]]) -> bool {
         let mut last: Option<(UrlHead, &[u8])> = None;
         for (&record, &plain_url) in records.iter().zip(&found) {
             check_paths(record, escapes);
-            let head = plain_head(record).filter(|_| !has_tab_or_line_end(record));
+            let head = plain_head(record).filter(|it| unclear_path(&record[it.bytes..]).is_none());
             assert_eq!(plain_url.map(|it| it.head), head, "{:?}", Shown(records));
             let Some(PlainUrl { head, is_shared, has_plain_path }) = plain_url else {
                 (all, last) = (false, None);
@@ -83,8 +83,9 @@ fn check_split(record: &[u8], dialect: &Dialect, head: UrlHead, has_plain_path: 
     let mut scratch = Vec::new();
     let path = compared_path(url.path, escapes, &mut scratch);
     let stays = path == path_of(record, head) && !record.contains(&b'#');
-    // Some escapes that stay are not recognised, and controls are left to the parser.
-    let may_stay = record.iter().any(|byte| *byte == b'%' || *byte < b' ');
+    // Some escapes that stay are not recognised, and controls and backslashes are left to the parser.
+    let has_dots = record.windows(2).any(|pair| pair == b"/.");
+    let may_stay = has_dots || record.iter().any(|byte| b"%\\'".contains(byte) || *byte <= b' ');
     assert!(has_plain_path == stays || stays && may_stay, "{escapes:?} {shown}");
 }
 
@@ -93,7 +94,7 @@ fn check_split(record: &[u8], dialect: &Dialect, head: UrlHead, has_plain_path: 
 fn check_paths(path: &[u8], escapes: Escapes) {
     let mut scratch = Vec::new();
     let stays = normalise(path, escapes, &mut scratch) == path;
-    let is_whole = !path.contains(&b'#') && !has_tab_or_line_end(path);
+    let is_whole = !path.contains(&b'#') && unclear_path(path).is_none();
     let found = Vectors::all().into_iter().map(|vectors| is_plain(path, escapes, vectors));
     let found: Vec<bool> = found.collect();
     assert!(found.iter().all(|it| *it == found[0]), "{escapes:?} {}", path.escape_ascii());
@@ -131,6 +132,22 @@ fn usual_urls_are_plain() {
         "HTTPS://example.com/pages",
     ] {
         assert_eq!(plain_head(record.as_bytes()), None, "{record}");
+    }
+}
+
+#[test]
+fn plain_urls_need_no_second_look() {
+    for length in 1..200 {
+        let url = format!("https://a.example/{}", "b".repeat(length));
+        for (odd, place) in ["/.", "'", " ", "\\", "/%2E"].into_iter().zip(0..) {
+            for at in "https://a.example/".len()..url.len() {
+                let (start, end) = url.split_at(at);
+                let record = [start, odd, end].concat();
+                let found = plain_urls_at(&[record.as_bytes()], Escapes::Google);
+                let is_plain = found[0].is_some_and(|it| it.has_plain_path);
+                assert!(!is_plain, "{record} {place}");
+            }
+        }
     }
 }
 
