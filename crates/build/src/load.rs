@@ -353,12 +353,13 @@ fn load_folder(path: &Path, config: &LoadConfig) -> Result<Loaded, LoadError> {
     }
     let Some(Ingested { standings, .. }) = ingested else {
         let robots_txt = path.join(ROBOTS_TXT);
-        let advice = match robots_txt.is_file() {
-            true => {
+        let advice = match broken_named.first() {
+            _ if robots_txt.is_file() => {
                 let file = robots_txt.display();
                 format!("pass --robots {file} to apply its robots.txt to every URL")
             }
-            false => "name the folder that holds such files".to_owned(),
+            Some(first) => format!("{}: {}", first.place, first.problem),
+            None => "name the folder that holds such files".to_owned(),
         };
         let (folder, names) = (path.display(), folder::NAMES);
         let problem = format!("{folder}: no file is named by a host ({names}); {advice}");

@@ -53,7 +53,7 @@ use portcullis_engine::bytes::trim;
 use portcullis_robots::access::{CachingHeaders, CaptureNote};
 
 use super::body::is_html;
-use super::json_path::{FieldValue, Members, Text};
+use super::json_path::{FieldValue, Members, Text, without_nan};
 use super::record::Record;
 use super::schema::{CaptureField, FieldMap};
 use super::text::{RecordReader, batches};
@@ -131,8 +131,12 @@ impl RecordReader for Schema {
         let mut record = Record::default();
         let decoded = |text: &str| Cow::Owned(text.as_bytes().to_vec());
         let mut parser = serde_json::Deserializer::from_slice(text);
-        let read = self.members.read(&mut parser, &decoded, &mut record.values);
-        read.map_err(|error| describe(&error, 0))?;
+        if let Err(error) = self.members.read(&mut parser, &decoded, &mut record.values) {
+            let Some(text) = str::from_utf8(text).ok().and_then(without_nan) else {
+                return Err(describe(&error, 0));
+            };
+            return self.read(text.as_bytes(), config, sink);
+        }
         record.check()?;
         let has_url = record.values[CaptureField::Url as usize].value != FieldValue::Null;
         let fields = CaptureField::ALL.into_iter().zip(&mut record.values);

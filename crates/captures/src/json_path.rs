@@ -133,6 +133,43 @@ impl fmt::Display for FieldPath {
     }
 }
 
+/// Returns an object with `null` for the numbers that JSON has not, as Python and DuckDB write them: `NaN`,
+/// `Infinity` and `-Infinity`. `None` if there are none.
+#[cold]
+pub fn without_nan(text: &str) -> Option<String> {
+    const NUMBERS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    let mut has_any = false;
+    while let Some(at) = rest.find(['"', 'N', 'I', '-']) {
+        let (before, found) = rest.split_at(at);
+        out.push_str(before);
+        let number = NUMBERS.iter().find(|it| found.starts_with(**it));
+        let bytes = match number {
+            Some(number) => number.len(),
+            None if found.starts_with('"') => end_of_string(found)?,
+            None => 1,
+        };
+        out.push_str(if number.is_some() { "null" } else { &found[..bytes] });
+        has_any |= number.is_some();
+        rest = &found[bytes..];
+    }
+    out.push_str(rest);
+    has_any.then_some(out)
+}
+
+/// Returns the length of the string that a text begins with. `None` if it has no end.
+fn end_of_string(text: &str) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += text[at..].find(['"', '\\'])?;
+        match text.as_bytes()[at] {
+            b'"' => return Some(at + 1),
+            // What follows may have several bytes, none of which is a quote.
+            _ => at += 1 + text[at + 1..].chars().next()?.len_utf8(),
+        }
+    }
+}
+
 /// The most paths that are read from an object.
 const PATHS_MAX: usize = u64::BITS as usize;
 

@@ -1,8 +1,8 @@
 //! The names that records and tables have, for errors about one that is not there.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::json_path::FieldPath;
+use super::json_path::{FieldPath, without_nan};
 use crate::limits::NAMES_SHOWN;
 
 /// Formats the first few names in quotes, and counts the others.
@@ -16,10 +16,19 @@ pub fn listed(names: impl ExactSizeIterator<Item = impl AsRef<str>>) -> String {
     }
 }
 
+/// Returns the object in a line. `None` if it has none.
+pub fn object_in(line: &[u8]) -> Option<Map<String, Value>> {
+    let other = || {
+        let text = without_nan(str::from_utf8(line).ok()?)?;
+        serde_json::from_str(&text).ok()
+    };
+    serde_json::from_slice(line).ok().or_else(other)
+}
+
 /// Returns the paths of the members of the object in a line, which may begin with other words. `None` if
 /// there is no object.
 pub fn members_of(line: &[u8]) -> Option<Vec<String>> {
-    let object = serde_json::from_slice(&line[memchr::memchr(b'{', line)?..]).ok()?;
+    let object = Value::Object(object_in(&line[memchr::memchr(b'{', line)?..])?);
     let mut members = Vec::new();
     add_members(&object, &mut Vec::new(), &mut members);
     Some(members)

@@ -2,7 +2,7 @@
 //!
 //! A folder expands to all files below it, sorted by name. Names that begin with `.` or `_`
 //! (`_SUCCESS`, `.part.crc`) are left out with a note, as in other readers of data folders, and so are
-//! pipes and devices. An argument that is not a file and has `*`, `?` or `[` is a pattern, for systems
+//! pipes and devices. A table of Delta Lake or Iceberg is an error, because its files have removed rows. An argument that is not a file and has `*`, `?` or `[` is a pattern, for systems
 //! whose shell does not expand patterns. `@FILE` names a file with one of these on each line, or each
 //! before a NUL, for more than a command line holds, and `@-` is standard input; a file whose own name
 //! begins with `@` is `./@NAME`.
@@ -187,6 +187,11 @@ impl Expansion<'_> {
                 },
             };
             let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+            if let Some(problem) = problem_of_table(&path) {
+                let table = path.parent().and_then(Path::parent).filter(|_| name != DELTA_LOG);
+                let table = table.or(path.parent()).unwrap_or(folder);
+                return Err(InputError::list(table, problem));
+            }
             if path != folder && matches!(name, [b'.' | b'_', ..]) {
                 self.found.hidden += 1;
                 if kind.is_some_and(|it| it.is_dir()) {
@@ -200,6 +205,27 @@ impl Expansion<'_> {
             }
         }
         self.check_more(before, folder, &format!("the folder has no {}", self.noun))
+    }
+}
+
+/// The folder with the changes of a Delta Lake table.
+const DELTA_LOG: &[u8] = b"_delta_log";
+
+/// Returns the problem of a folder in which `path` shows that it is a table whose files also have rows that the
+/// table no longer has. `None` if it does not.
+fn problem_of_table(path: &Path) -> Option<&'static str> {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let is_in_metadata = || path.parent().is_some_and(|it| it.ends_with("metadata"));
+    match () {
+        () if name == DELTA_LOG => Some(
+            "a Delta Lake table, whose files also have rows that were removed; write its rows to a \
+             Parquet file first, from dt.to_pyarrow_table()",
+        ),
+        () if name.ends_with(b".metadata.json") && is_in_metadata() => Some(
+            "an Iceberg table, whose files also have rows that were removed; write its rows to a Parquet \
+             file first, from table.scan().to_arrow()",
+        ),
+        () => None,
     }
 }
 

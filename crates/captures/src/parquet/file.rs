@@ -24,6 +24,7 @@ use parquet::file::metadata::{
 };
 use parquet::file::reader::{ChunkReader, Length};
 
+use super::footer;
 use crate::limits::PARQUET_READ_BYTES;
 use portcullis_files::input::InputError;
 use portcullis_files::kind::{PARQUET, PARQUET_ENCRYPTED};
@@ -38,6 +39,33 @@ pub struct ParquetSource {
     pub file: Arc<StoredFile>,
     pub metadata: Arc<ParquetMetaData>,
     pub(super) rows: u64,
+    is_partly_encrypted: bool,
+}
+
+/// Returns the metadata of a file, and whether columns are encrypted. The index of the pages of such columns is
+/// encrypted too, so none is read.
+fn metadata_of(
+    file: &StoredFile,
+    page_index: PageIndexPolicy,
+) -> Result<(ParquetMetaData, bool), ParquetError> {
+    const TAIL_BYTES: u64 = 8;
+    let start = file.bytes.saturating_sub(TAIL_BYTES);
+    let tail = file.get_bytes(start, (file.bytes - start) as usize)?;
+    let bytes = tail.first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
+    let start = start.checked_sub(bytes).ok_or_else(|| {
+        let problem = "its metadata is longer than the file; fetch it again";
+        ParquetError::General(problem.to_owned())
+    })?;
+    let mut text = file.get_bytes(start, bytes as usize)?.to_vec();
+    let is_encrypted = footer::look(&mut text);
+    let metadata = ParquetMetaDataReader::decode_metadata(&text)?;
+    if is_encrypted || page_index == PageIndexPolicy::Skip {
+        return Ok((metadata, is_encrypted));
+    }
+    let reader = ParquetMetaDataReader::new_with_metadata(metadata);
+    let mut reader = reader.with_page_index_policy(page_index);
+    reader.read_page_indexes(file)?;
+    Ok((reader.finish()?, false))
 }
 
 impl ParquetSource {
@@ -57,13 +85,29 @@ impl ParquetSource {
         let file = Arc::new(StoredFile { file: Arc::new(file), bytes, modified });
         let read = || {
             file.check_ends()?;
-            let reader = ParquetMetaDataReader::new().with_page_index_policy(page_index);
-            let metadata = reader.parse_and_finish(&*file).map_err(|error| no_parquet(&error))?;
+            let (metadata, is_partly_encrypted) =
+                metadata_of(&file, page_index).map_err(|error| no_parquet(&error))?;
             let contradiction = || "its metadata contradicts itself; fetch it again".to_owned();
-            Ok((rows_of(&metadata).ok_or_else(contradiction)?, metadata))
+            Ok((rows_of(&metadata).ok_or_else(contradiction)?, metadata, is_partly_encrypted))
         };
-        let (rows, metadata) = guarded(read).map_err(|it| InputError::list(name, it))?;
-        Ok(ParquetSource { name: name.to_owned(), file, metadata: Arc::new(metadata), rows })
+        let (rows, metadata, is_partly_encrypted) =
+            guarded(read).map_err(|it| InputError::list(name, it))?;
+        let (name, metadata) = (name.to_owned(), Arc::new(metadata));
+        Ok(ParquetSource { name, file, metadata, rows, is_partly_encrypted })
+    }
+
+    /// Checks that rows can be copied with all of their columns.
+    ///
+    /// # Errors
+    ///
+    /// If columns are encrypted.
+    pub fn check_copy(&self) -> Result<(), InputError> {
+        if !self.is_partly_encrypted {
+            return Ok(());
+        }
+        let problem = "some columns are encrypted, so its rows cannot be copied; choose another format \
+                       than Parquet with --format";
+        Err(self.problem(problem.to_owned()))
     }
 
     /// Returns the names of the columns that have a value in a row, those within structures with dots.

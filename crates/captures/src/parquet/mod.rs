@@ -26,6 +26,7 @@
 
 pub mod columns;
 pub mod file;
+mod footer;
 pub mod group;
 pub mod pages;
 

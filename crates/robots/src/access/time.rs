@@ -77,7 +77,7 @@ impl UnixSeconds {
     }
 
     /// Parses the time of a record: RFC 3339 (also with a space instead of `T`, and in UTC without a
-    /// zone), a date, or 14 or 8 digits as in CDX. A date means midnight. If a unit is named, digits
+    /// zone), a date, or 17, 14 or 8 digits as in CDX. A date means midnight. If a unit is named, digits
     /// are a number of it instead. Returns `None` for other texts, days that do not exist, and years
     /// after 9999.
     ///
@@ -90,6 +90,7 @@ impl UnixSeconds {
     /// let time = Some(UnixSeconds(784_111_777));
     /// assert_eq!(UnixSeconds::from_text(b"1994-11-06 08:49:37.5", None), time);
     /// assert_eq!(UnixSeconds::from_text(b"19941106084937", None), time);
+    /// assert_eq!(UnixSeconds::from_text(b"19941106084937250", None), time);
     /// assert_eq!(UnixSeconds::from_text(b"784111777", Some(TimeUnit::Seconds)), time);
     /// assert_eq!(UnixSeconds::from_text(b"784111777", None), None);
     /// ```
@@ -161,11 +162,14 @@ pub fn in_range(seconds: i64) -> Option<UnixSeconds> {
     (seconds <= SECONDS_MAX).then_some(UnixSeconds(seconds.max(0) as u64))
 }
 
-/// Parses `YYYYMMDD` or `YYYYMMDDhhmmss` into seconds since 1970.
+/// Parses `YYYYMMDD`, `YYYYMMDDhhmmss` or that with milliseconds into seconds since 1970.
 fn digits_of_cdx(text: &[u8]) -> Option<i64> {
-    let (date, clock) = match text.len() {
-        8 => (text, &b"000000"[..]),
-        14 => text.split_at(8),
+    let (date, clock) = match text {
+        [.., a, b, c] if text.len() == 17 && [a, b, c].iter().all(|it| it.is_ascii_digit()) => {
+            text[..14].split_at(8)
+        }
+        _ if text.len() == 14 => text.split_at(8),
+        _ if text.len() == 8 => (text, &b"000000"[..]),
         _ => return None,
     };
     let midnight = midnight(number(&date[..4])?, number(&date[4..6])?, number(&date[6..])?)?;
