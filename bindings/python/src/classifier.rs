@@ -40,6 +40,7 @@ use crate::at::At;
 use crate::fault::in_pool;
 use crate::limits::{ARROW_PIECE_ROWS, ARROW_STRETCH_PIECES, QUESTIONS_KEPT};
 use crate::opened::PyPolicySet;
+use crate::parts::{self, Parts};
 use crate::texts::{Argument, Texts, bytes_of, with_bytes};
 use crate::{Error, ensure, of_json, value_error};
 
@@ -132,7 +133,7 @@ impl Question {
     fn table(
         &self,
         py: Python<'_>,
-        asked: (&Bound<'_, PyAny>, At),
+        asked: (&Bound<'_, PyAny>, Parts<'_, '_>, At),
         threads: usize,
         fields: &[Field],
         read: &Read<'_>,
@@ -157,15 +158,19 @@ impl Question {
     fn run<P: Send>(
         &self,
         py: Python<'_>,
-        (urls, at): (&Bound<'_, PyAny>, At),
+        (urls, parts, at): (&Bound<'_, PyAny>, Parts<'_, '_>, At),
         threads: usize,
         collect: &Collect<'_, P>,
         sink: &mut impl FnMut(P),
     ) -> PyResult<()> {
         let threads = thread_count(threads);
-        let mut arrays = match arrow::import(urls)? {
-            Some(arrays) => arrays,
-            None => Box::new(std::iter::once(Ok(Texts::from_strings(urls)?))),
+        let one = |array| Box::new(std::iter::once(Ok(array)));
+        let mut arrays: arrow::Arrays = match parts::joined(urls, parts)? {
+            Some(joined) => one(joined),
+            None => match arrow::import(urls)? {
+                Some(arrays) => arrays,
+                None => one(Texts::from_strings(urls)?),
+            },
         };
         let mut before = 0;
         loop {
@@ -336,18 +341,24 @@ impl PyClassifier {
     /// Decides a column of URLs. Returns a table with the requested columns for each agent. `usage`
     /// adds a column for each label: `y`, `n`, `?` (not stated) or `-` (no access).
     ///
+    /// URLs that are a path get their other parts from `host`, `query` and `scheme`, each a column or one text
+    /// for all: a query is added to URLs without one. A URL with another query than that of its row is invalid.
+    ///
     /// `at` is the time of each URL, or one for all: the rules that were in force then decide. The set
     /// needs history. A time is a timestamp, a date or a text; without a zone it is in UTC. A URL
     /// without a time is unknown, and so is one from before the first capture of its origin, unless
     /// `before_first` is `oldest`, which applies that capture.
     #[pyo3(signature = (
-        urls, *, at = None, before_first = "unknown", columns = None, usage = Names::default(), prefix = "",
+        urls, *, host = None, query = None, scheme = None, at = None, before_first = "unknown", columns = None, usage = Names::default(), prefix = "",
         threads = 1
     ))]
     fn classify(
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
+        host: Option<&Bound<'_, PyAny>>,
+        query: Option<&Bound<'_, PyAny>>,
+        scheme: Option<&Bound<'_, PyAny>>,
         at: Option<&Bound<'_, PyAny>>,
         before_first: &str,
         columns: Option<Names>,
@@ -369,20 +380,23 @@ impl PyClassifier {
             columns::read(&columns, answers, rows).map(|_| ())
         };
         let (question, at) = self.ask(&labels, at, before_first)?;
-        question.table(py, (urls, at), threads, &fields, &read)
+        question.table(py, (urls, [host, query, scheme], at), threads, &fields, &read)
     }
 
     /// Decides a column of URLs. Returns true for URLs that all agents, or any agent, may fetch.
     /// With a purpose, the agents must also be permitted that use; `unstated` decides about uses
     /// that are not stated. `at` and `before_first` are those of `classify`.
     #[pyo3(signature = (
-        urls, *, at = None, before_first = "unknown", mode = "all", purpose = None, unstated = None,
+        urls, *, host = None, query = None, scheme = None, at = None, before_first = "unknown", mode = "all", purpose = None, unstated = None,
         threads = 1
     ))]
     fn allowed(
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
+        host: Option<&Bound<'_, PyAny>>,
+        query: Option<&Bound<'_, PyAny>>,
+        scheme: Option<&Bound<'_, PyAny>>,
         at: Option<&Bound<'_, PyAny>>,
         before_first: &str,
         mode: &str,
@@ -399,19 +413,22 @@ impl PyClassifier {
             fates.for_each(|fate| rows.push(0, Cell::Flag(fate == Fate::Keep)));
             Ok(())
         };
-        question.table(py, (urls, at), threads, &fields, &read).map(PyColumn)
+        question.table(py, (urls, [host, query, scheme], at), threads, &fields, &read).map(PyColumn)
     }
 
     /// Counts what [`PyClassifier::allowed`] keeps and drops of a column of URLs, and why: the account of
     /// `portcullis filter --summary FILE.json`. The arguments are those of `allowed`.
     #[pyo3(signature = (
-        urls, *, at = None, before_first = "unknown", mode = "all", purpose = None, unstated = None,
+        urls, *, host = None, query = None, scheme = None, at = None, before_first = "unknown", mode = "all", purpose = None, unstated = None,
         threads = 1
     ))]
     fn account(
         &self,
         py: Python<'_>,
         urls: &Bound<'_, PyAny>,
+        host: Option<&Bound<'_, PyAny>>,
+        query: Option<&Bound<'_, PyAny>>,
+        scheme: Option<&Bound<'_, PyAny>>,
         at: Option<&Bound<'_, PyAny>>,
         before_first: &str,
         mode: &str,
@@ -434,7 +451,8 @@ impl PyClassifier {
             Ok(counts)
         };
         let mut all = begin();
-        question.run(py, (urls, times), threads, &collect, &mut |counts| all.merge(&counts))?;
+        let asked = (urls, [host, query, scheme], times);
+        question.run(py, asked, threads, &collect, &mut |counts| all.merge(&counts))?;
         let run = Run {
             policies: Some(PolicyFacts::of(&self.set.get().set)),
             agents: self.agents(),

@@ -33,6 +33,7 @@ mod classifier;
 mod fault;
 mod limits;
 mod opened;
+mod parts;
 mod policy_set;
 mod robots_txt;
 mod survey;

@@ -54,6 +54,24 @@ def test_allowed_follows_verdicts(policies, urls):
         assert classifier.allowed(urls, mode=mode).to_pylist() == expected
 
 
+def test_paths_get_their_other_parts():
+    text = "User-agent: *\nDisallow: /*?sort=\n"
+    classifier = PolicySet.compile({"https://shop.example/robots.txt": text}).for_agents(["Bot"])
+    paths = ["/list", "/list?sort=name", "/list?page=2", "https://shop.example/list", None, "//b.example/"]
+    queries = ["sort=price", "?sort=name", "sort=price", "sort=price", "a", None]
+    expected = ["disallow", "disallow", "invalid", "disallow", "invalid", "invalid"]
+    found = classifier.classify(paths, host="shop.example", query=queries)
+    assert found["Bot"].to_pylist() == expected
+    assert classifier.classify(paths[:2], host="shop.example")["Bot"].to_pylist() == ["allow", "disallow"]
+    schemes = ["http", "HTTPS:", "ftp", "-"]
+    found = classifier.classify(["/?sort="] * 4, host=["shop.example"] * 4, scheme=schemes)
+    assert found["Bot"].to_pylist() == ["unknown", "disallow", "invalid", "disallow"]
+    assert classifier.allowed(["/"], host="shop.example").to_pylist() == [True]
+    assert classifier.account(["/"], host="shop.example").to_dict()["kept"] is not None
+    with pytest.raises(ValueError, match="query has another number of rows than urls, which has 1"):
+        classifier.classify(["/"], query=[])
+
+
 def test_bad_urls_are_values(policies):
     classifier = policies.for_agents(["GPTBot"])
     bad = ["", " ", "x", "http://", "mailto:a@b.example", "\ud800", "\0", b"\xff\xfe", None, "a" * 9999]

@@ -31,6 +31,7 @@ class _ArrowStreamExport(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 _Urls: TypeAlias = _ArrowArrayExport | _ArrowStreamExport | Iterable[str | bytes | None]
+_Part: TypeAlias = str | bytes | _ArrowArrayExport | _ArrowStreamExport | Iterable[str | bytes | None]
 _Time: TypeAlias = date | str | bytes
 _Times: TypeAlias = _Time | _ArrowArrayExport | _ArrowStreamExport | Iterable[_Time | None]
 _BeforeFirst: TypeAlias = Literal["unknown", "oldest"]
@@ -85,6 +86,9 @@ class Classifier:
         self,
         urls: _Urls,
         *,
+        host: _Part | None = None,
+        query: _Part | None = None,
+        scheme: _Part | None = None,
         at: _Times | None = None,
         before_first: _BeforeFirst = "unknown",
         columns: _Names | None = None,
@@ -96,6 +100,9 @@ class Classifier:
         self,
         urls: _Urls,
         *,
+        host: _Part | None = None,
+        query: _Part | None = None,
+        scheme: _Part | None = None,
         at: _Times | None = None,
         before_first: _BeforeFirst = "unknown",
         mode: Literal["all", "any"] = "all",
@@ -107,6 +114,9 @@ class Classifier:
         self,
         urls: _Urls,
         *,
+        host: _Part | None = None,
+        query: _Part | None = None,
+        scheme: _Part | None = None,
         at: _Times | None = None,
         before_first: _BeforeFirst = "unknown",
         mode: Literal["all", "any"] = "all",

@@ -42,6 +42,7 @@ class RobotsFilter(BaseFilter):
         purpose: the use that has to be permitted as well, such as ``train-ai``
         unstated: ``keep`` or ``drop`` documents about whose use nothing is stated; purpose needs it
         url_key: the key of the URL in a document's metadata
+        host_key, query_key, scheme_key: the keys of the other parts of URLs that are paths
         at_key: the key of the time, such as ``date``: the rules that were in force then decide, by a
             set with history; a document whose time cannot be read is unknown
         before_first: ``unknown``, or ``oldest`` to apply the first capture of an origin before it
@@ -61,6 +62,9 @@ class RobotsFilter(BaseFilter):
         purpose: Label | None = None,
         unstated: Literal["keep", "drop"] | None = None,
         url_key: str = "url",
+        host_key: str | None = None,
+        query_key: str | None = None,
+        scheme_key: str | None = None,
         at_key: str | None = None,
         before_first: BeforeFirst = "unknown",
         exclusion_writer: DiskWriter | None = None,
@@ -74,6 +78,8 @@ class RobotsFilter(BaseFilter):
         self.purpose = purpose
         self.unstated = unstated
         self.url_key = url_key
+        keys = {"host": host_key, "query": query_key, "scheme": scheme_key}
+        self.part_keys = {part: key for part, key in keys.items() if key is not None}
         self.at_key = at_key
         self.before_first = before_first
         self._classifier: Classifier | None = None
@@ -98,13 +104,17 @@ class RobotsFilter(BaseFilter):
         times = None
         if self.at_key:
             times = [_only(doc.metadata.get(self.at_key), str, bytes, date) for doc in batch]
-        return self._decide(urls, {"at": times, "before_first": self.before_first})
+        parts = {
+            part: [_only(doc.metadata.get(key), str, bytes) for doc in batch]
+            for part, key in self.part_keys.items()
+        }
+        return self._decide(urls, {"at": times, "before_first": self.before_first, **parts})
 
-    def _decide(self, urls: list[Any], times: dict[str, Any]) -> list[bool | tuple[bool, str]]:
+    def _decide(self, urls: list[Any], others: dict[str, Any]) -> list[bool | tuple[bool, str]]:
         if self._classifier is None:
             self._classifier = PolicySet.open(self.policies).for_agents(self.agents)
         usage = [self.purpose] if self.purpose else []
-        table = self._classifier.classify(urls, columns="verdict,reason", usage=usage, **times)
+        table = self._classifier.classify(urls, columns="verdict,reason", usage=usage, **others)
         columns = [table[name].to_pylist() for name in table.column_names]
         step = 2 + len(usage)
         return [

@@ -141,20 +141,26 @@ def _place(df: DataFrame, column: str, kinds: Sequence[str]) -> int:
 
 
 class _Rows:
-    """The URLs of a batch, and their times."""
+    """The URLs of a batch, their other parts and their times."""
 
-    def __init__(self, df: DataFrame, url: str, at: str | date | None) -> None:
+    def __init__(
+        self, df: DataFrame, url: str, at: str | date | None, parts: dict[str, str | None]
+    ) -> None:
         self._url = _place(df, url, _URLS)
+        named = {part: column for part, column in parts.items() if column is not None}
+        self._parts = {part: _place(df, column, _URLS) for part, column in named.items()}
         self._at = _place(df, at, _TIMES) if isinstance(at, str) else at
 
     def of(self, batch: pa.RecordBatch) -> dict[str, Any]:
         """Return the arguments of a classifier's methods."""
         at = batch.column(self._at) if isinstance(self._at, int) else self._at
-        return {"urls": batch.column(self._url), "at": at}
+        parts = {part: batch.column(place) for part, place in self._parts.items()}
+        return {"urls": batch.column(self._url), "at": at, **parts}
 
     def none(self) -> dict[str, Any]:
         """Return the arguments for no rows, which have errors as those for rows have."""
-        return {"urls": [], "at": [] if isinstance(self._at, int) else self._at}
+        at = [] if isinstance(self._at, int) else self._at
+        return {"urls": [], "at": at, **{part: [] for part in self._parts}}
 
 
 def _ahead(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -189,6 +195,9 @@ def classify(
     policies: str,
     agents: Names = (),
     *,
+    host: str | None = None,
+    query: str | None = None,
+    scheme: str | None = None,
     at: str | date | None = None,
     before_first: BeforeFirst = "unknown",
     columns: Names = "verdict",
@@ -199,6 +208,7 @@ def classify(
 ) -> DataFrame:
     """Add the columns of ``portcullis classify`` for each agent. No row is dropped.
 
+    ``host``, ``query`` and ``scheme`` name the columns with the other parts of URLs that are paths.
     ``at`` names a column of timestamps, dates or texts, or is one ``datetime`` for all rows. The set
     needs history. ``before_first`` is that of ``Classifier.classify``.
     """
@@ -207,7 +217,7 @@ def classify(
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructType
 
-    rows = _Rows(df, url, at)
+    rows = _Rows(df, url, at, {"host": host, "query": query, "scheme": scheme})
     asked, classifier = _ask(policies, agents, user_agents, assume_scheme)
     question: _Question = {
         "before_first": before_first, "columns": _names(columns), "usage": _names(usage),
@@ -246,6 +256,9 @@ def filter(
     policies: str,
     agents: Names = (),
     *,
+    host: str | None = None,
+    query: str | None = None,
+    scheme: str | None = None,
     at: str | date | None = None,
     before_first: BeforeFirst = "unknown",
     mode: Literal["all", "any"] = "all",
@@ -257,12 +270,12 @@ def filter(
     """Keep the rows whose URL all agents, or any agent, may fetch, and no unknown or invalid ones.
 
     With ``purpose``, the agents must also be permitted that use. ``unstated`` decides about uses
-    that are not stated. ``at`` and ``before_first`` are those of ``classify``; filter twice, with and
+    that are not stated. The other arguments are those of ``classify``; filter twice, with and
     without ``at``, to keep what was allowed then and is allowed now.
     """
     import pyarrow as pa
 
-    rows = _Rows(df, url, at)
+    rows = _Rows(df, url, at, {"host": host, "query": query, "scheme": scheme})
     asked, classifier = _ask(policies, agents, user_agents, assume_scheme)
     plan: _Plan = {
         "before_first": before_first, "mode": mode, "purpose": purpose, "unstated": unstated,
