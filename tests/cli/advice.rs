@@ -203,6 +203,8 @@ fn lines() {
 fn json() {
     let object = |url: &str, name: &str| format!("{{\"{name}\": \"{url}\"}}");
     let array = |items: String| format!("[{}]", items.trim_end().replace('\n', ",\n"));
+    let in_line =
+        |item: &dyn Fn(&str) -> String| array(rows(|url, _| item(url))).replace('\n', " ");
     let inner = |url: &str| object(url, "url").replace('"', "\\\"");
     let zip = |text: String| portcullis_testkit::files::gzip(text.as_bytes());
     let field =
@@ -229,6 +231,14 @@ fn json() {
         case("a.jsonl", rows(|url, _| object(&inner(url), "my-meta")), "", TWO),
         case("a.jsonl", rows(|_, host| object(host, "url")), "", TWO),
         case("a.jsonl", rows(|_, _| object("/x", "url")), "", "").with_host(),
+        case("a.json", format!("{{\"links\": {}}}", in_line(&|url| object(url, "url"))), "", TWO),
+        case(
+            "a.json",
+            format!("{{\"a\": {{\"b\": {}}}}}", in_line(&|url| format!("\"{url}\""))),
+            "",
+            TWO,
+        ),
+        case("a.json", object(&in_line(&|url| format!("\\\"{url}\\\"")), "text"), "", TWO),
     ] {
         follow(&case);
     }
@@ -302,11 +312,27 @@ fn logs() {
     let changed = format!("#Version: 1.0\n{w3c}#Fields: cs(User-Agent) cs-uri-stem\nBadBot/1 /y\n");
     let own =
         "b.example|192.0.2.7|GET /x HTTP/1.1|200\nb.example|192.0.2.7|GET /private/ HTTP/1.1|200\n";
+    let logged = |path: &str| line(path).trim_end().replace('"', "\\\"");
+    let inside = |name: &str| {
+        let object = |path: &str| format!("{{\"{name}\": \"{}\"}}", logged(path));
+        [object("/x"), object("/private/")]
+    };
+    let docker = inside("log").join("\n");
+    let fluent = inside("message").map(|object| format!("2025-10-10 the log {object}")).join("\n");
+    let pairs = "path=/x host=\"b.example\" ua=\"a; b\"\npath=/ host=b.example ua=x\n";
+    let tabs = "1\t192.0.2.1\tb.example\tGET\t/x\n2\t192.0.2.1\tb.example\tGET\t/y\n";
     for case in [
-        Case {
-            chosen: &[("--log-format", "%v|%h|%r|%>s")],
-            ..case("own.log", own, "", "allow allow")
-        },
+        case("own.log", own, "", "allow allow").choosing(&[("--log-format", "%v|%h|%r|%>s")]),
+        case("docker.json", docker, "", "").with_host(),
+        case("fluent.log", fluent.clone(), "", "").with_host(),
+        case("fluent.log", fluent, "--agent-field record", "").with_host(),
+        case("pairs.log", pairs, "", "allow allow").choosing(&[
+            ("--url-field", "path"),
+            ("--host-field", "host"),
+            ("--host", "b.example"),
+        ]),
+        case("tabs.log", tabs, "", "allow allow"),
+        case("bars.log", tabs.replace('\t', "|"), "", "allow allow"),
         case("access.log", combined.clone(), "", "").with_host(),
         case("access.log", combined.clone(), "--agent-field record", "").with_host(),
         case("access.log", combined.clone(), "--agent-field 3", "").with_host(),

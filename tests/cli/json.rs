@@ -170,7 +170,7 @@ fn the_document_lists_every_member() {
     folder.write("new/a.example", robots.replace("private", "secret").replace("=n", "=y"));
     folder.write("new/c.example", b"User-agent: *\nDisallow: /x\xff\n");
     folder.write("list.csv", LIST);
-    folder.write("more", b"https://a.example/ 200 x\nhttps://a.example/private/x\n\xffno URL\n");
+    folder.write("more", b"https://a.example/ 200 x\nhttps://a.example/private/./x\n\xffno URL\n");
     folder.write(
         "odd.jsonl",
         "{\"url\":\"https://o.example/robots.txt\",\"body\":\"x\"}\n\

@@ -7,6 +7,7 @@ use anyhow::ensure;
 use clap::ColorChoice;
 use portcullis_dialect::decision::Verdict;
 use portcullis_report::{ChunkError, Counts, Piece, explanation, explanation_json};
+use portcullis_robots::url::is_requested_otherwise;
 use portcullis_rows::limits::CHUNK_OUTPUT_BYTES_MAX;
 use portcullis_set::Damage;
 use portcullis_set::batch::{Answers, Session};
@@ -18,6 +19,7 @@ use super::args::{
 use super::engine::{self, THREADS, thread_pool};
 use super::exit::ExitStatus;
 use super::files::Files;
+use super::message::say;
 use super::output::{Output, OutputFailed, SummaryForm};
 use super::plan;
 use super::stream;
@@ -62,7 +64,16 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
     for url in &args.urls {
         let UrlOrList::Url(url) = url else { continue };
         let url = url.as_encoded_bytes();
-        form.add(0, url, &mut session.decide(&[url])?, &mut checked)?;
+        let mut answers = session.decide(&[url])?;
+        form.add(0, url, &mut answers, &mut checked)?;
+        let is_url = answers.decisions().iter().all(|it| it.verdict != Verdict::Invalid);
+        if is_url && !form.is_quiet && is_requested_otherwise(url) {
+            let url = String::from_utf8_lossy(url);
+            say(format_args!(
+                "note: {url}: clients request another URL (dot segments, or ' in a query); it is decided as \
+                 written"
+            ));
+        }
     }
     // A run that fails prints nothing of the URLs that are arguments.
     policies.set.is_whole()?;

@@ -91,6 +91,11 @@ pub fn run<S: Send, O: Default + Send + 'static>(
                     anyhow::ensure!(!plan.is_strict, "{doubt}; omit --strict to decide them");
                     notes.add(format!("{doubt} (--strict makes this an error)"));
                 }
+                if let Some(note) = part.list.note_on_queries() {
+                    let note = format!("{}: {note}", part.list.name());
+                    anyhow::ensure!(!plan.is_strict, note);
+                    notes.add(note);
+                }
             }
             progress.draw(Some(watch.all_records));
             sink(part, output)

@@ -66,4 +66,4 @@ pub use encode::{
 pub use explanation::clause;
 pub use figures::{Figures, NameCounts, NameRecords, TopNames, add_counts};
 pub use filter::Cause;
-pub use rejects::{InvalidRecord, InvalidRecords, LinesWithMore, Rejects, Watch};
+pub use rejects::{InvalidRecord, InvalidRecords, NotedRecords, Rejects, Watch};

@@ -12,9 +12,10 @@ use std::io::{self, Write};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use portcullis_dialect::decision::{Reason, Verdict};
 use portcullis_files::kind::FileKind;
+use portcullis_robots::url::is_requested_otherwise;
 use portcullis_rows::input::{InputError, Record};
 use portcullis_rows::list::{
-    List, ListFormat, Problem, Rows, of_row, of_text, open_quote, other_fields,
+    List, ListFormat, Problem, Rows, holds_more, of_row, of_text, open_quote, other_fields,
 };
 use portcullis_set::batch::{Answers, Session};
 use portcullis_text::figures::counted;
@@ -70,20 +71,22 @@ pub struct Rejects {
     /// The record with an unclosed quoted field, which swallows the records after it, or the line
     /// after which a log has other fields.
     broken: Option<(u64, Problem)>,
+    /// Whether the records are lines with nothing but a URL.
+    are_lines: bool,
     /// The number of lines that hold more than a URL, and the first of them.
     more: Option<(u64, Reject)>,
+    /// The number of URLs that clients request in another form, and the first of them.
+    otherwise: Option<(u64, Reject)>,
     /// The kept records, in order.
     found: Vec<Reject>,
 }
 
 impl Rejects {
-    /// Clears the rejects for the next chunk, and counts its plain lines that hold more than a URL. With
-    /// `keeps_all`, every reject is kept with its whole text; otherwise the first few.
+    /// Clears the rejects for the next chunk. With `keeps_all`, every reject is kept with its whole text;
+    /// otherwise the first few.
     pub fn begin(&mut self, rows: &Rows<'_>, keeps_all: bool) {
-        let more = rows.lines_with_more().map(|(lines, number, first)| {
-            (lines, Reject::new(number, "more than a URL", &cut_to_show(first)))
-        });
-        *self = Rejects { keeps_all, more, ..Rejects::default() };
+        let are_lines = rows.list().is_of_lines();
+        *self = Rejects { keeps_all, are_lines, ..Rejects::default() };
     }
 
     /// Counts the records of a block, and notes the ones that are not URLs. `has_invalid` is false only
@@ -97,7 +100,26 @@ impl Rejects {
         } else if self.keeps_all || has_invalid {
             self.note_block(block, answers);
         }
+        for record in answers.odd() {
+            self.note_odd(u64::from(*record), &block[*record as usize]);
+        }
         self.records += block.len() as u64;
+    }
+
+    /// Notes a record that may hold more than a URL, or whose URL clients may request otherwise.
+    #[cold]
+    fn note_odd(&mut self, place: u64, record: &Record<'_>) {
+        let number = self.records + place;
+        let add = |notes: &mut Option<(u64, Reject)>, what| {
+            let first = || (0, Reject::new(number, what, &cut_to_show(record.text())));
+            notes.get_or_insert_with(first).0 += 1;
+        };
+        if self.are_lines && holds_more(record.text()) {
+            add(&mut self.more, "more than a URL");
+        }
+        if record.problem().is_none() && is_requested_otherwise(record.url()) {
+            add(&mut self.otherwise, "clients request it otherwise");
+        }
     }
 
     fn note_block(&mut self, block: &[Record<'_>], answers: &Answers<'_>) {
@@ -162,13 +184,16 @@ pub struct InvalidRecords {
     pub samples: Vec<InvalidRecord>,
     /// The plain lines that hold more than a URL, and were decided as one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub more_than_url: Option<LinesWithMore>,
+    pub more_than_url: Option<NotedRecords>,
+    /// The URLs that clients of the URL Standard request in another form, and that were decided as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested_otherwise: Option<NotedRecords>,
 }
 
-/// Lines that hold more than a URL.
+/// Records that were decided, with a doubt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LinesWithMore {
-    /// The number of lines.
+pub struct NotedRecords {
+    /// The number of records.
     pub records: u64,
     /// The first of them.
     pub first: InvalidRecord,
@@ -211,9 +236,14 @@ impl InvalidRecords {
         self.kinds.merge(&next.kinds);
         let room = REJECTS_SHOWN.saturating_sub(self.samples.len());
         self.samples.extend(next.samples.iter().take(room).cloned());
-        match (&mut self.more_than_url, &next.more_than_url) {
-            (Some(more), Some(next)) => more.records += next.records,
-            (more, next) => *more = more.take().or(next.clone()),
+        for (notes, next) in [
+            (&mut self.more_than_url, &next.more_than_url),
+            (&mut self.requested_otherwise, &next.requested_otherwise),
+        ] {
+            match (&mut *notes, next) {
+                (Some(notes), Some(next)) => notes.records += next.records,
+                _ => *notes = notes.take().or(next.clone()),
+            }
         }
     }
 
@@ -223,11 +253,14 @@ impl InvalidRecords {
     ///
     /// If `out` cannot be written.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
-        if let Some(LinesWithMore { records, first }) = &self.more_than_url {
-            let lines = counted(*records, "line");
+        for (notes, noun, what) in [
+            (&self.more_than_url, "line", "with more than a URL"),
+            (&self.requested_otherwise, "URL", OTHERWISE),
+        ] {
+            let Some(NotedRecords { records, first }) = notes else { continue };
             let InvalidRecord { file, place, record, .. } = first;
-            let (file, record) = (visible(file), visible(record));
-            writeln!(out, "{lines} with more than a URL, the first in {file}, {place}: {record}")?;
+            let (records, file, record) = (counted(*records, noun), visible(file), visible(record));
+            writeln!(out, "{records} {what}, the first in {file}, {place}: {record}")?;
         }
         let kinds = self.kinds.to_string();
         if kinds.is_empty() {
@@ -250,6 +283,9 @@ impl InvalidRecords {
         self.kinds.merge(&rejects.kinds);
     }
 }
+
+/// What is noted about URLs that are not requested as they are written.
+const OTHERWISE: &str = "that clients request otherwise (dot segments, or ' in a query)";
 
 /// Watches the records of a run, list by list.
 ///
@@ -309,18 +345,26 @@ impl Watch {
             let what = if is_quote { open_quote(list.name()) } else { other_fields(list.name()) };
             return Err(wrong(format!("{place}: {what}")));
         }
-        if let Some((lines, first)) = &rejects.more {
+        let InvalidRecords { more_than_url, requested_otherwise, .. } = &mut self.invalid;
+        for (found, notes, problem, fix) in [
+            (&rejects.more, more_than_url, "more than a URL", "remove what does not belong to it"),
+            (
+                &rejects.otherwise,
+                requested_otherwise,
+                "a URL that clients request otherwise",
+                "write it as they request it, without dot segments and with %27 for ' in its query",
+            ),
+        ] {
+            let Some((records, first)) = found else { continue };
             let first = InvalidRecord::new(list, self.records, first);
             if self.is_strict {
                 let InvalidRecord { place, record, .. } = first;
+                let record = cut_characters(&record, RECORD_CHARACTERS);
                 return Err(wrong(format!(
-                    "{place}: more than a URL (`{}`); remove what does not belong to it, or omit \
-                     --strict",
-                    cut_characters(&record, RECORD_CHARACTERS)
+                    "{place}: {problem} (`{record}`); {fix}, or omit --strict"
                 )));
             }
-            let more = LinesWithMore { records: 0, first };
-            self.invalid.more_than_url.get_or_insert(more).records += lines;
+            notes.get_or_insert(NotedRecords { records: 0, first }).records += records;
         }
         for reject in &rejects.found {
             self.keep(list, reject, out);
@@ -517,7 +561,9 @@ mod tests {
             ("1\thttps://a.example/", "--input-format tsv --url-field 2"),
             ("https://a.example/,1", "--input-format csv --url-field 1"),
             ("1,a.example", "--input-format csv --url-field 2 --assume-scheme https"),
-            ("1;x;https://a.example/", "cut -d ';' -f 3"),
+            ("1;x;https://a.example/", "--input-format csv --url-field 3"),
+            ("1|/x|a.example", "--input-format csv --url-field 2 --host-field 3"),
+            ("1\t/x\tGET", "--input-format tsv --url-field 2 --host example.com"),
             ("1  https://a.example/", "awk '{print $2}' < list > list-urls.txt"),
             ("\"https://a.example/a b\"", "tr -d '\"' < list > list-urls.txt"),
             ("'a.example'", "tr -d \"'\""),

@@ -5,6 +5,21 @@
 /// Source: our choice. They are in memory anyway, and a log has all of its sites in so many lines.
 pub const RECORDS_LOOKED_AT_MAX: usize = 1_000;
 
+/// Paths of members that the first objects of a list may have before no more are looked at: 4,096.
+///
+/// Source: our choice. Logs have some dozens; objects with a member for each URL have no layout.
+pub const FIELDS_LOOKED_AT_MAX: usize = 4_096;
+
+/// Fields beside a path that may have its query, and are read to count those that are left out: 4.
+///
+/// Source: our choice. Logs have one or two.
+pub const QUERIES_MAX: usize = 4;
+
+/// Lines before the header of a table: 1,000. Further ones are no comments, so the table has no column.
+///
+/// Source: our choice. Programs write two or three.
+pub const TABLE_COMMENTS_MAX: u64 = 1_000;
+
 /// Chunks per thread that are handed over and not yet written.
 ///
 /// Source: our choice. One is classified, one waits, one is queued for output. With [`CHUNK_BYTES`](portcullis_files::limits::CHUNK_BYTES)

@@ -349,6 +349,21 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
     pub host_field: Vec<String>,
 
+    /// The column or field with the query of URLs, such as `url_query`
+    ///
+    /// With or without its `?`. It becomes part of a path or URL without a query. A record whose URL has
+    /// another query is invalid.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
+    pub query_field: Vec<String>,
+
+    /// The column or field with the scheme of URLs that are a path alone, `http` or `https`
+    #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
+    pub scheme_field: Vec<String>,
+
+    /// The first row of CSV and TSV is a record; columns have numbers alone
+    #[arg(long, hide_short_help = true)]
+    pub no_header: bool,
+
     /// Records are terminated by NUL instead of newline, in input and output
     #[arg(short = '0', long, hide_short_help = true)]
     pub null_data: bool,

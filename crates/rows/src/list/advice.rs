@@ -4,15 +4,15 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::Value as Json;
 
-use super::log::is_known;
 use super::log::words::is_host;
-use super::place::URL_NAMES;
-use super::{FieldPath, LogFormat};
+use super::log::{is_known, target};
+use super::place::{URL_NAMES, Value};
+use super::{FieldPath, LogFormat, Place};
 use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;
-use portcullis_engine::vectors::{Kind, Vectors, Work};
+use portcullis_captures::names::object_in;
 use portcullis_files::input::{Coding, plain_extension, without_coding};
 use portcullis_files::kind::FileKind;
 use portcullis_robots::access::UnixSeconds;
@@ -127,14 +127,143 @@ pub(super) fn no_object(name: &str, text: &[u8]) -> String {
     if !text.trim_ascii_start().starts_with(b"{") {
         return OTHER.to_owned();
     }
+    let line = text.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let parsed = serde_json::from_slice::<Json>(line);
+    if let (Err(error), true) = (parsed, line.trim_ascii_end().ends_with(b"}")) {
+        let command = piped(name, "jq -cR 'fromjson?'", "-json", Some("jsonl"));
+        return format!(
+            "no line is JSON (line 1: {error}); leave out those that are not: {command}"
+        );
+    }
     let command = piped(name, "jq -c .", "-lines", Some("jsonl"));
-    format!("an object takes several lines; make one line of each: {command}")
+    let all = match Path::new(name).parent().and_then(Path::to_str).filter(|it| !it.is_empty()) {
+        Some(folder) => {
+            let stem = Path::new(folder).file_name().unwrap_or_default().to_string_lossy();
+            let lines = in_shell(&format!("{stem}.jsonl")).into_owned();
+            format!(
+                ", or of all files of its folder: jq -c . {}/*.json > {lines}",
+                in_shell(folder)
+            )
+        }
+        None => String::new(),
+    };
+    format!("an object takes several lines; make one line of each: {command}{all}")
+}
+
+/// Returns the problem of an object with a list of URLs or of objects in it, such as the answer of a service.
+/// `None` if `line`, the object, has none.
+pub(super) fn list_in_object(name: &str, line: &[u8]) -> Option<String> {
+    let object = Json::Object(object_in(line)?);
+    let (path, item, is_text) = list_below(&object, LIST_DEPTH_MAX)?;
+    let parsed = if is_text { " | fromjson" } else { "" };
+    let (tool, extension) = match item {
+        Json::String(_) => (format!("jq -r '{path}{parsed} | .[]'"), "txt"),
+        _ => (format!("jq -c '{path}{parsed} | .[]'"), "jsonl"),
+    };
+    let command = piped(name, &tool, "-items", Some(extension));
+    Some(format!("an object with a list in it; make a line of each item: {command}"))
+}
+
+/// Objects within one another in which a list is looked for. A HAR file has two.
+const LIST_DEPTH_MAX: u32 = 3;
+
+/// Returns the first list of URLs or of objects in a value, as the path of jq and its first item, and whether
+/// it is in a text that is JSON.
+fn list_below(value: &Json, depth: u32) -> Option<(String, Json, bool)> {
+    let is_plain = |name: &str| {
+        !name.starts_with(|first: char| first.is_ascii_digit())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    let members = value.as_object()?.iter().filter(|(name, _)| is_plain(name));
+    let first = |value: &Json| match value.as_array()?.first()? {
+        Json::String(text) if !has_scheme(text.as_bytes()) => None,
+        item @ (Json::String(_) | Json::Object(_)) => Some(item.clone()),
+        _ => None,
+    };
+    let found = members.clone().find_map(|(name, value)| {
+        let inside = value.as_str().filter(|text| text.trim_start().starts_with('['));
+        let parsed = inside.and_then(|text| serde_json::from_str(text).ok());
+        Some((format!(".{name}"), first(parsed.as_ref().unwrap_or(value))?, parsed.is_some()))
+    });
+    found.or_else(|| {
+        let below = depth.checked_sub(1)?;
+        members.into_iter().find_map(|(name, value)| {
+            let (path, item, is_text) = list_below(value, below)?;
+            Some((format!(".{name}{path}"), item, is_text))
+        })
+    })
+}
+
+/// Returns what to do about a value that the records of a file lack, because the name of its folder has it
+/// (`host=a.example`). `None` if it has not.
+pub(super) fn of_folder(name: &str, at: &Place, value: Value) -> Option<String> {
+    let folders = Path::new(name).parent()?.iter().filter_map(|folder| folder.to_str());
+    let has = |folder: &str| {
+        folder.split_once('=').is_some_and(|(key, _)| at.names().iter().any(|it| it == key))
+    };
+    let folder = folders.rev().find(|folder| has(folder))?;
+    let (_, text) = folder.split_once('=')?;
+    let way = match value {
+        Value::Host => format!(
+            "omit --host-field and read each folder with its own --host, such as --host {text}"
+        ),
+        _ => "write it into the records".to_owned(),
+    };
+    Some(format!("the folder `{folder}` has the {}, and its files have not; {way}", value.noun()))
+}
+
+/// Returns the problem of JSON Lines whose objects have the lines of a log in a field, as Docker and fluentd
+/// write them. `line` is the first of them.
+pub(super) fn log_in_field(name: &str, line: &[u8]) -> Option<String> {
+    let object: Json = serde_json::from_slice(line).ok()?;
+    let is_log = |value: &Json| value.as_str().is_some_and(|it| is_known(it.as_bytes()));
+    let (field, _) = object.as_object()?.iter().find(|(field, value)| {
+        is_log(value) && field.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })?;
+    let command = piped(name, &format!("jq -r .{field}"), "", Some("log"));
+    Some(format!("the field `{field}` has the lines of a log; take them out: {command}"))
+}
+
+/// Returns the problem of lines that end with an object, whose other words are of a collector. `None` if
+/// `line`, the first of them, is none.
+fn object_behind_words(name: &str, line: &str) -> Option<String> {
+    let object: Json = serde_json::from_str(line[line.find('{')?..].trim()).ok()?;
+    let is_log = |value: &Json| value.as_str().is_some_and(|it| is_known(it.as_bytes()));
+    let field = object.as_object()?.iter().find(|(_, value)| is_log(value)).map(|(field, _)| field);
+    const OBJECT: &str = r#"capture("(?<json>[{].*)").json | fromjson"#;
+    let command = match field {
+        Some(field) => {
+            let tool = format!("jq -rR '{OBJECT} | .[\"{field}\"]'");
+            piped(name, &tool, "-lines", Some("log"))
+        }
+        None => piped(name, &format!("jq -cR '{OBJECT}'"), "", Some("jsonl")),
+    };
+    Some(format!("it looks like JSON behind other words; take it out: {command}"))
+}
+
+/// Returns the problem of lines of names and values: `host="a.example" path=/x`. `None` if `line`, the first of
+/// them, is none.
+fn names_and_values(name: &str, line: &str) -> Option<String> {
+    const PAIRS_MIN: usize = 3;
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.bytes().all(|it| it.is_ascii_alphanumeric() || b"_.-".contains(&it))
+    };
+    let is_pair = |word: &&str| word.split_once('=').is_some_and(|(name, _)| is_name(name));
+    let first = line.split(' ').next().filter(|word| is_pair(word));
+    first.filter(|_| line.split(' ').filter(is_pair).count() >= PAIRS_MIN)?;
+    let tool =
+        r#"jq -cR '[scan("([\\w.-]+)=(?:\"([^\"]*)\"|(\\S+))") | {(.[0]): (.[1] // .[2])}] | add'"#;
+    let command = piped(name, tool, "", Some("jsonl"));
+    Some(format!("it looks like a log of names and values; make JSON Lines of it: {command}"))
 }
 
 /// Returns the problem of a log that has none of the known formats. `line` is the first.
-pub(super) fn unknown_log(line: &[u8]) -> String {
-    let w3c = || w3c_without_fields(&String::from_utf8_lossy(line)).map(str::to_owned);
-    log_in_json(line).or_else(w3c).unwrap_or_else(|| {
+pub(super) fn unknown_log(name: &str, line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let inside = log_in_field(name, line)
+        .or_else(|| text.contains('{').then(|| object_behind_words(name, &text)).flatten());
+    inside.or_else(|| w3c_without_fields(&text).map(str::to_owned)).unwrap_or_else(|| {
         let names: Vec<&str> = LogFormat::names().collect();
         format!(
             "a log whose format is not known; pass --log-format with the LogFormat or log_format line of its \
@@ -144,30 +273,13 @@ pub(super) fn unknown_log(line: &[u8]) -> String {
     })
 }
 
-/// Returns the problem of JSON, perhaps behind other words, in which a text is the line of a log. `line` is the first.
-pub(super) fn log_in_json(line: &[u8]) -> Option<String> {
-    let start = memchr::memchr(b'{', line)?;
-    let object: Value = serde_json::from_slice(&line[start..]).ok()?;
-    let is_line = |text: &str| text.lines().next().is_some_and(|it| is_known(it.as_bytes()));
-    let mut members = object.as_object()?.iter();
-    let (name, _) = members.find(|(_, value)| value.as_str().is_some_and(is_line))?;
-    let path = in_shell(&format!(".{name}")).into_owned();
-    Some(match start {
-        0 => format!("the field `{name}` has the line of a log; take it out with jq -r {path}"),
-        _ => format!(
-            "JSON behind other words, whose field `{name}` has the line of a log; take it out with sed \
-             's/^[^{{]*//' and jq -r {path}"
-        ),
-    })
-}
-
 /// Returns the problem of JSON Lines whose objects have the URL in a text that is JSON itself. `line`
 /// is the first of them.
 pub(super) fn json_in_field(line: &[u8]) -> Option<String> {
-    let object: Value = serde_json::from_slice(line).ok()?;
+    let object: Json = serde_json::from_slice(line).ok()?;
     let (outer, path) = object.as_object()?.iter().find_map(|(name, value)| {
         let text = value.as_str().filter(|text| text.trim_start().starts_with('{'))?;
-        let inside: Value = serde_json::from_str(text).ok()?;
+        let inside: Json = serde_json::from_str(text).ok()?;
         let usual = URL_NAMES.iter().find(|usual| inside.get(**usual).is_some())?;
         Some((name, [name.clone(), (*usual).to_owned()]))
     })?;
@@ -248,32 +360,50 @@ pub fn of_row(name: &str, line: &str) -> Option<String> {
     if let Some(problem) = w3c_without_fields(line) {
         return Some(format!("it looks like {problem}"));
     }
-    b"\t,;| ".iter().find_map(|&delimiter| {
-        let fields: Vec<&str> = line.split(char::from(delimiter)).map(str::trim).collect();
-        let is_site = |field: &&str| {
-            let host = field.split('/').next().unwrap_or_default();
-            is_host(host.as_bytes())
-        };
-        let url = fields.iter().position(|field| field.contains("://"));
-        let place = url.or_else(|| fields.iter().position(is_site))?;
-        let scheme = if url.is_some() { "" } else { " --assume-scheme https" };
-        let number = place + 1;
-        let way = match delimiter {
-            _ if fields.len() == 1 => return None,
-            b'\t' => format!("TSV; try --input-format tsv --url-field {number}{scheme}"),
-            b',' => format!("CSV; try --input-format csv --url-field {number}{scheme}"),
-            b' ' => {
-                let number = 1 + fields[..place].iter().filter(|field| !field.is_empty()).count();
-                let tool = format!("awk '{{print ${number}}}'");
-                format!("words; keep word {number}: {}", to_lines(name, &tool))
-            }
-            other => {
-                let tool = format!("cut -d '{}' -f {number}", char::from(other));
-                format!("a table; keep field {number}: {}", to_lines(name, &tool))
-            }
-        };
-        Some(format!("it looks like {way}"))
-    })
+    let named = names_and_values(name, line).or_else(|| object_behind_words(name, line));
+    named.or_else(|| b"\t,;| ".iter().find_map(|&delimiter| of_fields(name, line, delimiter)))
+}
+
+/// Returns what a line with this delimiter between its fields looks like; `None` if no field has a URL, a path
+/// or a host.
+fn of_fields(name: &str, line: &str, delimiter: u8) -> Option<String> {
+    let fields: Vec<&str> = line.split(char::from(delimiter)).map(str::trim).collect();
+    let place = |is: &dyn Fn(&str) -> bool| fields.iter().position(|field| is(field));
+    let url = place(&|field| field.contains("://") || is_request(field));
+    let path = place(&|field| field.starts_with('/'));
+    let host = place(&|field| is_host(field.split('/').next().unwrap_or_default().as_bytes()));
+    let flags = match (url, path, host) {
+        _ if fields.len() == 1 => return None,
+        (Some(url), _, _) if fields[url].contains("://") => format!("--url-field {}", url + 1),
+        (Some(path), _, Some(host)) | (None, Some(path), Some(host)) if path != host => {
+            format!("--url-field {} --host-field {}", path + 1, host + 1)
+        }
+        (Some(path), ..) | (None, Some(path), _) => {
+            format!("--url-field {} --host example.com, with the host of its paths", path + 1)
+        }
+        (None, None, host) => format!("--url-field {} --assume-scheme https", host? + 1),
+    };
+    let way = match delimiter {
+        b'\t' => format!("TSV; try --input-format tsv {flags}"),
+        b',' => format!("CSV; try --input-format csv {flags}"),
+        b' ' if url.is_none() && path.is_some() => {
+            "a log in a format of its own; name the format of its server, or write it as JSON Lines"
+                .to_owned()
+        }
+        b' ' => {
+            let place = url.or(host)?;
+            let number = 1 + fields[..place].iter().filter(|field| !field.is_empty()).count();
+            let tool = format!("awk '{{print ${number}}}'");
+            format!("words; keep word {number}: {}", to_lines(name, &tool))
+        }
+        _ => format!("a table; try --input-format csv {flags}"),
+    };
+    Some(format!("it looks like {way}"))
+}
+
+/// Whether a field has the request of a log.
+fn is_request(field: &str) -> bool {
+    field.contains(" HTTP/") && target(field.as_bytes()).is_some()
 }
 
 /// Returns what a line is that has a URL in other text, as in Markdown and HTML, and what extracts the URLs of
@@ -375,54 +505,13 @@ pub(super) fn check_lines(name: &str, text: &[u8], is_whole: bool) -> Result<(),
     ))
 }
 
-/// Returns the number of lines that hold more than a URL, the number of the first of them, from 0, and
-/// its text. `None` if there are none.
-pub(super) fn lines_with_more(text: &[u8]) -> Option<(u64, u64, &[u8])> {
-    let mut found: Option<(u64, u64, &[u8])> = None;
-    let mut at = 0;
-    while let Some(blank) = next_blank(&text[at..]) {
-        let start = memchr::memrchr(b'\n', &text[..at + blank]).map_or(0, |end| end + 1);
-        at = memchr::memchr(b'\n', &text[at + blank..]).map_or(text.len(), |end| at + blank + end);
-        let line = text[start..at].trim_ascii();
-        if holds_more(line) {
-            let before = || memchr::memchr_iter(b'\n', &text[..start]).count() as u64;
-            found.get_or_insert_with(|| (0, before(), line)).0 += 1;
-        }
-    }
-    found
-}
-
-/// Returns the position of the first blank. Lists have few, so whole blocks are passed over, for a third
-/// of the instructions of a search for the byte.
-fn next_blank(text: &[u8]) -> Option<usize> {
-    let before = Vectors::detect().run(BlocksBefore(text));
-    memchr::memchr(b' ', &text[before..]).map(|blank| before + blank)
-}
-
-/// Finds the number of bytes in the blocks before the first one with a blank.
-struct BlocksBefore<'t>(&'t [u8]);
-
-impl Work for BlocksBefore<'_> {
-    type Output = usize;
-
-    #[inline(always)]
-    fn with(self, _: impl Kind) -> usize {
-        const BLOCK_BYTES: usize = 256;
-        let (blocks, _) = self.0.as_chunks::<BLOCK_BYTES>();
-        let has_blank = |block: &[u8; BLOCK_BYTES]| {
-            block.iter().fold(0, |any, byte| any | u8::from(*byte == b' ')) != 0
-        };
-        blocks.iter().position(has_blank).unwrap_or(blocks.len()) * BLOCK_BYTES
-    }
-}
-
 /// Whether a byte ends a word: a blank, or a control, with which tools separate fields. A TAB makes a table.
 fn ends_word(byte: &u8) -> bool {
     *byte != b'\t' && (*byte == b' ' || byte.is_ascii_control())
 }
 
 /// Whether a line has a URL, the end of a word, and more text.
-fn holds_more(line: &[u8]) -> bool {
+pub fn holds_more(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     let Some(end) = line.iter().position(ends_word) else { return false };
     let word = &line[..end];
@@ -448,8 +537,22 @@ fn fields_of(line: &[u8], delimiter: u8) -> Option<usize> {
     let mut fields = line.split(|&byte| byte == delimiter);
     let first = fields.next().filter(|field| has_scheme(field))?;
     let count = fields.clone().count();
-    (count > 0 && !first.ends_with(b"=") && fields.all(|field| !continues_url(field)))
-        .then_some(count + 1)
+    let is_cut =
+        first.ends_with(b"=") || fields.clone().next().is_some_and(|it| are_numbers(first, it));
+    (count > 0 && !is_cut && fields.all(|field| !continues_url(field))).then_some(count + 1)
+}
+
+/// Whether two texts are the parts of a point on a map: `…/@52.1` and `13.4`.
+fn are_numbers(first: &[u8], second: &[u8]) -> bool {
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let has_fraction = |text: &[u8]| {
+        let dot = text.iter().position(|byte| *byte == b'.');
+        let is_number = |dot| dot > 0 && text.len() > dot + 1;
+        dot.is_some_and(is_number) && text.iter().all(|byte| is_digit(byte) || *byte == b'.')
+    };
+    let start = first.iter().rposition(|byte| !is_digit(byte) && *byte != b'.');
+    has_fraction(&first[start.map_or(0, |at| at + 1)..])
+        && has_fraction(second.strip_prefix(b"-").unwrap_or(second))
 }
 
 /// Whether a text may be the rest of a URL: `00.html`, `id=1`, `a/b`. A media type is none.

@@ -5,7 +5,8 @@
 
 use bumpalo::Bump;
 use portcullis_captures::json_path::FieldValue;
-use portcullis_files::input::{Fields, Separator};
+use portcullis_engine::bytes::trim;
+use portcullis_files::input::{Field, Fields, Separator};
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
 
 use super::Problem;
@@ -17,12 +18,14 @@ pub(super) struct Columns {
     pub separator: Separator,
     /// The column of the URL, counted from 0.
     pub url: usize,
-    /// The columns of the time, the agent and the host.
-    pub others: [Option<usize>; 3],
+    /// The columns of the time, the agent, the host, the query and the scheme.
+    pub others: [Option<usize>; 5],
     /// The unit of times that are numbers.
     pub unit: Option<TimeUnit>,
     /// The number of fields in a row.
     pub count: usize,
+    /// The number of fields at the end of a row that may be missing.
+    pub missing_max: usize,
 }
 
 /// A row and its values.
@@ -44,28 +47,46 @@ impl Columns {
         let checked = fields.by_ref().inspect(|field| {
             problem = problem.or(field.problem.map(|_| Problem::OpenQuote));
         });
-        let [time, agent, host] = self.others;
-        let ([url, time, agent, host], count) =
-            at_places(checked, [Some(self.url), time, agent, host]);
+        let [time, agent, host, query, scheme] = self.others;
+        let (found, count) = match (query, scheme) {
+            (None, None) => {
+                let (found, count) = at_places(checked, [Some(self.url), time, agent, host]);
+                let [url, time, agent, host] = found;
+                ([url, time, agent, host, None, None], count)
+            }
+            _ => at_places(checked, [Some(self.url), time, agent, host, query, scheme]),
+        };
+        let [url, time, agent, host, query, scheme] = found;
         let (end, end_bytes) = fields.end.expect("the last field ends the row");
         let url = match (problem, url) {
             (Some(problem), _) => Err(problem),
-            (None, Some(field)) if count == self.count => Ok(kept(field.text(), arena)),
+            (None, Some(field)) if count == self.count || self.is_short(count) => {
+                Ok(kept(field.text(), arena))
+            }
             (None, _) => Err(Problem::FieldCount),
         };
         // In a row with a problem, columns are not where they should be.
         let time = time.filter(|_| url.is_ok());
         let text = time.map(|time| time.text());
-        let time = text.as_ref().and_then(|text| UnixSeconds::from_text(text, self.unit));
-        let is_number = |text| lacks_unit(&FieldValue::Text(text), self.unit);
+        let text = text.as_ref().map(|text| trim(text, b" "));
+        let time = text.and_then(|text| UnixSeconds::from_text(text, self.unit));
+        let is_number = |text: &[u8]| lacks_unit(&FieldValue::Text(text.into()), self.unit);
         let lacks_unit = time.is_none() && text.is_some_and(is_number);
-        let [agent, host] = [agent, host]
-            .map(|field| field.filter(|_| url.is_ok()).map(|it| kept(it.text(), arena)));
+        let value = |field: Option<Field<'c>>| {
+            field.filter(|_| url.is_ok()).map(|it| trim(kept(it.text(), arena), b" "))
+        };
+        let [agent, host, query, scheme] = [agent, host, query, scheme].map(value);
         Some(Row {
             whole: &rest[..end],
             end_bytes,
-            values: Values { url, time, lacks_unit, agent, host },
+            values: Values { url, time, lacks_unit, agent, host, query, scheme },
         })
+    }
+
+    /// Whether a row with this number of fields is one of those that lack some at their end.
+    #[cold]
+    fn is_short(&self, count: usize) -> bool {
+        count < self.count && self.count - count <= self.missing_max
     }
 }
 

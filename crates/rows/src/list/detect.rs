@@ -6,23 +6,21 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use super::cdx::{self, CdxLine};
-use super::delimited::Columns;
 use super::json::ObjectValues;
 use super::layout::Layout;
 use super::log::{self, LogLine, Reads};
-use super::place::{TableColumn, URL_NAMES, Value, could_be_url, rival};
+use super::place::{TableColumn, URL_NAMES, could_be_url};
 use super::w3c::{self, W3cLine};
-use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, stage};
+use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, layouts, stage, table};
 use crate::input::{Framing, InputError, Terminator};
-use crate::limits::RECORDS_LOOKED_AT_MAX;
+use crate::limits::{FIELDS_LOOKED_AT_MAX, QUERIES_MAX, RECORDS_LOOKED_AT_MAX};
 use crate::sitemap::root_of;
-use portcullis_captures::names::{listed, members_of};
-use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row, is_column_name};
+use portcullis_captures::names::{listed, members_of, object_in};
+use portcullis_files::input::{Separator, first_row};
 use portcullis_files::kind::{FileKind, Wanted};
-use portcullis_files::limits::TABLE_COLUMNS_MAX;
 use portcullis_robots::syntax::BYTE_ORDER_MARK;
 use portcullis_text::visible::cut_characters;
 
@@ -64,6 +62,8 @@ pub(crate) fn detect(
         None if config.terminator == Terminator::Nul => ListFormat::Lines,
         None => match promised.unwrap_or_else(|| of_first_bytes(text, config)) {
             ListFormat::JsonLines if cdx::is_json(text) => ListFormat::Cdx,
+            // The indexes in WACZ files are called so.
+            ListFormat::Cdx if crawl::is_cdxj(first_line(text)) => ListFormat::Cdxj,
             format => format,
         },
     };
@@ -76,12 +76,18 @@ pub(crate) fn detect(
         (Some(_), None) => None,
         // A format that the name already says needs no note.
         (None, None) if format == ListFormat::Lines || promised == Some(format) => None,
+        (None, None) if (promised, format) == (Some(ListFormat::Cdx), ListFormat::Cdxj) => None,
         (None, None) => Some(format.describe().to_owned()),
     };
     Ok(Some(List { note, ..list }))
 }
 
-const LINES: Framing = Framing::Byte(Terminator::LineFeed);
+pub(super) const LINES: Framing = Framing::Byte(Terminator::LineFeed);
+
+fn first_line(text: &[u8]) -> &[u8] {
+    let line = text.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+    line.unwrap_or_default().trim_ascii()
+}
 
 /// Rejects inputs that are surely not lists.
 fn refuse_other_kinds(
@@ -112,7 +118,7 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
     while lines.next_if(|line| line.is_empty()).is_some() {}
     let line = lines.next().unwrap_or_default();
     let is_headed = |separator: Separator| {
-        let fields = first_row(text, separator).0;
+        let fields = first_row(table::without_comments(text), separator).0;
         fields.len() > 1 && TableColumn::find(&fields, &Place::Usual).is_some()
     };
     let has_column = config.has_names();
@@ -140,32 +146,24 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
 /// Characters of a line that an error shows.
 const LINE_CHARACTERS_SHOWN: usize = 60;
 
-/// The first row of a table, split at one delimiter.
-struct FirstRow {
-    separator: Separator,
-    row: Vec<Vec<u8>>,
-    end: usize,
-    column: TableColumn,
-    is_header: bool,
-}
-
 /// The beginning of a list in a format. What is found is a [`List`] whose note has the choices made
 /// without a flag, or `None` if more bytes must be read. Errors say what is wrong.
-struct Look<'l> {
-    name: &'l str,
-    first: &'l [u8],
-    /// The text, without a byte order mark.
-    text: &'l [u8],
-    is_whole: bool,
-    format: ListFormat,
-    config: &'l ListConfig,
+#[derive(Clone, Copy)]
+pub(super) struct Look<'l> {
+    pub name: &'l str,
+    pub first: &'l [u8],
+    /// The text, without a byte order mark and what was passed over.
+    pub text: &'l [u8],
+    pub is_whole: bool,
+    pub format: ListFormat,
+    pub config: &'l ListConfig,
 }
 
 impl Look<'_> {
     fn list(&self) -> Result<Option<List>, String> {
         let (format, config) = (self.format, self.config);
         if (!self.first.is_empty() || !self.is_whole)
-            && let Err(problem) = config.check(format)
+            && let Err(problem) = config.check(format, false)
         {
             return Err(self.doubt_of_lines().unwrap_or(problem));
         }
@@ -237,26 +235,51 @@ impl Look<'_> {
     }
 
     /// Returns a list of lines with this layout, whose records begin with the text.
-    fn with(&self, layout: Layout) -> List {
+    pub(super) fn with(&self, layout: Layout) -> List {
         let plain = List::plain(self.name, Terminator::LineFeed);
         let (times, hosts) = (self.config.times.clone(), self.config.hosts_in(self.format));
         List { format: self.format, layout, times, hosts, head: self.head(0), ..plain }
     }
 
-    /// Returns the byte order mark and the first bytes of the text.
-    fn head(&self, bytes: usize) -> Vec<u8> {
+    /// Returns what is before the text, and its first bytes.
+    pub(super) fn head(&self, bytes: usize) -> Vec<u8> {
         let mark = self.first.len() - self.text.len();
         self.first[..mark + bytes].to_vec()
     }
 
-    /// Returns the members at these paths of the URL, and those of the time, the agent and the host.
-    fn members(&self, urls: Vec<FieldPath>) -> Result<ObjectValues, String> {
-        let ListConfig { urls: place, times, agents, hosts, unit, .. } = self.config;
-        let places = [place, times, agents, hosts].map(Place::clone);
+    /// Returns the members at these paths of the URL, and those of the other values. `fields` are the paths of
+    /// the members of the first objects. The second is the path of a query that is not read.
+    fn members(
+        &self,
+        urls: Vec<FieldPath>,
+        fields: &[String],
+    ) -> Result<(ObjectValues, Option<String>), String> {
+        let places = self.config.places().map(Place::clone);
         let is_asked = self.config.has_names();
+        let has_paths = self.config.hosts_in(self.format).is_some();
+        let is_left = has_paths && !self.config.queries.is_asked();
+        let beside = urls.iter().flat_map(|url| layouts::queries_beside(url, fields));
+        let queries: Vec<FieldPath> = beside.filter(|_| is_left).take(QUERIES_MAX).collect();
+        let left = queries.first().map(ToString::to_string);
         let lines = self.lines().filter(|_| is_asked).into_iter().flatten();
-        let fields = lines.filter(|line| !line.starts_with(b"!")).find_map(members_of);
-        ObjectValues::new(urls, places, *unit, fields.unwrap_or_default())
+        let first = lines.filter(|line| !line.starts_with(b"!")).find_map(members_of);
+        let first = first.unwrap_or_default();
+        Ok((ObjectValues::new(urls, queries, places, self.config.unit, first)?, left))
+    }
+
+    /// Returns the paths of the members of the first objects.
+    fn fields(&self) -> Vec<String> {
+        let mut fields: Vec<String> = Vec::new();
+        let lines = self.lines().into_iter().flatten().take(RECORDS_LOOKED_AT_MAX);
+        for line in lines.filter(|line| !line.starts_with(b"!")) {
+            let members = members_of(line).unwrap_or_default();
+            let new: Vec<String> = members.into_iter().filter(|it| !fields.contains(it)).collect();
+            fields.extend(new);
+            if fields.len() > FIELDS_LOOKED_AT_MAX {
+                break;
+            }
+        }
+        fields
     }
 
     /// Finds the format of a log. Without a host in its lines, `--host` gives it.
@@ -270,7 +293,7 @@ impl Look<'_> {
         let reads = Reads { time: times.is_asked(), agent: agents.is_asked() };
         let Some(line) = LogLine::find(lines(), declared, reads) else {
             return match lines().next() {
-                Some(first) => Err(advice::unknown_log(first)),
+                Some(first) => Err(advice::unknown_log(self.name, first)),
                 None => Ok(Some(self.with(Layout::Text))),
             };
         };
@@ -359,22 +382,39 @@ impl Look<'_> {
     }
 
     /// Returns a list of objects with the URL at these paths.
-    fn objects(&self, urls: Vec<FieldPath>, note: Option<String>) -> Result<Option<List>, String> {
-        Ok(Some(List { note, ..self.with(Layout::Fields(self.members(urls)?)) }))
+    fn objects(
+        &self,
+        urls: Vec<FieldPath>,
+        fields: &[String],
+        note: Option<String>,
+    ) -> Result<Option<List>, String> {
+        self.config.check(self.format, true)?;
+        let (members, left_query) = self.members(urls, fields)?;
+        Ok(Some(List { note, left_query, ..self.with(Layout::Fields(members)) }))
     }
 
     fn json(&self) -> Result<Option<List>, String> {
         if advice::is_json_array(self.text) {
             return Err(advice::json_array(self.name, self.text));
         }
+        if self.lines().is_none() {
+            return Ok(None);
+        }
+        let fields = self.fields();
+        if let Some((layout, config)) = layouts::known(&fields, self.config) {
+            let url = config.urls.names().first().expect("a layout has a URL");
+            let note = format!("field `{url}` ({})", layout.name);
+            let look = Look { config: &config, ..*self };
+            return look.objects(config.urls.paths()?, &fields, Some(note));
+        }
         if self.config.urls.is_asked() {
-            return self.objects(self.config.urls.paths()?, None);
+            return self.objects(self.config.urls.paths()?, &fields, None);
         }
         let Some(lines) = self.lines() else { return Ok(None) };
         let mut names: Vec<String> = Vec::new();
         let mut are_objects = true;
         for line in lines {
-            let Ok(Json::Object(object)) = serde_json::from_slice(line) else {
+            let Some(object) = object_in(line) else {
                 // One truncated line must not hide the others.
                 are_objects = false;
                 continue;
@@ -396,27 +436,31 @@ impl Look<'_> {
                 Some([key]) => {
                     let how = (*key != "url").then(|| format!("field `{key}`"));
                     let rival = self.rival_field(key);
-                    let list = self.objects(vec![FieldPath::usual(key)], how)?;
+                    let list = self.objects(vec![FieldPath::usual(key)], &fields, how)?;
                     return Ok(list.map(|list| List { rival, ..list }));
                 }
                 _ => {}
             }
             if ["discovered", "known"].iter().any(|item| object.contains_key(*item)) {
-                let fields = FRONTIER_FIELDS.map(|path| path.parse().expect("these are paths"));
+                let paths = FRONTIER_FIELDS.map(|path| path.parse().expect("these are paths"));
                 let how = format!("fields `{}`", FRONTIER_FIELDS.join("` and `"));
-                return self.objects(fields.to_vec(), Some(how));
+                return self.objects(paths.to_vec(), &fields, Some(how));
             }
         }
         if names.is_empty() {
             // An empty list, or lines that are not objects, which count as invalid.
             return match are_objects {
-                true => self.objects(vec![FieldPath::usual("url")], None),
+                true => self.objects(vec![FieldPath::usual("url")], &fields, None),
                 false => Err(advice::no_object(self.name, self.text)),
             };
         }
         let first = self.lines().and_then(|mut lines| lines.next());
-        let inside = |line| advice::log_in_json(line).or_else(|| advice::json_in_field(line));
-        Err(first.and_then(inside).unwrap_or_else(|| {
+        let first = first.and_then(|line| {
+            advice::log_in_field(self.name, line)
+                .or_else(|| advice::json_in_field(line))
+                .or_else(|| advice::list_in_object(self.name, line))
+        });
+        Err(first.unwrap_or_else(|| {
             format!(
                 "JSON Lines without a field `url`; its fields are {}; name the one with the URL with \
                  --url-field NAME",
@@ -435,7 +479,7 @@ impl Look<'_> {
             is_url && !name.eq_ignore_ascii_case(key) && could_be_url(name.as_bytes(), true)
         };
         let lines = self.lines()?.take(RECORDS_LOOKED_AT_MAX);
-        let objects = lines.filter_map(|line| serde_json::from_slice::<Map<_, _>>(line).ok());
+        let objects = lines.filter_map(object_in);
         objects.flatten().find(could_be).map(|(name, _)| name)
     }
 
@@ -444,163 +488,10 @@ impl Look<'_> {
             false => vec![FieldPath::usual("url")],
             true => self.config.urls.paths()?,
         };
-        let layout = Layout::Cdxj(self.members(fields)?);
+        self.config.check(self.format, true)?;
+        let layout = Layout::Cdxj(self.members(fields, &[])?.0);
         // Comments come first.
         let end = self.end_of_lines(b"!");
         Ok(end.map(|end| List { head: self.head(end), ..self.with(layout) }))
     }
-
-    /// Detects CSV with the first of `separators` for which the row has the column.
-    fn rows(&self, separators: &[Separator]) -> Result<Option<List>, String> {
-        let usual = separators[0];
-        let ListConfig { urls, times, agents, hosts, unit, .. } = self.config;
-        let table = |columns: Columns| List {
-            framing: columns.separator.framing(),
-            ..self.with(Layout::Columns(columns))
-        };
-        let unit = *unit;
-        if self.text.is_empty() && self.is_whole {
-            let columns = Columns { separator: usual, url: 0, others: [None; 3], unit, count: 1 };
-            return Ok(Some(table(columns)));
-        }
-        let mut found: Option<FirstRow> = None;
-        for &separator in separators {
-            if !self.is_whole && separator.framing().first_end(self.text).is_none() {
-                return Ok(None);
-            }
-            let (row, end) = first_row(self.text, separator);
-            if row.len() > TABLE_COLUMNS_MAX {
-                return Err(format!(
-                    "more than {TABLE_COLUMNS_MAX} columns; if it is no CSV or TSV, name its format with \
-                     --input-format"
-                ));
-            }
-            let Some((column, is_header)) = self.column(&row) else { continue };
-            // Without a header, only the usual delimiter counts, because the others may be part of
-            // a URL.
-            let is_usual = separator == usual;
-            let is_better = found.as_ref().is_none_or(|other| row.len() > other.row.len());
-            if is_better && (is_header || is_usual) {
-                found = Some(FirstRow { separator, row, end, column, is_header });
-            }
-        }
-        let separator = found.as_ref().map_or(usual, |found| found.separator);
-        if let Some(problem) = self.problem_of_row(separator) {
-            return Err(problem);
-        }
-        let Some(FirstRow { separator, row, end, column, is_header }) = found else {
-            return Err(self.no_column(separators));
-        };
-        let url = column.only(&row, Value::Url)?;
-        let place = |at: &Place, value| {
-            at.is_asked().then(|| value_column(&row, is_header, at, value)).transpose()
-        };
-        let (time, agent) = (place(times, Value::Time)?, place(agents, Value::Agent)?);
-        let others = [time, agent, place(hosts, Value::Host)?];
-        if row.len() == 1 {
-            // A table with another delimiter is lines with more than a URL.
-            let rows = if is_header { &self.text[end..] } else { self.text };
-            advice::check_lines(self.name, rows, self.is_whole)?;
-        }
-        let list = table(Columns { separator, url, others, unit, count: row.len() });
-        if !is_header {
-            let has_rival = |row: &Vec<Vec<u8>>| {
-                let mut fields = row.iter().enumerate();
-                advice::has_scheme(&row[url.min(row.len() - 1)])
-                    && fields.any(|(place, field)| place != url && advice::has_scheme(field))
-            };
-            let rival = self.rows_looked_at(separator).find(has_rival);
-            let problem = rival.filter(|_| !urls.is_asked()).and_then(|row| advice::sites(&row));
-            if let Some(problem) = problem {
-                return Err(problem);
-            }
-            let note = Some(format!("column {}, no header", url + 1));
-            return Ok(Some(List { note, ..list }));
-        }
-        let found = || format!("column `{}`", String::from_utf8_lossy(row[url].trim_ascii()));
-        // A number may have been meant for a table without a header.
-        let is_usual = || TableColumn::find(&row[url..=url], &Place::Usual).is_some();
-        let is_chosen = !urls.is_asked() || !column.is_named && !is_usual();
-        let note = is_chosen.then(found);
-        let rival = if urls.is_asked() { None } else { rival(&row, url, list.hosts.is_some()) };
-        Ok(Some(List { head: self.head(end), note, rival, columns: row, ..list }))
-    }
-
-    /// Returns the first rows; the last may be cut.
-    fn rows_looked_at(&self, separator: Separator) -> impl Iterator<Item = Vec<Vec<u8>>> {
-        let mut rest = self.text;
-        let rows = std::iter::from_fn(move || {
-            let (row, end) = first_row(rest, separator);
-            rest = rest.get(end..).filter(|_| end > 0)?;
-            Some(row)
-        });
-        rows.take(RECORDS_LOOKED_AT_MAX)
-    }
-
-    /// Returns the problem of a first row that would take in the rows behind it: as a header, none of them
-    /// would be a record.
-    fn problem_of_row(&self, separator: Separator) -> Option<String> {
-        let mut fields = Fields::new(self.text, separator).take(TABLE_COLUMNS_MAX);
-        fields.find_map(|field| match field.problem {
-            Some(QuoteProblem::NotClosed) => {
-                Some(format!("row 1: {}", advice::open_quote(self.name)))
-            }
-            _ => field.holds_line_end().then(|| advice::cr_alone(self.name)),
-        })
-    }
-
-    /// Returns the problem of a table without the column of the URL.
-    fn no_column(&self, separators: &[Separator]) -> String {
-        let rows = separators.iter().map(|it| first_row(self.text, *it).0);
-        let row = rows.max_by_key(Vec::len).expect("a table has a separator");
-        let at = &self.config.urls;
-        if let Some(problem) = advice::sites(&row).filter(|_| !at.is_asked()) {
-            return problem;
-        }
-        let mut problem = TableColumn::missing(&row, at, Value::Url);
-        if !separators[0].has_quotes && row.iter().any(|name| name.starts_with(b"\"")) {
-            problem.push_str(", or read a table with quotes with --input-format csv");
-        }
-        problem
-    }
-
-    /// Returns the column of the URL, and whether `row` is a header.
-    fn column(&self, row: &[Vec<u8>]) -> Option<(TableColumn, bool)> {
-        let at = &self.config.urls;
-        // The first row of a table without a header may have a number as well.
-        let number = at.names().iter().find_map(|it| it.parse::<usize>().ok()?.checked_sub(1));
-        let site = number.filter(|&place| place < row.len() && advice::is_site(row, place));
-        let found = site.map(TableColumn::at).or_else(|| TableColumn::find(row, at));
-        if let Some(column) = found {
-            let is_header = match (at.is_asked(), column.is_named) {
-                // The error about a missing column shows the first row of a table without a header.
-                (true, true) => !advice::is_site(row, column.place),
-                (false, true) => true,
-                (_, false) => is_column_name(&row[column.place]),
-            };
-            return Some((column, is_header));
-        }
-        if at.is_asked() {
-            return None;
-        }
-        // Without a header, the column is the only field with a URL.
-        let place = row.iter().position(|field| advice::has_scheme(field))?;
-        let is_only = !row[place + 1..].iter().any(|field| advice::has_scheme(field));
-        is_only.then_some((TableColumn::at(place), false))
-    }
-}
-
-/// Returns the column with another value than the URL. The error says that there is none.
-fn value_column(
-    row: &[Vec<u8>],
-    is_header: bool,
-    at: &Place,
-    value: Value,
-) -> Result<usize, String> {
-    // Without a header, columns have numbers only.
-    let found = match is_header {
-        true => TableColumn::find(row, at),
-        false => TableColumn::find(&vec![b""; row.len()], at),
-    };
-    found.ok_or_else(|| TableColumn::missing(row, at, value))?.only(row, value)
 }

@@ -1,33 +1,56 @@
-//! The URL that a text means, and the host of records that have a path alone: given for all, or read from
-//! each record.
+//! The URL that a text means: itself, or the URL of a path whose other parts are in other fields of its
+//! record, or given for all.
 //!
 //! The request of a log means its target.
 //! A URL that begins with `/` is a path. Its origin is the host of its record, or else the one that
 //! is given for all. Clients choose the hosts that servers log, so a host with more than a name and a
 //! port is none: it could put another path before that of the record.
 
-use memchr::memmem;
+use std::sync::atomic::Ordering;
+
+use memchr::{memchr, memmem};
 
 use super::log::target;
+use super::values::Tally;
 use super::{Arena, Problem};
+use portcullis_engine::bytes::trim;
 
-/// The host of a record whose host cannot be read, which is none.
+/// The value of a record that cannot be read. No host or query is so.
+pub(super) const UNREADABLE: &[u8] = b"\0";
+
+/// The host of a line that has none where others have theirs.
 pub(super) const NO_HOST: &[u8] = b"?";
+
+/// The parts of a URL that are in other fields of its record.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parts<'c> {
+    pub host: Option<&'c [u8]>,
+    pub query: Option<&'c [u8]>,
+    pub scheme: Option<&'c [u8]>,
+}
 
 /// Returns the URL that a text means: itself, the target of the request of a log, or a path on its host
 /// if `hosts` completes paths.
 #[inline]
 pub(super) fn url_of_text<'c>(
     text: &'c [u8],
-    host: impl FnOnce() -> Option<&'c [u8]>,
-    hosts: Option<&Hosts>,
+    parts: impl FnOnce() -> Parts<'c>,
+    hosts: Option<(&Hosts, &Tally)>,
     arena: &'c Arena,
 ) -> Result<&'c [u8], Problem> {
+    // Blanks around a delimiter are no part of a path.
+    let text = match hosts {
+        Some((hosts, _)) if !hosts.is_log => trim(text, b" "),
+        _ => text,
+    };
     // The name of a method. Few URLs begin so.
     let url = if text.first().is_some_and(u8::is_ascii_uppercase) { url_in(text) } else { text };
-    match (url, hosts) {
-        (path @ [b'/', ..], Some(hosts)) => hosts.url_of(path, host(), arena),
-        (url, _) => Ok(url),
+    match hosts {
+        Some((hosts, _)) if text.starts_with(b"//") && !hosts.is_log => Err(Problem::TwoSlashes),
+        Some((hosts, tally)) if hosts.joins_query || url.starts_with(b"/") => {
+            hosts.url_of(url, parts(), tally, arena)
+        }
+        _ => Ok(url),
     }
 }
 
@@ -46,40 +69,117 @@ pub(super) fn is_absolute(target: &[u8]) -> bool {
     !scheme.is_empty() && scheme.iter().all(u8::is_ascii_alphabetic)
 }
 
-/// The hosts of URLs that are paths.
+/// Returns the URL that a URL or a path, and the host, the query and the scheme of its record, are.
+///
+/// # Errors
+///
+/// As for a record of a table.
+pub fn joined_url<'c>(
+    text: &'c [u8],
+    [host, query, scheme]: [Option<&'c [u8]>; 3],
+    arena: &'c Arena,
+) -> Result<&'c [u8], Problem> {
+    let hosts = Hosts { joins_query: true, ..Hosts::default() };
+    url_of_text(text, || Parts { host, query, scheme }, Some((&hosts, &Tally::default())), arena)
+}
+
+/// How paths become URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hosts {
     /// The host of records that have none: `a.example`, with a scheme or a port if needed.
     pub given: Option<String>,
+    /// Whether records are requests that a server logged, so that `//` begins a path. In a table it begins a
+    /// reference to another host (RFC 3986, section 4.2).
+    pub is_log: bool,
+    /// Whether the query of a record is part of its URL. Otherwise paths that lack it are counted.
+    pub joins_query: bool,
 }
 
 impl Hosts {
-    /// Returns the URL of a path on `host`, or else on the host that is given.
-    pub(super) fn url_of<'c>(
+    /// Returns the URL that a URL or a path and the other parts of a record are.
+    fn url_of<'c>(
         &self,
-        path: &[u8],
-        host: Option<&[u8]>,
+        url: &'c [u8],
+        Parts { host, query, scheme }: Parts<'c>,
+        tally: &Tally,
         arena: &'c Arena,
     ) -> Result<&'c [u8], Problem> {
-        let host = host.map(<[u8]>::trim_ascii).filter(|host| !matches!(*host, b"" | b"-"));
-        let host = host.or(self.given.as_deref().map(str::as_bytes)).ok_or(Problem::NoHost)?;
-        let (scheme, host) = origin_of(host).ok_or(Problem::NoHost)?;
-        Ok(joined(&[scheme, host, path], arena))
+        let query = query.map(|it| it.strip_prefix(b"?").unwrap_or(it)).filter(|it| !is_none(it));
+        let end = memchr(b'#', url).unwrap_or(url.len());
+        let (path, own) = match memchr(b'?', &url[..end]) {
+            Some(mark) => (&url[..mark], &url[mark + 1..end]),
+            None => (&url[..end], &b""[..]),
+        };
+        let query = match query {
+            Some(UNREADABLE) if self.joins_query => return Err(Problem::NotAString),
+            Some(query) if self.joins_query && (own.is_empty() || own == query) => query,
+            Some(_) if self.joins_query => return Err(Problem::TwoQueries),
+            Some(_) if own.is_empty() => {
+                tally.left_queries.fetch_add(1, Ordering::Relaxed);
+                own
+            }
+            _ => own,
+        };
+        let mark: &[u8] = if query.is_empty() { &url[path.len()..end] } else { b"?" };
+        if !url.starts_with(b"/") {
+            let is_whole = own == query;
+            return Ok(if is_whole { url } else { joined(&[path, mark, query], arena) });
+        }
+        let scheme = scheme_of(scheme)?;
+        let host = host.map(<[u8]>::trim_ascii).filter(|host| !is_none(host));
+        let (own_scheme, host) = match (host, &self.given) {
+            (Some(host), _) => {
+                let (own, host) = origin_of(host).ok_or(Problem::NoHost)?;
+                let is_other = |it: &[u8]| own.is_some_and(|own| !own.eq_ignore_ascii_case(it));
+                if scheme.is_some_and(is_other) {
+                    return Err(Problem::BadScheme);
+                }
+                (own, host)
+            }
+            (None, Some(given)) => origin_of(given.as_bytes()).ok_or(Problem::NoHost)?,
+            (None, None) => return Err(Problem::NoHost),
+        };
+        let scheme = scheme.or(own_scheme).unwrap_or(match host.ends_with(b":80") {
+            true => b"http://",
+            false => b"https://",
+        });
+        Ok(joined(&[scheme, host, path, mark, query], arena))
     }
 }
 
-/// Returns the scheme with `://`, and the host with its port, of the origin that `text` means; `None` if
-/// it is none. The scheme is https unless it is given, or the port is that of http.
+/// Whether a value of a log stands for none.
+fn is_none(value: &[u8]) -> bool {
+    matches!(value.trim_ascii(), b"" | b"-")
+}
+
+/// Returns the scheme with `://` that a value means: http or https in any case, with or without `:` or `://`;
+/// `None` if it has none, as a protocol (`HTTP/1.1`).
+fn scheme_of(value: Option<&[u8]>) -> Result<Option<&'static [u8]>, Problem> {
+    let Some(value) = value.map(<[u8]>::trim_ascii).filter(|value| !is_none(value)) else {
+        return Ok(None);
+    };
+    let name = value.strip_suffix(b"://").or(value.strip_suffix(b":")).unwrap_or(value);
+    let is_protocol = name.len() > 5 && name[..5].eq_ignore_ascii_case(b"HTTP/");
+    match () {
+        () if name.eq_ignore_ascii_case(b"https") => Ok(Some(b"https://")),
+        () if name.eq_ignore_ascii_case(b"http") => Ok(Some(b"http://")),
+        () if is_protocol => Ok(None),
+        () => Err(Problem::BadScheme),
+    }
+}
+
+/// Returns the scheme with `://`, if there is one, and the host with its port, of the origin that `text`
+/// means; `None` if it is none.
 #[inline]
-fn origin_of(text: &[u8]) -> Option<(&[u8], &[u8])> {
+fn origin_of(text: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     // Most are the host alone.
     if !text.is_empty() && text.iter().all(is_part_of_host) {
-        let scheme: &[u8] = if text.ends_with(b":80") { b"http://" } else { b"https://" };
-        return Some((scheme, text));
+        return Some((None, text));
     }
     let (scheme, host) = text.split_at(memmem::find(text, b"://")? + 3);
-    let is_scheme = [&b"http://"[..], b"https://"].iter().any(|it| it.eq_ignore_ascii_case(scheme));
-    (is_scheme && !host.is_empty() && host.iter().all(is_part_of_host)).then_some((scheme, host))
+    let is_web = [&b"http://"[..], b"https://"].iter().any(|it| it.eq_ignore_ascii_case(scheme));
+    let is_origin = is_web && !host.is_empty() && host.iter().all(is_part_of_host);
+    is_origin.then_some((Some(scheme), host))
 }
 
 /// Whether a byte may stand in a host with its port.
@@ -127,15 +227,26 @@ pub(super) fn joined<'c>(parts: &[&[u8]], arena: &'c Arena) -> &'c [u8] {
 mod tests {
     use super::*;
 
+    /// Returns the URL of a text and its parts, and the number of queries that are not part of theirs.
+    fn completed(
+        hosts: &Hosts,
+        text: &str,
+        [host, query, scheme]: [Option<&str>; 3],
+    ) -> (Result<String, Problem>, u64) {
+        let (arena, tally) = (Arena::new(), Tally::default());
+        let [host, query, scheme] = [host, query, scheme].map(|part| part.map(str::as_bytes));
+        let parts = || Parts { host, query, scheme };
+        let url = url_of_text(text.as_bytes(), parts, Some((hosts, &tally)), &arena);
+        let url = url.map(|url| String::from_utf8(url.to_vec()).unwrap());
+        (url, tally.left_queries.into_inner())
+    }
+
     #[test]
     fn paths_get_the_host_of_their_record_or_the_one_for_all() {
-        let given = Hosts { given: Some("http://all.example".into()) };
+        let given = Hosts { given: Some("http://all.example".into()), ..Hosts::default() };
         let none = Hosts::default();
-        let arena = Arena::new();
-        let url = |config: &Hosts, host: Option<&str>| {
-            let url = config.url_of(b"/a?b", host.map(str::as_bytes), &arena);
-            url.map(|url| String::from_utf8(url.to_vec()).unwrap())
-        };
+        let url =
+            |config: &Hosts, host: Option<&str>| completed(config, "/a?b", [host, None, None]).0;
         for (host, expected) in [
             ("a.example", "https://a.example/a?b"),
             (" A.example ", "https://A.example/a?b"),
@@ -164,11 +275,83 @@ mod tests {
             "a\nb",
             "ftp://a",
             "http://",
+            "\0",
         ] {
             for config in [&given, &none] {
                 assert_eq!(url(config, Some(host)), Err(Problem::NoHost), "{host}");
             }
             assert!(given_host(host).is_err());
         }
+    }
+
+    #[test]
+    fn queries_are_joined_once() {
+        let hosts =
+            Hosts { given: Some("a.example".into()), joins_query: true, ..Hosts::default() };
+        let url = |text: &str, query: &str| completed(&hosts, text, [None, Some(query), None]).0;
+        for (text, query, expected) in [
+            ("/list", "sort=price", "https://a.example/list?sort=price"),
+            ("/list", "?sort=price", "https://a.example/list?sort=price"),
+            ("/list?", "sort=price", "https://a.example/list?sort=price"),
+            ("/list#top", "sort=price", "https://a.example/list?sort=price"),
+            ("/list?sort=price", "sort=price", "https://a.example/list?sort=price"),
+            ("/list?sort=price#top", "?sort=price", "https://a.example/list?sort=price"),
+            ("GET /list HTTP/1.1", "sort=price", "https://a.example/list?sort=price"),
+            ("http://b.example/list", "sort=price", "http://b.example/list?sort=price"),
+            ("http://b.example/list?a#top", "a", "http://b.example/list?a#top"),
+            ("/list?", "", "https://a.example/list?"),
+            ("/list", "-", "https://a.example/list"),
+            ("/list?own", "?", "https://a.example/list?own"),
+        ] {
+            assert_eq!(url(text, query).as_deref(), Ok(expected), "{text} {query}");
+        }
+        for text in ["/list?a", "http://b.example/?a#b"] {
+            assert_eq!(url(text, "b"), Err(Problem::TwoQueries), "{text}");
+        }
+        assert_eq!(url("/list", "\0"), Err(Problem::NotAString));
+        // Without the flag, they are counted where a path lacks them.
+        let hosts = Hosts { joins_query: false, ..hosts };
+        let left = |text: &str, query| completed(&hosts, text, [None, query, None]);
+        assert_eq!(left("/list", Some("a")), (Ok("https://a.example/list".into()), 1));
+        for (text, query) in
+            [("/list?b", Some("a")), ("/list", Some("")), ("/list", None), ("http://b/", Some("a"))]
+        {
+            assert_eq!(left(text, query).1, 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn schemes_are_of_the_record() {
+        let hosts = Hosts { given: Some("http://all.example".into()), ..Hosts::default() };
+        let url = |host, scheme| completed(&hosts, "/a", [host, None, Some(scheme)]).0;
+        for (host, scheme, expected) in [
+            (Some("a.example"), "http", "http://a.example/a"),
+            (Some("a.example"), "HTTPS", "https://a.example/a"),
+            (Some("a.example"), "http:", "http://a.example/a"),
+            (Some("a.example"), "Http://", "http://a.example/a"),
+            (Some("a.example:80"), "https", "https://a.example:80/a"),
+            (Some("https://a.example"), "https", "https://a.example/a"),
+            (Some("a.example"), "HTTP/1.1", "https://a.example/a"),
+            (Some("a.example:80"), "-", "http://a.example:80/a"),
+            (None, "https", "https://all.example/a"),
+            (None, "", "http://all.example/a"),
+        ] {
+            assert_eq!(url(host, scheme).as_deref(), Ok(expected), "{host:?} {scheme}");
+        }
+        for (host, scheme) in
+            [(Some("a.example"), "ftp"), (None, "ws"), (Some("http://a.example"), "https")]
+        {
+            assert_eq!(url(host, scheme), Err(Problem::BadScheme), "{host:?} {scheme}");
+        }
+    }
+
+    #[test]
+    fn two_slashes_are_of_another_host_but_in_logs() {
+        let table = Hosts { given: Some("a.example".into()), ..Hosts::default() };
+        let log = Hosts { is_log: true, ..table.clone() };
+        let url = |hosts: &Hosts, text: &str| completed(hosts, text, [None; 3]).0;
+        assert_eq!(url(&table, "//b.example/x"), Err(Problem::TwoSlashes));
+        assert_eq!(url(&log, "//b/x").as_deref(), Ok("https://a.example//b/x"));
+        assert_eq!(url(&table, "GET //b/x HTTP/1.1").as_deref(), Ok("https://a.example//b/x"));
     }
 }

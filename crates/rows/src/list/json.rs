@@ -1,4 +1,4 @@
-//! Finds the URL, the time, the agent and the host in a JSON object: members by their paths.
+//! Finds the values in a JSON object, the URL and its parts, the time and the agent: members by their paths.
 //!
 //! The whole line is parsed, so that a line that is not JSON has no URL. Cost: one pass to check UTF-8
 //! and one to parse, whatever is read.
@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use bumpalo::Bump;
 
-use super::host::NO_HOST;
+use super::host::UNREADABLE;
 use super::place::{Place, Value};
 use super::values::{Values, lacks_unit};
-use super::{FieldPath, Problem};
-use portcullis_captures::json_path::{FieldValue, Found, Members};
+use super::{FieldPath, ListFormat, Problem, advice};
+use portcullis_captures::json_path::{FieldValue, Found, Members, without_nan};
 use portcullis_captures::names::listed;
 use portcullis_robots::access::{TimeUnit, in_range};
 
@@ -25,11 +25,8 @@ pub(super) struct ObjectValues {
     seen: Arc<Seen>,
 }
 
-/// The values in the order of the members.
-const VALUES: [Value; 4] = [Value::Url, Value::Time, Value::Agent, Value::Host];
-
 /// The bit of [`Seen::bits`] for objects, after those of the values.
-const AN_OBJECT: u8 = 1 << VALUES.len();
+const AN_OBJECT: u8 = 1 << Value::ALL.len();
 
 /// What the objects of a list had, in all threads.
 #[derive(Debug)]
@@ -37,39 +34,44 @@ struct Seen {
     /// Whether an object had each of the values, and whether there was an object.
     bits: AtomicU8,
     /// Where the values are.
-    places: [Place; 4],
+    places: [Place; 6],
     /// The paths of the members of the first object.
     fields: Vec<String>,
 }
 
 impl ObjectValues {
-    /// Returns the members of the URL at these paths, and those of the time, the agent and the host at
-    /// their `places`, as which that of the URL is given too. Some servers log each header as a list of its
-    /// values, so agents and hosts may be one. `fields` are the paths of the members of the first object.
+    /// Returns the members of the URL at these paths, and those of the other values at their `places`, as
+    /// which that of the URL is given too. If no place is given for the query, it is read at `queries`. Some
+    /// servers log each header as a list of its values, so agents and hosts may be one. `fields` are the
+    /// paths of the members of the first object.
     ///
     /// # Errors
     ///
     /// If one is no path, or there are too many.
     pub(super) fn new(
         urls: Vec<FieldPath>,
-        places: [Place; 4],
+        queries: Vec<FieldPath>,
+        places: [Place; 6],
         unit: Option<TimeUnit>,
         fields: Vec<String>,
     ) -> Result<ObjectValues, String> {
-        let [_, times, agents, hosts] = &places;
-        let paths = [urls, times.paths()?, agents.paths()?, hosts.paths()?].into_iter().enumerate();
+        let [_, times, agents, hosts, asked, schemes] = &places;
+        let queries = if asked.is_asked() { asked.paths()? } else { queries };
+        let paths =
+            [urls, times.paths()?, agents.paths()?, hosts.paths()?, queries, schemes.paths()?];
+        let paths = paths.into_iter().enumerate();
         let paths = paths.flat_map(|(value, paths)| paths.into_iter().map(move |it| (value, it)));
         let members = Members::new(paths.collect(), &[2, 3], &[])?;
         let seen = Arc::new(Seen { bits: AtomicU8::new(0), places, fields });
         Ok(ObjectValues { members, unit, seen })
     }
 
-    /// Returns the problem of objects none of which had a member that was named: for any value if all
-    /// objects were read, or else for those that make a URL.
-    pub(super) fn missing(&self, are_all: bool) -> Option<String> {
+    /// Returns the problem of the list called `name`, none of whose objects had a member that was named: for
+    /// any value if all objects were read, or else for those that make a URL.
+    pub(super) fn missing(&self, name: &str, format: ListFormat, are_all: bool) -> Option<String> {
         let Seen { bits, places, fields } = &*self.seen;
         let bits = bits.load(Ordering::Relaxed);
-        let (number, value) = VALUES.into_iter().enumerate().find(|(number, value)| {
+        let (number, value) = Value::ALL.into_iter().enumerate().find(|(number, value)| {
             let counts = are_all || matches!(value, Value::Url | Value::Host);
             counts && !places[*number].names().is_empty() && bits >> number & 1 == 0
         })?;
@@ -80,13 +82,20 @@ impl ObjectValues {
         };
         (bits & AN_OBJECT != 0).then(|| {
             let (noun, flag) = (value.noun(), value.flag());
-            format!("no record has a field `{names}`{there}; name the one with the {noun} with {flag} NAME")
+            if let Some(problem) = advice::of_folder(name, &places[number], value) {
+                return problem;
+            }
+            let way = match value.is_of(format) {
+                true => format!("the {noun} of a line is {flag} record"),
+                false => format!("name the one with the {noun} with {flag} NAME"),
+            };
+            format!("no record has a field `{names}`{there}; {way}")
         })
     }
 
     /// Notes what an object has.
     #[inline]
-    fn see(&self, found: &[Found<'_>; 4]) {
+    fn see(&self, found: &[Found<'_>; 6]) {
         let has = |found: &Found<'_>| found.rank != usize::MAX;
         let values = found.iter().enumerate();
         let bits = values.fold(AN_OBJECT, |bits, (number, it)| bits | u8::from(has(it)) << number);
@@ -102,14 +111,20 @@ impl ObjectValues {
             return Values::from_url(Err(Problem::NotUtf8));
         };
         let text = text.trim_ascii();
-        let mut found = [const { Found::NONE }; 4];
-        let decoded = |text: &str| Cow::Borrowed(arena.alloc_str(text).as_bytes());
-        let mut parser = serde_json::Deserializer::from_str(text);
-        if !text.starts_with('{') || self.members.read(&mut parser, &decoded, &mut found).is_err() {
+        if !text.starts_with('{') {
             return Values::from_url(Err(Problem::NotJson));
         }
+        let mut found = [const { Found::NONE }; 6];
+        let decoded = |text: &str| Cow::Borrowed(arena.alloc_str(text).as_bytes());
+        let mut parser = serde_json::Deserializer::from_str(text);
+        if self.members.read(&mut parser, &decoded, &mut found).is_err() {
+            return match without_nan(text) {
+                Some(text) => self.read(arena.alloc_str(&text).as_bytes(), arena),
+                None => Values::from_url(Err(Problem::NotJson)),
+            };
+        }
         self.see(&found);
-        let [url, time, agent, host] = found;
+        let [url, time, agent, host, query, scheme] = found;
         let seconds = time.value.seconds(self.unit);
         Values {
             url: match url {
@@ -121,12 +136,18 @@ impl ObjectValues {
             time: seconds.and_then(in_range),
             lacks_unit: seconds.is_none() && lacks_unit(&time.value, self.unit),
             agent: text_of(agent),
-            // A host that cannot be read is not that of records without one.
-            host: match host {
-                Found { value: FieldValue::Null, is_repeated: false, .. } => None,
-                host => text_of(host).or(Some(NO_HOST)),
-            },
+            host: part_of(host),
+            query: part_of(query),
+            scheme: part_of(scheme),
         }
+    }
+}
+
+/// Returns a part of a URL. One that cannot be read is not that of records without one.
+fn part_of(found: Found<'_>) -> Option<&[u8]> {
+    match found {
+        Found { value: FieldValue::Null, is_repeated: false, .. } => None,
+        found => text_of(found).or(Some(UNREADABLE)),
     }
 }
 

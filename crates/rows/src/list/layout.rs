@@ -1,7 +1,7 @@
 //! The layouts of records of text: where each format has the values, and how a block is read.
 
 use std::iter;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_files::input::dump_record;
@@ -13,7 +13,7 @@ use super::host::Hosts;
 use super::json::ObjectValues;
 use super::log::LogLine;
 use super::place::Place;
-use super::values::{Arena, BlockBuffer, Values};
+use super::values::{Arena, BlockBuffer, Tally, Values, agent_of};
 use super::w3c::W3cLine;
 use crate::input::{Record, Records};
 
@@ -44,11 +44,11 @@ pub(super) enum Layout {
 
 impl Layout {
     /// Fills `block` with the next of `records`: their URLs, which get a host if they are paths, and
-    /// their times and agents. Counts the times that are numbers without a unit in `unitless`.
+    /// their times and agents. Counts in `tally` what is to be noted.
     pub(super) fn fill<'c>(
         &'c self,
         records: &mut Records<'c>,
-        (at, hosts, unitless): (&Place, Option<&Hosts>, &AtomicU64),
+        (at, hosts, tally): (&Place, Option<&Hosts>, &Tally),
         arena: &'c Arena,
         block: &mut BlockBuffer<'c>,
     ) {
@@ -57,15 +57,16 @@ impl Layout {
         agents.clear();
         doubts.clear();
         let has_time = *at == Place::Record;
+        let completing = hosts.map(|hosts| (hosts, tally));
         let mut complete = |record: Record<'c>, values: Values<'c>| {
             if at.is_asked() {
                 times.push(values.time);
                 if values.lacks_unit {
-                    unitless.fetch_add(1, Ordering::Relaxed);
+                    tally.unitless.fetch_add(1, Ordering::Relaxed);
                 }
             }
-            agents.push(values.agent.unwrap_or_default());
-            values.of_record(record, hosts, arena)
+            agents.push(values.agent.map(|agent| agent_of(agent, arena)).unwrap_or_default());
+            values.of_record(record, completing, arena)
         };
         let mut with_values = |values: &dyn Fn(&'c [u8]) -> Values<'c>| {
             records.fill(block);

@@ -24,7 +24,8 @@
 //!
 //! A [`Place`] says where a value is, for every format alike. The time is read if
 //! [`ListConfig::times`] asks for it, in the same pass, and the agent if [`ListConfig::agents`] does. A
-//! path has the host at [`ListConfig::hosts`], or else that of [`ListConfig::host`].
+//! path has the host at [`ListConfig::hosts`], or else that of [`ListConfig::host`], and the query and the
+//! scheme at their places. The tables of known programs need no places.
 //!
 //! A record whose URL cannot be found keeps its place with an empty URL and a [`Problem`], so it is
 //! invalid and never allowed. An ambiguous record has no URL (a member that occurs twice, a row
@@ -62,12 +63,14 @@ mod host;
 mod json;
 mod layout;
 mod log;
+mod layouts;
 pub mod parquet;
 #[cfg(test)]
 mod parquet_tests;
 mod place;
 mod rows;
 pub(crate) mod stage;
+mod table;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -76,15 +79,15 @@ mod w3c;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::input::{Framing, Records, Source, Terminator};
 use crate::limits::RECORDS_LOOKED_AT_MAX;
 use crate::sitemap::Sitemap;
-pub use advice::{of_row, of_text, open_quote, other_fields};
+pub use advice::{holds_more, of_row, of_text, open_quote, other_fields};
 pub(crate) use detect::detect;
 use host::Hosts;
-pub use host::given_host;
+pub use host::{given_host, joined_url};
 use layout::Layout;
 use log::Doubts;
 pub use log::LogFormat;
@@ -100,6 +103,7 @@ use portcullis_text::figures::counted;
 pub use rows::Rows;
 use stage::{Damages, StageLines};
 pub(crate) use values::BlockBuffer;
+use values::Tally;
 pub use values::{Arena, Block};
 
 words! {
@@ -188,6 +192,12 @@ pub struct ListConfig {
     pub hosts: Place,
     /// The host of other records with a path alone.
     pub host: Option<String>,
+    /// Where the query of each record without one in its URL is.
+    pub queries: Place,
+    /// Where the scheme of each record with a path alone is.
+    pub schemes: Place,
+    /// Whether the first row of a table is a record.
+    pub is_headless: bool,
     /// The terminator of plain lines. With NUL, no format is detected.
     pub terminator: Terminator,
     /// Whether a damaged sitemap ends before its damage, which [`List::take_damages`] tells.
@@ -197,30 +207,74 @@ pub struct ListConfig {
 impl ListConfig {
     /// Whether a value is in a place with a name.
     fn has_names(&self) -> bool {
-        let places = [&self.urls, &self.times, &self.agents, &self.hosts];
-        places.into_iter().any(|place| !place.names().is_empty())
+        self.places().into_iter().any(|place| !place.names().is_empty())
     }
 
-    /// Checks that records of a format can have all places. The error says what to do.
-    fn check(&self, format: ListFormat) -> Result<(), String> {
-        use ListFormat::{Cdx, Sitemap, Warc};
-        self.times.check(Value::Time, format)?;
-        self.agents.check(Value::Agent, format)?;
-        let flags = [("--host", self.host.is_some()), ("--host-field", self.hosts.is_asked())];
+    /// Returns the places, in the order of [`Value::ALL`].
+    fn places(&self) -> [&Place; 6] {
+        [&self.urls, &self.times, &self.agents, &self.hosts, &self.queries, &self.schemes]
+    }
+
+    /// Checks that records of a format can have all places. The error says what to do. Before its names are
+    /// known, a table may have `record`: the place of a known layout.
+    fn check(&self, format: ListFormat, are_names_known: bool) -> Result<(), String> {
+        use ListFormat::{Cdx, Csv, Parquet, Sitemap, Tsv, Warc};
+        let whole = format.describe();
+        let flags = [
+            ("--host", self.host.is_some()),
+            ("--host-field", self.hosts.is_asked()),
+            ("--query-field", self.queries.is_asked()),
+            ("--scheme-field", self.schemes.is_asked()),
+        ];
         let flag = flags.into_iter().find(|&(_, is_given)| is_given);
         if let Some((flag, _)) = flag.filter(|_| matches!(format, Cdx | Sitemap | Warc)) {
-            let format = format.describe();
-            return Err(format!("records of {format} are whole URLs; omit {flag}"));
+            return Err(format!("records of {whole} are whole URLs; omit {flag}"));
         }
-        self.hosts.check(Value::Host, format)?;
-        self.urls.check(Value::Url, format)
+        if self.is_headless && !matches!(format, Csv | Tsv) {
+            let problem = if format == Parquet { "names its columns" } else { "has no header" };
+            return Err(format!("{whole} {problem}; omit --no-header"));
+        }
+        let has_names = place::names_of(format).is_some();
+        for (value, place) in Value::ALL.into_iter().zip(self.places()) {
+            if are_names_known || !has_names || *place != Place::Record {
+                place.check(value, format)?;
+            }
+            let is_number = |name: &String| name.parse::<usize>().is_ok();
+            if self.is_headless && !place.names().iter().all(is_number) {
+                return Err(format!(
+                    "a table without a header has no names; name the {} by the number of its column \
+                     with {}, or omit --no-header",
+                    value.noun(),
+                    value.flag()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the same settings with the values at the places of a layout.
+    fn with_parts(&self, parts: [Option<String>; 6], unit: Option<TimeUnit>) -> ListConfig {
+        let places = self.places().map(Clone::clone);
+        let place = |(place, part): (Place, Option<String>)| match (place, part) {
+            (Place::Named(names), _) => Place::Named(names),
+            (_, Some(name)) => Place::Named(vec![name]),
+            (place, None) => place,
+        };
+        let mut places = places.into_iter().zip(parts).map(place);
+        let mut next = || places.next().expect("one for each value");
+        let (urls, times, agents) = (next(), next(), next());
+        let (hosts, queries, schemes) = (next(), next(), next());
+        let unit = self.unit.or(unit);
+        ListConfig { urls, times, agents, hosts, queries, schemes, unit, ..self.clone() }
     }
 
     /// Returns the hosts of paths, or `None` if a path is not a URL.
     fn hosts_in(&self, format: ListFormat) -> Option<Hosts> {
         let is_log = matches!(format, ListFormat::AccessLog | ListFormat::W3cLog);
-        let has_hosts = self.hosts.is_asked() || self.host.is_some() || is_log;
-        has_hosts.then(|| Hosts { given: self.host.clone() })
+        let parts = [&self.hosts, &self.queries, &self.schemes];
+        let has_parts = parts.into_iter().any(Place::is_asked) || self.host.is_some() || is_log;
+        let joins_query = self.queries.is_asked();
+        has_parts.then(|| Hosts { given: self.host.clone(), is_log, joins_query })
     }
 }
 
@@ -254,6 +308,12 @@ words! {
         NoRequest => "no-request": "the request has no path or URL",
         /// The URL is a path, and its host is not known.
         NoHost => "no-host": "a path without a valid host; --host gives one where there is none",
+        /// The URL begins with `//`, so it may name another host.
+        TwoSlashes => "two-slashes": "it begins with //, so it may name another host",
+        /// The URL has a query, and the field of the query has another one.
+        TwoQueries => "two-queries": "the URL has another query than the field of the query",
+        /// The field of the scheme has neither http nor https, or another one than the host.
+        BadScheme => "bad-scheme": "the scheme is neither http nor https, or not that of the host",
         /// The column's value is null.
         Null => "null": "the column is null",
     }
@@ -267,10 +327,11 @@ pub struct List {
     pub(crate) framing: Framing,
     layout: Layout,
     times: Place,
-    /// How often a time was a number without a unit, in all threads. A block may be read twice.
-    unitless: Arc<AtomicU64>,
     /// How many records of a log have each kind of doubt.
     doubtful: Arc<[AtomicU64; Doubts::ALL.len()]>,
+    tally: Arc<Tally>,
+    /// The field with a query that is not read.
+    left_query: Option<String>,
     /// The hosts of paths; `None` if a path is not a URL.
     hosts: Option<Hosts>,
     head: Vec<u8>,
@@ -278,6 +339,8 @@ pub struct List {
     note: Option<String>,
     /// Another column that could be the URL.
     rival: Option<String>,
+    /// The number of lines before the header.
+    comments: u64,
     /// Whether its lines are made of an input in another form, by [`List::staged`].
     pub(crate) is_staged: bool,
     /// The damage that was tolerated.
@@ -295,13 +358,15 @@ impl List {
             framing: Framing::Byte(terminator),
             layout: Layout::Text,
             times: Place::Usual,
-            unitless: Arc::default(),
             doubtful: Arc::default(),
+            tally: Arc::default(),
+            left_query: None,
             hosts: None,
             head: Vec::new(),
             columns: Vec::new(),
             note: None,
             rival: None,
+            comments: 0,
             is_staged: false,
             damages: Damages::default(),
             file: None,
@@ -311,14 +376,16 @@ impl List {
     /// Returns the same list with the rows of `rows`.
     pub(crate) fn of_rows(self, rows: &Arc<ParquetList>) -> List {
         let columns = rows.column_names().iter().map(|name| name.as_bytes().to_vec()).collect();
-        let found = || format!("{}, column `{}`", self.format.describe(), rows.column_name());
+        let layout = rows.layout.map(|name| format!(" ({name})")).unwrap_or_default();
+        let found =
+            || format!("{}, column `{}`{layout}", self.format.describe(), rows.column_name());
         let note = rows.is_found.then(found);
         let names = rows.names_of_bytes();
         let chosen = names.iter().position(|name| *name == rows.column_name());
         let chosen = chosen.filter(|_| note.is_some());
         let rival = chosen.and_then(|at| place::rival(&names, at, self.hosts.is_some()));
-        let unitless = Arc::clone(&rows.unitless);
-        List { columns, note, rival, unitless, file: Some(Arc::clone(rows)), ..self }
+        let (tally, left_query) = (Arc::clone(&rows.tally), rows.left_query.clone());
+        List { columns, note, rival, tally, left_query, file: Some(Arc::clone(rows)), ..self }
     }
 
     /// Returns the file, or `None` if the list is not a column of Parquet.
@@ -418,7 +485,7 @@ impl List {
     }
 
     /// Whether a record is a line, with nothing beside the URL.
-    pub(crate) fn is_of_lines(&self) -> bool {
+    pub fn is_of_lines(&self) -> bool {
         self.format == ListFormat::Lines || self.url_column() == Some((0, 1))
     }
 
@@ -427,7 +494,9 @@ impl List {
     /// that make the URL alone.
     pub fn missing_field(&self, are_all: bool) -> Option<String> {
         match &self.layout {
-            Layout::Fields(members) | Layout::Cdxj(members) => members.missing(are_all),
+            Layout::Fields(members) | Layout::Cdxj(members) => {
+                members.missing(&self.name, self.format, are_all)
+            }
             _ => None,
         }
     }
@@ -435,7 +504,7 @@ impl List {
     /// Returns a note on times that are numbers without a unit, once all records were read. `None` if there are
     /// none.
     pub fn note_on_units(&self) -> Option<&'static str> {
-        let is_some = self.unitless.load(Ordering::Relaxed) > 0;
+        let is_some = self.tally.unitless.load(Ordering::Relaxed) > 0;
         is_some.then_some(
             "some times are numbers, so these records have none; name their unit with --time-unit s, ms or us",
         )
@@ -458,6 +527,18 @@ impl List {
         found.map(move |(count, doubt)| doubt.describe(&counted(count, "request"), is_found))
     }
 
+    /// Returns a note on paths without a query whose records have one in another field, once all records were
+    /// read. `None` if there are none.
+    pub fn note_on_queries(&self) -> Option<String> {
+        let field = self.left_query.as_deref()?;
+        let paths = self.tally.left_queries.load(Ordering::Relaxed);
+        let paths = (paths > 0).then(|| counted(paths, "path"))?;
+        Some(format!(
+            "{paths} without the query that `{field}` has, so no rule with `?` matches them; name it \
+             with --query-field"
+        ))
+    }
+
     /// Checks that times have a unit if they are numbers in most of the first records of a list that begins
     /// with `first`. The error says how to name it.
     fn check_units(&self, first: &[u8], is_whole: bool) -> Result<(), String> {
@@ -478,7 +559,8 @@ impl List {
             }
         }
         // The records are read again.
-        let numbers = self.unitless.swap(0, Ordering::Relaxed);
+        let numbers = self.tally.unitless.swap(0, Ordering::Relaxed);
+        self.tally.left_queries.store(0, Ordering::Relaxed);
         let problem = "most of its times are numbers; name their unit with --time-unit s, ms or us";
         if 2 * numbers > count as u64 { Err(problem.to_owned()) } else { Ok(()) }
     }
@@ -491,8 +573,8 @@ impl List {
         arena: &'c Arena,
         block: &mut BlockBuffer<'c>,
     ) {
-        let List { times, hosts, unitless, .. } = self;
-        self.layout.fill(records, (times, hosts.as_ref(), unitless), arena, block);
+        let List { times, hosts, tally, .. } = self;
+        self.layout.fill(records, (times, hosts.as_ref(), tally), arena, block);
     }
 
     /// Returns the damage that was tolerated, once its last chunk was read. What follows it in a
@@ -514,7 +596,7 @@ impl List {
 
     /// Describes the place of a record, counted from 0 after the head: "line 12", "row 3".
     pub fn place(&self, record: u64) -> String {
-        let rows_before = u64::from(!self.columns.is_empty());
+        let rows_before = self.comments + u64::from(!self.columns.is_empty());
         match self.format {
             ListFormat::Csv | ListFormat::Tsv => format!("row {}", record + rows_before + 1),
             ListFormat::NutchDump | ListFormat::Parquet => format!("record {}", record + 1),

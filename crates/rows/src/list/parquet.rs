@@ -22,7 +22,7 @@
 use std::fs::File;
 use std::iter;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use arrow_array::{Array, BinaryViewArray, RecordBatch};
 use arrow_schema::DataType;
@@ -32,10 +32,11 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy};
 use parquet::schema::types::ColumnDescPtr;
 
-use super::host::{Hosts, url_of_text};
-use super::place::{TableColumn, Value};
-use super::values::lacks_unit;
-use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem};
+use super::host::{Hosts, Parts as UrlParts, url_of_text};
+use super::layouts;
+use super::place::{TableColumn, Value, could_be_query};
+use super::values::{Tally, agent_of, lacks_unit};
+use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem, advice};
 use portcullis_captures::parquet::columns::{
     Columns, Leaf, Projection, holds_bytes, holds_numbers, holds_times,
 };
@@ -55,16 +56,19 @@ pub struct ParquetList {
     /// The file.
     pub source: ParquetSource,
     urls: Leaf,
-    /// The columns with the times, the agents and the hosts.
-    others: [Option<Leaf>; 3],
+    /// The columns with the times, the agents, the hosts, the queries and the schemes.
+    others: [Option<Leaf>; 5],
     /// Whether the column with the URLs was found by a usual name because no name was given.
     pub is_found: bool,
     /// The hosts of URLs that are paths; `None` if a path is not a URL.
     hosts: Option<Hosts>,
     /// How the columns are decoded.
     projection: Projection,
+    /// The name of the known layout that gave the columns.
+    pub(super) layout: Option<&'static str>,
     /// As in [`List`](super::List).
-    pub(super) unitless: Arc<AtomicU64>,
+    pub(super) tally: Arc<Tally>,
+    pub(super) left_query: Option<String>,
 }
 
 /// Returns a column that can hold a value, with the unit of numbers that are times. The error says why it
@@ -117,6 +121,21 @@ fn find(
     Err(missing(file, source, at, value))
 }
 
+/// Returns the column beside that of the URLs that could have their queries. `None` if there is none.
+fn query_beside(file: &Columns<'_>, source: &ParquetSource, urls: &Leaf) -> Option<Leaf> {
+    let names = source.leaf_names();
+    let Ok(path) = urls.name.parse() else { return None };
+    let beside = layouts::queries_beside(&path, &names);
+    let nested = beside.iter().find_map(|path| file.find(path).ok().flatten());
+    let is_query = |name: &&str| *name != urls.name && could_be_query(name.as_bytes());
+    let top = || {
+        let names = file.names();
+        let place = names.iter().position(is_query)?;
+        Some(file.at(place))
+    };
+    nested.or_else(top).filter(|leaf| holds_bytes(&leaf.data_type))
+}
+
 /// Returns the problem of a file without the column with a value. It names those with a value a row, and
 /// those within structures with dots.
 fn missing(file: &Columns<'_>, source: &ParquetSource, at: &Place, value: Value) -> String {
@@ -143,24 +162,50 @@ impl ParquetList {
         let source = ParquetSource::open(name, file, PageIndexPolicy::Optional)?;
         let found = guarded(|| {
             let file = Columns::of(&source)?;
-            let read =
-                |at: &Place, value| checked(find(&file, &source, at, value)?, value, config.unit);
+            let names: Vec<String> = file.names().iter().map(ToString::to_string).collect();
+            let known = layouts::known(&[names, source.leaf_names()].concat(), config);
+            let (layout, config) = match known {
+                Some((layout, config)) => (Some(layout.name), config),
+                None => (None, config.clone()),
+            };
+            config.check(ListFormat::Parquet, true)?;
+            let read = |at: &Place, value| {
+                let of_folder = |problem| advice::of_folder(name, at, value).unwrap_or(problem);
+                let leaf = find(&file, &source, at, value).map_err(of_folder)?;
+                checked(leaf, value, config.unit)
+            };
             let asked = |at: &Place, value| at.is_asked().then(|| read(at, value)).transpose();
             let urls = read(&config.urls, Value::Url)?;
-            let others = [
+            let mut others = [
                 asked(&config.times, Value::Time)?,
                 asked(&config.agents, Value::Agent)?,
                 asked(&config.hosts, Value::Host)?,
+                asked(&config.queries, Value::Query)?,
+                asked(&config.schemes, Value::Scheme)?,
             ];
+            let hosts = config.hosts_in(ListFormat::Parquet);
+            let beside = hosts.is_some().then(|| query_beside(&file, &source, &urls)).flatten();
+            let beside = beside.filter(|_| others[3].is_none());
+            let left_query = beside.as_ref().map(|it| it.name.clone());
+            others[3] = others[3].take().or(beside);
             let all = iter::once(&urls).chain(others.iter().flatten());
             let projection = Projection::new(&source, all)?;
-            Ok((urls, others, projection))
+            Ok((urls, others, projection, layout, hosts, left_query))
         });
-        let (urls, others, projection) =
+        let (urls, others, projection, layout, hosts, left_query) =
             found.map_err(|problem| InputError::list(name, problem))?;
-        let (is_found, hosts) = (!config.urls.is_asked(), config.hosts_in(ListFormat::Parquet));
-        let unitless = Arc::default();
-        Ok(ParquetList { source, urls, others, is_found, hosts, projection, unitless })
+        let (is_found, tally) = (!config.urls.is_asked() || layout.is_some(), Arc::default());
+        Ok(ParquetList {
+            source,
+            urls,
+            others,
+            is_found,
+            hosts,
+            projection,
+            layout,
+            tally,
+            left_query,
+        })
     }
 
     /// Returns the name of the column with the URLs.
@@ -376,7 +421,8 @@ pub struct Urls {
     urls: BinaryViewArray,
     times: Option<Vec<Option<UnixSeconds>>>,
     agents: Option<BinaryViewArray>,
-    hosts: Option<BinaryViewArray>,
+    /// The hosts, the queries and the schemes.
+    parts: [Option<BinaryViewArray>; 3],
 }
 
 impl Urls {
@@ -386,7 +432,7 @@ impl Urls {
             Some(leaf) => leaf.bytes(batch).map(Some),
             None => Some(None),
         };
-        let [times, agents, hosts] = &list.others;
+        let [times, agents, hosts, queries, schemes] = &list.others;
         let times = match times {
             None => None,
             Some(leaf) => {
@@ -394,15 +440,16 @@ impl Urls {
                 let time = |row| {
                     let (value, seconds) = (values.at(row), values.at(row).seconds(leaf.unit));
                     if seconds.is_none() && lacks_unit(&value, leaf.unit) {
-                        list.unitless.fetch_add(1, Ordering::Relaxed);
+                        list.tally.unitless.fetch_add(1, Ordering::Relaxed);
                     }
                     seconds.and_then(in_range)
                 };
                 Some((0..batch.num_rows()).map(time).collect())
             }
         };
-        let (agents, hosts) = (asked(agents)?, asked(hosts)?);
-        Some(Urls { list: Arc::clone(list), urls: list.urls.bytes(batch)?, times, agents, hosts })
+        let (agents, urls) = (asked(agents)?, list.urls.bytes(batch)?);
+        let parts = [asked(hosts)?, asked(queries)?, asked(schemes)?];
+        Some(Urls { list: Arc::clone(list), urls, times, agents, parts })
     }
 
     /// Returns the URL in a row, or `None` for a null.
@@ -430,7 +477,9 @@ impl Urls {
         times.extend_from_slice(self.times.as_ref().map_or(&[], |times| &times[rows.clone()]));
         agents.clear();
         if let Some(texts) = &self.agents {
-            agents.extend(rows.map(|row| if texts.is_valid(row) { texts.value(row) } else { b"" }));
+            let agent =
+                |row| if texts.is_valid(row) { agent_of(texts.value(row), arena) } else { b"" };
+            agents.extend(rows.map(agent));
         }
         records.len()
     }
@@ -442,11 +491,16 @@ impl Urls {
         let Some(text) = self.get(row) else {
             return Record::default().with_problem(Problem::Null);
         };
-        let host = || {
-            let host = self.hosts.as_ref();
-            host.filter(|host| host.is_valid(row)).map(|host| host.value(row))
+        let part = |values: &'u Option<BinaryViewArray>| {
+            let values = values.as_ref().filter(|values| values.is_valid(row))?;
+            Some(values.value(row))
         };
-        match url_of_text(text, host, self.list.hosts.as_ref(), arena) {
+        let parts = || {
+            let [host, query, scheme] = self.parts.each_ref().map(part);
+            UrlParts { host, query, scheme }
+        };
+        let hosts = self.list.hosts.as_ref().map(|hosts| (hosts, &*self.list.tally));
+        match url_of_text(text, parts, hosts, arena) {
             Ok(url) => on_a_line(url, arena),
             Err(problem) => on_a_line(text, arena).with_problem(problem),
         }

@@ -1,4 +1,4 @@
-//! The places of the URL, the time, the agent and the host in records.
+//! The places of the values in records: the URL and its parts, the time and the agent.
 //!
 //! A [`Place`] is the name of a column, its number or a dotted path, or what the format itself has.
 //! [`Place::check`] is the one check of a place against a format. A place that a list has not is an
@@ -13,6 +13,9 @@ use super::ListFormat;
 /// Names of columns and members that hold a URL, in any case, in every format. The first that exists
 /// counts.
 pub(crate) const URL_NAMES: [&str; 4] = ["url", "address", "loc", "uri"];
+
+/// What records call the query of a path, besides names with `query` in them.
+const QUERY_NAMES: [&str; 2] = ["args", "qs"];
 
 /// What the logs of servers call what a client asked for, beside the `uri` of the file that they served.
 const REQUEST_NAMES: [&str; 2] = ["requesturi", "request"];
@@ -43,10 +46,12 @@ pub(crate) enum Value {
     Time,
     Agent,
     Host,
+    Query,
+    Scheme,
 }
 
 /// Returns what the names in records of a format are of; `None` if it has none.
-fn names_of(format: ListFormat) -> Option<&'static str> {
+pub(super) fn names_of(format: ListFormat) -> Option<&'static str> {
     match format {
         ListFormat::Csv | ListFormat::Tsv | ListFormat::Parquet => Some("column"),
         ListFormat::JsonLines | ListFormat::Cdxj => Some("field"),
@@ -55,12 +60,17 @@ fn names_of(format: ListFormat) -> Option<&'static str> {
 }
 
 impl Value {
+    pub const ALL: [Value; 6] =
+        [Value::Url, Value::Time, Value::Agent, Value::Host, Value::Query, Value::Scheme];
+
     pub fn noun(self) -> &'static str {
         match self {
             Value::Url => "URL",
             Value::Time => "time",
             Value::Agent => "agent",
             Value::Host => "host",
+            Value::Query => "query",
+            Value::Scheme => "scheme",
         }
     }
 
@@ -71,16 +81,18 @@ impl Value {
             Value::Time => "--time-field",
             Value::Agent => "--agent-field",
             Value::Host => "--host-field",
+            Value::Query => "--query-field",
+            Value::Scheme => "--scheme-field",
         }
     }
 
     /// Whether a format has the value itself.
-    fn is_of(self, format: ListFormat) -> bool {
+    pub(super) fn is_of(self, format: ListFormat) -> bool {
         use ListFormat::{AccessLog, Cdx, Cdxj, CrawlLog, W3cLog};
         match self {
             Value::Time => matches!(format, AccessLog | Cdx | Cdxj | CrawlLog | W3cLog),
             Value::Agent => matches!(format, AccessLog | W3cLog),
-            Value::Url | Value::Host => false,
+            Value::Url | Value::Host | Value::Query | Value::Scheme => false,
         }
     }
 }
@@ -150,7 +162,9 @@ impl Place {
         let fix = match (names, value) {
             _ if is_own => format!("use {flag} record"),
             (Some(named), _) => format!("name the {named} with the {noun} with {flag}"),
-            (None, Value::Url | Value::Host) => format!("omit {flag}"),
+            (None, Value::Url | Value::Host | Value::Query | Value::Scheme) => {
+                format!("omit {flag}")
+            }
             (None, Value::Agent) => {
                 format!("use a format with agents, such as CSV with {flag} NAME")
             }
@@ -260,4 +274,11 @@ pub(super) fn rival(names: &[impl AsRef<[u8]>], place: usize, has_paths: bool) -
     let mut others = names.iter().enumerate().filter(|(other, _)| *other != place);
     let (_, name) = others.find(|(_, name)| could_be_url(name.as_ref(), has_paths))?;
     Some(String::from_utf8_lossy(name.as_ref().trim_ascii()).into_owned())
+}
+
+/// Whether a column or a field with this name has the query of a path beside it, in any case.
+pub(super) fn could_be_query(name: &[u8]) -> bool {
+    let name = name.trim_ascii().to_ascii_lowercase();
+    memchr::memmem::find(&name, b"query").is_some()
+        || QUERY_NAMES.iter().any(|usual| name == usual.as_bytes())
 }

@@ -7,9 +7,9 @@
 
 use portcullis_text::visible::SHOWN_BYTES_MAX;
 
+use super::List;
 use super::parquet::Part;
 use super::values::{Arena, Block, BlockBuffer};
-use super::{List, advice};
 use crate::input::{Chunk, InputError, Record};
 use crate::limits::CHUNK_OUTPUT_BYTES_MAX;
 
@@ -54,14 +54,6 @@ impl<'c> Rows<'c> {
     /// Parquet file.
     pub fn text(&self) -> Option<&'c [u8]> {
         self.part().is_none().then_some(self.chunk)
-    }
-
-    /// Returns the number of lines in the chunk that hold more than a URL, the number of the first of
-    /// them, from 0, and its text. `None` if there are none, records are no lines of one field, or a part
-    /// of the chunk was read before. Cost: a search for blanks.
-    pub fn lines_with_more(&self) -> Option<(u64, u64, &'c [u8])> {
-        let is_asked = self.list().is_of_lines() && self.done == 0;
-        advice::lines_with_more(self.text().filter(|_| is_asked)?)
     }
 
     /// Returns the part of a Parquet file that the records are. `None` for text, and for a file

@@ -744,12 +744,22 @@ fn lines_that_hold_more_than_a_url() {
     ] {
         assert_eq!(error(text), "", "{text}");
     }
-    let text = "x\nhttps://a.example/ \nhttps://a.example/a b\nhttps://b.example/ c d\nno url\n";
-    let source = Source::from_reader("-", std::io::Cursor::new(text));
-    let chunk = Chunks::new(source, ChunkConfig::default(), plain.clone()).next().unwrap().unwrap();
-    let arena = Arena::new();
-    let found = Rows::new(&chunk, &arena, 0).lines_with_more();
-    assert_eq!(found, Some((2, 2, &b"https://a.example/a b"[..])));
+    for (line, holds_more) in [
+        ("x", false),
+        ("https://a.example/ ", false),
+        ("https://a.example/a b", true),
+        ("https://b.example/ c d", true),
+        ("no url", false),
+    ] {
+        assert_eq!(super::holds_more(line.as_bytes()), holds_more, "{line}");
+    }
+    for (text, is_point) in [
+        ("https://a.example/@52.1,13.4\nhttps://a.example/@48.5,-16.2,15z\n", true),
+        ("https://a.example/52,13.4\nhttps://a.example/48,16.2\n", false),
+        ("https://a.example/@52.1,\nhttps://a.example/@48.5,\n", false),
+    ] {
+        assert_eq!(error(text).is_empty(), is_point, "{text}");
+    }
 }
 
 #[test]

@@ -6,10 +6,12 @@
 
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
+use std::sync::atomic::AtomicU64;
 
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
+use portcullis_engine::bytes::percent_triplet;
 
-use super::host::{Hosts, url_of_text};
+use super::host::{Hosts, Parts, url_of_text};
 pub use bumpalo::Bump as Arena;
 
 use super::Problem;
@@ -29,21 +31,36 @@ pub(super) struct Values<'c> {
     pub agent: Option<&'c [u8]>,
     /// The host of a URL that is a path alone. `None` if there is none, or it is not asked for.
     pub host: Option<&'c [u8]>,
+    /// The query of a URL without one, and the scheme of a path. `None` as for the host.
+    pub query: Option<&'c [u8]>,
+    pub scheme: Option<&'c [u8]>,
+}
+
+/// What was noticed in the records of a list, in all threads. A block may be read twice.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// How often a time was a number without a unit.
+    pub unitless: AtomicU64,
+    /// How often a path has no query, and its record has one in another field that is not read.
+    pub left_queries: AtomicU64,
 }
 
 impl<'c> Values<'c> {
     pub(super) fn from_url(url: Result<&'c [u8], Problem>) -> Values<'c> {
-        Values { url, time: None, lacks_unit: false, agent: None, host: None }
+        let [agent, host, query, scheme] = [None; 4];
+        Values { url, time: None, lacks_unit: false, agent, host, query, scheme }
     }
 
     /// Returns `record` with the URL that its text means. `hosts` completes paths.
     pub(super) fn of_record(
         self,
         record: Record<'c>,
-        hosts: Option<&Hosts>,
+        hosts: Option<(&Hosts, &Tally)>,
         arena: &'c Arena,
     ) -> Record<'c> {
-        let url = self.url.and_then(|text| url_of_text(text, || self.host, hosts, arena));
+        let Values { host, query, scheme, .. } = self;
+        let parts = || Parts { host, query, scheme };
+        let url = self.url.and_then(|text| url_of_text(text, parts, hosts, arena));
         match url {
             _ if record.text().trim_ascii().is_empty() => record.with_url(b""),
             Ok(url) => record.with_url(url),
@@ -57,6 +74,41 @@ impl<'c> Values<'c> {
 pub(super) fn lacks_unit(value: &FieldValue<'_>, unit: Option<TimeUnit>) -> bool {
     let is_time = |unit| value.seconds(unit).is_some();
     unit.is_none() && !is_time(None) && is_time(Some(TimeUnit::Seconds))
+}
+
+/// Returns the User-Agent header that a value stands for. Servers and collectors that write it without blanks
+/// have `%20` or `+` for them, which no browser or crawler sends so.
+#[inline]
+pub(super) fn agent_of<'c>(value: &'c [u8], arena: &'c Arena) -> &'c [u8] {
+    if memchr::memchr(b' ', value).is_some() { value } else { agent_without_blanks(value, arena) }
+}
+
+fn agent_without_blanks<'c>(value: &'c [u8], arena: &'c Arena) -> &'c [u8] {
+    let has = |text: &[u8], part: &[u8]| memchr::memmem::find(text, part).is_some();
+    let plus: [&[u8]; 5] = [b"+(", b";+", b"/5.0+", b"+%28", b"%3B+"];
+    let has_plus = plus.iter().any(|part| has(value, part));
+    if !has_plus && !has(value, b"%20") && !has(value, b"%2520") {
+        return value;
+    }
+    let blank = |&byte: &u8| if has_plus && byte == b'+' { b' ' } else { byte };
+    let mut text = without_percent(&value.iter().map(blank).collect::<Vec<u8>>());
+    // CloudFront wrote `%2520` for a blank.
+    if has(&text, b"%20") {
+        text = without_percent(&text);
+    }
+    arena.alloc_slice_copy(&text)
+}
+
+/// Returns a text with its percent escapes decoded.
+pub(super) fn without_percent(text: &[u8]) -> Vec<u8> {
+    let mut found = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(&byte) = rest.first() {
+        let escaped = percent_triplet(rest);
+        found.push(escaped.unwrap_or(byte));
+        rest = &rest[if escaped.is_some() { 3 } else { 1 }..];
+    }
+    found
 }
 
 /// Returns a text in `arena`, unless it is borrowed from the record.
@@ -139,5 +191,29 @@ impl<'c> BlockBuffer<'c> {
     pub(super) fn block(&self, records: Range<usize>) -> Block<'_> {
         let (times, agents) = (self.times.get(records.clone()), self.agents.get(records.clone()));
         Block { records: &self.records[records], times, agents }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_without_blanks_are_decoded() {
+        let arena = Arena::new();
+        let agent = "Mozilla/5.0 (compatible; GPTBot/1.2)";
+        for written in [
+            agent,
+            "Mozilla/5.0%20(compatible;%20GPTBot/1.2)",
+            "Mozilla%2F5.0%20%28compatible%3B%20GPTBot%2F1.2%29",
+            "Mozilla/5.0%2520(compatible;%2520GPTBot/1.2)",
+            "Mozilla/5.0+(compatible;+GPTBot/1.2)",
+            "Mozilla%2F5.0+%28compatible%3B+GPTBot%2F1.2%29",
+        ] {
+            assert_eq!(agent_of(written.as_bytes(), &arena), agent.as_bytes(), "{written}");
+        }
+        for written in ["GPTBot/1.2", "a+b", "a%2Fb", "-", "", "a%20b c", "Bot+(x) y"] {
+            assert_eq!(agent_of(written.as_bytes(), &arena), written.as_bytes());
+        }
     }
 }

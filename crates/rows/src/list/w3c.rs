@@ -16,10 +16,9 @@
 use memchr::{memchr, memchr_iter, memmem};
 
 use super::host::joined;
-use super::values::{Values, at_places};
+use super::values::{Values, at_places, without_percent};
 use super::{Arena, Problem};
 use portcullis_captures::names::listed;
-use portcullis_engine::bytes::percent_triplet;
 use portcullis_robots::access::UnixSeconds;
 
 const FIELDS: &[u8] = b"#Fields:";
@@ -113,6 +112,8 @@ impl W3cLine {
             time,
             lacks_unit: false,
             agent: agent.map(|agent| agent_of(agent, arena)),
+            query: None,
+            scheme: None,
         }
     }
 }
@@ -175,17 +176,6 @@ fn agent_of<'c>(written: &'c [u8], arena: &'c Arena) -> &'c [u8] {
     } else {
         written
     }
-}
-
-fn without_percent(text: &[u8]) -> Vec<u8> {
-    let mut found = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(&byte) = rest.first() {
-        let escaped = percent_triplet(rest);
-        found.push(escaped.unwrap_or(byte));
-        rest = &rest[if escaped.is_some() { 3 } else { 1 }..];
-    }
-    found
 }
 
 #[cfg(test)]

@@ -34,5 +34,5 @@ printf 'com,example)/ 20230801120000 {"url": "https://example.com/", "status": "
 printf 'url,who\nhttps://example.com/private/,GPTBot\n' > fetches.csv
 printf '{"url": "https://example.com/", "request": {"agent": "Mozilla/5.0 (compatible; GPTBot/1.2)"}}\n' > fetches.jsonl
 printf '192.0.2.1 - - [10/Oct/2025:13:55:36 -0700] "GET /private/ HTTP/1.1" 200 23 "-" "GPTBot/1.2"\n' > access.log
-printf '{"host": "example.com", "uri": "/private/"}\n' > requests.jsonl
+printf '{"host": "example.com", "uri": "/private/", "args": "page=2"}\n' > requests.jsonl
 printf '{"request": {"host": "example.com", "uri": "/private/", "headers": {"User-Agent": ["GPTBot/1.2"]}}}\n' > caddy.jsonl

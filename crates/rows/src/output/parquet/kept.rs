@@ -58,10 +58,11 @@ fn one_output<E: From<InputError> + From<ParquetError>>(
     if kept == 0 {
         return Ok(EncodedGroup::default());
     }
+    let source = &part.list.source;
+    source.check_copy()?;
     if kept == outputs.len() {
         return Ok(EncodedGroup::beside(part)?);
     }
-    let source = &part.list.source;
     let chunks = source.metadata.row_group(part.row_group).columns();
     let version = version_of(&part.list);
     let copy = |(place, chunk): (usize, &ColumnChunkMetaData)| -> Result<EncodedColumn, E> {

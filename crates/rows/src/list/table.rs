@@ -1,0 +1,338 @@
+//! Detects the columns of CSV and TSV by the first rows.
+//!
+//! The first row is a header if a flag, a known layout or a usual name names one of its cells, unless that
+//! cell is a URL, or a host beside a number. A column that
+//! is known by its number alone has a header if its first cell could be a name. Lines before the header that
+//! begin with `#`, or name the separator (`sep=;`), are comments of the program that wrote the table.
+
+use super::delimited::Columns;
+use super::detect::{LINES, Look};
+use super::log::target;
+use super::layout::Layout;
+use super::layouts;
+use super::place::{TableColumn, Value, could_be_query, could_be_url, rival};
+use super::{List, ListConfig, Place, advice};
+use crate::limits::{RECORDS_LOOKED_AT_MAX, TABLE_COMMENTS_MAX};
+use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row, is_column_name};
+use portcullis_files::limits::TABLE_COLUMNS_MAX;
+use portcullis_text::figures::counted;
+
+/// The first row of a table, split at one delimiter.
+struct FirstRow {
+    separator: Separator,
+    row: Vec<Vec<u8>>,
+    end: usize,
+    column: TableColumn,
+    is_header: bool,
+    /// The name of the known layout, the number of fields that its rows may lack, and the settings with its
+    /// places.
+    layout: Option<(&'static str, usize, ListConfig)>,
+}
+
+/// What the beginning of a text is, read as a table.
+enum Found {
+    /// More must be read.
+    More,
+    Row(Box<FirstRow>),
+    /// No row with the column, and why.
+    Problem(String),
+}
+
+impl Look<'_> {
+    /// Detects a table with the first of `separators` for which a row has the column.
+    pub(super) fn rows(&self, separators: &[Separator]) -> Result<Option<List>, String> {
+        if self.text.is_empty() && self.is_whole {
+            let columns = Columns {
+                separator: separators[0],
+                url: 0,
+                others: [None; 5],
+                unit: self.config.unit,
+                count: 1,
+                missing_max: 0,
+            };
+            return Ok(Some(self.table(columns)));
+        }
+        let (mut table, mut declared, mut comments) = (*self, None, 0);
+        loop {
+            let separators = declared.as_ref().map_or(separators, std::slice::from_ref);
+            let problem = match table.first_row(separators)? {
+                Found::More => return Ok(None),
+                Found::Row(row) => {
+                    let list = table.with_first_row(*row)?;
+                    let note = list.note.map(|note| match comments {
+                        0 => note,
+                        lines => format!("{note}, {} before it", counted(lines, "line")),
+                    });
+                    return Ok(Some(List { note, comments, ..list }));
+                }
+                Found::Problem(problem) => problem,
+            };
+            let end = LINES.first_end(table.text);
+            let Some(end) = end.filter(|_| is_comment(table.text) && comments < TABLE_COMMENTS_MAX)
+            else {
+                return Err(problem);
+            };
+            declared = separator_in(&table.text[..end]).or(declared);
+            if end == table.text.len() {
+                return if table.is_whole { Err(problem) } else { Ok(None) };
+            }
+            table.text = &table.text[end..];
+            comments += 1;
+        }
+    }
+
+    fn table(&self, columns: Columns) -> List {
+        let framing = columns.separator.framing();
+        List { framing, ..self.with(Layout::Columns(columns)) }
+    }
+
+    /// Finds the column of the URL in the first row with the best of `separators`.
+    fn first_row(&self, separators: &[Separator]) -> Result<Found, String> {
+        let usual = separators[0];
+        let mut found: Option<FirstRow> = None;
+        for &separator in separators {
+            if !self.is_whole && separator.framing().first_end(self.text).is_none() {
+                return Ok(Found::More);
+            }
+            let (row, end) = first_row(self.text, separator);
+            if row.len() > TABLE_COLUMNS_MAX {
+                return Err(format!(
+                    "more than {TABLE_COLUMNS_MAX} columns; if it is no CSV or TSV, name its format with \
+                     --input-format"
+                ));
+            }
+            let layout = layouts::known(&row, self.config).filter(|_| !self.config.is_headless);
+            let layout = layout.map(|(it, config)| (it.name, it.missing_max, config));
+            let config = layout.as_ref().map_or(self.config, |(_, _, config)| config);
+            let Some((column, is_header)) = column(&row, config) else { continue };
+            // Without a header, only the usual delimiter counts, because the others may be part of
+            // a URL, unless the usual one does not give the column that a number names.
+            let counts = match &found {
+                _ if is_header || separator == usual => true,
+                None => config.urls.is_asked(),
+                Some(other) => {
+                    let is_number = config.urls.is_asked() && !other.is_header;
+                    let has = |row: &[Vec<u8>], place: usize| is_target(&row[place]);
+                    is_number && !has(&other.row, other.column.place) && has(&row, column.place)
+                }
+            };
+            let is_better = found.as_ref().is_none_or(|other| row.len() > other.row.len());
+            if is_better && counts {
+                found = Some(FirstRow { separator, row, end, column, is_header, layout });
+            }
+        }
+        let separator = found.as_ref().map_or(usual, |found| found.separator);
+        Ok(match (self.problem_of_row(separator), found) {
+            (Some(problem), _) => Found::Problem(problem),
+            (None, Some(found)) => Found::Row(Box::new(found)),
+            (None, None) => Found::Problem(self.no_column(separators)),
+        })
+    }
+
+    /// Returns the list with this first row.
+    fn with_first_row(&self, first: FirstRow) -> Result<List, String> {
+        let FirstRow { separator, row, end, column, is_header, layout } = first;
+        let (layout, missing_max, config) = match layout {
+            Some((name, missing_max, config)) => (Some(name), missing_max, config),
+            None => (None, 0, self.config.clone()),
+        };
+        config.check(self.format, true)?;
+        let look = Look { config: &config, ..*self };
+        let ListConfig { times, agents, hosts, queries, schemes, unit, .. } = &config;
+        let url = column.only(&row, Value::Url)?;
+        let place = |at: &Place, value| {
+            let found = at.is_asked().then(|| value_column(&row, is_header, at, value));
+            let of_folder = |problem| advice::of_folder(self.name, at, value).unwrap_or(problem);
+            found.transpose().map_err(of_folder)
+        };
+        let query = place(queries, Value::Query)?;
+        let has_paths = config.hosts_in(self.format).is_some();
+        let could_be_query = |place: &usize| *place != url && could_be_query(&row[*place]);
+        let beside = (0..row.len()).find(could_be_query);
+        let beside = beside.filter(|_| is_header && has_paths && query.is_none());
+        let left_query = beside.map(|place| text_of(&row[place]));
+        let others = [
+            place(times, Value::Time)?,
+            place(agents, Value::Agent)?,
+            place(hosts, Value::Host)?,
+            query.or(beside),
+            place(schemes, Value::Scheme)?,
+        ];
+        if row.len() == 1 {
+            // A table with another delimiter is lines with more than a URL.
+            let rows = if is_header { &self.text[end..] } else { self.text };
+            advice::check_lines(self.name, rows, self.is_whole)?;
+        }
+        let (unit, count) = (*unit, row.len());
+        let list = look.table(Columns { separator, url, others, unit, count, missing_max });
+        let list = List { left_query, ..list };
+        let is_asked = self.config.urls.is_asked();
+        if !is_header {
+            let has_rival = |row: &Vec<Vec<u8>>| {
+                let mut fields = row.iter().enumerate();
+                advice::has_scheme(&row[url.min(row.len() - 1)])
+                    && fields.any(|(place, field)| place != url && advice::has_scheme(field))
+            };
+            let rival = self.rows_looked_at(separator).find(has_rival);
+            let problem = rival.filter(|_| !is_asked).and_then(|row| advice::sites(&row));
+            if let Some(problem) = problem {
+                return Err(problem);
+            }
+            let note = Some(format!("column {}, no header", url + 1));
+            return Ok(List { note, ..list });
+        }
+        let found = match layout {
+            Some(name) => format!("column `{}` ({name})", text_of(&row[url])),
+            None => format!("column `{}`", text_of(&row[url])),
+        };
+        // A number may have been meant for a table without a header.
+        let is_usual = || TableColumn::find(&row[url..=url], &Place::Usual).is_some();
+        let is_chosen = !is_asked || layout.is_some() || !column.is_named && !is_usual();
+        let note = is_chosen.then_some(found);
+        let has_rival = !is_asked && layout.is_none();
+        let rival = has_rival.then(|| rival(&row, url, list.hosts.is_some())).flatten();
+        Ok(List { head: self.head(end), note, rival, columns: row, ..list })
+    }
+
+    /// Returns the first rows; the last may be cut.
+    fn rows_looked_at(&self, separator: Separator) -> impl Iterator<Item = Vec<Vec<u8>>> {
+        let mut rest = self.text;
+        let rows = std::iter::from_fn(move || {
+            let (row, end) = first_row(rest, separator);
+            rest = rest.get(end..).filter(|_| end > 0)?;
+            Some(row)
+        });
+        rows.take(RECORDS_LOOKED_AT_MAX)
+    }
+
+    /// Returns the problem of a first row that would take in the rows behind it: as a header, none of them
+    /// would be a record.
+    fn problem_of_row(&self, separator: Separator) -> Option<String> {
+        let mut fields = Fields::new(self.text, separator).take(TABLE_COLUMNS_MAX);
+        fields.find_map(|field| match field.problem {
+            Some(QuoteProblem::NotClosed) => {
+                Some(format!("row 1: {}", advice::open_quote(self.name)))
+            }
+            _ => field.holds_line_end().then(|| advice::cr_alone(self.name)),
+        })
+    }
+
+    /// Returns the problem of a table without the column of the URL.
+    fn no_column(&self, separators: &[Separator]) -> String {
+        let rows = separators.iter().map(|it| first_row(self.text, *it).0);
+        let row = rows.max_by_key(Vec::len).expect("a table has a separator");
+        let at = &self.config.urls;
+        if let Some(problem) = advice::sites(&row).filter(|_| !at.is_asked()) {
+            return problem;
+        }
+        let mut problem = TableColumn::missing(&row, at, Value::Url);
+        if !separators[0].has_quotes && row.iter().any(|name| name.starts_with(b"\"")) {
+            problem.push_str(", or read a table with quotes with --input-format csv");
+        }
+        problem
+    }
+}
+
+/// Returns the column of the URL, and whether `row` is a header.
+fn column(row: &[Vec<u8>], config: &ListConfig) -> Option<(TableColumn, bool)> {
+    let at = &config.urls;
+    if config.is_headless {
+        let column = match at.is_asked() {
+            true => TableColumn::find(&vec![b""; row.len()], at)?,
+            false => only_url(row)?,
+        };
+        return Some((column, false));
+    }
+    let found = at.names().iter().find_map(|name| by_name(row, name));
+    if let Some(column) = found.or_else(|| TableColumn::find(row, at)) {
+        let is_header = match column.is_named {
+            true => !is_record(row, column.place),
+            false => is_headed(row, column.place),
+        };
+        return Some((column, is_header));
+    }
+    // Without a header, the column is the only field with a URL.
+    let column = if at.is_asked() { None } else { only_url(row) };
+    Some((column?, false))
+}
+
+/// Finds the column with a name, or with a number that may be in the first row of a table without a header too.
+fn by_name(row: &[Vec<u8>], name: &str) -> Option<TableColumn> {
+    let place = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let site = place.filter(|&place| place < row.len() && advice::is_site(row, place));
+    site.map(TableColumn::at).or_else(|| TableColumn::from_name(row, name))
+}
+
+fn only_url(row: &[Vec<u8>]) -> Option<TableColumn> {
+    let place = row.iter().position(|field| advice::has_scheme(field))?;
+    let is_only = !row[place + 1..].iter().any(|field| advice::has_scheme(field));
+    is_only.then(|| TableColumn::at(place))
+}
+
+/// Whether a row whose cell at `place` a flag names is a record nevertheless: the error about a missing column
+/// shows the first row of a table without a header.
+fn is_record(row: &[Vec<u8>], place: usize) -> bool {
+    let is_number = |cell: &Vec<u8>| !cell.is_empty() && cell.iter().all(u8::is_ascii_digit);
+    let has_scheme = advice::has_scheme(&row[place]);
+    has_scheme || advice::is_site(row, place) && row.iter().any(is_number)
+}
+
+/// Whether the first row has names, one of them for the column at `place`, which is known by its number.
+fn is_headed(row: &[Vec<u8>], place: usize) -> bool {
+    let cell = &row[place];
+    let is_site = advice::is_site(row, place);
+    let others = || row.iter().enumerate().filter(|(other, _)| *other != place);
+    let has_usual = || others().any(|(_, name)| could_be_url(name, true));
+    is_column_name(cell) && !is_site || is_site && !advice::has_scheme(cell) && has_usual()
+}
+
+/// Whether a cell has a URL, a host, a path or a request.
+fn is_target(cell: &[u8]) -> bool {
+    let cell = cell.trim_ascii();
+    cell.starts_with(b"/") || target(cell).is_some() || advice::is_site(&[cell.to_vec()], 0)
+}
+
+/// Returns the column with another value than the URL. The error says that there is none.
+fn value_column(
+    row: &[Vec<u8>],
+    is_header: bool,
+    at: &Place,
+    value: Value,
+) -> Result<usize, String> {
+    // Without a header, columns have numbers only.
+    let found = match is_header {
+        true => TableColumn::find(row, at),
+        false => TableColumn::find(&vec![b""; row.len()], at),
+    };
+    found.ok_or_else(|| TableColumn::missing(row, at, value))?.only(row, value)
+}
+
+/// Whether a text begins with a line that a program writes before the header of a table.
+fn is_comment(text: &[u8]) -> bool {
+    text.starts_with(b"#") || separator_in(text).is_some()
+}
+
+/// Returns the separator that a line names, as spreadsheets read it: `sep=;`.
+fn separator_in(line: &[u8]) -> Option<Separator> {
+    let named = line.trim_ascii_start().strip_prefix(b"\"").unwrap_or(line);
+    match named {
+        [b's', b'e', b'p', b'=', separator, b'\r' | b'\n' | b'"', ..] => {
+            Separator::CSV.into_iter().find(|it| it.delimiter == *separator)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the text behind the comments at its beginning.
+pub(super) fn without_comments(mut text: &[u8]) -> &[u8] {
+    while is_comment(text)
+        && let Some(end) = LINES.first_end(text)
+    {
+        text = &text[end..];
+    }
+    text
+}
+
+fn text_of(name: &[u8]) -> String {
+    String::from_utf8_lossy(name.trim_ascii()).into_owned()
+}
