@@ -229,7 +229,7 @@ fn a_faulty_writer_is_found_out() {
         ("more records than there is room for", |parts| {
             parts.set_word(SectionKind::DOCUMENTS, record::RUNS, u32::MAX);
         }),
-        ("section 'rule sets'", |parts| {
+        ("section 'documents'", |parts| {
             // A rule has the text of another.
             let orders = parts.section(SectionKind::ORDERS);
             orders[1] ^= 1;
@@ -463,7 +463,7 @@ fn a_timeline_that_cannot_be_followed_is_damage() {
 #[test]
 fn a_set_that_lacks_a_section_is_refused() {
     let whole = Parts::of(sample::small(&RFC_9309));
-    assert_eq!(whole.sections.len(), 19);
+    assert_eq!(whole.sections.len(), 17);
     let optional = [SectionKind::LOG];
     let mut lean = whole.clone();
     lean.sections.retain(|(kind, _)| !optional.contains(kind));
@@ -506,18 +506,18 @@ fn files_that_are_far_longer_than_the_set_are_damage() {
     let mut archive = Captures::default();
     for host in 0..HOSTS {
         let value = if host == 0 { "a".repeat(STRING_BYTES) } else { host.to_string() };
-        let text = format!("User-agent: *\nDisallow: /\nSitemap: {value}\n");
+        let text = format!("User-agent: *\nDisallow: /\nLicense: {value}\n");
         archive.push(&format!("https://h{host:03}.example/robots.txt"), "", 200, &text);
     }
     let mut parts = Parts::of(sample::compile(&archive, &RFC_9309, false));
     let (mut at, mut long) = (0, None);
-    while at < parts.section(SectionKind::OTHERS).len() / 4 {
-        let word = |parts: &mut Parts, word| parts.word(SectionKind::OTHERS, at + word);
+    while at < parts.section(SectionKind::USAGE_RECORDS).len() / 4 {
+        let word = |parts: &mut Parts, word| parts.word(SectionKind::USAGE_RECORDS, at + word);
         let (records, runs) = (word(&mut parts, record::RECORDS), word(&mut parts, record::RUNS));
         let texts = record::strings_at(records as usize, runs);
         let end = texts + records as usize;
         let long = *long.get_or_insert(word(&mut parts, texts));
-        parts.set_word(SectionKind::OTHERS, at + texts, long);
+        parts.set_word(SectionKind::USAGE_RECORDS, at + texts, long);
         at += end;
     }
     let set = parts.open().unwrap();

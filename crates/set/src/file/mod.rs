@@ -33,7 +33,9 @@ use self::error::Fault;
 use self::storage::Compared;
 
 pub use self::error::{Damage, Place, SetError};
-pub use self::header::{Entry, Header, HeaderFields, SetCounts, Stored as StoredHeader, VERSION};
+pub use self::header::{
+    Entry, Header, HeaderFields, OLDEST_VERSION, SetCounts, Stored as StoredHeader, VERSION,
+};
 pub use self::ranges::lose_set_mapped_at;
 pub use self::section::{BLOCK, ContentHash, Layout, SECTION_ALIGNMENT, Section, SectionKind};
 pub use self::storage::Storage;

@@ -392,9 +392,12 @@ impl<'s> StoredPolicy<'s> {
 }
 
 impl PolicySet {
-    /// Returns the list of other records at a position of the section, which
+    /// Returns the list of other records at a position of the section, empty at [`NONE`], which
     /// [`ListReader::from_others`](crate::lists::ListReader::from_others) reads.
     pub fn other_records(&self, position: u32) -> Result<Cow<'_, [u8]>, Damage> {
+        if position == NONE {
+            return Ok(Cow::Borrowed(&[]));
+        }
         if self.sections.other_strings.is_some() {
             let mut list = ListWriter::default();
             self.record_list(In::Others, position)?.append_to(&mut list, |_| true)?;
@@ -422,9 +425,6 @@ impl StoredCapture<'_> {
         is_wanted: impl Fn(&Record<'_>) -> bool,
         mut with: impl FnMut(&Record<'_>, LineNumber),
     ) -> Result<(), Damage> {
-        if self.others == NONE {
-            return Ok(());
-        }
         let list = self.set.other_records(self.others)?;
         for other in ListReader::from_others(&list) {
             let section = self.set.sections.others;

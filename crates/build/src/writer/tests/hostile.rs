@@ -5,7 +5,7 @@ use zerocopy::FromBytes;
 
 use super::*;
 
-use portcullis_set::file::{Entry, StoredHeader as Stored, VERSION};
+use portcullis_set::file::{Entry, OLDEST_VERSION, StoredHeader as Stored, VERSION};
 
 /// The offset of a field of the header.
 macro_rules! at {
@@ -41,7 +41,7 @@ fn a_version_from_the_future_asks_for_an_update() {
     assert!(error.contains("made by a newer portcullis (format 65535"), "{error}");
     // A newer minor version has nothing that an older reader must know.
     opened(with_header(&[(at!(minor_version), &[7])])).unwrap();
-    for older in 0..VERSION as u8 {
+    for older in 0..OLDEST_VERSION as u8 {
         let error = opened(with_header(&[(at!(version), &[older])])).unwrap_err();
         assert!(error.to_string().contains("run `portcullis compile` again"), "{error}");
     }
