@@ -79,7 +79,7 @@ mod w3c;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::input::{Framing, Records, Source, Terminator};
 use crate::limits::RECORDS_LOOKED_AT_MAX;
