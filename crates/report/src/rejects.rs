@@ -438,6 +438,7 @@ fn advice(list: &List, first: &InvalidRecord, assumes_scheme: bool) -> String {
         }
         _ if lacks_scheme => return "try --assume-scheme https".into(),
         ListFormat::Warc => return "its captures have no URLs of the web".into(),
+        ListFormat::AccessLog => return "declare the format of its lines with --log-format".into(),
         format => {
             let format = format.describe();
             return format!("it does not look like {format}; name its format with --input-format");

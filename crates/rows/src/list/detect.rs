@@ -74,6 +74,7 @@ pub(crate) fn detect(
     let note = match (config.format, list.note) {
         (_, Some(how)) => Some(format!("{}, {how}", format.describe())),
         (Some(_), None) => None,
+        _ if config.log_format.is_some() => None,
         // A format that the name already says needs no note.
         (None, None) if format == ListFormat::Lines || promised == Some(format) => None,
         (None, None) if (promised, format) == (Some(ListFormat::Cdx), ListFormat::Cdxj) => None,

@@ -36,3 +36,5 @@ printf '{"url": "https://example.com/", "request": {"agent": "Mozilla/5.0 (compa
 printf '192.0.2.1 - - [10/Oct/2025:13:55:36 -0700] "GET /private/ HTTP/1.1" 200 23 "-" "GPTBot/1.2"\n' > access.log
 printf '{"host": "example.com", "uri": "/private/", "args": "page=2"}\n' > requests.jsonl
 printf '{"request": {"host": "example.com", "uri": "/private/", "headers": {"User-Agent": ["GPTBot/1.2"]}}}\n' > caddy.jsonl
+printf 'a.example:443 192.0.2.1 - - [10/Oct/2025:13:55:36 -0700] "GET /private/ HTTP/1.1" 200 23 "GPTBot/1.2"\n' > apache.log
+printf 'a.example [10/Oct/2025:13:55:36 -0700] "GET /private/ HTTP/1.1" 200 "GPTBot/1.2"\n' > nginx.log

@@ -24,8 +24,14 @@ pub(super) struct Parsed {
     pub quoting: Quoting,
 }
 
-/// The bytes of a format, each with its column, from 1.
-type Bytes = Vec<(u8, usize)>;
+/// A byte of a format with its column, from 1.
+type Byte = (u8, usize);
+
+/// The bytes of a format.
+type Bytes = Vec<Byte>;
+
+/// A format without its directive, and how its texts are escaped and quoted.
+type Format<'f> = (&'f [Byte], Escape, Quoting);
 
 /// Reads a format of a configuration. The error says what is wrong, and in which column.
 pub(super) fn of_configuration(text: &str) -> Result<Parsed, String> {
@@ -76,13 +82,13 @@ pub(super) fn of_row(format: &str) -> Vec<Token> {
 }
 
 /// Takes off the directive around a format, and how nginx escapes values.
-fn without_directive(given: &[(u8, usize)]) -> Result<(&[(u8, usize)], Escape, Quoting), String> {
+fn without_directive(given: &[Byte]) -> Result<Format<'_>, String> {
     let (mut escape, mut quoting) = (Escape::Backslash, Quoting::Backslash);
-    let word = |given: &[(u8, usize)]| -> String {
+    let word = |given: &[Byte]| -> String {
         let bytes = given.iter().map(|(byte, _)| char::from(*byte));
         bytes.take_while(|byte| !byte.is_ascii_whitespace()).collect()
     };
-    let behind = |given: &[(u8, usize)], bytes: usize| -> usize {
+    let behind = |given: &[Byte], bytes: usize| -> usize {
         bytes + given[bytes..].iter().take_while(|(byte, _)| byte.is_ascii_whitespace()).count()
     };
     let mut rest = given;
@@ -118,7 +124,7 @@ fn without_directive(given: &[(u8, usize)]) -> Result<(&[(u8, usize)], Escape, Q
 }
 
 /// Takes off the quotes of a configuration, joins the pieces in them, and undoes their escapes.
-fn unquoted(given: &[(u8, usize)]) -> Result<Bytes, String> {
+fn unquoted(given: &[Byte]) -> Result<Bytes, String> {
     match given {
         [(b'\'', _), ..] => joined(given),
         [(b'"', _), inside @ .., (b'"', _)] if is_in_quotes(given, inside) => joined(given),
@@ -127,14 +133,14 @@ fn unquoted(given: &[(u8, usize)]) -> Result<Bytes, String> {
 }
 
 /// Whether a text between double quotes is a whole format, and not a format that begins and ends with quotes.
-fn is_in_quotes(given: &[(u8, usize)], inside: &[(u8, usize)]) -> bool {
+fn is_in_quotes(given: &[Byte], inside: &[Byte]) -> bool {
     let fields = inside.iter().filter(|(byte, _)| b"%$".contains(byte)).count();
     let has_escape = inside.iter().any(|(byte, _)| *byte == b'\\');
     closing(given, b'"') == Some(given.len() - 1) && (has_escape || fields > 1)
 }
 
 /// Returns the place of the quote that closes the one at the start.
-fn closing(given: &[(u8, usize)], quote: u8) -> Option<usize> {
+fn closing(given: &[Byte], quote: u8) -> Option<usize> {
     let mut at = 1;
     loop {
         match given.get(at)?.0 {
@@ -145,7 +151,7 @@ fn closing(given: &[(u8, usize)], quote: u8) -> Option<usize> {
     }
 }
 
-fn joined(given: &[(u8, usize)]) -> Result<Bytes, String> {
+fn joined(given: &[Byte]) -> Result<Bytes, String> {
     let mut found = Bytes::new();
     let mut rest = given;
     while let [(quote @ (b'"' | b'\''), column), ..] = rest {
@@ -162,7 +168,7 @@ fn joined(given: &[(u8, usize)]) -> Result<Bytes, String> {
     }
 }
 
-fn without_escapes(given: &[(u8, usize)]) -> Bytes {
+fn without_escapes(given: &[Byte]) -> Bytes {
     let mut found = Bytes::new();
     let mut rest = given;
     while let [(byte, column), after @ ..] = rest {
@@ -177,14 +183,14 @@ fn without_escapes(given: &[(u8, usize)]) -> Bytes {
     found
 }
 
-fn without_ends(given: &[(u8, usize)], is: impl Fn(&u8) -> bool) -> &[(u8, usize)] {
+fn without_ends(given: &[Byte], is: impl Fn(&u8) -> bool) -> &[Byte] {
     let start = given.iter().position(|(byte, _)| !is(byte)).unwrap_or(given.len());
     let end = given.iter().rposition(|(byte, _)| !is(byte)).map_or(start, |at| at + 1);
     &given[start..end]
 }
 
 /// Reads the directives of Apache.
-fn of_directives(format: &[(u8, usize)]) -> Result<Vec<Token>, String> {
+fn of_directives(format: &[Byte]) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let mut rest = format;
     while let [(byte, column), after @ ..] = rest {
@@ -246,7 +252,7 @@ fn of_directives(format: &[(u8, usize)]) -> Result<Vec<Token>, String> {
 }
 
 /// Reads the variables of nginx.
-fn of_variables(format: &[(u8, usize)]) -> Result<Vec<Token>, String> {
+fn of_variables(format: &[Byte]) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let mut rest = format;
     while let [(byte, column), after @ ..] = rest {
