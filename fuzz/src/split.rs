@@ -99,7 +99,11 @@ fn check_url_crate(record: &[u8]) {
     else {
         return;
     };
-    let ours = Origin::from_url(record).unwrap_or_else(|error| panic!("{theirs}: {error}"));
+    let ours = match Origin::from_url(record) {
+        // Its clients read a backslash as a slash and drop a control character at the end.
+        Err(BadUrl::Backslash | BadUrl::ControlAtEnd) => return,
+        ours => ours.unwrap_or_else(|error| panic!("{theirs}: {error}")),
+    };
     assert_eq!(ours.scheme(), theirs.scheme());
     assert_eq!(ours.port(), theirs.port());
     match host {

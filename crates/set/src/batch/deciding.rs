@@ -51,7 +51,7 @@ struct RulePlace<'s> {
     line: LineNumber,
     /// The record of the rule.
     record: u32,
-    /// The record of the first rule of its group, if the entry has several groups.
+    /// The record of the first rule of its group, unless it is the first group of the entry.
     group: Option<u32>,
     /// The pattern that is the text of the rule.
     pattern: Option<Pattern<'s>>,
@@ -175,6 +175,7 @@ fn place_of<'s>(
     let after_start = record.checked_sub(start).ok_or_else(malformed)?;
     let rule = RuleID(first_rule.saturating_add(after_start));
     let line = policy.record_list()?.line(record)?;
-    let is_only = groups.len() == 1 && of_entry.get(1).is_none();
-    Ok(RulePlace { rule, line, record, group: (!is_only).then_some(start), pattern })
+    // Rule groups and their groups are in the order of the file.
+    let is_first = part == 0 && group == 0;
+    Ok(RulePlace { rule, line, record, group: (!is_first).then_some(start), pattern })
 }
