@@ -264,6 +264,7 @@ fn a_failure_shrinks_and_prints_a_case_that_loads() {
     assert_eq!((smallest.agents.len(), smallest.robots_bytes_max), (1, None));
     for check in [&check, &smallest] {
         let entry = paste::entry(check, Expected::of(&judge(check)));
+        let entry = entry.replace("point = \"\"", "point = \"urls\"\ngrade = \"choice\"");
         let loaded = checks_of(&entry.replace("why = \"\"", "why = \"it loads\""));
         let loaded = loaded.unwrap_or_else(|problem| panic!("{problem}\n{entry}"));
         assert_eq!(loaded.len(), 1);

@@ -151,6 +151,7 @@ fn pasted_entries_give_the_same_check() {
             continue;
         }
         let entry = paste::entry(&check, check.expected).replace("why = \"\"", "why = \"pasted\"");
+        let entry = entry.replace("point = \"\"", "point = \"urls\"\ngrade = \"choice\"");
         let again = checks_of(&entry).unwrap_or_else(|problem| panic!("{problem}\n{entry}"));
         assert_eq!(again.len(), 1, "{entry}");
         assert_eq!(again[0].robots, check.robots, "{entry}");
@@ -168,6 +169,7 @@ name = "sound"
 dialects = ["rfc9309", "google"]
 clause = "none"
 why = "a valid case, which the tests below break"
+point = "prefix"
 robots = "user-agent: *\ndisallow: /"
 agent = "A"
 checks = [{ url = "https://example.com/", verdict = "disallow", line = 2 }]
@@ -201,6 +203,9 @@ fn the_loader_rejects_invalid_cases() {
             "must not be empty",
         ),
         ("clause = \"none\"", "clause = \"\"", "`clause` is empty"),
+        ("clause = \"none\"", "clause = \"our choice\"", "grade = \"choice\""),
+        ("point = \"prefix\"", "point = \"none\"", "no point is named"),
+        ("point = \"prefix\"", "", "missing field `point`"),
         ("agent = \"A\"", "", "no `agent`"),
         ("robots =", "robots_base64 =", "symbol"),
         ("robots =", "robots_base64 = \"\"\nrobots =", "one of `robots`"),

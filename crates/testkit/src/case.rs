@@ -11,9 +11,10 @@ use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_dialect::usage::{Label, Preference};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::files::project;
+use crate::suite::POINTS;
 
 /// One question with its expected answer.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub struct Check {
     pub usage: Option<ExpectedUsage>,
     /// The expected crawl delay in seconds, `None` inside for none, if the case has it.
     pub delay: Option<Option<f64>>,
+    /// The expected sitemaps of the file, if the case has them.
+    pub sitemaps: Option<Vec<String>>,
 }
 
 /// The usage preferences of a URL.
@@ -116,7 +119,7 @@ pub fn checks_by_file() -> BTreeMap<PathBuf, Vec<Check>> {
 
 /// Reads a case file, or says what is wrong with it.
 pub fn checks_of(text: &str) -> Result<Vec<Check>, String> {
-    let file: CaseFile = toml::from_str(text).map_err(|error| error.to_string())?;
+    let file = file_of(text)?;
     let mut names = BTreeSet::new();
     let mut checks = Vec::new();
     for case in &file.case {
@@ -129,27 +132,35 @@ pub fn checks_of(text: &str) -> Result<Vec<Check>, String> {
     Ok(checks)
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CaseFile {
-    case: Vec<Case>,
+/// Parses a case file.
+pub(crate) fn file_of(text: &str) -> Result<CaseFile, String> {
+    toml::from_str(text).map_err(|error| error.to_string())
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Case {
-    name: String,
-    clause: String,
-    why: String,
+pub(crate) struct CaseFile {
+    pub(crate) case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) clause: String,
+    pub(crate) why: String,
+    pub(crate) point: String,
+    #[serde(default)]
+    pub(crate) grade: Grade,
     dialect: Option<String>,
     dialects: Option<Vec<String>>,
-    robots: Option<String>,
-    robots_base64: Option<String>,
-    robots_url: Option<String>,
+    pub(crate) robots: Option<String>,
+    pub(crate) robots_base64: Option<String>,
+    pub(crate) robots_url: Option<String>,
     robots_bytes_max: Option<BytesMax>,
-    fill: Option<Fill>,
-    origin: Option<String>,
-    agent: Option<String>,
+    pub(crate) fill: Option<Fill>,
+    pub(crate) origin: Option<String>,
+    pub(crate) agent: Option<String>,
     url: Option<String>,
     url_base64: Option<String>,
     urls: Option<Vec<String>>,
@@ -160,23 +171,38 @@ struct Case {
     licenses: Option<Vec<String>>,
     delay: Option<String>,
     checks: Option<Vec<Row>>,
+    /// The URLs of the file's sitemap records, which hold for every crawler.
+    pub(crate) sitemaps: Option<Vec<String>>,
+}
+
+/// Why a case expects what it does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grade {
+    /// A document requires it.
+    #[default]
+    Must,
+    /// A document recommends it.
+    Should,
+    /// No document settles it; it is our choice.
+    Choice,
 }
 
 /// One entry of `checks`, or the same keys of a case with a single check.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+pub(crate) struct Row {
     url: Option<String>,
-    url_base64: Option<String>,
+    pub(crate) url_base64: Option<String>,
     urls: Option<Vec<String>>,
-    agent: Option<String>,
+    pub(crate) agent: Option<String>,
     dialects: Option<Vec<String>>,
-    verdict: String,
-    reason: Option<String>,
-    line: Option<u32>,
-    usage: Option<String>,
-    licenses: Option<Vec<String>>,
-    delay: Option<String>,
+    pub(crate) verdict: String,
+    pub(crate) reason: Option<String>,
+    pub(crate) line: Option<u32>,
+    pub(crate) usage: Option<String>,
+    pub(crate) licenses: Option<Vec<String>>,
+    pub(crate) delay: Option<String>,
 }
 
 /// A number of bytes, or the word `unlimited`.
@@ -188,9 +214,9 @@ enum BytesMax {
 }
 
 /// A placeholder for long text: each `mark` in the file and the URLs becomes `text`, repeated.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Fill {
+pub(crate) struct Fill {
     mark: String,
     text: String,
     times: usize,
@@ -202,6 +228,12 @@ impl Case {
             if text.trim().is_empty() {
                 return Err(format!("`{key}` is empty"));
             }
+        }
+        if !POINTS.iter().any(|(name, _)| *name == self.point) {
+            return Err(format!("no point is named `{}`", self.point));
+        }
+        if self.clause.starts_with("our choice") && self.grade != Grade::Choice {
+            return Err("what is our choice has `grade = \"choice\"`".to_owned());
         }
         let dialects = self.own_dialects()?;
         let mut unused: BTreeMap<_, _> = dialects.iter().map(|d| (d.name, *d)).collect();
@@ -220,7 +252,7 @@ impl Case {
         }
     }
 
-    fn own_dialects(&self) -> Result<Vec<&'static Dialect>, String> {
+    pub(crate) fn own_dialects(&self) -> Result<Vec<&'static Dialect>, String> {
         match (&self.dialect, &self.dialects) {
             (Some(name), None) => Ok(vec![dialect(name)?]),
             (None, Some(names)) => dialects(names),
@@ -229,7 +261,7 @@ impl Case {
     }
 
     /// Returns the entries of `checks`, or the case's own keys as the only entry.
-    fn rows(&self) -> Result<Vec<Row>, String> {
+    pub(crate) fn rows(&self) -> Result<Vec<Row>, String> {
         let own_keys = self.url.is_some()
             || self.url_base64.is_some()
             || self.urls.is_some()
@@ -276,6 +308,7 @@ impl Case {
                 None => None,
             },
             delay: row.delay()?,
+            sitemaps: self.sitemaps.clone(),
         })
     }
 
@@ -287,7 +320,7 @@ impl Case {
         }
     }
 
-    fn robots_bytes_max(&self) -> Result<Option<usize>, String> {
+    pub(crate) fn robots_bytes_max(&self) -> Result<Option<usize>, String> {
         match &self.robots_bytes_max {
             None => Ok(Some(ROBOTS_BYTES_MAX)),
             Some(BytesMax::Bytes(bytes)) => Ok(Some(*bytes)),
@@ -297,6 +330,17 @@ impl Case {
     }
 
     fn urls(&self, row: &Row) -> Result<Vec<Vec<u8>>, String> {
+        let urls = self.unfilled_urls(row)?.into_iter();
+        // Only text has marks.
+        let filled = |url: Vec<u8>| match String::from_utf8(url) {
+            Ok(text) => self.filled(&text).into_bytes(),
+            Err(bytes) => bytes.into_bytes(),
+        };
+        Ok(urls.map(filled).collect())
+    }
+
+    /// Returns the URLs of a check, with the marks of `fill`.
+    pub(crate) fn unfilled_urls(&self, row: &Row) -> Result<Vec<Vec<u8>>, String> {
         match (&row.url, &row.url_base64, &row.urls) {
             (Some(url), None, None) => Ok(vec![self.url(url)]),
             (None, Some(url), None) => Ok(vec![base64(url)?]),
@@ -309,10 +353,9 @@ impl Case {
 
     /// Returns the URL `text`; a path is relative to the case's `origin`.
     fn url(&self, text: &str) -> Vec<u8> {
-        let text = self.filled(text);
         match &self.origin {
             Some(origin) if text.starts_with('/') => format!("{origin}{text}").into_bytes(),
-            _ => text.into_bytes(),
+            _ => text.to_owned().into_bytes(),
         }
     }
 
@@ -325,7 +368,10 @@ impl Case {
 }
 
 impl Row {
-    fn dialects_among(&self, case: &[&'static Dialect]) -> Result<Vec<&'static Dialect>, String> {
+    pub(crate) fn dialects_among(
+        &self,
+        case: &[&'static Dialect],
+    ) -> Result<Vec<&'static Dialect>, String> {
         let Some(names) = &self.dialects else {
             return Ok(case.to_vec());
         };

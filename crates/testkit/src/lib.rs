@@ -40,6 +40,7 @@ pub mod files;
 pub mod paste;
 mod random;
 mod sets;
+pub mod suite;
 mod words;
 mod world;
 

@@ -11,7 +11,7 @@ const SHOWN_BYTES_MAX: usize = 16 * 1024;
 /// Returns the entry of a case file for `check` with the answer `answer`.
 pub fn entry(check: &Check, answer: Expected) -> String {
     let mut text = format!(
-        "[[case]]\nname = {}\ndialect = {}\nclause = {}\nwhy = \"\"\n",
+        "[[case]]\nname = {}\ndialect = {}\nclause = {}\nwhy = \"\"\npoint = \"\"\n",
         quoted(&check.case),
         quoted(check.dialect.name),
         quoted(&check.clause)

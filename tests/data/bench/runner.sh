@@ -30,9 +30,11 @@ while read -r word number; do
     decide)
         case $mode in
         babble) echo "well, let me think" ;;
+        change) again=$((1 - ${again:-1})) ;;
+        hang) sleep 100 ;;
         short) count=$((count - 1)) ;;
         esac
-        answers=$(printf "%${count}s" "" | tr ' ' "$([ "$mode" = allow ] && echo 1 || echo 0)")
+        answers=$(printf "%${count}s" "" | tr ' ' "$([ "$mode" = allow ] && echo 1 || echo "${again:-0}")")
         [ "$mode" = refuse ] && answers=$(echo "$answers" | tr 0 '?')
         echo "decided $((count * 100)) $answers"
         ;;
