@@ -60,6 +60,7 @@ fn peer<'c, M: 'c>(
     Engine {
         version: locked_version(package).to_owned(),
         kind: EngineKind::Peer,
+        normalises: true,
         ..Engine::per_file(&format!("{package}{variant}"), build, allows)
     }
 }

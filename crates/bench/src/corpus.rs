@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use portcullis_build::{LoadConfig, LoadError, load, read_text};
+use portcullis_build::{LoadConfig, LoadError, load, load_files, read_text};
 use portcullis_captures::{BatchReader, Capture, ReadConfig, Subject, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::input::InputError;
 use portcullis_robots::policy::Crawler;
-use portcullis_robots::url::{compared_path, host_key, split};
+use portcullis_robots::url::{Origin, compared_path, host_key, split};
 use portcullis_set::PolicySet;
 
 use super::questions::QuestionList;
@@ -91,6 +91,27 @@ impl Corpus {
             });
         }
         Ok(corpus)
+    }
+
+    /// Returns a corpus without files and questions, for engines that get theirs elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// If the set that a corpus has cannot be built.
+    pub fn of_dialect(agent: Crawler, dialect: &'static Dialect) -> Result<Corpus, LoadError> {
+        let config =
+            LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
+        let none = std::iter::empty::<(&Origin, &[u8])>();
+        Ok(Corpus {
+            set: load_files(none, &config).into(),
+            agent,
+            questions: QuestionList::default(),
+            left_out: LeftOut::default(),
+            of_host: HashMap::new(),
+            files: Vec::new(),
+            texts: Vec::new(),
+            urls: Vec::new(),
+        })
     }
 
     /// Adds the file of a host. `known` are the numbers of the texts so far.
@@ -175,7 +196,7 @@ impl Corpus {
 
 /// Returns a text up to the limit on its size, without the line that the limit cuts. Engines handle the
 /// limit differently (one cuts, one refuses the file, others read on), and all must read the same bytes.
-fn within_limit(text: &[u8]) -> &[u8] {
+pub(super) fn within_limit(text: &[u8]) -> &[u8] {
     let is_end = |&byte: &u8| matches!(byte, b'\n' | b'\r');
     match text.get(ROBOTS_BYTES_MAX) {
         None => text,

@@ -44,6 +44,9 @@ pub struct Engine<'c> {
     /// Whether the engine reads the file for each question. It has no compile time, and is compared and
     /// timed on a sample.
     pub reads_each_time: bool,
+    /// Whether the engine takes URLs and paths as they are written. Otherwise it takes paths in the normal form of
+    /// the dialect.
+    pub normalises: bool,
     /// Builds a matcher for all files and the agent. A file that the engine refuses is not an
     /// error. See [`Matcher::refusals`].
     pub build: Build<'c>,
@@ -60,6 +63,7 @@ impl<'c> Engine<'c> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             kind: EngineKind::BuiltIn,
             reads_each_time: false,
+            normalises: false,
             build: Box::new(move |files| {
                 let start = Instant::now();
                 let matcher = build(files)?;
@@ -130,6 +134,25 @@ impl Tally {
     }
 }
 
+/// What else than a verdict an engine may be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// The line of the rule that decided each URL of the last list; 0 if none did.
+    Lines,
+    /// The crawl delay that each file has for the agent, in seconds; `-` if there is none.
+    Delays,
+    /// The sitemaps of each file, with a blank between them.
+    Sitemaps,
+    /// Whether a page may be fetched (`1` or `0`) after an answer to the request for robots.txt with this
+    /// status, after so many redirects. Its body disallows everything.
+    Status {
+        /// The status.
+        status: u16,
+        /// The redirects.
+        redirects: u8,
+    },
+}
+
 /// Answers questions about all files.
 pub trait Matcher {
     /// Returns whether the URL is allowed, or `None` if its file is refused, which is never timed.
@@ -164,6 +187,16 @@ pub trait Matcher {
     /// Returns the reason for each refused file.
     fn refusals(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Tells more than verdicts: a text for each file or URL, or one. `None` if the engine cannot be asked
+    /// that; `?` where it does not know.
+    ///
+    /// # Errors
+    ///
+    /// If the engine fails as a whole.
+    fn tell(&mut self, _: Ask) -> Result<Option<Vec<String>>> {
+        Ok(None)
     }
 }
 

@@ -11,18 +11,20 @@ use aho_corasick::AhoCorasick;
 use anyhow::Result;
 use portcullis_build::{LoadConfig, load_files};
 use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::dialect::Dialect;
+use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::{GaveUp, LazyDfa};
 use portcullis_oracle as oracle;
-use portcullis_robots::Robots;
-use portcullis_robots::policy::{OrderedRules, Selection};
+use portcullis_robots::policy::{Crawler, OrderedRules, Selection};
 use portcullis_robots::syntax::RobotsTxt;
 use portcullis_robots::url::Origin;
+use portcullis_robots::{AgentRules, Robots};
 use portcullis_set::PolicySet;
 use portcullis_set::batch::{Classifier, PathSession, Session};
 
 use super::corpus::Corpus;
-use super::engine::{Engine, Matcher, Pass, Tally};
+use super::engine::{Ask, Engine, Matcher, Pass, Tally};
 use super::questions::{HostTable, Question, QuestionList};
 
 /// Returns all built-in engines for a corpus.
@@ -31,15 +33,10 @@ pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
     let tokens: Vec<&str> = agent.tokens().collect();
     vec![
         Engine::built_in("portcullis", move |files| OneSet::new(files, corpus)),
-        Engine::per_file(
-            "portcullis-file",
-            move |text| Ok(Robots::with_bytes_max(text, dialect, None).agent(agent)),
-            |rules, question| {
-                // A path with two slashes would be a URL without its scheme.
-                let is_url = question.path.starts_with("//");
-                rules.is_allowed(if is_url { question.url } else { question.path })
-            },
-        ),
+        Engine {
+            normalises: true,
+            ..Engine::built_in("portcullis-file", move |files| Ok(Files::new(files, corpus)))
+        },
         searched(corpus, "sorted-scan", |_| Ok(()), |(), rules, path| first_match(rules, path)),
         Engine {
             version: "1.1".to_owned(), // as the manifest has it
@@ -56,12 +53,80 @@ pub fn built_in(corpus: &Corpus) -> Vec<Engine<'_>> {
         },
         Engine {
             reads_each_time: true,
+            normalises: true,
             ..Engine::per_file("oracle", Ok, move |text: &&[u8], question| {
                 let url = question.url.as_bytes();
                 oracle::decide(dialect, text, None, &tokens, url).verdict == Verdict::Allow
             })
         },
     ]
+}
+
+/// The front door for one file, for each file.
+struct Files<'c> {
+    agent: &'c Crawler,
+    dialect: &'static Dialect,
+    files: Vec<(Robots<'c>, AgentRules)>,
+    /// The line of the deciding rule of each URL of the last list that was compared.
+    lines: Vec<u32>,
+}
+
+impl<'c> Files<'c> {
+    fn new(files: &[&'c [u8]], corpus: &'c Corpus) -> Files<'c> {
+        let file = |text: &&'c [u8]| {
+            let robots = Robots::with_bytes_max(*text, corpus.dialect(), None);
+            let rules = robots.agent(&corpus.agent);
+            (robots, rules)
+        };
+        let files = files.iter().map(file).collect();
+        let (agent, dialect, lines) = (&corpus.agent, corpus.dialect(), Vec::new());
+        Files { agent, dialect, files, lines }
+    }
+}
+
+/// Returns the question as the front door takes it. A path with two slashes would be a URL without its
+/// scheme, and one without a slash is no path.
+fn record<'q>(question: &Question<'q>) -> &'q str {
+    let is_path = question.path.starts_with('/') && !question.path.starts_with("//");
+    if is_path { question.path } else { question.url }
+}
+
+impl Matcher for Files<'_> {
+    #[inline]
+    fn allows(&mut self, question: Question<'_>) -> Option<bool> {
+        Some(self.files[question.file].1.is_allowed(record(&question)))
+    }
+
+    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>> {
+        let decide = |it: Question<'_>| self.files[it.file].1.decide(record(&it));
+        let decisions: Vec<Decision> = list.iter().map(decide).collect();
+        let line = |it: &Decision| it.line.map_or(0, LineNumber::get);
+        self.lines = decisions.iter().map(line).collect();
+        Ok(decisions.iter().map(|it| Some(it.verdict == Verdict::Allow)).collect())
+    }
+
+    fn tell(&mut self, ask: Ask) -> Result<Option<Vec<String>>> {
+        let delay = |robots: &Robots<'_>| {
+            let delay = robots.crawl_delay(self.agent);
+            delay.map_or("-".to_owned(), |it| it.as_secs_f64().to_string())
+        };
+        let sitemaps = |robots: &Robots<'_>| robots.sitemaps().collect::<Vec<_>>().join(" ");
+        let files = self.files.iter().map(|(robots, _)| robots);
+        Ok(Some(match ask {
+            Ask::Lines => self.lines.iter().map(u32::to_string).collect(),
+            Ask::Delays => files.map(delay).collect(),
+            Ask::Sitemaps => files.map(sitemaps).collect(),
+            Ask::Status { status, redirects } => {
+                // The caller follows redirects; one too many is its answer.
+                let is_followed = redirects <= self.dialect.access.redirects_max;
+                let status = if is_followed { status } else { 301 };
+                let body = "User-agent: *\nDisallow: /\n";
+                let robots = Robots::from_response_as(status, body, self.dialect);
+                let is_allowed = robots.agent(self.agent).is_allowed("/x");
+                vec![u8::from(is_allowed).to_string()]
+            }
+        }))
+    }
 }
 
 /// Returns an engine with another way to find the first pattern that matches, over the parser and the

@@ -15,7 +15,8 @@
 //! | the engines of this crate | [`built_in`] |
 //! | whether answers are right | [`Judgement`], [`Verification`] |
 //! | what is measured | [`Model`], in an [`Order`] |
-//! | settings, which are flags | [`Settings`] |
+//! | settings, which are flags | [`Choice`], [`Settings`] |
+//! | where an engine differs from a dialect | [`Suite`], [`conform()`] |
 //!
 //! A built-in engine with one answer that differs from the oracle's has no times. An engine whose
 //! answers in a timed pass differ from its compared answers has no times either. Differing answers
@@ -39,13 +40,17 @@
 //!     corpus.add(url.as_bytes());
 //! }
 //! let settings = bench::Settings { rounds: 1, ..bench::Settings::default() };
-//! let engines = bench::chosen(&corpus, Vec::new(), &settings)?;
+//! let engines = bench::chosen(&corpus, Vec::new(), &settings.choice)?;
 //! let report = bench::run(&corpus, &engines, (&settings, ""), &|_| ())?;
 //! assert_eq!(report.engines[1].verification.status, bench::Status::Verified);
 //! assert_eq!(report.corpus.allowed, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod conform;
+mod conform_report;
+#[cfg(test)]
+mod conform_tests;
 mod corpus;
 mod engine;
 mod engines;
@@ -55,14 +60,18 @@ mod questions;
 mod report;
 mod run;
 mod runner;
+mod suite;
 #[cfg(test)]
 mod tests;
 
+pub use conform::{PATIENCE, conform};
+pub use conform_report::{Conformance, Difference, PointReport, PointStatus, Suites};
 pub use corpus::{Corpus, LeftOut};
-pub use engine::{Build, Built, Engine, EngineKind, Matcher, Pass, Tally};
+pub use engine::{Ask, Build, Built, Engine, EngineKind, Matcher, Pass, Tally};
 pub use engines::built_in;
 pub use judge::{Example, Judgement, Status, Verification};
 pub use questions::{HostTable, Order, Question, QuestionList};
 pub use report::{Cell, CorpusFacts, EngineReport, Machine, Measurement, Model, Report};
-pub use run::{Settings, chosen, run};
+pub use run::{Choice, Settings, chosen, run};
 pub use runner::RunnerCommand;
+pub use suite::{Grade, SUITE_JSON, Suite};

@@ -1,4 +1,4 @@
-//! The program: `run` measures engines, `synth` makes data to measure with, `goals` runs
+//! The program: `run` measures engines, `conform` asks them the questions of the suite, `synth` makes data to measure with, `goals` runs
 //! `benches/goals.py`, which measures whole processes.
 //!
 //! `portcullis-bench` has the built-in engines. `portcullis-peers` is the same program with those of
@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Parser, ValueEnum};
@@ -18,13 +19,14 @@ use portcullis_robots::policy::Crawler;
 use portcullis_synth::ArchiveFormat;
 use portcullis_text::visible::visible;
 
-use super::{Corpus, Engine, Settings, chosen};
+use super::{Choice, Corpus, Engine, PATIENCE, SUITE_JSON, Settings, Suite, chosen, conform};
 
 /// Measure robots.txt engines, each verified before it is timed, and make data to measure with
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true)]
 enum Task {
     Run(Box<RunArgs>),
+    Conform(Box<ConformArgs>),
     Synth(SynthArgs),
     Goals(GoalArgs),
 }
@@ -57,6 +59,42 @@ struct RunArgs {
     /// JSON output file, with every value
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+}
+
+/// Ask engines the questions of the suite, and show where they differ from a dialect
+///
+/// The suite is the cases of this project about all that a matcher decides, each with the document that it
+/// follows. Prints Markdown: for each engine the points, and the smallest file that shows a difference.
+/// Without --engine, only the runners are asked if there are any. Exits with 1 if an answer differs that a
+/// document requires, or an engine answers nothing, and with 2 if nothing can be asked.
+#[derive(Args)]
+struct ConformArgs {
+    #[command(flatten)]
+    choice: Choice,
+
+    /// The standard or crawler that the answers are compared with
+    #[arg(long, value_name = "NAME", value_parser = dialect, default_value = RFC_9309.name)]
+    dialect: &'static Dialect,
+
+    /// Another suite, as --export prints one
+    #[arg(long, value_name = "FILE")]
+    suite: Option<PathBuf>,
+
+    /// Seconds in which a runner has to answer a request
+    #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: u64,
+
+    /// JSON output file
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// Output file in JUnit's XML, which continuous integration reads
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Print the suite as one JSON file, with its schema and licence, and ask nothing
+    #[arg(long)]
+    export: bool,
 }
 
 /// Make robots.txt files and a list of URLs
@@ -135,6 +173,7 @@ pub fn main(name: &str, others: Others) -> ExitCode {
 fn perform(task: Task, name: &str, others: Others, out: &mut dyn Write) -> Result<ExitCode> {
     match task {
         Task::Run(args) => measure(*args, name, others, out),
+        Task::Conform(args) => ask(*args, others, out),
         Task::Synth(args) => synth(&args),
         Task::Goals(args) => goals(&args.arguments),
     }
@@ -142,10 +181,8 @@ fn perform(task: Task, name: &str, others: Others, out: &mut dyn Write) -> Resul
 
 fn measure(args: RunArgs, name: &str, others: Others, out: &mut dyn Write) -> Result<ExitCode> {
     let RunArgs { robots, agent, dialect, urls, settings, report: path } = args;
-    let cannot_write = || format!("cannot write {}", path.as_deref().unwrap_or(&urls).display());
     // The output is opened now, so that a wrong name fails before minutes of measuring.
-    let create = |path: &PathBuf| AtomicFile::create(path);
-    let output = path.as_ref().map(create).transpose().with_context(cannot_write)?;
+    let output = path.map(Output::create).transpose()?;
     let agent = Crawler::parse(&agent, dialect)?;
     ensure!(
         agent.tokens().count() == 1,
@@ -158,16 +195,48 @@ fn measure(args: RunArgs, name: &str, others: Others, out: &mut dyn Write) -> Re
     let progress = |step: &str| eprintln!("bench: {}", visible(step));
     let command = command_line(name, std::env::args_os().skip(1));
     let report = pool.install(|| {
-        let engines = chosen(&corpus, others(&corpus), &settings)?;
+        let engines = chosen(&corpus, others(&corpus), &settings.choice)?;
         super::run(&corpus, &engines, (&settings, &command), &progress)
     })?;
-    if let Some(mut output) = output {
-        let written = output.write_all(report.to_json().as_bytes());
-        let written = written.and_then(|()| output.complete()?.publish());
-        written.with_context(cannot_write)?;
-    }
+    output.map(|it| it.publish(&report.to_json())).transpose()?;
     out.write_all(report.to_markdown().as_bytes())?;
     Ok(ExitCode::from(u8::from(report.has_fault())))
+}
+
+/// An output file, which appears complete.
+struct Output(PathBuf, AtomicFile);
+
+impl Output {
+    fn create(path: PathBuf) -> Result<Output> {
+        let file = AtomicFile::create(&path);
+        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Output(path, file))
+    }
+
+    fn publish(self, text: &str) -> Result<()> {
+        let Output(path, mut file) = self;
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.complete()?.publish());
+        written.with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+fn ask(args: ConformArgs, others: Others, out: &mut dyn Write) -> Result<ExitCode> {
+    let ConformArgs { mut choice, dialect, suite, seconds, report, junit, export } = args;
+    if export {
+        out.write_all(SUITE_JSON.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let suite = Suite::read(suite.as_deref())?;
+    let [report, junit] = [report, junit].map(|path| path.map(Output::create).transpose());
+    let (report, junit) = (report?, junit?);
+    choice.runners =
+        choice.runners.into_iter().map(|it| it.within(Duration::from_secs(seconds))).collect();
+    let progress = |step: &str| eprintln!("bench: {}", visible(step));
+    let found = conform(&suite, dialect, (&choice, others), &progress)?;
+    report.map(|it| it.publish(&found.to_json())).transpose()?;
+    junit.map(|it| it.publish(&found.to_junit())).transpose()?;
+    out.write_all(found.to_markdown().as_bytes())?;
+    Ok(ExitCode::from(u8::from(found.has_fault())))
 }
 
 fn add_list(corpus: &mut Corpus, path: &Path) -> Result<()> {

@@ -31,25 +31,34 @@ const SEED: u64 = 9309;
 /// The most seconds that a flag accepts.
 const SECONDS_MAX: f64 = 86_400.0;
 
-/// The settings of a measurement, which are also its flags.
+/// The engines that take part, as flags.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Measurement")]
-pub struct Settings {
-    /// Engine to measure, by name; repeatable [default: all]
+#[command(next_help_heading = "Engines")]
+pub struct Choice {
+    /// Engine by name; repeatable [default: all]
     ///
-    /// Ratios refer to the first one in the order of the table.
+    /// Ratios of times refer to the first one in the order of the table.
     #[arg(long = "engine", value_name = "NAME")]
     pub engines: Vec<String>,
-
-    /// What to measure; repeatable [default: all]
-    #[arg(long = "model", value_name = "NAME", value_parser = Model::WORDS)]
-    pub models: Vec<String>,
 
     /// Another program as an engine; the command is split at blanks
     ///
     /// It implements the line protocol of benches/RUNNERS.md. Repeatable.
     #[arg(long = "runner", value_name = "NAME=COMMAND")]
     pub runners: Vec<RunnerCommand>,
+}
+
+/// The settings of a measurement, which are also its flags.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Measurement")]
+pub struct Settings {
+    /// The engines.
+    #[command(flatten)]
+    pub choice: Choice,
+
+    /// What to measure; repeatable [default: all]
+    #[arg(long = "model", value_name = "NAME", value_parser = Model::WORDS)]
+    pub models: Vec<String>,
 
     /// Number of rounds; with an odd number the median is a measured value
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
@@ -66,8 +75,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
-/// Returns the engines that take part: the built-in engines, `others` and runners. If the settings
-/// name engines, only the named ones and all runners.
+/// Returns the engines that take part: the built-in engines, `others` and runners. If the choice
+/// names engines, only the named ones and all runners.
 ///
 /// # Errors
 ///
@@ -75,23 +84,23 @@ fn seconds(text: &str) -> Result<Duration, String> {
 pub fn chosen<'c>(
     corpus: &'c Corpus,
     others: Vec<Engine<'c>>,
-    settings: &Settings,
+    choice: &Choice,
 ) -> Result<Vec<Engine<'c>>> {
     let mut all = built_in(corpus);
     all.extend(others);
-    all.extend(settings.runners.iter().map(|it| runner::engine(it.clone(), corpus.agent.name())));
+    all.extend(choice.runners.iter().map(|it| runner::engine(it.clone(), corpus.agent.name())));
     let known: Vec<&str> = all.iter().map(|engine| engine.name.as_str()).collect();
     for (position, name) in known.iter().enumerate() {
         let is_new = !known[..position].contains(name);
         ensure!(is_new, "two engines have the name {name}; give the runner another");
     }
-    for name in &settings.engines {
+    for name in &choice.engines {
         let is_known = known.contains(&name.as_str());
         ensure!(is_known, "there is no engine {name}; there are {}", known.join(", "));
     }
     all.retain(|engine| {
-        settings.engines.is_empty()
-            || settings.engines.contains(&engine.name)
+        choice.engines.is_empty()
+            || choice.engines.contains(&engine.name)
             || engine.kind == EngineKind::Runner
     });
     Ok(all)

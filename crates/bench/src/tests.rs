@@ -170,7 +170,7 @@ fn an_engine_that_cannot_be_built_says_why() {
 #[test]
 fn every_built_in_engine_is_right() {
     let corpus = corpus();
-    let engines = chosen(&corpus, Vec::new(), &Settings::default()).unwrap();
+    let engines = chosen(&corpus, Vec::new(), &Choice::default()).unwrap();
     let report = measured(&corpus, &engines);
     for engine in &report.engines {
         assert_eq!(engine.verification.status, Status::Verified, "{}", engine.name);
@@ -181,16 +181,16 @@ fn every_built_in_engine_is_right() {
 #[test]
 fn names_are_those_of_engines() {
     let corpus = corpus();
-    let named = |name: &str| Settings { engines: vec![name.to_owned()], ..Settings::default() };
-    let failure = |others, settings: &Settings| {
-        let chosen = chosen(&corpus, others, settings);
+    let named = |name: &str| Choice { engines: vec![name.to_owned()], ..Choice::default() };
+    let failure = |others, choice: &Choice| {
+        let chosen = chosen(&corpus, others, choice);
         chosen.err().expect("it is wrong").to_string()
     };
     let unknown = failure(Vec::new(), &named("unknown"));
     assert!(unknown.starts_with("there is no engine unknown; there are portcullis, "), "{unknown}");
     assert_eq!(chosen(&corpus, Vec::new(), &named("oracle")).unwrap().len(), 1);
     let twice = actor("oracle", EngineKind::Peer, Manner::Right);
-    let same = failure(vec![twice], &Settings::default());
+    let same = failure(vec![twice], &Choice::default());
     assert_eq!(same, "two engines have the name oracle; give the runner another");
 }
 
@@ -221,12 +221,8 @@ mod runners {
         let corpus = corpus();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/bench/runner.sh");
         let command = format!("script=sh {script} {mode}").parse().unwrap();
-        let settings = Settings {
-            engines: vec!["portcullis".to_owned()],
-            runners: vec![command],
-            ..Settings::default()
-        };
-        measured(&corpus, &chosen(&corpus, Vec::new(), &settings).unwrap())
+        let choice = Choice { engines: vec!["portcullis".to_owned()], runners: vec![command] };
+        measured(&corpus, &chosen(&corpus, Vec::new(), &choice).unwrap())
     }
 
     #[test]
@@ -269,9 +265,8 @@ mod runners {
     fn a_program_that_is_not_there_fails_alone() {
         let corpus = corpus();
         let runners = vec!["gone=/no/such/program".parse().unwrap()];
-        let settings =
-            Settings { engines: vec!["oracle".to_owned()], runners, ..Settings::default() };
-        let report = measured(&corpus, &chosen(&corpus, Vec::new(), &settings).unwrap());
+        let choice = Choice { engines: vec!["oracle".to_owned()], runners };
+        let report = measured(&corpus, &chosen(&corpus, Vec::new(), &choice).unwrap());
         let status = &report.engines[1].verification.status;
         assert!(matches!(status, Status::Failed(why) if why.contains("cannot be started")));
     }
