@@ -57,11 +57,12 @@ fn byte_order_mark(findings: &mut Findings<'_, '_>) {
 
 fn appearance(findings: &mut Findings<'_, '_>) {
     let chosen = findings.chosen;
-    let (code, what) = match chosen.file.appearance() {
-        None => return,
+    // The note on the whole file is the last one.
+    let (code, what) = match chosen.file.notes().last().map(|note| note.kind) {
         Some(NoteKind::LooksLikeHtml) => (Code::WebPage, "a web page"),
         Some(NoteKind::LooksLikeJson) => (Code::WebPage, "JSON"),
-        Some(_) => (Code::BinaryFile, "binary data"),
+        Some(NoteKind::LooksBinary) => (Code::BinaryFile, "binary data"),
+        _ => return,
     };
     if !is_no_robots_txt(chosen) && !begins_as_html(findings.examination.text) {
         return;

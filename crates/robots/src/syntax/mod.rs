@@ -215,16 +215,10 @@ impl<'t> RobotsTxt<'t> {
 
     /// Returns whether the text looks like a web page, JSON or binary data, and states nothing.
     pub fn is_page(&self) -> bool {
-        // A web page with rules has the note too, and no file that only states preferences has one.
-        self.rules.is_empty() && self.appearance().is_some()
-    }
-
-    /// Returns the note that the text looks like something else, if it has one of
-    /// [`NoteKind::APPEARANCES`].
-    pub fn appearance(&self) -> Option<NoteKind> {
-        // The note on the whole file is the last one.
-        let last = self.notes.last().map(|note| note.kind);
-        last.filter(|kind| NoteKind::APPEARANCES.contains(kind))
+        // The note on the whole file is the last one. A web page with rules has it too, and no file that
+        // only states preferences has one.
+        let last = self.notes.last();
+        self.rules.is_empty() && last.is_some_and(|note| NoteKind::APPEARANCES.contains(&note.kind))
     }
 
     /// Returns the notes on lines, in file order, then those on the whole file.
