@@ -204,6 +204,7 @@ fn new_check(
         expected: Expected::of(&judged),
         usage: None,
         delay: None,
+        sitemaps: None,
     }
 }
 

@@ -73,8 +73,8 @@ struct Files<'c> {
 
 impl<'c> Files<'c> {
     fn new(files: &[&'c [u8]], corpus: &'c Corpus) -> Files<'c> {
-        let file = |text: &&'c [u8]| {
-            let robots = Robots::with_bytes_max(*text, corpus.dialect(), None);
+        let file = |&text: &&'c [u8]| {
+            let robots = Robots::with_bytes_max(text, corpus.dialect(), None);
             let rules = robots.agent(&corpus.agent);
             (robots, rules)
         };

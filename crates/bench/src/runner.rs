@@ -29,10 +29,15 @@ pub struct RunnerCommand {
     patience: Option<Duration>,
     /// The version, once the program was started for it.
     version: Arc<OnceLock<String>>,
+    /// A running program that waits for an agent, if it is not timed.
+    idle: Idle,
 }
 
+/// A running program that nobody asks.
+type Idle = Arc<Mutex<Option<Runner>>>;
+
 impl RunnerCommand {
-    /// Limits the time in which the program has to answer a request.
+    /// Limits the time in which the program has to answer a request, and keeps it running between agents.
     #[must_use]
     pub fn within(self, patience: Duration) -> RunnerCommand {
         RunnerCommand { patience: Some(patience), ..self }
@@ -48,8 +53,8 @@ impl FromStr for RunnerCommand {
         if name.is_empty() || words.is_empty() {
             return Err("write NAME=COMMAND, such as protego=python3 protego.py".to_owned());
         }
-        let version = Arc::default();
-        Ok(RunnerCommand { name: name.to_owned(), words, patience: None, version })
+        let (version, idle) = (Arc::default(), Arc::default());
+        Ok(RunnerCommand { name: name.to_owned(), words, patience: None, version, idle })
     }
 }
 
@@ -70,10 +75,38 @@ pub(super) fn engine<'c>(command: RunnerCommand, agent: &str) -> Engine<'c> {
 }
 
 fn build<'c>(command: &RunnerCommand, agent: &str, files: &[&[u8]]) -> Result<Built<'c>> {
-    let mut runner = Runner::start(command)?;
+    let idle = command.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let mut runner = idle.map_or_else(|| Runner::start(command), Ok)?;
     runner.files = files.len();
+    runner.refusals.clear();
     let time = runner.in_time(|runner| runner.build(agent, files))?;
-    Ok((time, Box::new(runner)))
+    Ok((time, Box::new(Lent { runner: Some(runner), idle: command.idle.clone() })))
+}
+
+/// A runner that waits for the next agent once it was asked, unless it failed or is timed.
+struct Lent {
+    /// `None` once it failed.
+    runner: Option<Runner>,
+    idle: Idle,
+}
+
+impl Lent {
+    /// Asks the runner, which is gone if it fails.
+    fn ask<T>(&mut self, ask: impl FnOnce(&mut Runner) -> Result<T>) -> Result<T> {
+        let runner = self.runner.as_mut().ok_or_else(|| anyhow!("the runner failed before"))?;
+        let asked = ask(runner);
+        if asked.is_err() {
+            self.runner = None;
+        }
+        asked
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let runner = self.runner.take().filter(|it| it.patience.is_some());
+        *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = runner;
+    }
 }
 
 fn number(word: &str, line: &str) -> Result<u64> {
@@ -88,6 +121,7 @@ fn unexpected(line: &str) -> Error {
 }
 
 /// A running program.
+#[derive(Debug)]
 struct Runner {
     child: Arc<Mutex<Child>>,
     patience: Option<Duration>,
@@ -250,11 +284,7 @@ impl Runner {
     }
 }
 
-impl Matcher for Runner {
-    fn allows(&mut self, _: Question<'_>) -> Option<bool> {
-        unreachable!("a runner gets whole lists, and numbers of files")
-    }
-
+impl Runner {
     fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>> {
         let (_, answers) = self.decide(list)?;
         let answer = |byte: u8| match byte {
@@ -264,15 +294,6 @@ impl Matcher for Runner {
             _ => Err(unexpected(&answers)),
         };
         answers.bytes().map(answer).collect()
-    }
-
-    fn pass(&mut self, list: &QuestionList) -> Result<Pass> {
-        let (time, answers) = self.decide(list)?;
-        Ok(Pass { time, tally: Tally::of(answers.bytes().map(|byte| byte == b'1')) })
-    }
-
-    fn refusals(&self) -> Vec<String> {
-        self.refusals.clone()
     }
 
     fn tell(&mut self, ask: Ask) -> Result<Option<Vec<String>>> {
@@ -294,6 +315,29 @@ impl Matcher for Runner {
             }
         });
         told.map(Some)
+    }
+}
+
+impl Matcher for Lent {
+    fn allows(&mut self, _: Question<'_>) -> Option<bool> {
+        unreachable!("a runner gets whole lists, and numbers of files")
+    }
+
+    fn answers(&mut self, list: &QuestionList) -> Result<Vec<Option<bool>>> {
+        self.ask(|runner| runner.answers(list))
+    }
+
+    fn pass(&mut self, list: &QuestionList) -> Result<Pass> {
+        let (time, answers) = self.ask(|runner| runner.decide(list))?;
+        Ok(Pass { time, tally: Tally::of(answers.bytes().map(|byte| byte == b'1')) })
+    }
+
+    fn refusals(&self) -> Vec<String> {
+        self.runner.as_ref().map_or_else(Vec::new, |runner| runner.refusals.clone())
+    }
+
+    fn tell(&mut self, ask: Ask) -> Result<Option<Vec<String>>> {
+        self.ask(|runner| runner.tell(ask))
     }
 }
 

@@ -240,8 +240,11 @@ fn written(case: &Case) -> Result<SuiteCase, String> {
     })
 }
 
-/// Returns the URLs of a row, with their marks, as text or as base64.
-fn urls(case: &Case, row: &Row) -> Result<Vec<(Option<String>, Option<String>)>, String> {
+/// A URL as text, or as base64.
+type Url = (Option<String>, Option<String>);
+
+/// Returns the URLs of a row, with their marks.
+fn urls(case: &Case, row: &Row) -> Result<Vec<Url>, String> {
     let urls = case.unfilled_urls(row)?.into_iter();
     Ok(urls
         .map(|url| match String::from_utf8(url) {
