@@ -99,8 +99,7 @@ impl Corpus {
     ///
     /// If the set that a corpus has cannot be built.
     pub fn of_dialect(agent: Crawler, dialect: &'static Dialect) -> Result<Corpus, LoadError> {
-        let config =
-            LoadConfig { agents: Some([agent.clone()].into()), ..LoadConfig::new(dialect) };
+        let config = LoadConfig::new(dialect);
         let none = std::iter::empty::<(&Origin, &[u8])>();
         Ok(Corpus {
             set: load_files(none, &config).into(),

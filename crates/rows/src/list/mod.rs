@@ -62,8 +62,8 @@ mod detect;
 mod host;
 mod json;
 mod layout;
-mod log;
 mod layouts;
+mod log;
 pub mod parquet;
 #[cfg(test)]
 mod parquet_tests;

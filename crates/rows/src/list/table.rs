@@ -7,9 +7,9 @@
 
 use super::delimited::Columns;
 use super::detect::{LINES, Look};
-use super::log::target;
 use super::layout::Layout;
 use super::layouts;
+use super::log::target;
 use super::place::{TableColumn, Value, could_be_query, could_be_url, rival};
 use super::{List, ListConfig, Place, advice};
 use crate::limits::{RECORDS_LOOKED_AT_MAX, TABLE_COMMENTS_MAX};

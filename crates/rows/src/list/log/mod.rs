@@ -411,7 +411,8 @@ impl LogLine {
             Ok((url, host, doubts)) => (Ok(url), host, doubts),
             Err(problem) => (Err(problem), None, Doubts::default()),
         };
-        let values = Values { url, host, query: None, scheme: None, time, lacks_unit: false, agent };
+        let values =
+            Values { url, host, query: None, scheme: None, time, lacks_unit: false, agent };
         (values, doubts)
     }
 }
