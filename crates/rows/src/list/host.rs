@@ -6,6 +6,7 @@
 //! is given for all. Clients choose the hosts that servers log, so a host with more than a name and a
 //! port is none: it could put another path before that of the record.
 
+use std::net::Ipv6Addr;
 use std::sync::atomic::Ordering;
 
 use memchr::{memchr, memmem};
@@ -139,11 +140,13 @@ impl Hosts {
             (None, Some(given)) => origin_of(given.as_bytes()).ok_or(Problem::NoHost)?,
             (None, None) => return Err(Problem::NoHost),
         };
-        let scheme = scheme.or(own_scheme).unwrap_or(match host.ends_with(b":80") {
+        let is_bare = is_bare_address(host);
+        let scheme = scheme.or(own_scheme).unwrap_or(match host.ends_with(b":80") && !is_bare {
             true => b"http://",
             false => b"https://",
         });
-        Ok(joined(&[scheme, host, path, mark, query], arena))
+        let [open, close]: [&[u8]; 2] = if is_bare { [b"[", b"]"] } else { [b"", b""] };
+        Ok(joined(&[scheme, open, host, close, path, mark, query], arena))
     }
 }
 
@@ -180,6 +183,12 @@ fn origin_of(text: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     let is_web = [&b"http://"[..], b"https://"].iter().any(|it| it.eq_ignore_ascii_case(scheme));
     let is_origin = is_web && !host.is_empty() && host.iter().all(is_part_of_host);
     is_origin.then_some((Some(scheme), host))
+}
+
+/// Whether a host is an IPv6 address without brackets, and so without a port, as Apache's `%V` has it.
+fn is_bare_address(host: &[u8]) -> bool {
+    let is_address = |text: &str| text.parse::<Ipv6Addr>().is_ok();
+    memchr(b':', host).is_some() && std::str::from_utf8(host).is_ok_and(is_address)
 }
 
 /// Whether a byte may stand in a host with its port.
@@ -255,6 +264,7 @@ mod tests {
             ("a.example:8080", "https://a.example:8080/a?b"),
             ("http://a.example:81", "http://a.example:81/a?b"),
             ("[2001:db8::1]:80", "http://[2001:db8::1]:80/a?b"),
+            ("2001:db8::80", "https://[2001:db8::80]/a?b"),
             ("m\u{fc}nchen.example", "https://m\u{fc}nchen.example/a?b"),
         ] {
             for config in [&given, &none] {
