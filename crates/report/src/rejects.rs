@@ -114,7 +114,8 @@ impl Rejects {
             let first = || (0, Reject::new(number, what, &cut_to_show(record.text())));
             notes.get_or_insert_with(first).0 += 1;
         };
-        if self.are_lines && holds_more(record.text()) {
+        let has_blank = || record.text().contains(&b' ');
+        if self.are_lines && has_blank() && holds_more(record.text()) {
             add(&mut self.more, "more than a URL");
         }
         if record.problem().is_none() && is_requested_otherwise(record.url()) {

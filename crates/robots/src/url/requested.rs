@@ -4,7 +4,7 @@
 //! segments before they send a request (URL Standard, section 4.4, "path state"), and escape the apostrophe in a
 //! query. The path that they request may be one that another rule decides.
 
-use memchr::{memchr, memchr_iter, memchr2, memmem};
+use memchr::{memchr, memchr_iter, memchr2};
 
 use super::split::trim_record;
 
@@ -22,7 +22,8 @@ use super::split::trim_record;
 pub fn is_requested_otherwise(url: &[u8]) -> bool {
     let url = trim_record(url);
     let url = &url[..memchr(b'#', url).unwrap_or(url.len())];
-    let start = memmem::find(url, b"//").map_or(0, |at| at + 2);
+    let authority = memchr_iter(b'/', url).find(|slash| url.get(slash + 1) == Some(&b'/'));
+    let start = authority.map_or(0, |slashes| slashes + 2);
     let rest = &url[start..];
     let Some(end) = rest.iter().position(|byte| b"/?".contains(byte)) else { return false };
     let (path, query) = match memchr(b'?', rest) {

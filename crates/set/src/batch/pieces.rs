@@ -7,6 +7,7 @@
 //! byte for byte, is neither split nor looked up again; see [`UrlHead`].
 
 use std::ops::Range;
+use std::slice::IterMut;
 
 use portcullis_dialect::dialect::PathRules;
 use portcullis_engine::vectors::Vectors;
@@ -100,7 +101,8 @@ impl Written {
 /// A block that is being split.
 struct Filling<'r, 's> {
     pieces: &'s mut Pieces,
-    paths: &'s mut [&'r [u8]],
+    /// Those of the URLs to come.
+    paths: IterMut<'s, &'r [u8]>,
     splitting: Splitting<'s>,
     table: Option<&'s HostTable<'s>>,
 }
@@ -110,18 +112,19 @@ impl<'r> EachUrl<'r> for Filling<'r, '_> {
     fn url(&mut self, url: usize, record: &'r [u8], plain_url: Option<PlainUrl>) {
         let Filling { pieces, paths, splitting, table } = self;
         let url = url as u32;
-        let Some(PlainUrl { head, is_shared, has_plain_path }) = plain_url else {
-            paths[url as usize] = pieces.push_other(url, record, *splitting, *table);
-            return;
-        };
-        if !is_shared {
-            pieces.push_plain_host(url, head, record, *table);
-        }
-        let path = &record[head.bytes..];
-        paths[url as usize] = match has_plain_path {
-            true if path.is_empty() => b"/",
-            true => path,
-            false => pieces.normal_path(url, record, path, splitting.0),
+        *paths.next().expect("a path for each URL") = match plain_url {
+            None => pieces.push_other(url, record, *splitting, *table),
+            Some(PlainUrl { head, is_shared, has_plain_path }) => {
+                if !is_shared {
+                    pieces.push_plain_host(url, head, record, *table);
+                }
+                let path = &record[head.bytes..];
+                match has_plain_path {
+                    true if path.is_empty() => b"/",
+                    true => path,
+                    false => pieces.normal_path(url, record, path, splitting.0),
+                }
+            }
         };
     }
 }
@@ -168,7 +171,7 @@ impl Pieces {
         self.odd.clear();
         let (rules, _, vectors) = splitting;
         let mut paths: Vec<&[u8]> = vec![&[]; records.len()];
-        let mut filling = Filling { pieces: self, paths: &mut paths, splitting, table };
+        let mut filling = Filling { pieces: self, paths: paths.iter_mut(), splitting, table };
         plain_urls(records, rules.escapes, vectors, &mut filling);
         paths
     }

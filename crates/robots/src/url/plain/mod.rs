@@ -35,7 +35,7 @@ use portcullis_engine::bytes::are_same;
 use portcullis_engine::vectors::{Kind, Portable, Vectors, Work, prefetch};
 
 use super::split::BadUrl;
-use portable::{both_ends, name_bytes, padded};
+use portable::{behind_letters, both_ends, name_bytes, padded};
 pub(super) use portable::{first_marked, first_marked_in_pattern};
 
 /// The treatment of a byte.
@@ -177,13 +177,15 @@ impl IsPlain<'_> {
     fn by(self, chunks: impl Chunks) -> bool {
         let IsPlain { path, escapes } = self;
         let changed = chunks.changed_by(escapes);
-        match path.first_chunk() {
-            Some(first) => stays::<_, false>(chunks, (escapes, changed), path, chunks.load(first)),
-            None => {
-                let (bytes, own) = both_ends(path);
-                chunks.marked(chunks.mark_changed(changed, chunks.load(&bytes))) & own == 0
-            }
+        let Some(last) = path.len().checked_sub(WIDTH) else {
+            let (bytes, own) = both_ends(path);
+            return chunks.marked(chunks.mark_changed(changed, chunks.load(&bytes))) & own == 0;
+        };
+        let mut all = chunks.mark_changed(changed, chunk_at(chunks, path, last));
+        for start in (0..last).step_by(WIDTH) {
+            all = chunks.or(all, chunks.mark_changed(changed, chunk_at(chunks, path, start)));
         }
+        chunks.marked(all) == 0 || keeps_escapes(chunks, (escapes, changed), path)
     }
 }
 
@@ -238,60 +240,51 @@ fn first_bits(count: usize) -> u32 {
     !(u64::MAX << count) as u32
 }
 
-/// Returns whether no byte of `text`, which begins with `first`, ends a path or might change, and with `DOTS`
-/// no segment of its path begins with a dot. A chunk that is longer than the text is padded.
+/// Returns whether no byte of `text` from `start` on ends a path or might change, and no dot is behind a slash there.
+/// The text is longer than a chunk, and `start` is not its start.
 #[inline(always)]
-fn stays<C: Chunks, const DOTS: bool>(
+fn stays<C: Chunks>(
     chunks: C,
     (escapes, changed): (Escapes, C::Changed),
     text: &[u8],
-    first: C::Chunk,
-) -> bool {
-    let marks = chunks.mark_changed(changed, first);
-    if text.len() <= WIDTH {
-        let slashes = chunks.equal(first, b'/') << 1;
-        let has_dots = DOTS && slashes & chunks.equal(first, b'.') != 0;
-        return chunks.marked(marks) & first_bits(text.len()) == 0 && !has_dots;
-    }
-    // Nine in ten URLs are three chunks at most, which are read without a branch.
-    let (second, last) = (WIDTH.min(text.len() - WIDTH), text.len() - WIDTH);
-    let mut all = with_marks::<C, DOTS>(chunks, changed, text, second, marks);
-    all = with_marks::<C, DOTS>(chunks, changed, text, last, all);
-    if DOTS {
-        all = chunks.or(all, chunks.pairs(first, chunk_at(chunks, text, 1)));
-    }
-    if text.len() > 3 * WIDTH {
-        let mut start = 2 * WIDTH;
-        while start < last {
-            all = with_marks::<C, DOTS>(chunks, changed, text, start, all);
-            start += WIDTH;
-        }
-    }
-    chunks.marked(all) == 0
-        || keeps_escapes(chunks, (escapes, changed), text) && !(DOTS && has_dots(text))
-}
-
-/// Returns `all` with the marks of the chunk of `text` that begins at `start`, which is not the first.
-#[inline(always)]
-fn with_marks<C: Chunks, const DOTS: bool>(
-    chunks: C,
-    changed: C::Changed,
-    text: &[u8],
     start: usize,
-    all: C::Chunk,
-) -> C::Chunk {
-    let chunk = chunk_at(chunks, text, start);
-    let all = chunks.or(all, chunks.mark_changed(changed, chunk));
-    match DOTS {
-        true => chunks.or(all, chunks.pairs(chunk_at(chunks, text, start - 1), chunk)),
-        false => all,
+) -> bool {
+    // Most paths are two chunks at most, which are read without a branch.
+    let last = text.len() - WIDTH - 1;
+    let mut before = start.wrapping_sub(1).min(last);
+    let mut all = Marks::behind(chunks, changed, text, last);
+    all = all.or(chunks, Marks::behind(chunks, changed, text, before));
+    while last - before > WIDTH {
+        before += WIDTH;
+        all = all.or(chunks, Marks::behind(chunks, changed, text, before));
     }
+    chunks.marked(chunks.or(all.changed, all.dots)) == 0
+        || chunks.marked(all.dots) == 0 && keeps_escapes(chunks, (escapes, changed), text)
 }
 
-#[cold]
-#[inline(never)]
-fn has_dots(text: &[u8]) -> bool {
-    memchr::memmem::find(text, b"/.").is_some()
+/// The bytes that end a path or might change, and the dots behind slashes.
+#[derive(Clone, Copy)]
+struct Marks<C: Chunks> {
+    changed: C::Chunk,
+    dots: C::Chunk,
+}
+
+impl<C: Chunks> Marks<C> {
+    /// Returns the marks of the chunk of `text` behind the byte at `before`.
+    #[inline(always)]
+    fn behind(chunks: C, changed: C::Changed, text: &[u8], before: usize) -> Marks<C> {
+        let bytes: Option<&[u8; WIDTH + 1]> = text[before..].first_chunk();
+        let bytes = bytes.expect("a chunk is behind the byte");
+        let chunk = chunk_at(chunks, bytes, 1);
+        let dots = chunks.pairs(chunk_at(chunks, bytes, 0), chunk);
+        Marks { changed: chunks.mark_changed(changed, chunk), dots }
+    }
+
+    #[inline(always)]
+    fn or(self, chunks: C, other: Marks<C>) -> Marks<C> {
+        let changed = chunks.or(self.changed, other.changed);
+        Marks { changed, dots: chunks.or(self.dots, other.dots) }
+    }
 }
 
 /// Returns whether the bytes of `text` that might change are escapes that stay as they are. Some
@@ -427,23 +420,28 @@ impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
             };
             let first = chunks.load(bytes);
             let is_shared = last.is_shared(chunks, record, first);
-            let head = match is_shared {
-                true => Some(last.head),
-                false => head_of(chunks, record, bytes, first),
+            if !is_shared {
+                let Some(head) = head_of(chunks, record, bytes, first) else {
+                    last = LastHead::none(chunks);
+                    self.each.url(number, record, None);
+                    continue;
+                };
+                last = LastHead::new(head, record, first);
+            }
+            let head = last.head;
+            let behind;
+            let text = match record.len() > WIDTH {
+                true => record,
+                false => {
+                    behind = behind_letters(record);
+                    &behind
+                }
             };
-            let Some(head) = head else {
-                last = LastHead::none(chunks);
-                self.each.url(number, record, None);
-                continue;
-            };
-            let has_plain_path = stays::<_, true>(chunks, changed, record, first);
+            let has_plain_path = stays(chunks, changed, text, head.bytes);
             if !has_plain_path && rare_is_unclear(&record[head.bytes..]) {
                 last = LastHead::none(chunks);
                 self.each.url(number, record, None);
                 continue;
-            }
-            if !is_shared {
-                last = LastHead::new(chunks, head, record, first);
             }
             self.each.url(number, record, Some(PlainUrl { head, is_shared, has_plain_path }));
         }
@@ -453,6 +451,8 @@ impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
 /// The head of the last record, which the next one may share.
 struct LastHead<'r, C: Chunks> {
     head: UrlHead,
+    /// The bytes of the head; more than a chunk has if no record shares it.
+    shared_bytes: usize,
     record: &'r [u8],
     first: C::Chunk,
 }
@@ -461,17 +461,16 @@ impl<'r, C: Chunks> LastHead<'r, C> {
     /// Returns a head that no record shares.
     #[inline(always)]
     fn none(chunks: C) -> LastHead<'r, C> {
-        let head = UrlHead { scheme_bytes: 0, bytes: usize::MAX };
-        LastHead { head, record: &[], first: chunks.load(&[0; WIDTH]) }
+        let head = UrlHead { scheme_bytes: 0, bytes: 0 };
+        let first = chunks.load(&[0; WIDTH]);
+        LastHead { head, shared_bytes: usize::MAX, record: &[], first }
     }
 
     /// Returns the head of a record. A record without a path shares it with none.
     #[inline(always)]
-    fn new(chunks: C, head: UrlHead, record: &'r [u8], first: C::Chunk) -> LastHead<'r, C> {
-        match head.bytes == record.len() {
-            true => LastHead::none(chunks),
-            false => LastHead { head, record, first },
-        }
+    fn new(head: UrlHead, record: &'r [u8], first: C::Chunk) -> LastHead<'r, C> {
+        let shared_bytes = if head.bytes == record.len() { usize::MAX } else { head.bytes };
+        LastHead { head, shared_bytes, record, first }
     }
 
     /// See [`UrlHead::is_shared`].
@@ -479,8 +478,10 @@ impl<'r, C: Chunks> LastHead<'r, C> {
     fn is_shared(&self, chunks: C, record: &[u8], first: C::Chunk) -> bool {
         // Including the `/` behind the head.
         match (!chunks.same(first, self.first)).trailing_zeros() as usize {
-            WIDTH if self.head.bytes >= WIDTH => self.head.is_shared(self.record, record),
-            same => same > self.head.bytes && may_be_plain(record),
+            WIDTH if self.shared_bytes >= WIDTH => {
+                self.shared_bytes <= record.len() && self.head.is_shared(self.record, record)
+            }
+            same => same > self.shared_bytes && may_be_plain(record),
         }
     }
 }

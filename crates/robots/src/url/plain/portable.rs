@@ -68,6 +68,15 @@ pub(super) fn padded(text: &[u8]) -> [u8; WIDTH] {
     }
 }
 
+/// Returns a text that fits into a chunk behind letters, one byte longer than a chunk.
+#[cold]
+#[inline(never)]
+pub(super) fn behind_letters(text: &[u8]) -> [u8; WIDTH + 1] {
+    let mut all = [b'a'; WIDTH + 1];
+    all[WIDTH + 1 - text.len()..].copy_from_slice(text);
+    all
+}
+
 /// Returns a chunk with every byte of a text that is shorter, in any order, and a mask of those that
 /// are of the text. Takes fewer instructions than [`padded`].
 #[inline(always)]
