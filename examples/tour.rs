@@ -25,9 +25,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut answers = session.decide(&urls)?;
     let decisions = answers.decisions();
     for (url, decisions) in urls.iter().zip(decisions.chunks(2)) {
-        println!("{url} GPTBot: {}, CCBot: {}", decisions[0].verdict, decisions[1].verdict);
+        println!("{url} GPTBot: {}, CCBot: {}", decisions[0].verdict(), decisions[1].verdict());
     }
-    assert_eq!(decisions[2].verdict, Verdict::Unknown);
+    assert_eq!(decisions[2].verdict(), Verdict::Unknown);
 
     // The rule behind a decision.
     let first = answers.rule(0)?;

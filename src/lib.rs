@@ -54,7 +54,7 @@
 //! let mut session = Session::new(classifier); // one per thread
 //! let urls = ["https://a.example/search?q=1", "https://b.example:8443/"];
 //! let mut answers = session.decide(&urls)?; // per URL, per agent
-//! let verdicts: Vec<_> = answers.decisions().iter().map(|decision| decision.verdict).collect();
+//! let verdicts: Vec<_> = answers.decisions().iter().map(|decision| decision.verdict()).collect();
 //! use Verdict::{Allow, Disallow};
 //! assert_eq!(verdicts, [Disallow, Disallow, Disallow, Allow]);
 //! assert_eq!(answers.rule(0)?.rule, Some(&b"/search"[..]));
@@ -96,8 +96,8 @@ mod sets;
 // What nearly every program needs. The modules have the rest.
 #[doc(inline)]
 pub use portcullis_dialect::{
-    DRAFT_2019, Decision, Dialect, Fetched, GOOGLE, KOSTER_1996, Label, LabelError, ORIGINAL_1994,
-    PolicyState, Preference, RFC_9309, Reason, Usage, Verdict,
+    Answer, DRAFT_2019, Decision, Dialect, Fetched, GOOGLE, KOSTER_1996, Label, LabelError,
+    ORIGINAL_1994, PolicyState, Preference, RFC_9309, Reason, Usage, Verdict,
 };
 #[doc(inline)]
 pub use portcullis_robots::policy::{AgentError, Crawler};

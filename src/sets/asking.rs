@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use portcullis_dialect::{Decision, Label, PolicyState, Preference};
+use portcullis_dialect::{Answer, Decision, Label, PolicyState, Preference};
 use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::policy::{Crawler, Explanation};
 use portcullis_set::batch::{self, FullDecision, Records, StatedPlace, Times};
@@ -116,8 +116,8 @@ fn history_of(set: &PolicySet) -> Result<(), SetError> {
 /// let agents = vec![Crawler::parse("ExampleBot", &RFC_9309)?];
 /// let mut session = Session::new(Classifier::new(set, agents)?).assume_scheme("https");
 /// let answers = session.decide(&["a.example/private/page", "https://a.example/"])?;
-/// assert_eq!(answers.decisions()[0].verdict, Verdict::Disallow);
-/// assert_eq!(answers.decisions()[1].verdict, Verdict::Allow);
+/// assert_eq!(answers.decisions()[0].verdict(), Verdict::Disallow);
+/// assert_eq!(answers.decisions()[1].verdict(), Verdict::Allow);
 /// let explanation = session.explain("https://a.example/private", 0)?.unwrap();
 /// assert_eq!(explanation.rules[0].pattern, b"/private");
 /// # }
@@ -234,7 +234,7 @@ pub struct Answers<'s>(batch::Answers<'s>);
 impl Answers<'_> {
     /// Returns the decision of each answer, without its rule: see [`Answers::rule`].
     #[inline]
-    pub fn decisions(&self) -> &[Decision] {
+    pub fn decisions(&self) -> &[Answer] {
         self.0.decisions()
     }
 

@@ -233,7 +233,7 @@ fn rule_sets_that_are_overwritten_do_not_allow() {
     let classifier = Classifier::new(Arc::clone(&set), agents(&["Bot"], set.dialect())).unwrap();
     let mut session = Session::new(classifier);
     let urls = ["https://a.example/xxxy"; 9];
-    let mut verdict = || session.decide(&urls).map(|answers| answers.decisions()[0].verdict);
+    let mut verdict = || session.decide(&urls).map(|answers| answers.decisions()[0].verdict());
     assert_eq!(verdict().unwrap(), Verdict::Disallow);
     // The rule set has numbers of parts that are longer than the file.
     let (name, mut start) = ("rule sets", 4_096_usize);

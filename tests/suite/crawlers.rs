@@ -67,7 +67,7 @@ fn a_header_is_the_chain_of_its_tokens() {
                 let agents = vec![header.as_bytes(); urls.len()];
                 let answers = each.decide(Records::from(&urls).by(&agents)).unwrap();
                 let (decisions, is_known) = (answers.decisions(), answers.agent(0).is_some());
-                assert!(decisions.iter().all(|it| (it.reason == Reason::NoAgent) != is_known));
+                assert!(decisions.iter().all(|it| (it.reason() == Reason::NoAgent) != is_known));
                 // What only the file names is not decided, and everything else as for the header
                 // but for the fallback that was asked for.
                 let chain = ["ccc", "a"]
@@ -110,7 +110,7 @@ fn a_header_names_the_agent_that_the_file_names() {
     let mut agent = |text: &[u8]| {
         let (urls, agents) = (["https://h.example/x"], [text]);
         let answers = session.decide(Records::from(&urls).by(&agents)).unwrap();
-        let reason = answers.decisions()[0].reason;
+        let reason = answers.decisions()[0].reason();
         assert_eq!(answers.agent(0).is_none(), reason == Reason::NoAgent);
         let agents = answers.session().classifier().agents();
         answers.agent(0).map(|agent| agents[agent].name().to_owned())

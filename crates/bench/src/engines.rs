@@ -10,7 +10,7 @@ use std::time::Instant;
 use aho_corasick::AhoCorasick;
 use anyhow::Result;
 use portcullis_build::{LoadConfig, load_files};
-use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::decision::{Answer, Decision, Verdict};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::id::LineNumber;
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
@@ -234,11 +234,7 @@ impl<'c> OneSet<'c> {
 
     /// Decides paths in normal form, each with the file of the given number.
     #[inline]
-    fn decide(
-        &mut self,
-        files: impl Iterator<Item = usize>,
-        paths: &[&[u8]],
-    ) -> Result<&[Decision]> {
+    fn decide(&mut self, files: impl Iterator<Item = usize>, paths: &[&[u8]]) -> Result<&[Answer]> {
         self.asked.clear();
         self.asked.extend(files.map(|file| self.policies[file]));
         Ok(self.session.decide(&self.asked, paths)?)
@@ -253,7 +249,7 @@ impl Matcher for OneSet<'_> {
     #[inline]
     fn allows(&mut self, question: Question<'_>) -> Option<bool> {
         let decided = self.decide([question.file].into_iter(), &[question.path.as_bytes()]);
-        decided.ok().map(|decisions| decisions[0].verdict == Verdict::Allow)
+        decided.ok().map(|answers| answers[0].is_allowed())
     }
 
     /// Decides in blocks, like a batch.
@@ -265,7 +261,7 @@ impl Matcher for OneSet<'_> {
             paths.clear();
             paths.extend(block);
             let decisions = self.decide(files, &paths)?;
-            decisions.iter().for_each(|it| tally.add(it.verdict == Verdict::Allow));
+            decisions.iter().for_each(|it| tally.add(it.is_allowed()));
         }
         Ok(Pass { time: start.elapsed(), tally })
     }
@@ -286,7 +282,7 @@ impl Matcher for OneSet<'_> {
                 return Ok(Pass { time: start.elapsed(), tally });
             }
             let answers = batch.decide(&block)?;
-            answers.decisions().iter().for_each(|it| tally.add(it.verdict == Verdict::Allow));
+            answers.decisions().iter().for_each(|it| tally.add(it.is_allowed()));
         }
     }
 }

@@ -66,7 +66,7 @@ pub fn run(args: CheckArgs, files: &Files) -> anyhow::Result<ExitStatus> {
         let url = url.as_encoded_bytes();
         let mut answers = session.decide(&[url])?;
         form.add(0, url, &mut answers, &mut checked)?;
-        let is_url = answers.decisions().iter().all(|it| it.verdict != Verdict::Invalid);
+        let is_url = answers.decisions().iter().all(|it| it.verdict() != Verdict::Invalid);
         if is_url && !form.is_quiet && is_requested_otherwise(url) {
             let url = String::from_utf8_lossy(url);
             say(format_args!(
@@ -146,14 +146,14 @@ impl Form {
         let agents = answers.per_record();
         let own = record * agents..(record + 1) * agents;
         let decisions = answers.decisions()[own.clone()].to_vec();
-        *has_other |= decisions.iter().any(|decision| decision.verdict != Verdict::Allow);
+        *has_other |= decisions.iter().any(|decision| decision.verdict() != Verdict::Allow);
         if self.is_quiet {
             return Ok(());
         }
         if !self.json {
             let preferences = answers.preferences();
             for (answer, decision) in own.clone().zip(&decisions) {
-                push_verdict(decision.verdict, self.colored, text);
+                push_verdict(decision.verdict(), self.colored, text);
                 for preference in &preferences[answer * self.labels..][..self.labels] {
                     text.extend_from_slice(preference.as_str().as_bytes());
                     text.push(b'\t');
@@ -170,7 +170,7 @@ impl Form {
                 let facts = explanation::explain(answers.session(), url, agent, None)?;
                 match self.json {
                     true => explanation_json::write(url, answers.rule(answer)?, &facts, text),
-                    false => text.extend(explanation::text(decision, &facts).into_bytes()),
+                    false => text.extend(explanation::text(*decision, &facts).into_bytes()),
                 }
             }
         }

@@ -2,6 +2,8 @@
 //!
 //! The engine and the oracle share these types but no code, so their answers can be compared.
 
+use std::fmt;
+
 use crate::id::{LineNumber, RuleID};
 
 /// Defines an enum with one word per value: `ALL`, `WORDS`, `as_str`, `Display` and, with the feature
@@ -250,6 +252,76 @@ impl PolicyState {
     }
 }
 
+/// A decision without its rule: a verdict and its reason, in a byte.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Answer(u8);
+
+/// Bits of the reason, below those of the verdict.
+const REASON_BITS: u32 = 4;
+
+const _: () = assert!(Reason::ALL.len() <= 1 << REASON_BITS);
+
+impl Answer {
+    /// The number of codes, [`Answer::code`], of which some stand for nothing.
+    pub const CODES: usize = Verdict::ALL.len() << REASON_BITS;
+
+    /// Returns the answer with a verdict and a reason.
+    pub const fn new(verdict: Verdict, reason: Reason) -> Answer {
+        Answer((verdict as u8) << REASON_BITS | reason as u8)
+    }
+
+    /// Returns the answer with a code; that of an unknown policy for a code that no answer has.
+    #[inline(always)]
+    pub const fn of_code(code: u32) -> Answer {
+        let has_reason = code & ((1 << REASON_BITS) - 1) < Reason::ALL.len() as u32;
+        let is_code = (code < Answer::CODES as u32) & has_reason;
+        let code = if is_code { code } else { Decision::UNKNOWN.answer().0 as u32 };
+        Answer(code as u8)
+    }
+
+    /// Returns the answer as a number below [`Answer::CODES`].
+    #[inline(always)]
+    pub const fn code(self) -> u8 {
+        self.0
+    }
+
+    /// Returns whether the URL may be fetched.
+    #[inline(always)]
+    pub const fn verdict(self) -> Verdict {
+        match self.0 >> REASON_BITS {
+            0 => Verdict::Allow,
+            1 => Verdict::Disallow,
+            2 => Verdict::Unknown,
+            _ => Verdict::Invalid,
+        }
+    }
+
+    /// Returns the reason for the verdict.
+    #[inline(always)]
+    pub const fn reason(self) -> Reason {
+        Reason::ALL[(self.0 as usize & ((1 << REASON_BITS) - 1)) % Reason::ALL.len()]
+    }
+
+    /// Returns whether the URL may be fetched, see [`Decision::is_allowed`].
+    pub const fn is_allowed(self) -> bool {
+        matches!(self.verdict(), Verdict::Allow)
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.verdict(), self.reason())
+    }
+}
+
+impl From<Answer> for Decision {
+    /// Returns a decision without a deciding rule.
+    fn from(answer: Answer) -> Decision {
+        Decision::without_rule(answer.verdict(), answer.reason())
+    }
+}
+
 /// The full answer for one URL and one agent: these four fields, and no others in later versions.
 ///
 /// `rule` and `line` are `Some` only if the reason is [`Reason::Rule`].
@@ -273,6 +345,12 @@ impl Decision {
         matches!(self.verdict, Verdict::Allow)
     }
 
+    /// Returns the verdict and its reason.
+    #[inline]
+    pub const fn answer(self) -> Answer {
+        Answer::new(self.verdict, self.reason)
+    }
+
     /// Returns a decision without a deciding rule.
     pub const fn without_rule(verdict: Verdict, reason: Reason) -> Decision {
         Decision { verdict, reason, rule: None, line: None }
@@ -293,4 +371,28 @@ impl Decision {
     pub const NO_AGENT: Decision = Decision::without_rule(Verdict::Unknown, Reason::NoAgent);
     /// The dialect always allows the URL of robots.txt itself.
     pub const ROBOTS_TXT: Decision = Decision::without_rule(Verdict::Allow, Reason::RobotsTxt);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_answer_has_its_code() {
+        let mut codes = vec![None; Answer::CODES];
+        for verdict in Verdict::ALL {
+            for reason in Reason::ALL {
+                let answer = Answer::new(verdict, reason);
+                assert_eq!((answer.verdict(), answer.reason()), (verdict, reason));
+                assert_eq!(Decision::from(answer).answer(), answer);
+                assert_eq!(codes[answer.code() as usize].replace(answer), None);
+            }
+        }
+        for (code, answer) in (0..).zip(codes) {
+            assert_eq!(Answer::of_code(code), answer.unwrap_or(Decision::UNKNOWN.answer()));
+        }
+        for code in [Answer::CODES as u32, 1 << 8, 1 << 30, u32::MAX] {
+            assert_eq!(Answer::of_code(code), Decision::UNKNOWN.answer());
+        }
+    }
 }

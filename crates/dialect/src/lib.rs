@@ -29,7 +29,7 @@ mod presets;
 pub mod usage;
 
 pub use access::{Access, Fetched};
-pub use decision::{Decision, PolicyState, Reason, Verdict};
+pub use decision::{Answer, Decision, PolicyState, Reason, Verdict};
 pub use dialect::*;
 pub use id::{LineNumber, RuleID};
 pub use usage::{Label, LabelError, Preference, Stance, Stated, Usage, UsageSource};

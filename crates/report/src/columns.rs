@@ -59,9 +59,9 @@ pub fn read(
         };
         let times_of = |number: usize| all_times.iter().map(move |it| it[number].map(Cell::Time));
         match column {
-            Column::Verdict => added.push_words(place, decisions(0).map(|it| it.verdict as u8)),
-            Column::Now => added.push_words(place, decisions(1).map(|it| it.verdict as u8)),
-            Column::Reason => added.push_words(place, decisions(0).map(|it| it.reason as u8)),
+            Column::Verdict => added.push_words(place, decisions(0).map(|it| it.verdict() as u8)),
+            Column::Now => added.push_words(place, decisions(1).map(|it| it.verdict() as u8)),
+            Column::Reason => added.push_words(place, decisions(0).map(|it| it.reason() as u8)),
             Column::Usage(label) => added.push_words(place, uses(0, label)),
             Column::UsageNow(label) => added.push_words(place, uses(1, label)),
             Column::Agent => {

@@ -7,7 +7,7 @@
 
 use std::cmp::Reverse;
 
-use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
+use portcullis_dialect::decision::{Answer, PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_set::Damage;
 use portcullis_set::batch::{AgeCounts, Answers, OriginRecords};
@@ -19,28 +19,37 @@ use crate::limits::SUMMARY_UNKNOWN_HOSTS_MAX;
 use crate::rejects::InvalidRecords;
 
 /// The counts of decisions for one agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AgentCounts([[u64; Reason::ALL.len()]; Verdict::ALL.len()]);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentCounts {
+    /// By [`Answer::code`].
+    of_codes: [u64; Answer::CODES],
+}
+
+impl Default for AgentCounts {
+    fn default() -> AgentCounts {
+        AgentCounts { of_codes: [0; Answer::CODES] }
+    }
+}
 
 impl AgentCounts {
     /// Returns the number of records with this verdict.
     pub fn verdict(&self, verdict: Verdict) -> u64 {
-        self.0[verdict as usize].iter().sum()
+        Reason::ALL.iter().map(|reason| self.of(verdict, *reason)).sum()
     }
 
     #[inline]
-    fn add(&mut self, decision: &Decision) {
-        self.0[decision.verdict as usize][decision.reason as usize] += 1;
+    fn add(&mut self, answer: Answer) {
+        self.of_codes[answer.code() as usize % Answer::CODES] += 1;
     }
 
     /// Returns the number of records with this verdict and reason.
     pub fn of(&self, verdict: Verdict, reason: Reason) -> u64 {
-        self.0[verdict as usize][reason as usize]
+        self.of_codes[Answer::new(verdict, reason).code() as usize]
     }
 
     /// Returns the number of records with this reason.
     pub fn reason(&self, reason: Reason) -> u64 {
-        self.0.iter().map(|row| row[reason as usize]).sum()
+        Verdict::ALL.iter().map(|verdict| self.of(*verdict, reason)).sum()
     }
 }
 
@@ -128,8 +137,8 @@ impl Counts {
         self.bytes += bytes;
         for (place, agent) in self.agents.iter_mut().enumerate() {
             match agents {
-                1 => decisions.iter().for_each(|decision| agent.add(decision)),
-                _ => decisions.iter().skip(place).step_by(agents).for_each(|it| agent.add(it)),
+                1 => decisions.iter().for_each(|answer| agent.add(*answer)),
+                _ => decisions.iter().skip(place).step_by(agents).for_each(|it| agent.add(*it)),
             }
         }
         if self.rare() != rare {
@@ -159,7 +168,7 @@ impl Counts {
         self.record_agents.resize(agents + 1, Default::default());
         for (record, decision) in answers.decisions().iter().enumerate() {
             let agent = answers.agent(record).unwrap_or(agents);
-            self.record_agents[agent][decision.verdict as usize] += 1;
+            self.record_agents[agent][decision.verdict() as usize] += 1;
         }
     }
 
@@ -265,7 +274,7 @@ impl Counts {
     ) -> Result<(), Damage> {
         // These reasons do not depend on the agent, so the first agent's are enough.
         let decisions = answers.decisions().chunks_exact(self.agents.len());
-        let reasons: Vec<Reason> = decisions.map(|decisions| decisions[0].reason).collect();
+        let reasons: Vec<Reason> = decisions.map(|decisions| decisions[0].reason()).collect();
         for (place, reason) in reasons.iter().enumerate() {
             if STATELESS.contains(reason)
                 && let Some(state) = answers.state(place)?
@@ -290,7 +299,7 @@ impl Counts {
         self.bytes += next.bytes;
         self.agents.resize(self.agents.len().max(next.agents.len()), AgentCounts::default());
         for (agent, next) in self.agents.iter_mut().zip(&next.agents) {
-            add_counts(agent.0.as_flattened_mut(), next.0.as_flattened());
+            add_counts(&mut agent.of_codes, &next.of_codes);
         }
         add_counts(&mut self.states, &next.states);
         self.unknown_hosts.merge(&next.unknown_hosts, SUMMARY_UNKNOWN_HOSTS_MAX);
@@ -342,16 +351,16 @@ mod tests {
     use super::*;
     use crate::tests::{SCHEME, classifier};
 
-    const ALLOWED: Decision = Decision::without_rule(Verdict::Allow, Reason::NoRule);
-    const FORBIDDEN: Decision = Decision::without_rule(Verdict::Disallow, Reason::Unavailable);
+    const ALLOWED: Answer = Answer::new(Verdict::Allow, Reason::NoRule);
+    const FORBIDDEN: Answer = Answer::new(Verdict::Disallow, Reason::Unavailable);
 
     /// Counts records with these numbers of bytes and decisions.
-    fn counted(records: &[(u64, [Decision; 2])]) -> Counts {
+    fn counted(records: &[(u64, [Answer; 2])]) -> Counts {
         let mut counts = Counts::new(2);
         for (bytes, decisions) in records {
             counts.records += 1;
             counts.bytes += bytes;
-            counts.agents.iter_mut().zip(decisions).for_each(|(agent, it)| agent.add(it));
+            counts.agents.iter_mut().zip(decisions).for_each(|(agent, it)| agent.add(*it));
         }
         counts
     }
@@ -359,7 +368,7 @@ mod tests {
     #[test]
     fn counts_of_chunks_add_up_in_any_order() {
         let first = (10, [ALLOWED, FORBIDDEN]);
-        let second = (5, [Decision::UNKNOWN, ALLOWED]);
+        let second = (5, [Answer::new(Verdict::Unknown, Reason::NoPolicy), ALLOWED]);
         let whole = counted(&[first, second]);
         let (left, right) = (counted(&[first]), counted(&[second]));
         let mut sum = Counts::default();

@@ -4,7 +4,7 @@
 //! are [escaped](portcullis_text::visible), and long text is cut. For programs use
 //! [`explanation_json`](super::explanation_json).
 
-use portcullis_dialect::decision::{Decision, Reason, Verdict};
+use portcullis_dialect::decision::{Answer, Reason, Verdict};
 use portcullis_dialect::dialect::{
     DRAFT_2019, Dialect, GOOGLE, KOSTER_1996, ORIGINAL_1994, RFC_9309,
 };
@@ -134,10 +134,10 @@ fn clauses(dialect: &Dialect) -> [&'static str; 6] {
 }
 
 /// Returns the reasons for `decision`, then the reasons for the preference about each requested label.
-pub fn text(decision: &Decision, found: &Facts) -> String {
+pub fn text(decision: Answer, found: &Facts) -> String {
     let mut out = String::new();
     write_field("agent", &found.agent, &mut out);
-    write_field("reason", decision.reason.as_str(), &mut out);
+    write_field("reason", decision.reason().as_str(), &mut out);
     if let Some(problem) = &found.problem {
         write_field("problem", problem, &mut out);
     }
@@ -150,7 +150,7 @@ pub fn text(decision: &Decision, found: &Facts) -> String {
         }
         write_explanation(explanation, &mut out);
     }
-    write_field("clause", clause(found.dialect, decision.reason), &mut out);
+    write_field("clause", clause(found.dialect, decision.reason()), &mut out);
     if !found.labels.is_empty() {
         write_usage(decision, found, &mut out);
     }
@@ -185,8 +185,8 @@ fn write_groups(groups: &[ExplainedRecord], token: Option<&str>, out: &mut Strin
 }
 
 /// Writes each requested label with its statements, and the licences.
-fn write_usage(decision: &Decision, found: &Facts, out: &mut String) {
-    let no_access = match decision.verdict {
+fn write_usage(decision: Answer, found: &Facts, out: &mut String) {
+    let no_access = match decision.verdict() {
         Verdict::Allow => None,
         Verdict::Disallow => Some("access is disallowed"),
         Verdict::Unknown => Some("no policy is known"),

@@ -8,7 +8,7 @@
 //! A record that is not kept has one [`Cause`], so the causes and the kept records add up to all records. Counting costs a second look at
 //! the decisions of a block, so it is done only for an account.
 
-use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
+use portcullis_dialect::decision::{Answer, PolicyState, Reason, Verdict};
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_dialect::words;
 use portcullis_set::Damage;
@@ -137,8 +137,8 @@ impl Plan {
             for (record, class) in classes.iter_mut().enumerate() {
                 let own = record * agents..(record + 1) * agents;
                 let decisions = sides.iter().flat_map(|side| &side.0[own.clone()]);
-                let is_allowed = decisions.clone().all(|it| it.verdict == Verdict::Allow);
-                let has = |reason| decisions.clone().any(|it| it.reason == reason);
+                let is_allowed = decisions.clone().all(|it| it.verdict() == Verdict::Allow);
+                let has = |reason| decisions.clone().any(|it| it.reason() == reason);
                 let is_page = match () {
                     () if !is_allowed => false,
                     () if has(Reason::RobotsTxt) => {
@@ -161,7 +161,7 @@ impl Plan {
         let (decisions, sides) = (answers.decisions(), sides(answers));
         if agents == 1 && sides.len() == 1 && self.unstated.is_none() {
             // Nothing to combine, and one byte to copy.
-            return decisions.iter().map(|decision| Class::of(decision.verdict)).collect();
+            return decisions.iter().map(|decision| Class::of(decision.verdict())).collect();
         }
         // An agent that is known to be disallowed at either time is disallowed.
         let of_agent =
@@ -186,7 +186,7 @@ impl Plan {
     /// Returns the verdict of one answer, by access and the preference about the purpose.
     #[inline]
     fn of_agent(&self, answer: usize, (decisions, preferences): Side<'_>) -> Verdict {
-        let verdict = decisions[answer].verdict;
+        let verdict = decisions[answer].verdict();
         match self.unstated {
             Some(unstated) if verdict == Verdict::Allow => match preferences[answer] {
                 Preference::Yes => Verdict::Allow,
@@ -214,7 +214,7 @@ impl Plan {
     fn cause_of_disallowed(&self, answers: &Answers<'_>, record: usize) -> Cause {
         let (sides, agents) = (sides(answers), answers.per_record());
         let at = |answer: usize, side: Side<'_>| {
-            let cause = match (side.0[answer].verdict, side.1.get(answer)) {
+            let cause = match (side.0[answer].verdict(), side.1.get(answer)) {
                 (Verdict::Allow, Some(Preference::Unstated)) => Cause::NotStated,
                 (Verdict::Allow, _) => Cause::NotPermitted,
                 _ => Cause::Disallowed,
@@ -254,7 +254,7 @@ impl Plan {
 }
 
 /// The decisions on a block at one time, and the preferences if a purpose is asked about.
-pub(crate) type Side<'a> = (&'a [Decision], &'a [Preference]);
+pub(crate) type Side<'a> = (&'a [Answer], &'a [Preference]);
 
 /// Returns what was decided about a block, then the same as of now if it is asked for.
 pub(crate) fn sides<'a>(answers: &'a Answers<'_>) -> Vec<Side<'a>> {

@@ -127,12 +127,12 @@ impl Rejects {
         let firsts = answers.decisions().iter().step_by(answers.per_record().max(1));
         for (place, first) in firsts.enumerate() {
             let (number, record) = (self.records + place as u64, &block[place]);
-            if first.verdict == Verdict::Invalid {
+            if first.verdict() == Verdict::Invalid {
                 self.reject(number, record, answers.session());
                 continue;
             }
             // A URL may lack what else is needed to decide it.
-            let lack = match first.reason {
+            let lack = match first.reason() {
                 Reason::NoTime if self.keeps_all => "no time that can be read",
                 Reason::NoAgent if self.keeps_all => "no agent that is known; name it with -a",
                 _ => continue,

@@ -234,7 +234,7 @@ fn the_reach_of_rule_sets_agrees_with_decisions() {
                     let origin = &policy.origins[0];
                     let url = format!("{origin}/{path}");
                     let answers = session.decide(&[url.as_bytes()]);
-                    verdicts.insert(answers.unwrap().decisions()[0].verdict);
+                    verdicts.insert(answers.unwrap().decisions()[0].verdict());
                 }
                 let reach = robot.reach.unwrap();
                 match reach {

@@ -216,7 +216,7 @@ impl Engine {
         let answers = session.decide(Records::from(urls).by(&names)).expect("a whole set");
         Some(match self.configuration.rules {
             true => answers.decisions_with_rules().expect("a whole set"),
-            false => answers.decisions().to_vec(),
+            false => answers.decisions().iter().map(|&it| it.into()).collect(),
         })
     }
 
@@ -226,7 +226,10 @@ impl Engine {
         let answers = session.decide(urls).expect("a whole set");
         match self.configuration.rules {
             true => *decisions = answers.decisions_with_rules().expect("a whole set"),
-            false => answers.decisions().clone_into(decisions),
+            false => {
+                decisions.clear();
+                decisions.extend(answers.decisions().iter().map(|&it| Decision::from(it)));
+            }
         }
         Given { decisions, answers }
     }

@@ -10,7 +10,7 @@ mod verifying;
 
 use std::sync::Arc;
 
-use portcullis_dialect::decision::{Decision, Reason, Verdict};
+use portcullis_dialect::decision::{Answer, Decision, Reason, Verdict};
 use portcullis_dialect::dialect::{GOOGLE, RFC_9309};
 use portcullis_dialect::usage::Label;
 use portcullis_files::scratch::Scratch;
@@ -130,19 +130,19 @@ fn a_policy_that_is_not_there_is_no_answer() {
 #[test]
 fn a_policy_without_its_end_has_no_group_to_miss() {
     let whole = Parts::of(sample::small(&RFC_9309));
-    let ask = |parts: &Parts| -> Result<Vec<Decision>, Damage> {
+    let ask = |parts: &Parts| -> Result<Vec<Answer>, Damage> {
         let set = Arc::new(parts.open().unwrap());
         let agents = vec![Crawler::parse("Example", &RFC_9309).unwrap()];
         Ok(asked(&set, agents)?.decide(&["http://b.example/~x"])?.decisions().to_vec())
     };
-    assert_eq!(ask(&whole).unwrap()[0].verdict, Verdict::Disallow);
+    assert_eq!(ask(&whole).unwrap()[0].verdict(), Verdict::Disallow);
     let mut damaged = 0;
     for section in [SectionKind::POLICIES, SectionKind::POLICY_HEADS] {
         for start in 0..whole.clone().section(section).len() {
             let mut parts = whole.clone();
             parts.section(section)[start..].fill(0);
             match ask(&parts) {
-                Ok(decisions) => assert_ne!(decisions[0].reason, Reason::NoGroup, "{start}"),
+                Ok(decisions) => assert_ne!(decisions[0].reason(), Reason::NoGroup, "{start}"),
                 Err(_) => damaged += 1,
             }
         }

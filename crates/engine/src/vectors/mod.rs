@@ -125,21 +125,21 @@ fn is_portable_forced() -> bool {
     cfg!(debug_assertions) && std::env::var_os("PORTCULLIS_PORTABLE").is_some()
 }
 
-/// Starts to load the cache line of a byte that will be read soon.
+/// Starts to load the cache line where bytes begin that will be read soon.
 ///
 /// Unlike a load, it does not wait at the end of the processor's queue until the line arrives, so many
-/// of them overlap with whatever follows. Other processors than x86-64 load the byte.
+/// of them overlap with whatever follows. Other processors than x86-64 load the first byte.
 #[inline(always)]
-pub fn prefetch(byte: &u8) {
+pub fn prefetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     #[allow(unsafe_code, reason = "calls an instruction of the processor")]
     // SAFETY: SSE is part of x86-64, and prefetching has no effect but on the caches.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast());
+        _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    std::hint::black_box(*byte);
+    std::hint::black_box(bytes.first());
 }
 
 /// Starts to load lines from `first` on, those that there are.
@@ -157,7 +157,7 @@ pub fn prefetch_lines<const COUNT: usize>(lines: &[Line], first: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     for line in lines.iter().skip(first).take(COUNT) {
-        prefetch(&zerocopy::IntoBytes::as_bytes(line)[0]);
+        prefetch(zerocopy::IntoBytes::as_bytes(line));
     }
 }
 

@@ -14,7 +14,7 @@
 //! ```
 
 use portcullis_engine::vectors::{Kind, Vectors, Work};
-use wide::u8x16;
+use wide::u8x32;
 
 use super::Terminator;
 use crate::list::Problem;
@@ -159,18 +159,16 @@ impl Work for Split<'_, '_> {
     fn with(self, _: impl Kind) -> usize {
         let Split { records, block } = self;
         let Records { chunk, mut start, terminator, mut window, mut ends } = *records;
+        let is_of_lines = terminator == Terminator::LineFeed;
         let mut places = block.iter_mut();
         'full: loop {
             while ends != 0 {
                 let Some(place) = places.next() else { break 'full };
                 let end = window + ends.trailing_zeros() as usize;
                 ends &= ends - 1;
-                let (whole, text) = (&chunk[start..=end], &chunk[start..end]);
-                let (url, end_bytes) = match text {
-                    [text @ .., b'\r'] if terminator == Terminator::LineFeed => (text, 2),
-                    text => (text, 1),
-                };
-                *place = Record { whole, url, end_bytes, problem: None };
+                let whole = &chunk[start..end + 1];
+                let has_cr = matches!(whole, [.., b'\r', _]) & is_of_lines;
+                *place = Record::plain(whole, 1 + u8::from(has_cr));
                 start = end + 1;
             }
             if window + WINDOW_BYTES < chunk.len() {
@@ -198,9 +196,9 @@ fn places_in(bytes: &[u8], byte: u8) -> u64 {
     let Some(window) = bytes.first_chunk::<WINDOW_BYTES>() else {
         return places_in_short(bytes, byte);
     };
-    let (chunks, _) = window.as_chunks::<16>();
-    let places = |chunk: &[u8; 16]| u8x16::new(*chunk).simd_eq(u8x16::splat(byte)).to_bitmask();
-    chunks.iter().rev().fold(0, |all, chunk| all << 16 | u64::from(places(chunk) & 0xffff))
+    let (chunks, _) = window.as_chunks::<32>();
+    let places = |chunk: &[u8; 32]| u8x32::new(*chunk).simd_eq(u8x32::splat(byte)).to_bitmask();
+    chunks.iter().rev().fold(0, |all, chunk| all << 32 | u64::from(places(chunk)))
 }
 
 #[cold]

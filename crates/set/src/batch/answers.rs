@@ -1,6 +1,6 @@
 //! The answers on a block of records, and everything that can be asked about them.
 
-use portcullis_dialect::decision::{Decision, PolicyState, Verdict};
+use portcullis_dialect::decision::{Answer, PolicyState, Verdict};
 use portcullis_dialect::usage::Preference;
 use portcullis_robots::policy::CrawlDelay;
 
@@ -59,8 +59,8 @@ impl Session {
     /// let (urls, time) = (["https://anchors.example/"; 2], Some(UnixSeconds(1_700_000_000)));
     /// let times = Times::Each(&[time, None]);
     /// let mut answers = session.decide(Records { urls: &urls, times, agents: &[] })?;
-    /// assert_ne!(answers.decisions()[0].reason, Reason::NoTime);
-    /// assert_eq!(answers.decisions()[1].reason, Reason::NoTime);
+    /// assert_ne!(answers.decisions()[0].reason(), Reason::NoTime);
+    /// assert_eq!(answers.decisions()[1].reason(), Reason::NoTime);
     /// // The files of a folder have no dates, so they are older than any time.
     /// assert_eq!(answers.in_force(0)?.unwrap().captured_at, None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -84,9 +84,9 @@ impl Session {
     /// let mut session = Session::new(classifier);
     /// let agents: [&[u8]; 3] = [b"Mozilla/5.0 (compatible; ABot/1.0)", b"Mozilla/5.0 Firefox", b""];
     /// let answers = session.decide(Records::from(&["https://a.example/"; 3]).by(&agents))?;
-    /// assert_eq!(answers.decisions()[0].verdict, Verdict::Disallow);
-    /// assert_eq!(answers.decisions()[1].verdict, Verdict::Allow);
-    /// assert_eq!(answers.decisions()[2].reason, Reason::NoAgent);
+    /// assert_eq!(answers.decisions()[0].verdict(), Verdict::Disallow);
+    /// assert_eq!(answers.decisions()[1].verdict(), Verdict::Allow);
+    /// assert_eq!(answers.decisions()[2].reason(), Reason::NoAgent);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -124,7 +124,7 @@ impl Answers<'_> {
 
     /// Returns one decision for each answer, without its rule: see [`Answers::rule`].
     #[inline]
-    pub fn decisions(&self) -> &[Decision] {
+    pub fn decisions(&self) -> &[Answer] {
         &self.session.block.decisions
     }
 
@@ -230,7 +230,7 @@ impl Answers<'_> {
     pub fn licenses(&self, answer: usize) -> Result<Licenses<'_>, Damage> {
         let policy = self.policies()[answer / self.per_record()];
         let Session { classifier, usage, .. } = &*self.session;
-        match (self.decisions()[answer].verdict, self.agent(answer)) {
+        match (self.decisions()[answer].verdict(), self.agent(answer)) {
             (Verdict::Allow, Some(agent)) => classifier.licenses(policy, agent, &usage.known),
             _ => Ok(Box::new(std::iter::empty())),
         }
@@ -257,7 +257,7 @@ impl Answers<'_> {
     /// ```
     pub fn delays(&mut self, record: usize) -> Result<&[CrawlDelay], Damage> {
         let (count, first) = (self.per_record(), record * self.per_record());
-        let has_delay = |it: &&Decision| matches!(it.verdict, Verdict::Allow | Verdict::Disallow);
+        let has_delay = |it: &&Answer| matches!(it.verdict(), Verdict::Allow | Verdict::Disallow);
         let decision = self.decisions().get(first).filter(has_delay);
         let agent = decision.and_then(|_| self.agent(first));
         let Session { classifier, pieces, policies, found, delays, agents, .. } =

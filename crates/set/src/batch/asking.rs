@@ -17,7 +17,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use zerocopy::FromZeros;
 
-use portcullis_dialect::decision::{Decision, PolicyState, Reason, Verdict};
+use portcullis_dialect::decision::{Answer, Decision, Reason, Verdict};
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::block::{Block, BlockMemory, Start};
 use portcullis_engine::{Line, Outcome, Settings, StepCounts};
@@ -144,53 +144,27 @@ impl Special {
     }
 }
 
-/// The numbers of decisions that hold for every path, after those of [`AccessOutcome`]s.
-const NO_GROUP: u32 = 32;
-const UNKNOWN: u32 = 33;
-const INVALID: u32 = 34;
-/// What rules decide: no rule matches, one disallows, one allows.
-const RULES: u32 = 35;
-/// The last number, also of outcomes that have none.
-const LAST: u32 = 38;
+/// The answers that hold for every path, whose codes are opaque starts.
+const NO_GROUP: Answer = Answer::new(Verdict::Allow, Reason::NoGroup);
+const UNKNOWN: Answer = Decision::UNKNOWN.answer();
+const INVALID: Answer = Decision::INVALID.answer();
 
-/// The decisions by number, without their rules; unknown for numbers that have none. Their number is a power
-/// of two, by which any number is taken.
-static DECISIONS: [Decision; 64] = {
-    let mut decisions = [Decision::UNKNOWN; 64];
-    let mut state = 0;
-    while state < PolicyState::ALL.len() {
-        let mut verdict = 0;
-        while verdict < Verdict::ALL.len() {
-            let outcome =
-                AccessOutcome { state: PolicyState::ALL[state], verdict: Verdict::ALL[verdict] };
-            decisions[of_access(outcome) as usize] = outcome.decision();
-            verdict += 1;
-        }
-        state += 1;
-    }
-    decisions[NO_GROUP as usize] = Decision::without_rule(Verdict::Allow, Reason::NoGroup);
-    decisions[INVALID as usize] = Decision::INVALID;
-    let [none, disallows, allows] = [RULES as usize, RULES as usize + 1, RULES as usize + 2];
-    decisions[none] = Decision::without_rule(Verdict::Allow, Reason::NoRule);
-    decisions[disallows] = Decision::without_rule(Verdict::Disallow, Reason::Rule);
-    decisions[allows] = Decision::without_rule(Verdict::Allow, Reason::Rule);
-    decisions
-};
-
-/// Returns the number of the decision without a file, or with a file without rules.
-const fn of_access(outcome: AccessOutcome) -> u32 {
-    outcome.state as u32 | (outcome.verdict as u32) << 3
+/// Returns the start of an answer that holds for every path.
+const fn fixed(answer: Answer) -> Start {
+    Start::opaque(answer.code() as u32)
 }
 
-/// Returns the decision of an outcome without its rule.
+/// Returns the answer of an outcome.
 #[inline(always)]
-fn decision_of(outcome: Outcome) -> Decision {
-    // Numbers instead of branches, which would be mispredicted.
-    let number = match outcome.as_opaque() {
-        Some(opaque) => opaque.min(LAST),
-        None => RULES + u32::from(outcome != Outcome::NONE) + u32::from(outcome.allows()),
-    };
-    DECISIONS[number as usize % DECISIONS.len()]
+fn answer_of(outcome: Outcome) -> Answer {
+    const NO_RULE: Answer = Answer::new(Verdict::Allow, Reason::NoRule);
+    const ALLOWS: Answer = Answer::new(Verdict::Allow, Reason::Rule);
+    const DISALLOWS: Answer = Answer::new(Verdict::Disallow, Reason::Rule);
+    // Numbers as wide as outcomes, and no branch: vectors answer several at once.
+    let code = |answer: Answer| u32::from(answer.code());
+    let of_rule = if outcome.allows() { code(ALLOWS) } else { code(DISALLOWS) };
+    let of_rules = if outcome == Outcome::NONE { code(NO_RULE) } else { of_rule };
+    Answer::of_code(outcome.as_opaque().unwrap_or(of_rules))
 }
 
 impl Starts {
@@ -200,8 +174,8 @@ impl Starts {
         let entries = entries.checked_add(MARKERS as usize)?;
         let words = <[AtomicU32]>::new_box_zeroed_with_elems(entries).ok()?;
         let starts = Starts { words, several: RwLock::default() };
-        starts.set_at(0, Start::opaque(INVALID));
-        starts.set_at(1, Start::opaque(UNKNOWN));
+        starts.set_at(0, fixed(INVALID));
+        starts.set_at(1, fixed(UNKNOWN));
         Some(starts)
     }
 
@@ -230,7 +204,9 @@ impl Starts {
     pub fn set(&self, first: EntryNumber, beginnings: impl IntoIterator<Item = Beginning>) {
         for (place, beginning) in (first.0 as usize + MARKERS as usize..).zip(beginnings) {
             let start = match beginning {
-                Beginning::Fixed(outcome) => Start::opaque(outcome.map_or(NO_GROUP, of_access)),
+                Beginning::Fixed(outcome) => {
+                    fixed(outcome.map_or(NO_GROUP, |it| it.decision().answer()))
+                }
                 Beginning::RuleSet(start) => start,
                 Beginning::Shared(column) => Start::opaque(SHARED + column as u32),
                 Beginning::Several(parts) => {
@@ -279,10 +255,10 @@ impl Starts {
             start.prefetch(lines);
             start
         };
-        all.resize(questions * columns, Start::opaque(UNKNOWN));
+        all.resize(questions * columns, fixed(UNKNOWN));
         if columns == 1 {
             // Neighbours in a grouped list share a policy, and those of others nearly never do.
-            let (mut last, mut start) = (NO_POLICY, Start::opaque(UNKNOWN));
+            let (mut last, mut start) = (NO_POLICY, fixed(UNKNOWN));
             for (own, number) in all.iter_mut().zip(numbers) {
                 if number != last {
                     (last, start) = (number, load(number.wrapping_add(MARKERS) as usize));
@@ -326,7 +302,7 @@ pub(super) struct Asked {
     /// the entry. Ascending.
     deciding: Vec<(usize, usize)>,
     /// The decisions on the last block, by question, then by column.
-    pub decisions: Vec<Decision>,
+    pub decisions: Vec<Answer>,
 }
 
 impl Asked {
@@ -359,7 +335,7 @@ impl Asked {
             self.block.clear();
             return Err(damage);
         }
-        self.decisions.extend(self.block.outcomes().iter().map(|&outcome| decision_of(outcome)));
+        self.decisions.extend(self.block.outcomes().iter().map(|&outcome| answer_of(outcome)));
         Ok(())
     }
 
@@ -376,17 +352,23 @@ impl Asked {
         let several = questions.starts.several.read().unwrap_or_else(PoisonError::into_inner);
         let mut asked = AskedParts::default();
         let mut has_shared = false;
-        for (answer, &start) in starts.iter().enumerate() {
-            match Special::of(start) {
-                Some(Special::Several(place)) => {
-                    let question = answer / columns;
-                    if asked.starts.len() + several[place].len() > PARTS_AT_ONCE {
-                        asked.answer(questions, block, key_of, deciding)?;
+        for (chunk, first) in starts.chunks(STARTS_AT_ONCE).zip((0..).step_by(STARTS_AT_ONCE)) {
+            let largest = chunk.iter().map(|start| start.word()).max();
+            if largest < Some(Start::opaque(SEVERAL).word()) {
+                continue;
+            }
+            for (answer, &start) in (first..).zip(chunk) {
+                match Special::of(start) {
+                    Some(Special::Several(place)) => {
+                        let question = answer / columns;
+                        if asked.starts.len() + several[place].len() > PARTS_AT_ONCE {
+                            asked.answer(questions, block, key_of, deciding)?;
+                        }
+                        asked.add((answer, question), &several[place], questions, columns > 1);
                     }
-                    asked.add((answer, question), &several[place], questions, columns > 1);
+                    Some(Special::Shared(_)) => has_shared = true,
+                    Some(Special::Fixed) | None => {}
                 }
-                Some(Special::Shared(_)) => has_shared = true,
-                Some(Special::Fixed) | None => {}
             }
         }
         asked.answer(questions, block, key_of, deciding)?;
@@ -439,6 +421,9 @@ fn copy_shared(starts: &[Start], outcomes: &mut [Outcome]) {
         }
     }
 }
+
+/// Starts that are looked through at once for those of several rule groups, which few have.
+const STARTS_AT_ONCE: usize = 16;
 
 /// Rule sets of entries with several that are asked at once: 4,096, or those of one entry.
 ///

@@ -470,7 +470,7 @@ impl Classifier {
         for (question, path) in paths.iter().enumerate() {
             if rules.always_allows(path) && has_policy(question) {
                 let answers = question * columns..(question + 1) * columns;
-                asked.decisions[answers].fill(Decision::ROBOTS_TXT);
+                asked.decisions[answers].fill(Decision::ROBOTS_TXT.answer());
             }
         }
     }

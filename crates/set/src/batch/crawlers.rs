@@ -204,7 +204,7 @@ impl Classifier {
         });
         for (record, _) in agents.iter().enumerate().filter(|(_, agent)| **agent == NONE) {
             if policies[record] < NO_URL {
-                asked.decisions[record] = Decision::NO_AGENT;
+                asked.decisions[record] = Decision::NO_AGENT.answer();
             }
         }
         Ok(())

@@ -4,7 +4,7 @@
 //! Deciding a block does not read them. An answer has the pattern that it comes from, and the rest is
 //! found when it is asked for.
 
-use portcullis_dialect::decision::{Decision, Reason};
+use portcullis_dialect::decision::{Answer, Decision, Reason};
 use portcullis_dialect::id::{LineNumber, RuleID};
 use portcullis_engine::pattern::Pattern;
 use portcullis_robots::policy::robot_named;
@@ -66,7 +66,7 @@ impl Answers<'_> {
     pub fn rule(&mut self, answer: usize) -> Result<FullDecision<'_>, Damage> {
         let asked = self.asked(answer);
         let Session { classifier, block, rule, group, .. } = &mut *self.session;
-        let mut full = FullDecision::from(block.decisions[answer]);
+        let mut full = FullDecision::from(Decision::from(block.decisions[answer]));
         let Some(asked) = asked else { return Ok(full) };
         let Some((groups, place)) = classifier.origin_of(&asked)? else { return Ok(full) };
         let records = groups.policy.record_list()?;
@@ -88,14 +88,14 @@ impl Answers<'_> {
     /// Returns the decisions, each with its rule and line.
     pub fn decisions_with_rules(&self) -> Result<Vec<Decision>, Damage> {
         let classifier = &self.session.classifier;
-        let with_rule = |(answer, &decision): (usize, &Decision)| {
+        let with_rule = |(answer, &decision): (usize, &Answer)| {
             let found = match self.asked(answer) {
                 Some(asked) => classifier.origin_of(&asked)?,
                 None => None,
             };
             let place = found.and_then(|(_, place)| place);
             let (rule, line) = place.map(|place| (place.rule, place.line)).unzip();
-            Ok(Decision { rule, line, ..decision })
+            Ok(Decision { rule, line, ..decision.into() })
         };
         let decisions = self.decisions().iter().enumerate().map(with_rule).collect();
         classifier.set.has_length()?;
@@ -105,7 +105,7 @@ impl Answers<'_> {
     /// Returns whose rules were asked for an answer; `None` if no rules were.
     fn asked(&self, answer: usize) -> Option<AskedRules> {
         let Session { block, policies, .. } = &*self.session;
-        let is_asked = matches!(block.decisions[answer].reason, Reason::Rule | Reason::NoRule);
+        let is_asked = matches!(block.decisions[answer].reason(), Reason::Rule | Reason::NoRule);
         let agent = self.agent(answer).filter(|_| is_asked)?;
         let columns = self.per_record();
         let policy = PolicyNumber(policies[answer / columns]);

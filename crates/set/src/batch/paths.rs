@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use portcullis_dialect::decision::Decision;
+use portcullis_dialect::decision::Answer;
 use portcullis_robots::policy::Crawler;
 
 use super::asking::{Asked, NO_URL};
@@ -43,7 +43,7 @@ impl PathSession {
     /// # Panics
     ///
     /// If the numbers of paths and policies differ, or there is no such policy.
-    pub fn decide(&mut self, policies: &[u32], paths: &[&[u8]]) -> Result<&[Decision], Damage> {
+    pub fn decide(&mut self, policies: &[u32], paths: &[&[u8]]) -> Result<&[Answer], Damage> {
         let count = self.classifier.set.policy_count();
         let is_there = |&policy: &u32| policy < count || policy >= NO_URL;
         assert!(policies.iter().all(is_there), "there is no such policy");

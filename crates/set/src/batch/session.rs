@@ -70,8 +70,8 @@ impl<'r, R, U: AsRef<[R]> + ?Sized> From<&'r U> for Records<'r, R> {
 /// let agents = vec![Crawler::parse("ExampleBot", &RFC_9309).unwrap()];
 /// let mut session = Session::new(Classifier::new(set, agents)?).assume_scheme("https");
 /// let mut answers = session.decide(&["a.example/private/page", "https://a.example/"])?;
-/// assert_eq!(answers.decisions()[0].verdict, Verdict::Disallow);
-/// assert_eq!(answers.decisions()[1].verdict, Verdict::Allow);
+/// assert_eq!(answers.decisions()[0].verdict(), Verdict::Disallow);
+/// assert_eq!(answers.decisions()[1].verdict(), Verdict::Allow);
 /// let first = answers.rule(0)?;
 /// assert_eq!(first.decision.line.unwrap().get(), 2);
 /// assert_eq!((first.rule, first.group), (Some(&b"/private"[..]), Some(&b"*"[..])));

@@ -7,7 +7,7 @@
 //! Cost: one look at the host, and one binary search per record. Nothing is done for a block
 //! without times.
 
-use portcullis_dialect::decision::Decision;
+use portcullis_dialect::decision::{Answer, Decision};
 use portcullis_dialect::usage::Preference;
 use portcullis_robots::access::UnixSeconds;
 
@@ -55,7 +55,7 @@ pub struct InForce {
 #[derive(Clone, Debug, Default)]
 pub struct Now {
     /// The decision of each answer.
-    pub decisions: Vec<Decision>,
+    pub decisions: Vec<Answer>,
     /// The preferences, by answer and label; empty if no label is asked about.
     pub preferences: Vec<Preference>,
 }
@@ -170,7 +170,7 @@ impl Classifier {
         freshness: &Freshness,
         policies: &[u32],
         pieces: &Pieces,
-        decisions: &mut [Decision],
+        decisions: &mut [Answer],
     ) -> Result<AgeCounts, Damage> {
         let agents = self.answers_per_record();
         let mut ages = AgeCounts::default();
@@ -184,7 +184,7 @@ impl Classifier {
             ages.add(age, urls.len() as u64);
             if let Some(decision) = age.withdrawn().filter(|_| freshness.withdraws) {
                 let answers = urls.start * agents..urls.end * agents;
-                decisions[answers].fill(decision);
+                decisions[answers].fill(decision.answer());
             }
         }
         self.set.has_length()?;
@@ -197,7 +197,7 @@ impl Classifier {
         &self,
         (search, found): (Search, &[Found]),
         times: Times<'_>,
-        decisions: &mut [Decision],
+        decisions: &mut [Answer],
     ) -> Result<AgeCounts, Damage> {
         let agents = self.answers_per_record();
         let mut ages = AgeCounts { before_first: search.early, ..AgeCounts::default() };
@@ -212,7 +212,7 @@ impl Classifier {
             };
             if let Some(decision) = instead {
                 let answers = record * agents..(record + 1) * agents;
-                decisions[answers].fill(decision);
+                decisions[answers].fill(decision.answer());
             }
         }
         self.set.has_length()?;

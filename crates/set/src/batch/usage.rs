@@ -14,7 +14,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 
 use portcullis_dialect::LineNumber;
-use portcullis_dialect::decision::{Decision, Verdict};
+use portcullis_dialect::decision::{Answer, Verdict};
 use portcullis_dialect::usage::{Label, Preference, UsageSource};
 use portcullis_engine::pattern::PatternList;
 use portcullis_engine::{Cache, RuleSetBuf, Settings, Work};
@@ -89,7 +89,7 @@ impl Classifier {
         &self,
         policies: &[u32],
         paths: &[&[u8]],
-        decisions: &[Decision],
+        decisions: &[Answer],
         memory: &mut UsageMemory,
     ) -> Result<(), Damage> {
         if self.labels.is_empty() {
@@ -97,7 +97,7 @@ impl Classifier {
         }
         let (agents, labels) = (self.agents.len(), self.labels.len());
         let UsageMemory { known, asked, preferences, records } = memory;
-        let unless_stated = decisions.iter().map(|decision| match decision.verdict {
+        let unless_stated = decisions.iter().map(|decision| match decision.verdict() {
             Verdict::Allow => Preference::Unstated,
             Verdict::Disallow | Verdict::Unknown | Verdict::Invalid => Preference::NoAccess,
         });
@@ -108,7 +108,7 @@ impl Classifier {
         asked.clear();
         for (question, &policy) in (0..).zip(policies) {
             let allowed = &decisions[question as usize * agents..][..agents];
-            let is_allowed = allowed.iter().any(|decision| decision.verdict == Verdict::Allow);
+            let is_allowed = allowed.iter().any(|decision| decision.verdict() == Verdict::Allow);
             if !matches!(policy, NO_POLICY | NO_URL)
                 && is_allowed
                 && self.set.policy_head(PolicyNumber(policy))?.has_usage()?
@@ -148,7 +148,7 @@ impl Classifier {
             };
             let is_asked = |agent: &usize| {
                 let mut verdicts =
-                    asked.iter().map(|(_, it)| decisions[*it as usize * agents + agent].verdict);
+                    asked.iter().map(|(_, it)| decisions[*it as usize * agents + agent].verdict());
                 verdicts.any(|verdict| verdict == Verdict::Allow)
             };
             let asking = (0..agents).filter(is_asked);

@@ -288,7 +288,7 @@ impl<'s> HostTable<'s> {
         let (lines, seed) = (self.set.slot_lines, self.set.host_seed);
         let (line, tag) = search_of(key, lines, seed, &mut search.key);
         if let Some(line) = self.lines.get(line as usize) {
-            prefetch(&line.as_bytes()[0]);
+            prefetch(line.as_bytes());
         }
         (search.line, search.tag, search.key_bytes) = (line, tag, key.len() as u32);
     }
@@ -303,7 +303,7 @@ impl<'s> HostTable<'s> {
             None => Candidate::NONE,
         };
         if let Some(host) = self.hosts.get(candidate.0.wrapping_sub(1) as usize) {
-            prefetch(&host.as_bytes()[0]);
+            prefetch(host.as_bytes());
         }
         Ok(candidate)
     }

@@ -291,9 +291,8 @@ impl PolicySet {
     /// Prefetches a word of a section. It may be out of bounds, which the later read reports.
     #[inline]
     fn prefetch(&self, section: Section, word: u64) {
-        let bytes = self.file.uncompared(section);
-        if let Some(byte) = bytes.get(word as usize * size_of::<U32>()) {
-            prefetch(byte);
+        if let Some(bytes) = self.file.uncompared(section).get(word as usize * size_of::<U32>()..) {
+            prefetch(bytes);
         }
     }
 

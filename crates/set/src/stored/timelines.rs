@@ -251,7 +251,7 @@ impl<'s> StoredTimeline<'s> {
     #[inline]
     pub(crate) fn prefetch(&self) {
         match self.rows.get(self.rows.len() / 2) {
-            Some(row) => prefetch(&row.as_bytes()[0]),
+            Some(row) => prefetch(row.as_bytes()),
             None => self.set.prefetch_capture(self.capture),
         }
     }

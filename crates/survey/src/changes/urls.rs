@@ -216,7 +216,7 @@ pub fn compare_chunk(
         for answer in 0..count {
             let (record, agent) = (answer / agents.len(), answer % agents.len());
             let (before, after) =
-                (old.decisions()[answer].verdict, new.decisions()[answer].verdict);
+                (old.decisions()[answer].verdict(), new.decisions()[answer].verdict());
             // The cells before those of the sides. Access has no label.
             let first = |label: Option<&'static str>| {
                 let (url, agent) = (block[record].url(), &agents[agent]);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use portcullis_dialect::decision::{Decision, PolicyState, Reason};
+use portcullis_dialect::decision::{Answer, Decision, PolicyState, Reason};
 use portcullis_dialect::dialect::GOOGLE;
 use portcullis_dialect::usage::{Label, Preference};
 use portcullis_files::scratch::Scratch;
@@ -194,8 +194,8 @@ const SIZES: [usize; 4] = [7, 2, 16, 1];
 struct Told {
     /// By answer: the decision with its rule, the preferences, and the crawl delay.
     answers: Vec<String>,
-    decisions: Vec<Decision>,
-    now: Vec<Decision>,
+    decisions: Vec<Answer>,
+    now: Vec<Answer>,
     state: Option<PolicyState>,
     agent: Option<String>,
 }
@@ -287,8 +287,8 @@ fn a_session_answers_as_of_each_time_as_the_set_of_that_time() {
             for (url, told) in urls.iter().zip(&mut answers) {
                 if Origin::from_url(url.as_bytes()).is_ok() && all.find(url).is_some() {
                     for decision in &mut told.decisions {
-                        if decision.reason == Reason::NoPolicy {
-                            decision.reason = Reason::BeforeFirst;
+                        if decision.reason() == Reason::NoPolicy {
+                            *decision = Answer::new(decision.verdict(), Reason::BeforeFirst);
                         }
                     }
                     for answer in &mut told.answers {
@@ -361,7 +361,7 @@ fn a_record_with_an_agent_is_answered_as_for_that_agent_alone() {
                     let asks = !names[name].is_empty()
                         && (names[name] != "b" || known.contains(&"b") || !is_named);
                     let has_policy = ![Reason::BadUrl, Reason::NoPolicy, Reason::BeforeFirst]
-                        .contains(&expected.decisions[0].reason);
+                        .contains(&expected.decisions[0].reason());
                     assert_eq!(found_behind, behind, "{seed} {name}");
                     assert_eq!(found.state, expected.state, "{seed} {name}");
                     if asks {
@@ -371,7 +371,7 @@ fn a_record_with_an_agent_is_answered_as_for_that_agent_alone() {
                         // Without a policy, the agent does not matter.
                         assert_eq!(found.answers, expected.answers, "{seed} {name}");
                     } else {
-                        assert_eq!(found.decisions, [Decision::NO_AGENT], "{seed} {name}");
+                        assert_eq!(found.decisions, [Decision::NO_AGENT.answer()], "{seed} {name}");
                     }
                     let own = names[name].to_ascii_lowercase();
                     let is_known = known.contains(&own.as_str());
@@ -394,8 +394,9 @@ fn a_record_without_time_or_before_the_first_capture_is_unknown() {
     let mut session = Session::new(classifier());
     let time = |seconds| Some(UnixSeconds(seconds));
     let times = [time(9), None, None, None];
-    let reasons =
-        |answers: &Answers<'_>| answers.decisions().iter().map(|it| it.reason).collect::<Vec<_>>();
+    let reasons = |answers: &Answers<'_>| {
+        answers.decisions().iter().map(|it| it.reason()).collect::<Vec<_>>()
+    };
     let at = |times| Records::from(&records).at(Times::Each(times));
     let expected = [Reason::BeforeFirst, Reason::NoTime, Reason::NoTime, Reason::BadUrl];
     let mut answers = session.decide(at(&times)).unwrap();
@@ -570,7 +571,7 @@ fn a_redirect_is_not_confirmed_by_each_capture_of_its_target() {
     ] {
         let records = Records::from(&["https://h7.example/x"]).at(Times::At(UnixSeconds(time)));
         let mut answers = session.decide(records).unwrap();
-        assert_eq!(answers.decisions()[0].reason, reason, "{time}");
+        assert_eq!(answers.decisions()[0].reason(), reason, "{time}");
         in_force = answers.in_force(0).unwrap();
     }
     let in_force = in_force.unwrap();
@@ -607,7 +608,7 @@ fn a_time_before_the_first_capture_is_not_fresh() {
     for (time, reason) in [(9, Reason::BeforeFirst), (10, Reason::Rule), (110, Reason::Expired)] {
         let records = Records::from(&url).at(Times::At(UnixSeconds(time)));
         let decided = session.decide(records).unwrap().decisions()[0];
-        assert_eq!(decided.reason, reason, "{time}");
+        assert_eq!(decided.reason(), reason, "{time}");
     }
 }
 

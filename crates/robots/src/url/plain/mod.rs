@@ -403,12 +403,12 @@ impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
     #[inline(always)]
     fn by<C: Chunks>(self, chunks: C) {
         let changed = (self.escapes, chunks.changed_by(self.escapes));
+        let ahead = self.records.get(RECORDS_AHEAD..).unwrap_or_default();
         let mut last = LastHead::none(chunks);
         for (number, record) in self.records.iter().enumerate() {
             let record = record.as_ref();
-            let later = self.records.get(number + RECORDS_AHEAD);
-            if let Some(first) = later.and_then(|later| later.as_ref().first()) {
-                prefetch(first);
+            if let Some(later) = ahead.get(number) {
+                prefetch(later.as_ref());
             }
             let short;
             let bytes = match record.first_chunk() {
