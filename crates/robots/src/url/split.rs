@@ -126,6 +126,16 @@ pub fn split_assuming<'u>(
     }
 }
 
+/// Returns the problem of a path, with its query and its fragment, that clients of the URL Standard
+/// read in another way than those of RFC 3986. `None` if there is none.
+pub fn unclear_path(path: &[u8]) -> Option<BadUrl> {
+    match () {
+        () if has_tab_or_line_end(path) => Some(BadUrl::TabOrLineEnd),
+        () if has_backslash(path) => Some(BadUrl::Backslash),
+        () => None,
+    }
+}
+
 /// Trims `record`. Most records need no trimming, which their first and last bytes show.
 #[inline]
 pub(super) fn trim_record(record: &[u8]) -> &[u8] {

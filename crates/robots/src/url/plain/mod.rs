@@ -34,7 +34,6 @@ use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::are_same;
 use portcullis_engine::vectors::{Kind, Portable, Vectors, Work, prefetch};
 
-use super::split::BadUrl;
 use portable::{behind_letters, both_ends, name_bytes, padded};
 pub(super) use portable::{first_marked, first_marked_in_pattern};
 
@@ -360,7 +359,7 @@ pub struct PlainUrl {
 /// are compiled for the vectors.
 pub trait EachUrl<'r> {
     /// Takes the record with this number, and what [`plain_head`] and [`is_plain`] say about it;
-    /// `None` if it has no plain head, or an [unclear path](unclear_path).
+    /// `None` if it has no plain head, or an [unclear path](super::unclear_path).
     fn url(&mut self, number: usize, record: &'r [u8], plain_url: Option<PlainUrl>);
 }
 
@@ -520,7 +519,7 @@ fn rare_head(record: &[u8]) -> Option<UrlHead> {
 #[cold]
 #[inline(never)]
 fn rare_is_unclear(path: &[u8]) -> bool {
-    unclear_path(path).is_some()
+    has_tab_or_line_end(path) || has_backslash(path)
 }
 
 /// Returns the length of the scheme of a URL that begins with `bytes`, and whether it is http or
@@ -532,16 +531,6 @@ fn scheme(bytes: &[u8; WIDTH]) -> (usize, bool) {
     let word = u64::from_le_bytes(*bytes.first_chunk().expect("a chunk has more"));
     let (is_https, is_http) = (word == HTTPS, word << 8 == HTTP << 8);
     (4 + usize::from(is_https), is_https | is_http)
-}
-
-/// Returns the problem of a path, with its query and its fragment, that clients of the URL Standard
-/// read in another way than those of RFC 3986. `None` if there is none.
-pub fn unclear_path(path: &[u8]) -> Option<BadUrl> {
-    match () {
-        () if has_tab_or_line_end(path) => Some(BadUrl::TabOrLineEnd),
-        () if has_backslash(path) => Some(BadUrl::Backslash),
-        () => None,
-    }
 }
 
 /// Returns whether TAB, CR or LF is in a URL, which is trimmed. The URL Standard (section 4.4, "basic

@@ -4,7 +4,7 @@ use portcullis_dialect::Dialect;
 use portcullis_engine::vectors::Vectors;
 
 use super::*;
-use crate::url::{compared_path, host_key, normalise, split};
+use crate::url::{compared_path, host_key, normalise, split, unclear_path};
 
 /// Returns what is seen at some records, by all kinds of vectors alike.
 #[track_caller]
