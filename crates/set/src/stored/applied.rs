@@ -1,12 +1,14 @@
-//! The groups of a policy that apply to an agent.
+//! What decides for an agent: the groups of a policy that apply to it.
 
 use std::ops::Range;
 
 use portcullis_dialect::decision::PolicyState;
+use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::{Cache, Settings};
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, policy};
+use super::super::layout::{NONE, PolicyHead, policy};
+use super::policy::{EntryGroups, Lines, StoredHead};
 use super::tokens::AgentTokens;
 use super::{EntryRules, PolicyEntry, StoredPolicy};
 
@@ -20,6 +22,47 @@ pub struct AppliedGroups<'s> {
     pub naming_line: u32,
     /// The position in the agent's chain of the token that is named; [`NONE`] for default groups.
     pub(crate) token: u32,
+}
+
+/// What decides for an agent.
+pub(crate) enum Effect {
+    /// There is no file with rules: the same for every path.
+    Access(AccessOutcome),
+    /// No group applies to the agent.
+    NoGroup,
+    /// The policy's entry, and the lines of its rule set if it has one rule group.
+    Rules { entry: PolicyEntry, lines: Option<Lines> },
+}
+
+impl StoredHead<'_> {
+    /// Returns what decides for an agent. Reads the rest only for an agent that the file may name.
+    #[inline]
+    pub fn effect(&self, agent: &AgentTokens) -> Result<Effect, Damage> {
+        let access = self.access()?;
+        if access.state != PolicyState::Rules {
+            return Ok(Effect::Access(access));
+        }
+        if agent.may_be_in(self.head.names_and_state.get()) {
+            let policy = self.policy()?;
+            if let Some((entry, ..)) = policy.named(agent)? {
+                let lines = match policy.entry_groups(entry)? {
+                    EntryGroups::One(number) => Some(policy.rule_group(number)?.lines()?),
+                    EntryGroups::Several(_) => None,
+                };
+                return Ok(Effect::Rules { entry, lines });
+            }
+        }
+        let PolicyHead { default_entry, default_line, default_lines, .. } = self.head;
+        let lines = (default_line.get(), default_lines.get());
+        Ok(match default_entry.get() {
+            NONE => Effect::NoGroup,
+            _ if agent.skips_default => Effect::NoGroup,
+            entry => Effect::Rules {
+                entry: PolicyEntry(entry),
+                lines: (lines != (NONE, 0)).then_some(lines),
+            },
+        })
+    }
 }
 
 impl<'s> StoredPolicy<'s> {

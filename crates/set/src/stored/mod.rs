@@ -40,10 +40,10 @@ use super::layout::SlotLine;
 use super::strings::Strings;
 
 pub use applied::AppliedGroups;
+pub(crate) use applied::Effect;
 pub use capture::CaptureFacts;
 pub(crate) use hosts::{Candidate, HostTable, Search};
 pub use hosts::{Place, StoredCapture, StoredHost, key_with_scheme, place};
-pub(crate) use policy::Effect;
 pub use policy::{PolicyEntry, PolicyNumber, RuleSetNumber, StoredPolicy};
 pub use rule_group::EntryRules;
 pub(crate) use rule_group::{PatternKey, RuleGroup, RuleGroupPlace};

@@ -9,7 +9,6 @@ use portcullis_engine::Line;
 use super::super::file::Damage;
 use super::super::layout::{NONE, Pairs, PolicyHead, policy, robots_of};
 use super::PolicySet;
-use super::rule_group::RuleGroup;
 use super::tokens::AgentTokens;
 
 /// The number of a rule set. Equal rule sets have the same number.
@@ -55,17 +54,7 @@ pub struct StoredPolicy<'s> {
 pub(crate) struct StoredHead<'s> {
     set: &'s PolicySet,
     number: u32,
-    head: &'s PolicyHead,
-}
-
-/// What decides for an agent.
-pub(crate) enum Effect {
-    /// There is no file with rules: the same for every path.
-    Access(AccessOutcome),
-    /// No group applies to the agent.
-    NoGroup,
-    /// The policy's entry, and the lines of its rule set if it has one rule group.
-    Rules { entry: PolicyEntry, lines: Option<Lines> },
+    pub(super) head: &'s PolicyHead,
 }
 
 /// The first line and the number of lines of a rule set.
@@ -173,38 +162,9 @@ impl<'s> StoredHead<'s> {
         self.head.usage_records.get()
     }
 
-    /// Returns what decides for an agent. Reads the rest only for an agent that the file may name.
-    #[inline]
-    pub fn effect(&self, agent: &AgentTokens) -> Result<Effect, Damage> {
-        let access = self.access()?;
-        if access.state != PolicyState::Rules {
-            return Ok(Effect::Access(access));
-        }
-        if agent.may_be_in(self.head.names_and_state.get()) {
-            let policy = self.policy()?;
-            if let Some((entry, ..)) = policy.named(agent)? {
-                let lines = match policy.entry_groups(entry)? {
-                    EntryGroups::One(number) => Some(policy.rule_group(number)?.lines()?),
-                    EntryGroups::Several(_) => None,
-                };
-                return Ok(Effect::Rules { entry, lines });
-            }
-        }
-        let PolicyHead { default_entry, default_line, default_lines, .. } = self.head;
-        let lines = (default_line.get(), default_lines.get());
-        Ok(match default_entry.get() {
-            NONE => Effect::NoGroup,
-            _ if agent.skips_default => Effect::NoGroup,
-            entry => Effect::Rules {
-                entry: PolicyEntry(entry),
-                lines: (lines != (NONE, 0)).then_some(lines),
-            },
-        })
-    }
-
     /// Returns the whole policy.
     #[inline]
-    fn policy(self) -> Result<StoredPolicy<'s>, Damage> {
+    pub(super) fn policy(self) -> Result<StoredPolicy<'s>, Damage> {
         let StoredHead { set, number, head } = self;
         let (section, position) = (set.sections.policies, head.rest.get());
         let words = set.words(section, position, policy::HEAD_WORDS)?[policy::WORDS].get() as usize;
@@ -267,7 +227,7 @@ impl<'s> StoredPolicy<'s> {
         robots.ok_or_else(|| self.malformed("a policy names more robots than it has room for"))
     }
 
-    fn rule_group_at(&self, number: u32) -> usize {
+    pub(super) fn rule_group_at(&self, number: u32) -> usize {
         let (robots, are_wide) = robots_of(self.words[policy::TOKENS]);
         let rule_groups = policy::HEAD_WORDS + robots * (1 + Pairs::words(are_wide));
         rule_groups + number as usize * policy::RULE_GROUP_WORDS
@@ -305,23 +265,6 @@ impl<'s> StoredPolicy<'s> {
         numbers
             .map(EntryGroups::Several)
             .ok_or_else(|| self.malformed("an entry has fewer rule groups than it says"))
-    }
-
-    /// Returns the rule group with a number.
-    #[inline]
-    pub(crate) fn rule_group(&self, number: u32) -> Result<RuleGroup<'s>, Damage> {
-        let at = self.rule_group_at(number);
-        Ok(RuleGroup {
-            policy: *self,
-            rule_set: RuleSetNumber(self.word(at + policy::RULE_SET)?),
-            order: self.word(at + policy::ORDER)?,
-            groups_at: self.word(at + policy::GROUPS)? as usize,
-        })
-    }
-
-    /// Returns the rule groups of an entry.
-    pub(crate) fn rule_groups(&self, entry: PolicyEntry) -> Result<Vec<RuleGroup<'s>>, Damage> {
-        self.entry_groups(entry)?.iter().map(|number| self.rule_group(number)).collect()
     }
 
     /// Returns pairs at a position: their number, then the pairs.

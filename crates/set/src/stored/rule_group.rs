@@ -18,7 +18,7 @@ use portcullis_engine::pattern::{Pattern, PatternList};
 use portcullis_engine::{Outcome, RuleSet, RuleSetBuf};
 
 use super::super::file::Damage;
-use super::super::layout::{NONE, ORDER_HAS_LENGTHS, Pairs};
+use super::super::layout::{NONE, ORDER_HAS_LENGTHS, Pairs, policy};
 use super::PolicySet;
 use super::policy::{EntryGroups, Lines, PolicyEntry, RuleSetNumber, StoredPolicy};
 use crate::limits::PATTERNS_READ_MAX;
@@ -123,6 +123,23 @@ impl<'s> RuleGroup<'s> {
 }
 
 impl<'s> StoredPolicy<'s> {
+    /// Returns the rule group with a number.
+    #[inline]
+    pub(crate) fn rule_group(&self, number: u32) -> Result<RuleGroup<'s>, Damage> {
+        let at = self.rule_group_at(number);
+        Ok(RuleGroup {
+            policy: *self,
+            rule_set: RuleSetNumber(self.word(at + policy::RULE_SET)?),
+            order: self.word(at + policy::ORDER)?,
+            groups_at: self.word(at + policy::GROUPS)? as usize,
+        })
+    }
+
+    /// Returns the rule groups of an entry.
+    pub(crate) fn rule_groups(&self, entry: PolicyEntry) -> Result<Vec<RuleGroup<'s>>, Damage> {
+        self.entry_groups(entry)?.iter().map(|number| self.rule_group(number)).collect()
+    }
+
     /// Returns the rules of an entry.
     ///
     /// # Errors
