@@ -7,7 +7,8 @@ use portcullis_robots::Robots;
 use portcullis_robots::policy::Crawler;
 use portcullis_testkit::case::all_checks;
 use portcullis_testkit::files::{assert_stored, project};
-use portcullis_testkit::suite::{POINTS, answers, suite_json};
+use portcullis_testkit::points::POINTS;
+use portcullis_testkit::suite::{answers, suite_json};
 use serde_json::Value;
 
 use crate::page;

@@ -14,7 +14,7 @@ use portcullis_dialect::usage::{Label, Preference};
 use serde::{Deserialize, Serialize};
 
 use crate::files::project;
-use crate::suite::POINTS;
+use crate::points::POINTS;
 
 /// One question with its expected answer.
 #[derive(Clone, Debug)]

@@ -38,6 +38,7 @@ mod companions;
 mod engine;
 pub mod files;
 pub mod paste;
+pub mod points;
 mod random;
 mod sets;
 pub mod suite;

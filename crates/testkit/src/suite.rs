@@ -13,55 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Fill, Grade, Row, file_of};
 use crate::files::project;
-
-/// The points that a matcher decides, in the order of reports, each with what it is about.
-pub const POINTS: &[(&str, &str)] = &[
-    ("groups", "user-agent lines in a row share the rules that follow"),
-    ("tokens", "which names a user-agent line has, and which crawler they match"),
-    ("default-group", "the group of `*`"),
-    ("merging", "several groups for one crawler"),
-    ("group-without-rules", "a group that names the crawler and has no rules"),
-    ("no-group", "no group applies, or the file has no rules"),
-    ("rules-outside-groups", "rules before the first user-agent line"),
-    ("other-fields", "records of other fields between those of groups"),
-    ("chains", "crawlers with a second name"),
-    ("prefix", "a rule matches paths that begin with it, with their case"),
-    ("longest-match", "the longest rule decides"),
-    ("ties", "of rules of one length, Allow decides"),
-    ("first-match", "the first rule decides"),
-    ("allow", "the field Allow"),
-    ("empty-rule", "a rule without a pattern"),
-    ("unrooted", "a pattern that starts with neither `/` nor `*`"),
-    ("star", "`*` in a pattern"),
-    ("end-anchor", "`$` at the end of a pattern, and inside it"),
-    ("special-length", "`*`, `$` and escapes count for the length"),
-    ("escapes-kept", "escapes of reserved characters, which differ from the characters"),
-    ("escapes-case", "escapes in either case"),
-    ("escapes-decoded", "escapes of unreserved characters, which equal the characters"),
-    ("non-ascii", "bytes that a URL has only as escapes"),
-    ("index-page", "Allow of an index page"),
-    ("robots-txt-url", "the URL of robots.txt itself"),
-    ("urls", "the part of a URL that is compared"),
-    ("scope", "the URLs that a file is for"),
-    ("field-names", "the spelling of fields"),
-    ("missing-colon", "lines without a colon"),
-    ("colon-in-value", "colons in values"),
-    ("white-space", "white space around fields and values"),
-    ("comments", "comments"),
-    ("blank-lines", "blank lines"),
-    ("line-ends", "CR, LF and CRLF"),
-    ("byte-order-mark", "a byte order mark"),
-    ("control-bytes", "NUL and other control bytes"),
-    ("long-lines", "lines longer than 16,663 bytes"),
-    ("size-limit", "files of 500 KiB and more"),
-    ("not-robots-txt", "web pages and other data instead of robots.txt"),
-    ("usage", "access in files with usage preferences"),
-    ("delay", "the crawl delay"),
-    ("sitemaps", "the sitemaps of a file"),
-    ("lines", "the line of the deciding rule"),
-    ("statuses", "the status of the answer to the request for robots.txt"),
-    ("redirects", "redirects of the request for robots.txt"),
-];
+use crate::points::POINTS;
 
 #[derive(Serialize)]
 struct Suite {
