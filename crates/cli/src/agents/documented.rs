@@ -5,7 +5,7 @@
 //! other groups apply, that robots.txt may not bind it, what it does with Crawl-delay. Crawlers that the
 //! list of ai.robots.txt lacks have an entry too, with their classes.
 
-use super::lists::Class::{self, Assistant, Search, Training};
+use super::class::Class::{self, Assistant, Search, Training};
 
 /// How a fact is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The names of ai.robots.txt with their classes. Made by scripts/agent-lists, which has the rules; do
 //! not edit.
 
-use super::lists::Class::{self, Assistant, Search, Training, Use};
+use super::class::Class::{self, Assistant, Search, Training, Use};
 
 /// The commit of <https://github.com/ai-robots-txt/ai.robots.txt> (MIT licence), and its day.
 pub const VERSION: &str = "738c80df";

@@ -9,21 +9,12 @@ use std::io::{self, Write};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_robots::policy::{AgentError, Crawler};
 
+use super::class::Class;
 use super::documented::{DOCUMENTED, Documented, Grade, Page};
 use super::listed::{self, LISTED};
 
 /// The greatest edit distance between a misspelt name and the list that is suggested for it.
 const DISTANCE_MAX: usize = 3;
-
-/// What a crawler fetches for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    Training,
-    Search,
-    Assistant,
-    /// The token controls how pages are used, and sends no requests.
-    Use,
-}
 
 /// The names of a list.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! headers use that, and a typed token stays as it is. `AgentNotes` reports names that have no effect with the loaded
 //! policies; nothing else here reads policies.
 
+mod class;
 mod documented;
 mod listed;
 mod lists;
