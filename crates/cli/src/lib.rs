@@ -32,6 +32,7 @@ mod lint;
 mod lists;
 mod mapped;
 mod message;
+mod new_folders;
 mod output;
 mod plan;
 mod progress;

@@ -28,7 +28,7 @@ use portcullis_report::filter::Fate;
 use portcullis_text::visible::visible;
 use zstd::zstd_safe::compress_bound;
 
-use super::rows::NewFolders;
+use super::new_folders::NewFolders;
 
 /// The path of a file to write; `-` is standard output. Only such a path can be opened as an output.
 ///

@@ -6,11 +6,10 @@
 //! All files of a run appear together, or none does. With one output for each list, only one is open at a
 //! time.
 
-use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{anyhow, bail, ensure};
 use portcullis_files::atomic_file::folder_of;
@@ -24,6 +23,7 @@ use portcullis_rows::output::{TextRows, input_columns};
 use portcullis_text::json::to_json;
 
 use super::limits::PARQUET_TEXT_GROUP_BYTES;
+use super::new_folders::NewFolders;
 use super::output::{CompleteOutput, Output, OutputFailed, OutputFile};
 use super::plan::StreamPlan;
 use super::stream::Part;
@@ -116,33 +116,6 @@ pub struct RowOutput<'a> {
     complete: Vec<CompleteOutput>,
     // Dropped last, after the files in them.
     folders: Arc<NewFolders>,
-}
-
-/// Folders that were created for outputs. Dropping it removes those that stayed empty.
-#[derive(Default)]
-pub struct NewFolders(Mutex<Vec<PathBuf>>);
-
-impl NewFolders {
-    /// Creates a folder, and those above it.
-    fn create(&self, folder: &Path) -> io::Result<()> {
-        let missing =
-            folder.ancestors().take_while(|it| !it.as_os_str().is_empty() && !it.exists());
-        let missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
-        fs::create_dir_all(folder)?;
-        let mut created = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        created.extend(missing.into_iter().rev());
-        Ok(())
-    }
-}
-
-impl Drop for NewFolders {
-    fn drop(&mut self) {
-        let created = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for folder in created.iter().rev() {
-            // Most have outputs.
-            let _ = fs::remove_dir(folder);
-        }
-    }
 }
 
 /// What comes before the first record of an output: text, or the schema of a Parquet file.
