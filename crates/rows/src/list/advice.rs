@@ -6,9 +6,10 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
+use super::log::is_known;
 use super::log::words::is_host;
-use super::log::{is_known, target};
 use super::place::{URL_NAMES, Value};
+use super::request::target;
 use super::{FieldPath, LogFormat, Place};
 use crate::input::STANDARD_INPUT;
 use crate::limits::RECORDS_LOOKED_AT_MAX;

@@ -12,6 +12,7 @@ use super::cdx::{self, CdxLine};
 use super::json::ObjectValues;
 use super::layout::Layout;
 use super::log::{self, LogLine, Reads};
+use super::look::{LINES, Look};
 use super::place::{TableColumn, URL_NAMES, could_be_url};
 use super::w3c::{self, W3cLine};
 use super::{FieldPath, List, ListConfig, ListFormat, Place, advice, crawl, layouts, stage, table};
@@ -83,8 +84,6 @@ pub(crate) fn detect(
     Ok(Some(List { note, ..list }))
 }
 
-pub(super) const LINES: Framing = Framing::Byte(Terminator::LineFeed);
-
 fn first_line(text: &[u8]) -> &[u8] {
     let line = text.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     line.unwrap_or_default().trim_ascii()
@@ -146,19 +145,6 @@ fn of_first_bytes(text: &[u8], config: &ListConfig) -> ListFormat {
 
 /// Characters of a line that an error shows.
 const LINE_CHARACTERS_SHOWN: usize = 60;
-
-/// The beginning of a list in a format. What is found is a [`List`] whose note has the choices made
-/// without a flag, or `None` if more bytes must be read. Errors say what is wrong.
-#[derive(Clone, Copy)]
-pub(super) struct Look<'l> {
-    pub name: &'l str,
-    pub first: &'l [u8],
-    /// The text, without a byte order mark and what was passed over.
-    pub text: &'l [u8],
-    pub is_whole: bool,
-    pub format: ListFormat,
-    pub config: &'l ListConfig,
-}
 
 impl Look<'_> {
     fn list(&self) -> Result<Option<List>, String> {
@@ -233,19 +219,6 @@ impl Look<'_> {
             None if has_cr && !self.is_whole => None,
             _ => Some(has_cr && (has_head || self.is_whole && is_last)),
         }
-    }
-
-    /// Returns a list of lines with this layout, whose records begin with the text.
-    pub(super) fn with(&self, layout: Layout) -> List {
-        let plain = List::plain(self.name, Terminator::LineFeed);
-        let (times, hosts) = (self.config.times.clone(), self.config.hosts_in(self.format));
-        List { format: self.format, layout, times, hosts, head: self.head(0), ..plain }
-    }
-
-    /// Returns what is before the text, and its first bytes.
-    pub(super) fn head(&self, bytes: usize) -> Vec<u8> {
-        let mark = self.first.len() - self.text.len();
-        self.first[..mark + bytes].to_vec()
     }
 
     /// Returns the members at these paths of the URL, and those of the other values. `fields` are the paths of

@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 
 use memchr::{memchr, memmem};
 
-use super::log::target;
-use super::values::Tally;
+use super::noticed::Tally;
+use super::request::target;
 use super::{Arena, Problem};
 use portcullis_engine::bytes::trim;
 
@@ -62,12 +62,6 @@ fn url_in(text: &[u8]) -> &[u8] {
         Some(_) => target(text).unwrap_or(text),
         None => text,
     }
-}
-
-/// Returns whether a target begins with a scheme.
-pub(super) fn is_absolute(target: &[u8]) -> bool {
-    let scheme = &target[..memmem::find(target, b"://").unwrap_or(0)];
-    !scheme.is_empty() && scheme.iter().all(u8::is_ascii_alphabetic)
 }
 
 /// Returns the URL that a URL or a path, and the host, the query and the scheme of its record, are.

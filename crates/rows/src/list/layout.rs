@@ -12,8 +12,9 @@ use super::delimited::Columns;
 use super::host::Hosts;
 use super::json::ObjectValues;
 use super::log::LogLine;
+use super::noticed::Tally;
 use super::place::Place;
-use super::values::{Arena, BlockBuffer, Tally, Values, agent_of};
+use super::values::{Arena, BlockBuffer, Values, agent_of};
 use super::w3c::W3cLine;
 use crate::input::{Record, Records};
 

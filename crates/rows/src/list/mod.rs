@@ -64,10 +64,13 @@ mod json;
 mod layout;
 mod layouts;
 mod log;
+mod look;
+mod noticed;
 pub mod parquet;
 #[cfg(test)]
 mod parquet_tests;
 mod place;
+mod request;
 mod rows;
 pub(crate) mod stage;
 mod table;
@@ -89,8 +92,8 @@ pub(crate) use detect::detect;
 use host::Hosts;
 pub use host::{given_host, joined_url};
 use layout::Layout;
-use log::Doubts;
 pub use log::LogFormat;
+use noticed::{Doubts, Tally};
 use parquet::ParquetList;
 pub use place::Place;
 use place::Value;
@@ -103,7 +106,6 @@ use portcullis_text::figures::counted;
 pub use rows::Rows;
 use stage::{Damages, StageLines};
 pub(crate) use values::BlockBuffer;
-use values::Tally;
 pub use values::{Arena, Block};
 
 words! {

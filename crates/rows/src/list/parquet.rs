@@ -34,8 +34,9 @@ use parquet::schema::types::ColumnDescPtr;
 
 use super::host::{Hosts, Parts as UrlParts, url_of_text};
 use super::layouts;
+use super::noticed::Tally;
 use super::place::{TableColumn, Value, could_be_query};
-use super::values::{Tally, agent_of, lacks_unit};
+use super::values::{agent_of, lacks_unit};
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem, advice};
 use portcullis_captures::parquet::columns::{
     Columns, Leaf, Projection, holds_bytes, holds_numbers, holds_times,

@@ -2,14 +2,12 @@
 
 use memchr::{memchr, memmem};
 
-use super::super::host::is_absolute;
-
 /// Returns the target of `METHOD SP target [SP HTTP/x]`; `None` if it asks for no page.
 ///
 /// Blanks around the target are none of it (RFC 9112, section 3). Without `HTTP/x`, a last word that is a bare version
 /// is none of it either, and a target has no blank.
 #[inline]
-pub(in super::super) fn target(request: &[u8]) -> Option<&[u8]> {
+pub(super) fn target(request: &[u8]) -> Option<&[u8]> {
     let request = request.trim_ascii_end();
     // A method has few bytes, for which a search takes longer.
     let (method, rest) = request.split_at(request.iter().position(|byte| *byte == b' ')?);
@@ -48,6 +46,12 @@ pub(super) fn is_method(word: &[u8]) -> bool {
 /// Whether a text is a path or a URL.
 pub(super) fn is_target(text: &[u8]) -> bool {
     text.starts_with(b"/") || is_absolute(text)
+}
+
+/// Returns whether a target begins with a scheme.
+fn is_absolute(target: &[u8]) -> bool {
+    let scheme = &target[..memmem::find(target, b"://").unwrap_or(0)];
+    !scheme.is_empty() && scheme.iter().all(u8::is_ascii_alphabetic)
 }
 
 /// Returns the scheme with `://`, the host with its port, and the rest of a URL.

@@ -6,11 +6,11 @@
 //! begin with `#`, or name the separator (`sep=;`), are comments of the program that wrote the table.
 
 use super::delimited::Columns;
-use super::detect::{LINES, Look};
 use super::layout::Layout;
 use super::layouts;
-use super::log::target;
+use super::look::{LINES, Look};
 use super::place::{TableColumn, Value, could_be_query, could_be_url, rival};
+use super::request::target;
 use super::{List, ListConfig, Place, advice};
 use crate::limits::{RECORDS_LOOKED_AT_MAX, TABLE_COMMENTS_MAX};
 use portcullis_files::input::{Fields, QuoteProblem, Separator, first_row, is_column_name};

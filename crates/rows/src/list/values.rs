@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
-use std::sync::atomic::AtomicU64;
 
 use portcullis_dialect::limits::RECORDS_AT_ONCE;
 use portcullis_engine::bytes::percent_triplet;
@@ -15,7 +14,7 @@ use super::host::{Hosts, Parts, url_of_text};
 pub use bumpalo::Bump as Arena;
 
 use super::Problem;
-use super::log::Doubts;
+use super::noticed::{Doubts, Tally};
 use crate::input::Record;
 use portcullis_captures::json_path::FieldValue;
 use portcullis_robots::access::{TimeUnit, UnixSeconds};
@@ -34,15 +33,6 @@ pub(super) struct Values<'c> {
     /// The query of a URL without one, and the scheme of a path. `None` as for the host.
     pub query: Option<&'c [u8]>,
     pub scheme: Option<&'c [u8]>,
-}
-
-/// What was noticed in the records of a list, in all threads. A block may be read twice.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    /// How often a time was a number without a unit.
-    pub unitless: AtomicU64,
-    /// How often a path has no query, and its record has one in another field that is not read.
-    pub left_queries: AtomicU64,
 }
 
 impl<'c> Values<'c> {

@@ -26,7 +26,6 @@ mod cut;
 mod escape;
 mod fields;
 mod prefix;
-mod request;
 mod servers;
 mod syntax;
 #[cfg(test)]
@@ -44,11 +43,13 @@ use self::cut::{Piece, Segment};
 use self::escape::{Escape, Quoting};
 use self::fields::What;
 use self::prefix::Prefix;
-pub(super) use self::request::target;
-use self::request::{has_version, is_joined, is_method, is_same_host, is_target, parts_of};
 use self::servers::{SERVERS, Shows, Targets};
 use self::time::TimeForm;
 use super::host::{NO_HOST, joined};
+use super::noticed::Doubts;
+use super::request::{
+    has_version, is_joined, is_method, is_same_host, is_target, parts_of, target,
+};
 use super::values::{Values, kept};
 use super::{Arena, Problem};
 
@@ -106,49 +107,6 @@ impl FromStr for LogFormat {
     fn from_str(text: &str) -> Result<LogFormat, String> {
         let named = KNOWN.iter().find(|format| format.name() == Some(text));
         named.cloned().map_or_else(|| LogFormat::of_configuration(text), Ok)
-    }
-}
-
-/// What may be another than the client asked for, in the lines of a log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Doubts(pub u8);
-
-impl Doubts {
-    /// The target names another host than the record or the one for all.
-    pub const OTHER_HOST: Doubts = Doubts(1);
-    /// The query is not logged.
-    pub const NO_QUERY: Doubts = Doubts(2);
-    /// The path is logged without its escapes.
-    pub const DECODED: Doubts = Doubts(4);
-    /// All of them.
-    pub const ALL: [Doubts; 3] = [Doubts::OTHER_HOST, Doubts::NO_QUERY, Doubts::DECODED];
-
-    pub fn has(self, doubt: Doubts) -> bool {
-        self.0 & doubt.0 != 0
-    }
-
-    fn with(self, doubt: Doubts, is_so: bool) -> Doubts {
-        if is_so { Doubts(self.0 | doubt.0) } else { self }
-    }
-
-    /// Says what so many requests have. `found_by_server` is whether the log has the host that the server found.
-    pub fn describe(self, requests: &str, found_by_server: bool) -> String {
-        match (self, found_by_server) {
-            (Doubts::OTHER_HOST, true) => format!(
-                "{requests} with a target on another host than the log names; the host of the log decides"
-            ),
-            (Doubts::OTHER_HOST, false) => format!(
-                "{requests} with a target on another host than --host or the log names; the host of the \
-                 target decides"
-            ),
-            (Doubts::NO_QUERY, _) => format!(
-                "{requests} whose queries this server does not log; a rule with `?` may decide otherwise"
-            ),
-            _ => format!(
-                "{requests} whose paths this server logs without escapes; a rule with an escape may decide \
-                 otherwise"
-            ),
-        }
     }
 }
 
