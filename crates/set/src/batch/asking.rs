@@ -20,6 +20,7 @@ use zerocopy::FromZeros;
 use portcullis_dialect::decision::{Answer, Decision, Reason, Verdict};
 use portcullis_dialect::dialect::AccessOutcome;
 use portcullis_engine::block::{Block, BlockMemory, Start};
+use portcullis_engine::vectors::{Kind, Work};
 use portcullis_engine::{Line, Outcome, Settings, StepCounts};
 
 use crate::Damage;
@@ -165,6 +166,24 @@ fn answer_of(outcome: Outcome) -> Answer {
     let of_rule = if outcome.allows() { code(ALLOWS) } else { code(DISALLOWS) };
     let of_rules = if outcome == Outcome::NONE { code(NO_RULE) } else { of_rule };
     Answer::of_code(outcome.as_opaque().unwrap_or(of_rules))
+}
+
+/// Writes the answers of outcomes into an empty list.
+struct ToAnswers<'a> {
+    outcomes: &'a [Outcome],
+    answers: &'a mut Vec<Answer>,
+}
+
+impl Work for ToAnswers<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with(self, _: impl Kind) {
+        self.answers.resize(self.outcomes.len(), UNKNOWN);
+        for (answer, outcome) in self.answers.iter_mut().zip(self.outcomes) {
+            *answer = answer_of(*outcome);
+        }
+    }
 }
 
 impl Starts {
@@ -335,7 +354,8 @@ impl Asked {
             self.block.clear();
             return Err(damage);
         }
-        self.decisions.extend(self.block.outcomes().iter().map(|&outcome| answer_of(outcome)));
+        let (outcomes, answers) = (self.block.outcomes(), &mut self.decisions);
+        settings.vectors.run(ToAnswers { outcomes, answers });
         Ok(())
     }
 

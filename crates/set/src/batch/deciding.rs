@@ -7,14 +7,12 @@
 use portcullis_dialect::decision::{Answer, Decision, Reason};
 use portcullis_dialect::id::{LineNumber, RuleID};
 use portcullis_engine::pattern::Pattern;
-use portcullis_robots::policy::robot_named;
 
 use super::answers::Answers;
 use super::classifier::Classifier;
 use super::session::Session;
 use crate::Damage;
 use crate::layout::{NONE, partition_point};
-use crate::lists::Role;
 use crate::stored::{AppliedGroups, PolicyNumber};
 
 /// A decision with its rule, and the text behind it.
@@ -65,14 +63,19 @@ impl Answers<'_> {
     /// user-agent value.
     pub fn rule(&mut self, answer: usize) -> Result<FullDecision<'_>, Damage> {
         let asked = self.asked(answer);
-        let Session { classifier, block, rule, group, .. } = &mut *self.session;
+        let Session { classifier, block, rule, group, group_names, .. } = &mut *self.session;
         let mut full = FullDecision::from(Decision::from(block.decisions[answer]));
         let Some(asked) = asked else { return Ok(full) };
         let Some((groups, place)) = classifier.origin_of(&asked)? else { return Ok(full) };
         let records = groups.policy.record_list()?;
         match &place {
             Some(RulePlace { group: Some(first_rule), .. }) => {
-                classifier.read_group(&groups, *first_rule, asked.agent, group)?;
+                let token = match groups.token {
+                    NONE => None,
+                    place => classifier.agents[asked.agent].tokens().nth(place as usize),
+                };
+                let line = group_names.naming_line(&groups.policy, *first_rule, token)?;
+                records.read_value(line, None, group)?;
             }
             _ => records.read_value(groups.naming_line, None, group)?,
         }
@@ -122,38 +125,6 @@ impl Classifier {
         let Some(groups) = self.rules_of(asked.policy, asked.agent)? else { return Ok(None) };
         let place = |pattern| place_of(&groups, (asked.part, pattern));
         Ok(Some((groups, asked.pattern.map(place).transpose()?)))
-    }
-
-    /// Reads the value of the user-agent line that names an agent, in the group whose first rule is at `end`.
-    fn read_group(
-        &self,
-        &AppliedGroups { policy, token, .. }: &AppliedGroups<'_>,
-        end: u32,
-        agent: usize,
-        value: &mut Vec<u8>,
-    ) -> Result<(), Damage> {
-        let malformed = || policy.malformed("a group has no user-agent line");
-        let token = match token {
-            NONE => None,
-            position => self.agents[agent].tokens().nth(position as usize),
-        };
-        // The user-agent lines precede the group's first rule. The first one that names the agent
-        // counts.
-        let records = policy.record_list()?;
-        let mut first = end;
-        while first > 0 && records.is_user_agent(first - 1)? {
-            first -= 1;
-            if records.role(first)? == Role::STARTS_GROUP {
-                break;
-            }
-        }
-        for index in first..end {
-            records.read_value(index, None, value)?;
-            if robot_named(value, token, self.dialect()) {
-                return Ok(());
-            }
-        }
-        Err(malformed())
     }
 }
 

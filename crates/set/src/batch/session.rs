@@ -12,6 +12,7 @@ use super::classifier::{Classifier, Explained};
 use super::crawlers::RecordAgents;
 use super::delays::DelayMemory;
 use super::freshness::AgeCounts;
+use super::naming::GroupNames;
 use super::pieces::Pieces;
 use super::times::{Found, Now, Times};
 use super::usage::UsageMemory;
@@ -88,6 +89,7 @@ pub struct Session {
     pub(super) usage: UsageMemory,
     pub(super) rule: Vec<u8>,
     pub(super) group: Vec<u8>,
+    pub(super) group_names: GroupNames,
     pub(super) ages: AgeCounts,
     /// What was found for each record of a block with times; empty without times.
     pub(super) found: Vec<Found>,
@@ -114,6 +116,7 @@ impl Session {
             usage: UsageMemory::default(),
             rule: Vec::new(),
             group: Vec::new(),
+            group_names: GroupNames::default(),
             ages: AgeCounts::default(),
             found: Vec::new(),
             now: Now::default(),

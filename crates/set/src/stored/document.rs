@@ -1,6 +1,7 @@
 //! The texts of a policy: its user-agent lines and rules, and the other records of a file.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use zerocopy::little_endian::U32;
 
@@ -171,6 +172,23 @@ impl<'s> RecordList<'s> {
         let string = if form == record::STRING { self.strings_before(index)? } else { 0 };
         let start = self.read_as((index, string), (kind, form), pattern, value)?;
         value.drain(..start);
+        Ok(())
+    }
+
+    /// Calls `with` with the value of each of these records, which are no rules. Finds the first string once.
+    pub(crate) fn read_values(
+        &self,
+        records: Range<u32>,
+        mut with: impl FnMut(u32, &[u8]),
+    ) -> Result<(), Damage> {
+        let mut strings = self.strings_before(records.start)?;
+        let mut value = Vec::new();
+        for index in records {
+            let (kind, form) = self.kind_and_form(index)?;
+            let start = self.read_as((index, strings), (kind, form), None, &mut value)?;
+            strings += u32::from(form == record::STRING);
+            with(index, &value[start..]);
+        }
         Ok(())
     }
 

@@ -34,7 +34,7 @@ use portcullis_dialect::limits::{HOST_BYTES_MAX, URL_BYTES_MAX};
 use portcullis_engine::bytes::are_same;
 use portcullis_engine::vectors::{Kind, Portable, Vectors, Work, prefetch};
 
-use portable::{behind_letters, both_ends, name_bytes, padded};
+use portable::{behind_letter, both_ends, name_bytes, padded};
 pub(super) use portable::{first_marked, first_marked_in_pattern};
 
 /// The treatment of a byte.
@@ -432,7 +432,7 @@ impl<'r, R: AsRef<[u8]>, E: EachUrl<'r>> PlainUrls<'r, '_, R, E> {
             let text = match record.len() > WIDTH {
                 true => record,
                 false => {
-                    behind = behind_letters(record);
+                    behind = behind_letter(record);
                     &behind
                 }
             };

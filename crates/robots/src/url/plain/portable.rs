@@ -68,12 +68,19 @@ pub(super) fn padded(text: &[u8]) -> [u8; WIDTH] {
     }
 }
 
-/// Returns a text that fits into a chunk behind letters, one byte longer than a chunk.
+/// Returns a letter, and behind it every byte of a text that fits into a chunk: some twice, and letters where it
+/// is shorter than half of one.
 #[cold]
 #[inline(never)]
-pub(super) fn behind_letters(text: &[u8]) -> [u8; WIDTH + 1] {
+pub(super) fn behind_letter(text: &[u8]) -> [u8; WIDTH + 1] {
     let mut all = [b'a'; WIDTH + 1];
-    all[WIDTH + 1 - text.len()..].copy_from_slice(text);
+    match (text.first_chunk::<CHUNK_BYTES>(), text.last_chunk::<CHUNK_BYTES>()) {
+        (Some(first), Some(last)) => {
+            all[1..1 + CHUNK_BYTES].copy_from_slice(first);
+            all[1 + CHUNK_BYTES..].copy_from_slice(last);
+        }
+        _ => all[1..1 + text.len()].copy_from_slice(text),
+    }
     all
 }
 
