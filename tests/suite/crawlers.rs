@@ -245,3 +245,27 @@ fn a_session_remembers_headers_within_its_memory() {
     let max = RECORD_AGENT_CACHE_BYTES_MAX;
     assert!(session.agent_bytes() < largest && max / 2 < largest && largest <= max, "{largest}");
 }
+
+#[test]
+fn the_line_that_names_an_agent_in_a_long_group_is_found_once() {
+    // Walking back over the names for each answer would take minutes.
+    let letter = |number: u32| char::from(b'a' + (number % 26) as u8);
+    let name = |number: u32| ['b', letter(number / 676), letter(number / 26), letter(number)];
+    let names: Vec<String> = (0..12_000).map(|number| String::from_iter(name(number))).collect();
+    let lines: String = names.iter().map(|name| format!("User-agent: {name}\n")).collect();
+    let text = format!("{lines}Disallow: /x\n\n{}Allow: /x1\n", lines.replace(": b", ": B"));
+    for dialect in Dialect::ALL {
+        let set = load_text(text.as_bytes(), &LoadConfig::new(dialect));
+        let asked = || (0..12_000).step_by(40);
+        let agents = asked().map(|number| Crawler::parse(&names[number], dialect).unwrap());
+        let mut session = Session::new(Classifier::new(Arc::new(set), agents.collect()).unwrap());
+        let mut answers = session.decide(&["https://h.example/x1"; 8]).unwrap();
+        for (answer, number) in (0..8).flat_map(|_| asked()).enumerate() {
+            let full = answers.rule(answer).unwrap();
+            // Some dialects follow the first group alone.
+            let (group, is_second) = (full.group.unwrap(), full.rule == Some(b"/x1"));
+            assert!(group.eq_ignore_ascii_case(names[number].as_bytes()), "{}", dialect.name);
+            assert_eq!(is_second, group.starts_with(b"B"), "{}", dialect.name);
+        }
+    }
+}
