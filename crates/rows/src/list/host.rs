@@ -180,7 +180,7 @@ fn origin_of(text: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
 }
 
 /// Whether a host is an IPv6 address without brackets, and so without a port, as Apache's `%V` has it.
-fn is_bare_address(host: &[u8]) -> bool {
+pub(super) fn is_bare_address(host: &[u8]) -> bool {
     let is_address = |text: &str| text.parse::<Ipv6Addr>().is_ok();
     memchr(b':', host).is_some() && std::str::from_utf8(host).is_ok_and(is_address)
 }

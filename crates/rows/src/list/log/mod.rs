@@ -45,7 +45,7 @@ use self::fields::What;
 use self::prefix::Prefix;
 use self::servers::{SERVERS, Shows, Targets};
 use self::time::TimeForm;
-use super::host::{NO_HOST, joined};
+use super::host::{NO_HOST, is_bare_address, joined};
 use super::noticed::Doubts;
 use super::request::{
     has_version, is_joined, is_method, is_same_host, is_target, parts_of, target,
@@ -410,13 +410,13 @@ impl Format {
 
     /// Returns a host whose address has brackets, as in a URL.
     fn with_brackets<'c>(&self, host: &'c [u8], arena: &'c Arena) -> &'c [u8] {
-        let is_bare = !host.starts_with(b"[") && host.iter().filter(|it| **it == b':').count() > 1;
-        match memrchr(b':', host).filter(|_| is_bare) {
-            None => host,
-            Some(colon) if self.has_port => {
-                joined(&[b"[", &host[..colon], b"]", &host[colon..]], arena)
-            }
-            Some(_) => joined(&[b"[", host, b"]"], arena),
+        let (address, port) = match memrchr(b':', host).filter(|_| self.has_port) {
+            Some(colon) => host.split_at(colon),
+            None => (host, &b""[..]),
+        };
+        match is_bare_address(address) {
+            true => joined(&[b"[", address, b"]", port], arena),
+            false => host,
         }
     }
 

@@ -480,6 +480,7 @@ fn formats_of_configurations() {
         ("%V %{Host}i \"%m %U%q %H\"", r#"a.example - "GET /a?b HTTP/1.1""#, "/a?b", "a.example"),
         ("%V:%p \"%r\"", r#"::1:8080 "GET /a HTTP/1.1""#, "/a", "[::1]:8080"),
         ("%V \"%r\"", r#"::1 "GET /a HTTP/1.1""#, "/a", "[::1]"),
+        ("%V \"%r\"", r#"a.example:443:443 "GET /a HTTP/1.1""#, "/a", "a.example:443:443"),
         (
             "%{Host}i\t%U\t%q\t%{User-Agent}i",
             "a.example\t/a \\\"b\\\"\t?c\tA b",
