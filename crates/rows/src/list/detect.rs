@@ -303,7 +303,8 @@ impl Look<'_> {
         if !line.has_host() {
             self.check_host("a W3C extended log")?;
         }
-        Ok(Some(List { head: self.head(end), ..self.with(Layout::W3cLine(line)) }))
+        let (head, note) = (self.head(end), line.note());
+        Ok(Some(List { head, note, ..self.with(Layout::W3cLine(line)) }))
     }
 
     fn cdx(&self) -> Result<Option<List>, String> {

@@ -10,6 +10,8 @@
 //! one. The URL is the stem, with the query behind `?`. Servers write `+` or `%20` for the blanks of
 //! an agent.
 //!
+//! Akamai writes the host into the path: a log with `cs-ip` has `cs-uri` as `/HOST/PATH`.
+//!
 //! A server that starts again repeats `#Fields`. If it names other fields then, the lines after it
 //! would be read wrongly, so that line has [`Problem::OtherFields`], which ends a run.
 
@@ -32,6 +34,8 @@ pub(super) struct W3cLine {
     /// The path or the whole URL, the query, the host, the scheme of the request, the port, the agent,
     /// the date and the time. `None` if there is none, or it is not read.
     places: [Option<usize>; 8],
+    /// Whether the path begins with the host.
+    is_host_in_path: bool,
 }
 
 /// Whether a text begins with the directives of a W3C extended log.
@@ -80,13 +84,20 @@ impl W3cLine {
             date,
             time,
         ];
-        Ok(W3cLine { names: names.to_vec(), count: all.len(), places })
+        let [_, _, host, ..] = places;
+        let is_host_in_path = all[stem] == "cs-uri" && host.is_none() && find(&["cs-ip"]).is_some();
+        Ok(W3cLine { names: names.to_vec(), count: all.len(), places, is_host_in_path })
     }
 
     /// Whether the lines have hosts.
     pub(super) fn has_host(&self) -> bool {
         let [_, _, host, ..] = self.places;
-        host.is_some()
+        host.is_some() || self.is_host_in_path
+    }
+
+    /// Returns how the lines are read, if `#Fields` alone does not say so.
+    pub(super) fn note(&self) -> Option<String> {
+        self.is_host_in_path.then(|| "`cs-uri` as /HOST/PATH, as Akamai writes it".to_owned())
     }
 
     /// Returns the values of a line. The URL may be a path alone.
@@ -102,6 +113,10 @@ impl W3cLine {
         }
         let [stem, query, host, protocol, port, agent, date, time] =
             found.map(|field| field.filter(|field| *field != b"-"));
+        let (host, stem) = match stem {
+            Some(stem) if self.is_host_in_path => host_and_path(stem),
+            stem => (host, stem),
+        };
         let time = date
             .zip(time)
             .and_then(|(date, time)| UnixSeconds::from_text(&[date, b"T", time].concat(), None));
@@ -116,6 +131,14 @@ impl W3cLine {
             scheme: None,
         }
     }
+}
+
+/// Returns the host and the path of `/HOST/PATH`.
+fn host_and_path(stem: &[u8]) -> (Option<&[u8]>, Option<&[u8]>) {
+    let Some(text) = stem.strip_prefix(b"/") else { return (None, None) };
+    let end = text.iter().position(|byte| b"/?".contains(byte)).unwrap_or(text.len());
+    let (host, path) = text.split_at(end);
+    (Some(host), Some(if path.is_empty() { b"/" } else { path }))
 }
 
 /// Returns the names of fields in a directive; `None` if it is another one.
@@ -220,6 +243,16 @@ mod tests {
             assert_eq!(agent(written).as_deref(), Some("A/1 (b; +c)"), "{written}");
         }
         assert_eq!(agent("100%+x%4"), Some("100% x%4".into()));
+        let of_akamai = |line: &str| {
+            let (host, url, ..) = read("cs-ip cs-uri", &format!("192.0.2.1 {line}"));
+            (host, url)
+        };
+        let of = |host: &str, path: &str| (Some(host.to_owned()), Ok(path.to_owned()));
+        assert_eq!(of_akamai("/a.example/x/y?b"), of("a.example", "/x/y?b"));
+        assert_eq!(of_akamai("/a.example//b.example/"), of("a.example", "//b.example/"));
+        assert_eq!(of_akamai("/a.example"), of("a.example", "/"));
+        assert_eq!(of_akamai("//x"), of("", "/x"));
+        assert_eq!(of_akamai("http://a.example/x"), (None, Err(Problem::NoRequest)));
         // Quotes in a field do not end it, so a client does not move the host.
         let fields = "cs-uri-stem cs(User-Agent) cs-host x";
         assert_eq!(
