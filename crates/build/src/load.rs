@@ -27,7 +27,7 @@ use portcullis_captures::{BrokenKind, CaptureFormat, folder};
 use portcullis_dialect::dialect::Dialect;
 use portcullis_dialect::limits::ROBOTS_BYTES_MAX;
 use portcullis_files::input::{InputError, STANDARD_INPUT, read_robots_txt};
-use portcullis_robots::syntax::{NoteKind, NoteSet};
+use portcullis_robots::syntax::{NoteKind, NoteSet, begins_as_html};
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;
 use portcullis_set::layout::EVERY_HOST;
@@ -116,7 +116,7 @@ impl std::fmt::Display for LoadNote {
                 write!(f, "{}; read anyway, without a rule", kind.describe())
             }
             LoadNoteKind::FileWithRules(kind) => {
-                write!(f, "{}; its lines are read as rules anyway", kind.describe())
+                write!(f, "{}; its records are read anyway", kind.describe())
             }
             LoadNoteKind::NoRecord => {
                 f.write_str("no line is a record of robots.txt; read anyway, without a rule")
@@ -272,6 +272,10 @@ fn notes_on(path: &Path, text: &[u8], config: &LoadConfig) -> Vec<LoadNote> {
     let file = file_of(text, config.dialect, config.robots_bytes_max, &mut facts);
     let has_rules = !file.rules().is_empty();
     let mut notes: Vec<_> = notes_of_file(facts.file_notes, has_rules).collect();
+    // The note of the parser on a file without rules says that it states nothing.
+    if !has_rules && !file.usage_records().is_empty() && begins_as_html(text) {
+        notes.push(LoadNoteKind::FileWithRules(NoteKind::LooksLikeHtml));
+    }
     // A page has its own note.
     if notes.is_empty() && has_no_record(&file) {
         notes.push(LoadNoteKind::NoRecord);
