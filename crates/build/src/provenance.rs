@@ -64,6 +64,9 @@ pub struct InputReport {
     /// What the system refused, if it did not let the input be opened.
     #[serde(skip)]
     pub refused: Option<ErrorKind>,
+    /// Whether captures may have been read that are parts of bodies. No set has one.
+    #[serde(skip)]
+    pub is_forgeable: bool,
     /// The first broken records, at most
     /// [`BROKEN_RECORDS_NAMED`](crate::limits::BROKEN_RECORDS_NAMED).
     #[serde(rename = "broken_records")]
@@ -204,6 +207,7 @@ mod tests {
             broken_named: vec![BrokenRecord::unreadable("record at byte 7", "cut short")],
             failure: Some("the disk is gone".into()),
             refused: None,
+            is_forgeable: false,
         };
         let inputs = [whole, InputReport { name: "-".into(), ..InputReport::default() }];
         let given = SettleConfig {

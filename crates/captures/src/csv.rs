@@ -9,9 +9,14 @@
 //! If columns are named by their numbers, and the first row holds a URL, a host, a status or a time
 //! where they are, it is a row too: the file has no header.
 //!
+//! A body without quotes that has `\n` in its text is broken: databases write the line ends of TSV so, and as one
+//! line it would have no rules.
+//!
 //! A row with another number of fields than the header is broken and reported with its line. A quote
 //! that RFC 4180 does not allow ends the file as an error, because bodies could pass for rows behind it; so
-//! does a field that is not closed, which has swallowed the rest.
+//! does a field that is not closed, which has swallowed the rest. If a field before such damage ends in a
+//! backslash, which may escape its quote, the rows before the damage may be parts of bodies too
+//! ([`InputError::Forgeable`]).
 //!
 //! Cost: two passes over quotes and line ends to cut the file, and one over each row. A field is copied
 //! if it has quotes within.
@@ -109,6 +114,7 @@ impl Schema {
     /// Returns the fields of a row. The error says what is wrong.
     fn record<'r>(&self, row: &'r [u8]) -> Result<Record<'r>, String> {
         let (mut record, mut count, mut is_open) = (Record::default(), 0, false);
+        let mut has_escapes = false;
         for field in Fields::new(row, self.separator) {
             is_open |= field.problem.is_some();
             for &(name, rank, _) in self.columns.iter().filter(|column| column.2 == count) {
@@ -117,7 +123,12 @@ impl Schema {
                     text if name == CaptureField::Truncated && is_false(&text) => {
                         FieldValue::Boolean(false)
                     }
-                    text => FieldValue::Text(text),
+                    text => {
+                        has_escapes |= name == CaptureField::Body
+                            && !field.is_quoted()
+                            && memchr::memmem::find(&text, b"\\n").is_some();
+                        FieldValue::Text(text)
+                    }
                 };
                 record.set(name, rank, value);
             }
@@ -133,6 +144,12 @@ impl Schema {
                  end",
                 self.count
             ));
+        }
+        if has_escapes {
+            return Err("its body has `\\n` for line ends, as databases write TSV, and would be one line; \
+                        write CSV with quotes (CSVWithNames, COPY … CSV, ENCLOSED BY '\"'), JSON Lines or \
+                        Parquet"
+                .to_owned());
         }
         Ok(record)
     }
@@ -169,6 +186,19 @@ fn is_false(text: &[u8]) -> bool {
 impl RecordReader for Schema {
     fn framing(&self) -> Framing {
         self.separator.framing()
+    }
+
+    /// If quotes are escaped by backslashes, a field that ends in one goes on, and its text may be rows.
+    fn is_forgeable(&self, rows: &[u8]) -> bool {
+        memchr::memmem::find_iter(rows, b"\\\"").any(|at| match rows[at + 2..] {
+            [] | [b'\r' | b'\n', ..] => true,
+            [byte, ..] => byte == self.separator.delimiter,
+        })
+    }
+
+    fn open_end(&self, rows: &[u8]) -> Option<&'static str> {
+        let last = &rows[self.framing().last_end(rows)..];
+        has_open_quote(last, self.separator).then_some(OPEN_QUOTE)
     }
 
     /// An open quote is found at the end of the file. Nobody knows how many rows are in the field.

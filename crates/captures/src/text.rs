@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use portcullis_files::input::{Framing, TextChunks};
+use portcullis_files::input::{Framing, InputError, TextChunks};
 
 use super::capture::{Batch, BatchReader, BrokenKind, BrokenRecord, CaptureSink, ReadConfig};
 
@@ -23,6 +23,17 @@ pub(super) trait RecordReader: Send + Sync {
     /// Called with the first records of an input, before they are read.
     fn note_first(&self, _records: &[u8]) {}
 
+    /// Whether the text of a field may pass for records in these whole records, if the input is damaged
+    /// behind them.
+    fn is_forgeable(&self, _records: &[u8]) -> bool {
+        false
+    }
+
+    /// Returns the problem of records that end inside a field.
+    fn open_end(&self, _records: &[u8]) -> Option<&'static str> {
+        None
+    }
+
     /// Returns whether the other records can be relied on without a record with a problem.
     fn kind_of_problem(&self, _record: &[u8]) -> BrokenKind {
         BrokenKind::Senseless
@@ -35,9 +46,17 @@ pub(super) fn batches(
     records: impl RecordReader + 'static,
     mut lines: u64,
 ) -> impl BatchReader {
-    let records = Arc::new(records);
+    let (records, mut is_forgeable) = (Arc::new(records), false);
     move || {
-        let Some(chunk) = chunks.next(records.framing())? else { return Ok(None) };
+        let wrong = |error| match is_forgeable {
+            true => InputError::Forgeable(Box::new(error)),
+            false => error,
+        };
+        let Some(chunk) = chunks.next(records.framing()).map_err(wrong)? else { return Ok(None) };
+        is_forgeable |= records.is_forgeable(&chunk);
+        if is_forgeable && let Some(problem) = records.open_end(&chunk) {
+            return Err(InputError::Forgeable(Box::new(chunks.source.problem(problem))));
+        }
         if lines == 0 {
             records.note_first(&chunk);
         }

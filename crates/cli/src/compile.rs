@@ -200,6 +200,7 @@ fn shown(
     // --lenient is only suggested if there are captures left to compile.
     let skips = strictness == Strictness::Usual
         && !reports.iter().all(InputReport::is_readable)
+        && !reports.iter().any(|input| input.is_forgeable)
         && reports.iter().any(|input| input.captures > 0);
     let advice = if skips { " (--lenient skips unreadable inputs)" } else { "" };
     ingested.map_err(|error| match error {

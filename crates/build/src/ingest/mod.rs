@@ -59,6 +59,7 @@ mod parts;
 mod place;
 mod read;
 mod settle;
+mod single_lines;
 #[cfg(test)]
 mod tests;
 mod tracks;
@@ -224,7 +225,8 @@ pub fn two_names(field: CaptureField) -> String {
 /// Describes the first problem of the inputs, and how many more there are. Calls `otherwise` if all
 /// were read.
 fn describe(inputs: &[InputReport], otherwise: fn(&[InputReport]) -> String) -> String {
-    let failures = || inputs.iter().filter_map(|input| input.failure.clone());
+    let forgeable = || inputs.iter().filter(|input| input.is_forgeable);
+    let failures = || forgeable().chain(inputs).filter_map(|input| input.failure.clone());
     let broken = inputs.iter().flat_map(|input| {
         // If there is an unreadable file, it is the cause of the error.
         let first = input.broken_named.iter().find(|broken| broken.kind == BrokenKind::Unreadable);

@@ -8,7 +8,6 @@
 //! A capture is parsed on the thread that reads it; the lock is held only to compare it with
 //! earlier captures. An input that fails is reported in its [`InputReport`].
 
-use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
@@ -30,7 +29,8 @@ use portcullis_set::stored::CaptureFacts;
 
 use super::captured::Newest;
 use super::known::{Held, Known};
-use super::place::{self, Place, Places};
+use super::place::{self, Place};
+use super::single_lines::{Filed, LeftOut, SingleLines};
 use super::{IngestConfig, IngestObserver, Progress};
 use crate::limits::{BROKEN_RECORDS_NAMED, PARSED_BODIES_BYTES_MAX};
 use crate::pool::Packed;
@@ -54,7 +54,8 @@ pub(super) fn read_all(
 ) -> Result<(Newest, Vec<InputReport>), WriteError> {
     let inputs = u32::try_from(reports.len()).expect("fewer than 2^32 inputs");
     let reports = reports.into_iter().map(|report| OpenReport { report, ..OpenReport::default() });
-    let ingested = Ingesting { newest, reports: reports.collect(), failure: None };
+    let lines = SingleLines::new(config.scratch.memory());
+    let ingested = Ingesting { newest, lines, reports: reports.collect(), failure: None };
     let (ingested, parsed) = (Mutex::new(ingested), Mutex::default());
     let reading = Reading { open, config, observer, numbers, ingested, parsed };
     rayon::scope(|scope| {
@@ -67,8 +68,8 @@ pub(super) fn read_all(
             });
         }
     });
-    let ingested = reading.ingested.into_inner().unwrap_or_else(PoisonError::into_inner);
-    match ingested.failure {
+    let mut ingested = reading.ingested.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match ingested.failure.take().or_else(|| ingested.settle_lines().err()) {
         Some(failure) => Err(failure),
         None => {
             let reports = ingested.reports.into_iter().map(OpenReport::close);
@@ -90,13 +91,26 @@ struct Reading<'r> {
 /// What was read so far.
 struct Ingesting {
     newest: Newest,
+    lines: SingleLines,
     reports: Vec<OpenReport>,
     /// The first error of a temporary file. Nothing is read after it.
     failure: Option<WriteError>,
 }
 
 impl Ingesting {
-    fn take(&mut self, captures: &[(Places, Known<Packed>)]) -> Result<(), WriteError> {
+    /// Takes the captures whose files are single lines, after all inputs.
+    fn settle_lines(&mut self) -> Result<(), WriteError> {
+        let lines = std::mem::replace(&mut self.lines, SingleLines::new(0));
+        let (captures, left_out) = lines.settled();
+        for LeftOut { input, captures, position, broken } in left_out {
+            let read = &mut self.reports[input as usize];
+            read.report.captures -= captures;
+            read.push_broken(position, broken);
+        }
+        self.take(&captures)
+    }
+
+    fn take(&mut self, captures: &[Filed]) -> Result<(), WriteError> {
         let newest = &mut self.newest;
         for ((first, second), known) in captures {
             for place in [Some(first), second.as_ref()].into_iter().flatten() {
@@ -144,11 +158,13 @@ impl Reading<'_> {
         };
         let reading = ReadConfig { robots_bytes_max: self.config.robots_bytes_max };
         batch.read(&reading, &mut |read| digest.take(read));
-        digest.leave_out_rows();
         digest.read.report.bytes = batch.stored_bytes;
         let InputReport { bytes, captures, broken, .. } = digest.read.report;
         let mut ingested = self.ingested();
         ingested.reports[input as usize].add(digest.read);
+        for (capture, line) in digest.lines {
+            ingested.lines.push(input, capture, &line);
+        }
         if ingested.failure.is_none() {
             let go_on = self.config.scratch.go_on();
             ingested.failure = go_on.and_then(|()| ingested.take(&digest.captures)).err();
@@ -161,6 +177,7 @@ impl Reading<'_> {
         let mut ingested = self.ingested();
         let report = &mut ingested.reports[input as usize].report;
         report.failure = Some(error.to_string());
+        report.is_forgeable = matches!(error, InputError::Forgeable(_));
         if let InputError::Open { error, .. } = error {
             report.refused = Some(error.kind());
         }
@@ -181,6 +198,19 @@ struct OpenReport {
 }
 
 impl OpenReport {
+    fn push_broken(&mut self, position: u64, broken: BrokenRecord) {
+        self.report.broken += 1;
+        self.report.unreadable += u64::from(broken.kind == BrokenKind::Unreadable);
+        self.name(vec![(position, broken)]);
+    }
+
+    /// Adds broken records to those that are named: the first ones of the input.
+    fn name(&mut self, broken: Vec<(u64, BrokenRecord)>) {
+        self.broken.extend(broken);
+        self.broken.sort_unstable_by_key(|&(position, _)| position);
+        self.broken.truncate(BROKEN_RECORDS_NAMED);
+    }
+
     fn add(&mut self, OpenReport { report: piece, broken }: OpenReport) {
         let report = &mut self.report;
         report.bytes += piece.bytes;
@@ -192,9 +222,7 @@ impl OpenReport {
         report.undated += piece.undated;
         report.other_urls += piece.other_urls;
         report.captured = DateSpan::over(report.captured, piece.captured);
-        self.broken.extend(broken);
-        self.broken.sort_unstable_by_key(|&(position, _)| position);
-        self.broken.truncate(BROKEN_RECORDS_NAMED);
+        self.name(broken);
     }
 
     fn close(self) -> InputReport {
@@ -243,9 +271,9 @@ struct Digest<'r> {
     input: u32,
     /// The position of the next capture: the piece in the upper half.
     next: u64,
-    captures: Vec<(Places, Known<Packed>)>,
-    /// The indexes of undated captures whose bodies are one line that is no record, with the lines.
-    lines: Vec<(usize, Box<[u8]>)>,
+    captures: Vec<Filed>,
+    /// The undated captures whose files are one line that is no record, with the lines.
+    lines: Vec<(Filed, Box<[u8]>)>,
     /// What the piece adds to the report on its input.
     read: OpenReport,
 }
@@ -294,10 +322,13 @@ impl Digest<'_> {
         report.status_assumed += u64::from(is_assumed);
         report.undated += u64::from(is_undated);
         report.captured = DateSpan::over(report.captured, capture.captured_at.map(DateSpan::from));
-        if capture.captured_at.is_none() && self.is_line_of_nothing(&capture.body) {
-            self.lines.push((self.captures.len(), capture.body.trim_ascii().into()));
+        let known = self.known(&capture, position);
+        let is_undated_file = capture.captured_at.is_none() && known.is_file();
+        if is_undated_file && self.is_line_of_nothing(&capture.body) {
+            self.lines.push(((places, known), capture.body.trim_ascii().into()));
+        } else {
+            self.captures.push((places, known));
         }
-        self.captures.push((places, self.known(&capture, position)));
     }
 
     /// Whether a body is one line with text and without a record of robots.txt.
@@ -309,51 +340,8 @@ impl Digest<'_> {
             && has_no_record(&RobotsTxt::parse(line, dialect, *robots_bytes_max))
     }
 
-    /// Leaves out the captures of a resource whose bodies are different lines that are no records: a table with
-    /// a row for each rule was read as one with a row for each file. As files, they would allow everything.
-    fn leave_out_rows(&mut self) {
-        let mut lines = std::mem::take(&mut self.lines);
-        let place = |row: &(usize, Box<[u8]>)| {
-            let Place { key, slot } = &self.captures[row.0].0.0;
-            (key, *slot)
-        };
-        lines.sort_by(|one, other| place(one).cmp(&place(other)));
-        let (mut rows, mut broken) = (HashSet::new(), Vec::new());
-        for some in lines.chunk_by(|one, other| place(one) == place(other)) {
-            let [(first, line), others @ ..] = some else { continue };
-            let Some((_, other)) = others.iter().find(|(_, other)| other != line) else { continue };
-            rows.extend(some.iter().map(|(index, _)| *index));
-            let (key, slot) = place(&some[0]);
-            let url = match place::is_origin(key) {
-                true => place::robots_txt_url(key, slot),
-                false => key.clone(),
-            };
-            let name = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
-            let problem = format!(
-                "its {} bodies are single lines and no records of robots.txt, such as {:?} and {:?}: this looks \
-                 like a table with a row for each rule, as advertools writes it; join the rows of a URL to one \
-                 text of lines `field: value` first",
-                some.len(),
-                name(line),
-                name(other)
-            );
-            let place = format!("the captures of {}", name(&url));
-            let position = self.captures[*first].1.position;
-            broken.push((position, BrokenRecord::unreadable(place, problem)));
-        }
-        self.read.report.captures -= rows.len() as u64;
-        let mut index = 0..;
-        self.captures.retain(|_| index.next().is_some_and(|index| !rows.contains(&index)));
-        broken.into_iter().for_each(|(position, broken)| self.push_broken(position, broken));
-    }
-
     fn push_broken(&mut self, position: u64, broken: BrokenRecord) {
-        let OpenReport { report, broken: all } = &mut self.read;
-        report.broken += 1;
-        report.unreadable += u64::from(broken.kind == BrokenKind::Unreadable);
-        if all.len() < BROKEN_RECORDS_NAMED {
-            all.push((position, broken));
-        }
+        self.read.push_broken(position, broken);
     }
 
     fn packed(&self, bytes: &[u8]) -> Packed {

@@ -147,6 +147,27 @@ fn what_is_wrong_is_said() {
 
 /// A body that another site wrote must not pass for a row of this one.
 #[test]
+fn a_field_that_is_not_closed_may_have_been_rows() {
+    let open_end = |first: &str| {
+        let text = format!("url,body\na.example,\"{first}\"\nb.example,Allow: /\nc.example,\"x\n");
+        let mut reader = open(source(&text), &FieldMap::default()).unwrap();
+        matches!(reader.next_batch(), Err(InputError::Forgeable(_)))
+    };
+    assert!(open_end("#\\"));
+    assert!(!open_end("#"));
+    assert!(!open_end("\\\"\""));
+}
+
+#[test]
+fn line_ends_that_are_escaped_are_none() {
+    let text = "url\tbody\na.example\tUser-agent: *\\nDisallow: /\\n\nb.example\t\"a\\n\"\nc.example\t# \\N\n";
+    let found = read(text, &FieldMap::default());
+    let bodies: Vec<_> = found.captures.iter().map(|it| it.capture.body.to_vec()).collect();
+    assert_eq!(bodies, [b"a\\n".to_vec(), b"# \\N".to_vec()]);
+    assert!(found.broken[0].problem.contains("as databases write TSV"), "{:?}", found.broken);
+}
+
+#[test]
 fn quotes_that_are_escaped_by_backslashes_end_the_file() {
     let header = "url,status,body\nhttps://one.example/robots.txt,200,\"Disallow: /\"\n";
     let forged = "https://one.example/robots.txt,200,Allow: /\n";
@@ -161,7 +182,10 @@ fn quotes_that_are_escaped_by_backslashes_end_the_file() {
         let mut keeper = Keeper::default();
         batch.read(&ReadConfig { robots_bytes_max: None }, &mut |read| keeper.keep(read));
         assert_eq!(&*keeper.captures[0].capture.body, b"Disallow: /");
-        let Err(InputError::List { problem, .. }) = reader.next_batch() else { panic!("{text}") };
-        assert!(problem.contains("escape='\"' (Spark)"), "{problem}");
+        let Err(error) = reader.next_batch() else { panic!("{text}") };
+        assert!(error.to_string().contains("escape='\"' (Spark)"), "{error}");
+        // Rows were read only if a field ended in a backslash, and its text goes on.
+        assert_eq!(matches!(error, InputError::Forgeable(_)), body.starts_with('#'), "{text}");
+        assert_eq!(keeper.captures.len() > 1, body.starts_with('#'));
     }
 }

@@ -78,11 +78,15 @@ impl<'c> Field<'c> {
         Cow::Owned(kept.collect())
     }
 
+    /// Whether the field begins with a quote that is none of its text.
+    pub fn is_quoted(self) -> bool {
+        self.has_quotes && self.raw.starts_with(b"\"")
+    }
+
     /// Whether a CR ends a line in the field, outside of quotes, and text follows it. It is the end of a row in
     /// tables of other programs only.
     pub fn holds_line_end(self) -> bool {
-        let is_quoted = self.has_quotes && self.raw.starts_with(b"\"");
-        let is_open = !is_quoted || self.problem == Some(QuoteProblem::TextAfter);
+        let is_open = !self.is_quoted() || self.problem == Some(QuoteProblem::TextAfter);
         is_open && self.raw.trim_ascii_end().contains(&b'\r')
     }
 

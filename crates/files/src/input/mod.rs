@@ -110,6 +110,11 @@ pub enum InputError {
         /// What is wrong, and the fix.
         problem: String,
     },
+    /// A damaged table whose fields may have passed for rows before the damage.
+    #[error(
+        "{0}; a field before it ends in \\\", so rows may be parts of fields: none of them is read"
+    )]
+    Forgeable(Box<InputError>),
 }
 
 impl InputError {
@@ -130,7 +135,7 @@ impl InputError {
 
     /// Whether the bytes are at fault, and neither the system that delivers them nor a limit.
     pub fn is_damage(&self) -> bool {
-        use InputError::{Damaged, List, Truncated};
-        matches!(self, Truncated { .. } | Damaged { .. } | List { .. })
+        use InputError::{Damaged, Forgeable, List, Truncated};
+        matches!(self, Truncated { .. } | Damaged { .. } | List { .. } | Forgeable(_))
     }
 }

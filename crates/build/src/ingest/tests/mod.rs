@@ -17,6 +17,7 @@ use portcullis_dialect::Fetched;
 use portcullis_dialect::decision::Verdict;
 use portcullis_dialect::dialect::{AccessOutcome, Dialect, RFC_9309};
 use portcullis_files::input::InputError;
+use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{CachingHeaders, CaptureNote, CaptureNotes, UnixSeconds};
 use portcullis_robots::url::Origin;
 use portcullis_set::PolicySet;

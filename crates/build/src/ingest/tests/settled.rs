@@ -431,3 +431,50 @@ fn a_page_instead_of_a_file_states_nothing_and_is_counted_apart() {
     assert_eq!(counts.captured, Some(UnixSeconds(1).into()));
     assert_eq!(found.find("https://d.example").unwrap().facts.file_bytes, 14);
 }
+
+#[test]
+fn different_single_lines_of_a_resource_are_rows_wherever_they_are() {
+    let line = |host: &str, body: &str| {
+        Record::Capture(Made { body: body.into(), ..made(&format!("{host} - 200")) })
+    };
+    let pieces = vec![
+        vec![line("a", "*"), line("b", "not here")],
+        vec![line("c", "User-agent: *"), line("d", "/d")],
+        vec![line("a", "/x"), line("b", "not here"), line("c", "not here")],
+    ];
+    // Other inputs may have other lines, and answers other than a file.
+    let other = vec![vec![line("d", "gone"), Record::Capture(made("d - 404"))]];
+    let inputs = [(pieces, false), (other, false)];
+    for threads in [1, 4] {
+        let found = ingest_pieces(&inputs, &config(&RFC_9309), threads).unwrap();
+        assert_eq!(found.find("https://a.example"), None);
+        for host in ["b", "c", "d"] {
+            assert!(found.find(&format!("https://{host}.example")).is_some(), "{host}");
+        }
+        let [of_first, of_second] = &found.inputs[..] else { panic!("two inputs") };
+        assert_eq!((of_first.captures, of_first.broken, of_first.unreadable), (5, 1, 1));
+        assert_eq!((of_second.captures, of_second.broken), (2, 0));
+        let place = &of_first.broken_named[0].place;
+        assert_eq!(place, "the captures of https://a.example/robots.txt");
+        let usual = IngestConfig { strictness: Strictness::Usual, ..config(&RFC_9309) };
+        assert!(ingest_pieces(&inputs, &usual, threads).is_err());
+    }
+}
+
+#[test]
+fn single_lines_beyond_the_memory_are_left_out() {
+    let line = |host: usize| {
+        let made = made(&format!("h{host} - 200"));
+        Record::Capture(Made { body: "not here".into(), ..made })
+    };
+    let inputs = [(vec![(0..2_000).map(line).collect()], false), (vec![vec![line(1)]], false)];
+    let folder = tempfile::tempdir().unwrap();
+    let scratch = Scratch::with_little_memory(folder.path(), 1_000_000);
+    let config = IngestConfig { scratch, ..config(&RFC_9309) };
+    let Err(IngestError::Refused { inputs, .. }) = ingest_pieces(&inputs, &config, 2) else {
+        panic!("a file was read");
+    };
+    let left_out: Vec<_> = inputs.iter().map(|it| (it.captures, it.unreadable)).collect();
+    assert_eq!(left_out, [(0, 1), (0, 1)]);
+    assert!(inputs[0].broken_named[0].place.starts_with("2000 files of one line"));
+}
