@@ -36,7 +36,7 @@ pub(super) mod words;
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use self::build::Slot;
 use self::cut::{Piece, Segment};
@@ -118,6 +118,8 @@ enum Unfit {
     Other,
     /// A text in quotes has no end.
     NoEnd,
+    /// It has quotes that a client may have sent, so that its texts might end elsewhere.
+    Quotes,
 }
 
 /// How the lines of a list are read.
@@ -173,14 +175,16 @@ impl LogFormat {
             };
             let [b'"', after @ ..] = rest else { return Err(Unfit::Other) };
             if number == first_raw {
-                return self.cut_raw(after, number, see).map(|()| true).ok_or(Unfit::Other);
+                let is_once = number == 0 || !is_again(before, after, *quoting);
+                let cut = self.cut_raw(after, number, see).map(|()| true);
+                return if is_once { cut } else { cut.and(Err(Unfit::Quotes)) };
             }
             let (close, has_backslash) = quoting.end(after).ok_or(Unfit::NoEnd)?;
             has_escapes |= has_backslash;
             text.cut(&after[..close], see).ok_or(Unfit::Other)?;
             rest = &after[close + 1..];
         }
-        self.cut_end(rest, see).map(|()| has_escapes).ok_or(Unfit::Other)
+        self.cut_end(rest, see).map(|()| has_escapes)
     }
 
     /// Cuts what stands behind the last text in quotes.
@@ -189,15 +193,23 @@ impl LogFormat {
         &self,
         rest: &'t [u8],
         see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
-    ) -> Option<()> {
-        let (has_tail, last) = (self.0.has_tail, self.0.outside.last()?);
+    ) -> Result<(), Unfit> {
+        let Format { has_tail, quoting, escape, .. } = *self.0;
+        let last = self.0.outside.last().ok_or(Unfit::Other)?;
         if last.has_run() {
-            return last.cut(rest, see).filter(|()| self.0.quoting.end(rest).is_none());
+            let cut = last.cut(rest, see).filter(|()| quoting.end(rest).is_none());
+            return cut.ok_or(Unfit::Other);
         }
         // Some configurations end with a blank.
         let rest = if has_tail { rest } else { rest.trim_ascii_end() };
-        let rest = last.cut_start(rest, self.0.quoting, true, see)?;
-        (has_tail || rest.is_empty()).then_some(())
+        let rest = last.cut_start(rest, quoting, true, see).ok_or(Unfit::Other)?;
+        match rest {
+            [] => Ok(()),
+            _ if !has_tail => Err(Unfit::Other),
+            // Where quotes are not escaped, the number of all is what shows that a client sent none.
+            tail if escape == Escape::None && memchr(b'"', tail).is_some() => Err(Unfit::Quotes),
+            _ => Ok(()),
+        }
     }
 
     /// Cuts the last texts in quotes, of which one or two may have quotes inside: they end at the last quote of the line,
@@ -207,25 +219,34 @@ impl LogFormat {
         rest: &'t [u8],
         number: usize,
         see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
-    ) -> Option<()> {
-        let last = memrchr(b'"', rest)?;
-        let (texts, inside) = (&rest[..last], &self.0.inside);
-        if number + 1 == inside.len() {
-            inside[number].cut(texts, see)?;
-        } else {
-            let between = &*self.0.between_last;
-            let end = memmem::find(texts, between)?;
-            let has_other = memmem::find(&texts[end + 1..], between).is_some();
-            inside[number].cut(&texts[..end], see).filter(|()| !has_other)?;
-            inside[number + 1].cut(&texts[end + between.len()..], see)?;
-        }
+    ) -> Result<(), Unfit> {
+        let last = memrchr(b'"', rest).ok_or(Unfit::Other)?;
+        self.cut_texts(&rest[..last], number, see).ok_or(Unfit::Other)?;
         self.cut_end(&rest[last + 1..], see)
+    }
+
+    /// Cuts the last texts in quotes, which are what stands up to the last quote.
+    fn cut_texts<'t>(
+        &self,
+        texts: &'t [u8],
+        number: usize,
+        see: &mut impl FnMut(&Piece, &'t [u8]) -> Option<()>,
+    ) -> Option<()> {
+        let inside = &self.0.inside;
+        if number + 1 == inside.len() {
+            return inside[number].cut(texts, see);
+        }
+        let between = &*self.0.between_last;
+        let end = memmem::find(texts, between)?;
+        let has_other = memmem::find(&texts[end + 1..], between).is_some();
+        inside[number].cut(&texts[..end], see).filter(|()| !has_other)?;
+        inside[number + 1].cut(&texts[end + between.len()..], see)
     }
 
     /// Whether a line has the format, and each text looks as the server writes it.
     fn fits(&self, line: &[u8]) -> bool {
         let see = &mut |piece: &Piece, text: &[u8]| piece.field.is_shaped(text).then_some(());
-        self.cut(line, true, see).is_ok()
+        matches!(self.cut(line, true, see), Ok(_) | Err(Unfit::Quotes))
     }
 
     /// Whether a line shows what one of all lines must.
@@ -244,6 +265,15 @@ impl LogFormat {
         };
         self.cut(line, true, see).is_ok() && is_shown
     }
+}
+
+/// Whether what stands between two texts in quotes stands between others in `rest` too, so that a client may have sent one
+/// of both.
+fn is_again(between: &Segment, rest: &[u8], quoting: Quoting) -> bool {
+    memchr_iter(b'"', rest).any(|quote| {
+        let cut = between.cut_start(&rest[quote + 1..], quoting, false, &mut |_, _| Some(()));
+        cut.is_some_and(|after| after.starts_with(b"\""))
+    })
 }
 
 /// Returns the place of the quote that opens the next text. Apache has `""` for the name of a user that is empty.

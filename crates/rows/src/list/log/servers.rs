@@ -228,7 +228,7 @@ pub(super) const SERVERS: &[Server] = &[
         "AWS, elasticloadbalancing/latest/classic/access-log-collection.html",
         r#"<iso> <word> <client> <word> <number> <number> <number> <status> <word> <number> <number> "<request>" "<agent>" <word> <word>"#,
     ),
-    plain(
+    unescaped(
         "s3",
         "AWS, AmazonS3/latest/userguide/LogFormat.html",
         r#"<word> <word> [<clf>] <client> <word> <word> <word> <word> "<request>" <status> <word> <word> <word> <word> <word> "<text>" "<agent>" <word> <word> <word> <word> <word> <host> <*>"#,

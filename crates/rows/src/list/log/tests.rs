@@ -276,6 +276,36 @@ fn what_a_client_sends_is_never_the_host() {
         let line = format!(r#""{sent}" a.example "GET /a HTTP/1.1" "A/1""#);
         assert_eq!(read(raw, &line).0, Err(Problem::OtherFormat), "{line}");
     }
+    // Nor where the rest of a line may hold anything: S3 escapes no quote.
+    let s3 = |request: &str, referer: &str, agent: &str| {
+        format!(
+            "o pages {TIME} 192.0.2.7 - 3E57 REST.GET.OBJECT a \"GET {request} HTTP/1.1\" 200 - 1 1 7 - \
+             \"{referer}\" \"{agent}\" - s9= SigV4 ECDHE - a.example TLSv1.2 - -"
+        )
+    };
+    assert_eq!(site("s3", &s3("/a", "-", "A/1")), (ok("/a"), Some("a.example".into())));
+    for sent in [r#"x" 1 2 3 4 5 b.example ""#, r#"x" 1 2 3 4 5 b.example "T"#, r#"x" "y"#, "x\""] {
+        for line in
+            [s3("/a", sent, "A/1"), s3("/a", "-", sent), s3(&format!("/{sent}"), "-", "A/1")]
+        {
+            assert_eq!(read("s3", &line).0, Err(Problem::OtherFormat), "{line}");
+            // What a client sends makes no other format of the log.
+            let honest = s3("/a", "-", "A/1");
+            let all = found(&[&honest, &line]);
+            let is_known = all.is_none_or(|all| all.format.name() == Some("s3"));
+            assert!(is_known, "{line}");
+        }
+    }
+    // Nor does what hypercorn decodes in a path, or stands in one of Squid, end the request.
+    let decoded = format!(
+        r#"[2025-10-10 13:55:36 -0700] [217] [INFO] 192.0.2.7:4510 - - {TIME} "GET /a 1.1" 200 1 "x 1.1" 200 5 "-" "A/1""#
+    );
+    let squid = format!(
+        r#"192.0.2.7 - - {TIME} "GET http://a.example/a HTTP/1.1" 200 1 "x HTTP/1.1" 200 5 "-" "A/1" TCP_MISS:HIER_DIRECT"#
+    );
+    for (format, line) in [("hypercorn", decoded), ("squid-combined", squid)] {
+        assert_eq!(read(format, &line).0, Err(Problem::OtherFormat), "{line}");
+    }
     let user =
         format!(r#"192.0.2.7 - x {TIME} "GET /x HTTP/1.1" 200 - "a {TIME} {REQUEST} "-" "A/1""#);
     for format in ["mini-httpd", "combined"] {
@@ -302,7 +332,7 @@ fn numbers() -> impl FnMut(usize) -> usize {
 /// Whatever two or three texts of a client around the host are, no other host is read, and no other target.
 #[test]
 fn random_texts_of_a_client_do_not_move_the_host() {
-    const PARTS: [&str; 24] = [
+    const PARTS: [&str; 25] = [
         " ",
         "  ",
         "-",
@@ -327,6 +357,7 @@ fn random_texts_of_a_client_do_not_move_the_host() {
         "x",
         "#22",
         "web-1  | ",
+        "\" 1 2 3 4 5 b.example ",
     ];
     let backslashes =
         |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\t', "\\t");
@@ -337,7 +368,7 @@ fn random_texts_of_a_client_do_not_move_the_host() {
     };
     type Writer<'w> = &'w dyn Fn(&str) -> String;
     let as_is = |text: &str| text.to_owned();
-    let rows: [(&str, &str, Writer<'_>); 11] = [
+    let rows: [(&str, &str, Writer<'_>); 13] = [
         ("vhost-combined", r#"H 192.0.2.7 - U T "GET P HTTP/1.1" 200 1 "V" "W""#, &backslashes),
         ("vhost-combined", r#"H 192.0.2.7 - U T "GET P HTTP/1.1" 200 1 "V" "W""#, &hex),
         ("ovh", r#"192.0.2.7 H U T "GET P HTTP/1.1" 200 1 "V" "W""#, &backslashes),
@@ -371,6 +402,16 @@ fn random_texts_of_a_client_do_not_move_the_host() {
         (
             "envoy",
             r#"[2025-10-10T20:55:36Z] "GET P HTTP/1.1" 200 - 0 1 4 3 "U" "V" "W" "H" "10.0.0.2:80""#,
+            &as_is,
+        ),
+        (
+            "s3",
+            r#"o p T 192.0.2.7 - 3 a a "GET P HTTP/1.1" 200 - 1 1 7 - "U" "V" - s = - - H - - -"#,
+            &as_is,
+        ),
+        (
+            r#"escape=none "$http_referer" $host $upstream_addr "$request" $upstream_status $status"#,
+            r#""U" H 10.0.0.2:80 "GET P HTTP/1.1" 200, 200 200"#,
             &as_is,
         ),
     ];
@@ -725,7 +766,14 @@ fn long_lines_take_linear_time() {
         let text = part.repeat(bytes / part.len());
         let line =
             format!(r#"192.0.2.7 - {text} {TIME} "GET /{text} HTTP/1.1" 200 1 "{text}" "{text}""#);
-        for format in ["combined", "gunicorn", "mini-httpd", "nginx-combined", "ingress-nginx"] {
+        for format in [
+            "combined",
+            "gunicorn",
+            "mini-httpd",
+            "nginx-combined",
+            "ingress-nginx",
+            "squid-combined",
+        ] {
             let _ = read(format, &line);
         }
         let _ = read("$http_host|$request|$http_user_agent", &line);
