@@ -86,7 +86,7 @@ pub fn run<S: Send, O: Default + Send + 'static>(
                 if let Some(note) = part.list.note_on_units() {
                     notes.add(format!("{}: {note}", part.list.name()));
                 }
-                for doubt in part.list.doubts_of_log() {
+                for doubt in part.list.doubts_of_requests() {
                     let doubt = format!("{}: {doubt}", part.list.name());
                     anyhow::ensure!(!plan.is_strict, "{doubt}; omit --strict to decide them");
                     notes.add(format!("{doubt} (--strict makes this an error)"));

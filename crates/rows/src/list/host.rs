@@ -1,7 +1,7 @@
 //! The URL that a text means: itself, or the URL of a path whose other parts are in other fields of its
 //! record, or given for all.
 //!
-//! The request of a log means its target.
+//! The request of a log means its target, and an absolute target the path on the host of its record.
 //! A URL that begins with `/` is a path. Its origin is the host of its record, or else the one that
 //! is given for all. Clients choose the hosts that servers log, so a host with more than a name and a
 //! port is none: it could put another path before that of the record.
@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 
 use memchr::{memchr, memmem};
 
-use super::noticed::Tally;
-use super::request::target;
+use super::noticed::{Doubts, Tally};
+use super::request::{Named, asked, target};
 use super::{Arena, Problem};
 use portcullis_engine::bytes::trim;
 
@@ -30,37 +30,49 @@ pub(super) struct Parts<'c> {
     pub scheme: Option<&'c [u8]>,
 }
 
-/// Returns the URL that a text means: itself, the target of the request of a log, or a path on its host
-/// if `hosts` completes paths.
+/// Returns the URL that a text means, and what is in doubt: itself, the target of the request of a log, or a path on its
+/// host if `hosts` completes paths.
 #[inline]
 pub(super) fn url_of_text<'c>(
     text: &'c [u8],
-    parts: impl FnOnce() -> Parts<'c>,
+    parts: impl Fn() -> Parts<'c>,
     hosts: Option<(&Hosts, &Tally)>,
     arena: &'c Arena,
-) -> Result<&'c [u8], Problem> {
+) -> Result<(&'c [u8], Doubts), Problem> {
     // Blanks around a delimiter are no part of a path.
     let text = match hosts {
         Some((hosts, _)) if !hosts.is_log => trim(text, b" "),
         _ => text,
     };
     // The name of a method. Few URLs begin so.
-    let url = if text.first().is_some_and(u8::is_ascii_uppercase) { url_in(text) } else { text };
-    match hosts {
+    let (url, doubts) = match text.first() {
+        Some(first) if first.is_ascii_uppercase() => {
+            let named = || hosts.and_then(|(hosts, _)| hosts.named(parts().host));
+            url_in(text, named, arena)?
+        }
+        _ => (text, Doubts::default()),
+    };
+    let url = match hosts {
         Some((hosts, _)) if text.starts_with(b"//") && !hosts.is_log => Err(Problem::TwoSlashes),
         Some((hosts, tally)) if hosts.joins_query || url.starts_with(b"/") => {
             hosts.url_of(url, parts(), tally, arena)
         }
         _ => Ok(url),
-    }
+    };
+    url.map(|url| (url, doubts))
 }
 
-/// Returns the URL or path in a text, which may be the request of a log.
+/// Returns the URL or path in a text, which may be the request of a log, and what is in doubt.
 #[cold]
-fn url_in(text: &[u8]) -> &[u8] {
-    match memmem::find(text, b" HTTP/") {
-        Some(_) => target(text).unwrap_or(text),
-        None => text,
+fn url_in<'c, 'n>(
+    text: &'c [u8],
+    named: impl FnOnce() -> Option<Named<'n>>,
+    arena: &'c Arena,
+) -> Result<(&'c [u8], Doubts), Problem> {
+    let target = memmem::find(text, b" HTTP/").and_then(|_| target(text));
+    match target {
+        Some(url) if !url.starts_with(b"/") => asked(url, named(), arena),
+        _ => Ok((target.unwrap_or(text), Doubts::default())),
     }
 }
 
@@ -75,7 +87,9 @@ pub fn joined_url<'c>(
     arena: &'c Arena,
 ) -> Result<&'c [u8], Problem> {
     let hosts = Hosts { joins_query: true, ..Hosts::default() };
-    url_of_text(text, || Parts { host, query, scheme }, Some((&hosts, &Tally::default())), arena)
+    let parts = || Parts { host, query, scheme };
+    let found = url_of_text(text, parts, Some((&hosts, &Tally::default())), arena);
+    found.map(|(url, _)| url)
 }
 
 /// How paths become URLs.
@@ -91,6 +105,13 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
+    /// Returns the origin that a record with this host names.
+    fn named<'n>(&'n self, host: Option<&'n [u8]>) -> Option<Named<'n>> {
+        let own = host.and_then(some_host).map(|origin| Named { origin, decides: true });
+        let given = || self.given.as_deref().map(str::as_bytes);
+        own.or_else(|| given().map(|origin| Named { origin, decides: false }))
+    }
+
     /// Returns the URL that a URL or a path and the other parts of a record are.
     fn url_of<'c>(
         &self,
@@ -121,8 +142,7 @@ impl Hosts {
             return Ok(if is_whole { url } else { joined(&[path, mark, query], arena) });
         }
         let scheme = scheme_of(scheme)?;
-        let host = host.map(<[u8]>::trim_ascii).filter(|host| !is_none(host));
-        let (own_scheme, host) = match (host, &self.given) {
+        let (own_scheme, host) = match (host.and_then(some_host), &self.given) {
             (Some(host), _) => {
                 let (own, host) = origin_of(host).ok_or(Problem::NoHost)?;
                 let is_other = |it: &[u8]| own.is_some_and(|own| !own.eq_ignore_ascii_case(it));
@@ -142,6 +162,11 @@ impl Hosts {
         let [open, close]: [&[u8]; 2] = if is_bare { [b"[", b"]"] } else { [b"", b""] };
         Ok(joined(&[scheme, open, host, close, path, mark, query], arena))
     }
+}
+
+/// Returns the host of a record without blanks around it; `None` if it stands for none.
+fn some_host(host: &[u8]) -> Option<&[u8]> {
+    Some(host.trim_ascii()).filter(|host| !is_none(host))
 }
 
 /// Whether a value of a log stands for none.
@@ -240,7 +265,7 @@ mod tests {
         let [host, query, scheme] = [host, query, scheme].map(|part| part.map(str::as_bytes));
         let parts = || Parts { host, query, scheme };
         let url = url_of_text(text.as_bytes(), parts, Some((hosts, &tally)), &arena);
-        let url = url.map(|url| String::from_utf8(url.to_vec()).unwrap());
+        let url = url.map(|(url, _)| String::from_utf8(url.to_vec()).unwrap());
         (url, tally.left_queries.into_inner())
     }
 
@@ -322,6 +347,40 @@ mod tests {
         {
             assert_eq!(left(text, query).1, 0, "{text}");
         }
+    }
+
+    /// A request in a table means what it does in a log.
+    #[test]
+    fn requests_are_of_the_host_of_their_record() {
+        let given = Hosts { given: Some("all.example".into()), ..Hosts::default() };
+        let arena = Arena::new();
+        let asked = |hosts: &Hosts, text: &str, host: Option<&'static str>| {
+            let parts = || Parts { host: host.map(str::as_bytes), ..Parts::default() };
+            let found =
+                url_of_text(text.as_bytes(), parts, Some((hosts, &Tally::default())), &arena);
+            found.map(|(url, doubts)| (str::from_utf8(url).unwrap().to_owned(), doubts))
+        };
+        let request = |target: &str| format!("GET {target} HTTP/1.1");
+        let ok = |url: &str, doubts| Ok((url.to_owned(), doubts));
+        let (other, same) = (Doubts::OTHER_HOST, Doubts::default());
+        for (target, host, expected) in [
+            ("https://b.example/x?y", Some("a.example"), ok("https://a.example/x?y", other)),
+            ("http://a.example:8080/x", Some("a.example"), ok("https://a.example/x", other)),
+            ("http://a.example/x", Some(" A.example "), ok("https://A.example/x", same)),
+            ("https://b.example/x", Some("-"), ok("https://b.example/x", other)),
+            ("https://b.example/x", None, ok("https://b.example/x", other)),
+            ("https://all.example/x", None, ok("https://all.example/x", same)),
+            ("https://b.example/x", Some("a b"), Err(Problem::NoHost)),
+            ("https://b.example/x", Some("\0"), Err(Problem::NoHost)),
+            ("http://a.example@b.example/x", None, Err(Problem::NoRequest)),
+        ] {
+            assert_eq!(asked(&given, &request(target), host), expected, "{target} {host:?}");
+        }
+        // Without a host, the target is all that there is. A URL without a method is one.
+        let none = Hosts::default();
+        let url = "https://b.example/x";
+        assert_eq!(asked(&none, &request(url), None), ok(url, same));
+        assert_eq!(asked(&given, url, Some("a.example")), ok(url, same));
     }
 
     #[test]

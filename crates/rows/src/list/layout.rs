@@ -12,7 +12,7 @@ use super::delimited::Columns;
 use super::host::Hosts;
 use super::json::ObjectValues;
 use super::log::LogLine;
-use super::noticed::Tally;
+use super::noticed::{Doubts, Tally};
 use super::place::Place;
 use super::values::{Arena, BlockBuffer, Values, agent_of};
 use super::w3c::W3cLine;
@@ -59,7 +59,7 @@ impl Layout {
         doubts.clear();
         let has_time = *at == Place::Record;
         let completing = hosts.map(|hosts| (hosts, tally));
-        let mut complete = |record: Record<'c>, values: Values<'c>| {
+        let mut complete = |record: Record<'c>, values: Values<'c>, doubt: Doubts| {
             if at.is_asked() {
                 times.push(values.time);
                 if values.lacks_unit {
@@ -67,11 +67,18 @@ impl Layout {
                 }
             }
             agents.push(values.agent.map(|agent| agent_of(agent, arena)).unwrap_or_default());
-            values.of_record(record, completing, arena)
+            let (record, own) = values.of_record(record, completing, arena);
+            if completing.is_some() {
+                doubts.push(doubt.and(own));
+            }
+            record
         };
+        let none = Doubts::default();
         let mut with_values = |values: &dyn Fn(&'c [u8]) -> Values<'c>| {
             records.fill(block);
-            block.iter_mut().for_each(|record| *record = complete(*record, values(record.text())));
+            for record in block.iter_mut() {
+                *record = complete(*record, values(record.text()), none);
+            }
         };
         match self {
             Layout::Text if hosts.is_none() => records.fill(block),
@@ -86,8 +93,7 @@ impl Layout {
                 records.fill(block);
                 for record in block.iter_mut() {
                     let (values, doubt) = line.read(record.text(), given, arena);
-                    doubts.push(doubt);
-                    *record = complete(*record, values);
+                    *record = complete(*record, values, doubt);
                 }
             }
             Layout::Cdx(line) => with_values(&|text| line.read(text, arena)),
@@ -96,7 +102,8 @@ impl Layout {
             Layout::Columns(columns) => {
                 let row = || {
                     let row = columns.read(records.rest(), arena)?;
-                    Some(complete(records.take(row.whole.len(), row.end_bytes), row.values))
+                    let record = records.take(row.whole.len(), row.end_bytes);
+                    Some(complete(record, row.values, none))
                 };
                 block.clear();
                 block.extend(iter::from_fn(row).take(RECORDS_AT_ONCE));
@@ -105,7 +112,8 @@ impl Layout {
                 let record = || {
                     let (whole, end_bytes) = dump_record(records.rest())?;
                     let record = records.take(whole.len(), end_bytes);
-                    Some(complete(record, Values::from_url(crawl::dump_url(record.text()))))
+                    let values = Values::from_url(crawl::dump_url(record.text()));
+                    Some(complete(record, values, none))
                 };
                 block.clear();
                 block.extend(iter::from_fn(record).take(RECORDS_AT_ONCE));

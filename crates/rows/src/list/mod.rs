@@ -93,7 +93,7 @@ use host::Hosts;
 pub use host::{given_host, joined_url};
 use layout::Layout;
 pub use log::LogFormat;
-use noticed::{Doubts, Tally};
+use noticed::{Doubts, HostsOf, Tally};
 use parquet::ParquetList;
 pub use place::Place;
 use place::Value;
@@ -329,7 +329,7 @@ pub struct List {
     pub(crate) framing: Framing,
     layout: Layout,
     times: Place,
-    /// How many records of a log have each kind of doubt.
+    /// How many records have each kind of doubt.
     doubtful: Arc<[AtomicU64; Doubts::ALL.len()]>,
     tally: Arc<Tally>,
     /// The field with a query that is not read.
@@ -520,13 +520,17 @@ impl List {
         }
     }
 
-    /// Describes what is in doubt in the lines of a log, once all records were read.
-    pub fn doubts_of_log(&self) -> impl Iterator<Item = String> {
-        let is_found = matches!(&self.layout, Layout::Log(line) if line.is_host_found());
+    /// Describes what is in doubt in requests, once all records were read.
+    pub fn doubts_of_requests(&self) -> impl Iterator<Item = String> {
+        let hosts = match &self.layout {
+            Layout::Log(line) if line.is_host_found() => HostsOf::Server,
+            Layout::Log(_) => HostsOf::Headers,
+            _ => HostsOf::Records,
+        };
         let counts = self.doubtful.iter().map(|count| count.load(Ordering::Relaxed));
         let counts: Vec<u64> = counts.collect();
         let found = counts.into_iter().zip(Doubts::ALL).filter(|(count, _)| *count > 0);
-        found.map(move |(count, doubt)| doubt.describe(&counted(count, "request"), is_found))
+        found.map(move |(count, doubt)| doubt.describe(&counted(count, "request"), hosts))
     }
 
     /// Returns a note on paths without a query whose records have one in another field, once all records were

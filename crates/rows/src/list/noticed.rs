@@ -16,7 +16,7 @@ pub(super) struct Tally {
 pub(crate) struct Doubts(pub u8);
 
 impl Doubts {
-    /// The target names another host than the record or the one for all.
+    /// The target names another origin than the record or the one for all.
     pub const OTHER_HOST: Doubts = Doubts(1);
     /// The query is not logged.
     pub const NO_QUERY: Doubts = Doubts(2);
@@ -29,27 +29,52 @@ impl Doubts {
         self.0 & doubt.0 != 0
     }
 
-    pub(super) fn with(self, doubt: Doubts, is_so: bool) -> Doubts {
-        if is_so { Doubts(self.0 | doubt.0) } else { self }
+    /// Returns both.
+    pub(super) fn and(self, other: Doubts) -> Doubts {
+        Doubts(self.0 | other.0)
     }
 
-    /// Says what so many requests have. `found_by_server` is whether the log has the host that the server found.
-    pub fn describe(self, requests: &str, found_by_server: bool) -> String {
-        match (self, found_by_server) {
-            (Doubts::OTHER_HOST, true) => format!(
-                "{requests} with a target on another host than the log names; the host of the log decides"
-            ),
-            (Doubts::OTHER_HOST, false) => format!(
-                "{requests} with a target on another host than --host or the log names; the host of the \
-                 target decides"
-            ),
-            (Doubts::NO_QUERY, _) => format!(
+    pub(super) fn with(self, doubt: Doubts, is_so: bool) -> Doubts {
+        if is_so { self.and(doubt) } else { self }
+    }
+
+    /// Says what so many requests have, in a list whose hosts are `hosts`.
+    pub(super) fn describe(self, requests: &str, hosts: HostsOf) -> String {
+        match self {
+            Doubts::OTHER_HOST => {
+                format!("{requests} with a target on another origin than {}", hosts.describe())
+            }
+            Doubts::NO_QUERY => format!(
                 "{requests} whose queries this server does not log; a rule with `?` may decide otherwise"
             ),
             _ => format!(
                 "{requests} whose paths this server logs without escapes; a rule with an escape may decide \
                  otherwise"
             ),
+        }
+    }
+}
+
+/// What the hosts of a list are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HostsOf {
+    /// The hosts that a server found, and logged.
+    Server,
+    /// Headers in a log, or none.
+    Headers,
+    /// Fields of a table.
+    Records,
+}
+
+impl HostsOf {
+    /// Says what names hosts beside targets, and which of the two decides.
+    fn describe(self) -> &'static str {
+        match self {
+            HostsOf::Server => "the log names; the host of the log decides",
+            HostsOf::Headers => "--host or the log names; the host of the target decides",
+            HostsOf::Records => {
+                "its record or --host names; the host of the record decides, or without one that of the target"
+            }
         }
     }
 }

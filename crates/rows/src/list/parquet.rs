@@ -34,7 +34,7 @@ use parquet::schema::types::ColumnDescPtr;
 
 use super::host::{Hosts, Parts as UrlParts, url_of_text};
 use super::layouts;
-use super::noticed::Tally;
+use super::noticed::{Doubts, Tally};
 use super::place::{TableColumn, Value, could_be_query};
 use super::values::{agent_of, lacks_unit};
 use super::{Arena, BlockBuffer, ListConfig, ListFormat, Place, Problem, advice};
@@ -471,9 +471,16 @@ impl Urls {
         block: &mut BlockBuffer<'u>,
     ) -> usize {
         let rows = first..self.len().min(first + RECORDS_AT_ONCE);
-        let BlockBuffer { records, times, agents, .. } = block;
+        let BlockBuffer { records, times, agents, doubts } = block;
         records.clear();
-        records.extend(rows.clone().map(|row| self.record(row, arena)));
+        doubts.clear();
+        for row in rows.clone() {
+            let (record, doubt) = self.record(row, arena);
+            records.push(record);
+            if self.list.hosts.is_some() {
+                doubts.push(doubt);
+            }
+        }
         times.clear();
         times.extend_from_slice(self.times.as_ref().map_or(&[], |times| &times[rows.clone()]));
         agents.clear();
@@ -485,12 +492,13 @@ impl Urls {
         records.len()
     }
 
-    /// Returns a row as a record without a terminator. Its text is the URL on one line: a line end
+    /// Returns a row as a record without a terminator, and what is in doubt. Its text is the URL on one line: a line end
     /// or NUL in the URL is written as `%0A`, `%0D` or `%00`. The URL itself is decided as it is.
     #[inline]
-    fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> Record<'u> {
+    fn record<'u>(&'u self, row: usize, arena: &'u Arena) -> (Record<'u>, Doubts) {
+        let none = Doubts::default();
         let Some(text) = self.get(row) else {
-            return Record::default().with_problem(Problem::Null);
+            return (Record::default().with_problem(Problem::Null), none);
         };
         let part = |values: &'u Option<BinaryViewArray>| {
             let values = values.as_ref().filter(|values| values.is_valid(row))?;
@@ -502,8 +510,8 @@ impl Urls {
         };
         let hosts = self.list.hosts.as_ref().map(|hosts| (hosts, &*self.list.tally));
         match url_of_text(text, parts, hosts, arena) {
-            Ok(url) => on_a_line(url, arena),
-            Err(problem) => on_a_line(text, arena).with_problem(problem),
+            Ok((url, doubts)) => (on_a_line(url, arena), doubts),
+            Err(problem) => (on_a_line(text, arena).with_problem(problem), none),
         }
     }
 

@@ -2,6 +2,9 @@
 
 use memchr::{memchr, memmem};
 
+use super::noticed::Doubts;
+use super::{Arena, Problem};
+
 /// Returns the target of `METHOD SP target [SP HTTP/x]`; `None` if it asks for no page.
 ///
 /// Blanks around the target are none of it (RFC 9112, section 3). Without `HTTP/x`, a last word that is a bare version
@@ -61,22 +64,79 @@ pub(super) fn parts_of(url: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((&url[..start], &url[start..start + bytes], &url[start + bytes..]))
 }
 
-/// Whether the host of a target is followed by another URL: Varnish joins its scheme, the host and the target.
-pub(super) fn is_joined(host: &[u8], rest: &[u8]) -> bool {
-    (host.ends_with(b"http:") || host.ends_with(b"https:")) && rest.starts_with(b"//")
+/// The origin that something else than the target names: the record of the request, or what is given for all.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named<'n> {
+    /// A host, perhaps with a scheme and a port.
+    pub origin: &'n [u8],
+    /// Whether it decides if the target names another one.
+    pub decides: bool,
 }
 
-/// Whether two texts name one host, whatever their schemes and ports.
-pub(super) fn is_same_host(one: &[u8], other: &[u8]) -> bool {
-    name_of(one).eq_ignore_ascii_case(name_of(other))
+/// Returns what a target that is a URL asks for: the path on the origin that is named, or else the URL. A client
+/// chooses the target, so another origin is in doubt.
+///
+/// # Errors
+///
+/// If more than a host stands before its path.
+pub(super) fn asked<'c>(
+    target: &'c [u8],
+    named: Option<Named<'_>>,
+    arena: &'c Arena,
+) -> Result<(&'c [u8], Doubts), Problem> {
+    let (scheme, host, rest) = parts_of(target).ok_or(Problem::NoRequest)?;
+    if is_joined(host, rest) {
+        return Err(Problem::NoRequest);
+    }
+    let is_other = named.is_some_and(|named| !is_of_origin(scheme, host, named.origin));
+    let doubts = Doubts::default().with(Doubts::OTHER_HOST, is_other);
+    Ok(match named {
+        Some(named) if named.decides || !is_other => (path_of(rest, arena), doubts),
+        _ => (target, doubts),
+    })
 }
 
-/// Returns the host of an origin without scheme, user, port and the dot at its end.
-fn name_of(text: &[u8]) -> &[u8] {
-    let text = memmem::find(text, b"://").map_or(text, |at| &text[at + 3..]);
-    let text = memchr(b'@', text).map_or(text, |at| &text[at + 1..]);
-    let port = text.iter().rposition(|byte| *byte == b':');
-    let port = port.filter(|at| text[at + 1..].iter().all(u8::is_ascii_digit));
-    let name = &text[..port.unwrap_or(text.len())];
-    name.strip_suffix(b".").unwrap_or(name)
+/// Returns the path of a URL, which is what stands behind its host.
+fn path_of<'c>(rest: &'c [u8], arena: &'c Arena) -> &'c [u8] {
+    if rest.starts_with(b"/") { rest } else { arena.alloc_slice_copy(&[b"/", rest].concat()) }
+}
+
+/// Whether a target has more than a host before its path: a user, or another URL. Varnish joins its scheme, the host and
+/// the target, so that `@b.example/` or `https://b.example/` may follow the host.
+fn is_joined(host: &[u8], rest: &[u8]) -> bool {
+    memchr(b'@', host).is_some() || host.ends_with(b":") && rest.starts_with(b"//")
+}
+
+/// Whether a URL with this scheme and host is of an origin, which is a host that may have a scheme and a port. One
+/// without them is that of both schemes at their usual ports.
+fn is_of_origin(scheme: &[u8], host: &[u8], origin: &[u8]) -> bool {
+    let start = memmem::find(origin, b"://").map_or(0, |at| at + 3);
+    let (own_scheme, named) = origin.split_at(start);
+    let usual_port = match () {
+        () if scheme.eq_ignore_ascii_case(b"http://") => 80,
+        () if scheme.eq_ignore_ascii_case(b"https://") => 443,
+        () => return false,
+    };
+    let ((name, port), (named, named_port)) = (name_and_port(host), name_and_port(named));
+    let is_scheme = own_scheme.is_empty() || own_scheme.eq_ignore_ascii_case(scheme);
+    let is_port = port.unwrap_or(usual_port) == named_port.unwrap_or(usual_port);
+    is_scheme && is_port && name.eq_ignore_ascii_case(named)
+}
+
+/// Returns a host without the dot at its end and the brackets of an address, and its port. An address without brackets
+/// has no port.
+fn name_and_port(host: &[u8]) -> (&[u8], Option<u32>) {
+    let colons = host.iter().filter(|byte| **byte == b':').count();
+    let port = host.iter().rposition(|byte| *byte == b':');
+    let port = port.filter(|at| {
+        let digits = host[at + 1..].iter().all(u8::is_ascii_digit);
+        digits && (colons == 1 || host.starts_with(b"["))
+    });
+    let name = &host[..port.unwrap_or(host.len())];
+    let name = name.strip_suffix(b".").unwrap_or(name);
+    let name = name.strip_prefix(b"[").and_then(|it| it.strip_suffix(b"]")).unwrap_or(name);
+    let digits = port.map(|at| &host[at + 1..]).filter(|digits| !digits.is_empty());
+    // No port is as great.
+    let number = |digits| str::from_utf8(digits).ok()?.parse().ok();
+    (name, digits.map(|digits| number(digits).unwrap_or(u32::MAX)))
 }

@@ -41,20 +41,20 @@ impl<'c> Values<'c> {
         Values { url, time: None, lacks_unit: false, agent, host, query, scheme }
     }
 
-    /// Returns `record` with the URL that its text means. `hosts` completes paths.
+    /// Returns `record` with the URL that its text means, and what is in doubt. `hosts` completes paths.
     pub(super) fn of_record(
         self,
         record: Record<'c>,
         hosts: Option<(&Hosts, &Tally)>,
         arena: &'c Arena,
-    ) -> Record<'c> {
+    ) -> (Record<'c>, Doubts) {
         let Values { host, query, scheme, .. } = self;
         let parts = || Parts { host, query, scheme };
         let url = self.url.and_then(|text| url_of_text(text, parts, hosts, arena));
         match url {
-            _ if record.text().trim_ascii().is_empty() => record.with_url(b""),
-            Ok(url) => record.with_url(url),
-            Err(problem) => record.with_problem(problem),
+            _ if record.text().trim_ascii().is_empty() => (record.with_url(b""), Doubts::default()),
+            Ok((url, doubts)) => (record.with_url(url), doubts),
+            Err(problem) => (record.with_problem(problem), Doubts::default()),
         }
     }
 }
@@ -166,7 +166,7 @@ pub(crate) struct BlockBuffer<'c> {
     pub(crate) records: Vec<Record<'c>>,
     pub(crate) times: Vec<Option<UnixSeconds>>,
     pub(crate) agents: Vec<&'c [u8]>,
-    /// What is in doubt in each line of a log. Empty for other lists.
+    /// What is in doubt in each record. Empty for lists of URLs alone.
     pub(crate) doubts: Vec<Doubts>,
 }
 

@@ -47,9 +47,7 @@ use self::servers::{SERVERS, Shows, Targets};
 use self::time::TimeForm;
 use super::host::{NO_HOST, is_bare_address, joined};
 use super::noticed::Doubts;
-use super::request::{
-    has_version, is_joined, is_method, is_same_host, is_target, parts_of, target,
-};
+use super::request::{Named, asked, has_version, is_method, is_target, parts_of, target};
 use super::values::{Values, kept};
 use super::{Arena, Problem};
 
@@ -498,19 +496,14 @@ impl Format {
         if target.starts_with(b"/") {
             return Ok((target, host, doubts));
         }
-        let (_, name, rest) = parts_of(target).ok_or(Problem::NoRequest)?;
-        if is_joined(name, rest) {
-            return Err(Problem::NoRequest);
-        }
-        let other = host.or(given.map(str::as_bytes));
-        let is_other = other.is_some_and(|other| !is_same_host(other, name)) && !are_urls;
-        let doubts = doubts.with(Doubts::OTHER_HOST, is_other);
-        if !is_other || !self.is_host_found || host.is_none() {
-            return Ok((target, host, doubts));
-        }
-        // The server served it on the host that it logs.
-        let path = if rest.starts_with(b"/") { rest } else { joined(&[b"/", rest], arena) };
-        Ok((path, host, doubts))
+        // The server served it on the host that it found.
+        let decides = self.is_host_found && host.is_some();
+        let named = host.or(given.map(str::as_bytes)).filter(|_| !are_urls);
+        let named = named.map(|origin| Named { origin, decides });
+        let (asked, other) = asked(target, named, arena)?;
+        // A URL that is made of fields has the scheme that the server found.
+        let is_whole = self.is_url && other == Doubts::default();
+        Ok((if is_whole { target } else { asked }, host, doubts.and(other)))
     }
 }
 

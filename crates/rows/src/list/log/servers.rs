@@ -278,5 +278,5 @@ pub(super) const SERVERS: &[Server] = &[
         ..plain("nginx-combined", "nginx 1.22.1, log_format combined", COMBINED)
     }),
     named(server("ovh", "OVHcloud web hosting, logs of a site", HOST_BEHIND)),
-    named(Server { targets: PROXY, ..server("varnish", "varnishncsa of Varnish 7.1.1", COMBINED) }),
+    named(server("varnish", "varnishncsa of Varnish 7.1.1", COMBINED)),
 ];

@@ -644,40 +644,76 @@ fn requests() {
 /// An absolute target is of the site for which the server that wrote the log served it.
 #[test]
 fn absolute_targets() {
+    const OTHER: Doubts = Doubts::OTHER_HOST;
+    const SAME: Doubts = Doubts(0);
     let vhost = "%v %h \"%r\"";
     let sent = "$http_host $remote_addr \"$request\"";
+    let whole = "$scheme://$http_host$request_uri";
     for (format, host, target, given, expected) in [
         // Apache logs the site that answered, nginx answers for the target.
-        (vhost, "a.example", "http://a.example/x", None, ("http://a.example/x", Doubts(0))),
-        (vhost, "a.example", "https://b.example/x", None, ("/x", Doubts::OTHER_HOST)),
-        (vhost, "a.example", "https://b.example?x", None, ("/?x", Doubts::OTHER_HOST)),
-        (sent, "a.example", "http://b.example/x", None, ("http://b.example/x", Doubts::OTHER_HOST)),
-        (sent, "a.example:80", "http://A.example./x", None, ("http://A.example./x", Doubts(0))),
+        (vhost, "a.example", "http://a.example/x", None, ("/x", SAME)),
+        (vhost, "a.example", "https://b.example/x", None, ("/x", OTHER)),
+        (vhost, "a.example", "https://b.example?x", None, ("/?x", OTHER)),
+        (sent, "a.example", "http://b.example/x", None, ("http://b.example/x", OTHER)),
+        (sent, "a.example:80", "http://A.example./x", None, ("/x", SAME)),
+        (sent, "-", "http://b.example/x", Some("a.example"), ("http://b.example/x", OTHER)),
+        (sent, "-", "http://a.example:80/x", Some("http://a.example"), ("/x", SAME)),
+        (sent, "-", "https://a.example/x", Some("a.example:443"), ("/x", SAME)),
+        (sent, "-", "http://b.example/x", None, ("http://b.example/x", SAME)),
+        (sent, "-", "ftp://b.example/x", None, ("ftp://b.example/x", SAME)),
+        // Another port or scheme is another origin.
+        (vhost, "a.example", "http://a.example:8080/x", None, ("/x", OTHER)),
+        (vhost, "a.example", "ftp://a.example/x", None, ("/x", OTHER)),
+        (vhost, "a.example:443", "http://a.example/x", None, ("/x", OTHER)),
+        (vhost, "a.example:8080", "http://a.example:8080/x", None, ("/x", SAME)),
+        (vhost, "a.example", "http://a.example:/x", None, ("/x", SAME)),
+        (vhost, "a.example", "http://a.example:080/x", None, ("/x", SAME)),
+        (vhost, "a.example", "http://a.example:4294967376/x", None, ("/x", OTHER)),
+        (vhost, "2001:db8::80", "http://[2001:db8::80]/x", None, ("/x", SAME)),
+        (vhost, "2001:db8::80", "http://[2001:db8::80]:8080/x", None, ("/x", OTHER)),
         (
             sent,
-            "-",
-            "http://b.example/x",
-            Some("a.example"),
-            ("http://b.example/x", Doubts::OTHER_HOST),
+            "a.example:443",
+            "https://a.example:8443/",
+            None,
+            ("https://a.example:8443/", OTHER),
         ),
-        (
-            sent,
-            "-",
-            "http://a.example:80/x",
-            Some("https://a.example"),
-            ("http://a.example:80/x", Doubts(0)),
-        ),
-        (sent, "-", "http://b.example/x", None, ("http://b.example/x", Doubts(0))),
+        (sent, "-", "http://a.example:81/", Some("a.example"), ("http://a.example:81/", OTHER)),
+        (sent, "-", "http://a.example/x", Some("https://a.example"), ("http://a.example/x", OTHER)),
+        (sent, "-", "ftp://a.example/x", Some("a.example"), ("ftp://a.example/x", OTHER)),
+        // The scheme before a host is the server's.
+        (whole, "", "http://a.example/x", Some("a.example"), ("http://a.example/x", SAME)),
+        (whole, "", "http://b.example/x", Some("a.example"), ("http://b.example/x", OTHER)),
     ] {
-        let line = format!("{host} 192.0.2.7 \"GET {target} HTTP/1.1\"");
+        let line = match format == whole {
+            true => target.to_owned(),
+            false => format!("{host} 192.0.2.7 \"GET {target} HTTP/1.1\""),
+        };
         let ((url, ..), doubts) = read_by(&declared(format), line.as_bytes(), given);
         assert_eq!((url.as_deref(), doubts), (Ok(expected.0), expected.1), "{line}");
     }
-    // Varnish joins the host and an absolute target.
-    let joined = format!(
-        r#"192.0.2.7 - - {TIME} "GET http://a.examplehttps://b.example/x HTTP/1.1" 200 1 "-" "-""#
+    // Varnish joins the host and whatever target there is.
+    let varnish =
+        |url: &str| format!(r#"192.0.2.7 - - {TIME} "GET http://{url} HTTP/1.1" 200 1 "-" "-""#);
+    for url in [
+        "a.examplehttps://b.example/x",
+        "a.exampleftp://b.example/x",
+        "a.example://b.example/x",
+        "a.example@b.example/x",
+        "a.example:80@b.example/x",
+    ] {
+        for format in ["varnish", "combined"] {
+            assert_eq!(read(format, &varnish(url)).0, Err(Problem::NoRequest), "{format}: {url}");
+        }
+    }
+    assert_eq!(read("varnish", &varnish("a.example/@b:/")).0, ok("http://a.example/@b:/"));
+    // A host that goes on in the target is in doubt only where the host is given.
+    let (_, doubts) = read_by(
+        &declared("varnish"),
+        varnish("a.example.b.example/x").as_bytes(),
+        Some("a.example"),
     );
-    assert_eq!(read("varnish", &joined).0, Err(Problem::NoRequest));
+    assert_eq!(doubts, OTHER);
 }
 
 #[test]
