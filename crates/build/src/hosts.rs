@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use portcullis_files::error::WriteError;
+use portcullis_robots::access::LongOutage;
 
 use crate::ingest::{Captured, Settler, Settling, StandingCounts};
 use crate::pool::BlobPool;
@@ -32,14 +33,17 @@ impl Standings {
     /// Returns the captures that count: the log of the set. `None` for files that were never captured,
     /// and for what is known as of another time, which is asked and not stored.
     pub(crate) fn log(&self) -> Option<&Captured> {
-        let settling = self.settling.as_ref().filter(|settling| settling.at.is_none());
-        settling.map(|settling| &settling.captured)
+        self.settling.as_ref().map(|settling| &settling.captured)
     }
 
     /// Returns whether the history of hosts is known.
     pub fn has_history(&self) -> bool {
-        self.known.iter().any(|host| host.timelines.is_some())
-            || self.settling.as_ref().is_some_and(|settling| settling.has_history())
+        self.settling.as_ref().is_some_and(|settling| settling.has_history())
+    }
+
+    /// Returns the choice for long outages.
+    pub(crate) fn long_outage(&self) -> LongOutage {
+        self.settling.as_ref().map_or(LongOutage::NoChange, |it| it.settle.long_outage)
     }
 
     /// Reads the hosts in order.
@@ -57,7 +61,7 @@ impl Standings {
         let mut hosts = Vec::new();
         let mut pieces = self.pieces();
         while let Some(piece) = pieces.next_piece()? {
-            hosts.extend(piece.into_owned());
+            hosts.extend(piece.into_owned().into_iter().filter(HostStanding::is_host));
         }
         Ok(hosts)
     }

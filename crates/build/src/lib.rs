@@ -20,6 +20,7 @@
 //! Cost: compiling parses each distinct file once. Every error says what to do: [`LoadError`],
 //! [`IngestError`], [`CompileError`](compile::CompileError) and [`MergeError`].
 
+mod as_of;
 pub mod compile;
 mod hosts;
 mod ingest;
@@ -28,7 +29,6 @@ mod load;
 mod merging;
 mod pool;
 mod provenance;
-mod shared;
 mod sources;
 mod standing;
 mod strings;
@@ -37,6 +37,7 @@ mod tests;
 mod verify;
 mod writer;
 
+pub use as_of::{as_of, set_as_of};
 pub use hosts::Standings;
 pub use ingest::{
     IngestConfig, IngestError, IngestObserver, Ingested, Input, Merger, Progress, StandingCounts,
@@ -45,10 +46,9 @@ pub use ingest::{
 pub use load::{
     LoadConfig, LoadError, LoadNote, LoadNoteKind, Loaded, load, load_files, load_text, read_text,
 };
-pub use merging::{MergeError, SettleChoice, as_of, set_as_of, settled};
+pub use merging::{MergeError, SettleChoice, settled};
 pub use pool::{BlobID, BlobPool, Fingerprint, Packed};
 pub use provenance::{InputReport, Provenance, SettleConfig};
-pub use shared::{Followed, SharedTimeline};
 pub use sources::{OpenSet, SourceSet, Sources};
-pub use standing::{Content, HostStanding, Moment, Standing, Timeline};
+pub use standing::{Content, HostStanding, Leads, Resources, Standing, Timeline, TimelineCapture};
 pub use verify::{Verified, verify};

@@ -43,36 +43,16 @@ pub const SINGLE_LINES_BYTES_MAX: usize = 128 * 1024 * 1024;
 /// `crates/set/src/FORMAT.md`.
 pub const STRING_GENERATION_BYTES: usize = 4 * 1024 * 1024;
 
-/// Captures, or hosts and moments of timelines, that are settled or compiled at once, in whole hosts.
+/// Captures that are settled or compiled at once, in whole hosts: some 4,096, as their records have bytes.
 ///
 /// Source: measured. They take some hundred bytes each, threads share that many well, and three times as
 /// many are in memory: 16,384 took 30 MiB more and as long. A host with more is alone.
 pub const CAPTURES_AT_ONCE: usize = 4 * 1024;
 
-/// Hosts whose histories are made at once: 32. Each may follow timelines of its own.
+/// Targets of redirects that are known for other origins, in each of two generations: 4,096.
 ///
-/// Source: our choice. Threads share that many well, and a resource has some hundred moments.
-pub const HISTORIES_AT_ONCE: usize = 32;
-
-/// Moments of an origin from one of its captures to the next that are written out: 8. If there are more,
-/// because the target of a redirect changes, the origin follows a timeline that all origins behind the
-/// target share.
-///
-/// Source: our choice; real origins have few, and they are asked faster. Part of the format, see
-/// `crates/set/src/FORMAT.md`.
-pub const MOMENTS_WRITTEN_OUT_MAX: usize = 8;
-
-/// Captures, and moments, of targets of redirects that are kept for other origins in each of two generations, or
-/// those of one target with more.
-///
-/// Source: our choice. They take some hundred bytes each.
-pub const TARGETS_KNOWN_MAX: usize = 16 * 1024;
-
-/// Resources that are known to which the redirects of an origin lead, while its history is made; then
-/// all are forgotten and found anew.
-///
-/// Source: our choice. An origin has a few, and each takes the bytes of its URL.
-pub const REDIRECTS_KNOWN_MAX: usize = 1024;
+/// Source: our choice. They take some hundred bytes each, and a read of a block of captures finds another.
+pub const TARGETS_KNOWN_MAX: usize = 4 * 1024;
 
 /// Bytes of the lines of files for each byte of their set: 256. A set whose files are longer
 /// together, and longer than [`SET_TEXT_BYTES_FREE`], can neither be compiled nor read back.

@@ -293,7 +293,7 @@ fn of_text(name: &str, text: &[u8], config: &LoadConfig) -> Result<PolicySet, Co
     let mut pool = BlobPool::default();
     let standing = standing_of(text, config, &mut pool);
     let (http, https) = (Some(standing), Some(standing));
-    let host = HostStanding { key: EVERY_HOST.into(), http, https, timelines: None };
+    let host = HostStanding { key: EVERY_HOST.into(), http, https, resources: None };
     let standings = Standings::in_memory([host], pool);
     Ok(compiled(name, standings, config)?.speaking_for_everything())
 }

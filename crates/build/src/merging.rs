@@ -25,11 +25,9 @@ use std::borrow::Borrow;
 
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{LongOutage, UnixSeconds};
-use portcullis_set::batch::{BeforeFirst, Classifier};
 use portcullis_set::file::{Damage, SetError};
 use portcullis_set::stored::PolicySet;
 
-use crate::compile::to_memory;
 use crate::ingest::{IngestConfig, IngestError, Ingested, Merger, inputs, settle_of};
 use crate::provenance::SettleConfig;
 
@@ -72,7 +70,7 @@ impl IngestConfig {
     /// # Errors
     ///
     /// If the provenance is damaged.
-    fn of_set(set: &PolicySet) -> Result<IngestConfig, Damage> {
+    pub(crate) fn of_set(set: &PolicySet) -> Result<IngestConfig, Damage> {
         let in_memory = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         let bytes_max = set.robots_bytes_max().map(in_memory);
         Ok(IngestConfig {
@@ -136,7 +134,7 @@ impl SettleChoice {
     }
 }
 
-/// Reads the captures of a set and settles its origins again.
+/// Reads the captures of a set and settles its origins again. The provenance stays that of the set.
 ///
 /// Runs on the calling thread's rayon pool.
 ///
@@ -144,56 +142,12 @@ impl SettleChoice {
 ///
 /// If the set is damaged or has no captures, or a temporary file fails.
 pub fn settled(set: &PolicySet, scratch: &Scratch) -> Result<Ingested, SetError> {
-    settled_at(set, None, scratch)
-}
-
-/// Settles again, as of a time if there is one. The provenance stays that of the set.
-fn settled_at(
-    set: &PolicySet,
-    at: Option<(UnixSeconds, BeforeFirst)>,
-    scratch: &Scratch,
-) -> Result<Ingested, SetError> {
     let config = IngestConfig { scratch: scratch.clone(), ..IngestConfig::of_set(set)? };
     let mut merger = Merger::new(config);
     merger.add(&[set])?;
-    let mut settled = merger.settle(at)?;
+    let mut settled = merger.settle()?;
     settled.compiling.provenance = String::from_utf8_lossy(set.provenance()?).into_owned();
     Ok(settled)
-}
-
-/// Returns the set that a set with history was at a time, in memory: the policies that were in force
-/// then. It has no history and cannot be merged.
-///
-/// # Errors
-///
-/// If the set is damaged, or a temporary file fails.
-///
-/// # Panics
-///
-/// If the set has no history.
-pub fn as_of(
-    set: &PolicySet,
-    time: (UnixSeconds, BeforeFirst),
-    scratch: &Scratch,
-) -> Result<PolicySet, SetError> {
-    assert!(set.has_history(), "the set has no history");
-    let Ingested { standings, compiling, .. } = settled_at(set, Some(time), scratch)?;
-    let compiled = to_memory(&standings, &compiling);
-    let compiled = compiled.map_err(|error| error.of_set(set))?;
-    Ok(PolicySet::from_compiled(set.name(), compiled))
-}
-
-/// Returns the set of the one time of [`Classifier::as_of`], as [`as_of`]; `None` if there is no such
-/// time.
-///
-/// # Errors
-///
-/// As [`as_of`].
-pub fn set_as_of(
-    classifier: &Classifier,
-    scratch: &Scratch,
-) -> Result<Option<PolicySet>, SetError> {
-    classifier.one_time().map(|time| as_of(classifier.set(), time, scratch)).transpose()
 }
 
 /// Returns the error that a set has not the captures up to `time`: later ones have replaced older ones,

@@ -2,12 +2,10 @@
 
 use portcullis_dialect::decision::{PolicyState, Verdict};
 use portcullis_dialect::dialect::AccessOutcome;
-use portcullis_robots::access::UnixSeconds;
 use portcullis_robots::syntax::NoteSet;
 use portcullis_set::stored::CaptureFacts;
 
 use super::pool::BlobID;
-use super::shared::Followed;
 
 /// A host and the standings of its origins. http and https have a field each, because nearly all
 /// hosts have both.
@@ -21,58 +19,68 @@ pub struct HostStanding {
     pub http: Option<Standing>,
     /// The standing of the https origin.
     pub https: Option<Standing>,
-    /// The histories of both origins, http before https; `None` if only the newest captures were
-    /// kept.
-    pub timelines: Option<Box<[Timeline; 2]>>,
+    /// The captures of both resources of the key; `None` if only the newest ones were kept. They may be of
+    /// no origin.
+    pub resources: Option<Box<Resources>>,
 }
 
-/// The history of an origin: moments in order of time, each with another standing than the one
-/// before. Empty if the origin is not known. The standings have no
-/// [span](CaptureFacts::span_seconds): it grows with every capture of a redirect's target, and would
-/// begin a moment of each origin that redirects to it.
-pub type Timeline = Vec<Moment>;
+/// The captures of the resources of a key, for the history of a set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Those of http, or of the only scheme.
+    pub http: Timeline,
+    /// Those of https; `None` if they are those of http.
+    pub https: Option<Timeline>,
+    /// Whether an origin has the policy of the other scheme before its first capture.
+    pub is_joined: bool,
+}
 
-/// The standing of an origin from one time on, until the next moment of its timeline.
-///
-/// Each capture of the origin begins a moment, because it renews the age of the policy, and so does an
-/// outage that becomes long. A *period* is a sequence of moments with the same policy.
+/// The captures of a resource, oldest first. They have no
+/// [span](portcullis_set::stored::CaptureFacts::span_seconds).
+pub type Timeline = Vec<TimelineCapture>;
+
+/// A capture of a resource, with what follows from it and those before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moment {
-    /// When the moment begins; 0 for a capture without a date, which is older than all others.
-    pub since: UnixSeconds,
-    /// The standing as of that time.
-    pub standing: Standing,
-    /// The timeline whose changes are also those of the origin until the next moment; `None` if the
-    /// standing stays the same.
-    pub follows: Option<Box<Followed>>,
+pub struct TimelineCapture {
+    /// How it was made.
+    pub facts: CaptureFacts,
+    /// The content of the resource until the next capture; `None` if it depends on the time or on others.
+    pub content: Option<Content>,
+    /// The outcomes that may follow from it instead of a content.
+    pub later: [Option<AccessOutcome>; 2],
+    /// Where a redirect leads.
+    pub leads: Leads,
+    /// Which capture of the resource has its newest file then, if that may count.
+    pub file: Option<u32>,
+    /// Which is the first failure of the outage that the capture is in.
+    pub first_failure: Option<u32>,
 }
 
-impl Moment {
-    /// Returns the moment that a standing from a single capture begins, or from captures of one
-    /// chain of redirects.
-    pub(crate) fn of(standing: Standing) -> Moment {
-        Moment::plain(standing.facts.begins_at(), standing.without_span())
-    }
+/// Where a redirect leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leads {
+    /// To no URL. Also for captures that are no redirects.
+    Nowhere,
+    /// To a URL that was not captured.
+    NotCaptured,
+    /// To the resource with this number: twice that of its key, and one more for https.
+    To(u32),
+}
 
-    /// Returns a moment in which the standing stays the same.
-    pub(crate) fn plain(since: UnixSeconds, standing: Standing) -> Moment {
-        Moment { since, standing, follows: None }
+impl TimelineCapture {
+    /// Returns all that may follow from it alone.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = Content> {
+        let later = self.later.iter().flatten().map(|&outcome| Content::Access(outcome));
+        self.content.into_iter().chain(later)
     }
 }
 
 /// The standing of one origin: its content and capture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
-    /// The content of its robots.txt, or the access that follows from its absence.
-    pub content: Content,
-    /// When and how the content was captured.
-    pub facts: CaptureFacts,
-}
+pub type Standing = portcullis_set::stored::Standing<Content>;
 
-impl Standing {
-    /// Returns the standing as timelines have it.
-    pub(crate) fn without_span(self) -> Standing {
-        Standing { facts: CaptureFacts { span_seconds: 0, ..self.facts }, ..self }
+impl From<AccessOutcome> for Content {
+    fn from(outcome: AccessOutcome) -> Content {
+        Content::Access(outcome)
     }
 }
 
@@ -106,14 +114,6 @@ impl Content {
             false => Content::File { extract, others, has_rules },
         }
     }
-
-    /// Returns whether both have the same policy. Other records of a file do not change it.
-    pub(crate) fn has_policy_of(self, other: Content) -> bool {
-        match (self, other) {
-            (Content::File { extract: own, .. }, Content::File { extract, .. }) => own == extract,
-            (own, other) => own == other,
-        }
-    }
 }
 
 impl HostStanding {
@@ -122,13 +122,20 @@ impl HostStanding {
         [&self.http, &self.https].into_iter().flatten()
     }
 
-    /// Returns the standings of both origins, and then those of their timelines.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Standing> {
-        self.origins().chain(self.timelines().flatten().map(|moment| &moment.standing))
+    /// Returns whether there is an origin, and not another resource.
+    pub(crate) fn is_host(&self) -> bool {
+        self.origins().next().is_some()
     }
 
-    /// Returns the timelines of both origins, if the history was kept.
+    /// Returns the timelines of the resources, each once, if the history was kept.
     pub(crate) fn timelines(&self) -> impl Iterator<Item = &Timeline> {
-        self.timelines.as_deref().into_iter().flatten()
+        let resources = self.resources.as_deref();
+        resources.into_iter().flat_map(|it| std::iter::once(&it.http).chain(&it.https))
+    }
+
+    /// Returns what the origins have, and then what may follow from each capture.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = Content> {
+        let origins = self.origins().map(|standing| standing.content);
+        origins.chain(self.timelines().flatten().flat_map(TimelineCapture::contents))
     }
 }

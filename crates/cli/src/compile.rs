@@ -127,7 +127,7 @@ pub fn run(args: CompileArgs, files: &Files) -> anyhow::Result<()> {
             counts.with_file_note(kind)
         }),
         in_outage: counts.in_outage,
-        periods: ingested.standings.has_history().then_some(counts.periods),
+        history_captures: ingested.standings.has_history().then_some(counts.captures),
         as_of: ingested.settle.time().map(UnixSeconds::to_rfc3339),
         spilled_bytes: scratch.spilled_bytes(),
         memory_bytes: Some(scratch.memory()).filter(|&memory| memory < usize::MAX),
@@ -308,7 +308,7 @@ struct Summary<'r> {
     file_notes: Figures,
     in_outage: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    periods: Option<u64>,
+    history_captures: Option<u64>,
     as_of: Option<String>,
     spilled_bytes: u64,
     /// `None` if there is no limit.
@@ -353,8 +353,8 @@ impl summary::Summary for Summary<'_> {
         if self.redirected > 0 {
             writeln!(out, "redirected {}", self.redirected)?;
         }
-        if let Some(periods) = self.periods {
-            writeln!(out, "history: {}", counted(periods, "period"))?;
+        if let Some(captures) = self.history_captures {
+            writeln!(out, "history: {}", counted(captures, "capture"))?;
         }
         for (of, figures) in [("answers", &self.capture_notes), ("files", &self.file_notes)] {
             if figures.sum() > 0 {

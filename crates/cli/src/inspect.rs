@@ -118,12 +118,12 @@ fn verify(set: &PolicySet, scratch: &Scratch) -> anyhow::Result<()> {
     let (blocks, bytes) = (counted(verified.blocks, "block"), counted(set.bytes(), "byte"));
     let (name, hash) = (set.name(), set.hash());
     say(format_args!("{name}: all {blocks} are intact; set {hash:.16}, {bytes}"));
-    let moments = match set.moments() {
+    let history = match set.history_captures() {
         0 => String::new(),
-        moments => format!(", {} of their history", counted(moments, "moment")),
+        captures => format!(", {} of their history", counted(captures, "capture")),
     };
     say(format_args!(
-        "read {}, {}, {}{moments}, {}, {}; recompiled {} of {} and {} with their prefilters",
+        "read {}, {}, {}{history}, {}, {}; recompiled {} of {} and {} with their prefilters",
         counted(counts.hosts, "host"),
         counted(counts.origins, "origin"),
         counted(counts.captures, "capture"),
@@ -155,9 +155,9 @@ struct SurveyObject<'s> {
     version: &'static str,
     policies: PolicyFacts,
     survey: &'s Survey,
-    /// The stored moments of the history; `None` if the set has none.
+    /// The captures of the history; `None` if the set has none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    moments: Option<u64>,
+    history_captures: Option<u64>,
     sections: serde_json::Map<String, Value>,
     provenance: Value,
 }
@@ -179,7 +179,7 @@ fn survey(set: &PolicySet, args: &InspectArgs) -> anyhow::Result<Vec<u8>> {
         version: env!("CARGO_PKG_VERSION"),
         policies: PolicyFacts::of(set),
         survey: &survey,
-        moments: set.has_history().then(|| set.moments()),
+        history_captures: set.has_history().then(|| set.history_captures()),
         sections: sections.collect(),
         provenance: object,
     }))

@@ -70,6 +70,22 @@ impl AccessOutcome {
 }
 
 impl AccessRules {
+    /// The number of [`AccessRules::outcomes`].
+    pub const OUTCOMES: usize = 7;
+
+    /// Returns every outcome that an answer may have, some of which may be equal.
+    pub fn outcomes(&self) -> [AccessOutcome; AccessRules::OUTCOMES] {
+        [
+            self.too_many_redirects,
+            self.forbidden,
+            self.not_found,
+            self.too_many_requests,
+            self.other_client_error,
+            self.server_error,
+            self.other_status,
+        ]
+    }
+
     /// Returns the meaning of `answer` after `redirects_followed` redirects.
     ///
     /// A file found after more redirects than the dialect allows is not read. 304 is not a redirect and

@@ -4,8 +4,9 @@ use std::mem::offset_of;
 
 use super::file::{SectionKind, SetCounts, StoredHeader};
 use super::layout::{
-    CaptureRow, HostLine, LINE_SLOTS, MomentRow, OutageRow, Pairs, PolicyHead, RuleSetRow,
-    SlotLine, line_of, lines_for, partition_point, policy, record, robots_word,
+    CaptureRow, HistoryRow, HostLine, LINE_SLOTS, OutageRow, Pairs, PolicyHead, ResponseRow,
+    RuleSetRow, SlotLine, TimelinesHead, line_of, lines_for, partition_point, policy, record,
+    robots_word,
 };
 use crate::layout::record::In;
 use crate::lists::Role;
@@ -59,7 +60,7 @@ fn tables_are_those_of_the_constants() {
         names_and_state "names"),
     );
     let outage = words(offsets!(OutageRow: capture "capture" since "lower half" copy "lower half"));
-    let rows: [Table<'_>; 14] = [
+    let rows: [Table<'_>; 16] = [
         (
             3,
             0,
@@ -139,12 +140,31 @@ fn tables_are_those_of_the_constants() {
             19,
             0,
             &[
-                (offset_of!(MomentRow, since_and_input), "input"),
-                (MomentRow::INPUT_BITS as usize / 8, "when the moment begins"),
-                (offset_of!(MomentRow, policy), "number of the policy"),
-                (offset_of!(MomentRow, capture), "number of the capture"),
+                (offset_of!(TimelinesHead, long_outage) / 4, "long outages"),
+                (offset_of!(TimelinesHead, policies) / 4, "policies"),
+                (size_of::<TimelinesHead>() / 4, "for each capture"),
+            ],
+            Some(3),
+        ),
+        (
+            19,
+            1,
+            &[
+                (offset_of!(HistoryRow, date_and_input), "input"),
+                (HistoryRow::INPUT_BITS as usize / 8, "the date"),
+                (offset_of!(HistoryRow, policy), "number of the policy"),
+                (offset_of!(HistoryRow, response), "number of the response"),
             ],
             Some(4),
+        ),
+        (
+            19,
+            2,
+            offsets!(ResponseRow: status "status" redirects "redirects" has_date "date"
+                capture_notes "the response" file_notes "the file" serves_seconds "serves"
+                file_bytes "bytes of the file" others_or_target "`others`" file "newest file"
+                first_failure "first failure"),
+            Some(10),
         ),
         (10, 0, &head, Some(8)),
         (

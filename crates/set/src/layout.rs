@@ -6,6 +6,8 @@ use std::mem::offset_of;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
+use portcullis_dialect::AccessRules;
+
 use crate::limits::{TIMELINE_INPUTS_MAX, TIMELINE_SECONDS_END};
 
 /// The key of the only host of a set whose one file applies to every URL.
@@ -92,51 +94,95 @@ impl CaptureRow {
 const _: () = assert!(size_of::<CaptureRow>() == 32);
 const _: () = assert!(TIMELINE_SECONDS_END.trailing_zeros() as usize == 8 * CaptureRow::DATE_BYTES);
 
-/// A moment of a timeline, or a part in which it follows another one.
+/// The head of the timelines of a set: what their standings depend on besides captures.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-pub struct MomentRow {
-    /// When it begins, and the input of its capture in the lowest [`INPUT_BITS`](MomentRow::INPUT_BITS).
-    pub since_and_input: U64,
-    /// [`NONE`] if it follows another timeline.
-    pub policy: U32,
-    /// The number of its capture, whose times count back from when the moment begins. The capture of a
-    /// redirect to another timeline has the number of this one instead of other records.
-    pub capture: U32,
+pub struct TimelinesHead {
+    /// The choice for long outages, as a [`LongOutage`](portcullis_robots::access::LongOutage).
+    pub long_outage: U32,
+    /// The policy of each of the dialect's outcomes, in their order; [`NONE`] for none.
+    pub policies: [U32; AccessRules::OUTCOMES],
 }
 
-impl MomentRow {
+/// Returns the word of an origin in `timelines`: the number of its resource, and whether the other one of
+/// its key counts before its first capture.
+pub fn timeline_word(resource: u32, is_joined: bool) -> u32 {
+    resource << 1 | u32::from(is_joined)
+}
+
+/// A capture of a resource.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct HistoryRow {
+    /// Its date, and its input in the lowest [`INPUT_BITS`](HistoryRow::INPUT_BITS). 0 without a date.
+    pub date_and_input: U64,
+    /// The policy from then on, if it follows from the captures of the resource at all times until the next
+    /// one; otherwise [`NONE`].
+    pub policy: U32,
+    /// The number of its response.
+    pub response: U32,
+}
+
+impl HistoryRow {
     pub const INPUT_BITS: u32 = 24;
 
-    pub fn new(since: u64, input: u32, policy: u32, capture: u32) -> MomentRow {
-        let since_and_input = (since << MomentRow::INPUT_BITS | u64::from(input)).into();
-        MomentRow { since_and_input, policy: policy.into(), capture: capture.into() }
+    pub fn new(date: u64, input: u32, policy: u32, response: u32) -> HistoryRow {
+        let date_and_input = (date << HistoryRow::INPUT_BITS | u64::from(input)).into();
+        HistoryRow { date_and_input, policy: policy.into(), response: response.into() }
     }
 
-    /// Returns a bound on `since_and_input`: moments that begin at or before a time are less.
+    /// Returns a bound on `date_and_input`: those of captures at or before a time are less.
     #[inline]
     pub fn end_of(seconds: u64) -> u64 {
-        let last = u64::MAX >> MomentRow::INPUT_BITS;
-        if seconds < last { (seconds + 1) << MomentRow::INPUT_BITS } else { u64::MAX }
+        let last = u64::MAX >> HistoryRow::INPUT_BITS;
+        if seconds < last { (seconds + 1) << HistoryRow::INPUT_BITS } else { u64::MAX }
     }
 
     #[inline]
     pub fn since(&self) -> u64 {
-        self.since_and_input.get() >> MomentRow::INPUT_BITS
+        self.date_and_input.get() >> HistoryRow::INPUT_BITS
     }
 
+    /// Returns the policy, if it depends on the captures of the resource alone.
     #[inline]
-    pub fn follows(&self) -> bool {
-        self.policy.get() == NONE
+    pub fn own_policy(&self) -> Option<u32> {
+        Some(self.policy.get()).filter(|&policy| policy != NONE)
     }
 
     pub fn input(&self) -> u32 {
-        self.since_and_input.get() as u32 & ((1 << MomentRow::INPUT_BITS) - 1)
+        self.date_and_input.get() as u32 & ((1 << HistoryRow::INPUT_BITS) - 1)
     }
 }
 
-const _: () = assert!(TIMELINE_SECONDS_END.trailing_zeros() + MomentRow::INPUT_BITS == u64::BITS);
-const _: () = assert!(TIMELINE_INPUTS_MAX == 1 << MomentRow::INPUT_BITS);
+const _: () = assert!(TIMELINE_SECONDS_END.trailing_zeros() + HistoryRow::INPUT_BITS == u64::BITS);
+const _: () = assert!(TIMELINE_INPUTS_MAX == 1 << HistoryRow::INPUT_BITS);
+
+/// What was received, but for its date: captures of resources share it.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned,
+)]
+#[repr(C)]
+pub struct ResponseRow {
+    pub status: U16,
+    pub redirects: u8,
+    /// 1 if it has a date, 0 if not.
+    pub has_date: u8,
+    pub capture_notes: U16,
+    pub file_notes: U16,
+    /// [`NONE`] if it is not known.
+    pub serves_seconds: U32,
+    pub file_bytes: U32,
+    /// The position of the other records of a file, or the number of the resource to which a redirect
+    /// leads: [`NONE`] for none, and [`NOT_CAPTURED`] for a URL that was not captured.
+    pub others_or_target: U32,
+    /// The newest file of the resource then, and the first failure of the outage: which capture of the
+    /// resource it is; [`NONE`] if there is none, or it makes no difference.
+    pub file: U32,
+    pub first_failure: U32,
+}
+
+/// The target of a redirect to a URL that was not captured.
+pub const NOT_CAPTURED: u32 = NONE - 1;
 
 /// An outage, with the number of its capture.
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]

@@ -47,11 +47,6 @@ pub const PATTERNS_READ_MAX: usize = 256 * 1024;
 /// time that can be asked about, up to the end of the year 9999, has more.
 pub const TIMELINE_SECONDS_END: u64 = 1 << 40;
 
-/// Timelines that follow one another: 16. A reader that finds more reports damage.
-///
-/// Source: our choice; more than the redirects that any dialect follows.
-pub const TIMELINES_FOLLOWED_MAX: usize = 16;
-
 /// Inputs of a set with history.
 ///
 /// Source: our choice. The input of a moment has the 24 bits beside its time.

@@ -32,7 +32,7 @@ pub(crate) fn captured<'s>(
     if let Some(time) = at
         && let Some(timeline) = host.timeline(https)?
     {
-        let moment = timeline.find(time)?.map(|at| timeline.moment(at)).transpose()?;
+        let moment = timeline.find(time).map(|at| timeline.moment(at)).transpose()?;
         return Ok(moment.map(|moment| (moment.policy, moment.capture)));
     }
     match (host.policy(https), host.capture(https)?) {

@@ -278,7 +278,7 @@ impl<'s> SurveyRows<'s> {
     ) -> impl Iterator<Item = Result<HostBlock<'s>, Damage>> + use<'s> {
         let counts = self.set.counts();
         let RowConfig { history, lists, .. } = self.config;
-        let moments = if history { self.set.moments() } else { 0 };
+        let moments = if history { self.set.history_captures() } else { 0 };
         let agents = self.facts.agents.len() as u64;
         let of_hosts = counts.origins.saturating_add(moments).max(1).saturating_mul(agents);
         let per_block = (rows as u64).saturating_mul(counts.hosts.max(1)) / of_hosts;
@@ -289,8 +289,11 @@ impl<'s> SurveyRows<'s> {
             while hosts.len() < per_block && list_bytes < bytes_max && moments < rows as u64 {
                 let Some(host) = all_hosts.next().transpose()? else { break };
                 if history {
-                    // Hosts that follow one timeline have more than are stored.
-                    moments = moments.saturating_add(moments_of(&host)?.saturating_mul(agents));
+                    // Hosts that redirect to one file have more than are stored.
+                    for https in host.schemes() {
+                        let own = moments_of(&host, https)?;
+                        moments = moments.saturating_add(own.saturating_mul(agents));
+                    }
                 }
                 if lists {
                     let bytes = file_bytes(&host, history)?.saturating_mul(agents);
@@ -398,7 +401,7 @@ impl<'s> RowWorker<'_, 's> {
             };
             let mut row = self.row(host, https, policy, &capture)?;
             if let Some(timeline) = timeline {
-                let found = at.map_or_else(|| timeline.last(), |time| timeline.find(time))?;
+                let found = at.map_or_else(|| timeline.last(), |time| timeline.find(time));
                 let Some(found) = found else { return Ok(Vec::new()) };
                 let period = timeline.period(found)?;
                 (row.since, row.until) = (since(period.since), period.until);
@@ -549,23 +552,17 @@ fn file_bytes(host: &StoredHost<'_>, history: bool) -> Result<u64, Damage> {
     let mut bytes = 0;
     for https in host.schemes() {
         let newest = host.capture(https)?.map_or(0, |capture| capture.facts.file_bytes);
-        let timeline = host.timeline(https)?.filter(|_| history);
-        let moments = timeline.map_or(Ok(1), |timeline| timeline.moments_max())?;
+        let moments = if history { moments_of(host, https)? } else { 1 };
         bytes += u64::from(newest).saturating_mul(moments);
     }
     Ok(bytes)
 }
 
-/// Returns a bound on the number of moments of a host.
-fn moments_of(host: &StoredHost<'_>) -> Result<u64, Damage> {
-    let mut moments = 0_u64;
-    for https in host.schemes() {
-        let timeline = host.timeline(https)?;
-        moments = moments.saturating_add(timeline.map_or(Ok(0), |it| it.moments_max())?);
-    }
-    Ok(moments)
+/// Returns the number of moments of an origin.
+fn moments_of(host: &StoredHost<'_>, https: bool) -> Result<u64, Damage> {
+    let moments = host.timeline(https)?.into_iter().flat_map(|timeline| timeline.moments());
+    moments.map(|moment| moment.map(|_| 1)).sum()
 }
-
 /// Returns the bytes of a list, with those that a value takes beside its text.
 fn list_bytes(list: &[Vec<u8>]) -> u64 {
     list.iter().map(|value| (value.len() + size_of::<Vec<u8>>()) as u64).sum()

@@ -117,7 +117,8 @@ pub fn survey(set: &PolicySet, survey: &Survey, provenance: Option<&Provenance<'
     }
     if set.has_history() {
         let dates = counts.captured().map_or_else(String::new, |dates| format!(", {dates}"));
-        text.line(format_args!("history: {}{dates}", counted(set.moments(), "stored moment")));
+        let captures = counted(set.history_captures(), "capture");
+        text.line(format_args!("history: {captures}{dates}"));
     }
     if origins.in_outage > 0 {
         let as_of = provenance.and_then(|it| it.settle().time());

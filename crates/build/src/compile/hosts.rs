@@ -12,9 +12,9 @@ use portcullis_set::layout::{CaptureRow, HostLine, NONE, OutageRow};
 
 use super::config::CompileError;
 use super::intern::{DistinctPolicies, end};
-use super::timelines::{FirstFollowed, Timelines};
+use super::timelines::Timelines;
 use crate::pool::{BlobID, BlobPool};
-use crate::standing::{Content, HostStanding, Standing, Timeline};
+use crate::standing::{Content, HostStanding, Standing};
 
 /// The sections that describe hosts.
 pub struct HostSections {
@@ -84,56 +84,45 @@ impl HostSections {
         Ok(self.others.push(&words)?)
     }
 
-    /// Adds the next hosts, each behind the shared timelines that it is the first to follow.
+    /// Adds the next hosts, and resources that are no origin's.
     pub fn add_all(
         &mut self,
         hosts: &[HostStanding],
-        followed: &FirstFollowed,
         pool: &BlobPool,
         distinct: &DistinctPolicies,
     ) -> Result<(), CompileError> {
-        let mut followed = followed.iter().peekable();
-        for (index, host) in hosts.iter().enumerate() {
-            while let Some((_, timeline)) = followed.next_if(|(first, _)| *first == index) {
-                self.add_others_of(timeline.moments().iter().map(|it| &it.standing), pool)?;
-                let timelines = self.timelines.as_mut().expect("they are followed");
-                timelines.add_shared(timeline, (distinct, &self.others_of_blob))?;
+        for host in hosts {
+            for content in host.contents() {
+                if let Content::File { others, .. } = content {
+                    self.add_others(others, pool)?;
+                }
             }
-            self.add_others_of(host.all(), pool)?;
-            self.add(host, distinct)?;
+            let numbers = (distinct, &*self.others_of_blob);
+            let timelines = self.timelines.as_mut().map(|it| it.add(host, numbers)).transpose()?;
+            if host.is_host() {
+                self.add(host, timelines, distinct)?;
+            }
         }
         Ok(())
     }
 
-    /// Adds the other records of files, as far as they are new.
-    fn add_others_of<'s>(
-        &mut self,
-        mut standings: impl Iterator<Item = &'s Standing>,
-        pool: &BlobPool,
-    ) -> Result<(), CompileError> {
-        standings.try_for_each(|standing| match standing.content {
-            Content::File { others, .. } => self.add_others(others, pool),
-            _ => Ok(()),
-        })
-    }
-
-    /// Adds the next host, whose other records were stored.
+    /// Adds the next host, whose other records were stored, with the words of its timelines.
     fn add(
         &mut self,
         host: &HostStanding,
+        timelines: Option<[u32; 2]>,
         distinct: &DistinctPolicies,
     ) -> Result<(), CompileError> {
-        let policy =
-            |standing: &Option<Standing>| standing.as_ref().map_or(NONE, |it| distinct.index(it));
-        let [http_timeline, https_timeline] =
-            host.timelines.as_ref().map_or([None, None], |it| it.each_ref().map(Some));
-        let mut push = |standing: Option<&Standing>, timeline: Option<&Timeline>| {
+        let policy = |standing: &Option<Standing>| {
+            standing.as_ref().map_or(NONE, |it| distinct.number(it.content))
+        };
+        let [http_timeline, https_timeline] = timelines.map_or([None, None], |it| it.map(Some));
+        let mut push = |standing: Option<&Standing>, timeline: Option<u32>| {
             let Some(standing) = standing else { return Ok(NONE) };
-            let capture = self.push_capture(standing)?;
-            if let Some((timelines, timeline)) = self.timelines.as_mut().zip(timeline) {
-                timelines.add(standing, timeline, (distinct, &self.others_of_blob))?;
+            if let Some((timelines, word)) = self.timelines.as_mut().zip(timeline) {
+                timelines.add_origin(word)?;
             }
-            Ok::<_, CompileError>(capture)
+            self.push_capture(standing)
         };
         let http_capture = push(host.http.as_ref(), http_timeline)?;
         let https_capture = match host.http == host.https && http_timeline == https_timeline {
@@ -166,8 +155,16 @@ impl HostSections {
     }
 }
 
+/// Returns the position of the other records of a file, or [`NONE`].
+pub fn position_of_others(content: Content, others_of_blob: &[u32]) -> u32 {
+    match content {
+        Content::File { others, .. } => others_of_blob[others.index()],
+        Content::Access(_) => NONE,
+    }
+}
+
 /// Returns the stored form of a standing's capture, with this date.
-pub fn stored(
+fn stored(
     date: Option<u64>,
     Standing { content, facts }: &Standing,
     others_of_blob: &[u32],
@@ -179,10 +176,7 @@ pub fn stored(
         capture_notes: facts.capture_notes.bits().into(),
         file_notes: facts.file_notes.bits().into(),
         file_bytes: facts.file_bytes.into(),
-        others: match content {
-            Content::File { others: blob, .. } => others_of_blob[blob.index()].into(),
-            Content::Access(_) => NONE.into(),
-        },
+        others: position_of_others(*content, others_of_blob).into(),
         input: facts.input.into(),
         span_seconds: facts.span_seconds.into(),
         ..CaptureRow::dated(date)

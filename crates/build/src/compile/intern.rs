@@ -10,7 +10,7 @@ use portcullis_set::layout::{NONE, ORDER_HAS_LENGTHS, RuleSetRow};
 
 use super::config::CompileError;
 use crate::pool::{BlobPool, Fingerprint, Fingerprints};
-use crate::standing::{Content, Standing};
+use crate::standing::Content;
 
 /// Appends a number.
 pub fn push(words: &mut Vec<U32>, number: u32) {
@@ -154,12 +154,8 @@ impl DistinctPolicies {
         Some(content)
     }
 
-    /// Returns the position of the policy of a standing, or [`NONE`].
-    pub fn index(&self, standing: &Standing) -> u32 {
-        self.number(standing.content)
-    }
-
-    fn number(&self, content: Content) -> u32 {
+    /// Returns the position of the policy of what an origin has, or [`NONE`].
+    pub fn number(&self, content: Content) -> u32 {
         match content {
             Content::File { extract, .. } => self.of_blob[extract.index()],
             Content::Access(outcome) => {

@@ -15,7 +15,7 @@
 //! added, the next ones are planned, hosts before them are added and hosts behind them settled.
 //!
 //! Cost: each distinct file is planned once, and each distinct rule set compiled once. Memory: some
-//! 30 bytes for each distinct file, rule set, order and followed timeline, 40 for each name, 13 for each
+//! 30 bytes for each distinct file, rule set, order and response in a history, 40 for each name, 13 for each
 //! host, 8 for each block of the file, the last strings, and [`PLANNED_BYTES_PER_THREAD_MAX`] for plans
 //! that are not yet joined.
 
@@ -55,7 +55,6 @@ use self::intern::DistinctPolicies;
 use self::plan::PolicyPlan;
 use self::policies::PolicySections;
 use self::slots::HostSlots;
-use self::timelines::FirstFollowed;
 
 pub use self::config::{CompileConfig, CompileError, CompiledSet};
 
@@ -205,22 +204,24 @@ impl<'c> Compiled<'c> {
         };
         writer.begin(SectionKind::RULE_SETS)?;
         let mut pieces = standings.pieces();
-        let (mut last, mut next) = ((None, Vec::new()), pieces.next_piece()?);
-        while last.0.is_some() || next.is_some() {
-            let (contents, followed) = compiled.number(next.as_deref().unwrap_or_default())?;
-            let hosts = (last.0.as_deref().unwrap_or_default(), &last.1);
+        let (mut last, mut next) = (None, pieces.next_piece()?);
+        while last.is_some() || next.is_some() {
+            let contents = next.iter().flat_map(|hosts| hosts.iter());
+            let contents = contents.flat_map(HostStanding::contents);
+            let contents = contents.filter_map(|content| compiled.distinct.add(content)).collect();
+            let hosts = last.as_deref().unwrap_or_default();
             let (compiled, following) =
                 rayon::join(|| compiled.add(contents, hosts, writer), || pieces.next_piece());
             compiled?;
-            (last, next) = ((next, followed), following?);
+            (last, next) = (next, following?);
         }
         if let Some(captured) = standings.log() {
             compiled.add_other_files(captured, writer)?;
         }
         let hosts = &compiled.hosts;
-        let of_moments = hosts.timelines.as_ref().map(|it| it.captures.rows.spool());
+        let responses = hosts.timelines.as_ref().map(|it| it.responses.spool());
         let captures: Vec<&Spool> =
-            std::iter::once(hosts.captures.rows.spool()).chain(of_moments).collect();
+            std::iter::once(hosts.captures.rows.spool()).chain(responses).collect();
         let mut table = scratch.table();
         let slots =
             HostSlots::new(hosts.hosts.spool(), compiled.counts.hosts, &captures, &mut table)?;
@@ -236,34 +237,12 @@ impl<'c> Compiled<'c> {
         Ok(compiled)
     }
 
-    /// Numbers the policies of hosts, and the shared timelines that they follow. Returns what is new: what
-    /// policies are of, and timelines.
-    fn number(
-        &mut self,
-        hosts: &[HostStanding],
-    ) -> Result<(Vec<Content>, FirstFollowed), CompileError> {
-        let (mut contents, mut followed) = (Vec::new(), Vec::new());
-        for (index, host) in hosts.iter().enumerate() {
-            contents.extend(host.all().filter_map(|it| self.distinct.add(it.content)));
-            let Some(timelines) = &mut self.hosts.timelines else { continue };
-            for timeline in host.timelines() {
-                for new in timelines.number_followed(timeline)? {
-                    let moments = new.moments().iter();
-                    contents
-                        .extend(moments.filter_map(|it| self.distinct.add(it.standing.content)));
-                    followed.push((index, new));
-                }
-            }
-        }
-        Ok((contents, followed))
-    }
-
     /// Adds policies behind those before them. Meanwhile writes the rule sets that were new before, and adds
     /// hosts, whose policies were added before, behind those before them.
     fn add(
         &mut self,
         contents: Vec<Content>,
-        (hosts, followed): (&[HostStanding], &FirstFollowed),
+        hosts: &[HostStanding],
         writer: &mut impl SectionSink,
     ) -> Result<(), CompileError> {
         let lines = self.policies.rule_sets.take_new();
@@ -273,7 +252,7 @@ impl<'c> Compiled<'c> {
             || add_policies(planning, &contents, policies),
             || {
                 writer.write(lines.as_bytes())?;
-                sections.add_all(hosts, followed, &standings.pool, distinct)?;
+                sections.add_all(hosts, &standings.pool, distinct)?;
                 hosts.iter().for_each(|host| counts.add_host(host));
                 Ok::<_, CompileError>(())
             },
@@ -300,10 +279,10 @@ impl<'c> Compiled<'c> {
             unplanned.extend(self.distinct.add(file));
             match unplanned.len() < PLANNED_POLICIES_MAX {
                 true => Ok(()),
-                false => self.add(std::mem::take(&mut unplanned), (&[], &Vec::new()), writer),
+                false => self.add(std::mem::take(&mut unplanned), &[], writer),
             }
         })?;
-        self.add(unplanned, (&[], &Vec::new()), writer)?;
+        self.add(unplanned, &[], writer)?;
         writer.write(self.policies.rule_sets.take_new().as_bytes())
     }
 
@@ -373,7 +352,8 @@ impl<'c> Compiled<'c> {
         }
         writer.spool(SectionKind::USAGE_RECORDS, texts.lists(In::Usage))?;
         if let Some(timelines) = &hosts.timelines {
-            timelines.write(writer)?;
+            let settling = (&config.dialect.access, standings.long_outage());
+            timelines.write(settling, distinct, writer)?;
         }
         texts.strings.write(SectionKind::RECORD_STRINGS, writer)
     }

@@ -1,222 +1,158 @@
-//! The timelines of a set, and the captures of their moments.
+//! The history of a set: the captures of each resource, and the resource of each origin.
 //!
-//! Those of captures come first, then those that origins share, in the order of first use.
-
-use std::sync::Arc;
+//! Resources are numbered in the order of their keys, two for each. Captures that received the same share a
+//! response.
 
 use hashbrown::HashMap;
+use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
-use zerocopy::{FromBytes, IntoBytes};
 
+use portcullis_dialect::AccessRules;
 use portcullis_files::scratch::{Items, Scratch};
-use portcullis_robots::access::{CaptureNote, CaptureNotes, KnownOutage, UnixSeconds};
+use portcullis_robots::access::LongOutage;
 use portcullis_set::file::SectionKind;
-use portcullis_set::layout::{CaptureRow, MomentRow, NONE};
+use portcullis_set::layout::{
+    HistoryRow, NONE, NOT_CAPTURED, ResponseRow, TimelinesHead, timeline_word,
+};
 use portcullis_set::limits::TIMELINE_INPUTS_MAX;
-use portcullis_set::stored::CaptureFacts;
 
 use super::config::CompileError;
-use super::hosts::{Captures, stored};
+use super::hosts::position_of_others;
 use super::intern::{DistinctPolicies, end};
-use crate::pool::{Fingerprint, Fingerprints};
-use crate::shared::{Followed, SharedTimeline};
-use crate::standing::{Moment, Standing, Timeline};
+use crate::standing::{Content, HostStanding, Leads, TimelineCapture};
 use crate::writer::SectionSink;
 
-/// New shared timelines, each with the index of the first of some hosts that follows it.
-pub type FirstFollowed = Vec<(usize, Arc<SharedTimeline>)>;
-
-/// The sections of timelines.
+/// The sections of histories.
 pub struct Timelines {
-    /// Those of captures of origins.
-    own: Moments,
-    /// Those that origins share.
-    shared: Moments,
-    numbers: Fingerprints,
-    /// The number of shared timelines that have a number.
-    numbered: u32,
-    /// The captures of moments, each once. They follow those of origins.
-    pub captures: Captures,
-    known: HashMap<MomentCapture, u32, foldhash::fast::RandomState>,
-}
-
-/// Timelines, one after another.
-struct Moments {
-    /// The first moment of each. The end of the last one is missing.
+    /// The resource of each capture of an origin.
+    origins: Items<U32>,
+    /// The first capture of each resource. The end of the last one is missing.
     starts: Items<U32>,
-    /// The moments, whose captures are numbered from 0.
-    rows: Items<MomentRow>,
+    rows: Items<HistoryRow>,
+    pub responses: Items<ResponseRow>,
+    known: HashMap<ResponseRow, u32, foldhash::fast::RandomState>,
 }
-
-/// A stored capture and its outage, to find equal ones.
-type MomentCapture = ([u8; size_of::<CaptureRow>()], Option<KnownOutage>);
 
 /// The numbers of policies, and the position of the other records of each blob.
 pub type Numbers<'n> = (&'n DistinctPolicies, &'n [u32]);
 
 impl Timelines {
     pub fn new(scratch: &Scratch) -> Timelines {
-        let moments = || Moments { starts: Items::new(scratch), rows: Items::new(scratch) };
         Timelines {
-            own: moments(),
-            shared: moments(),
-            numbers: Fingerprints::default(),
-            numbered: 0,
-            captures: Captures::new(scratch),
+            origins: Items::new(scratch),
+            starts: Items::new(scratch),
+            rows: Items::new(scratch),
+            responses: Items::new(scratch),
             known: HashMap::default(),
         }
     }
 
-    /// Numbers the timelines that some moments follow, and that those follow, as far as they are new.
-    /// Returns these, which [`Timelines::add_shared`] then adds in this order.
-    pub fn number_followed(
-        &mut self,
-        moments: &Timeline,
-    ) -> Result<Vec<Arc<SharedTimeline>>, CompileError> {
-        let mut new = Vec::new();
-        for followed in moments.iter().filter_map(|moment| moment.follows.as_deref()) {
-            let (timeline, next) = (&followed.timeline, self.numbered);
-            if self.number_of(timeline, next)? == next {
-                self.numbered = next.checked_add(1).filter(|&it| it < NONE).ok_or_else(too_long)?;
-                new.push(Arc::clone(timeline));
-                new.extend(self.number_followed(timeline.moments())?);
-            }
-        }
-        Ok(new)
-    }
-
-    fn number_of(&mut self, timeline: &SharedTimeline, next: u32) -> Result<u32, CompileError> {
-        self.numbers.number(Fingerprint::of(&timeline.name()), || Ok(next))
-    }
-
-    /// Adds a shared timeline, in the order of their numbers.
-    pub fn add_shared(
-        &mut self,
-        timeline: &SharedTimeline,
-        numbers: Numbers<'_>,
-    ) -> Result<(), CompileError> {
-        self.shared.starts.push(&[U32::new(end(&self.shared.rows)?)])?;
-        for moment in timeline.moments() {
-            let row = self.row(moment, numbers)?;
-            self.shared.rows.push(&[row])?;
-        }
-        Ok(())
-    }
-
-    /// Adds the timeline of the next capture, that of an origin with this standing.
+    /// Adds the resources of the next key. Returns the words of its origins.
     pub fn add(
         &mut self,
-        standing: &Standing,
-        timeline: &Timeline,
+        host: &HostStanding,
+        numbers: Numbers<'_>,
+    ) -> Result<[u32; 2], CompileError> {
+        let resources = host.resources.as_ref().expect("all captures of a history were kept");
+        let first = u32::try_from(self.starts.len()).ok().filter(|&it| it < NOT_CAPTURED >> 1);
+        let first = first.ok_or_else(too_long)?;
+        self.add_resource(&resources.http, numbers)?;
+        self.add_resource(resources.https.as_deref().unwrap_or_default(), numbers)?;
+        let https = first + u32::from(resources.https.is_some());
+        Ok([first, https].map(|resource| timeline_word(resource, resources.is_joined)))
+    }
+
+    fn add_resource(
+        &mut self,
+        captures: &[TimelineCapture],
         numbers: Numbers<'_>,
     ) -> Result<(), CompileError> {
-        self.own.starts.push(&[U32::new(end(&self.own.rows)?)])?;
-        // The usual timeline of one moment follows from the capture.
-        if **timeline == [Moment::of(*standing)] {
-            return Ok(());
-        }
-        for moment in timeline {
-            let row = self.row(moment, numbers)?;
-            self.own.rows.push(&[row])?;
+        self.starts.push(&[U32::new(end(&self.rows)?)])?;
+        for capture in captures {
+            let row = self.row(capture, numbers)?;
+            self.rows.push(&[row])?;
         }
         Ok(())
     }
 
-    /// Returns the row of a moment, whose capture is stored if it is new.
-    fn row(
-        &mut self,
-        Moment { since, standing, follows }: &Moment,
-        (distinct, others): Numbers<'_>,
-    ) -> Result<MomentRow, CompileError> {
-        // A number that does not fit would end up in the time beside it, or count from 0 again.
-        let is_numbered = (standing.facts.input as usize) < TIMELINE_INPUTS_MAX
-            && self.moments() < u32::MAX.into();
-        if !is_numbered {
-            return Err(too_long());
-        }
-        let age = |date: Option<UnixSeconds>| date.map(|date| since.since(date));
-        let (policy, capture, outage) = match follows.as_deref() {
-            None => {
-                let facts = &standing.facts;
-                let capture = stored(age(facts.captured_at), standing, others);
-                (distinct.index(standing), capture, facts.outage)
-            }
-            Some(followed) => {
-                // It has a number.
-                let number = self.number_of(&followed.timeline, NONE)?;
-                (NONE, stored_redirect(age(followed.captured_at), standing, followed, number), None)
-            }
-        };
-        let capture = self.capture(CaptureRow { input: 0.into(), ..capture }, outage)?;
-        Ok(MomentRow::new(since.0, standing.facts.input, policy, capture))
+    /// Gives the next capture of an origin its resource.
+    pub fn add_origin(&mut self, word: u32) -> Result<(), CompileError> {
+        Ok(self.origins.push(&[U32::new(word)])?)
     }
 
-    /// Returns the number of a moment's capture, which is stored if it is new.
-    fn capture(
+    fn row(
         &mut self,
-        row: CaptureRow,
-        outage: Option<KnownOutage>,
-    ) -> Result<u32, CompileError> {
-        let new = end(&self.captures.rows)?;
-        let bytes = row.as_bytes().try_into().expect("the bytes of a capture");
-        let number = *self.known.entry((bytes, outage)).or_insert(new);
+        capture: &TimelineCapture,
+        (distinct, others): Numbers<'_>,
+    ) -> Result<HistoryRow, CompileError> {
+        let (facts, date) = (&capture.facts, capture.facts.captured_at);
+        // A number that does not fit would end up in the date beside it.
+        if facts.input as usize >= TIMELINE_INPUTS_MAX {
+            return Err(too_long());
+        }
+        let policy = capture.content.map_or(NONE, |content| distinct.number(content));
+        let leads = match (capture.leads, capture.content) {
+            (Leads::To(resource), _) => resource,
+            (Leads::NotCaptured, _) => NOT_CAPTURED,
+            // What a file that is confirmed has is with its own capture.
+            (Leads::Nowhere, Some(content)) if capture.file.is_none() => {
+                position_of_others(content, others)
+            }
+            (Leads::Nowhere, _) => NONE,
+        };
+        let response = self.response(ResponseRow {
+            status: facts.status.into(),
+            redirects: facts.redirects_followed,
+            has_date: date.is_some().into(),
+            capture_notes: facts.capture_notes.bits().into(),
+            file_notes: facts.file_notes.bits().into(),
+            serves_seconds: facts.serves_seconds().unwrap_or(NONE).into(),
+            file_bytes: facts.file_bytes.into(),
+            others_or_target: leads.into(),
+            file: capture.file.unwrap_or(NONE).into(),
+            first_failure: capture.first_failure.unwrap_or(NONE).into(),
+        })?;
+        Ok(HistoryRow::new(date.map_or(0, |date| date.0), facts.input, policy, response))
+    }
+
+    /// Returns the number of a response, which is stored if it is new.
+    fn response(&mut self, row: ResponseRow) -> Result<u32, CompileError> {
+        let new = end(&self.responses)?;
+        let number = *self.known.entry(row).or_insert(new);
         if number == new {
-            self.captures.push(row, outage)?;
+            self.responses.push(&[row])?;
         }
         Ok(number)
     }
 
-    /// Returns the number of moments.
-    fn moments(&self) -> u64 {
-        self.own.rows.len() + self.shared.rows.len()
-    }
-
     pub fn table_bytes(&self) -> usize {
-        self.known.allocation_size() + self.numbers.bytes()
+        self.known.allocation_size()
     }
 
-    /// Writes the sections: shared timelines behind those of captures.
-    pub fn write(&self, writer: &mut impl SectionSink) -> Result<(), CompileError> {
-        let Timelines { own, shared, captures, .. } = self;
-        writer.spool(SectionKind::TIMELINES, own.starts.spool())?;
-        let behind_own = own.rows.len() as u32;
-        shared.starts.spool().reader().each_piece(|piece| {
-            let mut starts = piece.to_vec();
-            let words = <[U32]>::mut_from_bytes(&mut starts).expect("a piece has whole words");
-            words.iter_mut().for_each(|start| *start += behind_own);
-            writer.write(&starts)
-        })?;
-        writer.write(U32::new(self.moments() as u32).as_bytes())?;
-        writer.spool(SectionKind::MOMENTS, own.rows.spool())?;
-        shared.rows.spool().reader().each_piece(|piece| writer.write(piece))?;
-        writer.spool(SectionKind::MOMENT_CAPTURES, captures.rows.spool())?;
-        writer.spool(SectionKind::MOMENT_OUTAGES, captures.outages.spool())
+    /// Writes the sections.
+    pub fn write(
+        &self,
+        (rules, long_outage): (&AccessRules, LongOutage),
+        distinct: &DistinctPolicies,
+        writer: &mut impl SectionSink,
+    ) -> Result<(), CompileError> {
+        let policies = rules.outcomes().map(|outcome| distinct.number(Content::Access(outcome)));
+        let long_outage = U32::new(long_outage as u32);
+        let head = TimelinesHead { long_outage, policies: policies.map(U32::new) };
+        writer.begin(SectionKind::TIMELINES)?;
+        writer.write(head.as_bytes())?;
+        self.origins.spool().reader().each_piece(|piece| writer.write(piece))?;
+        writer.spool(SectionKind::RESOURCES, self.starts.spool())?;
+        writer.write(U32::new(end(&self.rows)?).as_bytes())?;
+        writer.spool(SectionKind::HISTORY, self.rows.spool())?;
+        writer.spool(SectionKind::RESPONSES, self.responses.spool())
     }
 }
 
 fn too_long() -> CompileError {
     CompileError::TooMuch(format!(
-        "too long a history: a set has at most {TIMELINE_INPUTS_MAX} inputs and {} moments; compile \
+        "too long a history: a set has at most {TIMELINE_INPUTS_MAX} inputs, and {} resources; compile \
          the input as several sets",
-        u32::MAX
+        NOT_CAPTURED >> 1
     ))
-}
-
-/// Returns the stored form of a redirect to a shared timeline, with this date and number.
-fn stored_redirect(
-    date: Option<u64>,
-    Standing { facts, .. }: &Standing,
-    Followed { captured_at, expires_at, .. }: &Followed,
-    number: u32,
-) -> CaptureRow {
-    let (captured_at, expires_at) = (*captured_at, *expires_at);
-    let redirect = CaptureFacts { captured_at, expires_at, ..CaptureFacts::default() };
-    let other_scheme = CaptureNotes::default().with(CaptureNote::OtherScheme);
-    let has_note = facts.capture_notes.contains(CaptureNote::OtherScheme);
-    CaptureRow {
-        serves_seconds: redirect.serves_seconds().unwrap_or(NONE).into(),
-        capture_notes: if has_note { other_scheme.bits().into() } else { 0.into() },
-        others: number.into(),
-        ..CaptureRow::dated(date)
-    }
 }

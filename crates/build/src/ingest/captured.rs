@@ -173,8 +173,9 @@ pub struct Captured {
     pub(super) keeps: Keeps,
     form: Form,
     records: Spool,
-    /// The first key of each block, and where it begins.
-    blocks: Vec<(Box<[u8]>, u64)>,
+    /// The first key of each block, its number among all keys, and where the block begins.
+    blocks: Vec<(Box<[u8]>, u64, u64)>,
+    keys: u64,
     /// The bytes of the keys of blocks.
     key_bytes: usize,
     table: Table,
@@ -192,6 +193,7 @@ struct Block {
     first: Box<[u8]>,
     last: Vec<u8>,
     record: Vec<u8>,
+    keys: u64,
     resources: u64,
     undated: u64,
     has_origin: bool,
@@ -208,6 +210,7 @@ impl Block {
         if self.records.is_empty() {
             self.first = key.into();
         }
+        self.keys += 1;
         self.has_origin |= place::is_origin(key);
         for captures in resources.iter_mut().filter(|captures| !captures.is_empty()) {
             self.resources += 1;
@@ -240,6 +243,7 @@ impl Captured {
             form,
             records: Spool::new(scratch),
             blocks: Vec::new(),
+            keys: 0,
             key_bytes: 0,
             table: scratch.table(),
             resources: 0,
@@ -380,14 +384,15 @@ impl Captured {
     }
 
     fn append(&mut self, block: Block) -> Result<(), WriteError> {
-        let Block { records, first, resources, undated, has_origin, .. } = block;
+        let Block { records, first, keys, resources, undated, has_origin, .. } = block;
         if records.is_empty() {
             return Ok(());
         }
         self.key_bytes += first.len();
-        self.blocks.push((first, self.records.len()));
-        let places = self.blocks.capacity() * size_of::<(Box<[u8]>, u64)>();
+        self.blocks.push((first, self.keys, self.records.len()));
+        let places = self.blocks.capacity() * size_of::<(Box<[u8]>, u64, u64)>();
         self.table.resize(places + self.key_bytes)?;
+        self.keys += keys;
         self.resources += resources;
         self.undated += undated;
         self.has_origin |= has_origin;
@@ -400,19 +405,24 @@ impl Captured {
         CapturedReader { captured: self, reader: self.records.reader(), block: 0, waiting }
     }
 
-    /// Returns the resources under a key.
-    pub(super) fn get(&self, key: &[u8]) -> Result<Resources, WriteError> {
-        let after = self.blocks.partition_point(|(first, _)| **first <= *key);
-        let Some(block) = after.checked_sub(1) else { return Ok(Resources::default()) };
+    /// Returns the number of a key among all, and the resources under it; `None` if it is not there.
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<(u64, Resources)>, WriteError> {
+        let after = self.blocks.partition_point(|(first, ..)| **first <= *key);
+        let Some(block) = after.checked_sub(1) else { return Ok(None) };
         let (start, end) = (self.start_of(block), self.start_of(after));
-        let found =
-            self.some_of(&self.records.at(start, (end - start) as usize)?, |it| it.cmp(key));
-        Ok(found?.pop().map(|(_, resources)| resources).unwrap_or_default())
+        let (bytes, mut number) = (self.records.at(start, (end - start) as usize)?, 0);
+        let found = self.some_of(&bytes, |other| {
+            let order = other.cmp(key);
+            number += u64::from(order == Ordering::Less);
+            order
+        });
+        let number = self.blocks[block].1 + number;
+        Ok(found?.pop().map(|(_, resources)| (number, resources)))
     }
 
     /// Returns where a block begins, or all blocks end.
     fn start_of(&self, block: usize) -> u64 {
-        self.blocks.get(block).map_or(self.records.len(), |(_, start)| *start)
+        self.blocks.get(block).map_or(self.records.len(), |(.., start)| *start)
     }
 
     /// Returns the keys of a block that are wanted, with their resources, up to the first key that is
@@ -420,7 +430,7 @@ impl Captured {
     fn some_of(
         &self,
         mut block: &[u8],
-        wanted: impl Fn(&[u8]) -> Ordering,
+        mut wanted: impl FnMut(&[u8]) -> Ordering,
     ) -> Result<Vec<Keyed>, WriteError> {
         let (mut some, mut key) = (Vec::new(), Vec::new());
         let mut read = || {
@@ -527,11 +537,12 @@ mod tests {
                 newest.take(b"a.example", Slot::Https, known).unwrap();
             }
             let (captured, ..) = newest.finish().unwrap();
-            let [http, found] = captured.get(b"a.example").unwrap();
-            assert!(http.is_empty());
+            let (number, [http, found]) = captured.get(b"a.example").unwrap().unwrap();
+            assert!(number == 0 && http.is_empty());
+            assert!(captured.get(b"a").unwrap().is_none() && captured.get(b"b").unwrap().is_none());
             let dates: Vec<u64> = found.iter().map(|it| it.facts.captured_at.unwrap().0).collect();
             assert!(dates.into_iter().eq(100..=FAILURES));
-            let view = Track::of(&found, rules).view(None).unwrap();
+            let view = Track::of(&found, rules).newest().unwrap();
             assert_eq!(view.failing_since, Some(UnixSeconds(101)));
         }
     }

@@ -18,7 +18,7 @@ use crate::pool::Packed;
 
 /// A part of a file, as the log refers to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// The extract of a policy, which has rules or none.
     Extract(u32, bool),
     /// Other records: one more than their position, or 0 for none.
@@ -26,18 +26,29 @@ pub(super) enum Part {
 }
 
 /// A part of a file, and whether it has neither rules nor usage records.
-pub(super) type ReadPart = (Packed, bool);
+pub(crate) type ReadPart = (Packed, bool);
 
 /// Reads the files of a set.
 #[derive(Clone, Copy)]
-pub(super) struct Files<'m> {
+pub(crate) struct Files<'m> {
     pub set: &'m PolicySet,
     /// The section that refers to them.
     pub log: Section,
     pub scratch: &'m Scratch,
 }
 
-impl Files<'_> {
+impl<'m> Files<'m> {
+    /// The damage of a few lines that stand for many.
+    pub const TOO_LONG: &'static str =
+        "its files are longer together than those of a set of its size";
+
+    /// Begins to read the files of a set, which has captures.
+    pub fn of(set: &'m PolicySet, scratch: &'m Scratch) -> Result<Files<'m>, SetError> {
+        let problem = "has no captures; run `portcullis compile` again";
+        let log = set.log().ok_or_else(|| SetError::unusable(set.name(), problem))?;
+        Ok(Files { set, log, scratch })
+    }
+
     /// Reads a part of a file.
     pub fn read(&self, part: Part) -> Result<ReadPart, SetError> {
         let (policy, has_rules) = match part {

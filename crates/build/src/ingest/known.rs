@@ -11,10 +11,11 @@
 use portcullis_captures::PayloadNames;
 use portcullis_dialect::decision::PolicyState;
 use portcullis_dialect::{Access, AccessRules, Fetched};
-use portcullis_robots::access::{CaptureNote, UnixSeconds};
+use portcullis_robots::access::UnixSeconds;
 use portcullis_set::stored::CaptureFacts;
 
 use crate::pool::BlobID;
+use crate::standing::Content;
 
 /// The captures of the resources under a key, by [`Slot`](super::place::Slot); none if there is no such
 /// resource.
@@ -52,6 +53,14 @@ pub(super) fn settle_order<B>(captures: &mut Vec<Known<B>>, (rules, keeps_all): 
             || (matches!(known.held, Held::Repeated(_)) && index > file)
     });
     before - undated(captures)
+}
+
+/// Returns whether both resources of a key have the same captures. Those of redirects may lead elsewhere.
+pub(super) fn are_same<B: PartialEq>([http, https]: &Resources<B>) -> bool {
+    let are_same = |(one, other): (&Known<B>, &Known<B>)| {
+        (&one.facts, &one.held) == (&other.facts, &other.held)
+    };
+    !http.is_empty() && http.len() == https.len() && http.iter().zip(https).all(are_same)
 }
 
 /// Gives each revisit that names its file in another way than by a date the date of that file, if it is the newest
@@ -114,6 +123,18 @@ impl<B> Held<B> {
     }
 }
 
+impl Known<BlobID> {
+    /// Returns what a file says.
+    pub(super) fn content(&self) -> Option<Content> {
+        match self.held {
+            Held::File { extract, others, has_rules } => {
+                Some(Content::from_file(extract, others, has_rules, self.facts.file_notes))
+            }
+            Held::Location(_) | Held::Repeated(_) | Held::Nothing => None,
+        }
+    }
+}
+
 impl<B> Known<B> {
     /// Returns the rank of the capture, which is greater for a newer one: by date (no date is
     /// oldest), then by input, then by position in the input.
@@ -131,19 +152,9 @@ impl<B> Known<B> {
         matches!(self.held, Held::File { .. })
     }
 
-    /// Returns the answer, as far as it matters to a dialect.
-    pub(super) fn answer(&self) -> Fetched {
-        match self.facts.status {
-            0 if self.facts.capture_notes.contains(CaptureNote::RedirectToNowhere) => {
-                Fetched::RedirectToNowhere
-            }
-            0 => Fetched::NoResponse,
-            status => Fetched::Status(status),
-        }
-    }
-
-    fn access(&self, rules: &AccessRules) -> Access {
-        rules.resolve(self.answer(), self.facts.redirects_followed.into())
+    /// Returns what the answer means, after the redirects within the capture.
+    pub(super) fn access(&self, rules: &AccessRules) -> Access {
+        rules.resolve(self.facts.answer(), self.facts.redirects_followed.into())
     }
 
     /// Returns whether the server failed, so that the capture may be part of an outage.
@@ -155,7 +166,7 @@ impl<B> Known<B> {
     /// nowhere.
     fn state(&self, rules: &AccessRules) -> Option<PolicyState> {
         match self.access(rules) {
-            Access::Outcome(outcome) if self.answer() != Fetched::RedirectToNowhere => {
+            Access::Outcome(outcome) if self.facts.answer() != Fetched::RedirectToNowhere => {
                 Some(outcome.state)
             }
             _ => None,

@@ -14,7 +14,7 @@ use portcullis_robots::access::{CaptureNotes, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 use portcullis_set::stored::CaptureFacts;
 
-use super::known::{Held, Known, Resources};
+use super::known::{Held, Known, Resources, are_same};
 use crate::pool::BlobID;
 
 /// Where captures are, which decides the form of their record.
@@ -96,15 +96,12 @@ impl Form {
     pub(super) fn push(
         self,
         out: &mut Vec<u8>,
-        [http, https]: &Resources,
+        resources: &Resources,
         refer: &mut Refer<'_>,
     ) -> Result<(), WriteError> {
+        let [http, https] = resources;
         self.push_resource(out, http, refer)?;
-        let are_same = |(one, other): (&Known<_>, &Known<_>)| {
-            (&one.facts, &one.held) == (&other.facts, &other.held)
-        };
-        let has_same = self != Form::Run && !http.is_empty() && http.len() == https.len();
-        if has_same && http.iter().zip(https).all(are_same) {
+        if self != Form::Run && are_same(resources) {
             push_varint(out, AS_HTTP);
             return Ok(());
         }

@@ -78,6 +78,7 @@ use crate::hosts::Standings;
 use crate::provenance::{InputReport, SettleConfig};
 
 pub(super) use captured::Captured;
+pub(super) use files::{Files, Part};
 pub(super) use log::Role;
 pub(super) use parts::inputs;
 pub use parts::{Merger, settle_of};

@@ -1,5 +1,4 @@
-//! Joins captures of archives and of sets: the first step of compiling, merging, verifying, and asking
-//! as of another time.
+//! Joins captures of archives and of sets: the first step of compiling, merging and verifying.
 //!
 //! A set stores the captures that count in the order of their keys, so sets are merged without sorting.
 //! The result is that of compiling all their captures at once.
@@ -19,8 +18,6 @@ use rayon::prelude::*;
 use portcullis_dialect::AccessRules;
 use portcullis_files::error::WriteError;
 use portcullis_files::scratch::Table;
-use portcullis_robots::access::UnixSeconds;
-use portcullis_set::batch::BeforeFirst;
 use portcullis_set::file::{Damage, SetError};
 use portcullis_set::stored::PolicySet;
 
@@ -168,12 +165,11 @@ impl Merger {
         let (rules, _) = self.keeps();
         for &set in sets {
             let inputs = inputs(set)?;
-            let problem = "has no captures; run `portcullis compile` again";
-            let log = set.log().ok_or_else(|| SetError::unusable(set.name(), problem))?;
+            let files = Files::of(set, &self.config.scratch)?;
             logs.push(LogReader {
-                files: Files { set, log, scratch: &self.config.scratch },
+                files,
                 rules,
-                rest: set.file().bytes(log, 0, log.bytes)?,
+                rest: set.file().bytes(files.log, 0, files.log.bytes)?,
                 key: Vec::new(),
                 entries: VecDeque::new(),
                 ahead: Parts::default(),
@@ -207,7 +203,7 @@ impl Merger {
     /// [`NoteKind::OF_FILES`]: portcullis_robots::syntax::NoteKind::OF_FILES
     pub fn finish(self) -> Result<Ingested, IngestError> {
         let is_strict = self.config.strictness == Strictness::Strict;
-        let ingested = self.settle(None)?;
+        let ingested = self.settle()?;
         let problem = match ingested.superseded_undated {
             _ if !is_strict => None,
             0 => match ingested.doubted.first() {
@@ -226,10 +222,7 @@ impl Merger {
         }
     }
 
-    pub(crate) fn settle(
-        mut self,
-        at: Option<(UnixSeconds, BeforeFirst)>,
-    ) -> Result<Ingested, WriteError> {
+    pub(crate) fn settle(mut self) -> Result<Ingested, WriteError> {
         let captured = match self.parts.len() {
             1 => self.parts.pop().expect("a part"),
             _ => {
@@ -250,7 +243,7 @@ impl Merger {
         let IngestConfig { dialect, robots_bytes_max, settle, scratch, .. } = config;
         let provenance = Provenance::of(&numbered, &settle).to_json();
         let compiling = CompileConfig { dialect, robots_bytes_max, provenance, scratch };
-        let standings = Standings::from_captures(Settling { captured, settle, at }, pool);
+        let standings = Standings::from_captures(Settling { captured, settle }, pool);
         Ok(Ingested {
             standings,
             inputs,
@@ -449,8 +442,7 @@ impl<'m> LogReader<'m> {
         };
         self.touched += packed.len() + PAGES_OF_TEXT;
         let left = self.text_bytes_left.checked_sub(packed.len() as u64);
-        let what = "its files are longer together than those of a set of its size";
-        self.text_bytes_left = left.ok_or_else(|| self.files.odd(what))?;
+        self.text_bytes_left = left.ok_or_else(|| self.files.odd(Files::TOO_LONG))?;
         let known = (self.intern(&packed)?, is_silent);
         self.parts.insert(part, known);
         self.table.resize(self.parts.allocation_size())?;

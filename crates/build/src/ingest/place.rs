@@ -23,7 +23,7 @@ pub(super) enum Slot {
 }
 
 /// A key, and the slot under it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     pub(super) key: Vec<u8>,
     pub(super) slot: Slot,

@@ -37,7 +37,7 @@ impl Questions<'_> {
         let (scheme, key) = (scheme.as_bytes(), rest.split('/').next().unwrap().as_bytes());
         let Some(time) = self.time(url) else { return set.policy_of(scheme, key).unwrap() };
         let timeline = set.timeline_of(scheme, key).unwrap()?;
-        let index = timeline.find(time).unwrap()?;
+        let index = timeline.find(time)?;
         Some(timeline.moment(index).unwrap().policy)
     }
 }

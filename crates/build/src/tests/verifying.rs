@@ -1,13 +1,16 @@
 //! The damage that verifying finds and reports.
 
+use std::ops::Range;
+
 use zerocopy::{FromBytes, IntoBytes};
 
 use portcullis_dialect::dialect::{Dialect, RFC_9309};
 use portcullis_engine::{Line, RuleSet};
-use portcullis_robots::access::UnixSeconds;
+use portcullis_robots::access::{CaptureNote, UnixSeconds};
 use portcullis_set::file::{HeaderFields, StoredHeader};
 use portcullis_set::layout::{
-    CaptureRow, HostLine, LINE_SLOTS, MomentRow, PolicyHead, SlotLine, policy, record,
+    CaptureRow, HistoryRow, HostLine, LINE_SLOTS, NOT_CAPTURED, PolicyHead, ResponseRow, SlotLine,
+    TimelinesHead, policy, record,
 };
 use portcullis_set::limits::SET_BLOCK_BYTES;
 use portcullis_set::lists::Role;
@@ -43,7 +46,7 @@ fn the_samples_have_everything() {
     assert!(set.counts().rule_sets >= 5);
     let set = PolicySet::from_bytes("a.set", sample::with_history(&RFC_9309)).unwrap();
     assert!(set.section_bytes().all(|(_, bytes)| bytes > 0));
-    assert!(set.moments() > 15);
+    assert!(set.history_captures() > 15);
     let set = PolicySet::from_bytes("a.set", sample::of_groups(&RFC_9309)).unwrap();
     assert!(set.counts().rule_sets >= 60);
 }
@@ -303,98 +306,112 @@ fn find_out(sample: Vec<u8>, cases: &[Case<'_>]) {
     }
 }
 
-/// Returns the moments of a set with history.
-fn moments(parts: &mut Parts) -> &mut [MomentRow] {
-    <[MomentRow]>::mut_from_bytes(parts.section(SectionKind::MOMENTS)).unwrap()
+/// Returns the captures of a set with history.
+fn history(parts: &mut Parts) -> &mut [HistoryRow] {
+    <[HistoryRow]>::mut_from_bytes(parts.section(SectionKind::HISTORY)).unwrap()
 }
 
-/// Returns the captures of moments.
-fn captures_of_moments(parts: &mut Parts) -> &mut [CaptureRow] {
-    <[CaptureRow]>::mut_from_bytes(parts.section(SectionKind::MOMENT_CAPTURES)).unwrap()
+/// Returns what they received.
+fn responses(parts: &mut Parts) -> &mut [ResponseRow] {
+    <[ResponseRow]>::mut_from_bytes(parts.section(SectionKind::RESPONSES)).unwrap()
 }
 
-/// The sections of a set with history.
-const HISTORY: [SectionKind; 4] = [
-    SectionKind::TIMELINES,
-    SectionKind::MOMENTS,
-    SectionKind::MOMENT_CAPTURES,
-    SectionKind::MOMENT_OUTAGES,
-];
+/// The words of the head of timelines.
+const HEAD_WORDS: usize = size_of::<TimelinesHead>() / 4;
+
+/// Returns the number of the resource of an origin, and its captures.
+fn resource(parts: &mut Parts, key: &[u8], https: bool) -> (u32, Range<usize>) {
+    let set = parts.open().unwrap();
+    let capture = set.host(key).unwrap().unwrap().timeline(https).unwrap().unwrap().capture();
+    let number = parts.word(SectionKind::TIMELINES, HEAD_WORDS + capture as usize) >> 1;
+    let [first, end] =
+        [0, 1].map(|it| parts.word(SectionKind::RESOURCES, number as usize + it) as usize);
+    (number, first..end)
+}
+
+/// Returns the response of the first capture of an origin.
+fn first_response<'p>(parts: &'p mut Parts, key: &[u8], https: bool) -> &'p mut ResponseRow {
+    let (_, rows) = resource(parts, key, https);
+    let response = history(parts)[rows.start].response.get() as usize;
+    &mut responses(parts)[response]
+}
 
 fn remove(parts: &mut Parts, kind: SectionKind) {
     parts.sections.retain(|(other, _)| *other != kind);
 }
 
+/// The sections of a set with history.
+const HISTORY: [SectionKind; 4] =
+    [SectionKind::TIMELINES, SectionKind::RESOURCES, SectionKind::HISTORY, SectionKind::RESPONSES];
+
 #[test]
 fn a_faulty_writer_of_timelines_is_found_out() {
     let cases: &[Case<'_>] = &[
-        ("it has timelines without moments", |parts| remove(parts, SectionKind::MOMENTS)),
-        ("or moments without timelines", |parts| remove(parts, SectionKind::TIMELINES)),
-        ("section 'rule sets', at", |parts| {
+        ("it has a part of a history", |parts| remove(parts, SectionKind::HISTORY)),
+        ("it has a part of a history", |parts| remove(parts, SectionKind::TIMELINES)),
+        ("it has a part of a history", |parts| remove(parts, SectionKind::RESPONSES)),
+        ("compiled to", |parts| {
             for kind in HISTORY {
                 remove(parts, kind);
             }
         }),
-        ("section 'moments'", |parts| moments(parts).swap(0, 1)),
-        ("section 'moments'", |parts| {
-            let rows = moments(parts);
-            rows[0].since_and_input = rows[1].since_and_input;
+        ("section 'history'", |parts| history(parts).swap(1, 2)),
+        ("section 'history'", |parts| {
+            history(parts)[0].date_and_input = 0.into();
         }),
-        ("section 'moments'", |parts| {
-            let last = parts.section(SectionKind::MOMENTS).len() - size_of::<MomentRow>();
-            parts.section(SectionKind::MOMENTS).truncate(last);
+        ("section 'history'", |parts| {
+            let last = parts.section(SectionKind::HISTORY).len() - size_of::<HistoryRow>();
+            parts.section(SectionKind::HISTORY).truncate(last);
         }),
-        ("section 'moments'", |parts| {
-            let row = parts.section(SectionKind::MOMENTS)[..size_of::<MomentRow>()].to_vec();
-            parts.section(SectionKind::MOMENTS).extend(row);
+        ("section 'history'", |parts| {
+            let row = parts.section(SectionKind::HISTORY)[..size_of::<HistoryRow>()].to_vec();
+            parts.section(SectionKind::HISTORY).extend(row);
         }),
-        ("section 'moments'", |parts| parts.section(SectionKind::MOMENTS).push(0)),
-        ("section 'moments'", |parts| moments(parts)[1].policy = u32::MAX.into()),
-        ("section 'moments'", |parts| {
+        ("section 'history'", |parts| parts.section(SectionKind::HISTORY).push(0)),
+        ("section 'history'", |parts| history(parts)[1].policy = u32::MAX.into()),
+        ("section 'history'", |parts| {
             // The file behind a redirect does not change.
-            let rows = moments(parts);
+            let rows = history(parts);
             let changes = rows.iter().rposition(|row| row.since() == 8 * 86_400).unwrap();
             rows[changes].policy = rows[changes - 1].policy;
         }),
-        ("section 'moments'", |parts| moments(parts)[1].capture = u32::MAX.into()),
-        ("section 'moments'", |parts| moments(parts)[0].capture = 1.into()),
-        ("section 'moment captures'", |parts| {
-            captures_of_moments(parts)[0].date = [0, 0, 0, 0, 2];
+        ("section 'history'", |parts| history(parts)[1].response = u32::MAX.into()),
+        ("section 'history'", |parts| history(parts)[0].response = 1.into()),
+        ("section 'history'", |parts| history(parts)[0].date_and_input |= 1),
+        ("section 'responses'", |parts| responses(parts)[0].has_date ^= 1),
+        ("section 'responses'", |parts| responses(parts)[0].status += 1),
+        ("section 'responses'", |parts| responses(parts)[0].file = 0.into()),
+        ("section 'responses'", |parts| {
+            // A redirect leads to itself.
+            let (near, _) = resource(parts, b"near.example", true);
+            first_response(parts, b"near.example", true).others_or_target = near.into();
         }),
-        ("section 'moment captures'", |parts| {
-            captures_of_moments(parts)[0].date = [1, 0, 0, 0, 0];
+        ("section 'responses'", |parts| {
+            first_response(parts, b"near.example", true).others_or_target = NOT_CAPTURED.into();
         }),
-        ("section 'moment captures'", |parts| captures_of_moments(parts)[0].input = 1.into()),
-        ("section 'moment captures'", |parts| {
-            let copy = captures_of_moments(parts)[0].as_bytes().to_vec();
-            parts.section(SectionKind::MOMENT_CAPTURES).extend(copy);
+        ("section 'responses'", |parts| {
+            let copy = responses(parts)[0].as_bytes().to_vec();
+            parts.section(SectionKind::RESPONSES).extend(copy);
         }),
-        ("section 'moments'", |parts| {
-            moments(parts)[0].since_and_input |= 1;
-        }),
+        ("section 'resources'", |parts| parts.set_word(SectionKind::RESOURCES, 1, 0)),
+        ("section 'resources'", |parts| parts.section(SectionKind::RESOURCES).extend([0; 4])),
         ("section 'hosts'", |parts| {
-            let captures = parts.section(SectionKind::TIMELINES).len() as u32 / 4 - 1;
-            let mut start = |capture| parts.word(SectionKind::TIMELINES, capture as usize);
-            let longest = (0..captures).max_by_key(|&it| start(it + 1) - start(it)).unwrap();
             // Each host of the sample has one line.
             for capture in hosts(parts).iter_mut().flat_map(|host| &mut host.captures) {
                 if capture.get() != u32::MAX {
-                    *capture = longest.into();
+                    *capture = 1.into();
                 }
             }
         }),
-        ("section 'moments'", |parts| {
+        ("section 'history'", |parts| {
             let provenance = br#"{"inputs":[{"name":"a.jsonl"}]}"#.to_vec();
             *parts.section(SectionKind::PROVENANCE) = provenance;
-            moments(parts)[0].since_and_input |= 1;
+            history(parts)[0].date_and_input |= 1;
         }),
-        ("section 'timelines'", |parts| {
-            parts.set_word(SectionKind::TIMELINES, 0, u32::MAX);
-        }),
-        ("section 'timelines'", |parts| {
-            let last = parts.section(SectionKind::TIMELINES).len() / 4 - 1;
-            parts.set_word(SectionKind::TIMELINES, last, 1 << 20);
-        }),
+        // The choice for long outages, the policy of an outcome, and the resource of an origin.
+        ("section 'timelines'", |parts| parts.set_word(SectionKind::TIMELINES, 0, 1)),
+        ("section 'timelines'", |parts| parts.set_word(SectionKind::TIMELINES, 1, 0)),
+        ("section 'timelines'", |parts| parts.set_word(SectionKind::TIMELINES, HEAD_WORDS, 1)),
         ("section 'timelines'", |parts| {
             let last = parts.section(SectionKind::TIMELINES).len() - 4;
             parts.section(SectionKind::TIMELINES).truncate(last);
@@ -404,60 +421,73 @@ fn a_faulty_writer_of_timelines_is_found_out() {
     find_out(sample::with_history(&RFC_9309), cases);
 }
 
-/// Returns the rows of the last timeline that origins share.
-fn last_shared(parts: &mut Parts) -> &mut [MomentRow] {
-    let words = parts.section(SectionKind::TIMELINES).len() / 4;
-    let start = parts.word(SectionKind::TIMELINES, words - 2) as usize;
-    &mut moments(parts)[start..]
-}
-
-/// Returns the row of the last origin that follows a timeline, which is the last one that is shared.
-fn follower(parts: &mut Parts) -> MomentRow {
-    let captures = parts.section(SectionKind::CAPTURES).len() / size_of::<CaptureRow>();
-    let own = parts.word(SectionKind::TIMELINES, captures) as usize;
-    *moments(parts)[..own].iter().rfind(|row| row.follows()).unwrap()
-}
-
 /// A reader that does not verify finds no other answer instead.
 #[test]
-fn a_timeline_that_cannot_be_followed_is_damage() {
-    fn redirect(parts: &mut Parts) -> &mut CaptureRow {
-        let capture = follower(parts).capture.get() as usize;
-        &mut captures_of_moments(parts)[capture]
-    }
-    let cases: [Case<'_>; 5] = [
-        ("follows a timeline that is not there", |parts| redirect(parts).others = u32::MAX.into()),
-        ("section 'timelines'", |parts| redirect(parts).others = 1_000.into()),
-        ("too many timelines follow each other", |parts| {
-            let MomentRow { policy, capture, .. } = follower(parts);
-            for row in last_shared(parts) {
-                (row.policy, row.capture) = (policy, capture);
-            }
+fn a_redirect_that_cannot_be_followed_is_damage() {
+    let often = |parts: &mut Parts| resource(parts, b"often.example", false).1;
+    let cases: [Case<'_>; 7] = [
+        ("section 'resources'", |parts| {
+            first_response(parts, b"near.example", true).others_or_target = 1_000.into();
         }),
-        ("a moment follows a later timeline", |parts| {
-            last_shared(parts).iter_mut().for_each(|row| row.since_and_input = u64::MAX.into());
+        ("section 'resources'", |parts| {
+            first_response(parts, b"near.example", true).others_or_target = (u32::MAX - 2).into();
         }),
-        ("moments are not in order", |parts| last_shared(parts).reverse()),
+        ("a resource ends before it begins", |parts| {
+            let (number, rows) = resource(parts, b"often.example", false);
+            parts.set_word(SectionKind::RESOURCES, number as usize + 1, rows.start as u32 - 1);
+        }),
+        ("captures are not in order", |parts| {
+            let (_, rows) = resource(parts, b"often.example", false);
+            history(parts)[rows].reverse();
+        }),
+        ("the capture of a file has no policy", |parts| {
+            let (_, rows) = resource(parts, b"often.example", false);
+            history(parts)[rows].iter_mut().for_each(|row| row.policy = u32::MAX.into());
+        }),
+        ("section 'responses'", |parts| {
+            let (_, rows) = resource(parts, b"often.example", false);
+            history(parts)[rows].iter_mut().for_each(|row| row.response = u32::MAX.into());
+        }),
+        ("an earlier capture is not there", |parts| {
+            first_response(parts, b"near.example", true).file = 7.into();
+        }),
     ];
     for (expected, change) in cases {
         let mut parts = Parts::of(sample::with_history(&RFC_9309));
-        assert_eq!(last_shared(&mut parts).len(), 14);
+        assert_eq!(often(&mut parts).len(), 14);
         change(&mut parts);
         let set = parts.open().unwrap();
+        assert!(crate::verify(&set, &Scratch::in_memory()).is_err(), "{expected}");
         let timeline = set.timeline_of(b"https", b"near.example").unwrap().unwrap();
-        let at = timeline.find(UnixSeconds(25 * 86_400)).unwrap().unwrap();
-        let errors = [
-            timeline.policy(at).unwrap_err(),
-            timeline.moment(at).unwrap_err(),
-            timeline.period(at).unwrap_err(),
-            timeline.moments().unwrap().find_map(Result::err).unwrap(),
-            timeline.periods().unwrap_err(),
+        let at = timeline.find(UnixSeconds(25 * 86_400)).unwrap();
+        let at_that_time = [
+            timeline.policy(at).expect_err(expected),
+            timeline.moment(at).expect_err(expected),
+            timeline.period(at).expect_err(expected),
         ];
-        assert!(timeline.moments_max().is_err(), "{expected}");
-        for error in errors {
+        // Those that are out of order may not be met.
+        let of_all = [timeline.moments().find_map(Result::err), timeline.periods().err()];
+        for error in at_that_time.into_iter().chain(of_all.into_iter().flatten()) {
             assert!(error.to_string().contains(expected), "{error}, expected {expected}");
         }
     }
+}
+
+/// Redirects that lead to each other end as they do in captures.
+#[test]
+fn a_circle_of_redirects_ends() {
+    let mut parts = Parts::of(sample::with_history(&RFC_9309));
+    let (far, _) = resource(&mut parts, b"far.example", true);
+    first_response(&mut parts, b"near.example", true).others_or_target = far.into();
+    let set = parts.open().unwrap();
+    for key in [b"near.example".as_slice(), b"far.example"] {
+        let timeline = set.timeline_of(b"https", key).unwrap().unwrap();
+        let at = timeline.find(UnixSeconds(25 * 86_400)).unwrap();
+        let facts = timeline.moment(at).unwrap().capture.facts;
+        assert!(facts.capture_notes.contains(CaptureNote::TooManyRedirects));
+        assert_eq!(timeline.periods().unwrap().len(), 1);
+    }
+    assert!(crate::verify(&set, &Scratch::in_memory()).is_err());
 }
 
 #[test]

@@ -338,8 +338,8 @@ impl Classifier {
     ) -> Result<Option<(PolicyNumber, StoredCapture<'_>)>, Damage> {
         let Some(at) = at.or(self.at) else { return self.set.origin(scheme, key) };
         let Some(timeline) = self.set.timeline_of(scheme, key)? else { return Ok(None) };
-        let found = match (timeline.find(at)?, self.before_first) {
-            (None, BeforeFirst::Oldest) => timeline.first()?,
+        let found = match (timeline.find(at), self.before_first) {
+            (None, BeforeFirst::Oldest) => timeline.first(),
             (found, _) => found,
         };
         let moment = found.map(|at| timeline.moment(at)).transpose()?;

@@ -17,7 +17,7 @@ use super::freshness::{Age, AgeCounts, Freshness};
 use super::pieces::Pieces;
 use crate::Damage;
 use crate::layout::NONE;
-use crate::stored::{MomentAt, Period, PolicyNumber, StoredCapture, StoredMoment, StoredTimeline};
+use crate::stored::{MomentAt, Period, StoredCapture, StoredMoment, StoredTimeline};
 
 /// The times as of which the records of a block are decided.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,22 +63,13 @@ pub struct Now {
 /// What was found for a record of a block with times: the moment of an origin's timeline, or why
 /// there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    /// The capture of the origin; [`NONE`] if there is no moment.
-    capture: u32,
-    /// Where the moment is, or the reason.
-    at: MomentAt,
-}
-
-impl Found {
+pub(super) enum Found {
     /// There is no origin.
-    const NOTHING: Found = Found::none(0);
-    const NO_TIME: Found = Found::none(1);
-    const BEFORE_FIRST: Found = Found::none(2);
-
-    const fn none(reason: u32) -> Found {
-        Found { capture: NONE, at: MomentAt { row: reason, time: UnixSeconds(0) } }
-    }
+    Nothing,
+    NoTime,
+    BeforeFirst,
+    /// The capture of the origin, and where the moment is.
+    Moment(u32, MomentAt),
 }
 
 /// What the search of a block found besides moments.
@@ -100,7 +91,7 @@ impl Classifier {
         found: &mut Vec<Found>,
     ) -> Result<Search, Damage> {
         found.clear();
-        found.resize(policies.len(), Found::NOTHING);
+        found.resize(policies.len(), Found::Nothing);
         let mut captures = Vec::with_capacity(pieces.hosts().len());
         for (number, host) in pieces.hosts().iter().enumerate() {
             let first = pieces.urls_of_host(number).start;
@@ -109,12 +100,11 @@ impl Classifier {
             captures.push(capture);
         }
         let mut timelines = Vec::with_capacity(captures.len());
-        for (number, &capture) in captures.iter().enumerate() {
-            let policy = PolicyNumber(policies[pieces.urls_of_host(number).start]);
+        for capture in captures {
             timelines.push(match capture {
                 NONE => None,
                 _ => {
-                    let timeline = self.set.timeline(policy, capture)?;
+                    let timeline = self.set.timeline(capture)?;
                     timeline.prefetch();
                     Some(timeline)
                 }
@@ -143,12 +133,12 @@ impl Classifier {
     ) -> Result<(Found, u32), Damage> {
         let Some(time) = time else {
             search.has_undecided = true;
-            return Ok((Found::NO_TIME, NO_POLICY));
+            return Ok((Found::NoTime, NO_POLICY));
         };
-        let Some(timeline) = timeline else { return Ok((Found::NOTHING, NO_POLICY)) };
-        let found = match timeline.find(time)? {
+        let Some(timeline) = timeline else { return Ok((Found::Nothing, NO_POLICY)) };
+        let found = match timeline.find(time) {
             None if self.before_first == BeforeFirst::Oldest => {
-                let first = timeline.first()?;
+                let first = timeline.first();
                 search.early += u64::from(first.is_some());
                 first
             }
@@ -156,10 +146,10 @@ impl Classifier {
         };
         let Some(at) = found else {
             search.has_undecided = true;
-            return Ok((Found::BEFORE_FIRST, NO_POLICY));
+            return Ok((Found::BeforeFirst, NO_POLICY));
         };
         let policy = self.known(timeline.policy(at)?.0)?;
-        Ok((Found { capture: timeline.capture(), at }, policy))
+        Ok((Found::Moment(timeline.capture(), at), policy))
     }
 
     /// Counts the records of a block by age of their capture. With [`Freshness::withdraws`],
@@ -206,8 +196,8 @@ impl Classifier {
         }
         for (record, &found) in found.iter().enumerate() {
             let instead = match found {
-                Found::NO_TIME => Some(Decision::NO_TIME),
-                Found::BEFORE_FIRST => Some(Decision::BEFORE_FIRST),
+                Found::NoTime => Some(Decision::NO_TIME),
+                Found::BeforeFirst => Some(Decision::BEFORE_FIRST),
                 _ => self.expired_at(found, times.of(record), &mut ages)?,
             };
             if let Some(decision) = instead {
@@ -263,32 +253,26 @@ impl Classifier {
         found: Found,
         last: &mut Option<(u32, Period)>,
     ) -> Result<Option<InForce>, Damage> {
-        let Some(timeline) = self.timeline_of(found)? else { return Ok(None) };
-        let moment = timeline.moment(found.at)?;
+        let Found::Moment(capture, at) = found else { return Ok(None) };
+        let timeline = self.set.timeline(capture)?;
+        let moment = timeline.moment(at)?;
         // A period may have many moments, and records often fall in the same one.
-        let is_same = |(capture, period): &(u32, Period)| {
+        let is_same = |(last, period): &(u32, Period)| {
             let has_begun = period.since <= moment.since;
             let has_not_ended = period.until.is_none_or(|until| moment.since < until);
-            *capture == found.capture && has_begun && has_not_ended
+            *last == capture && has_begun && has_not_ended
         };
         let period = match last.filter(is_same) {
             Some((_, period)) => period,
-            None => timeline.period(found.at)?,
+            None => timeline.period(at)?,
         };
-        *last = Some((found.capture, period));
+        *last = Some((capture, period));
         Ok(Some(InForce { captured_at: moment.capture.facts.captured_at, period }))
     }
 
     /// Returns the moment that was found.
     fn moment_of(&self, found: Found) -> Result<Option<StoredMoment<'_>>, Damage> {
-        let timeline = self.timeline_of(found)?;
-        timeline.map(|timeline| timeline.moment(found.at)).transpose()
-    }
-
-    /// Returns the timeline of the moment that was found.
-    fn timeline_of(&self, found: Found) -> Result<Option<StoredTimeline<'_>>, Damage> {
-        // The number of the policy is not needed where the moment is known.
-        let timeline = || self.set.timeline(PolicyNumber(NONE), found.capture);
-        (found.capture != NONE).then(timeline).transpose()
+        let Found::Moment(capture, at) = found else { return Ok(None) };
+        self.set.timeline(capture)?.moment(at).map(Some)
     }
 }

@@ -128,15 +128,16 @@ kinds! {
     12 OTHERS "others": "The other records of files, as lists.",
     13 OUTAGES "outages": "Outages, by capture.",
     14 LOG "log": "The captures that count, in the order of their keys.",
-    15 TIMELINES "timelines": "The first moment of each timeline, by capture.",
+    15 OLD_TIMELINES "old timelines": "The history of origins, before format 16.",
     16 RULE_SETS "rule sets": "The rule sets.",
     17 POLICY_HEADS "policy heads": "What each policy is for an agent that it does not name.",
-    18 MOMENTS "moments": "The moments of timelines.",
     21 USAGE_RECORDS "usage records": "The usage records of policies.",
-    23 MOMENT_CAPTURES "moment captures": "The captures of moments.",
     24 OTHER_STRINGS_BYTES "other strings": "Strings of other records, before format 16.",
     25 OTHER_STRING_BUCKETS "other string buckets": "The start of each bucket of them, before format 16.",
-    26 MOMENT_OUTAGES "moment outages": "Outages, by capture of a moment.",
+    27 TIMELINES "timelines": "The resource of each origin, by capture.",
+    28 RESOURCES "resources": "The first capture of each resource.",
+    29 HISTORY "history": "The captures of resources.",
+    30 RESPONSES "responses": "What captures of resources received.",
 }
 
 impl SectionKind {

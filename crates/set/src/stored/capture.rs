@@ -1,6 +1,7 @@
 //! When and how a policy was captured.
 
-use portcullis_robots::access::{CaptureNotes, DateSpan, KnownOutage, UnixSeconds};
+use portcullis_dialect::Fetched;
+use portcullis_robots::access::{CaptureNote, CaptureNotes, DateSpan, KnownOutage, UnixSeconds};
 use portcullis_robots::syntax::NoteSet;
 
 use crate::layout::NONE;
@@ -49,6 +50,17 @@ impl CaptureFacts {
     pub fn serves_seconds(&self) -> Option<u32> {
         let seconds = self.expires_at?.since(self.captured_at?);
         Some(u32::try_from(seconds).map_or(NONE - 1, |seconds| seconds.min(NONE - 1)))
+    }
+
+    /// Returns the answer, as far as it matters to a dialect.
+    pub fn answer(&self) -> Fetched {
+        match self.status {
+            0 if self.capture_notes.contains(CaptureNote::RedirectToNowhere) => {
+                Fetched::RedirectToNowhere
+            }
+            0 => Fetched::NoResponse,
+            status => Fetched::Status(status),
+        }
     }
 
     /// Returns when the moment begins that the capture begins.

@@ -447,30 +447,9 @@ pub struct StoredCapture<'s> {
 }
 
 impl PolicySet {
-    #[inline]
-    pub(super) fn prefetch_capture(&self, index: u32) {
-        let words = size_of::<CaptureRow>() / size_of::<U32>();
-        self.prefetch(self.sections.captures, u64::from(index) * words as u64);
-    }
-
     /// Returns the capture of an origin.
     pub(crate) fn capture_at(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
-        self.capture_in([self.sections.captures, self.sections.outages], index)
-    }
-
-    /// Returns the capture of a moment.
-    pub(super) fn moment_capture(&self, index: u32) -> Result<StoredCapture<'_>, Damage> {
-        let sections = self.sections.moment_captures.zip(self.sections.moment_outages);
-        let (captures, outages) = sections.expect("a set with moments has their captures");
-        self.capture_in([captures, outages], index)
-    }
-
-    /// Returns a row of captures with its outage.
-    fn capture_in(
-        &self,
-        [section, outages]: [Section; 2],
-        index: u32,
-    ) -> Result<StoredCapture<'_>, Damage> {
+        let (section, outages) = (self.sections.captures, self.sections.outages);
         let row = &self.file.items::<CaptureRow>(section, index.into(), 1)?[0];
         let captured_at = row.captured_at().map(UnixSeconds);
         let (serves, span) = (row.serves_seconds.get(), row.span_seconds.get());

@@ -22,6 +22,7 @@ mod hosts;
 mod policy;
 mod rule_group;
 mod rule_set;
+mod standing;
 mod timelines;
 mod tokens;
 
@@ -47,6 +48,7 @@ pub use hosts::{Place, StoredCapture, StoredHost, key_with_scheme, place};
 pub use policy::{PolicyEntry, PolicyNumber, RuleSetNumber, StoredPolicy};
 pub use rule_group::EntryRules;
 pub(crate) use rule_group::{PatternKey, RuleGroup, RuleGroupPlace};
+pub use standing::{Resolving, Seen, Standing, Target, View, standing};
 pub use timelines::{MomentAt, Period, StoredMoment, StoredTimeline};
 pub use tokens::AgentTokens;
 
@@ -112,9 +114,9 @@ sections! {
     {
         log LOG,
         timelines TIMELINES,
-        moments MOMENTS,
-        moment_captures MOMENT_CAPTURES,
-        moment_outages MOMENT_OUTAGES,
+        resources RESOURCES,
+        history HISTORY,
+        responses RESPONSES,
     }
 }
 
@@ -196,10 +198,10 @@ impl PolicySet {
             return Err(file.malformed_header(what).into());
         }
         let sections = Sections::of(&file)?;
-        let Sections { timelines, moments, moment_captures, moment_outages, .. } = &sections;
-        let history = [timelines, moments, moment_captures, moment_outages].map(Option::is_some);
+        let Sections { timelines, resources, history, responses, .. } = &sections;
+        let history = [timelines, resources, history, responses].map(Option::is_some);
         if history != [history[0]; 4] {
-            let what = "it has timelines without moments, or moments without timelines";
+            let what = "it has a part of a history";
             return Err(file.malformed_header(what).into());
         }
         let slot_lines = sections.slots.bytes / size_of::<SlotLine>() as u64;

@@ -1,45 +1,54 @@
-//! Timelines: the history of each origin, and the moment that a time falls in.
+//! Timelines: the history of each origin, and the standing that a time falls in.
 //!
-//! A set has them if it was compiled with history. The timeline of an origin is a slice of 16-byte
-//! rows, ordered by time; that of an origin with a single moment is empty and follows from its
-//! capture. A row is a moment, or *follows* the timeline of a redirect's target until the next row.
-//! `FORMAT.md`, section 19, defines both sections.
+//! A set has them if it was compiled with history. Each resource has its own captures, oldest first, once:
+//! 16-byte rows, and what was received in rows that captures share. A redirect is an edge to another
+//! resource, which is followed when the set is asked, to the captures that count there at that time.
+//! [`standing`] says what follows from them. `FORMAT.md`, section 19, defines the sections.
 //!
-//! Cost: a binary search among the rows of one origin, and one for each timeline that it follows. Errors:
-//! [`Damage`], as for every read.
+//! Cost: a binary search among the captures of one resource, and one for each redirect that is followed.
+//! A period reads the captures in it. Errors: [`Damage`], as for every read.
 
 use zerocopy::IntoBytes;
+use zerocopy::little_endian::U32;
 
 use portcullis_dialect::limits::LONG_UNREACHABLE_SECONDS;
+use portcullis_dialect::{Access, AccessOutcome};
 use portcullis_engine::vectors::prefetch;
-use portcullis_robots::access::{KnownOutage, UnixSeconds};
+use portcullis_robots::access::{CaptureNote, CaptureNotes, KnownOutage, LongOutage, UnixSeconds};
+use portcullis_robots::syntax::NoteSet;
 
 use super::hosts::{Place, StoredCapture, StoredHost, place};
+use super::standing::{Received, Resolving, Seen, Target, View, standing};
 use super::{CaptureFacts, PolicyNumber, PolicySet, Sections};
-use crate::file::{Damage, Section};
-use crate::layout::{CaptureRow, MomentRow, NONE};
-use crate::limits::{TIMELINE_SECONDS_END, TIMELINES_FOLLOWED_MAX};
+use crate::file::{Damage, Section, SectionKind, VERSION};
+use crate::layout::{HistoryRow, NONE, NOT_CAPTURED, ResponseRow, TimelinesHead};
+use crate::limits::TIMELINE_SECONDS_END;
 
-/// The longest timeline whose moments are counted, not searched.
+/// The longest timeline whose captures are counted, not searched.
 const COUNTED_MAX: usize = 16;
 
-/// The history of an origin: its moments, oldest first.
+/// The damage of captures among which a search would find another one.
+const NOT_IN_ORDER: &str = "captures are not in order";
+
+/// The history of an origin.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredTimeline<'s> {
     set: &'s PolicySet,
-    rows: &'s [MomentRow],
-    policy: u32,
     capture: u32,
+    /// The captures of the origin, and those of the other scheme of its host, which count before them.
+    own: &'s [HistoryRow],
+    other: &'s [HistoryRow],
 }
 
-/// Where a timeline has what a time falls in.
+/// The capture that a time falls in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MomentAt {
-    pub(crate) row: u32,
-    pub(crate) time: UnixSeconds,
+    row: u32,
+    is_of_other_scheme: bool,
+    time: UnixSeconds,
 }
 
-/// The policy of an origin from one time on, until the next moment.
+/// The standing of an origin from one time on, until the next moment.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredMoment<'s> {
     /// When it begins; 0 for a capture without a date, which is older than all others.
@@ -60,23 +69,53 @@ pub struct Period {
     pub until: Option<UnixSeconds>,
 }
 
+/// The sections of histories.
+#[derive(Clone, Copy)]
+struct History {
+    timelines: Section,
+    resources: Section,
+    rows: Section,
+    responses: Section,
+}
+
 impl Sections {
-    /// Returns both sections of timelines, if the set has them.
-    pub(super) fn timelines(&self) -> Option<(Section, Section)> {
-        self.timelines.zip(self.moments)
+    fn history(&self) -> Option<History> {
+        Some(History {
+            timelines: self.timelines?,
+            resources: self.resources?,
+            rows: self.history?,
+            responses: self.responses?,
+        })
     }
 }
 
+/// What a resource says, by the numbers of a set.
+#[derive(Clone, Copy)]
+enum Said {
+    /// The policy of a file, and the position of its other records.
+    File(PolicyNumber, u32),
+    Outcome(AccessOutcome),
+}
+
+impl From<AccessOutcome> for Said {
+    fn from(outcome: AccessOutcome) -> Said {
+        Said::Outcome(outcome)
+    }
+}
+
+/// The captures of a set with history.
 impl PolicySet {
     /// Returns whether the set has the history of its origins.
     pub fn has_history(&self) -> bool {
-        self.sections.timelines().is_some()
+        let is_old = self.file.version() < VERSION;
+        self.sections.history().is_some()
+            || is_old && self.file.section(SectionKind::OLD_TIMELINES).is_some()
     }
 
-    /// Returns the number of moments that are stored; those of origins with one moment are not.
-    pub fn moments(&self) -> u64 {
-        let bytes = self.sections.moments.map_or(0, |section| section.bytes);
-        bytes / size_of::<MomentRow>() as u64
+    /// Returns the number of captures in the history.
+    pub fn history_captures(&self) -> u64 {
+        let bytes = self.sections.history.map_or(0, |section| section.bytes);
+        bytes / size_of::<HistoryRow>() as u64
     }
 
     /// Returns the timeline of an origin; `None` if the origin is unknown, or the set has no history.
@@ -97,81 +136,153 @@ impl PolicySet {
     #[inline]
     pub(crate) fn prefetch_timeline(&self, capture: u32) {
         if let Some(section) = self.sections.timelines {
-            self.prefetch(section, capture.into());
+            let head = size_of::<TimelinesHead>() / size_of::<U32>();
+            self.prefetch(section, head as u64 + u64::from(capture));
         }
     }
 
-    /// Returns the damage of a moment.
-    #[cold]
-    pub fn malformed_moment(&self, what: &'static str) -> Damage {
-        let moments = self.sections.moments.expect("a set with moments has the section");
-        self.malformed(moments, 0, what)
-    }
-
-    /// Returns the timeline of an origin with this policy and capture, which is empty in a set
-    /// without history.
+    /// Returns the timeline of the origin with this capture, which is empty in a set without history.
     #[inline]
-    pub(crate) fn timeline(
-        &self,
-        policy: PolicyNumber,
-        capture: u32,
-    ) -> Result<StoredTimeline<'_>, Damage> {
-        let mut timeline = StoredTimeline { set: self, rows: &[], policy: policy.0, capture };
-        let Some(sections) = self.sections.timelines() else { return Ok(timeline) };
-        timeline.rows = self.rows_of_timeline(sections, capture)?;
+    pub(crate) fn timeline(&self, capture: u32) -> Result<StoredTimeline<'_>, Damage> {
+        let mut timeline = StoredTimeline { set: self, capture, own: &[], other: &[] };
+        let Some(history) = self.sections.history() else { return Ok(timeline) };
+        let head = size_of::<TimelinesHead>() / size_of::<U32>();
+        let place = head as u64 + u64::from(capture);
+        let word = self.file.items::<U32>(history.timelines, place, 1)?[0].get();
+        timeline.own = self.resource(history, word >> 1)?;
+        if word & 1 != 0 {
+            timeline.other = self.resource(history, (word >> 1) ^ 1)?;
+        }
         Ok(timeline)
     }
 
-    /// Returns the rows of a timeline: those of captures of origins have the numbers of these.
+    /// Returns the captures of a resource.
     #[inline(always)]
-    fn rows_of_timeline(
-        &self,
-        (starts, moments): (Section, Section),
-        number: u32,
-    ) -> Result<&[MomentRow], Damage> {
-        let words = self.words(starts, number, 2)?;
+    fn resource(&self, history: History, number: u32) -> Result<&[HistoryRow], Damage> {
+        let words = self.words(history.resources, number, 2)?;
         let (first, end) = (words[0].get(), words[1].get());
         match end.checked_sub(first) {
-            None => Err(self.malformed(starts, number, "a timeline ends before it begins")),
+            None => {
+                Err(self.malformed(history.resources, number, "a resource ends before it begins"))
+            }
             Some(0) => Ok(&[]),
-            Some(count) => self.file.items(moments, first.into(), count.into()),
+            Some(count) => self.file.items(history.rows, first.into(), count.into()),
         }
     }
 
-    /// Returns the rows of the timeline that a row follows, and what the redirect to it adds.
+    fn history(&self) -> History {
+        self.sections.history().expect("a set with captures of resources has their sections")
+    }
+
     #[cold]
-    fn followed(&self, row: &MomentRow) -> Result<(&[MomentRow], CaptureFacts), Damage> {
-        let redirect = self.capture_of_row(row)?;
-        let captures = self.sections.captures.bytes / size_of::<CaptureRow>() as u64;
-        let number = u32::try_from(captures).ok().and_then(|it| it.checked_add(redirect.others));
-        let is_missing = || self.malformed_moment("a moment follows a timeline that is not there");
-        let sections = self.sections.timelines().ok_or_else(is_missing)?;
-        let rows = self.rows_of_timeline(sections, number.ok_or_else(is_missing)?)?;
-        Ok((rows, redirect.facts))
+    fn malformed_history(&self, what: &'static str) -> Damage {
+        self.malformed(self.history().rows, 0, what)
     }
 
-    /// Returns the capture of a moment, with the times and the input that its row gives it.
-    #[inline]
-    fn capture_of_row(&self, row: &MomentRow) -> Result<StoredCapture<'_>, Damage> {
-        let capture = self.moment_capture(row.capture.get())?;
-        let CaptureFacts { captured_at: age, expires_at, span_seconds, .. } = capture.facts;
-        if span_seconds != 0 {
-            return Err(self.malformed_moment("a moment has a capture that lasts for a time"));
-        }
-        let date = |UnixSeconds(age)| row.since().checked_sub(age).map(UnixSeconds);
-        let captured_at = age.map(date);
-        if captured_at == Some(None) {
-            return Err(self.malformed_moment("a moment has a capture from before 1970"));
-        }
-        let captured_at = captured_at.flatten();
-        let serves = expires_at.zip(age).map(|(expires_at, age)| expires_at.since(age));
+    fn head(&self) -> Result<&TimelinesHead, Damage> {
+        Ok(&self.file.items::<TimelinesHead>(self.history().timelines, 0, 1)?[0])
+    }
+
+    fn resolving(&self, as_of: UnixSeconds) -> Result<Resolving, Damage> {
+        let number = self.head()?.long_outage.get();
+        let long_outage = LongOutage::ALL.into_iter().find(|&it| it as u32 == number);
+        let odd = || self.malformed_history("a choice for long outages that is not known");
+        let long_outage = long_outage.ok_or_else(odd)?;
+        Ok(Resolving { rules: &self.dialect.access, long_outage, as_of: Some(as_of) })
+    }
+
+    /// Returns the policy of an outcome that an origin may have at some time.
+    fn policy_of_outcome(&self, outcome: AccessOutcome) -> Result<PolicyNumber, Damage> {
+        let mut outcomes = self.dialect.access.outcomes().into_iter();
+        let place = outcomes.position(|other| other == outcome);
+        let number = match place {
+            Some(place) => self.head()?.policies[place].get(),
+            None => NONE,
+        };
+        let is_missing = || self.malformed_history("the policy of an answer is not there");
+        (number != NONE).then_some(PolicyNumber(number)).ok_or_else(is_missing)
+    }
+
+    fn response(&self, row: &HistoryRow) -> Result<&ResponseRow, Damage> {
+        let responses = self.history().responses;
+        Ok(&self.file.items::<ResponseRow>(responses, row.response.get().into(), 1)?[0])
+    }
+
+    /// Returns a capture with what it received.
+    fn seen(&self, row: &HistoryRow, response: &ResponseRow) -> Result<Seen<Said>, Damage> {
+        let notes = CaptureNotes::from_bits(response.capture_notes.get());
+        let notes = notes.zip(NoteSet::from_bits(response.file_notes.get()));
+        let odd = || self.malformed_history("it has notes that this version does not know");
+        let (capture_notes, file_notes) = notes.ok_or_else(odd)?;
+        let captured_at = (response.has_date != 0).then(|| UnixSeconds(row.since()));
+        let serves = Some(response.serves_seconds.get()).filter(|&seconds| seconds != NONE);
         let facts = CaptureFacts {
             captured_at,
-            expires_at: captured_at.zip(serves).map(|(at, seconds)| at.after(seconds)),
+            expires_at: captured_at.zip(serves).map(|(at, seconds)| at.after(seconds.into())),
+            status: response.status.get(),
+            redirects_followed: response.redirects,
+            capture_notes,
+            file_notes,
+            file_bytes: response.file_bytes.get(),
             input: row.input(),
-            ..capture.facts
+            ..CaptureFacts::default()
         };
-        Ok(StoredCapture { facts, ..capture })
+        let access = self.dialect.access.resolve(facts.answer(), response.redirects.into());
+        let content = match (access, row.own_policy()) {
+            (Access::File, Some(policy)) => {
+                Some(Said::File(PolicyNumber(policy), response.others_or_target.get()))
+            }
+            (Access::File, None) => {
+                return Err(self.malformed_history("the capture of a file has no policy"));
+            }
+            _ => None,
+        };
+        Ok(Seen { facts, content })
+    }
+
+    /// Returns what counts of a resource, whose newest capture at a time is this one.
+    fn view_of(
+        &self,
+        rows: &[HistoryRow],
+        index: usize,
+        time: UnixSeconds,
+    ) -> Result<View<Said, u32>, Damage> {
+        self.check_order(rows, index, time)?;
+        let response = self.response(&rows[index])?;
+        let earlier = |number: u32| match number {
+            NONE => Ok(None),
+            number => match rows[..=index].get(number as usize) {
+                Some(row) => Ok(Some(row)),
+                None => Err(self.malformed_history("an earlier capture is not there")),
+            },
+        };
+        let file = earlier(response.file.get())?;
+        let file = file.map(|row| self.seen(row, self.response(row)?)).transpose()?;
+        if file.is_some_and(|file| file.content.is_none()) {
+            return Err(self.malformed_history("an earlier capture is that of no file"));
+        }
+        let first_failure = earlier(response.first_failure.get())?;
+        Ok(View {
+            newest: self.seen(&rows[index], response)?,
+            file,
+            failing_since: first_failure.map(|row| UnixSeconds(row.since())),
+            location: response.others_or_target.get(),
+        })
+    }
+
+    /// Fails unless a time falls in this capture.
+    #[inline]
+    fn check_order(
+        &self,
+        rows: &[HistoryRow],
+        index: usize,
+        UnixSeconds(time): UnixSeconds,
+    ) -> Result<(), Damage> {
+        let is_over = rows.get(index + 1).is_some_and(|next| next.since() <= time);
+        match rows[index].since() > time || is_over {
+            true => Err(self.malformed_history(NOT_IN_ORDER)),
+            false => Ok(()),
+        }
     }
 }
 
@@ -183,9 +294,8 @@ impl<'s> StoredHost<'s> {
     ///
     /// If the set is damaged.
     pub fn timeline(&self, https: bool) -> Result<Option<StoredTimeline<'s>>, Damage> {
-        let policy = self.policy(https).filter(|_| self.set.has_history());
-        let timeline = |policy| self.set.timeline(policy, self.capture_of_policy(https)?);
-        policy.map(timeline).transpose()
+        let has_one = self.policy(https).is_some() && self.set.sections.history().is_some();
+        has_one.then(|| self.set.timeline(self.capture_of_policy(https)?)).transpose()
     }
 }
 
@@ -199,47 +309,41 @@ impl StoredMoment<'_> {
     /// Returns whether a capture begins the moment. Otherwise an outage became long.
     pub fn begins_at_capture(&self) -> bool {
         let facts = &self.capture.facts;
-        let is_long =
-            |outage: KnownOutage| self.since == outage.since.after(LONG_UNREACHABLE_SECONDS + 1);
-        !facts.outage.is_some_and(is_long) || facts.begins_at() == self.since
+        facts.outage.is_none_or(|outage| self.since != long_since(outage))
+            || facts.begins_at() == self.since
     }
+}
+
+/// Returns when an outage becomes long.
+fn long_since(outage: KnownOutage) -> UnixSeconds {
+    outage.since.after(LONG_UNREACHABLE_SECONDS + 1)
 }
 
 impl<'s> StoredTimeline<'s> {
     /// Returns where the first moment is; `None` if there is none, for absurd dates.
-    ///
-    /// # Errors
-    ///
-    /// If the set is damaged.
-    pub fn first(&self) -> Result<Option<MomentAt>, Damage> {
-        let time = match self.rows.first() {
-            Some(row) => UnixSeconds(row.since()),
-            None => self.only()?.since,
-        };
-        Ok((time.0 < TIMELINE_SECONDS_END).then_some(MomentAt { row: 0, time }))
+    pub fn first(&self) -> Option<MomentAt> {
+        let rows = [self.own, self.other].into_iter().filter_map(|rows| rows.first());
+        let time = rows.map(HistoryRow::since).min()?;
+        self.find(UnixSeconds(time))
     }
 
     /// Returns where the last moment is; `None` if there is none, for absurd dates.
-    ///
-    /// # Errors
-    ///
-    /// If the set is damaged.
-    pub fn last(&self) -> Result<Option<MomentAt>, Damage> {
+    pub fn last(&self) -> Option<MomentAt> {
         self.find(UnixSeconds(TIMELINE_SECONDS_END - 1))
     }
 
     /// Returns where the moment is that a time falls in; `None` before the first one.
-    ///
-    /// # Errors
-    ///
-    /// If the set is damaged.
     #[inline]
-    pub fn find(&self, time: UnixSeconds) -> Result<Option<MomentAt>, Damage> {
-        let begun = match self.rows {
-            [] => usize::from(self.only()?.since <= time),
-            rows => begun(rows, time),
-        };
-        Ok(begun.checked_sub(1).map(|row| MomentAt { row: row as u32, time }))
+    pub fn find(&self, time: UnixSeconds) -> Option<MomentAt> {
+        let is_own = |row: &HistoryRow| row.since() <= time.0;
+        let is_of_other_scheme = !self.own.first().is_some_and(is_own);
+        let row = begun(self.rows(is_of_other_scheme), time).checked_sub(1)?;
+        Some(MomentAt { row: row as u32, is_of_other_scheme, time })
+    }
+
+    #[inline]
+    fn rows(&self, is_of_other_scheme: bool) -> &'s [HistoryRow] {
+        if is_of_other_scheme { self.other } else { self.own }
     }
 
     /// Returns the number that equal timelines of one host share.
@@ -250,9 +354,8 @@ impl<'s> StoredTimeline<'s> {
     /// Prefetches what a search reads first.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        match self.rows.get(self.rows.len() / 2) {
-            Some(row) => prefetch(row.as_bytes()),
-            None => self.set.prefetch_capture(self.capture),
+        if let Some(row) = self.own.get(self.own.len() / 2) {
+            prefetch(row.as_bytes());
         }
     }
 
@@ -267,12 +370,9 @@ impl<'s> StoredTimeline<'s> {
     /// If there is no such moment.
     #[inline]
     pub fn policy(&self, at: MomentAt) -> Result<PolicyNumber, Damage> {
-        match self.rows {
-            [] => Ok(PolicyNumber(self.policy)),
-            rows => match rows[at.row as usize].policy.get() {
-                NONE => Ok(self.reach(at)?.moment.policy),
-                policy => Ok(PolicyNumber(policy)),
-            },
+        match self.rows(at.is_of_other_scheme)[at.row as usize].own_policy() {
+            Some(policy) => Ok(PolicyNumber(policy)),
+            None => Ok(self.reach(at, Around::Nothing)?.0.policy),
         }
     }
 
@@ -287,48 +387,29 @@ impl<'s> StoredTimeline<'s> {
     ///
     /// If there is no such moment.
     pub fn moment(&self, at: MomentAt) -> Result<StoredMoment<'s>, Damage> {
-        match self.rows.get(at.row as usize).filter(|row| !row.follows()) {
-            Some(row) => {
-                let (since, policy) = (UnixSeconds(row.since()), PolicyNumber(row.policy.get()));
-                Ok(StoredMoment { since, policy, capture: self.set.capture_of_row(row)? })
-            }
-            None => Ok(self.reach(at)?.moment),
-        }
+        Ok(self.reach(at, Around::Nothing)?.0)
     }
 
-    /// Returns all moments, oldest first.
-    ///
-    /// # Errors
-    ///
-    /// If the set is damaged.
-    pub fn moments(
-        &self,
-    ) -> Result<impl Iterator<Item = Result<StoredMoment<'s>, Damage>> + use<'s>, Damage> {
-        let (timeline, mut next, mut last) = (*self, self.first()?, None::<StoredMoment<'_>>);
+    /// Returns all moments, oldest first: at each, the policy or its capture changes.
+    pub fn moments(&self) -> impl Iterator<Item = Result<StoredMoment<'s>, Damage>> + use<'s> {
+        let (timeline, mut next, mut last) = (*self, self.first(), None::<StoredMoment<'_>>);
         let mut following = move || {
             while let Some(at) = next.take() {
-                let Reached { moment, until } = timeline.reach(at)?;
-                next = until.map(|time| timeline.find(time)).transpose()?.flatten();
-                // A change of a followed timeline may be none to its follower.
+                let (moment, leaf) = timeline.reach(at, Around::Nothing)?;
+                next = match leaf.next_unlike()?.map(UnixSeconds) {
+                    // Otherwise a crafted set takes forever.
+                    Some(time) if time <= at.time => {
+                        return Err(timeline.set.malformed_history(NOT_IN_ORDER));
+                    }
+                    time => time.and_then(|time| timeline.find(time)),
+                };
                 if !last.replace(moment).is_some_and(|last| last.is_like(&moment)) {
                     return Ok(Some(moment));
                 }
             }
             Ok(None)
         };
-        Ok(std::iter::from_fn(move || following().transpose()))
-    }
-
-    /// Returns a bound on the number of moments.
-    ///
-    /// # Errors
-    ///
-    /// If the set is damaged.
-    pub fn moments_max(&self) -> Result<u64, Damage> {
-        match self.rows {
-            [] => Ok(1),
-            rows => self.set.moments_within(rows, (0, u64::MAX), 0),
-        }
+        std::iter::from_fn(move || following().transpose())
     }
 
     /// Returns the period of a moment.
@@ -341,22 +422,22 @@ impl<'s> StoredTimeline<'s> {
     ///
     /// If there is no such moment.
     pub fn period(&self, at: MomentAt) -> Result<Period, Damage> {
-        let index = at.row as usize;
-        let Some(row) = self.rows.get(index) else {
-            return Ok(Period { since: self.only()?.since, until: None });
+        let (policy, mut since, mut until) = self.run(at)?;
+        let run_at = |time| {
+            let run = self.find(UnixSeconds(time)).map(|at| self.run(at)).transpose()?;
+            Ok(run.filter(|(other, ..)| *other == policy))
         };
-        let is_other = |other: &&MomentRow| other.policy != row.policy;
-        let (before, after) = self.rows.split_at(index);
-        let earlier = before.iter().rposition(|other| is_other(&other));
-        let later = after.iter().find(is_other);
-        // A timeline that is followed may have the same policy there.
-        let ends = [Some(row), earlier.map(|earlier| &before[earlier]), later];
-        if ends.into_iter().flatten().any(MomentRow::follows) {
-            return self.period_around(at);
+        while let Some(time) = since.checked_sub(1)
+            && let Some((_, earlier, _)) = run_at(time)?
+        {
+            since = earlier;
         }
-        let first = &self.rows[earlier.map_or(0, |earlier| earlier + 1)];
-        let until = later.map(|later| UnixSeconds(later.since()));
-        Ok(Period { since: UnixSeconds(first.since()), until })
+        while let Some(time) = until
+            && let Some((.., later)) = run_at(time)?
+        {
+            until = later;
+        }
+        Ok(Period { since: UnixSeconds(since), until: until.map(UnixSeconds) })
     }
 
     /// Returns the moments of each period, oldest first.
@@ -365,172 +446,192 @@ impl<'s> StoredTimeline<'s> {
     ///
     /// If the set is damaged.
     pub fn periods(&self) -> Result<Vec<Vec<StoredMoment<'s>>>, Damage> {
-        let moments = self.moments()?.collect::<Result<Vec<_>, Damage>>()?;
+        let moments = self.moments().collect::<Result<Vec<_>, Damage>>()?;
         let periods = moments.chunk_by(|one, other| one.policy == other.policy);
         Ok(periods.map(<[_]>::to_vec).collect())
     }
-
-    /// Returns the moment of an origin that has no other.
-    fn only(&self) -> Result<StoredMoment<'s>, Damage> {
-        let capture = self.set.capture_at(self.capture)?;
-        let since = capture.facts.begins_at();
-        let facts = CaptureFacts { span_seconds: 0, ..capture.facts };
-        let policy = PolicyNumber(self.policy);
-        Ok(StoredMoment { since, policy, capture: StoredCapture { facts, ..capture } })
-    }
 }
 
-/// What is in force at a time, and until when nothing can change.
-struct Reached<'s> {
-    moment: StoredMoment<'s>,
-    until: Option<UnixSeconds>,
+/// The time for which a capture on the way holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    /// Until the next capture.
+    Nothing,
+    /// As long as captures differ in their dates alone, by which the policy stays the same.
+    SamePolicy,
 }
 
-/// The row that a time falls in, in the last of the timelines that are followed then.
+/// The capture that the policy of an origin comes from at a time.
 struct Leaf<'s> {
-    rows: &'s [MomentRow],
+    set: &'s PolicySet,
+    rows: &'s [HistoryRow],
     index: usize,
-    /// The time in which all others are followed.
+    /// The time in which all redirects on the way stay the same, and an outage long or not.
     since: u64,
     until: Option<u64>,
-    /// What the redirects on the way add.
-    redirects: Option<CaptureFacts>,
+    /// What was received on the way; `None` for a capture of the origin itself.
+    received: Option<Received>,
 }
 
 impl Leaf<'_> {
-    /// Returns when the rows around with the same policy begin, and when they end.
-    fn run(&self) -> (u64, Option<u64>) {
-        let policy = self.rows[self.index].policy;
-        let (before, after) = self.rows.split_at(self.index);
-        let first = before.iter().rposition(|row| row.policy != policy).map_or(0, |last| last + 1);
-        let next = after.iter().find(|row| row.policy != policy).map(MomentRow::since);
-        let until = self.until.into_iter().chain(next).min();
-        (self.rows[first].since().max(self.since), until)
-    }
-}
-
-/// Timelines that follow others.
-impl<'s> StoredTimeline<'s> {
-    /// Returns what is in force at a time, by the last of the timelines that are followed then.
-    #[inline(never)]
-    fn reach(&self, at: MomentAt) -> Result<Reached<'s>, Damage> {
-        if self.rows.is_empty() {
-            return Ok(Reached { moment: self.only()?, until: None });
-        }
-        let Leaf { rows, index, since, until, redirects } = self.leaf(at)?;
-        let row = &rows[index];
-        let capture = self.set.capture_of_row(row)?;
-        let capture = StoredCapture { facts: behind(redirects, capture.facts), ..capture };
-        let since = UnixSeconds(row.since().max(since));
-        let next = rows.get(index + 1).map(MomentRow::since);
-        let until = until.into_iter().chain(next).min();
-        let moment = StoredMoment { since, policy: PolicyNumber(row.policy.get()), capture };
-        Ok(Reached { moment, until: until.map(UnixSeconds) })
+    fn begin_at(&mut self, time: u64) {
+        self.since = self.since.max(time);
     }
 
-    /// Returns the row that a time falls in, which is there.
-    fn leaf(&self, at: MomentAt) -> Result<Leaf<'s>, Damage> {
-        let (mut rows, mut index) = (self.rows, at.row as usize);
-        let (time, mut since, mut until, mut redirects) = (at.time.0, 0, None, None);
-        for _ in 0..=TIMELINES_FOLLOWED_MAX {
-            let row = &rows[index];
-            let next = rows.get(index + 1).map(MomentRow::since);
-            if row.since() > time || next.is_some_and(|next| next <= time) {
-                return Err(self.set.malformed_moment("moments are not in order"));
-            }
-            if !row.follows() {
-                return Ok(Leaf { rows, index, since, until, redirects });
-            }
-            since = row.since().max(since);
-            until = until.into_iter().chain(next).min();
-            let (followed, redirect) = self.set.followed(row)?;
-            redirects = Some(behind(redirects, redirect));
-            let begun = begun(followed, UnixSeconds(time)).checked_sub(1);
-            let is_late = || self.set.malformed_moment("a moment follows a later timeline");
-            (rows, index) = (followed, begun.ok_or_else(is_late)?);
-        }
-        Err(self.set.malformed_moment("too many timelines follow each other"))
+    fn end_at(&mut self, time: Option<u64>) {
+        self.until = self.until.into_iter().chain(time).min();
     }
 
-    /// Returns the period of a moment, by the rows around it, in the timelines that are followed before and
-    /// after too.
-    fn period_around(&self, at: MomentAt) -> Result<Period, Damage> {
-        let leaf = self.leaf(at)?;
-        let policy = leaf.rows[leaf.index].policy;
-        let (mut since, mut until) = leaf.run();
-        let run_at = |time| {
-            let leaf = self.find(UnixSeconds(time))?.map(|at| self.leaf(at)).transpose()?;
-            Ok(leaf.filter(|it| it.rows[it.index].policy == policy).map(|it| it.run()))
+    /// Reduces the time to that of a redirect, which leads on.
+    fn narrow(&mut self, around: Around) {
+        let row = &self.rows[self.index];
+        let is_like = |other: &&HistoryRow| {
+            around == Around::SamePolicy
+                && (other.policy, other.response) == (row.policy, row.response)
         };
-        while let Some(before) = since.checked_sub(1)
-            && let Some((earlier, _)) = run_at(before)?
-        {
-            since = earlier;
-        }
-        while let Some(time) = until
-            && let Some((_, later)) = run_at(time)?
-        {
-            until = later;
-        }
-        Ok(Period { since: UnixSeconds(since), until: until.map(UnixSeconds) })
+        let (before, after) = (&self.rows[..self.index], &self.rows[self.index + 1..]);
+        let first = before.iter().rev().take_while(is_like).last().unwrap_or(row);
+        let next = after.iter().find(|other| !is_like(other));
+        self.begin_at(first.since());
+        self.end_at(next.map(HistoryRow::since));
     }
-}
 
-impl PolicySet {
-    /// Returns a bound on the moments of a timeline from a time to another one, which follows so many
-    /// timelines.
-    fn moments_within(
-        &self,
-        rows: &[MomentRow],
-        (from, until): (u64, u64),
-        depth: usize,
-    ) -> Result<u64, Damage> {
-        if depth > TIMELINES_FOLLOWED_MAX {
-            return Err(self.malformed_moment("too many timelines follow each other"));
-        }
-        let first = begun(rows, UnixSeconds(from)).saturating_sub(1);
-        let rows = &rows[first..];
-        let ends = rows.iter().skip(1).map(MomentRow::since).chain([u64::MAX]);
-        let mut moments = 0_u64;
-        for (row, end) in rows.iter().zip(ends).take_while(|(row, _)| row.since() < until) {
-            // Otherwise parts of a timeline overlap, and a crafted set takes forever.
-            if end <= row.since() {
-                return Err(self.malformed_moment("moments are not in order"));
-            }
-            moments = moments.saturating_add(match row.follows() {
-                false => 1,
-                true => {
-                    let (followed, _) = self.followed(row)?;
-                    let time = (row.since().max(from), end.min(until));
-                    self.moments_within(followed, time, depth + 1)?
+    fn has_ended(&self, row: &HistoryRow) -> bool {
+        self.until.is_some_and(|until| row.since() >= until)
+    }
+
+    /// Returns when something may change next: a row that differs in its date alone does not if an earlier
+    /// date on the way counts.
+    fn next_unlike(&self) -> Result<Option<u64>, Damage> {
+        let row = &self.rows[self.index];
+        let hides = |received: Received| {
+            let newest = self.set.seen(row, self.set.response(row)?)?;
+            Ok::<_, Damage>(received.hides_dates(&newest.facts))
+        };
+        let can_skip = self.received.map(hides).transpose()?.unwrap_or(false);
+        let is_unlike = |next: &&HistoryRow| {
+            let parts = |row: &HistoryRow| (row.policy, row.response);
+            !can_skip || parts(next) != parts(row) || self.has_ended(next)
+        };
+        let next = self.rows[self.index + 1..].iter().find(is_unlike).map(HistoryRow::since);
+        Ok(next.into_iter().chain(self.until).min())
+    }
+
+    /// Returns when the rows around that give the same policy begin, and when they end.
+    fn run(&self) -> Result<(u64, Option<u64>), Damage> {
+        let row = &self.rows[self.index];
+        let redirects = self.received.map(|_| Ok(self.set.response(row)?.redirects)).transpose()?;
+        let is_like = |other: &HistoryRow| {
+            Ok::<_, Damage>(match (row.own_policy(), redirects) {
+                _ if other.policy != row.policy => false,
+                (None, _) => other.response == row.response,
+                (Some(_), None) => true,
+                // More of them may be too many.
+                (Some(_), Some(redirects)) => {
+                    other.response == row.response
+                        || self.set.response(other)?.redirects == redirects
                 }
-            });
+            })
+        };
+        let (mut first, mut end) = (self.index, self.index + 1);
+        while first > 0 && self.rows[first].since() > self.since && is_like(&self.rows[first - 1])?
+        {
+            first -= 1;
         }
-        Ok(moments)
+        while let Some(next) = self.rows.get(end)
+            && !self.has_ended(next)
+            && is_like(next)?
+        {
+            end += 1;
+        }
+        let until = self.rows.get(end).map(HistoryRow::since);
+        let until = self.until.into_iter().chain(until).min();
+        Ok((self.rows[first].since().max(self.since), until))
     }
 }
 
-/// Returns the number of rows that begin at a time or before.
+/// Following redirects.
+impl<'s> StoredTimeline<'s> {
+    /// Returns what is in force at a time, and the capture that it comes from.
+    #[inline(never)]
+    fn reach(&self, at: MomentAt, around: Around) -> Result<(StoredMoment<'s>, Leaf<'s>), Damage> {
+        let (set, mut leaf) = (self.set, self.leaf(at));
+        let first = set.view_of(leaf.rows, leaf.index, at.time)?;
+        let found = standing(&set.resolving(at.time)?, first, |view| {
+            let target = match view.location {
+                NONE => return Ok(Target::Nowhere),
+                NOT_CAPTURED => return Ok(Target::Missing),
+                number => set.resource(set.history(), number)?,
+            };
+            let Some(index) = begun(target, at.time).checked_sub(1) else {
+                leaf.end_at(target.first().map(HistoryRow::since));
+                return Ok(Target::Missing);
+            };
+            leaf.narrow(around);
+            let received = Received::of(view.newest.facts);
+            leaf.received = Some(leaf.received.map_or(received, |before| before.and(received)));
+            (leaf.rows, leaf.index) = (target, index);
+            Ok(Target::Found(set.view_of(target, index, at.time)?))
+        })?;
+        match found.facts.outage.map(long_since) {
+            Some(UnixSeconds(time)) if time <= at.time.0 => leaf.begin_at(time),
+            long => leaf.end_at(long.map(|time| time.0)),
+        }
+        let row = &leaf.rows[leaf.index];
+        let (policy, others) = match found.content {
+            Said::File(policy, others) => (Ok(policy), others),
+            Said::Outcome(outcome) => (set.policy_of_outcome(outcome), NONE),
+        };
+        let policy = match (leaf.received, row.own_policy()) {
+            (None, Some(own)) => PolicyNumber(own),
+            _ => policy?,
+        };
+        let mut facts = found.without_span().facts;
+        if at.is_of_other_scheme {
+            facts.capture_notes = facts.capture_notes.with(CaptureNote::OtherScheme);
+        }
+        let since = UnixSeconds(row.since().max(leaf.since));
+        Ok((StoredMoment { since, policy, capture: StoredCapture { set, facts, others } }, leaf))
+    }
+
+    /// Returns the capture of the origin itself that a time falls in.
+    fn leaf(&self, at: MomentAt) -> Leaf<'s> {
+        let (rows, index) = (self.rows(at.is_of_other_scheme), at.row as usize);
+        // The first own capture ends the time of the others.
+        let own = self.own.first().filter(|_| at.is_of_other_scheme);
+        let until = own.map(HistoryRow::since);
+        Leaf { set: self.set, rows, index, since: 0, until, received: None }
+    }
+
+    /// Returns the policy of a moment, and a time around it in which that stays the same.
+    fn run(&self, at: MomentAt) -> Result<(PolicyNumber, u64, Option<u64>), Damage> {
+        let leaf = self.leaf(at);
+        let (policy, (since, until)) = match leaf.rows[leaf.index].own_policy() {
+            Some(policy) => {
+                self.set.check_order(leaf.rows, leaf.index, at.time)?;
+                (PolicyNumber(policy), leaf.run()?)
+            }
+            None => {
+                let (moment, leaf) = self.reach(at, Around::SamePolicy)?;
+                (moment.policy, leaf.run()?)
+            }
+        };
+        // Otherwise a crafted set takes forever.
+        match since <= at.time.0 && until.is_none_or(|until| at.time.0 < until) {
+            true => Ok((policy, since, until)),
+            false => Err(self.set.malformed_history(NOT_IN_ORDER)),
+        }
+    }
+}
+
+/// Returns the number of captures at a time or before.
 #[inline]
-fn begun(rows: &[MomentRow], time: UnixSeconds) -> usize {
-    let end = MomentRow::end_of(time.0);
-    let begins = |row: &MomentRow| row.since_and_input.get() < end;
+fn begun(rows: &[HistoryRow], time: UnixSeconds) -> usize {
+    let end = HistoryRow::end_of(time.0);
+    let begins = |row: &HistoryRow| row.date_and_input.get() < end;
     // In a short timeline, counting has no branch that could be mispredicted.
     match rows.len() {
         ..=COUNTED_MAX => rows.iter().map(|row| usize::from(begins(row))).sum(),
         _ => rows.partition_point(begins),
-    }
-}
-
-/// Returns the facts of an answer behind redirects with these, if there are any: the oldest of all is the
-/// date, and the first that expires counts.
-fn behind(redirects: Option<CaptureFacts>, facts: CaptureFacts) -> CaptureFacts {
-    let Some(redirects) = redirects else { return facts };
-    CaptureFacts {
-        captured_at: redirects.captured_at.min(facts.captured_at),
-        expires_at: redirects.expires_at.min(facts.expires_at),
-        capture_notes: redirects.capture_notes.union(facts.capture_notes),
-        input: redirects.input,
-        ..facts
     }
 }

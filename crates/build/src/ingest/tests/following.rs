@@ -1,14 +1,12 @@
 //! Timelines that follow others: what a set answers by them is what the captures up to each time give.
 
-use portcullis_dialect::dialect::GOOGLE;
 use portcullis_files::scratch::Scratch;
 use portcullis_robots::access::{DateSpan, LongOutage};
-use portcullis_set::stored::{CaptureFacts, Period, StoredMoment, StoredTimeline};
+use portcullis_set::stored::{Period, StoredMoment};
 use portcullis_testkit::Random;
 
+use super::timelines::{said, said_at, said_now, timelines};
 use super::*;
-use crate::limits::MOMENTS_WRITTEN_OUT_MAX;
-use crate::standing::Moment;
 
 const HOSTS: usize = 4;
 const DAY: u64 = 24 * 60 * 60;
@@ -75,38 +73,10 @@ fn times(captures: &[Made]) -> Vec<UnixSeconds> {
     times.into_iter().map(UnixSeconds).collect()
 }
 
-/// What a set says about an origin at a time: the text of the policy, the capture, and the other records.
-type Said = (Vec<u8>, CaptureFacts, Vec<String>);
-
-fn said(set: &PolicySet, moment: &StoredMoment<'_>) -> Said {
-    let policy = set.policy(moment.policy).unwrap();
-    let text = policy.with_file(|_, extract| extract.to_vec()).unwrap();
-    let text = [format!("{:?}", policy.access().unwrap()).into_bytes(), text].concat();
-    let sitemaps = moment.capture.sitemaps().unwrap();
-    let sitemaps = sitemaps.iter().map(|it| String::from_utf8_lossy(it).into_owned());
-    (text, CaptureFacts { span_seconds: 0, ..moment.capture.facts }, sitemaps.collect())
-}
-
-/// Returns the timelines of a set by key and scheme.
-fn timelines(set: &PolicySet) -> Vec<((Vec<u8>, bool), StoredTimeline<'_>)> {
-    let hosts = set.hosts().map(|host| host.unwrap());
-    let of_host = hosts.flat_map(|host| {
-        let key = host.key().to_vec();
-        host.schemes()
-            .map(move |https| ((key.clone(), https), host.timeline(https).unwrap().unwrap()))
-            .collect::<Vec<_>>()
-    });
-    of_host.collect()
-}
-
-fn is_following(moment: &Moment) -> bool {
-    moment.follows.is_some()
-}
-
 #[test]
 fn a_set_answers_as_the_captures_up_to_each_time() {
     let long_outages = [LongOutage::LastGoodCopy, LongOutage::NoChange, LongOutage::Unavailable];
-    let (mut followed, mut of_other_scheme, mut nested) = (0, 0, 0);
+    let (mut followed, mut of_other_scheme, mut in_outage) = (0, 0, 0);
     for (seed, dialect) in (0..24).zip(Dialect::ALL.into_iter().cycle()) {
         let random = &mut Random::new(seed);
         let captures = random_captures(random);
@@ -131,60 +101,47 @@ fn a_set_answers_as_the_captures_up_to_each_time() {
         assert!(merged.compiled() == all.compiled(), "{seed}");
         let set = PolicySet::from_bytes("the history", all.compiled()).unwrap();
         crate::verify(&set, &Scratch::in_memory()).unwrap_or_else(|it| panic!("{seed}: {it}"));
-        let hosts = all.hosts();
-        let moments = hosts.iter().flat_map(HostStanding::timelines).flatten();
-        for moment in moments.filter(|it| is_following(it)) {
-            let notes = moment.standing.facts.capture_notes;
-            let timeline = &moment.follows.as_ref().unwrap().timeline;
-            followed += 1;
-            of_other_scheme += u32::from(notes.contains(CaptureNote::OtherScheme));
-            nested += u32::from(timeline.moments().iter().any(is_following));
-        }
         check_moments(&set, &all.counts());
         for time in times(&captures) {
             let settle = SettleConfig { as_of: Some(time), ..settle };
             let until = ingest_pieces(&inputs, &IngestConfig { settle, ..config.clone() }, 1);
-            // Nothing was captured by then.
-            let Ok(until) = until else { continue };
-            let until = PolicySet::from_bytes("until", until.compiled()).unwrap();
-            for (origin, timeline) in timelines(&set) {
-                let host = until.host(&origin.0).unwrap();
-                let expected = host.and_then(|host| {
-                    let policy = host.policy(origin.1)?;
-                    let capture = host.capture(origin.1).unwrap()?;
-                    let moment = StoredMoment { since: time, policy, capture };
-                    Some(said(&until, &moment))
-                });
-                let found = timeline.find(time).unwrap();
-                let found = found.map(|at| said(&set, &timeline.moment(at).unwrap()));
-                assert_eq!(found, expected, "{seed} {origin:?} {time:?}");
+            // Otherwise nothing was captured by then.
+            let expected = until.map_or(Vec::new(), |until| {
+                said_now(&PolicySet::from_bytes("until", until.compiled()).unwrap())
+            });
+            let found = said_at(&set, time);
+            assert_eq!(found, expected, "{seed} {time:?}");
+            for (_, (_, facts, _)) in found.iter().filter(|(_, it)| it.1.redirects_followed > 0) {
+                let notes = facts.capture_notes;
+                followed += u32::from(facts.redirects_followed > 1);
+                of_other_scheme += u32::from(notes.contains(CaptureNote::OtherScheme));
+                in_outage += u32::from(notes.contains(CaptureNote::OutageLastGoodCopy));
             }
         }
     }
     // Otherwise this tests little.
     assert!(
-        followed > 40 && of_other_scheme > 3 && nested > 10,
-        "{followed} {of_other_scheme} {nested}"
+        followed > 1_000 && of_other_scheme > 100 && in_outage > 10,
+        "{followed} {of_other_scheme} {in_outage}"
     );
 }
 
 /// Checks that the moments and the periods of each timeline are those that searches find.
 fn check_moments(set: &PolicySet, counts: &StandingCounts) {
-    let (mut periods_found, mut dates) = (0, counts.captured);
+    assert_eq!(counts.captures, set.history_captures());
+    let mut dates = counts.captured;
     for (origin, timeline) in timelines(set) {
-        let moments: Vec<_> = timeline.moments().unwrap().map(Result::unwrap).collect();
-        assert!(moments.len() as u64 <= timeline.moments_max().unwrap(), "{origin:?}");
+        let moments: Vec<_> = timeline.moments().map(Result::unwrap).collect();
         for pair in moments.windows(2) {
             assert!(pair[0].since < pair[1].since, "{origin:?}");
             assert_ne!(said(set, &pair[0]), said(set, &pair[1]), "{origin:?}");
         }
         let periods = timeline.periods().unwrap();
-        periods_found += periods.len() as u64;
         for (index, period) in periods.iter().enumerate() {
             let until = periods.get(index + 1).map(|next| next[0].since);
             let expected = Period { since: period[0].since, until };
             for moment in period {
-                let at = timeline.find(moment.since).unwrap().unwrap();
+                let at = timeline.find(moment.since).unwrap();
                 assert_eq!(timeline.policy(at).unwrap(), moment.policy, "{origin:?}");
                 assert_eq!(timeline.period(at).unwrap(), expected, "{origin:?}");
                 let found = timeline.moment(at).unwrap();
@@ -192,12 +149,11 @@ fn check_moments(set: &PolicySet, counts: &StandingCounts) {
                 dates = DateSpan::over(dates, moment.capture.facts.captured_at.map(Into::into));
             }
         }
-        let last = timeline.moment(timeline.last().unwrap().unwrap()).unwrap();
+        let last = timeline.moment(timeline.last().unwrap()).unwrap();
         assert_eq!(said(set, &last), said(set, &moments[moments.len() - 1]));
-        let first = timeline.moment(timeline.first().unwrap().unwrap()).unwrap();
+        let first = timeline.moment(timeline.first().unwrap()).unwrap();
         assert_eq!((first.since, said(set, &first)), (moments[0].since, said(set, &moments[0])));
     }
-    assert_eq!(periods_found, counts.periods);
     assert_eq!(dates, counts.captured, "all dates of moments are counted");
 }
 
@@ -217,36 +173,119 @@ fn many_behind_one(hosts: u64, days: u64, chain: bool) -> Vec<(Pieces, bool)> {
 
 /// Otherwise hosts and the changes of their file multiply, in the set and in memory.
 #[test]
-fn origins_behind_a_file_that_changes_share_its_timeline() {
+fn each_resource_has_its_captures_once() {
     const HOSTS: u64 = 150;
     const DAYS: u64 = 150;
-    for (chain, of_host) in [(false, 2), (true, 5)] {
+    for (chain, of_host) in [(false, 1), (true, 2)] {
         let inputs = many_behind_one(HOSTS, DAYS, chain);
         let config = IngestConfig { history: true, ..config(&RFC_9309) };
         let sets = [1, 2].map(|threads| ingest_pieces(&inputs, &config, threads).unwrap());
         assert!(sets[0].compiled() == sets[1].compiled());
         let set = PolicySet::from_bytes("many", sets[0].compiled()).unwrap();
         crate::verify(&set, &Scratch::in_memory()).unwrap();
-        // The file has its own timeline, and one for its followers.
-        assert!(set.moments() <= of_host * HOSTS + 2 * DAYS, "{}", set.moments());
+        assert_eq!(set.history_captures(), of_host * HOSTS + DAYS);
         let bytes = |name: &str| set.section_bytes().find(|(it, _)| it == name).unwrap().1;
-        assert!(bytes("moment captures") <= 32 * (of_host * HOSTS + 2 * DAYS));
-        let counts = sets[0].counts();
-        assert_eq!(counts.periods, HOSTS * (DAYS + 1) + DAYS);
-        check_moments(&set, &counts);
+        assert!(bytes("responses") <= 28 * (of_host * HOSTS + DAYS));
+        let timelines = timelines(&set);
+        let periods: usize = timelines.iter().map(|(_, it)| it.periods().unwrap().len()).sum();
+        assert_eq!(HOSTS * (DAYS + 1) + DAYS, periods as u64);
+        check_moments(&set, &sets[0].counts());
     }
 }
 
-#[test]
-fn a_few_changes_are_written_out() {
-    for (days, is_followed) in
-        [(MOMENTS_WRITTEN_OUT_MAX as u64 - 1, false), (MOMENTS_WRITTEN_OUT_MAX as u64, true)]
-    {
-        let inputs = many_behind_one(1, days, false);
-        let config = IngestConfig { history: true, ..config(&GOOGLE) };
-        let all = ingest_pieces(&inputs, &config, 1).unwrap();
-        let hosts = all.hosts();
-        let mut moments = hosts.iter().flat_map(HostStanding::timelines).flatten();
-        assert_eq!(moments.any(is_following), is_followed, "{days}");
+/// Returns the set of the history of captures, each a line, and checks it at all times at which something may
+/// change by the captures up to then.
+fn checked(lines: &[String]) -> PolicySet {
+    let captures: Vec<Made> = lines.iter().map(|line| made(line)).collect();
+    let inputs = [(vec![captures.iter().cloned().map(Record::Capture).collect()], false)];
+    let config = config(&RFC_9309);
+    let with_history = IngestConfig { history: true, ..config.clone() };
+    let all = ingest_pieces(&inputs, &with_history, 1).unwrap();
+    let set = PolicySet::from_bytes("the history", all.compiled()).unwrap();
+    crate::verify(&set, &Scratch::in_memory()).unwrap();
+    check_moments(&set, &all.counts());
+    for time in times(&captures) {
+        let settle = SettleConfig { as_of: Some(time), ..config.settle };
+        let until = ingest_pieces(&inputs, &IngestConfig { settle, ..config.clone() }, 1);
+        let expected = until.map_or(Vec::new(), |until| {
+            said_now(&PolicySet::from_bytes("until", until.compiled()).unwrap())
+        });
+        assert_eq!(said_at(&set, time), expected, "{lines:?} {time:?}");
     }
+    set
+}
+
+/// Returns when the policy of an origin changes, its state, the redirects that lead there, and the notes.
+fn periods(set: &PolicySet, host: &str) -> Vec<String> {
+    let key = format!("{host}.example");
+    let timeline = set.timeline_of(b"https", key.as_bytes()).unwrap().unwrap();
+    let told = |moments: &Vec<StoredMoment<'_>>| {
+        let StoredMoment { since, policy, capture } = moments[0];
+        let state = set.policy(policy).unwrap().state().unwrap();
+        let mut told = format!("{} {state} +{}", since.0, capture.facts.redirects_followed);
+        capture.facts.capture_notes.iter().for_each(|note| told += &format!(" {}", note.as_str()));
+        told
+    };
+    timeline.periods().unwrap().iter().map(told).collect()
+}
+
+#[test]
+fn redirects_are_followed_at_each_time() {
+    let lines = |lines: &[&str]| lines.iter().map(|it| it.to_string()).collect::<Vec<_>>();
+    let chain = |redirects: u64| {
+        let hosts = (0..redirects).map(|it| format!("h{it} {} 301 @h{}", 10 + it, it + 1));
+        hosts.chain([format!("h{redirects} 100 200 /x")]).collect::<Vec<_>>()
+    };
+    let missing = "unreachable +0 redirect-target-missing";
+    let cases: [(Vec<String>, &[&str]); 8] = [
+        (chain(5), &["10 unreachable +0 redirect-target-missing", "100 rules +5"]),
+        (
+            chain(6),
+            &["10 unreachable +0 redirect-target-missing", "15 unavailable +5 too-many-redirects"],
+        ),
+        // To itself, and in a circle.
+        (lines(&["h0 10 301 @h0"]), &["10 unavailable +5 too-many-redirects"]),
+        (
+            lines(&["h0 10 301 @h1", "h1 20 302 @h0", "h1 40 200 /x"]),
+            &[&format!("10 {missing}"), "20 unavailable +5 too-many-redirects", "40 rules +1"],
+        ),
+        // A redirect that changes, and ends.
+        (
+            lines(&[
+                "h0 10 301 @h1",
+                "h0 20 301 @h2",
+                "h0 30 301 @h1",
+                "h0 40 404",
+                "h1 5 200 /one",
+                "h2 5 200 /two",
+            ]),
+            &["10 rules +1", "20 rules +1", "30 rules +1", "40 unavailable +0"],
+        ),
+        // A target that was captured before the redirect alone, and after it alone.
+        (lines(&["h0 10 301 @h1", "h1 5 200 /x"]), &["10 rules +1"]),
+        (lines(&["h0 10 301 @h1", "h1 50 200 /x"]), &[&format!("10 {missing}"), "50 rules +1"]),
+        // A target that nobody captured, and no URL.
+        (lines(&["h0 10 301 @h1", "h0 20 301 https://"]), &[&format!("10 {missing}")]),
+    ];
+    for (lines, expected) in cases {
+        assert_eq!(periods(&checked(&lines), "h0"), expected, "{lines:?}");
+    }
+}
+
+/// Otherwise a set would have the captures of all targets for each origin.
+#[test]
+fn origins_that_alternate_between_targets_have_their_redirects_alone() {
+    const ORIGINS: u64 = 12;
+    const TARGETS: u64 = 4;
+    const CAPTURES: u64 = 40;
+    let redirects = (0..ORIGINS).flat_map(|origin| {
+        (0..TARGETS * 2).map(move |it| {
+            format!("h{origin} {} 301 @t{}", it * 5 * DAY + origin, (it + origin) % TARGETS)
+        })
+    });
+    let files = (0..TARGETS).flat_map(|target| {
+        (0..CAPTURES).map(move |it| format!("t{target} {} 200 /{target}/{it}", it * DAY))
+    });
+    let set = checked(&redirects.chain(files).collect::<Vec<_>>());
+    assert_eq!(set.history_captures(), ORIGINS * TARGETS * 2 + TARGETS * CAPTURES);
 }

@@ -12,14 +12,12 @@ use portcullis_set::PolicySet;
 use portcullis_set::batch::{
     AgentKind, Answers, BeforeFirst, Classifier, Freshness, InForce, Records, Session, Times,
 };
-use portcullis_set::stored::Period;
+use portcullis_set::stored::{CaptureFacts, Period, StoredMoment, StoredTimeline};
 use portcullis_testkit::Random;
 
 use super::*;
 use crate::compile::to_vec;
-use crate::hosts::Standings;
 use crate::provenance::SettleConfig;
-use crate::standing::Timeline;
 
 const HOSTS: usize = 5;
 const DAY: u64 = 24 * 60 * 60;
@@ -93,39 +91,53 @@ fn set_of(ingested: &Ingested) -> PolicySet {
     PolicySet::from_bytes("the history", ingested.compiled()).unwrap()
 }
 
-fn standing_at(timeline: &Timeline, time: UnixSeconds) -> Option<Standing> {
-    let moment = timeline.iter().rev().find(|moment| moment.since <= time)?;
-    let Some(followed) = &moment.follows else { return Some(moment.standing) };
-    let mut standing = standing_at(followed.timeline.moments(), time)?;
-    let (facts, begin) = (&mut standing.facts, &moment.standing.facts);
-    facts.captured_at = followed.captured_at.min(facts.captured_at);
-    facts.expires_at = facts.captured_at.and(followed.expires_at.min(facts.expires_at));
-    facts.input = begin.input;
-    if begin.capture_notes.contains(CaptureNote::OtherScheme) {
-        facts.capture_notes = facts.capture_notes.with(CaptureNote::OtherScheme);
-    }
-    Some(standing)
+/// What a set says about an origin at a time: the text of the policy, the capture, and the other records.
+pub(super) type Said = (Vec<u8>, CaptureFacts, Vec<String>);
+
+pub(super) fn said(set: &PolicySet, moment: &StoredMoment<'_>) -> Said {
+    let policy = set.policy(moment.policy).unwrap();
+    let text = policy.with_file(|_, extract| extract.to_vec()).unwrap();
+    let text = [format!("{:?}", policy.access().unwrap()).into_bytes(), text].concat();
+    let sitemaps = moment.capture.sitemaps().unwrap();
+    let sitemaps = sitemaps.iter().map(|it| String::from_utf8_lossy(it).into_owned());
+    (text, CaptureFacts { span_seconds: 0, ..moment.capture.facts }, sitemaps.collect())
 }
 
-/// Returns each origin with its standing at a time, by the timelines of `hosts`.
-fn standings_at(standings: &Standings, time: UnixSeconds) -> Vec<String> {
-    let at = |timeline: &Timeline| standing_at(timeline, time);
-    let hosts = standings.to_vec().unwrap();
-    let known = hosts.iter().filter_map(|host| {
-        let [http, https] = host.timelines.as_ref().unwrap().each_ref().map(at);
-        http.or(https)?;
-        Some(HostStanding { key: host.key.clone(), http, https, timelines: None })
+/// The key and the scheme of an origin.
+pub(super) type Named = (Vec<u8>, bool);
+
+pub(super) fn timelines(set: &PolicySet) -> Vec<(Named, StoredTimeline<'_>)> {
+    let hosts = set.hosts().map(|host| host.unwrap());
+    let of_host = hosts.flat_map(|host| {
+        let key = host.key().to_vec();
+        host.schemes()
+            .map(move |https| ((key.clone(), https), host.timeline(https).unwrap().unwrap()))
+            .collect::<Vec<_>>()
     });
-    texts(&known.collect::<Vec<_>>(), &standings.pool)
+    of_host.collect()
 }
 
-/// Returns each origin with its standing, as timelines have it.
-fn without_spans(ingested: &Ingested) -> Vec<String> {
-    let mut hosts = ingested.hosts();
-    for standing in hosts.iter_mut().flat_map(|host| [&mut host.http, &mut host.https]).flatten() {
-        *standing = standing.without_span();
+/// Returns what a set with history says about each origin at a time.
+pub(super) fn said_at(set: &PolicySet, time: UnixSeconds) -> Vec<(Named, Said)> {
+    let of_timeline = |(origin, timeline): (Named, StoredTimeline<'_>)| {
+        let at = timeline.find(time)?;
+        Some((origin, said(set, &timeline.moment(at).unwrap())))
+    };
+    timelines(set).into_iter().filter_map(of_timeline).collect()
+}
+
+/// Returns what a set says about each origin after all captures.
+pub(super) fn said_now(set: &PolicySet) -> Vec<(Named, Said)> {
+    let mut all = Vec::new();
+    for host in set.hosts().map(|host| host.unwrap()) {
+        for https in host.schemes() {
+            let policy = host.policy(https).unwrap();
+            let capture = host.capture(https).unwrap().unwrap();
+            let moment = StoredMoment { since: UnixSeconds(0), policy, capture };
+            all.push(((host.key().to_vec(), https), said(set, &moment)));
+        }
     }
-    texts(&hosts, &ingested.standings.pool)
+    all
 }
 
 #[test]
@@ -142,14 +154,11 @@ fn a_timeline_is_what_the_captures_up_to_each_time_give() {
         let set = set_of(&all);
         crate::verify(&set, &Scratch::in_memory())
             .unwrap_or_else(|error| panic!("{seed}: {error}"));
-        let stored = crate::settled(&set, &Scratch::in_memory()).unwrap().standings;
         for time in times(&inputs) {
             let settle = SettleConfig { as_of: Some(time), ..settle };
             let expected = ingest_pieces(&inputs, &IngestConfig { settle, ..config.clone() }, 1);
-            let expected = expected.map_or(Vec::new(), |until| without_spans(&until));
-            for standings in [&all.standings, &stored] {
-                assert_eq!(standings_at(standings, time), expected, "{seed} {time:?}");
-            }
+            let expected = expected.map_or(Vec::new(), |until| said_now(&set_of(&until)));
+            assert_eq!(said_at(&set, time), expected, "{seed} {time:?}");
         }
     }
 }
@@ -432,12 +441,13 @@ fn captures_of_an_unchanged_file_begin_no_moment_of_those_behind_it() {
     for file_of in unchanged {
         let inputs = many_behind_one(HOSTS, DAYS, file_of);
         let all = ingest_pieces(&inputs, &history(config(&RFC_9309)), 1).unwrap();
+        let set = set_of(&all);
+        assert_eq!(set.history_captures(), 2 * HOSTS + DAYS);
         // Of each host: without the file, and with it, by both of its captures; and the file itself.
-        let moments: usize =
-            all.hosts().iter().flat_map(HostStanding::timelines).map(Vec::len).sum();
+        let timelines = timelines(&set);
+        let moments: usize = timelines.iter().map(|(_, it)| it.moments().count()).sum();
         assert!(moments as u64 <= 5 * HOSTS + DAYS, "{moments}");
-        let set = all.compiled();
-        assert!(set.len() < 600 * HOSTS as usize, "{}", set.len());
+        assert!(set.bytes() < 600 * HOSTS, "{}", set.bytes());
     }
 }
 
@@ -451,7 +461,7 @@ fn a_period_lasts_as_long_as_the_policy() {
         .into();
     let piece = captures.map(Record::Capture).to_vec();
     let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
-    assert_eq!(all.counts().periods, 4);
+    assert_eq!(all.counts().captures, 6);
     let mut session = session(set_of(&all), &RFC_9309);
     let periods = [(10, Some(30)), (30, Some(50)), (50, Some(60)), (60, None)];
     for time in 10..70 {
@@ -471,13 +481,14 @@ fn after_the_time_of_a_set_outages_go_on() {
     let settle = SettleConfig { as_of, ..SettleConfig::default() };
     let config = history(IngestConfig { settle, ..config(&GOOGLE) });
     let all = ingest_pieces(&[(vec![lines.to_vec()], false)], &config, 1).unwrap();
-    let host = &all.hosts()[0];
-    let [_, timeline] = &**host.timelines.as_ref().unwrap();
-    let is_file = |it: &Standing| matches!(it.content, Content::File { .. });
-    let moments = timeline.iter().map(|it| (it.since.0, is_file(&it.standing)));
+    let set = set_of(&all);
+    let has_rules = |policy| set.policy(policy).unwrap().state().unwrap() == PolicyState::Rules;
+    let timeline = set.timeline_of(b"https", b"a.example").unwrap().unwrap();
+    let moments = timeline.moments().map(Result::unwrap);
+    let moments = moments.map(|it| (it.since.0, has_rules(it.policy)));
     let long = 20 + 30 * DAY + 1;
     assert_eq!(moments.collect::<Vec<_>>(), [(10, true), (20, false), (long, true)]);
-    assert!(!is_file(&host.https.unwrap()));
+    assert!(!has_rules(set.policy_of(b"https", b"a.example").unwrap().unwrap()));
 }
 
 /// The server answered, and has a file: an outage of 30 days would allow everything.
@@ -510,10 +521,6 @@ fn a_merge_is_what_all_captures_at_once_give() {
             continue;
         }
         let merged = merge(&parts.iter().collect::<Vec<_>>(), dialect, config.settle);
-        for time in times(&inputs) {
-            let [merged, all] = [&merged, &all].map(|it| standings_at(&it.standings, time));
-            assert_eq!(merged, all, "{seed} {time:?}");
-        }
         assert_eq!(merged.all(), all.all(), "{seed}");
         // Each part has an input of its own name.
         let merged = Ingested { compiling: all.compiling.clone(), ..merged };
@@ -528,21 +535,22 @@ fn a_set_without_history_counts_as_its_newest_captures() {
     let inputs = [(vec![piece], false)];
     let with_history = ingest_pieces(&inputs, &history(config(&RFC_9309)), 1).unwrap();
     let merged = merge(&[&newest, &with_history], &RFC_9309, SettleConfig::default());
-    let hosts = merged.hosts();
-    let [_, https] = &**hosts[0].timelines.as_ref().unwrap();
-    assert_eq!(https.iter().map(|moment| moment.since.0).collect::<Vec<_>>(), [6, 7, 8]);
+    let set = set_of(&merged);
+    let timeline = set.timeline_of(b"https", b"a.example").unwrap().unwrap();
+    let moments = timeline.moments().map(|moment| moment.unwrap().since.0);
+    assert_eq!(moments.collect::<Vec<_>>(), [6, 7, 8]);
 }
 
 #[test]
-fn moments_with_equal_captures_take_sixteen_bytes() {
-    let moments = 1_000;
-    let lines = (0..moments).map(|date| made(&format!("a {} 200 /{}", date * 60, date / 50)));
+fn captures_with_equal_responses_take_sixteen_bytes() {
+    let captures = 1_000;
+    let lines = (0..captures).map(|date| made(&format!("a {} 200 /{}", date * 60, date / 50)));
     let piece = lines.map(Record::Capture).collect();
     let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 1).unwrap();
     let set = set_of(&all);
     let bytes = |name: &str| set.section_bytes().find(|(it, _)| it == name).unwrap().1;
-    assert_eq!((set.moments(), bytes("moments")), (moments, 16 * moments));
-    assert!(bytes("log") <= 16 * moments, "{}", bytes("log"));
+    assert_eq!((set.history_captures(), bytes("history")), (captures, 16 * captures));
+    assert!(bytes("log") <= 16 * captures, "{}", bytes("log"));
 }
 
 /// Captures of a file that stays the same are moments of its own origin, and not of all that redirect to
@@ -557,8 +565,12 @@ fn a_redirect_is_not_confirmed_by_each_capture_of_its_target() {
     let piece = redirects.chain(captures).chain([last]).map(Record::Capture).collect();
     let all = ingest_pieces(&[(vec![piece], false)], &history(config(&RFC_9309)), 2).unwrap();
     let set = set_of(&all);
+    assert_eq!(set.history_captures(), REDIRECTS + CAPTURES + 1);
     // The target is missing, has a file, and has another one.
-    assert_eq!(set.moments(), 3 * REDIRECTS + CAPTURES + 1);
+    let timelines = timelines(&set);
+    let moments: usize = timelines.iter().map(|(_, it)| it.moments().count()).sum();
+    assert_eq!(moments as u64, 3 * REDIRECTS + CAPTURES + 1);
+    drop(timelines);
     crate::verify(&set, &Scratch::in_memory()).unwrap();
     let mut session = session(set, &RFC_9309);
     let last = (CAPTURES + 1) * DAY;
@@ -579,7 +591,7 @@ fn a_redirect_is_not_confirmed_by_each_capture_of_its_target() {
 }
 
 #[test]
-fn hosts_with_more_moments_than_fit_at_once_are_settled_in_rounds() {
+fn hosts_with_more_captures_than_fit_at_once_are_settled_in_rounds() {
     let captures = (1..=300).flat_map(|date| {
         (0..60).map(move |host| made(&format!("h{host} {date} 200 /{}", date % 7)))
     });
@@ -587,7 +599,7 @@ fn hosts_with_more_moments_than_fit_at_once_are_settled_in_rounds() {
     let moments = |threads| {
         let config = history(config(&RFC_9309));
         let all = ingest_pieces(&[(vec![piece.clone()], false)], &config, threads).unwrap();
-        (set_of(&all).moments(), all.compiled())
+        (set_of(&all).history_captures(), all.compiled())
     };
     assert!(moments(1) == moments(3) && moments(2).0 == 18_000);
 }
@@ -613,15 +625,16 @@ fn a_time_before_the_first_capture_is_not_fresh() {
 }
 
 #[test]
-fn an_input_that_a_moment_cannot_number_is_an_error() {
+fn an_input_that_a_history_cannot_number_is_an_error() {
     let piece = ["a 10 200 /10", "a 20 200 /20"].map(|line| Record::Capture(made(line))).to_vec();
     let config = history(config(&RFC_9309));
     for (input, is_fine) in [((1 << 24) - 1, true), (1 << 24, false)] {
-        let all = ingest_pieces(&[(vec![piece.clone()], false)], &config, 1).unwrap();
-        let mut hosts = all.hosts();
-        let [_, https] = &mut **hosts[0].timelines.as_mut().unwrap();
-        https[0].standing.facts.input = input;
-        let standings = Standings::in_memory(hosts, all.standings.pool);
-        assert_eq!(to_vec(&standings, &all.compiling).is_ok(), is_fine, "{input}");
+        let open = |_: usize| -> Result<Box<dyn BatchReader>, InputError> {
+            Ok(Box::new(MadeReader { pieces: vec![piece.clone()].into(), fails: false }))
+        };
+        let mut merger = Merger::new(config.clone()).numbered(vec![input]);
+        merger.read(vec![Input::new("a").report()], &open, &()).unwrap();
+        let all = merger.finish().unwrap();
+        assert_eq!(to_vec(&all.standings, &all.compiling).is_ok(), is_fine, "{input}");
     }
 }
