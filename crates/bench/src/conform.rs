@@ -84,7 +84,7 @@ pub fn conform(
             of_agent.ask(engine, dialect, report);
         }
     }
-    // Answers to the request for robots.txt are asked once, whoever asks.
+    // Answers to the request for robots.txt are asked once, not for each agent.
     let corpus = Corpus::of_dialect(Crawler::parse("ExampleBot", dialect)?, dialect)?;
     for (place, engine) in engines(&corpus, others, choice)?.iter().enumerate() {
         if let Some(report) = reports.get_mut(&place) {
